@@ -1,0 +1,67 @@
+import fastJson, { type Schema } from 'fast-json-stringify'
+import type { FastifyInstance } from 'fastify'
+import { checkCompiler } from '../schemas/check.js'
+import { compileAccess, reachableModels } from './access.js'
+import type { CheckedOptions } from './options.js'
+import { browserGuard } from './policy/browser-guard.js'
+import { readCredentials } from './policy/credentials.js'
+import { kUser } from './policy/guard.js'
+import { kStored } from './policy/owner.js'
+import { Passwords } from './policy/passwords.js'
+import type { Authenticate, Policy, PolicySetting } from './policy/policy.js'
+import { openEngine } from './query/engine.js'
+import type { Registration } from './registration.js'
+import { compileResource } from './resource.js'
+import { passOn } from './response/failure.js'
+import { addRoutes } from './routes.js'
+import { readTables, requireTables } from './tables/compare-tables.js'
+import { warnOfExposure } from './warnings.js'
+
+/** The encapsulated scope of a container: it owns its routes, parser, serializer and hooks, so that none of them leaks into the host. */
+export function openContainer (registrations: readonly Registration[], options: CheckedOptions) {
+  return async function restModelsContainer (scope: FastifyInstance): Promise<void> {
+    const { db, limits, allowedOrigins } = options
+    const engine = await openEngine(db)
+    requireTables(await readTables(db), modelsOf(registrations), engine.dialect.name)
+    isolate(scope, allowedOrigins)
+    const passwords = await Passwords.create()
+    const authenticateBy = authenticators({ db, passwords, credentials: await readCredentials(scope) })
+    const setting = {
+      engine, limits, passwords, prefix: `${scope.prefix}/`, compileCheck: checkCompiler(), accessOf: compileAccess(registrations)
+    }
+    for (const registration of registrations) {
+      warnOfExposure(scope.log, registration)
+      addRoutes(scope, compileResource(registration, setting), authenticateBy(registration.policy))
+    }
+  }
+}
+
+/** All models that requests will touch: registered ones, those that they refer to, and those of users. */
+function modelsOf (registrations: readonly Registration[]) {
+  return reachableModels(registrations.flatMap(({ model, policy }) => policy.users === undefined ? [model] : [model, policy.users]))
+}
+
+function isolate (scope: FastifyInstance, allowedOrigins: readonly string[]): void {
+  scope.decorateRequest(kUser, null)
+  scope.decorateRequest(kStored, null)
+  scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+  // Handlers judge requests themselves, in the order of the refusals; the schemas are for documentation.
+  scope.setValidatorCompiler(() => () => true)
+  scope.setSerializerCompiler(({ schema }) => fastJson(schema as Schema))
+  scope.setErrorHandler((error, request) => passOn(error, request))
+  scope.addHook('onRequest', browserGuard(allowedOrigins))
+  scope.addHook('onRequest', async (request, reply) => {
+    if (request.headers.authorization !== undefined) reply.header('cache-control', 'no-store')
+  })
+}
+
+/** One authenticator for each policy, however many resources it guards. */
+function authenticators (setting: PolicySetting): (policy: Policy) => Authenticate {
+  const made = new Map<Policy, Authenticate>()
+  return (policy) => {
+    const authenticate = made.get(policy) ?? policy.authenticator(setting)
+    made.set(policy, authenticate)
+    return authenticate
+  }
+}

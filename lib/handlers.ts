@@ -1,0 +1,91 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { errors } from './errors.js'
+import type { Model } from './model/define-model.js'
+import { planList } from './plan/plan-list.js'
+import { planCreate, planUpdate } from './plan/plan-write.js'
+import { mayList, userOf } from './policy/guard.js'
+import { refuseLost, storedOf } from './policy/owner.js'
+import { run, type Row } from './query/engine.js'
+import { runList } from './query/list.js'
+import { runCreate, runDelete, runUpdate } from './query/write.js'
+import { parseKey } from './request/key.js'
+import { parseListQuery, requireNoQuery } from './request/list-query.js'
+import { parsePayload } from './request/payload.js'
+import { queryOf } from './request/query-string.js'
+import type { Resource } from './resource.js'
+import { toEnvelope, type ListEnvelope } from './response/envelope.js'
+import { toRecord, type ModelRecord } from './response/record.js'
+
+/** What a route does with a request that its policy lets through. */
+export type Handler<Answer> = (resource: Resource) => (request: FastifyRequest, reply: FastifyReply) => Promise<Answer>
+
+export const list: Handler<ListEnvelope> = (resource) => async (request) => {
+  const { engine, limits, registration: { name }, url } = resource
+  const wanted = parseListQuery(queryOf(request.url), limits.queryLength)
+  const plan = planList(resource.list, wanted, modelsClosedTo(request, resource))
+  const { rows, hasNext } = await runList(engine, resource.list, plan)
+  const { limit, page } = plan
+  const isNextReachable = page * limit <= limits.offset
+  return toEnvelope(rows.map((row) => recordOf(resource, row)), { name, url, limit, page, hasNext: hasNext && isNextReachable }, wanted)
+}
+
+export const read: Handler<ModelRecord> = (resource) => async (request) => {
+  const { rows: [row] } = await run(resource.engine, resource.write.statements.read(keyOf(request)))
+  if (row === undefined) throw new errors.RecordNotFound()
+  requireNoQuery(queryOf(request.url), resource.limits.queryLength)
+  return recordOf(resource, row)
+}
+
+export const create: Handler<ModelRecord> = (resource) => async (request, reply) => {
+  const { engine, write, passwords, url } = resource
+  requireNoQuery(queryOf(request.url), resource.limits.queryLength)
+  const payload = await parsePayload(request.body, request.headers['content-type'])
+  const plan = planCreate(write, payload, userOf(request)?.id ?? null)
+  const record = recordOf(resource, await runCreate(engine, write, await passwords.hashIn(plan)))
+  reply.header('location', `${url}${String(record['id'])}/`)
+  return record
+}
+
+export const update: Handler<ModelRecord> = (resource) => async (request) => {
+  const { engine, write, passwords } = resource
+  requireNoQuery(queryOf(request.url), resource.limits.queryLength)
+  const payload = await parsePayload(request.body, request.headers['content-type'])
+  const stored = storedOf(request)
+  const plan = planUpdate(write, payload, toRecord(write.model.columns, stored, engine.dialect.name))
+  if (plan.size === 0) return recordOf(resource, stored)
+  const id = keyOf(request)
+  const userId = userOf(request)?.id
+  const row = await runUpdate(engine, write, { id, plan: await passwords.hashIn(plan), ownerId: userId ?? null })
+  return row === undefined ? await refuseLost(engine, write, { id, userId }) : recordOf(resource, row)
+}
+
+export const remove: Handler<undefined> = (resource) => async (request) => {
+  const { engine, write } = resource
+  requireNoQuery(queryOf(request.url), resource.limits.queryLength)
+  const id = keyOf(request)
+  const userId = userOf(request)?.id
+  const isDeleted = await runDelete(engine, write, id, userId ?? null)
+  if (!isDeleted) await refuseLost(engine, write, { id, userId })
+}
+
+export const refuseMethod = (allowed: string) => async (_request: FastifyRequest, reply: FastifyReply): Promise<never> => {
+  reply.header('allow', allowed)
+  throw new errors.MethodNotAllowed()
+}
+
+function keyOf (request: FastifyRequest): number {
+  return parseKey((request.params as { readonly id: string }).id)
+}
+
+function recordOf ({ visible, engine }: Resource, row: Row): ModelRecord {
+  return toRecord(visible, row, engine.dialect.name)
+}
+
+const nothing: ReadonlySet<Model> = new Set()
+
+/** The related models that whoever sends a request may not list, and so may not filter by. */
+function modelsClosedTo (request: FastifyRequest, { guarded, registration: { policy } }: Resource): ReadonlySet<Model> {
+  if (guarded.size === 0) return nothing
+  const who = { policy, user: userOf(request) }
+  return new Set([...guarded].filter(([, policies]) => !policies.every((other) => mayList(other, who))).map(([model]) => model))
+}

@@ -1,0 +1,40 @@
+import fp from 'fastify-plugin'
+import type { FastifyInstance } from 'fastify'
+import { checkOptions, type RestModelsOptions } from './options.js'
+import { ResourceRegistry } from './registry.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    restModels: ResourceRegistry
+  }
+}
+
+/**
+ * The plugin: decorates the instance with a registry of resources.
+ *
+ * @throws REST_MODELS_INVALID_OPTIONS naming the option
+ */
+async function restModels (fastify: FastifyInstance, options: RestModelsOptions): Promise<void> {
+  const checked = checkOptions(options)
+  fastify.decorate(checked.decorator, new ResourceRegistry(fastify, checked))
+}
+
+export default fp(restModels, { name: 'fastify-rest-models', fastify: '5.x' })
+
+export { errors, type FieldFault } from './errors.js'
+export { defineModel, type Model } from './model/define-model.js'
+export {
+  bigint, boolean, date, datetime, decimal, foreignKey, integer, json, number, password, text, uuid,
+  type CommonOptions, type DecimalOptions, type Field, type ForeignKeyField, type ForeignKeyOptions, type PasswordOptions, type RangeOptions, type TextOptions
+} from './model/field.js'
+export type { CreateOf, DatabaseOf, RecordOf, UpdateOf } from './model/types.js'
+export type { RestModelsOptions } from './options.js'
+export type { Limits } from './plan/limits.js'
+export { adminAuth, readOnlyAuth, userAuth, type UserAuthOptions } from './policy/policies.js'
+export type { Credentials, Verify } from './policy/passwords.js'
+export type { Authenticate, Operation, Policy, PolicySetting, PolicyUser } from './policy/policy.js'
+export type { AnyKysely } from './query/engine.js'
+export type { ResourceOptions } from './registration.js'
+export type { ResourceRegistry } from './registry.js'
+export { createTables } from './tables/create-tables.js'
+export type { Json } from './vocabulary/values.js'

@@ -1,0 +1,59 @@
+import type { DialectName } from '../vocabulary/dialects.js'
+import type { FieldOptions } from '../vocabulary/field-kind-row.js'
+import { fieldKinds, type FieldKind } from '../vocabulary/field-kinds.js'
+import type { Stored } from '../vocabulary/storage.js'
+import type { Json } from '../vocabulary/values.js'
+import type { Model } from './define-model.js'
+import type { Field, ForeignKeyField } from './field.js'
+
+/** A field of a model with all its names: as declared, in JSON and in SQL. */
+export interface Column {
+  readonly field: string
+  readonly key: string
+  readonly name: string
+  readonly kind: FieldKind
+  readonly options: FieldOptions
+  readonly nullable: boolean
+  /** The model that a foreign key refers to. */
+  readonly target?: () => Model
+}
+
+/** A column that refers to another model. */
+export type ForeignKeyColumn = Column & { readonly target: () => Model }
+
+export function isForeignKey (column: Column | undefined): column is ForeignKeyColumn {
+  return column?.target !== undefined
+}
+
+/** The primary key that every model has. */
+export const primaryKey: Column = Object.freeze(
+  { field: 'id', key: 'id', name: 'id', kind: 'key', options: Object.freeze({}), nullable: false })
+
+/** The primary key and the columns of the fields, in the order of their declaration. */
+export function columnsOf (fields: Readonly<Record<string, Field | ForeignKeyField>>): readonly Column[] {
+  return Object.freeze([primaryKey, ...Object.entries(fields).map(([name, field]) => columnOf(name, field))])
+}
+
+function columnOf (name: string, field: Field | ForeignKeyField): Column {
+  const { kind, options } = field
+  const key = kind === 'foreignKey' ? `${name}_id` : name
+  return Object.freeze({
+    field: name,
+    key,
+    name: options.column ?? key,
+    kind,
+    options,
+    nullable: options.nullable === true,
+    ...('target' in field && { target: field.target })
+  })
+}
+
+/** What a driver gets for a value of the column. */
+export function encode ({ kind }: Column, value: Json, dialect: DialectName): Stored {
+  return value === null ? null : fieldKinds[kind].storage[dialect].encode(value)
+}
+
+/** The value of the column for what a driver gave. */
+export function decode ({ kind, options }: Column, stored: Stored, dialect: DialectName): Json {
+  return stored === null ? null : fieldKinds[kind].storage[dialect].decode(stored, options)
+}

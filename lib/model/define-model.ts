@@ -1,0 +1,87 @@
+import { errors } from '../errors.js'
+import { suggestion } from '../nearest.js'
+import type { FieldOptions } from '../vocabulary/field-kind-row.js'
+import { fieldKinds } from '../vocabulary/field-kinds.js'
+import { isOperator } from '../vocabulary/operators.js'
+import { columnsOf, type Column } from './column.js'
+import type { Field, ForeignKeyField } from './field.js'
+
+export type FieldSet = Readonly<Record<string, Field | ForeignKeyField>>
+
+/** A data model: what one table holds. Made by {@link defineModel}, frozen. */
+export interface Model<Name extends string = string, Fields extends FieldSet = FieldSet, Table extends string = string> {
+  readonly name: Name
+  readonly table: Table
+  readonly fields: Fields
+  /** `id` first, then the fields in the order of their declaration. */
+  readonly columns: readonly Column[]
+  /** Columns by field name and by serialized key. */
+  readonly byName: ReadonlyMap<string, Column>
+}
+
+const identifier = /^[A-Za-z][A-Za-z0-9_]*$/
+const commonOptions = ['nullable', 'default', 'unique', 'column']
+
+/**
+ * Defines a model from its fields. Every model also has the integer primary key `id`.
+ *
+ * @param name   name of the model; in lower case it is the resource's name in the path
+ * @param fields in the order in which they are serialized
+ * @param table  name of the table; the name in lower case if absent
+ * @throws REST_MODELS_INVALID_MODEL if a name or an option cannot be used
+ */
+export function defineModel<
+  const Name extends string, const Fields extends FieldSet, const Table extends string = Lowercase<Name>
+> (name: Name, fields: Fields, { table = name.toLowerCase() as Table }: { readonly table?: Table } = {}): Model<Name, Fields, Table> {
+  requireIdentifier(name, `model '${name}'`)
+  requireIdentifier(table, `table '${table}' of model '${name}'`)
+  for (const [fieldName, field] of Object.entries(fields)) checkField(`field '${fieldName}' of model '${name}'`, fieldName, field)
+  const columns = columnsOf(fields)
+  return Object.freeze({ name, table, fields: Object.freeze({ ...fields }), columns, byName: lookUp(name, columns) })
+}
+
+function checkField (where: string, name: string, field: Field): void {
+  requireIdentifier(name, where)
+  if (isOperator(name)) throw new errors.InvalidModel(`${where} has the name of a filter operator; rename it and give its 'column'`)
+  if (!Object.hasOwn(fieldKinds, field?.kind)) throw new errors.InvalidModel(`${where} is not a field; use text(), integer(), …`)
+  checkOptions(where, field)
+}
+
+function requireIdentifier (name: string, where: string): void {
+  if (identifier.test(name) && !name.includes('__')) return
+  throw new errors.InvalidModel(
+    `${where}: a name consists of letters, digits and single underscores, and begins with a letter`)
+}
+
+function checkOptions (where: string, { kind, options }: Field): void {
+  const known = [...commonOptions, ...fieldKinds[kind].options]
+  for (const option of Object.keys(options)) {
+    if (!known.includes(option)) throw new errors.InvalidModel(`${where} has an unknown option '${option}'${suggestion(option, known)}`)
+  }
+  if (options.column !== undefined && !identifierOfColumn.test(options.column)) {
+    throw new errors.InvalidModel(`${where}: a column's name consists of letters, digits and underscores`)
+  }
+  const fault = optionFault(options)
+  if (fault !== undefined) throw new errors.InvalidModel(`${where}: ${fault}`)
+}
+
+const identifierOfColumn = /^[A-Za-z_][A-Za-z0-9_]*$/
+
+function optionFault ({ nullable, onDelete, precision = 15, scale = 2, ...options }: FieldOptions): string | undefined {
+  if (options.default === null && nullable !== true) return "the default is null, but the field is not 'nullable'"
+  if (onDelete === 'set null' && nullable !== true) return "onDelete 'set null' needs a field that is 'nullable'"
+  if (!Number.isInteger(precision) || precision < 1 || precision > 15) return "'precision' must be from 1 to 15"
+  if (!Number.isInteger(scale) || scale < 0 || scale > precision) return "'scale' must be from 0 to 'precision'"
+  return undefined
+}
+
+function lookUp (model: string, columns: readonly Column[]): ReadonlyMap<string, Column> {
+  const byName = new Map<string, Column>()
+  for (const column of columns) {
+    for (const name of new Set([column.field, column.key])) {
+      if (byName.has(name)) throw new errors.InvalidModel(`model '${model}' has two fields that are called '${name}'`)
+      byName.set(name, column)
+    }
+  }
+  return byName
+}

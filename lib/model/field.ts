@@ -1,0 +1,104 @@
+import type { FieldOptions, KindValues, OnDelete } from '../vocabulary/field-kind-row.js'
+import type { FieldKind } from '../vocabulary/field-kinds.js'
+import type { Model } from './define-model.js'
+
+/** A declared field: its kind and what was said of it, kept as literal types. */
+export interface Field<Kind extends FieldKind = FieldKind, Options extends FieldOptions = FieldOptions> {
+  readonly kind: Kind
+  readonly options: Options
+}
+
+/** A field that refers to the primary key of another model. */
+export interface ForeignKeyField<Target extends Model = Model, Options extends FieldOptions = FieldOptions>
+  extends Field<'foreignKey', Options> {
+  readonly target: () => Target
+}
+
+type DynamicDefault = 'now'
+
+export interface CommonOptions<Value> {
+  /** Whether the field may be null; then it may also be left out on create. Default false. */
+  readonly nullable?: boolean
+  /** Value of a field that is left out on create, or a function that gives it for each record. */
+  readonly default?: Value | null | (() => Value)
+  /** Whether no two records may have the same value. Default false. */
+  readonly unique?: boolean
+  /** Name of the column, if it is not the field's name (for a foreign key: the name with `_id`). */
+  readonly column?: string
+}
+
+export interface TextOptions extends CommonOptions<string> {
+  /** In characters (Unicode code points). */
+  readonly minLength?: number
+  /** In characters (Unicode code points). */
+  readonly maxLength?: number
+  /** A format of `ajv-formats`: `email`, `uri`, `hostname`, `ipv4`, … */
+  readonly format?: string
+  readonly enum?: readonly string[]
+}
+
+export interface RangeOptions extends CommonOptions<number> {
+  readonly minimum?: number
+  readonly maximum?: number
+}
+
+export interface DecimalOptions extends CommonOptions<string> {
+  /** Digits in all, 1 to 15. Default 15. */
+  readonly precision?: number
+  /** Digits behind the point, 0 to `precision`. Default 2. */
+  readonly scale?: number
+}
+
+export interface PasswordOptions extends Omit<CommonOptions<string>, 'unique'> {
+  readonly minLength?: number
+  readonly maxLength?: number
+}
+
+export interface ForeignKeyOptions extends CommonOptions<number> {
+  /** What deleting the referenced record does. Default `restrict`: it is refused with 409. */
+  readonly onDelete?: OnDelete
+}
+
+const field = <const Kind extends FieldKind>(kind: Kind) =>
+  <Allowed extends FieldOptions>() =>
+    <const Options extends Allowed = Allowed>(options?: Options): Field<Kind, Options> =>
+      Object.freeze({ kind, options: Object.freeze({ ...options }) as Options })
+
+/** Text of any length, compared and ordered character by character. */
+export const text = field('text')<TextOptions>()
+/** A whole number from -2^31 to 2^31-1. */
+export const integer = field('integer')<RangeOptions>()
+/** A whole number of 64 bits; travels as text, since JSON numbers lose digits above 2^53. */
+export const bigint = field('bigint')<CommonOptions<string>>()
+/** A floating-point number of 64 bits. */
+export const number = field('number')<RangeOptions>()
+/** A decimal number with a fixed count of digits behind the point; travels as text, such as `"12.50"`. */
+export const decimal = field('decimal')<DecimalOptions>()
+/** `true` or `false`. */
+export const boolean = field('boolean')<CommonOptions<boolean>>()
+/** A moment in UTC, in whole seconds, as `YYYY-MM-DD HH:MM:SS`; the default `now` is the time of creation. */
+export const datetime = field('datetime')<CommonOptions<string | DynamicDefault>>()
+/** A day as `YYYY-MM-DD`; the default `now` is the day of creation, in UTC. */
+export const date = field('date')<CommonOptions<string | DynamicDefault>>()
+/** Any JSON, stored as text; can be filtered by `is` only and not ordered by. */
+export const json = field('json')<Omit<CommonOptions<unknown>, 'unique'>>()
+/** A UUID in lower case. */
+export const uuid = field('uuid')<CommonOptions<string>>()
+/** A password: hashed with argon2id on every write, and never a filter or an ordering. */
+export const password = field('password')<PasswordOptions>()
+
+/**
+ * A reference to a record of another model, serialized as `<field>_id`.
+ *
+ * @param target  a function, so that models may refer to each other; for a model that refers to itself,
+ *                annotate it: `foreignKey((): Model => Employee)`
+ */
+export function foreignKey<Target extends Model, const Options extends ForeignKeyOptions = ForeignKeyOptions> (
+  target: () => Target, options?: Options
+): ForeignKeyField<Target, Options> {
+  return Object.freeze({ kind: 'foreignKey', options: Object.freeze({ ...options }) as Options, target })
+}
+
+/** The JSON value of a field, without null. */
+export type ValueOf<F extends Field> =
+  F['options'] extends { readonly enum: ReadonlyArray<infer Choice> } ? Choice : KindValues[F['kind']]

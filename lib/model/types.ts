@@ -1,0 +1,57 @@
+import type { ColumnType, Generated } from 'kysely'
+import type { Model } from './define-model.js'
+import type { Field, ValueOf } from './field.js'
+
+type Flat<T> = { [K in keyof T]: T[K] }
+type Fields<M extends Model> = M['fields']
+type Names<M extends Model> = keyof Fields<M> & string
+
+type Key<Name extends string, F extends Field> = F['kind'] extends 'foreignKey' ? `${Name}_id` : Name
+type Nullable<F extends Field> = F['options'] extends { readonly nullable: true } ? true : false
+type Value<F extends Field> = Nullable<F> extends true ? ValueOf<F> | null : ValueOf<F>
+type Optional<F extends Field> =
+  Nullable<F> extends true ? true : F['options'] extends { readonly default: {} } ? true : false
+
+/** A record as it is serialized: `id` and one key for each field; a foreign key `user` is `user_id`. */
+export type RecordOf<M extends Model> = Flat<
+  { id: number } & { [N in Names<M> as Key<N, Fields<M>[N]>]: Value<Fields<M>[N]> }
+>
+
+/** The body of a create: fields that may be null or have a default may be left out. */
+export type CreateOf<M extends Model> = Flat<
+  { [N in Names<M> as Optional<Fields<M>[N]> extends true ? never : Key<N, Fields<M>[N]>]: Value<Fields<M>[N]> } &
+  { [N in Names<M> as Optional<Fields<M>[N]> extends true ? Key<N, Fields<M>[N]> : never]?: Value<Fields<M>[N]> }
+>
+
+/** The body of an update: every field may be left out. */
+export type UpdateOf<M extends Model> = Flat<{ [N in Names<M> as Key<N, Fields<M>[N]>]?: Value<Fields<M>[N]> }>
+
+/** The names by which options refer to fields: as declared. */
+export type FieldNameOf<M extends Model> = Names<M>
+
+/** The fields that can hold an owner. */
+export type ForeignKeyNameOf<M extends Model> = {
+  [N in Names<M>]: 'foreignKey' extends Fields<M>[N]['kind'] ? N : never
+}[Names<M>]
+
+type ColumnName<Name extends string, F extends Field> =
+  F['options'] extends { readonly column: infer Column extends string } ? Column : Key<Name, F>
+
+interface SqliteValues {
+  boolean: number
+  bigint: ColumnType<number, number | bigint, number | bigint>
+  decimal: number
+  json: string
+}
+type StoredValue<F extends Field> = F['kind'] extends keyof SqliteValues ? SqliteValues[F['kind']] : ValueOf<F>
+type NullableColumn<F extends Field> = Nullable<F> extends true ? StoredValue<F> | null : StoredValue<F>
+type StoredColumn<F extends Field> = F['options'] extends { readonly default: string | number | boolean }
+  ? Generated<NullableColumn<F>>
+  : NullableColumn<F>
+
+type TableOf<M extends Model> = Flat<
+  { id: Generated<number> } & { [N in Names<M> as ColumnName<N, Fields<M>[N]>]: StoredColumn<Fields<M>[N]> }
+>
+
+/** The tables of the models as Kysely wants them: `Kysely<DatabaseOf<[typeof User, typeof Message]>>`. */
+export type DatabaseOf<Models extends readonly Model[]> = Flat<{ [M in Models[number] as M['table']]: TableOf<M> }>

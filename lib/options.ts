@@ -1,0 +1,64 @@
+import { errors } from './errors.js'
+import { defaultLimits, type Limits } from './plan/limits.js'
+import { readOnlyAuth } from './policy/policies.js'
+import type { Policy } from './policy/policy.js'
+import { readHandle, type AnyKysely } from './query/engine.js'
+import { checkLimits, requireKnown, requirePolicy } from './registration.js'
+
+/** Options of the plugin; only `db` is required. */
+export interface RestModelsOptions {
+  /** A Kysely instance; the plugin neither opens nor closes it. */
+  readonly db: AnyKysely
+  /** Policy of the resources that name none. Default: `readOnlyAuth()`. */
+  readonly defaultAuth?: Policy
+  /** Path before the resources. Default `/api`. */
+  readonly prefix?: string
+  /** Name of the decorator, for a second container in one app. Default `restModels`. */
+  readonly decorator?: string
+  /** Records per page if the client does not say. Default 20. */
+  readonly defaultLimit?: number
+  /** Most records per page. Default 100. */
+  readonly maxLimit?: number
+  /** What one request may ask for; what is left out keeps its default. */
+  readonly limits?: Partial<Limits>
+  /** Origins, such as `https://app.example.com`, whose pages may write although they are another site's. Default none. */
+  readonly allowedOrigins?: readonly string[]
+}
+
+/** Options with every default filled in. */
+export type CheckedOptions = Required<Omit<RestModelsOptions, 'limits' | 'defaultAuth'>> & {
+  readonly limits: Limits
+  /** Under the name that a resource's own policy has. */
+  readonly auth: Policy
+}
+
+const optionNames: ReadonlyArray<keyof RestModelsOptions> =
+  ['db', 'defaultAuth', 'prefix', 'decorator', 'defaultLimit', 'maxLimit', 'limits', 'allowedOrigins']
+
+/** @throws REST_MODELS_INVALID_OPTIONS, REST_MODELS_UNSUPPORTED_DATABASE naming the option and the remedy */
+export function checkOptions (options: RestModelsOptions): CheckedOptions {
+  requireKnown('The plugin', options, optionNames)
+  const { db, defaultAuth: auth = readOnlyAuth(), prefix = '/api', decorator = 'restModels', allowedOrigins = [] } = options
+  if (typeof db?.getExecutor !== 'function') throw new errors.InvalidOptions("'db' must be a Kysely instance, such as openSqlite() gives")
+  readHandle(db)
+  requirePolicy("'defaultAuth'", auth)
+  if (!/^(?:\/[^/:*?#\s]+)*$/.test(prefix)) throw new errors.InvalidOptions("'prefix' must be empty or a path such as '/api', without a final slash")
+  for (const origin of allowedOrigins) requireOrigin(origin)
+  const { defaultLimit = 20, maxLimit = Math.max(100, defaultLimit) } = options
+  return Object.freeze({
+    db, auth, prefix, decorator, allowedOrigins, limits: mergeLimits(options.limits ?? {}), ...checkLimits('the plugin', { defaultLimit, maxLimit })
+  })
+}
+
+function requireOrigin (origin: string): void {
+  if (URL.canParse(origin) && new URL(origin).origin === origin) return
+  throw new errors.InvalidOptions(`'allowedOrigins' names '${origin}', which is not an origin such as 'https://app.example.com'`)
+}
+
+function mergeLimits (limits: Partial<Limits>): Limits {
+  requireKnown("The option 'limits'", limits, Object.keys(defaultLimits))
+  for (const [name, value] of Object.entries(limits)) {
+    if (!Number.isSafeInteger(value) || value < 0) throw new errors.InvalidOptions(`'limits.${name}' must be a whole number of at least 0`)
+  }
+  return Object.freeze({ ...defaultLimits, ...limits })
+}

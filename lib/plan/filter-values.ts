@@ -1,0 +1,79 @@
+import { errors, withDetails } from '../errors.js'
+import { encode, type Column } from '../model/column.js'
+import type { Dialect } from '../vocabulary/dialects.js'
+import { fieldKinds } from '../vocabulary/field-kinds.js'
+import { operators, type FilterSyntax, type Operator } from '../vocabulary/operators.js'
+import type { Stored } from '../vocabulary/storage.js'
+import { storableText, type Json } from '../vocabulary/values.js'
+import type { WrittenFilter } from '../request/list-query.js'
+import type { Limits } from './limits.js'
+
+/** What the text of a filter is compared with, and how. */
+export interface FilterTarget {
+  readonly column: Column
+  readonly operator: Operator
+}
+
+type Reader = (text: string, column: Column, limits: Limits) => readonly Json[] | string
+
+/** How each syntax is read: to values, or to what is wrong, in words that follow the parameter's name. */
+const readers: Readonly<Record<FilterSyntax, Reader>> = {
+  value: (text, column, limits) => readAll([text], column, limits),
+  list: (text, column, limits) => {
+    const items = splitList(text)
+    if (items === undefined) return 'has a quote that is not closed or not followed by a comma'
+    return items.length > limits.inItems ? `must have at most ${limits.inItems} values` : readAll(items, column, limits)
+  },
+  pattern: (text, _column, limits) => {
+    if (text.length > limits.patternLength) return `must have at most ${limits.patternLength} characters`
+    if (/(?:^|[^\\])(?:\\\\)*\\$/.test(text)) return 'must not end with a single backslash'
+    return storableText(text) === undefined ? `must be ${fieldKinds.text.expects}` : [text]
+  },
+  constant: (text, { kind }) => {
+    const constant = constants.get(text.toLowerCase())
+    if (constant === null || (constant !== undefined && kind === 'boolean')) return [constant]
+    return kind === 'boolean' ? 'must be null, true or false' : 'must be null'
+  }
+}
+
+const constants = new Map([['null', null], ['none', null], ['true', true], ['false', false]])
+
+/**
+ * The values that a filter compares with, as the engine stores them.
+ *
+ * @throws REST_MODELS_INVALID_VALUE (400) if the text is not of the column's kind or is too long
+ * @see service document, "Filtering"
+ */
+export function readFilterValues (
+  { name, text }: WrittenFilter, { column, operator }: FilterTarget, { limits, dialect }: { limits: Limits, dialect: Dialect }
+): readonly Stored[] {
+  const values = readers[operators[operator].syntax](text, column, limits)
+  if (typeof values === 'string') throw withDetails(new errors.InvalidValue(name), [{ field: name, message: values }])
+  return values.map((value) => encode(column, value, dialect.name))
+}
+
+function readAll (texts: readonly string[], { kind, options }: Column, limits: Limits): readonly Json[] | string {
+  if (texts.some((text) => text.length > limits.valueLength)) return `must have at most ${limits.valueLength} characters`
+  const values: Json[] = []
+  for (const text of texts) {
+    const value = fieldKinds[kind].parse(text, options)
+    if (value === undefined) return `must be ${fieldKinds[kind].expects}`
+    values.push(value)
+  }
+  return values
+}
+
+const item = /(?:"((?:[^"]|"")*)"|((?!")[^,]*))(,|$)/y
+
+/** Items between commas; `"…"` protects commas, and `""` in it is a quote. Undefined if the quotes do not fit. */
+function splitList (text: string): readonly string[] | undefined {
+  const items: string[] = []
+  for (let position = 0; text !== ''; position = item.lastIndex) {
+    item.lastIndex = position
+    const match = item.exec(text)
+    if (match === null) return undefined
+    items.push(match[1]?.replaceAll('""', '"') ?? match[2] ?? '')
+    if (match[3] === '') break
+  }
+  return items
+}

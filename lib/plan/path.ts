@@ -1,0 +1,60 @@
+import { isForeignKey, type Column, type ForeignKeyColumn } from '../model/column.js'
+import type { Model } from '../model/define-model.js'
+
+/** A name through foreign keys, resolved: the foreign keys to follow, then the column. */
+export interface Path {
+  readonly joins: readonly ForeignKeyColumn[]
+  readonly column: Column
+}
+
+/** Which columns may be named from outside: the one allow list of a resource, made at setup. */
+export interface Access {
+  readonly model: Model
+  /** Columns of the resource itself that may be filtered and ordered by. */
+  readonly own: ReadonlySet<Column>
+  /** Columns of each related model that may be filtered by. */
+  readonly related: ReadonlyMap<Model, ReadonlySet<Column>>
+  /** Paths that the resource opens by name, as {@link pathName} writes them. */
+  readonly opened: ReadonlySet<string>
+}
+
+/** The column that a path of names leads to, from any starting model; undefined if there is none. */
+export function followPath (model: Model, names: readonly string[]): Path | undefined {
+  const joins: ForeignKeyColumn[] = []
+  let reached = model
+  for (const name of names.slice(0, -1)) {
+    const column = reached.byName.get(name)
+    if (!isForeignKey(column)) return undefined
+    joins.push(column)
+    reached = column.target()
+  }
+  const column = reached.byName.get(names.at(-1) ?? '')
+  return column && { joins, column }
+}
+
+/** The declared names of a path: `user__username` for `user_id__username` as well. */
+export function pathName ({ joins, column }: Path): string {
+  return [...joins, column].map(({ field }) => field).join('__')
+}
+
+/**
+ * The path of names, if a client may use it.
+ *
+ * @param closed  related models that whoever asks may not read
+ * @returns undefined alike for a name that does not exist and for one that is hidden
+ */
+export function permittedPath (access: Access, names: readonly string[], closed: ReadonlySet<Model>): Path | undefined {
+  const path = followPath(access.model, names)
+  if (path === undefined) return undefined
+  if (path.joins.some(({ target }) => closed.has(target()))) return undefined
+  return access.opened.has(pathName(path)) || isOpen(access, path) ? path : undefined
+}
+
+function isOpen (access: Access, { joins, column }: Path): boolean {
+  let open: ReadonlySet<Column> | undefined = access.own
+  for (const join of joins) {
+    if (open?.has(join) !== true) return false
+    open = access.related.get(join.target())
+  }
+  return open?.has(column) === true
+}

@@ -1,0 +1,97 @@
+import { errors, withDetails } from '../errors.js'
+import type { Model } from '../model/define-model.js'
+import { unknownParameter, type WrittenFilter } from '../request/list-query.js'
+import { fieldKinds } from '../vocabulary/field-kinds.js'
+import { isOperator, type Operator } from '../vocabulary/operators.js'
+import type { Stored } from '../vocabulary/storage.js'
+import { readFilterValues } from './filter-values.js'
+import { baseAlias, type PlannedCondition, type PlannedJoin } from './list-plan.js'
+import { pathName, permittedPath, type Path } from './path.js'
+import type { ListScope } from './plan-list.js'
+
+interface ResolvedFilter {
+  readonly path: Path
+  readonly operator: Operator
+  /** The path as the client spelled it. */
+  readonly spelling: string
+}
+
+type Spelled = PlannedCondition & { readonly spelling: string }
+
+/** The joins and conditions of the filters; filters of one path and operator become one condition. */
+export function planFilters (scope: ListScope, filters: readonly WrittenFilter[], closed: ReadonlySet<Model>): {
+  readonly joins: readonly PlannedJoin[]
+  readonly conditions: readonly PlannedCondition[]
+} {
+  requireFewer(filters, scope.limits.filters)
+  const joins = new Map<string, PlannedJoin>()
+  const conditions = new Map<string, Spelled>()
+  for (const filter of filters) {
+    const { path, operator, spelling } = resolveFilter(scope, filter.name, closed)
+    const { column } = path
+    const values = readFilterValues(filter, { column, operator }, scope)
+    const alias = planJoins(joins, path)
+    if (joins.size > scope.limits.totalJoins) throw tooMuch(filter.name, `needs more than ${scope.limits.totalJoins} joins in all`)
+    const name = `${pathName(path)} ${operator}`
+    const before = requireSameSpelling(conditions.get(name), { alias, column, operator, values, spelling }, filter.name)
+    conditions.set(name, { alias, column, operator, spelling, values: [...before, ...values] })
+  }
+  return { joins: [...joins.values()], conditions: [...conditions.values()] }
+}
+
+function resolveFilter ({ access, limits }: ListScope, name: string, closed: ReadonlySet<Model>): ResolvedFilter {
+  const { names, operator } = splitName(name)
+  if (names.length - 1 > limits.joins) throw tooMuch(name, `follows more than ${limits.joins} foreign keys`)
+  const path = permittedPath(access, names, closed)
+  if (path === undefined) throw unknownName(name, permittedPath(access, names.slice(0, -1), closed))
+  if (!fieldKinds[path.column.kind].operators.includes(operator)) throw unknownOperator(name)
+  return { path, operator, spelling: names.join('__') }
+}
+
+function splitName (name: string): { names: readonly string[], operator: Operator } {
+  const names = name.split('__')
+  const last = names.at(-1)
+  return names.length > 1 && last !== undefined && isOperator(last)
+    ? { names: names.slice(0, -1), operator: last }
+    : { names, operator: 'eq' }
+}
+
+/** Joins the foreign keys of a path, each path once, and gives the alias of the table that it ends in. */
+function planJoins (joins: Map<string, PlannedJoin>, { joins: columns }: Path): string {
+  let alias = baseAlias
+  let name = ''
+  for (const column of columns) {
+    name += `${column.field} `
+    const join = joins.get(name) ?? { alias: `t${joins.size + 1}`, from: alias, column, table: column.target().table }
+    joins.set(name, join)
+    alias = join.alias
+  }
+  return alias
+}
+
+function requireFewer (filters: readonly WrittenFilter[], most: number): void {
+  const surplus = filters[most]
+  if (surplus !== undefined) throw tooMuch(surplus.name, `is more than ${most} filters`)
+}
+
+/** `user=1&user_id=1` says one thing twice; `user=1&user_id=2` contradicts itself, and must not match both. */
+function requireSameSpelling (before: Spelled | undefined, { spelling, values }: Spelled, name: string): readonly Stored[] {
+  if (before === undefined) return []
+  if (before.spelling !== spelling && values.some((value) => !before.values.includes(value))) {
+    throw withDetails(new errors.InvalidValue(name), [{ field: name, message: `contradicts '${before.spelling}'` }])
+  }
+  return before.values
+}
+
+/** A name that goes on where a permitted column ends can only be meant as an operator. */
+function unknownName (name: string, shorter: Path | undefined): Error {
+  return shorter === undefined || shorter.column.target !== undefined ? unknownParameter(name) : unknownOperator(name)
+}
+
+function unknownOperator (name: string): Error {
+  return withDetails(new errors.UnknownOperator(name), [{ field: name, message: 'ends with an operator that its field does not have' }])
+}
+
+function tooMuch (field: string, message: string): Error {
+  return withDetails(new errors.TooMuch(field), [{ field, message }])
+}

@@ -1,0 +1,62 @@
+import { errors, withDetails } from '../errors.js'
+import type { Model } from '../model/define-model.js'
+import type { ListRequest } from '../request/list-query.js'
+import type { Dialect } from '../vocabulary/dialects.js'
+import { fieldKinds } from '../vocabulary/field-kinds.js'
+import type { Limits } from './limits.js'
+import type { ListPlan, PlannedOrder } from './list-plan.js'
+import { permittedPath, type Access } from './path.js'
+import { planFilters } from './plan-filters.js'
+
+/** What a list of a resource may ask for, fixed at setup. */
+export interface ListScope {
+  readonly access: Access
+  readonly defaultLimit: number
+  readonly maxLimit: number
+  readonly limits: Limits
+  readonly dialect: Dialect
+}
+
+const nothingClosed: ReadonlySet<Model> = new Set()
+
+/**
+ * What a list request means for a resource.
+ *
+ * @param closed  related models that whoever asks may not read
+ * @throws REST_MODELS_UNKNOWN_PARAMETER, REST_MODELS_UNKNOWN_OPERATOR, REST_MODELS_INVALID_VALUE, REST_MODELS_TOO_MUCH,
+ *   REST_MODELS_INVALID_ORDERING, REST_MODELS_INVALID_PAGE (all 400), naming the parameter
+ */
+export function planList (scope: ListScope, wanted: ListRequest, closed: ReadonlySet<Model>): ListPlan {
+  return {
+    ...planFilters(scope, wanted.filters, closed),
+    ordering: planOrdering(scope.access, wanted.ordering),
+    ...planPage(scope, wanted)
+  }
+}
+
+function planOrdering (access: Access, written: readonly string[]): readonly PlannedOrder[] {
+  const ordering: PlannedOrder[] = []
+  for (const name of [...written, 'id']) {
+    const descending = name.startsWith('-')
+    const path = name.includes('__') ? undefined : permittedPath(access, [descending ? name.slice(1) : name], nothingClosed)
+    if (path === undefined || !fieldKinds[path.column.kind].orderable) throw invalidOrdering()
+    ordering.push({ column: path.column, descending })
+  }
+  return ordering.filter(({ column }, index) => ordering.findIndex((other) => other.column === column) === index)
+}
+
+function invalidOrdering (): Error {
+  const message = 'must be columns that this resource can be ordered by, separated by commas, each with an optional hyphen before it'
+  return withDetails(new errors.InvalidOrdering('ordering'), [{ field: 'ordering', message }])
+}
+
+function planPage ({ defaultLimit, maxLimit, limits }: ListScope, wanted: ListRequest): { limit: number, page: number } {
+  const { limit = defaultLimit, page } = wanted
+  if (limit > maxLimit) throw invalidPage('limit', `must be from 1 to ${maxLimit}`)
+  if ((page - 1) * limit > limits.offset) throw invalidPage('page', `must not skip more than ${limits.offset} records`)
+  return { limit, page }
+}
+
+function invalidPage (field: string, message: string): Error {
+  return withDetails(new errors.InvalidPage(field), [{ field, message }])
+}

@@ -1,0 +1,76 @@
+import { isDeepStrictEqual } from 'node:util'
+import { errors, withDetails, type FieldFault } from '../errors.js'
+import type { Column } from '../model/column.js'
+import type { Model } from '../model/define-model.js'
+import type { Payload } from '../request/payload.js'
+import type { Json } from '../vocabulary/values.js'
+import { defaultOf } from './defaults.js'
+import { readFields, type Check, type WrittenField } from './read-fields.js'
+
+/** What a create or an update of a resource may write, fixed at setup. */
+export interface WriteScope {
+  readonly model: Model
+  readonly owner: Column | undefined
+  /** The columns that a client may write: neither the primary key, nor the owner, nor read-only. */
+  readonly writable: ReadonlySet<Column>
+  /** Checks a create: required fields, and the values of the writable ones. */
+  readonly checkCreate: Check
+  /** Checks the values of any columns, none of them required. */
+  readonly checkValues: Check
+}
+
+/** The values to write, by column: typed, in the form in which they are stored, passwords not yet hashed. */
+export type WritePlan = ReadonlyMap<Column, Json>
+
+/**
+ * The values of a new record: those of the body, the owner, and defaults.
+ *
+ * @param ownerId  id of the user who creates; what the body says of the owner is not looked at
+ * @returns a value for each column but the primary key, in the order of the model
+ * @throws REST_MODELS_INVALID_RECORD (400) listing every fault by field
+ */
+export function planCreate (scope: WriteScope, payload: Payload, ownerId: Json): WritePlan {
+  const { model, owner, writable, checkCreate } = scope
+  const { fields, faults } = readFields(scope, withoutOwner(payload, owner), checkCreate)
+  const fixed = [...fields.values()].filter(({ column }) => !writable.has(column))
+  requireNoFaults([...faults, ...fixed.map(({ name }) => ({ field: name, message: 'is set by the server' }))])
+  const now = new Date()
+  return new Map(model.columns.slice(1).map((column) => {
+    const written = fields.get(column)
+    return [column, column === owner ? ownerId : written === undefined ? defaultOf(column, now) : written.value]
+  }))
+}
+
+/**
+ * The values that an update changes.
+ *
+ * @param stored  the record before the update, by key: what may not be written is accepted if it equals that
+ * @returns possibly empty; what the body leaves out is left out
+ * @throws REST_MODELS_INVALID_RECORD (400) listing every fault by field
+ */
+export function planUpdate (scope: WriteScope, payload: Payload, stored: Readonly<Record<string, Json>>): WritePlan {
+  const { writable, checkValues } = scope
+  const { fields, faults } = readFields(scope, payload, checkValues)
+  const changed = [...fields.values()].filter((field) => !isKept(field, stored, writable))
+  const fixed = changed.filter(({ column }) => !writable.has(column))
+  requireNoFaults([...faults, ...fixed.map(({ name }) => ({ field: name, message: 'cannot be changed' }))])
+  return new Map(changed.map(({ column, value }) => [column, value]))
+}
+
+function withoutOwner (payload: Payload, owner: Column | undefined): Payload {
+  return Object.fromEntries(Object.entries(payload).filter(([name]) => name !== owner?.field && name !== owner?.key))
+}
+
+/** A record that was read and is sent back whole holds the hash of a password, which must not be hashed again. */
+function isKept ({ column, value }: WrittenField, stored: Readonly<Record<string, Json>>, writable: ReadonlySet<Column>): boolean {
+  return (column.kind === 'password' || !writable.has(column)) && isDeepStrictEqual(value, stored[column.key])
+}
+
+/** How many faults one answer lists. */
+const maxFaults = 20
+
+function requireNoFaults (faults: readonly FieldFault[]): void {
+  if (faults.length === 0) return
+  const listed = faults.slice(0, maxFaults)
+  throw withDetails(new errors.InvalidRecord(listed.map(({ field }) => `'${field}'`).join(', ')), listed)
+}

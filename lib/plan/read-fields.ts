@@ -1,0 +1,84 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { FieldFault } from '../errors.js'
+import type { Column } from '../model/column.js'
+import type { Model } from '../model/define-model.js'
+import { suggestion } from '../nearest.js'
+import type { Payload } from '../request/payload.js'
+import { fieldKinds } from '../vocabulary/field-kinds.js'
+import type { Json } from '../vocabulary/values.js'
+
+/** A field of a body: its column, the name that the client wrote, and its value in the form in which it is stored. */
+export interface WrittenField {
+  readonly column: Column
+  readonly name: string
+  readonly value: Json
+}
+
+/** Lists what is wrong with the properties of an object. */
+export type Check = (values: object) => readonly FieldFault[]
+
+/** The columns of a model, and those whose names are suggested to a client that mistypes one. */
+interface Names {
+  readonly model: Model
+  readonly writable: ReadonlySet<Column>
+}
+
+/** The fields of a body by column, and what is wrong with them: at most one fault for each name. */
+export function readFields (names: Names, payload: Payload, check: Check): {
+  readonly fields: ReadonlyMap<Column, WrittenField>
+  readonly faults: readonly FieldFault[]
+} {
+  const faults = new Faults()
+  const fields = nameFields(names, payload, faults)
+  const byKey = new Map([...fields.values()].map((field) => [field.column.key, field]))
+  for (const { column, name, value } of fields.values()) {
+    if (value === null && !column.nullable) faults.add(name, 'must not be null')
+  }
+  for (const { field, message } of check(Object.fromEntries([...byKey].map(([key, { value }]) => [key, value])))) {
+    faults.add(byKey.get(field)?.name ?? field, message)
+  }
+  for (const field of fields.values()) fields.set(field.column, accepted(field, faults))
+  return { fields, faults: faults.list() }
+}
+
+/** The first fault of each name. */
+class Faults {
+  readonly #byName = new Map<string, string>()
+
+  add (name: string, message: string): void {
+    if (!this.#byName.has(name)) this.#byName.set(name, message)
+  }
+
+  has (name: string): boolean {
+    return this.#byName.has(name)
+  }
+
+  list (): readonly FieldFault[] {
+    return [...this.#byName].map(([field, message]) => ({ field, message }))
+  }
+}
+
+function nameFields ({ model, writable }: Names, payload: Payload, faults: Faults): Map<Column, WrittenField> {
+  const fields = new Map<Column, WrittenField>()
+  for (const [name, value] of Object.entries(payload)) {
+    const column = model.byName.get(name)
+    const before = column && fields.get(column)
+    if (column === undefined) {
+      faults.add(name, `is not a field of this resource${suggestion(name, [...writable].map(({ key }) => key))}`)
+    } else if (before !== undefined && !isDeepStrictEqual(before.value, value)) {
+      faults.add(name, `contradicts '${before.name}'`)
+    } else {
+      fields.set(column, { column, name, value: value as Json })
+    }
+  }
+  return fields
+}
+
+/** The field with its value as it is stored; a value that has a fault stays as it is. */
+function accepted (field: WrittenField, faults: Faults): WrittenField {
+  const { column: { kind, options }, name, value } = field
+  if (value === null || faults.has(name)) return field
+  const stored = fieldKinds[kind].accept(value, options)
+  if (stored === undefined) faults.add(name, `must be ${fieldKinds[kind].expects}`)
+  return { ...field, value: stored ?? value }
+}

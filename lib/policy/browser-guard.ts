@@ -1,0 +1,27 @@
+import type { FastifyRequest } from 'fastify'
+import { errors } from '../errors.js'
+
+const safeMethods = ['GET', 'HEAD', 'OPTIONS']
+const ownSites = ['same-origin', 'none']
+
+/**
+ * Refuses writes that a browser sends for another site: browsers attach Basic credentials on their own, and a form
+ * needs no preflight. Without both headers the client is not a browser.
+ *
+ * @returns an onRequest hook; it throws REST_MODELS_FORBIDDEN (403)
+ * @see https://www.w3.org/TR/fetch-metadata/ and RFC 6454, section 7
+ */
+export function browserGuard (allowedOrigins: readonly string[]): (request: FastifyRequest) => Promise<void> {
+  return async (request) => {
+    if (safeMethods.includes(request.method) || isOwn(request, allowedOrigins)) return
+    request.log.info('Refused a write that a browser sent for another site')
+    throw new errors.Forbidden()
+  }
+}
+
+function isOwn ({ headers, protocol, host }: FastifyRequest, allowedOrigins: readonly string[]): boolean {
+  const { origin, 'sec-fetch-site': site } = headers
+  if (origin !== undefined && allowedOrigins.includes(origin)) return true
+  if (site !== undefined) return ownSites.includes(String(site))
+  return origin === undefined || origin === `${protocol}://${host}`
+}

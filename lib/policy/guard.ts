@@ -1,0 +1,30 @@
+import type { FastifyReply, FastifyRequest, preHandlerAsyncHookHandler } from 'fastify'
+import { errors } from '../errors.js'
+import type { Authenticate, Operation, Policy, PolicyUser } from './policy.js'
+import { refuse } from './refusal.js'
+
+/** Where a request keeps who sent it. */
+export const kUser = Symbol('rest-models.user')
+
+/** Who sent a request; null where the operation is open. */
+export function userOf (request: FastifyRequest): PolicyUser | null {
+  return request.getDecorator<PolicyUser | null>(kUser)
+}
+
+/** The hooks that stand before an operation: none if it is open; else 401 for nobody and 403 for whoever may not. */
+export function policyHooks (policy: Policy, authenticate: Authenticate, operation: Operation): preHandlerAsyncHookHandler[] {
+  if (policy.open.includes(operation)) return []
+  return [async (request: FastifyRequest, reply: FastifyReply) => {
+    const user = await authenticate(request, reply)
+    if (user === null) return refuse(reply)
+    if (!policy.permits(user, operation)) throw new errors.Forbidden()
+    request.setDecorator(kUser, user)
+  }]
+}
+
+/** Whether somebody may list what another policy guards: anybody may, or the user is one of that policy's own. */
+export function mayList (guarded: Policy, { policy, user }: { readonly policy: Policy, readonly user: PolicyUser | null }): boolean {
+  if (guarded.open.includes('list')) return true
+  const isOneOfIts = guarded === policy || (guarded.users !== undefined && guarded.users === policy.users)
+  return user !== null && isOneOfIts && guarded.permits(user, 'list')
+}

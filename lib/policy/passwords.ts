@@ -1,0 +1,110 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import { availableParallelism } from 'node:os'
+import { hash, verify } from '@node-rs/argon2'
+import { LRUCache } from 'lru-cache'
+import pLimit from 'p-limit'
+import { errors, withRetryAfter } from '../errors.js'
+import type { WritePlan } from '../plan/plan-write.js'
+import { maxPasswordBytes } from '../vocabulary/field-kinds.js'
+
+export interface Credentials {
+  readonly username: string
+  readonly password: string
+}
+
+/** Checks a password against a stored value that is not an argon2id hash. */
+export type Verify = (password: string, stored: string) => boolean | Promise<boolean>
+
+/** What is known of the user whose password is checked. */
+export interface StoredPassword {
+  /** The stored value; null if there is no such user or no value. */
+  readonly stored: string | null
+  /** How values of another form than argon2id are checked; without it they match nothing. */
+  readonly verify?: Verify | undefined
+}
+
+const maxRemembered = 1000
+const rememberedFor = 10 * 60 * 1000
+const maxWaiting = 128
+
+/**
+ * Hashes and checks passwords for one container, with argon2id and OWASP's parameters, which are the library's own. A check costs the same whether the user exists or not; at most as many run at
+ * once as there are cores. Basic sends the password with every request, so one that matched is remembered, under a key
+ * that the stored hash is part of: a changed password is checked anew.
+ */
+export class Passwords {
+  readonly #dummyHash: string
+  readonly #key = randomBytes(32)
+  readonly #remembered = new LRUCache<string, true>({ max: maxRemembered, ttl: rememberedFor })
+  readonly #running = new Map<string, Promise<boolean>>()
+  readonly #limit = pLimit(availableParallelism())
+
+  private constructor (dummyHash: string) {
+    this.#dummyHash = dummyHash
+  }
+
+  static async create (): Promise<Passwords> {
+    return new Passwords(await hash(randomBytes(32)))
+  }
+
+  /**
+   * The values of a write with its passwords replaced by their hashes, as PHC strings.
+   *
+   * @throws REST_MODELS_TOO_MANY_LOGINS (429) as {@link matches}
+   */
+  async hashIn (plan: WritePlan): Promise<WritePlan> {
+    const hashed = new Map(plan)
+    for (const [column, value] of plan) {
+      if (column.kind === 'password' && typeof value === 'string') hashed.set(column, await this.#inTurn(async () => await hash(value)))
+    }
+    return hashed
+  }
+
+  /**
+   * Whether the password of the credentials matches the stored value.
+   *
+   * @throws REST_MODELS_TOO_MANY_LOGINS (429) with Retry-After if too many checks are waiting
+   */
+  async matches ({ username, password }: Credentials, { stored, verify }: StoredPassword): Promise<boolean> {
+    if (Buffer.byteLength(password) > maxPasswordBytes) return false
+    const name = this.#nameOf([username, password, stored ?? ''])
+    if (this.#remembered.has(name)) return true
+    const matches = await this.#once(name, async () => await this.#compare(password, stored, verify))
+    if (matches) this.#remembered.set(name, true)
+    return matches
+  }
+
+  #nameOf (parts: readonly string[]): string {
+    return createHmac('sha256', this.#key).update(JSON.stringify(parts)).digest('base64')
+  }
+
+  /** Requests that come at once with the same credentials wait for one check. */
+  async #once (name: string, check: () => Promise<boolean>): Promise<boolean> {
+    const running = this.#running.get(name)
+    if (running !== undefined) return await running
+    const started = this.#inTurn(check).finally(() => this.#running.delete(name))
+    this.#running.set(name, started)
+    return await started
+  }
+
+  async #inTurn<Result> (work: () => Promise<Result>): Promise<Result> {
+    if (this.#limit.pendingCount >= maxWaiting) throw withRetryAfter(new errors.TooManyLogins(), 1)
+    return await this.#limit(work)
+  }
+
+  async #compare (password: string, stored: string | null, verifyOther: Verify | undefined): Promise<boolean> {
+    const isHash = stored?.startsWith('$argon2id$') === true
+    if (stored !== null && !isHash && verifyOther !== undefined) return await verifyOther(password, stored)
+    const matches = await verifyHash(isHash ? stored : this.#dummyHash, password)
+    return isHash && matches
+  }
+}
+
+/** A stored value that only looks like a hash matches nothing. */
+async function verifyHash (stored: string, password: string): Promise<boolean> {
+  try {
+    return await verify(stored, password)
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,96 @@
+import { errors } from '../errors.js'
+import type { Model } from '../model/define-model.js'
+import type { FieldNameOf } from '../model/types.js'
+import { suggestion } from '../nearest.js'
+import type { FieldKind } from '../vocabulary/field-kinds.js'
+import { compileFindUser, type UserColumns } from './find-user.js'
+import type { Verify } from './passwords.js'
+import { reads, type Policy, type PolicyUser } from './policy.js'
+
+/** Options of the user and the admin policy: which fields of the user model hold what. */
+export interface UserAuthOptions<Name extends string = string> {
+  /** Default `username`. */
+  readonly username?: Name
+  /** Default `password`; a field made by `password()`. */
+  readonly password?: Name
+  /** Default `active`; null if every user may log in. */
+  readonly active?: Name | null
+  /** Default `admin`. */
+  readonly admin?: Name
+  /** Checks stored passwords that are not argon2id hashes; without it their users cannot log in. */
+  readonly verify?: Verify
+  /** Which operations need credentials: `writes` (default), or `all`. */
+  readonly protect?: 'writes' | 'all'
+}
+
+const optionNames: ReadonlyArray<keyof UserAuthOptions> = ['username', 'password', 'active', 'admin', 'verify', 'protect']
+
+/** Anybody may read; nobody may write: the service document's default policy. */
+export function readOnlyAuth (): Policy {
+  return Object.freeze({ open: reads, authenticator: () => async () => null, permits: () => false })
+}
+
+/**
+ * Whoever logs in by HTTP Basic as an active user may do everything.
+ *
+ * @throws REST_MODELS_UNKNOWN_OPTION_FIELD, REST_MODELS_INVALID_OPTIONS if the model lacks a field or has it of another kind
+ */
+export function userAuth<M extends Model> (users: M, options: UserAuthOptions<FieldNameOf<M>> = {}): Policy {
+  checkOptions(options)
+  const columns = userColumns(users, options)
+  return Object.freeze({
+    open: options.protect === 'all' ? [] : reads,
+    users,
+    permits: () => true,
+    authenticator: ({ db, credentials, passwords }) => {
+      const findUser = compileFindUser(db, users, columns)
+      return async (request, reply) => {
+        const given = await credentials(request, reply)
+        if (given === undefined) return null
+        const user = await findUser(given.username)
+        const matches = await passwords.matches(given, { stored: user?.password ?? null, verify: options.verify })
+        return matches && user?.active === true ? { id: user.id, admin: user.admin } : null
+      }
+    }
+  } satisfies Policy)
+}
+
+/** Like {@link userAuth}, but only users whose `admin` field is true may do what is not open. */
+export function adminAuth<M extends Model> (users: M, options: UserAuthOptions<FieldNameOf<M>> = {}): Policy {
+  requireField(users, options.admin ?? 'admin', 'boolean')
+  return specialise(userAuth(users, options), (user) => user.admin)
+}
+
+/** A policy that permits less than another. */
+function specialise (policy: Policy, isPermitted: (user: PolicyUser) => boolean): Policy {
+  return Object.freeze({ ...policy, permits: (user, operation) => policy.permits(user, operation) && isPermitted(user) } satisfies Policy)
+}
+
+function checkOptions (options: UserAuthOptions): void {
+  for (const name of Object.keys(options)) {
+    if (!(optionNames as readonly string[]).includes(name)) {
+      throw new errors.InvalidOptions(`A policy has an unknown option '${name}'${suggestion(name, optionNames)}`)
+    }
+  }
+  if (!['writes', 'all', undefined].includes(options.protect)) throw new errors.InvalidOptions("The option 'protect' of a policy is 'writes' or 'all'")
+}
+
+function userColumns (users: Model, options: UserAuthOptions): UserColumns {
+  const { username = 'username', password = 'password', active = 'active', admin = 'admin' } = options
+  return {
+    username: requireField(users, username, 'text'),
+    password: requireField(users, password, 'password'),
+    active: active === null ? undefined : requireField(users, active, 'boolean'),
+    admin: users.byName.has(admin) || options.admin !== undefined ? requireField(users, admin, 'boolean') : undefined
+  }
+}
+
+function requireField (users: Model, name: string, kind: FieldKind) {
+  const column = users.byName.get(name)
+  if (column === undefined) {
+    throw new errors.UnknownOptionField(
+      `The policy for users of model '${users.name}' needs its field '${name}'${suggestion(name, Object.keys(users.fields))}; name another in the policy's options`)
+  }
+  if (column.kind !== kind) throw new errors.InvalidOptions(`The policy for users needs field '${name}' of model '${users.name}' to be ${kind}(), not ${column.kind}()`)
+  return column
+}

@@ -1,0 +1,40 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Model } from '../model/define-model.js'
+import type { AnyKysely } from '../query/engine.js'
+import type { Credentials, Passwords } from './passwords.js'
+
+/** What a client can do with a resource; HEAD counts as the GET that it stands for. */
+export type Operation = 'list' | 'read' | 'create' | 'update' | 'delete'
+
+/** The operations that change nothing. */
+export const reads: readonly Operation[] = ['list', 'read']
+
+/** Who sends a request. */
+export interface PolicyUser {
+  /** Primary key of the user's record: what an owner field is compared with. */
+  readonly id: number
+  readonly admin: boolean
+}
+
+/** Finds out who sends a request; null if nobody can be made out, which is answered with 401. */
+export type Authenticate = (request: FastifyRequest, reply: FastifyReply) => Promise<PolicyUser | null>
+
+/** What a policy is given at setup. */
+export interface PolicySetting {
+  readonly db: AnyKysely
+  /** The HTTP Basic credentials of a request; undefined if it has none that are well-formed. */
+  readonly credentials: (request: FastifyRequest, reply: FastifyReply) => Promise<Credentials | undefined>
+  readonly passwords: Passwords
+}
+
+/** Who may do what with a resource. An object of this type is a policy of one's own. */
+export interface Policy {
+  /** Operations that anybody may do; credentials are not looked at. */
+  readonly open: readonly Operation[]
+  /** Called once at setup: how to find out who sends a request. */
+  authenticator (setting: PolicySetting): Authenticate
+  /** Whether somebody who was made out may do an operation that is not open; if not, it is answered with 403. */
+  permits (user: PolicyUser, operation: Operation): boolean
+  /** The model of the users, if there is one: an owner field must refer to it. */
+  readonly users?: Model
+}

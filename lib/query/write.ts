@@ -1,0 +1,77 @@
+import type { CompiledQuery } from 'kysely'
+import { errors } from '../errors.js'
+import { encode, type Column } from '../model/column.js'
+import type { WritePlan } from '../plan/plan-write.js'
+import type { Stored } from '../vocabulary/storage.js'
+import { run, StatementFailure, type Engine, type Outcome, type Row } from './engine.js'
+import { explainFailure } from './explain-failure.js'
+import { compileUpdate, type Statements, type StatementShape } from './statements.js'
+
+/** A table to write to, and its statements. */
+export interface WriteTarget {
+  readonly shape: StatementShape
+  readonly statements: Statements
+}
+
+/**
+ * Creates a record.
+ *
+ * @returns its visible columns
+ * @throws REST_MODELS_NOT_UNIQUE (409), REST_MODELS_UNKNOWN_REFERENCE (400), REST_MODELS_CONSTRAINT (409)
+ */
+export async function runCreate (engine: Engine, { shape, statements }: WriteTarget, plan: WritePlan): Promise<Row> {
+  const values = encodeAll(engine, plan)
+  const { rows: [row] } = await write(engine, statements.create(...values.values()), { shape, values })
+  if (row === undefined) throw new errors.Constraint()
+  return row
+}
+
+/**
+ * Changes a record, if it is there and still belongs to the owner.
+ *
+ * @returns its visible columns, or undefined if nothing was changed
+ * @throws as {@link runCreate}
+ */
+export async function runUpdate (
+  engine: Engine, { shape }: WriteTarget, { id, plan, ownerId }: { readonly id: number, readonly plan: WritePlan, readonly ownerId: Stored }
+): Promise<Row | undefined> {
+  const values = encodeAll(engine, plan)
+  const { rows } = await write(engine, compileUpdate(engine, shape, { id, values, ownerId }), { shape, values, id })
+  return rows[0]
+}
+
+/**
+ * Deletes a record, if it is there and still belongs to the owner.
+ *
+ * @returns whether it did
+ * @throws REST_MODELS_STILL_REFERENCED (409), REST_MODELS_CONSTRAINT (409)
+ */
+export async function runDelete (engine: Engine, { shape, statements }: WriteTarget, id: number, ownerId: Stored): Promise<boolean> {
+  try {
+    const { changed } = await run(engine, shape.owner ? statements.delete(id, ownerId) : statements.delete(id))
+    return changed > 0
+  } catch (failure) {
+    if (!(failure instanceof StatementFailure)) throw failure
+    throw failure.kind === 'reference' ? new errors.StillReferenced({ cause: failure }) : new errors.Constraint({ cause: failure })
+  }
+}
+
+function encodeAll ({ dialect }: Engine, plan: WritePlan): ReadonlyMap<Column, Stored> {
+  return new Map([...plan].map(([column, value]) => [column, encode(column, value, dialect.name)]))
+}
+
+interface Written {
+  readonly shape: StatementShape
+  readonly values: ReadonlyMap<Column, Stored>
+  /** The record that is updated; absent for a create. */
+  readonly id?: number
+}
+
+async function write (engine: Engine, query: CompiledQuery, written: Written): Promise<Outcome> {
+  try {
+    return await run(engine, query)
+  } catch (failure) {
+    if (!(failure instanceof StatementFailure)) throw failure
+    throw await explainFailure(engine, { ...written, model: written.shape.model, failure })
+  }
+}

@@ -1,0 +1,132 @@
+import { errors } from './errors.js'
+import { isForeignKey, type Column, type ForeignKeyColumn } from './model/column.js'
+import type { Model } from './model/define-model.js'
+import type { FieldNameOf, ForeignKeyNameOf } from './model/types.js'
+import { suggestion } from './nearest.js'
+import { followPath, pathName } from './plan/path.js'
+import { reads, type Policy } from './policy/policy.js'
+
+/** How a model is exposed; everything may be left out. */
+export interface ResourceOptions<M extends Model = Model> {
+  /** Who may do what; the container's default policy if absent. */
+  readonly auth?: Policy
+  /** Fields that are never serialized, and neither filtered nor ordered by. */
+  readonly exclude?: ReadonlyArray<FieldNameOf<M>>
+  /** The foreign key to the user that owns a record: only the owner may change or delete it. */
+  readonly ownerField?: ForeignKeyNameOf<M>
+  /** Fields that no client may write. */
+  readonly readOnly?: ReadonlyArray<FieldNameOf<M>>
+  /** Names that are open to filters although they would be closed: excluded fields, or paths such as `user__email`. */
+  readonly filterable?: readonly string[]
+  /** Name of the resource in the path; the model's name in lower case if absent. */
+  readonly path?: string
+  /** Records per page if the client does not say. */
+  readonly defaultLimit?: number
+  readonly maxLimit?: number
+}
+
+/** Options that a container gives to resources that have none of their own. */
+export interface ResourceDefaults {
+  readonly auth: Policy
+  readonly defaultLimit: number
+  readonly maxLimit: number
+}
+
+/** A model with checked options: names have become columns. */
+export interface Registration {
+  readonly name: string
+  readonly model: Model
+  readonly policy: Policy
+  readonly excluded: ReadonlySet<Column>
+  readonly readOnly: ReadonlySet<Column>
+  readonly owner: ForeignKeyColumn | undefined
+  /** Names of the paths that are opened, as `pathName` writes them. */
+  readonly opened: ReadonlySet<string>
+  readonly defaultLimit: number
+  readonly maxLimit: number
+}
+
+const optionNames: ReadonlyArray<keyof ResourceOptions> =
+  ['auth', 'exclude', 'ownerField', 'readOnly', 'filterable', 'path', 'defaultLimit', 'maxLimit']
+
+/**
+ * Checks the options of a resource.
+ *
+ * @throws REST_MODELS_INVALID_OPTIONS, REST_MODELS_UNKNOWN_OPTION_FIELD naming the model, the option and the nearest right name
+ */
+export function checkRegistration (model: Model, options: ResourceOptions, defaults: ResourceDefaults): Registration {
+  if (!(model?.byName instanceof Map)) throw new errors.InvalidOptions('register() needs a model made by defineModel()')
+  requireKnown(`resource '${model.name}'`, options, optionNames)
+  const { auth: policy = defaults.auth, path: name = model.name.toLowerCase() } = options
+  if (!/^[a-z0-9_-]+$/.test(name)) throw new errors.InvalidOptions(`'path' of resource '${model.name}' consists of lower-case letters, digits, '_' and '-'`)
+  requirePolicy(`'auth' of resource '${model.name}'`, policy)
+  const registration = {
+    name,
+    model,
+    policy,
+    excluded: columnsNamed(model, options, 'exclude'),
+    readOnly: columnsNamed(model, options, 'readOnly'),
+    owner: ownerOf(model, options.ownerField, policy),
+    opened: new Set((options.filterable ?? []).map((path) => openedPath(model, path))),
+    ...checkLimits(`resource '${model.name}'`, { ...defaults, ...options })
+  }
+  requireCreatable(registration)
+  return Object.freeze(registration)
+}
+
+/** @throws REST_MODELS_INVALID_OPTIONS naming the nearest right option */
+export function requireKnown (where: string, options: object, known: readonly string[]): void {
+  for (const name of Object.keys(options)) {
+    if (!known.includes(name)) throw new errors.InvalidOptions(`${where} has an unknown option '${name}'${suggestion(name, known)}`)
+  }
+}
+
+export function requirePolicy (where: string, policy: Policy): void {
+  const isPolicy = typeof policy?.authenticator === 'function' && typeof policy.permits === 'function' && Array.isArray(policy.open)
+  if (!isPolicy) throw new errors.InvalidOptions(`${where} is not a policy; use readOnlyAuth(), userAuth(User) or adminAuth(User)`)
+}
+
+export function checkLimits (where: string, { defaultLimit, maxLimit }: { defaultLimit: number, maxLimit: number }) {
+  for (const [name, value] of Object.entries({ defaultLimit, maxLimit })) {
+    if (!Number.isSafeInteger(value) || value < 1) throw new errors.InvalidOptions(`'${name}' of ${where} must be a whole number of at least 1`)
+  }
+  if (defaultLimit > maxLimit) throw new errors.InvalidOptions(`'defaultLimit' of ${where} is more than its 'maxLimit'`)
+  return { defaultLimit, maxLimit }
+}
+
+function columnsNamed (model: Model, options: ResourceOptions, option: 'exclude' | 'readOnly'): ReadonlySet<Column> {
+  return new Set((options[option] ?? []).map((name) => requireField(model, option, name)))
+}
+
+function requireField (model: Model, option: keyof ResourceOptions, name: string): Column {
+  const column = model.columns.slice(1).find(({ field }) => field === name)
+  if (column !== undefined) return column
+  throw new errors.UnknownOptionField(`'${option}' of resource '${model.name}' names '${name}', which is not a field of the model${suggestion(name, Object.keys(model.fields))}`)
+}
+
+function ownerOf (model: Model, name: string | undefined, policy: Policy): ForeignKeyColumn | undefined {
+  if (name === undefined) return undefined
+  const owner = requireField(model, 'ownerField', name)
+  const where = `'ownerField' of resource '${model.name}'`
+  if (!isForeignKey(owner)) throw new errors.InvalidOptions(`${where} names '${name}', which is not a foreign key`)
+  if (policy.open.some((operation) => !reads.includes(operation))) throw new errors.InvalidOptions(`${where} needs a policy that knows who writes`)
+  if (policy.users !== undefined && owner.target() !== policy.users) {
+    throw new errors.InvalidOptions(`${where} names '${name}', which refers to model '${owner.target().name}', but the policy's users are model '${policy.users.name}'`)
+  }
+  return owner
+}
+
+function openedPath (model: Model, written: string): string {
+  const path = followPath(model, written.split('__'))
+  const where = `'filterable' of resource '${model.name}' names '${written}'`
+  if (path === undefined) throw new errors.UnknownOptionField(`${where}, which leads to no field${suggestion(written, Object.keys(model.fields))}`)
+  if (path.column.kind === 'password') throw new errors.InvalidOptions(`${where}: a password can never be filtered by`)
+  return pathName(path)
+}
+
+function requireCreatable ({ model, readOnly, owner }: Registration): void {
+  const unfillable = [...readOnly].find((column) => column !== owner && !column.nullable && column.options.default === undefined)
+  if (unfillable !== undefined) {
+    throw new errors.InvalidOptions(`'readOnly' of resource '${model.name}' names '${unfillable.field}', which has no default: no record could be created`)
+  }
+}

@@ -1,0 +1,57 @@
+import type { FastifyInstance } from 'fastify'
+import { errors } from './errors.js'
+import type { Model } from './model/define-model.js'
+import type { CheckedOptions } from './options.js'
+import { checkRegistration, type Registration, type ResourceOptions } from './registration.js'
+import { openContainer } from './container.js'
+
+/** The resources of one container: the only mutable state, closed by setup. */
+export class ResourceRegistry {
+  readonly #fastify: FastifyInstance
+  readonly #options: CheckedOptions
+  readonly #registrations: Registration[] = []
+  #isSetUp = false
+
+  constructor (fastify: FastifyInstance, options: CheckedOptions) {
+    this.#fastify = fastify
+    this.#options = options
+    fastify.addHook('onReady', async () => this.#requireSetUp())
+  }
+
+  /**
+   * Registers a model as a resource. It has no endpoints before `setup()`.
+   *
+   * @returns the registry, for another registration
+   * @throws REST_MODELS_INVALID_OPTIONS, REST_MODELS_UNKNOWN_OPTION_FIELD, REST_MODELS_DUPLICATE_RESOURCE, REST_MODELS_ALREADY_SET_UP
+   */
+  register<M extends Model> (model: M, resource?: ResourceOptions<M>): this
+  register (model: Model, resource: ResourceOptions = {}): this {
+    if (this.#isSetUp) throw new errors.AlreadySetUp(`Model '${model.name}' is registered after setup(); register all models before it`)
+    const registration = checkRegistration(model, resource, this.#options)
+    const other = this.#registrations.find(({ name }) => name === registration.name)
+    if (other !== undefined) {
+      throw new errors.DuplicateResource(
+        `Models '${other.model.name}' and '${model.name}' would both be resource '${registration.name}'; give one of them another 'path'`)
+    }
+    this.#registrations.push(registration)
+    return this
+  }
+
+  /**
+   * Configures the URLs: checks models against the database, and adds the routes of all registered models to the scope
+   * in which the plugin was registered.
+   *
+   * @throws REST_MODELS_ALREADY_SET_UP, REST_MODELS_TABLE_MISMATCH, REST_MODELS_UNSUPPORTED_DATABASE, REST_MODELS_INVALID_MODEL
+   */
+  async setup (): Promise<void> {
+    if (this.#isSetUp) throw new errors.AlreadySetUp('setup() was called twice')
+    this.#isSetUp = true
+    await this.#fastify.register(openContainer(this.#registrations, this.#options), { prefix: this.#options.prefix })
+  }
+
+  #requireSetUp (): void {
+    if (this.#isSetUp || this.#registrations.length === 0) return
+    const models = this.#registrations.map(({ model }) => `'${model.name}'`).join(', ')
+    throw new errors.NotSetUp(`Models are registered (${models}), but they have no endpoints: call 'await app.restModels.setup()' before listening`)
+  }
+}

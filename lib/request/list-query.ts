@@ -1,0 +1,80 @@
+import { errors, withDetails } from '../errors.js'
+import { decodeEntries, type Entries } from './query-string.js'
+
+/** A filter as the client wrote it: it may name what does not exist. */
+export interface WrittenFilter {
+  readonly name: string
+  readonly text: string
+}
+
+/** The list query of a request, read but not yet judged: names are kept as written. */
+export interface ListRequest {
+  readonly filters: readonly WrittenFilter[]
+  readonly ordering: readonly string[]
+  /** Records per page; undefined if the client did not say. */
+  readonly limit: number | undefined
+  /** Counted from 1. */
+  readonly page: number
+  /** All that was asked but page and limit, for the links to other pages. */
+  readonly rest: Entries
+}
+
+const reserved = ['limit', 'page', 'ordering']
+const wholeNumber = /^[1-9]\d{0,14}$/
+
+/**
+ * Reads the query of a list.
+ *
+ * @param query  the raw query string, at most `maxLength` characters
+ * @returns filters in URL order; an empty `ordering` counts as absent
+ * @throws REST_MODELS_QUERY_TOO_LONG (414), REST_MODELS_INVALID_QUERY (400) if it cannot be decoded,
+ *   REST_MODELS_INVALID_PAGE (400) if `page` or `limit` is not a whole number of at least 1 or is given twice,
+ *   REST_MODELS_INVALID_ORDERING (400) if `ordering` is given twice
+ * @see service document, "Filtering", "Ordering" and "Pagination"
+ */
+export function parseListQuery (query: string, maxLength: number): ListRequest {
+  const entries = parseEntries(query, maxLength)
+  const ordering = single(entries, 'ordering', errors.InvalidOrdering)
+  return {
+    filters: entries.filter(([name]) => !reserved.includes(name)).map(([name, text]) => ({ name, text })),
+    ordering: ordering === undefined || ordering === '' ? [] : ordering.split(','),
+    limit: positive(entries, 'limit'),
+    page: positive(entries, 'page') ?? 1,
+    rest: entries.filter(([name, value]) => name !== 'limit' && name !== 'page' && !(name === 'ordering' && value === ''))
+  }
+}
+
+/**
+ * Refuses every parameter: for the routes that have none.
+ *
+ * @throws REST_MODELS_UNKNOWN_PARAMETER (400) naming the first one
+ */
+export function requireNoQuery (query: string, maxLength: number): void {
+  const [first] = parseEntries(query, maxLength)
+  if (first !== undefined) throw unknownParameter(first[0])
+}
+
+/** The one answer for a parameter that does not exist and for one that is hidden. */
+export function unknownParameter (name: string): Error {
+  return withDetails(new errors.UnknownParameter(name), [{ field: name, message: 'is not a parameter of this resource' }])
+}
+
+function parseEntries (query: string, maxLength: number): Entries {
+  if (query.length > maxLength) throw new errors.QueryTooLong()
+  return decodeEntries(query)
+}
+
+type NamedError = new (name: string) => Error
+
+function single (entries: Entries, name: string, Fault: NamedError): string | undefined {
+  const [first, second] = entries.filter(([written]) => written === name)
+  if (second !== undefined) throw withDetails(new Fault(name), [{ field: name, message: 'must be given once' }])
+  return first?.[1]
+}
+
+function positive (entries: Entries, name: string): number | undefined {
+  const text = single(entries, name, errors.InvalidPage)
+  if (text === undefined) return undefined
+  if (wholeNumber.test(text)) return Number(text)
+  throw withDetails(new errors.InvalidPage(name), [{ field: name, message: 'must be a whole number of at least 1' }])
+}

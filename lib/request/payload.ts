@@ -1,0 +1,54 @@
+import { isUtf8 } from 'node:buffer'
+import secureJson from 'secure-json-parse'
+import { errors } from '../errors.js'
+import { readMultipart } from './multipart.js'
+import { decodeEntries, type Entries } from './query-string.js'
+
+/** The body of a create or an update, read but not yet judged: any names, any JSON values. */
+export type Payload = Readonly<Record<string, unknown>>
+
+const formReaders = {
+  'application/x-www-form-urlencoded': async (body) => decodeEntries(body.toString()),
+  'multipart/form-data': readMultipart
+} as const satisfies Record<string, (body: Buffer, contentType: string) => Promise<Entries>>
+
+/**
+ * Reads a JSON object: from the form field `data` if the content type is that of a form, else from the body itself,
+ * whatever its content type.
+ *
+ * @throws REST_MODELS_INVALID_BODY (400) if the body is not valid UTF-8, not one JSON object, holds the keys
+ *   `__proto__` or `constructor.prototype`, or is a form with other fields than one `data`
+ * @see service document, "POST create"
+ */
+export async function parsePayload (body: unknown, contentType = ''): Promise<Payload> {
+  const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0)
+  if (!isUtf8(bytes)) throw new errors.InvalidBody('valid UTF-8')
+  return parseObject(await textOf(bytes, contentType))
+}
+
+async function textOf (body: Buffer, contentType: string): Promise<string> {
+  const [type = ''] = contentType.split(';', 1)
+  const name = type.trim().toLowerCase()
+  if (!isForm(name)) return body.toString()
+  const [first, second] = await formReaders[name](body, contentType)
+  if (first?.[0] !== 'data' || second !== undefined) throw new errors.InvalidBody("a form with one field 'data' and no other")
+  return first[1]
+}
+
+function isForm (type: string): type is keyof typeof formReaders {
+  return Object.hasOwn(formReaders, type)
+}
+
+function parseObject (text: string): Payload {
+  const value = parseJson(text)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new errors.InvalidBody('one JSON object')
+  return value as Payload
+}
+
+function parseJson (text: string): unknown {
+  try {
+    return secureJson(text, { protoAction: 'error', constructorAction: 'error' })
+  } catch {
+    throw new errors.InvalidBody('one JSON object')
+  }
+}

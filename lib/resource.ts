@@ -1,0 +1,85 @@
+import type { TObject } from '@sinclair/typebox'
+import type { Check } from '../schemas/check.js'
+import { shapeSchema, type Shape } from '../schemas/shapes.js'
+import type { ResourceAccess } from './access.js'
+import type { Column } from './model/column.js'
+import { requireSoundDefaults } from './plan/defaults.js'
+import type { Limits } from './plan/limits.js'
+import type { ListScope } from './plan/plan-list.js'
+import type { WriteScope } from './plan/plan-write.js'
+import type { Passwords } from './policy/passwords.js'
+import type { Engine } from './query/engine.js'
+import type { ListBase } from './query/list.js'
+import { compileStatements } from './query/statements.js'
+import type { WriteTarget } from './query/write.js'
+import type { Registration } from './registration.js'
+
+/** Everything of a resource that can be decided before the first request, frozen. */
+export interface Resource {
+  readonly registration: Registration
+  /** Path of the list, with the final slash. */
+  readonly url: string
+  readonly engine: Engine
+  readonly limits: Limits
+  readonly passwords: Passwords
+  readonly schemas: Readonly<Record<Shape, TObject>>
+  readonly visible: readonly Column[]
+  readonly guarded: ResourceAccess['guarded']
+  readonly list: ListScope & ListBase
+  readonly write: WriteScope & WriteTarget
+}
+
+/** What the resources of a container share. */
+export interface ResourceSetting {
+  readonly engine: Engine
+  readonly limits: Limits
+  readonly passwords: Passwords
+  /** Path before the resource's name, with a final slash. */
+  readonly prefix: string
+  readonly compileCheck: (schema: TObject) => Check
+  readonly accessOf: (registration: Registration) => ResourceAccess
+}
+
+/**
+ * Compiles a resource: columns, schemas, allow lists, checks and the SQL of the fixed shapes.
+ *
+ * @throws REST_MODELS_INVALID_MODEL if a default does not fit its field
+ */
+export function compileResource (registration: Registration, setting: ResourceSetting): Resource {
+  const { model, excluded, readOnly, owner, defaultLimit, maxLimit } = registration
+  const { engine, limits, passwords, compileCheck } = setting
+  const { access, guarded } = setting.accessOf(registration)
+  const visible = model.columns.filter((column) => !excluded.has(column))
+  const writable = model.columns.slice(1).filter((column) => !readOnly.has(column) && column !== owner)
+  const schemas = shapeSchemas(visible, writable)
+  const anyValues = shapeSchema('update', { visible, writable: model.columns })
+  const checkValues = compileCheck(anyValues)
+  requireSoundDefaults(model.name, model.columns, checkValues)
+  const stored = model.columns.filter((column) => !excluded.has(column) || readOnly.has(column) || column === owner)
+  const shape = { model, visible, stored, owner }
+  return Object.freeze({
+    registration,
+    url: `${setting.prefix}${registration.name}/`,
+    engine,
+    limits,
+    passwords,
+    schemas,
+    visible,
+    guarded,
+    list: Object.freeze({ access, defaultLimit, maxLimit, limits, dialect: engine.dialect, model, columns: visible, statementTime: limits.statementTime }),
+    write: Object.freeze({
+      model,
+      owner,
+      writable: new Set(writable),
+      checkCreate: compileCheck({ ...anyValues, required: schemas.create.required ?? [] }),
+      checkValues,
+      shape,
+      statements: compileStatements(engine, shape)
+    })
+  })
+}
+
+function shapeSchemas (visible: readonly Column[], writable: readonly Column[]): Resource['schemas'] {
+  const columns = { visible, writable }
+  return { record: shapeSchema('record', columns), create: shapeSchema('create', columns), update: shapeSchema('update', columns) }
+}

@@ -1,0 +1,96 @@
+import { Type, type TSchema } from '@sinclair/typebox'
+import type { FastifyInstance, FastifySchema, HTTPMethods, preHandlerAsyncHookHandler, RouteHandlerMethod } from 'fastify'
+import { errorSchema } from '../schemas/error.js'
+import { keySchema } from '../schemas/key.js'
+import { envelopeSchema } from '../schemas/list.js'
+import { create, list, read, refuseMethod, remove, update, type Handler } from './handlers.js'
+import { policyHooks } from './policy/guard.js'
+import { recordHook } from './policy/owner.js'
+import type { Authenticate, Operation } from './policy/policy.js'
+import type { Resource } from './resource.js'
+
+/** A route: the policy is applied to all rows alike. */
+interface RouteRow {
+  readonly method: HTTPMethods
+  readonly path: 'list' | 'record'
+  readonly status: number
+  /** Schema of the body, if the route reads one. */
+  readonly body?: 'create' | 'update'
+  answer (schemas: Resource['schemas']): TSchema
+  /** Whether the record is read before the handler, for 404 and the owner rule. */
+  readonly needsRecord: boolean
+  readonly handler: Handler<unknown>
+}
+
+const record: RouteRow['answer'] = (schemas) => schemas.record
+
+/** The five routes of the service document, "Endpoints". */
+const routeTable = {
+  list: { method: 'GET', path: 'list', status: 200, answer: (schemas) => envelopeSchema(schemas.record), needsRecord: false, handler: list },
+  create: { method: 'POST', path: 'list', status: 201, body: 'create', answer: record, needsRecord: false, handler: create },
+  read: { method: 'GET', path: 'record', status: 200, answer: record, needsRecord: false, handler: read },
+  update: { method: 'PUT', path: 'record', status: 200, body: 'update', answer: record, needsRecord: true, handler: update },
+  delete: { method: 'DELETE', path: 'record', status: 204, answer: () => Type.Null(), needsRecord: true, handler: remove }
+} as const satisfies Record<Operation, RouteRow>
+
+/** Each path of a resource, and what is answered to the methods that it does not have. */
+const paths = {
+  list: { suffix: '/', allowed: 'GET, HEAD, POST', others: ['PUT', 'PATCH', 'DELETE'] },
+  record: { suffix: '/:id/', allowed: 'GET, HEAD, PUT, DELETE', others: ['POST', 'PATCH'] }
+} as const satisfies Record<RouteRow['path'], { suffix: string, allowed: string, others: HTTPMethods[] }>
+
+/** Adds the routes of a resource below the scope's prefix. */
+export function addRoutes (scope: FastifyInstance, resource: Resource, authenticate: Authenticate): void {
+  const { registration: { name, policy } } = resource
+  for (const [operation, row] of Object.entries<RouteRow>(routeTable)) {
+    const handler = row.handler(resource)
+    const preHandler = policyHooks(policy, authenticate, operation as Operation)
+    if (row.needsRecord) preHandler.push(recordHook(resource.engine, resource.write))
+    addRoute(scope, `/${name}${paths[row.path].suffix}`, {
+      method: row.method,
+      handler: (request, reply) => handler(request, reply.code(row.status)),
+      preHandler,
+      schema: schemaOf(row, resource.schemas)
+    })
+  }
+  for (const [path, { suffix, allowed, others }] of Object.entries(paths)) {
+    addRoute(scope, `/${name}${suffix}`, {
+      method: [...others],
+      handler: refuseMethod(allowed),
+      preHandler: policyHooks(policy, authenticate, path === 'list' ? 'create' : 'update'),
+      schema: { response: failures }
+    })
+  }
+}
+
+interface RouteParts {
+  readonly method: HTTPMethods | HTTPMethods[]
+  readonly handler: RouteHandlerMethod
+  readonly preHandler: preHandlerAsyncHookHandler[]
+  readonly schema: FastifySchema
+}
+
+/** The same route with and without the final slash: a redirect would lose bodies. */
+function addRoute (scope: FastifyInstance, url: string, parts: RouteParts): void {
+  scope.route({ url, ...parts })
+  if (!ignoresSlash(scope)) scope.route({ url: url.slice(0, -1), ...parts, schema: hidden(parts.schema) })
+}
+
+/** Documentation shows each route once. */
+function hidden (schema: FastifySchema): FastifySchema {
+  return { ...schema, ...{ hide: true } }
+}
+
+function ignoresSlash ({ initialConfig }: FastifyInstance): boolean {
+  return (initialConfig.routerOptions?.ignoreTrailingSlash ?? initialConfig.ignoreTrailingSlash) === true
+}
+
+const failures = { '4xx': errorSchema, '5xx': errorSchema }
+
+function schemaOf ({ path, status, body, answer }: RouteRow, schemas: Resource['schemas']): FastifySchema {
+  return {
+    ...(path === 'record' && { params: keySchema }),
+    ...(body && { body: schemas[body] }),
+    response: { [status]: answer(schemas), ...failures }
+  }
+}

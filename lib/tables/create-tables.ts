@@ -1,0 +1,60 @@
+import { sql, type ColumnDefinitionBuilder, type Kysely } from 'kysely'
+import { encode, isForeignKey, type Column } from '../model/column.js'
+import type { Model } from '../model/define-model.js'
+import { readHandle, type AnyKysely, type Tables } from '../query/engine.js'
+import type { Dialect } from '../vocabulary/dialects.js'
+import { fieldKinds } from '../vocabulary/field-kinds.js'
+import type { Json } from '../vocabulary/values.js'
+import { checksOf } from './column-checks.js'
+import { readTables, requireTables } from './compare-tables.js'
+
+/**
+ * Creates the tables that do not exist yet, with their constraints and indexes, all of them or none.
+ * Tables that exist are compared with their models and never altered.
+ *
+ * @throws REST_MODELS_TABLE_MISMATCH if a table that exists does not fit; nothing is created then
+ */
+export async function createTables (handle: AnyKysely, models: readonly Model[]): Promise<void> {
+  const { db, dialect } = readHandle(handle)
+  const tables = await readTables(handle)
+  requireTables(tables, models.filter(({ table }) => tables.has(table)), dialect.name)
+  const missing = models.filter(({ table }) => !tables.has(table))
+  await db.transaction().execute(async (transaction) => {
+    for (const model of missing) await createTable(transaction, model, dialect)
+  })
+}
+
+async function createTable (db: Kysely<Tables>, model: Model, dialect: Dialect): Promise<void> {
+  let table = db.schema.createTable(model.table).addColumn('id', 'integer', (id) => id.primaryKey().autoIncrement())
+  for (const column of model.columns.slice(1)) {
+    const type = fieldKinds[column.kind].storage[dialect.name].type(column.options)
+    table = table.addColumn(column.name, sql.raw(type), (builder) => constrain(builder, column, dialect))
+  }
+  await table.execute()
+  for (const { name, options } of model.columns.filter(isForeignKey)) {
+    if (options.unique === true) continue
+    await db.schema.createIndex(`${model.table}_${name}_index`).on(model.table).column(name).execute()
+  }
+}
+
+/** `no action` refuses as `restrict` does, but SQLite reports a `restrict` as if a trigger had failed. */
+const onDeleteActions = { restrict: 'no action', cascade: 'cascade', 'set null': 'set null' } as const
+
+function constrain (builder: ColumnDefinitionBuilder, column: Column, dialect: Dialect): ColumnDefinitionBuilder {
+  let built = column.nullable ? builder : builder.notNull()
+  if (column.options.unique === true) built = built.unique()
+  const declared = defaultExpression(column, dialect)
+  if (declared !== undefined) built = built.defaultTo(declared)
+  for (const check of checksOf(column)) built = built.check(check)
+  if (isForeignKey(column)) built = built.references(`${column.target().table}.id`).onDelete(onDeleteActions[column.options.onDelete ?? 'restrict'])
+  return built
+}
+
+/** Rows that are inserted past the API get the same defaults, but for those that a function gives. */
+function defaultExpression (column: Column, dialect: Dialect) {
+  const { default: declared } = column.options
+  if (declared === undefined || declared === null || typeof declared === 'function') return undefined
+  if (declared === 'now' && (column.kind === 'datetime' || column.kind === 'date')) return dialect.now(column.kind)
+  const stored = encode(column, declared as Json, dialect.name)
+  return sql`${sql.lit(stored)}`
+}

@@ -1,0 +1,59 @@
+import type { TSchema } from '@sinclair/typebox'
+import type { DialectName } from './dialects.js'
+import type { Operator } from './operators.js'
+import type { Storage } from './storage.js'
+import type { Json } from './values.js'
+
+/** What deleting a record does to the records that refer to it. */
+export type OnDelete = 'restrict' | 'cascade' | 'set null'
+
+/** All that can be said of a field, whatever its kind; `defineModel` refuses what its kind does not have. */
+export interface FieldOptions {
+  readonly nullable?: boolean
+  readonly unique?: boolean
+  readonly column?: string
+  readonly default?: unknown
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly format?: string
+  readonly enum?: readonly string[]
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly precision?: number
+  readonly scale?: number
+  readonly onDelete?: OnDelete
+}
+
+/** The JSON value of each kind. */
+export interface KindValues {
+  text: string
+  integer: number
+  bigint: string
+  number: number
+  decimal: string
+  boolean: boolean
+  datetime: string
+  date: string
+  json: Json
+  uuid: string
+  password: string
+  foreignKey: number
+  key: number
+}
+
+/** What a kind of field is: one row of the table below. */
+export interface FieldKindRow<Value extends Json = Json> {
+  /** Options that this kind has beside `nullable`, `default`, `unique` and `column`. */
+  readonly options: readonly (keyof FieldOptions)[]
+  /** What a value is, in words that follow "must be". */
+  readonly expects: string
+  /** The JSON Schema of a value in a record or a body. */
+  schema (options: FieldOptions): TSchema
+  /** The one form in which a value that fits the schema is stored, or undefined if it cannot be. */
+  accept (value: Value, options: FieldOptions): Value | undefined
+  /** The value of a filter's text, or undefined if the text is not of this kind. */
+  parse (text: string, options: FieldOptions): Value | undefined
+  readonly operators: readonly Operator[]
+  readonly orderable: boolean
+  readonly storage: Readonly<Record<DialectName, Storage>>
+}

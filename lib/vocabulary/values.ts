@@ -1,0 +1,116 @@
+/** A value as it travels in JSON. */
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
+
+const int32 = 2 ** 31
+const int64 = 2n ** 63n
+const integerText = /^(?:0|-?[1-9]\d*)$/
+const numberText = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+const decimalText = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?$/
+const uuidText = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+const dateText = /^(\d{4})-(\d\d)-(\d\d)$/
+const datetimeText =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[ Tt](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?(?:([Zz])|([+-])(\d\d):?(\d\d))?)?$/
+
+/** How deep JSON in a json field may nest; far below what would exhaust the stack of JSON.stringify. */
+const maxJsonDepth = 64
+
+/** The text itself, or undefined if an engine could not store it as it is: a NUL character or half a surrogate pair. */
+export function storableText (text: string): string | undefined {
+  return text.isWellFormed() && !text.includes('\0') ? text : undefined
+}
+
+/** The integer of a decimal text, or undefined if it is not one or lies outside -2^31 … 2^31-1. */
+export function integer (text: string): number | undefined {
+  const value = safeInteger(text)
+  return value !== undefined && value >= -int32 && value < int32 ? value : undefined
+}
+
+/** The integer of a decimal text, or undefined if it is not one or lies outside ±(2^53-1). */
+export function safeInteger (text: string): number | undefined {
+  if (!integerText.test(text)) return undefined
+  const value = Number(text)
+  return Number.isSafeInteger(value) ? value : undefined
+}
+
+/** The text of a 64-bit integer, or undefined. */
+export function bigintText (text: string): string | undefined {
+  if (!integerText.test(text) || text.length > 20) return undefined
+  const value = BigInt(text)
+  return value >= -int64 && value < int64 ? text : undefined
+}
+
+/** The number of a JSON number text, or undefined if it is none, is negative zero or overflows. */
+export function finiteNumber (text: string): number | undefined {
+  return numberText.test(text) ? plainNumber(Number(text)) : undefined
+}
+
+/** The number itself, or undefined if it is infinite or the negative zero, which no engine gives back. */
+export function plainNumber (value: number): number | undefined {
+  return Number.isFinite(value) && !Object.is(value, -0) ? value : undefined
+}
+
+/** A decimal text with exactly `scale` digits behind the point, or undefined if it does not fit `precision` digits. */
+export function decimal (text: string, precision: number, scale: number): string | undefined {
+  const match = decimalText.exec(text)
+  if (match === null) return undefined
+  const [, sign = '', whole = '', fraction = ''] = match
+  if (fraction.length > scale || (whole !== '0' && whole.length > precision - scale)) return undefined
+  const value = scale === 0 ? whole : `${whole}.${fraction.padEnd(scale, '0')}`
+  if (sign === '') return value
+  return /[1-9]/.test(value) ? sign + value : undefined
+}
+
+/** A UUID in lower case, or undefined. */
+export function uuid (text: string): string | undefined {
+  return uuidText.test(text) ? text.toLowerCase() : undefined
+}
+
+/** `YYYY-MM-DD`, or undefined if there is no such day. */
+export function date (text: string): string | undefined {
+  return dateText.test(text) ? datetime(text)?.slice(0, 10) : undefined
+}
+
+/**
+ * `YYYY-MM-DD HH:MM:SS` in UTC, or undefined if there is no such moment from the year 1000 to 9999.
+ * Reads the same form, ISO 8601 (an offset is converted, a fraction of a second is cut off) and a date (its midnight).
+ */
+export function datetime (text: string): string | undefined {
+  const match = datetimeText.exec(text)
+  if (match === null) return undefined
+  const [year, month, day, hour, minute, second, offsetHour, offsetMinute] =
+    [1, 2, 3, 4, 5, 6, 9, 10].map((group) => Number(match[group] ?? 0)) as Eight
+  const local = new Date(Date.UTC(year, month - 1, day, hour, minute, second))
+  const written = [year, month - 1, day, hour, minute, second]
+  if (!parts(local).every((part, index) => part === written[index])) return undefined
+  if (offsetHour > 23 || offsetMinute > 59) return undefined
+  const offset = (match[8] === '-' ? -1 : 1) * (offsetHour * 60 + offsetMinute)
+  return formatDatetime(new Date(local.getTime() - offset * 60_000))
+}
+
+type Eight = [number, number, number, number, number, number, number, number]
+
+function parts (moment: Date): number[] {
+  return [
+    moment.getUTCFullYear(), moment.getUTCMonth(), moment.getUTCDate(),
+    moment.getUTCHours(), moment.getUTCMinutes(), moment.getUTCSeconds()
+  ]
+}
+
+/** A moment as `YYYY-MM-DD HH:MM:SS` in UTC, or undefined outside the years 1000 to 9999. */
+export function formatDatetime (moment: Date): string | undefined {
+  const year = moment.getUTCFullYear()
+  return year >= 1000 && year <= 9999 ? moment.toISOString().slice(0, 19).replace('T', ' ') : undefined
+}
+
+/** The value itself, or undefined if storing it as JSON text would change or break it. */
+export function storableJson (value: Json, depth = 0): Json | undefined {
+  return isStorable(value, depth) ? value : undefined
+}
+
+function isStorable (value: Json, depth: number): boolean {
+  if (typeof value === 'string') return storableText(value) !== undefined
+  if (typeof value === 'number') return plainNumber(value) !== undefined
+  if (typeof value !== 'object' || value === null) return true
+  if (depth === maxJsonDepth) return false
+  return Object.entries(value).every(([key, item]) => storableText(key) !== undefined && isStorable(item, depth + 1))
+}

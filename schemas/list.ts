@@ -1,0 +1,13 @@
+import { Type, type TObject } from '@sinclair/typebox'
+
+const page = Type.Object({
+  model: Type.String({ description: 'Name of the resource' }),
+  page: Type.Integer({ minimum: 1, description: 'Number of this page, counted from 1' }),
+  next: Type.String({ description: 'Path and query of the next page, or an empty text' }),
+  previous: Type.String({ description: 'Path and query of the page before, or an empty text' })
+}, { additionalProperties: false })
+
+/** The list envelope of the service document: paging information and the records of the page. */
+export function envelopeSchema (record: TObject): TObject {
+  return Type.Object({ meta: page, objects: Type.Array(record) }, { additionalProperties: false })
+}

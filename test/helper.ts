@@ -1,0 +1,159 @@
+import { hash } from '@node-rs/argon2'
+import Fastify, { type FastifyInstance, type FastifyServerOptions, type InjectOptions, type LightMyRequestResponse } from 'fastify'
+import type { CompiledQuery, Kysely } from 'kysely'
+import type { Test } from 'tap'
+import restModels, {
+  adminAuth, boolean, createTables, datetime, defineModel, foreignKey, password, text, userAuth,
+  type Model, type ResourceRegistry, type RestModelsOptions
+} from '../lib/index.js'
+import type { Tables } from '../lib/query/engine.js'
+import { openSqlite } from '../lib/sqlite.js'
+
+/** The models of the service document's example project. */
+export const User = defineModel('User', {
+  username: text({ unique: true }),
+  password: password(),
+  email: text(),
+  join_date: datetime({ default: 'now' }),
+  active: boolean({ default: true }),
+  admin: boolean({ default: false })
+})
+export const Relationship = defineModel('Relationship', { from_user: foreignKey(() => User), to_user: foreignKey(() => User) })
+export const Message = defineModel('Message', {
+  user: foreignKey(() => User), content: text(), pub_date: datetime({ default: 'now' })
+})
+export const Note = defineModel('Note', { message: text(), created: datetime({ default: 'now' }) })
+
+export const siteModels: readonly Model[] = [User, Relationship, Message, Note]
+
+type RowValue = string | number | bigint | null
+/** Rows to insert, by table name; keys are column names, values as the engine stores them. */
+export type Rows = Readonly<Record<string, ReadonlyArray<Readonly<Record<string, RowValue>>>>>
+
+const hashes = new Map<string, string>()
+async function hashOf (password: string): Promise<string> {
+  const known = hashes.get(password) ?? await hash(password)
+  hashes.set(password, known)
+  return known
+}
+
+/** `admin` (id 1, an admin), `alice` (2), `bob` (3) and `carol` (4, not active); each one's password is the name. */
+export async function siteUsers (): Promise<Rows[string]> {
+  return await Promise.all(['admin', 'alice', 'bob', 'carol'].map(async (name, index) => ({
+    id: index + 1,
+    username: name,
+    password: await hashOf(name),
+    email: `${name}@example.com`,
+    join_date: `2024-01-0${index + 1} 10:00:00`,
+    active: name === 'carol' ? 0 : 1,
+    admin: name === 'admin' ? 1 : 0
+  })))
+}
+
+/** How the example project exposes its models. */
+export function registerSite (registry: ResourceRegistry): void {
+  registry.register(User, { auth: adminAuth(User), exclude: ['password', 'email'] })
+  registry.register(Relationship, { auth: userAuth(User), ownerField: 'from_user' })
+  registry.register(Message, { auth: userAuth(User), ownerField: 'user' })
+  registry.register(Note)
+}
+
+export interface BuildOptions {
+  /** Models whose tables are made; the example project's if absent. */
+  readonly models?: readonly Model[]
+  /** Registers resources; the example project's if absent. */
+  readonly register?: (registry: ResourceRegistry) => void
+  /** Rows beside the four users, which are there whenever there is a `user` table. */
+  readonly rows?: Rows
+  readonly options?: Partial<RestModelsOptions>
+  readonly server?: FastifyServerOptions
+  /** Called with the app before the plugin is registered. */
+  readonly prepare?: (app: FastifyInstance) => void | Promise<void>
+}
+
+export interface TestApp {
+  readonly app: FastifyInstance
+  readonly db: Kysely<Tables>
+  /** SQL of every statement since the last call of `forget`, with its parameters. */
+  readonly statements: CompiledQuery[]
+  forget (): void
+  get (url: string, options?: RequestOptions): Promise<LightMyRequestResponse>
+  post (url: string, payload?: unknown, options?: RequestOptions): Promise<LightMyRequestResponse>
+  put (url: string, payload?: unknown, options?: RequestOptions): Promise<LightMyRequestResponse>
+  delete (url: string, options?: RequestOptions): Promise<LightMyRequestResponse>
+  /** All rows of a table, by id. */
+  rowsOf (table: string): Promise<unknown[]>
+}
+
+export interface RequestOptions {
+  /** Name of a user of the site, whose password is the name; or a name and a password. */
+  readonly as?: string | readonly [username: string, password: string]
+  readonly headers?: Record<string, string>
+}
+
+export function basic (username: string, password = username): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
+}
+
+/** An app on a database in memory, closed when the test ends. */
+export async function buildApp (t: Test, options: BuildOptions = {}): Promise<TestApp> {
+  const { models = siteModels, register = registerSite, rows = {} } = options
+  const db = openSqlite(':memory:')
+  const app = Fastify(options.server)
+  t.teardown(async () => {
+    await app.close()
+    await db.destroy()
+  })
+  await createTables(db, models)
+  if (models.includes(User)) await insert(db, { user: await siteUsers() })
+  await insert(db, rows)
+  await options.prepare?.(app)
+  const statements = await recordStatements(db)
+  await app.register(restModels, { db, ...options.options })
+  register(app.restModels)
+  await app.restModels.setup()
+  await app.ready()
+  statements.length = 0
+  return {
+    app,
+    db,
+    statements,
+    forget: () => { statements.length = 0 },
+    ...client(app),
+    rowsOf: async (table) => await db.selectFrom(table).selectAll().orderBy('id').execute()
+  }
+}
+
+export async function insert (db: Kysely<Tables>, rows: Rows): Promise<void> {
+  for (const [table, records] of Object.entries(rows)) {
+    for (const record of records) await db.insertInto(table).values(record).execute()
+  }
+}
+
+/** Lists every statement from now on; SQLite has one connection, which all of them pass. */
+export async function recordStatements (db: Kysely<Tables>): Promise<CompiledQuery[]> {
+  const statements: CompiledQuery[] = []
+  await db.getExecutor().provideConnection(async (connection) => {
+    const execute = connection.executeQuery.bind(connection)
+    connection.executeQuery = async (query) => {
+      statements.push(query)
+      return await execute(query)
+    }
+  })
+  return statements
+}
+
+/** Requests to an app, in the words of the tests. */
+export function client (app: FastifyInstance): Pick<TestApp, 'get' | 'post' | 'put' | 'delete'> {
+  const send = async (method: 'GET' | 'POST' | 'PUT' | 'DELETE', url: string, { as, headers }: RequestOptions = {}, payload?: unknown) => {
+    const credentials = as === undefined ? {} : { authorization: typeof as === 'string' ? basic(as) : basic(...as) }
+    const request: InjectOptions = { method, url, headers: { ...credentials, ...headers } }
+    return await app.inject(payload === undefined ? request : { ...request, payload: payload as string })
+  }
+  return {
+    get: async (url, options) => await send('GET', url, options),
+    post: async (url, payload, options) => await send('POST', url, options, payload),
+    put: async (url, payload, options) => await send('PUT', url, options, payload),
+    delete: async (url, options) => await send('DELETE', url, options)
+  }
+}
