@@ -27,8 +27,13 @@ const maxRemembered = 1000
 const rememberedFor = 10 * 60 * 1000
 const maxWaiting = 128
 
+/** The argon2id hash of a password, with OWASP's parameters, as a PHC string: what a `password()` column holds. */
+export async function hashPassword (password: string): Promise<string> {
+  return await hash(password)
+}
+
 /**
- * Hashes and checks passwords for one container, with argon2id and OWASP's parameters, which are the library's own. A check costs the same whether the user exists or not; at most as many run at
+ * Hashes and checks passwords for one container. A check costs the same whether the user exists or not; at most as many run at
  * once as there are cores. Basic sends the password with every request, so one that matched is remembered, under a key
  * that the stored hash is part of: a changed password is checked anew.
  */
@@ -44,7 +49,7 @@ export class Passwords {
   }
 
   static async create (): Promise<Passwords> {
-    return new Passwords(await hash(randomBytes(32)))
+    return new Passwords(await hashPassword(randomBytes(32).toString('base64')))
   }
 
   /**
@@ -55,7 +60,7 @@ export class Passwords {
   async hashIn (plan: WritePlan): Promise<WritePlan> {
     const hashed = new Map(plan)
     for (const [column, value] of plan) {
-      if (column.kind === 'password' && typeof value === 'string') hashed.set(column, await this.#inTurn(async () => await hash(value)))
+      if (column.kind === 'password' && typeof value === 'string') hashed.set(column, await this.#inTurn(async () => await hashPassword(value)))
     }
     return hashed
   }

@@ -13,8 +13,7 @@ const formReaders = {
 } as const satisfies Record<string, (body: Buffer, contentType: string) => Promise<Entries>>
 
 /**
- * Reads a JSON object: from the form field `data` if the content type is that of a form, else from the body itself,
- * whatever its content type.
+ * Reads a JSON object: the body itself, whatever its content type, or the field `data` of a form.
  *
  * @throws REST_MODELS_INVALID_BODY (400) if the body is not valid UTF-8, not one JSON object, holds the keys
  *   `__proto__` or `constructor.prototype`, or is a form with other fields than one `data`
@@ -29,7 +28,9 @@ export async function parsePayload (body: unknown, contentType = ''): Promise<Pa
 async function textOf (body: Buffer, contentType: string): Promise<string> {
   const [type = ''] = contentType.split(';', 1)
   const name = type.trim().toLowerCase()
-  if (!isForm(name)) return body.toString()
+  const text = body.toString()
+  // Clients such as `curl -d` call JSON a form; no form begins with a brace.
+  if (!isForm(name) || text.trimStart().startsWith('{')) return text
   const [first, second] = await formReaders[name](body, contentType)
   if (first?.[0] !== 'data' || second !== undefined) throw new errors.InvalidBody("a form with one field 'data' and no other")
   return first[1]

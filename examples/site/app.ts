@@ -1,0 +1,28 @@
+import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
+import restModels, { adminAuth, createTables, userAuth } from 'fastify-rest-models'
+import { openDatabase, type SiteDatabase } from './database.js'
+import { logRequest } from './logging.js'
+import { Message, models, Note, Relationship, User } from './models.js'
+import { seed } from './seed.js'
+
+/** The site on the database of a URL, which is created and filled if it is new and closed together with the app. */
+export async function buildSite (databaseUrl: string, options: FastifyServerOptions = {}): Promise<FastifyInstance> {
+  const db = openDatabase(databaseUrl)
+  await createTables(db, models)
+  if (await isEmpty(db)) await seed(db)
+
+  const app = Fastify(options)
+  app.addHook('onResponse', logRequest)
+  app.addHook('onClose', async () => await db.destroy())
+  await app.register(restModels, { db })
+  app.restModels.register(User, { auth: adminAuth(User), exclude: ['password', 'email'] })
+  app.restModels.register(Relationship, { auth: userAuth(User), ownerField: 'from_user' })
+  app.restModels.register(Message, { auth: userAuth(User), ownerField: 'user' })
+  app.restModels.register(Note)
+  await app.restModels.setup()
+  return app
+}
+
+async function isEmpty (db: SiteDatabase): Promise<boolean> {
+  return await db.selectFrom('user').select('id').limit(1).executeTakeFirst() === undefined
+}

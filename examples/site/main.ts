@@ -1,0 +1,31 @@
+import { buildSite } from './app.js'
+import { logging } from './logging.js'
+import { accounts } from './seed.js'
+
+const { PORT = '3000', HOST = '127.0.0.1', DATABASE_URL = 'sqlite:./site.db' } = process.env
+
+const app = await buildSite(DATABASE_URL, {
+  ...logging,
+  // Without a proxy in front, a server must give up on slow senders by itself.
+  requestTimeout: 30_000,
+  connectionTimeout: 60_000
+})
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  process.once(signal, () => {
+    app.log.info(`${signal}: finishing running requests`)
+    void app.close()
+  })
+}
+
+const address = await app.listen({ port: Number(PORT), host: HOST })
+console.log(`
+The example site is on ${address}
+
+Accounts (password = name): ${accounts.map(({ username, admin, active }) => `${username}${admin ? ' (admin)' : ''}${active ? '' : ' (not active)'}`).join(', ')}
+
+Try:
+  curl '${address}/api/message/?user__username=alice&ordering=-pub_date&limit=3'
+  curl -u alice:alice -d '{"content": "my first message"}' ${address}/api/message/
+  curl -u admin:admin -X PUT -d '{"active": true}' ${address}/api/user/4/
+`)
