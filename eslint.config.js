@@ -1,0 +1,20 @@
+import neostandard, { plugins } from 'neostandard'
+
+const source = ['lib/**/*.ts', 'schemas/**/*.ts']
+const counted = { skipBlankLines: true, skipComments: true }
+
+export default [
+  ...neostandard({ ts: true, noJsx: true, ignores: ['dist/', '.tap/'] }),
+  {
+    files: ['**/*.ts'],
+    plugins: { '@typescript-eslint': plugins['typescript-eslint'].plugin },
+    rules: { '@typescript-eslint/no-explicit-any': 'error' }
+  },
+  {
+    files: source,
+    rules: {
+      'max-lines': ['error', { max: 150, ...counted }],
+      'max-lines-per-function': ['error', { max: 40, ...counted }]
+    }
+  }
+]

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# check-package.sh TARBALL: installs the package as its users do, in empty folders, and runs the compiled example there
+# on the running Node and on the other supported ones. Expects the example in dist/.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+source scripts/check.sh
+
+root=$PWD
+tarball=$(realpath "$1")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+own=$(node -p 'parseInt(process.versions.node)')
+quiet='--no-audit --no-fund --loglevel=error'
+
+# consumer FOLDER KYSELY SQLITE
+consumer () (
+  mkdir "$1" && cd "$1" &&
+    npm init --yes > /dev/null &&
+    npm pkg set type=module &&
+    npm pkg set --json 'allowScripts={"better-sqlite3":true}' &&
+    npm install $quiet "$tarball" fastify@5 "kysely@$2" "better-sqlite3@$3" @types/node@20 &&
+    cp -r "$root/dist/examples/site" site
+)
+
+# types FOLDER MODULE RESOLUTION
+types () (
+  cp scripts/consumer.ts "$1" && cd "$1" &&
+    "$root/node_modules/.bin/tsc" --noEmit --strict --target es2023 --lib es2023 --types node \
+      --module "$2" --moduleResolution "$3" consumer.ts
+)
+
+first=$work/own
+driver=$(( own < 22 ? 12 : 13 ))
+need "the package installs, with kysely 0.28 and better-sqlite3 $driver" consumer "$first" 0.28 "$driver"
+check 'its types, module resolution nodenext' types "$first" nodenext nodenext
+check 'its types, module resolution bundler' types "$first" esnext bundler
+scripts/check-example.sh node "$first"
+versions=$own
+
+second=$first
+if (( driver < 13 )); then
+  second=$work/newer
+  need 'the package installs, with kysely 0.28 and better-sqlite3 13' consumer "$second" 0.28 13
+fi
+
+newest=node
+for version in 22 24 26; do
+  if (( version == own )); then continue; fi
+  check "node $version is there" npm install $quiet --prefix "$work/node$version" "node@$version"
+  binary=$work/node$version/node_modules/node/bin/node
+  if [[ ! -x $binary ]]; then continue; fi
+  scripts/check-example.sh "$binary" "$second"
+  versions+=" $version"
+  newest=$binary
+done
+
+third=$work/newest
+need 'the package installs, with kysely 0.29 and better-sqlite3 13' consumer "$third" 0.29 13
+scripts/check-example.sh "$newest" "$third"
+echo "Node versions run: $versions"
