@@ -30,7 +30,7 @@ export function openContainer (registrations: readonly Registration[], options: 
       engine, limits, passwords, prefix: `${scope.prefix}/`, compileCheck: checkCompiler(), accessOf: compileAccess(registrations)
     }
     for (const registration of registrations) {
-      warnOfExposure(scope.log, registration)
+      warnOfExposure(scope.log, registration, registrations)
       addRoutes(scope, compileResource(registration, setting), authenticateBy(registration.policy))
     }
   }
@@ -50,10 +50,10 @@ function isolate (scope: FastifyInstance, allowedOrigins: readonly string[]): vo
   scope.setValidatorCompiler(() => () => true)
   scope.setSerializerCompiler(({ schema }) => fastJson(schema as Schema))
   scope.setErrorHandler((error, request) => passOn(error, request))
-  scope.addHook('onRequest', browserGuard(allowedOrigins))
   scope.addHook('onRequest', async (request, reply) => {
     if (request.headers.authorization !== undefined) reply.header('cache-control', 'no-store')
   })
+  scope.addHook('onRequest', browserGuard(allowedOrigins))
 }
 
 /** One authenticator for each policy, however many resources it guards. */

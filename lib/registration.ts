@@ -67,7 +67,7 @@ export function checkRegistration (model: Model, options: ResourceOptions, defau
     excluded: columnsNamed(model, options, 'exclude'),
     readOnly: columnsNamed(model, options, 'readOnly'),
     owner: ownerOf(model, options.ownerField, policy),
-    opened: new Set((options.filterable ?? []).map((path) => openedPath(model, path))),
+    opened: new Set(listed(model, options, 'filterable').map((path) => openedPath(model, path))),
     ...checkLimits(`resource '${model.name}'`, { ...defaults, ...options })
   }
   requireCreatable(registration)
@@ -95,7 +95,13 @@ export function checkLimits (where: string, { defaultLimit, maxLimit }: { defaul
 }
 
 function columnsNamed (model: Model, options: ResourceOptions, option: 'exclude' | 'readOnly'): ReadonlySet<Column> {
-  return new Set((options[option] ?? []).map((name) => requireField(model, option, name)))
+  return new Set(listed(model, options, option).map((name) => requireField(model, option, name)))
+}
+
+function listed (model: Model, options: ResourceOptions, option: 'exclude' | 'readOnly' | 'filterable'): readonly string[] {
+  const { [option]: names = [] } = options
+  if (!Array.isArray(names)) throw new errors.InvalidOptions(`'${option}' of resource '${model.name}' must be a list of names`)
+  return names
 }
 
 function requireField (model: Model, option: keyof ResourceOptions, name: string): Column {

@@ -72,8 +72,9 @@ interface RouteParts {
 
 /** The same route with and without the final slash: a redirect would lose bodies. */
 function addRoute (scope: FastifyInstance, url: string, parts: RouteParts): void {
-  scope.route({ url, ...parts })
-  if (!ignoresSlash(scope)) scope.route({ url: url.slice(0, -1), ...parts, schema: hidden(parts.schema) })
+  const route = { ...parts, exposeHeadRoute: parts.method === 'GET' }
+  scope.route({ ...route, url })
+  if (!ignoresSlash(scope)) scope.route({ ...route, url: url.slice(0, -1), schema: hidden(parts.schema) })
 }
 
 /** Documentation shows each route once. */

@@ -1,13 +1,21 @@
 import type { FastifyBaseLogger } from 'fastify'
+import { followPath } from './plan/path.js'
 import type { Registration } from './registration.js'
 
 /** Says in the log what a deployer may not have meant to show. */
-export function warnOfExposure (log: FastifyBaseLogger, { name, model, excluded, opened }: Registration): void {
+export function warnOfExposure (log: FastifyBaseLogger, { name, model, excluded, opened }: Registration, all: readonly Registration[]): void {
   const passwords = model.columns.filter((column) => column.kind === 'password' && !excluded.has(column))
   for (const { field } of passwords) {
     log.warn(`Resource '${name}' serializes the stored password '${field}'; add it to 'exclude' if that is not meant`)
   }
   for (const { field } of [...excluded].filter((column) => opened.has(column.field))) {
     log.warn(`Resource '${name}' excludes '${field}', but 'filterable' lets clients find out its values`)
+  }
+  for (const written of opened) {
+    const { joins, column } = followPath(model, written.split('__')) ?? { joins: [], column: undefined }
+    const hiding = all.find((other) => joins.at(-1)?.target() === other.model && column !== undefined && other.excluded.has(column))
+    if (hiding !== undefined) {
+      log.warn(`Resource '${hiding.name}' excludes '${column?.field}', but '${written}' in 'filterable' of resource '${name}' lets clients find out its values`)
+    }
   }
 }

@@ -12,9 +12,9 @@ const app = await buildSite(DATABASE_URL, {
 })
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  process.once(signal, () => {
+  process.once(signal, async () => {
     app.log.info(`${signal}: finishing running requests`)
-    void app.close()
+    await app.close()
   })
 }
 

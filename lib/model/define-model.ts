@@ -1,3 +1,4 @@
+import { formatNames } from 'ajv-formats/dist/formats.js'
 import { errors } from '../errors.js'
 import { suggestion } from '../nearest.js'
 import type { FieldOptions } from '../vocabulary/field-kind-row.js'
@@ -67,7 +68,8 @@ function checkOptions (where: string, { kind, options }: Field): void {
 
 const identifierOfColumn = /^[A-Za-z_][A-Za-z0-9_]*$/
 
-function optionFault ({ nullable, onDelete, precision = 15, scale = 2, ...options }: FieldOptions): string | undefined {
+function optionFault ({ nullable, onDelete, format, precision = 15, scale = 2, ...options }: FieldOptions): string | undefined {
+  if (format !== undefined && !(formatNames as string[]).includes(format)) return `'format' is one of ${formatNames.join(', ')}`
   if (options.default === null && nullable !== true) return "the default is null, but the field is not 'nullable'"
   if (onDelete === 'set null' && nullable !== true) return "onDelete 'set null' needs a field that is 'nullable'"
   if (!Number.isInteger(precision) || precision < 1 || precision > 15) return "'precision' must be from 1 to 15"

@@ -12,11 +12,14 @@ export function defaultOf (column: Column, now: Date): Json {
   return value
 }
 
-function givenValue ({ kind }: Column, declared: unknown, now: Date): Json {
+function givenValue (column: Column, declared: unknown, now: Date): Json {
   if (typeof declared === 'function') return declared() as Json
-  if (declared === 'now' && kind === 'datetime') return now.toISOString()
-  if (declared === 'now' && kind === 'date') return now.toISOString().slice(0, 10)
+  if (isNow(column, declared)) return now.toISOString().slice(0, column.kind === 'date' ? 10 : undefined)
   return declared as Json
+}
+
+function isNow ({ kind }: Column, declared: unknown): boolean {
+  return declared === 'now' && (kind === 'datetime' || kind === 'date')
 }
 
 /**
@@ -27,7 +30,7 @@ function givenValue ({ kind }: Column, declared: unknown, now: Date): Json {
 export function requireSoundDefaults (model: string, columns: readonly Column[], check: (values: object) => readonly FieldFault[]): void {
   for (const column of columns) {
     const { default: declared } = column.options
-    if (declared === undefined || declared === null || declared === 'now' || typeof declared === 'function') continue
+    if (declared === undefined || declared === null || isNow(column, declared) || typeof declared === 'function') continue
     const [fault] = check({ [column.key]: declared })
     const isStorable = fault === undefined && fieldKinds[column.kind].accept(declared as Json, column.options) !== undefined
     if (!isStorable) {

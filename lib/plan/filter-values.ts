@@ -63,17 +63,15 @@ function readAll (texts: readonly string[], { kind, options }: Column, limits: L
   return values
 }
 
-const item = /(?:"((?:[^"]|"")*)"|((?!")[^,]*))(,|$)/y
+const item = /(?:"((?:[^"]|"")*)"|((?!")[^,]*))(,|$)/gy
 
 /** Items between commas; `"…"` protects commas, and `""` in it is a quote. Undefined if the quotes do not fit. */
 function splitList (text: string): readonly string[] | undefined {
+  if (text === '') return []
   const items: string[] = []
-  for (let position = 0; text !== ''; position = item.lastIndex) {
-    item.lastIndex = position
-    const match = item.exec(text)
-    if (match === null) return undefined
-    items.push(match[1]?.replaceAll('""', '"') ?? match[2] ?? '')
-    if (match[3] === '') break
+  for (const [, quoted, bare = '', end] of text.matchAll(item)) {
+    items.push(quoted?.replaceAll('""', '"') ?? bare)
+    if (end === '') return items
   }
-  return items
+  return undefined
 }

@@ -38,7 +38,7 @@ function planOrdering (access: Access, written: readonly string[]): readonly Pla
   const ordering: PlannedOrder[] = []
   for (const name of [...written, 'id']) {
     const descending = name.startsWith('-')
-    const path = name.includes('__') ? undefined : permittedPath(access, [descending ? name.slice(1) : name], nothingClosed)
+    const path = permittedPath(access, [descending ? name.slice(1) : name], nothingClosed)
     if (path === undefined || !fieldKinds[path.column.kind].orderable) throw invalidOrdering()
     ordering.push({ column: path.column, descending })
   }

@@ -1,6 +1,9 @@
 import { sql, type ColumnDefinitionBuilder, type Kysely } from 'kysely'
+import { checkCompiler } from '../../schemas/check.js'
+import { shapeSchema } from '../../schemas/shapes.js'
 import { encode, isForeignKey, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
+import { requireSoundDefaults } from '../plan/defaults.js'
 import { readHandle, type AnyKysely, type Tables } from '../query/engine.js'
 import type { Dialect } from '../vocabulary/dialects.js'
 import { fieldKinds } from '../vocabulary/field-kinds.js'
@@ -12,10 +15,15 @@ import { readTables, requireTables } from './compare-tables.js'
  * Creates the tables that do not exist yet, with their constraints and indexes, all of them or none.
  * Tables that exist are compared with their models and never altered.
  *
- * @throws REST_MODELS_TABLE_MISMATCH if a table that exists does not fit; nothing is created then
+ * @throws REST_MODELS_TABLE_MISMATCH if a table that exists does not fit, REST_MODELS_INVALID_MODEL if a default does not
+ *   fit its field; nothing is created then
  */
 export async function createTables (handle: AnyKysely, models: readonly Model[]): Promise<void> {
   const { db, dialect } = readHandle(handle)
+  const compileCheck = checkCompiler()
+  for (const { name, columns } of models) {
+    requireSoundDefaults(name, columns, compileCheck(shapeSchema('update', { visible: [], writable: columns })))
+  }
   const tables = await readTables(handle)
   requireTables(tables, models.filter(({ table }) => tables.has(table)), dialect.name)
   const missing = models.filter(({ table }) => !tables.has(table))
@@ -50,11 +58,11 @@ function constrain (builder: ColumnDefinitionBuilder, column: Column, dialect: D
   return built
 }
 
-/** Rows that are inserted past the API get the same defaults, but for those that a function gives. */
+/** Rows that are inserted past the API get the same defaults, but for those that a function gives, and for passwords, which are hashed. */
 function defaultExpression (column: Column, dialect: Dialect) {
   const { default: declared } = column.options
-  if (declared === undefined || declared === null || typeof declared === 'function') return undefined
+  if (declared === undefined || declared === null || typeof declared === 'function' || column.kind === 'password') return undefined
   if (declared === 'now' && (column.kind === 'datetime' || column.kind === 'date')) return dialect.now(column.kind)
-  const stored = encode(column, declared as Json, dialect.name)
-  return sql`${sql.lit(stored)}`
+  const value = fieldKinds[column.kind].accept(declared as Json, column.options) ?? null
+  return sql`${sql.lit(encode(column, value, dialect.name))}`
 }
