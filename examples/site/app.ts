@@ -1,7 +1,6 @@
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import restModels, { adminAuth, createTables, userAuth } from 'fastify-rest-models'
 import { openDatabase, type SiteDatabase } from './database.js'
-import { logRequest } from './logging.js'
 import { Message, models, Note, Relationship, User } from './models.js'
 import { seed } from './seed.js'
 
@@ -12,7 +11,6 @@ export async function buildSite (databaseUrl: string, options: FastifyServerOpti
   if (await isEmpty(db)) await seed(db)
 
   const app = Fastify(options)
-  app.addHook('onResponse', logRequest)
   app.addHook('onClose', async () => await db.destroy())
   await app.register(restModels, { db })
   app.restModels.register(User, { auth: adminAuth(User), exclude: ['password', 'email'] })

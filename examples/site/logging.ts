@@ -1,13 +1,23 @@
-import type { FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify'
+import { LogController, type FastifyReply, type FastifyRequest, type FastifyServerOptions } from 'fastify'
 
 const pathOf = (url: string): string => url.split('?', 1)[0] ?? ''
 
-/** One line for each request: no credentials, no bodies, no query values. */
-export const logging: FastifyServerOptions = {
-  disableRequestLogging: true,
-  logger: { serializers: { req: ({ method, url }) => ({ method, path: pathOf(url) }) } }
+/** One line for each request, without credentials, bodies and query values; one more for the cause of a failure. */
+class OneLine extends LogController {
+  override incomingRequest (): void {}
+
+  override routeNotFound (): void {}
+
+  override requestCompleted (_error: unknown, { method, url }: FastifyRequest, { log, statusCode, elapsedTime }: FastifyReply): void {
+    log.info({ method, path: pathOf(url), status: statusCode, ms: Math.round(elapsedTime) })
+  }
+
+  override defaultErrorLog (error: Error, request: FastifyRequest, reply: FastifyReply): void {
+    if (reply.statusCode >= 500) request.log.error({ err: error })
+  }
 }
 
-export async function logRequest ({ method, url, log }: FastifyRequest, { statusCode, elapsedTime }: FastifyReply): Promise<void> {
-  log.info({ method, path: pathOf(url), status: statusCode, ms: Math.round(elapsedTime) })
+export const logging: FastifyServerOptions = {
+  logger: { serializers: { req: ({ method, url }) => ({ method, path: pathOf(url) }) } },
+  logController: new OneLine()
 }
