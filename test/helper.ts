@@ -157,3 +157,8 @@ export function client (app: FastifyInstance): Pick<TestApp, 'get' | 'post' | 'p
     delete: async (url, options) => await send('DELETE', url, options)
   }
 }
+
+/** The value of one key in each record of a list. */
+export function valuesOf (reply: LightMyRequestResponse, key: string): unknown[] {
+  return reply.json<{ objects: Array<Record<string, unknown>> }>().objects.map((record) => record[key])
+}
