@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { test } from 'tap'
+import { boolean, defineModel, foreignKey, json, password, text, userAuth } from '../../lib/index.js'
+import { buildApp, User, type TestApp } from '../helper.js'
+import { holds } from './holds.js'
+
+/** No resource at all. */
+const Vault = defineModel('Vault', { code: text({ nullable: true }), flag: boolean({ nullable: true }) })
+/** A resource whose reads are protected. */
+const Diary = defineModel('Diary', { entry: text({ nullable: true }), vault: foreignKey(() => Vault, { nullable: true }) })
+/** A resource that hides fields of several kinds, a foreign key among them. */
+const Person = defineModel('Person', {
+  name: text(), email: text({ nullable: true }), pin: password({ nullable: true }), notes: json({ nullable: true }), active: boolean({ nullable: true }),
+  boss: foreignKey(() => User, { nullable: true }), vault: foreignKey(() => Vault, { nullable: true }), diary: foreignKey(() => Diary, { nullable: true })
+})
+const Letter = defineModel('Letter', { body: text({ nullable: true }), sender: foreignKey(() => Person, { nullable: true }) })
+
+const build = async (t: Parameters<typeof buildApp>[0]) => await buildApp(t, {
+  models: [User, Vault, Diary, Person, Letter],
+  register: (registry) => registry
+    .register(User)
+    .register(Diary, { auth: userAuth(User, { protect: 'all' }) })
+    .register(Person, { exclude: ['email', 'notes', 'active', 'boss'] })
+    .register(Letter),
+  rows: {
+    vault: [{ id: 1, code: 'x', flag: 1 }],
+    diary: [{ id: 1, entry: 'x', vault_id: 1 }],
+    person: [{ id: 1, name: 'x', email: 'x', pin: 'x', notes: '1', active: 1, boss_id: 1, vault_id: 1, diary_id: 1 }],
+    letter: [{ id: 1, body: 'x', sender_id: 1 }]
+  }
+})
+
+/** What stands before a name, and the names that exist there but are hidden. */
+const hidden: ReadonlyArray<readonly [resource: string, before: string, names: readonly string[]]> = [
+  ['person', '', ['email', 'notes', 'active', 'boss', 'boss_id', 'pin']],
+  ['person', 'boss__', ['id', 'username', 'email', 'active']],
+  ['person', 'boss_id__', ['id', 'username', 'password']],
+  ['person', 'vault__', ['code', 'flag']],
+  ['person', 'diary__', ['id', 'entry', 'vault', 'vault_id']],
+  ['person', 'diary__vault__', ['id', 'code']],
+  ['letter', 'sender__', ['email', 'notes', 'active', 'boss', 'boss_id', 'pin']],
+  ['letter', 'sender_id__', ['email', 'boss_id', 'pin']],
+  ['letter', 'sender__boss__', ['id', 'username', 'password']],
+  ['letter', 'sender__vault__', ['code', 'flag']],
+  ['letter', 'sender__diary__', ['id', 'entry']],
+  ['user', '', ['password']]
+]
+
+const operators = ['eq', 'lt', 'lte', 'gt', 'gte', 'ne', 'in', 'is', 'like', 'ilike']
+const places = fc.constantFrom(...hidden.flatMap(([resource, before, names]) => names.map((name) => ({ resource, before, name }))))
+/** Names that no model has; letters and single underscores, as fields have them. */
+const unknownNames = fc.stringMatching(/^[a-z]{3,8}(_[a-z]{2,5})?$/).map((name) => `q${name}`)
+const suffixes = fc.constantFrom('', ...operators.map((operator) => `__${operator}`), '__nothing', '__eq__eq', '__', '__id', '__id__in')
+const values = fc.constantFrom('', 'x', '1', 'true', 'null', 'none', '"', 'a\0', '%\\', 'x'.repeat(2000))
+
+/** Ways to write one name in a URL. */
+const spellings: ReadonlyArray<(name: string) => string> = [
+  (name) => name,
+  (name) => name.replace(/./, (letter) => `%${letter.charCodeAt(0).toString(16)}`),
+  (name) => name.toUpperCase(),
+  (name) => `${name}_id`,
+  (name) => `${name}%20`,
+  (name) => `+${name}`,
+  (name) => `${name}%00`
+]
+
+/** Status, headers that matter and body of an answer, without the name that was asked for. */
+async function answer (app: TestApp, url: string, name = 'NAME') {
+  app.forget()
+  const reply = await app.get(url)
+  assert.deepEqual(app.statements, [], `${url} runs a statement`)
+  const { date, 'content-length': _length, ...headers } = reply.headers
+  return { status: reply.statusCode, headers, body: reply.body.replaceAll(name, 'NAME') }
+}
+
+const written = (name: string): string => decodeURIComponent(name.replaceAll('+', ' '))
+const inBody = (name: string): string => JSON.stringify(written(name)).slice(1, -1)
+
+test('a hidden field is answered as a name that does not exist, in filters of every operator, through joins, in every spelling', async (t) => {
+  const app = await build(t)
+  await holds(t, 1500, fc.asyncProperty(places, unknownNames, suffixes, values, fc.constantFrom(...spellings), async (place, unknown, suffix, value, spell) => {
+    const { resource, before, name } = place
+    const ask = async (name: string) => {
+      const parameter = `${before}${spell(name)}${suffix}`
+      return await answer(app, `/api/${resource}/?${parameter}=${encodeURIComponent(value)}`, inBody(parameter))
+    }
+    const refused = await ask(name)
+    assert.equal(refused.status, 400)
+    assert.deepEqual(refused, await ask(unknown))
+  }))
+})
+
+test('a hidden field is answered as a name that does not exist, in orderings of any form', async (t) => {
+  const app = await build(t)
+  const forms: ReadonlyArray<(name: string) => string> = [
+    (name) => name, (name) => `-${name}`, (name) => `id,${name}`, (name) => `${name},-id`, (name) => `--${name}`, (name) => `${name},${name}`, (name) => ` ${name}`
+  ]
+  await holds(t, 600, fc.asyncProperty(places, unknownNames, fc.constantFrom(...spellings), fc.constantFrom(...forms), async (place, unknown, spell, form) => {
+    const { resource, before, name } = place
+    const ask = async (name: string) => await answer(app, `/api/${resource}/?ordering=${encodeURIComponent(form(written(`${before}${spell(name)}`)))}`)
+    const refused = await ask(name)
+    assert.equal(refused.status, 400)
+    assert.deepEqual(refused, await ask(unknown))
+  }))
+})
+
+test('a hidden field beside permitted parameters is answered as a name that does not exist', async (t) => {
+  const app = await build(t)
+  const others = fc.subarray(['limit=5', 'page=2', 'ordering=-id', 'id=1', 'id__in=1,2'])
+  await holds(t, 300, fc.asyncProperty(places, unknownNames, others, fc.nat(), async ({ resource, before, name }, unknown, others, at) => {
+    const ask = async (name: string) => await answer(app, `/api/${resource}/?${others.toSpliced(at % (others.length + 1), 0, `${before}${name}=1`).join('&')}`, `${before}${name}`)
+    assert.deepEqual(await ask(name), await ask(unknown))
+  }))
+})
+
+test('a permitted name in the same places is answered, so that the comparisons above compare something', async (t) => {
+  const app = await build(t)
+  for (const url of ['/api/person/?name=x', '/api/person/?vault__id=1', '/api/person/?diary=1', '/api/person/?ordering=-name', '/api/letter/?sender__name=x', '/api/letter/?sender__vault__id=1']) {
+    t.equal((await app.get(url)).json().objects.length, 1, url)
+  }
+})

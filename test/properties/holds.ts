@@ -1,0 +1,11 @@
+import fc from 'fast-check'
+import type { Test } from 'tap'
+
+/** Every run tries the same values; `PROPERTY_SEED=…` tries others. */
+const seed = Number(process.env['PROPERTY_SEED'] ?? 20240229)
+
+/** Tries a property, whose checks throw, with `runs` random values; a failure prints the smallest counterexample and its seed. */
+export async function holds<Values> (t: Test, runs: number, property: fc.IAsyncPropertyWithHooks<Values>): Promise<void> {
+  await fc.assert(property, { seed, numRuns: runs })
+  t.pass(`held ${runs} times with seed ${seed}`)
+}
