@@ -51,7 +51,7 @@ export const update: Handler<ModelRecord> = (resource) => async (request) => {
   requireNoQuery(queryOf(request.url), resource.limits.queryLength)
   const payload = await parsePayload(request.body, request.headers['content-type'])
   const stored = storedOf(request)
-  const plan = planUpdate(write, payload, toRecord(write.model.columns, stored, engine.dialect.name))
+  const plan = planUpdate(write, payload, toRecord(write.shape.stored, stored, engine.dialect.name))
   if (plan.size === 0) return recordOf(resource, stored)
   const id = keyOf(request)
   const userId = userOf(request)?.id

@@ -55,7 +55,7 @@ export function compileResource (registration: Registration, setting: ResourceSe
   const anyValues = shapeSchema('update', { visible, writable: model.columns })
   const checkValues = compileCheck(anyValues)
   requireSoundDefaults(model.name, model.columns, checkValues)
-  const stored = model.columns.filter((column) => !excluded.has(column) || readOnly.has(column) || column === owner)
+  const stored = model.columns.filter((column) => !excluded.has(column) || column === owner)
   const shape = { model, visible, stored, owner }
   return Object.freeze({
     registration,

@@ -8,7 +8,7 @@ export type Check = (value: object) => readonly FieldFault[]
 
 /** Compiles checks of objects against their schemas; one compiler serves a whole container. */
 export function checkCompiler (): (schema: TSchema) => Check {
-  const ajv = new Ajv({ allErrors: true, allowUnionTypes: true })
+  const ajv = new Ajv({ allErrors: true, allowUnionTypes: true, ownProperties: true })
   ajvFormats.default(ajv)
   return (schema) => {
     const validate = ajv.compile(schema)

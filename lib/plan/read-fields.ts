@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { FieldFault } from '../errors.js'
 import type { Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
@@ -65,7 +64,7 @@ function nameFields ({ model, writable }: Names, payload: Payload, faults: Fault
     const before = column && fields.get(column)
     if (column === undefined) {
       faults.add(name, `is not a field of this resource${suggestion(name, [...writable].map(({ key }) => key))}`)
-    } else if (before !== undefined && !isDeepStrictEqual(before.value, value)) {
+    } else if (before !== undefined && before.value !== value) {
       faults.add(name, `contradicts '${before.name}'`)
     } else {
       fields.set(column, { column, name, value: value as Json })

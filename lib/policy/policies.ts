@@ -48,8 +48,10 @@ export function userAuth<M extends Model> (users: M, options: UserAuthOptions<Fi
         const given = await credentials(request, reply)
         if (given === undefined) return null
         const user = await findUser(given.username)
-        const matches = await passwords.matches(given, { stored: user?.password ?? null, verify: options.verify })
-        return matches && user?.active === true ? { id: user.id, admin: user.admin } : null
+        // An inactive user's password is not looked at, since one that matched would be remembered and so answered sooner.
+        const isActive = user?.active === true
+        const matches = await passwords.matches(given, { stored: isActive ? user.password : null, verify: options.verify })
+        return matches && isActive ? { id: user.id, admin: user.admin } : null
       }
     }
   } satisfies Policy)

@@ -34,16 +34,17 @@ export function compileList ({ db, dialect, hasDeadline }: Engine, { model, colu
     query = query.innerJoin(`${table} as ${alias}`, (on) =>
       on.on(sql<SqlBool>`${columnRef(column, from)} = ${sql.ref(`${alias}.id`)}`))
   }
+  if (hasDeadline && mayTakeLong(plan)) {
+    // First, since SQLite does not go on to the conditions behind one that is false.
+    for (const alias of [baseAlias, ...plan.joins.map((join) => join.alias)]) {
+      query = query.where(inTime(alias, performance.now() + statementTime))
+    }
+  }
   for (const condition of plan.conditions) query = query.where(conditionSql(condition, dialect))
   for (const { column, descending } of plan.ordering) {
     query = query.orderBy(columnRef(column, baseAlias), descending ? 'desc' : 'asc')
   }
   const { limit, page } = plan
-  if (hasDeadline && mayTakeLong(plan)) {
-    for (const alias of [baseAlias, ...plan.joins.map((join) => join.alias)]) {
-      query = query.where(inTime(alias, performance.now() + statementTime))
-    }
-  }
   return query.limit(limit + 1).offset((page - 1) * limit).compile()
 }
 

@@ -10,7 +10,7 @@ export interface StatementShape {
   readonly model: Model
   /** What a record shows. */
   readonly visible: readonly Column[]
-  /** What a write looks at: the visible columns, the owner and those that no client may write. */
+  /** What a write looks at: the visible columns and the owner; comparing a body with others would tell what they hold. */
   readonly stored: readonly Column[]
   readonly owner: Column | undefined
 }

@@ -23,7 +23,8 @@ async function fieldsOf (body: Buffer, contentType: string): Promise<Entries> {
       limits: { fieldSize: body.length, fields: 2 }
     })
     parser.on('field', (name, value) => { entries.push([name, value]) })
-    parser.on('file', (_name, stream) => { stream.resume(); reject(new Error('a file')) })
+    // A file that is cut off fails on its own stream, which would end the process if nobody listened.
+    parser.on('file', (_name, stream) => { stream.on('error', reject).resume(); reject(new Error('a file')) })
     parser.on('error', reject)
     parser.on('finish', () => resolve(entries))
     parser.end(body)

@@ -40,7 +40,7 @@ const table = {
     options: ['minimum', 'maximum'],
     expects: 'a whole number from -2147483648 to 2147483647',
     schema: (options) => Type.Integer({ minimum: -(2 ** 31), maximum: 2 ** 31 - 1, ...range(options) }),
-    accept: (value) => values.integer(String(value)),
+    accept: (value) => Object.is(value, -0) ? undefined : values.integer(String(value)),
     parse: values.integer,
     operators: everything,
     orderable: true,

@@ -1,0 +1,91 @@
+import { test } from 'tap'
+import { defineModel, integer, json, text, userAuth } from '../../lib/index.js'
+import { siteModels, User } from '../helper.js'
+import { attack } from './security-helper.js'
+
+const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
+
+test('X-01: a file that ends in the middle of a multipart body is refused', async (t) => {
+  const { post, unchanged } = await attack(t)
+  const start = '--x\r\nContent-Disposition: form-data; name="data"'
+  const headers = { 'content-type': 'multipart/form-data; boundary=x' }
+  const cut = ['; filename="a"\r\n\r\nabc', '; filename="a"\r\n\r\n', '; filename="a"\r\n\r\nabc\r\n--x', '\r\nContent-Type: application/octet-stream\r\n\r\nabc', '\r\n\r\nabc', '\r\n', '']
+  await unchanged(async () => {
+    for (const rest of cut) {
+      t.equal((await post('/api/message/', start + rest, { as: 'alice', headers })).statusCode, 400, rest)
+      await new Promise(setImmediate)
+    }
+  })
+  t.equal((await post('/api/message/', `${start}\r\n\r\n{"content":"a"}\r\n--x--`, { as: 'alice', headers })).statusCode, 201)
+})
+
+test('X-02: two names of one field with deeply nested values are refused', async (t) => {
+  const { post, put, unchanged } = await attack(t)
+  await unchanged(async () => {
+    for (const depth of [10, 10_000, 250_000]) {
+      const body = `{"to_user":${nested(depth)},"to_user_id":${nested(depth)}}`
+      t.equal((await post('/api/relationship/', body, { as: 'alice' })).statusCode, 400)
+      t.equal((await put('/api/relationship/1/', body, { as: 'alice' })).statusCode, 400)
+    }
+  })
+  t.equal((await post('/api/relationship/', { to_user: 3, to_user_id: 3 }, { as: 'alice' })).statusCode, 201)
+})
+
+test('X-03: fields may be called like what every object has', async (t) => {
+  const Odd = defineModel('Odd', {
+    constructor: text(), toString: text({ nullable: true }), valueOf: integer({ default: 1 }), then: text({ default: 'x' }), hasOwnProperty: json({ nullable: true })
+  })
+  const { get, post, put, ids } = await attack(t, {
+    models: [...siteModels, Odd], register: (registry) => registry.register(Odd, { auth: userAuth(User), exclude: ['hasOwnProperty'] })
+  })
+  const missing = await post('/api/odd/', {}, { as: 'alice' })
+  t.same(missing.json().details, [{ field: 'constructor', message: 'is required' }])
+  const record = { id: 1, constructor: 'a', toString: null, valueOf: 1, then: 'x' }
+  t.same((await post('/api/odd/', { constructor: 'a' }, { as: 'alice' })).json(), record)
+  t.same((await put('/api/odd/1/', { then: 'y' }, { as: 'alice' })).json(), { ...record, then: 'y' })
+  t.same(await ids('/api/odd/?constructor=a&ordering=-valueOf'), [1])
+  t.equal((await get('/api/odd/?hasOwnProperty__is=null')).statusCode, 400)
+})
+
+test('X-04: a read-only field that is excluded cannot be guessed by sending it', async (t) => {
+  const { put, unchanged, rowsOf } = await attack(t, {
+    register: (registry) => registry.register(User, { auth: userAuth(User), exclude: ['password', 'email', 'admin'], readOnly: ['join_date', 'admin'] })
+  })
+  await unchanged(async () => {
+    const [right, wrong] = await Promise.all([true, false].map(async (admin) => await put('/api/user/1/', { admin }, { as: 'bob' })))
+    t.equal(right?.statusCode, 400)
+    t.equal(right?.body, wrong?.body)
+    t.equal((await put('/api/user/1/', { join_date: '2024-01-01 10:00:00' }, { as: 'bob' })).statusCode, 200, 'what was read can be sent back')
+    t.equal((await put('/api/user/1/', { join_date: '2024-01-01 10:00:01' }, { as: 'bob' })).statusCode, 400)
+  })
+  t.equal((await put('/api/user/1/', { username: 'root' }, { as: 'bob' })).statusCode, 200)
+  t.match((await rowsOf('user'))[0], { username: 'root', admin: 1 })
+})
+
+test('X-05: the right password of an inactive user costs as much as a wrong one, the second time as well', async (t) => {
+  const { put, db, unchanged } = await attack(t)
+  await put('/api/message/2/', {}, { as: 'bob' })
+  await db.updateTable('user').set({ active: 0 }).where('id', '=', 3).execute()
+  const timed = async (credentials: readonly [string, string]) => {
+    const start = performance.now()
+    t.equal((await put('/api/message/2/', {}, { as: credentials })).statusCode, 401)
+    return performance.now() - start
+  }
+  await unchanged(async () => {
+    for (const name of ['carol', 'bob']) {
+      const right: number[] = []
+      const wrong: number[] = []
+      for (let round = 0; round < 7; round++) {
+        right.push(await timed([name, name]))
+        wrong.push(await timed([name, `wrong${round}`]))
+      }
+      t.ok(median(right) > median(wrong) / 3, `${name}: ${median(right)} ms and ${median(wrong)} ms`)
+    }
+  })
+  await db.updateTable('user').set({ active: 1 }).where('id', '=', 3).execute()
+  t.equal((await put('/api/message/2/', {}, { as: 'bob' })).statusCode, 200)
+})
+
+function median (times: readonly number[]): number {
+  return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0
+}
