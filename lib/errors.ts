@@ -1,4 +1,4 @@
-import createError from '@fastify/error'
+import { createError } from '@fastify/error'
 
 /** What is wrong with one parameter or body field. `field` is the name as the client wrote it. */
 export interface FieldFault {
