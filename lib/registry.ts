@@ -52,6 +52,6 @@ export class ResourceRegistry {
   #requireSetUp (): void {
     if (this.#isSetUp || this.#registrations.length === 0) return
     const models = this.#registrations.map(({ model }) => `'${model.name}'`).join(', ')
-    throw new errors.NotSetUp(`Models are registered (${models}), but they have no endpoints: call 'await app.restModels.setup()' before listening`)
+    throw new errors.NotSetUp(`Models are registered (${models}), but they have no endpoints: call 'await app.${this.#options.decorator}.setup()' before listening`)
   }
 }
