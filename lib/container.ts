@@ -12,7 +12,7 @@ import type { Authenticate, Policy, PolicySetting } from './policy/policy.js'
 import { openEngine } from './query/engine.js'
 import type { Registration } from './registration.js'
 import { compileResource } from './resource.js'
-import { passOn } from './response/failure.js'
+import { isFailure, passOn, serializeFailure } from './response/failure.js'
 import { addRoutes } from './routes.js'
 import { readTables, requireTables } from './tables/compare-tables.js'
 import { warnOfExposure } from './warnings.js'
@@ -48,7 +48,7 @@ function isolate (scope: FastifyInstance, allowedOrigins: readonly string[]): vo
   scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
   // Handlers judge requests themselves, in the order of the refusals; the schemas are for documentation.
   scope.setValidatorCompiler(() => () => true)
-  scope.setSerializerCompiler(({ schema }) => fastJson(schema as Schema))
+  scope.setSerializerCompiler(({ schema, httpStatus }) => isFailure(httpStatus) ? serializeFailure : fastJson(schema as Schema))
   scope.setErrorHandler((error, request) => passOn(error, request))
   scope.addHook('onRequest', async (request, reply) => {
     if (request.headers.authorization !== undefined) reply.header('cache-control', 'no-store')

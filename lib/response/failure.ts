@@ -9,3 +9,15 @@ export function passOn (error: unknown, request: FastifyRequest): never {
   if (error instanceof Error && 'statusCode' in error) throw error
   throw new errors.Internal(request.id, { cause: error })
 }
+
+/** Whether a status of a schema, such as `404` or `4xx`, is that of an error. */
+export function isFailure (status: string | undefined): boolean {
+  return status !== undefined && /^[45]/.test(status)
+}
+
+/** Serializes errors in Fastify's shape; what a host's own error handler answers instead is left as it is. */
+export function serializeFailure (failure: unknown): string {
+  if (!(failure instanceof Error)) return JSON.stringify(failure)
+  const { statusCode, code, error, message, details } = failure as Error & Record<string, unknown>
+  return JSON.stringify({ statusCode, code, error, message, details })
+}
