@@ -15,7 +15,8 @@ export const siteRows: Rows = {
 
 /** What no refusal may hold. */
 const internals = [
-  /SQLITE|constraint failed|no such (?:table|column)|syntax error|\bselect\b.+\bfrom\b|\binsert into\b|\bupdate\b.+\bset\b/i,
+  /SQLITE_[A-Z]|SqliteError/,
+  /constraint failed|no such (?:table|column)|syntax error|\bselect\b.+\bfrom\b|\binsert into\b|\bupdate\b.+\bset\b/i,
   /^\s+at .+:\d+/m,
   /node_modules|\/lib\/\w|\.[jt]s\b/
 ]
