@@ -21,6 +21,7 @@ export interface Model<Name extends string = string, Fields extends FieldSet = F
 }
 
 const identifier = /^[A-Za-z][A-Za-z0-9_]*$/
+const sqlName = /^[A-Za-z_][A-Za-z0-9_]*$/
 const commonOptions = ['nullable', 'default', 'unique', 'column']
 
 /**
@@ -35,23 +36,30 @@ export function defineModel<
   const Name extends string, const Fields extends FieldSet, const Table extends string = Lowercase<Name>
 > (name: Name, fields: Fields, { table = name.toLowerCase() as Table }: { readonly table?: Table } = {}): Model<Name, Fields, Table> {
   requireIdentifier(name, `model '${name}'`)
-  requireIdentifier(table, `table '${table}' of model '${name}'`)
+  requireSqlName(table, `table '${table}' of model '${name}'`)
   for (const [fieldName, field] of Object.entries(fields)) checkField(`field '${fieldName}' of model '${name}'`, fieldName, field)
   const columns = columnsOf(fields)
-  return Object.freeze({ name, table, fields: Object.freeze({ ...fields }), columns, byName: lookUp(name, columns) })
+  const byName = lookUp(name, columns)
+  requireOwnColumns(name, columns)
+  return Object.freeze({ name, table, fields: Object.freeze({ ...fields }), columns, byName })
 }
 
 function checkField (where: string, name: string, field: Field): void {
   requireIdentifier(name, where)
   if (isOperator(name)) throw new errors.InvalidModel(`${where} has the name of a filter operator; rename it and give its 'column'`)
   if (!Object.hasOwn(fieldKinds, field?.kind)) throw new errors.InvalidModel(`${where} is not a field; use text(), integer(), …`)
+  if ('target' in field && typeof field.target !== 'function') throw new errors.InvalidModel(`${where} takes the model in a function: foreignKey(() => Model)`)
   checkOptions(where, field)
 }
 
 function requireIdentifier (name: string, where: string): void {
-  if (identifier.test(name) && !name.includes('__')) return
+  if (identifier.test(name) && !name.includes('__') && !name.endsWith('_')) return
   throw new errors.InvalidModel(
-    `${where}: a name consists of letters, digits and single underscores, and begins with a letter`)
+    `${where}: a name consists of letters, digits and single underscores, begins with a letter, and does not end with an underscore`)
+}
+
+function requireSqlName (name: string, where: string): void {
+  if (!sqlName.test(name)) throw new errors.InvalidModel(`${where}: a name in the database consists of letters, digits and underscores`)
 }
 
 function checkOptions (where: string, { kind, options }: Field): void {
@@ -59,22 +67,41 @@ function checkOptions (where: string, { kind, options }: Field): void {
   for (const option of Object.keys(options)) {
     if (!known.includes(option)) throw new errors.InvalidModel(`${where} has an unknown option '${option}'${suggestion(option, known)}`)
   }
-  if (options.column !== undefined && !identifierOfColumn.test(options.column)) {
-    throw new errors.InvalidModel(`${where}: a column's name consists of letters, digits and underscores`)
-  }
-  const fault = optionFault(options)
+  if (options.column !== undefined) requireSqlName(options.column, `${where}, column '${options.column}'`)
+  const fault = optionFault(options) ?? boundFault(options)
   if (fault !== undefined) throw new errors.InvalidModel(`${where}: ${fault}`)
 }
-
-const identifierOfColumn = /^[A-Za-z_][A-Za-z0-9_]*$/
 
 function optionFault ({ nullable, onDelete, format, precision = 15, scale = 2, ...options }: FieldOptions): string | undefined {
   if (format !== undefined && !(formatNames as string[]).includes(format)) return `'format' is one of ${formatNames.join(', ')}`
   if (options.default === null && nullable !== true) return "the default is null, but the field is not 'nullable'"
+  if (onDelete !== undefined && !['restrict', 'cascade', 'set null'].includes(onDelete)) return "'onDelete' is 'restrict', 'cascade' or 'set null'"
   if (onDelete === 'set null' && nullable !== true) return "onDelete 'set null' needs a field that is 'nullable'"
   if (!Number.isInteger(precision) || precision < 1 || precision > 15) return "'precision' must be from 1 to 15"
   if (!Number.isInteger(scale) || scale < 0 || scale > precision) return "'scale' must be from 0 to 'precision'"
   return undefined
+}
+
+function boundFault (options: FieldOptions): string | undefined {
+  const { enum: choices } = options
+  if (choices !== undefined && (!Array.isArray(choices) || choices.length === 0)) return "'enum' must be a list of at least one text"
+  const length = (['minLength', 'maxLength'] as const).find((name) => !isUndefinedOr(options[name], (value) => Number.isSafeInteger(value) && value >= 0))
+  if (length !== undefined) return `'${length}' must be a whole number of at least 0`
+  const bound = (['minimum', 'maximum'] as const).find((name) => !isUndefinedOr(options[name], Number.isFinite))
+  return bound && `'${bound}' must be a finite number`
+}
+
+function isUndefinedOr (value: number | undefined, holds: (value: number) => boolean): boolean {
+  return value === undefined || holds(value)
+}
+
+/** Engines do not tell columns apart by case. */
+function requireOwnColumns (model: string, columns: readonly Column[]): void {
+  const taken = new Set<string>()
+  for (const { name } of columns) {
+    if (taken.has(name.toLowerCase())) throw new errors.InvalidModel(`model '${model}' has two fields in column '${name}'`)
+    taken.add(name.toLowerCase())
+  }
 }
 
 function lookUp (model: string, columns: readonly Column[]): ReadonlyMap<string, Column> {
