@@ -16,8 +16,9 @@ export function policyHooks (policy: Policy, authenticate: Authenticate, operati
   if (policy.open.includes(operation)) return []
   return [async (request: FastifyRequest, reply: FastifyReply) => {
     const user = await authenticate(request, reply)
-    if (user === null) return refuse(reply)
-    if (!policy.permits(user, operation)) throw new errors.Forbidden()
+    // A policy of JavaScript that gives undefined, or a promise for an answer, must not let anybody in.
+    if (user?.id === undefined) return refuse(reply)
+    if (policy.permits(user, operation) !== true) throw new errors.Forbidden()
     request.setDecorator(kUser, user)
   }]
 }
@@ -26,5 +27,5 @@ export function policyHooks (policy: Policy, authenticate: Authenticate, operati
 export function mayList (guarded: Policy, { policy, user }: { readonly policy: Policy, readonly user: PolicyUser | null }): boolean {
   if (guarded.open.includes('list')) return true
   const isOneOfIts = guarded === policy || (guarded.users !== undefined && guarded.users === policy.users)
-  return user !== null && isOneOfIts && guarded.permits(user, 'list')
+  return user !== null && isOneOfIts && guarded.permits(user, 'list') === true
 }

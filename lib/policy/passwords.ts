@@ -99,7 +99,7 @@ export class Passwords {
 
   async #compare (password: string, stored: string | null, verifyOther: Verify | undefined): Promise<boolean> {
     const isHash = stored?.startsWith('$argon2id$') === true
-    if (stored !== null && !isHash && verifyOther !== undefined) return await verifyOther(password, stored)
+    if (stored !== null && !isHash && verifyOther !== undefined) return await verifyOther(password, stored) === true
     const matches = await verifyHash(isHash ? stored : this.#dummyHash, password)
     return isHash && matches
   }

@@ -1,0 +1,238 @@
+import type { FastifyInstance } from 'fastify'
+import { connect, type AddressInfo } from 'node:net'
+import { test } from 'tap'
+import { userAuth, type Policy } from '../../lib/index.js'
+import { reads } from '../../lib/policy/policy.js'
+import { basic, buildApp, Message, User, type TestApp } from '../helper.js'
+import { attack, siteRows } from './security-helper.js'
+
+const encoded = (text: string | Buffer) => Buffer.from(text as string).toString('base64')
+const challenge = 'Basic realm="Login Required"'
+
+/** What a careless policy may give or throw. */
+const careless = [undefined, null, false, 0, '', 'yes', 1, true, {}, { statusCode: 200 }] as const
+const ways = [(value: unknown) => async () => value, (value: unknown) => async () => { throw value }, (value: unknown) => () => { throw value }]
+
+test('D-51: a policy that fails without a reason lets nobody in', async (t) => {
+  for (const way of ways) {
+    for (const value of careless) {
+      const auth = { open: reads, permits: () => true, authenticator: () => way(value) } as unknown as Policy
+      const { app, rowsOf } = await buildApp(t, { rows: siteRows, register: (registry) => registry.register(Message, { auth }) })
+      const { statusCode } = await app.inject({ method: 'DELETE', url: '/api/message/1/' })
+      t.equal(statusCode, way === ways[0] ? 401 : 500, `${String(way)} ${String(value)}`)
+      t.equal((await rowsOf('message')).length, 3)
+    }
+  }
+  const auth = { open: reads, permits: () => true, authenticator: () => async () => ({ id: 2, admin: false }) }
+  const { delete: remove } = await attack(t, { register: (registry) => registry.register(Message, { auth }) })
+  t.equal((await remove('/api/message/1/')).statusCode, 204)
+})
+
+test('D-51: a policy that permits by a promise permits nothing', async (t) => {
+  for (const permits of [async () => true, async () => false, () => 'yes', () => undefined]) {
+    const auth = { ...userAuth(User), permits } as unknown as Policy
+    const { put } = await attack(t, { register: (registry) => registry.register(Message, { auth }) })
+    t.equal((await put('/api/message/1/', {}, { as: 'alice' })).statusCode, 403)
+  }
+})
+
+test('D-52: a check of passwords that gives or throws what it should not neither hangs nor ends the process', async (t) => {
+  for (const way of ways) {
+    for (const value of careless) {
+      const verify = way(value) as unknown as () => boolean
+      const { app, db } = await buildApp(t, { rows: siteRows, register: (registry) => registry.register(Message, { auth: userAuth(User, { verify }) }) })
+      await db.updateTable('user').set({ password: 'plain' }).where('id', '=', 3).execute()
+      const { statusCode } = await app.inject({ method: 'PUT', url: '/api/message/2/', payload: '{}', headers: { authorization: basic('bob', 'plain') } })
+      t.equal(statusCode, way !== ways[0] ? 500 : value === true ? 200 : 401, `${String(way)} ${String(value)}`)
+    }
+  }
+})
+
+test('D-53: the challenge is the one that is specified', async (t) => {
+  const { put, unchanged } = await attack(t)
+  await unchanged(async () => {
+    for (const options of [{}, { as: 'carol' }, { as: ['älice', 'pässword'] as const }]) {
+      const { headers, body, statusCode } = await put('/api/message/1/', { content: 'a' }, options)
+      t.equal(statusCode, 401)
+      t.equal(headers['www-authenticate'], challenge)
+      t.equal(headers['content-type'], 'text/html; charset=utf-8')
+      t.equal(body, 'Authentication failed')
+    }
+  })
+})
+
+test('D-53: names and passwords beyond ASCII work', async (t) => {
+  const { post, put } = await attack(t)
+  await post('/api/user/', { username: 'zoë', password: 'пароль🔑:x', email: '' }, { as: 'admin' })
+  t.equal((await put('/api/message/1/', {}, { as: ['zoë', 'пароль🔑:x'] })).statusCode, 403)
+  t.equal((await put('/api/message/1/', {}, { as: ['zoë', 'пароль🔑'] })).statusCode, 401)
+})
+
+const malformed = [
+  '', ' ', 'Basic', 'Basic ', 'Basic  ', 'Basic =', 'Basic ====', 'Basic !!!!', 'Basic ' + encoded('alice'), 'Basic ' + encoded(''), 'Basic ' + encoded(':'), 'Basic ' + encoded('alice:'),
+  'Basic ' + encoded(':alice'), 'Basic ' + encoded('alice\0:alice'), 'Basic ' + encoded('alice:alice\n'), 'Basic ' + encoded('\x7falice:alice'), 'Basic ' + encoded(Buffer.from([0xff, 0xfe, 0x3a, 0xff])),
+  'Basic alice:alice', 'Bearer ' + encoded('alice:alice'), 'Digest username="alice"', encoded('alice:alice'), 'Basic' + encoded('alice:alice'), 'Basic ' + encoded('alice:alice') + ', ' + basic('admin'),
+  'Basic ' + encoded('alice:alice') + ' x', 'Negotiate x', 'Basic ' + 'A'.repeat(9000), 'Basic ' + encoded('alice:' + 'x'.repeat(6000)), 'Basic ' + encoded('alice:alice:'), 'undefined', 'null', '[object Object]'
+]
+
+test('D-54: malformed credentials are refused like wrong ones', async (t) => {
+  const { app, unchanged, post, put } = await attack(t)
+  const refusal = await put('/api/message/1/', {}, { as: ['alice', 'wrong'] })
+  const routes = [['POST', '/api/message/'], ['PUT', '/api/message/1/'], ['DELETE', '/api/message/1/'], ['POST', '/api/user/'], ['DELETE', '/api/user/4/'], ['PUT', '/api/relationship/1/'], ['DELETE', '/api/note/1/']] as const
+  await unchanged(async () => {
+    for (const [method, url] of routes) {
+      for (const authorization of malformed) {
+        const { statusCode, body, headers } = await app.inject({ method, url, payload: { content: 'a' }, headers: { authorization } })
+        t.equal(statusCode, 401, `${method} ${url} ${authorization.slice(0, 50)}`)
+        t.equal(body, refusal.body)
+        t.equal(headers['www-authenticate'], challenge)
+      }
+    }
+  })
+  t.equal((await post('/api/message/', { content: 'a' }, { headers: { authorization: `basic ${encoded('alice:alice')}` } })).statusCode, 201, 'the scheme in any case')
+})
+
+test('D-55: an unknown, an inactive and a hash-less user cost as much as a wrong password', async (t) => {
+  const { put, db } = await attack(t)
+  await db.updateTable('user').set({ password: 'plain' }).where('id', '=', 3).execute()
+  const cost = async (username: string) => {
+    const times: number[] = []
+    for (let round = 0; round < 9; round++) {
+      const start = performance.now()
+      t.equal((await put('/api/message/1/', {}, { as: [username, `wrong${round}`] })).statusCode, 401)
+      times.push(performance.now() - start)
+    }
+    return times.toSorted((a, b) => a - b)[4] ?? 0
+  }
+  const known = await cost('alice')
+  for (const username of ['nobody', 'carol', 'bob', '', 'x'.repeat(500)]) {
+    const ratio = await cost(username) / known
+    t.ok(ratio > 1 / 3 && ratio < 3, `${username.slice(0, 10)}: ${ratio}`)
+  }
+  t.equal((await put('/api/message/1/', {}, { as: 'alice' })).statusCode, 200)
+})
+
+test('D-56: an unknown, an inactive and a hash-less user are answered as a wrong password is', async (t) => {
+  const { put, db, unchanged } = await attack(t)
+  await db.updateTable('user').set({ password: 'plain' }).where('id', '=', 3).execute()
+  const answer = async (as: readonly [string, string]) => {
+    const { statusCode, body, headers: { date: _, ...headers } } = await put('/api/message/1/', { content: 'x' }, { as })
+    return { statusCode, body, headers }
+  }
+  const wrong = await answer(['alice', 'wrong'])
+  t.equal(wrong.statusCode, 401)
+  await unchanged(async () => {
+    for (const as of [['nobody', 'x'], ['carol', 'carol'], ['carol', 'x'], ['bob', 'plain'], ['bob', 'bob'], ['admin', ''], ['', '']] as const) t.same(await answer(as), wrong, as.join(':'))
+  })
+  t.equal((await answer(['alice', 'alice'])).statusCode, 200)
+})
+
+test('D-57: guessing does not keep others from reading', async (t) => {
+  const { put, get } = await attack(t)
+  const guesses = Array.from({ length: 40 }, async (_, index) => await put('/api/message/1/', {}, { as: ['alice', `guess${index}`] }))
+  const latencies: number[] = []
+  for (let index = 0; index < 20; index++) {
+    const start = performance.now()
+    t.equal((await get('/api/message/')).statusCode, 200)
+    latencies.push(performance.now() - start)
+  }
+  t.ok(Math.max(...latencies) < 500, `${Math.max(...latencies)} ms`)
+  for (const { statusCode } of await Promise.all(guesses)) t.ok([401, 429].includes(statusCode))
+  t.equal((await put('/api/message/1/', {}, { as: 'alice' })).statusCode, 200)
+})
+
+test('D-58: a long password is not hashed', async (t) => {
+  const { put, post, get } = await attack(t)
+  const longest = 'ü'.repeat(512)
+  t.equal((await post('/api/user/', { username: 'dora', password: longest, email: '' }, { as: 'admin' })).statusCode, 201)
+  t.equal((await put('/api/message/1/', {}, { as: ['dora', longest] })).statusCode, 403, '1024 bytes are a password')
+  t.equal((await post('/api/user/', { username: 'eve', password: longest + 'x', email: '' }, { as: 'admin' })).statusCode, 400)
+  t.equal((await get('/api/user/?username=eve')).json().objects.length, 0)
+  const start = performance.now()
+  for (let index = 0; index < 50; index++) t.equal((await put('/api/message/1/', {}, { as: ['dora', `${longest}${index}`] })).statusCode, 401)
+  t.ok(performance.now() - start < 500)
+  t.equal((await put('/api/message/1/', {}, { as: ['alice', 'x'.repeat(9000)] })).statusCode, 401)
+})
+
+test('D-59: what a login rests on is looked at in every request', async (t) => {
+  const { put, delete: remove, rowsOf, db } = await attack(t)
+  const asBob = async () => (await put('/api/message/2/', {}, { as: 'bob' })).statusCode
+  const asAdmin = async () => (await put('/api/user/4/', {}, { as: 'admin' })).statusCode
+  t.equal(await asBob(), 200)
+  await put('/api/user/3/', { active: false }, { as: 'admin' })
+  t.equal(await asBob(), 401, 'deactivated')
+  await put('/api/user/3/', { active: true }, { as: 'admin' })
+  t.equal(await asBob(), 200)
+  await put('/api/user/3/', { password: 'new' }, { as: 'admin' })
+  t.equal(await asBob(), 401, 'another password')
+  t.equal((await put('/api/message/2/', {}, { as: ['bob', 'new'] })).statusCode, 200)
+  await put('/api/user/3/', { username: 'rob' }, { as: 'admin' })
+  t.equal((await put('/api/message/2/', {}, { as: ['bob', 'new'] })).statusCode, 401, 'renamed')
+  t.equal((await put('/api/message/2/', {}, { as: ['rob', 'new'] })).statusCode, 200)
+  t.equal(await asAdmin(), 200)
+  await db.updateTable('user').set({ admin: 0 }).where('id', '=', 1).execute()
+  t.equal(await asAdmin(), 403, 'demoted')
+  await db.updateTable('user').set({ admin: 1 }).where('id', '=', 1).execute()
+  for (const table of ['relationship', 'message']) await db.deleteFrom(table).execute()
+  t.equal((await remove('/api/user/3/', { as: 'admin' })).statusCode, 204)
+  t.equal((await put('/api/message/2/', {}, { as: ['rob', 'new'] })).statusCode, 401, 'deleted')
+  t.equal((await rowsOf('user')).length, 3)
+})
+
+test('D-60: what is stored of a password is no password', async (t) => {
+  const { put, rowsOf, db } = await attack(t)
+  const stored = (await rowsOf('user') as Array<{ username: string, password: string }>).map(({ username, password }) => [username, password] as const)
+  for (const as of stored) t.equal((await put('/api/message/1/', {}, { as })).statusCode, 401)
+  for (const password of ['plain', '', '$argon2id$', '$argon2id$v=19$m=1,t=1,p=1$c2FsdHNhbHQ$', '$2b$10$abcdefghijklmnopqrstuu', '5f4dcc3b5aa765d61d8327deb882cf99']) {
+    await db.updateTable('user').set({ password }).where('id', '=', 3).execute()
+    t.equal((await put('/api/message/2/', {}, { as: ['bob', password] })).statusCode, 401, password)
+  }
+  t.equal((await put('/api/message/1/', {}, { as: 'alice' })).statusCode, 200)
+})
+
+test('D-61: only a salted hash of a password is stored', async (t) => {
+  const { post, put, rowsOf } = await attack(t)
+  for (const username of ['dora', 'eve']) await post('/api/user/', { username, password: 'same pa55word', email: '' }, { as: 'admin' })
+  await put('/api/user/3/', { password: 'same pa55word' }, { as: 'admin' })
+  const rows = await rowsOf('user') as Array<{ password: string }>
+  t.notMatch(JSON.stringify(rows), /pa55word/)
+  for (const { password } of rows) t.match(password, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
+  t.equal(new Set(rows.map(({ password }) => password)).size, rows.length)
+  t.equal((await put('/api/message/2/', {}, { as: ['bob', 'same pa55word'] })).statusCode, 200)
+})
+
+test('D-62: of two Authorization headers the first counts', async (t) => {
+  const site = await attack(t)
+  const lines = (first: string, second: string) => [`Authorization: ${basic(first)}`, `Authorization: ${basic(second)}`]
+  await listen(site)
+  t.match(await raw(site.app, lines('wrong', 'alice')), /^HTTP\/1.1 401 /)
+  t.match(await raw(site.app, lines('bob', 'alice')), /^HTTP\/1.1 403 /)
+  t.match(await raw(site.app, lines('alice', 'wrong')), /^HTTP\/1.1 200 /)
+})
+
+async function listen ({ app }: TestApp): Promise<void> {
+  await app.listen({ port: 0, host: '127.0.0.1' })
+}
+
+/** The answer to a request that is written to a socket as it stands. */
+async function raw (app: FastifyInstance, headers: readonly string[]): Promise<string> {
+  const { port } = app.server.address() as AddressInfo
+  return await new Promise((resolve, reject) => {
+    let answer = ''
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.write(['PUT /api/message/1/ HTTP/1.1', 'Host: localhost', 'Connection: close', 'Content-Length: 2', ...headers, '', '{}'].join('\r\n'))
+    })
+    socket.setEncoding('utf8').setTimeout(3000, () => socket.destroy(new Error('no answer')))
+    socket.on('data', (chunk: string) => { answer += chunk }).on('end', () => resolve(answer)).on('error', reject)
+  })
+}
+
+test('D-63: a name is what is stored, to the character', async (t) => {
+  const { put, unchanged } = await attack(t)
+  await unchanged(async () => {
+    for (const name of ['alice\0', 'alice\0x', 'ALICE', 'ali%', 'alic_', 'ali*', "alice' or '1'='1", 'alice--', ' alice', 'alice ', '2', 'alice\u0301', 'al\u0131ce']) {
+      t.equal((await put('/api/message/1/', { content: 'a' }, { as: [name, 'alice'] })).statusCode, 401, name)
+    }
+  })
+  t.equal((await put('/api/message/1/', { content: 'a' }, { as: ['alice', 'alice'] })).statusCode, 200)
+})
