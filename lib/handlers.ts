@@ -26,7 +26,8 @@ export const list: Handler<ListEnvelope> = (resource) => async (request) => {
   const { rows, hasNext } = await runList(engine, resource.list, plan)
   const { limit, page } = plan
   const isNextReachable = page * limit <= limits.offset
-  return toEnvelope(rows.map((row) => recordOf(resource, row)), { name, url, limit, page, hasNext: hasNext && isNextReachable }, wanted)
+  const links = { name, url, limit, page, hasNext: hasNext && isNextReachable, queryLength: limits.queryLength }
+  return toEnvelope(rows.map((row) => recordOf(resource, row)), links, wanted)
 }
 
 export const read: Handler<ModelRecord> = (resource) => async (request) => {
