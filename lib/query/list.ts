@@ -42,7 +42,8 @@ export function compileList ({ db, dialect, hasDeadline }: Engine, { model, colu
   }
   for (const condition of plan.conditions) query = query.where(conditionSql(condition, dialect))
   for (const { column, descending } of plan.ordering) {
-    query = query.orderBy(columnRef(column, baseAlias), descending ? 'desc' : 'asc')
+    const ref = columnRef(column, baseAlias)
+    query = query.orderBy(column.kind === 'text' ? dialect.exact(sql`${ref}`) : ref, descending ? 'desc' : 'asc')
   }
   const { limit, page } = plan
   return query.limit(limit + 1).offset((page - 1) * limit).compile()

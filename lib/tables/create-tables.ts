@@ -27,9 +27,16 @@ export async function createTables (handle: AnyKysely, models: readonly Model[])
   const tables = await readTables(handle)
   requireTables(tables, models.filter(({ table }) => tables.has(table)), dialect.name)
   const missing = models.filter(({ table }) => !tables.has(table))
-  await db.transaction().execute(async (transaction) => {
-    for (const model of missing) await createTable(transaction, model, dialect)
-  })
+  try {
+    await db.transaction().execute(async (transaction) => {
+      for (const model of missing) await createTable(transaction, model, dialect)
+    })
+  } catch (cause) {
+    // Of processes that start at the same moment one makes the tables, and the others find them.
+    const found = await readTables(handle)
+    if (!missing.every(({ table }) => found.has(table))) throw cause
+    requireTables(found, missing, dialect.name)
+  }
 }
 
 async function createTable (db: Kysely<Tables>, model: Model, dialect: Dialect): Promise<void> {
@@ -53,7 +60,9 @@ function constrain (builder: ColumnDefinitionBuilder, column: Column, dialect: D
   if (column.options.unique === true) built = built.unique()
   const declared = defaultExpression(column, dialect)
   if (declared !== undefined) built = built.defaultTo(declared)
-  for (const check of checksOf(column)) built = built.check(check)
+  const checks = checksOf(column)
+  // One check holds all rules: of several Kysely keeps the last.
+  if (checks.length > 0) built = built.check(sql`${sql.join(checks, sql` and `)}`)
   if (isForeignKey(column)) built = built.references(`${column.target().table}.id`).onDelete(onDeleteActions[column.options.onDelete ?? 'restrict'])
   return built
 }
