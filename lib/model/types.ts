@@ -1,4 +1,4 @@
-import type { ColumnType, Generated } from 'kysely'
+import type { ColumnType, Generated, InsertType, SelectType, UpdateType } from 'kysely'
 import type { Model } from './define-model.js'
 import type { Field, ValueOf } from './field.js'
 
@@ -46,8 +46,10 @@ interface SqliteValues {
 type StoredValue<F extends Field> = F['kind'] extends keyof SqliteValues ? SqliteValues[F['kind']] : ValueOf<F>
 type NullableColumn<F extends Field> = Nullable<F> extends true ? StoredValue<F> | null : StoredValue<F>
 type StoredColumn<F extends Field> = F['options'] extends { readonly default: string | number | boolean }
-  ? Generated<NullableColumn<F>>
+  ? WithDefault<NullableColumn<F>>
   : NullableColumn<F>
+/** `Generated` does not look into a type that is a `ColumnType` already. */
+type WithDefault<C> = ColumnType<SelectType<C>, InsertType<C> | undefined, UpdateType<C>>
 
 type TableOf<M extends Model> = Flat<
   { id: Generated<number> } & { [N in Names<M> as ColumnName<N, Fields<M>[N]>]: StoredColumn<Fields<M>[N]> }

@@ -11,8 +11,14 @@ const Vault = defineModel('Vault', { code: text({ nullable: true }), flag: boole
 const Diary = defineModel('Diary', { entry: text({ nullable: true }), vault: foreignKey(() => Vault, { nullable: true }) })
 /** A resource that hides fields of several kinds, a foreign key among them. */
 const Person = defineModel('Person', {
-  name: text(), email: text({ nullable: true }), pin: password({ nullable: true }), notes: json({ nullable: true }), active: boolean({ nullable: true }),
-  boss: foreignKey(() => User, { nullable: true }), vault: foreignKey(() => Vault, { nullable: true }), diary: foreignKey(() => Diary, { nullable: true })
+  name: text(),
+  email: text({ nullable: true }),
+  pin: password({ nullable: true }),
+  notes: json({ nullable: true }),
+  active: boolean({ nullable: true }),
+  boss: foreignKey(() => User, { nullable: true }),
+  vault: foreignKey(() => Vault, { nullable: true }),
+  diary: foreignKey(() => Diary, { nullable: true })
 })
 const Letter = defineModel('Letter', { body: text({ nullable: true }), sender: foreignKey(() => Person, { nullable: true }) })
 

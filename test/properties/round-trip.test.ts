@@ -9,22 +9,56 @@ import { holds } from './holds.js'
 import { kindModel, modelledKinds, type ModelledKind } from './kinds.js'
 
 const required = {
-  text: text(), integer: integer(), bigint: bigint(), number: number(), decimal: decimal(), boolean: boolean(), datetime: datetime(), date: date(), json: json(), uuid: uuid(),
+  text: text(),
+  integer: integer(),
+  bigint: bigint(),
+  number: number(),
+  decimal: decimal(),
+  boolean: boolean(),
+  datetime: datetime(),
+  date: date(),
+  json: json(),
+  uuid: uuid(),
   link: foreignKey(() => User)
 }
 const optional = {
-  text: text({ nullable: true }), integer: integer({ nullable: true }), bigint: bigint({ nullable: true }), number: number({ nullable: true }), decimal: decimal({ nullable: true }),
-  boolean: boolean({ nullable: true }), datetime: datetime({ nullable: true }), date: date({ nullable: true }), json: json({ nullable: true }), uuid: uuid({ nullable: true }),
+  text: text({ nullable: true }),
+  integer: integer({ nullable: true }),
+  bigint: bigint({ nullable: true }),
+  number: number({ nullable: true }),
+  decimal: decimal({ nullable: true }),
+  boolean: boolean({ nullable: true }),
+  datetime: datetime({ nullable: true }),
+  date: date({ nullable: true }),
+  json: json({ nullable: true }),
+  uuid: uuid({ nullable: true }),
   link: foreignKey(() => User, { nullable: true })
 }
 const withDefaults = {
-  text: text({ default: "it's" }), integer: integer({ default: -1 }), bigint: bigint({ default: '9223372036854775807' }), number: number({ default: 0.1 }), decimal: decimal({ default: '1.5' }),
-  boolean: boolean({ default: true }), datetime: datetime({ default: '2000-01-01T00:00:00Z' }), date: date({ default: '2000-01-01' }), json: json({ default: { a: [null] } }),
-  uuid: uuid({ default: '0F8FAD5B-D9CB-469F-A165-70867728950E' }), link: foreignKey(() => User, { default: 2 })
+  text: text({ default: "it's" }),
+  integer: integer({ default: -1 }),
+  bigint: bigint({ default: '9223372036854775807' }),
+  number: number({ default: 0.1 }),
+  decimal: decimal({ default: '1.5' }),
+  boolean: boolean({ default: true }),
+  datetime: datetime({ default: '2000-01-01T00:00:00Z' }),
+  date: date({ default: '2000-01-01' }),
+  json: json({ default: { a: [null] } }),
+  uuid: uuid({ default: '0F8FAD5B-D9CB-469F-A165-70867728950E' }),
+  link: foreignKey(() => User, { default: 2 })
 }
 const defaults: Readonly<Record<string, Json>> = {
-  text: "it's", integer: -1, bigint: '9223372036854775807', number: 0.1, decimal: '1.50', boolean: true, datetime: '2000-01-01 00:00:00', date: '2000-01-01', json: { a: [null] },
-  uuid: '0f8fad5b-d9cb-469f-a165-70867728950e', link_id: 2
+  text: "it's",
+  integer: -1,
+  bigint: '9223372036854775807',
+  number: 0.1,
+  decimal: '1.50',
+  boolean: true,
+  datetime: '2000-01-01 00:00:00',
+  date: '2000-01-01',
+  json: { a: [null] },
+  uuid: '0f8fad5b-d9cb-469f-a165-70867728950e',
+  link_id: 2
 }
 
 /** What a field that is left out becomes in each model; undefined where it must not be left out. */
