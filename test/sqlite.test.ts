@@ -1,0 +1,236 @@
+import { mkdirSync, readFileSync, writeFileSync, existsSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { Kysely, sql, SqliteDialect } from 'kysely'
+import { test, type Test } from 'tap'
+import { createTables, defineModel, foreignKey, text } from '../lib/index.js'
+import type { Tables } from '../lib/query/engine.js'
+import { requireDriver } from '../lib/sqlite-driver.js'
+import { openSqlite, type SqliteOptions } from '../lib/sqlite.js'
+import { buildApp, insert, Message, Note, siteUsers, User, type TestApp } from './helper.js'
+
+async function pragma (db: Kysely<Tables>, name: string): Promise<unknown> {
+  const { rows: [row] } = await sql<Record<string, unknown>>`pragma ${sql.raw(name)}`.execute(db)
+  return Object.values(row ?? {})[0]
+}
+
+const settings = ['journal_mode', 'synchronous', 'foreign_keys', 'busy_timeout', 'trusted_schema', 'journal_size_limit']
+const full = 2
+const normal = 1
+
+async function settingsOf (path: string, options?: SqliteOptions): Promise<unknown[]> {
+  const db = openSqlite(path, options)
+  const values = []
+  for (const name of settings) values.push(await pragma(db, name))
+  await createTables(db, [Note])
+  await db.insertInto('note').values({ message: 'x' }).execute()
+  await db.destroy()
+  return values
+}
+
+test('R-03: every opening of a database is as durable as the first', async (t) => {
+  const path = join(t.testdir(), 'site.db')
+  const expected = ['wal', full, 1, 2000, 0, 64 * 1024 * 1024]
+  t.strictSame(await settingsOf(path), expected, 'the first opening, which makes the file')
+  t.strictSame(await settingsOf(path), expected, 'the second opening, of a file in WAL mode')
+  t.strictSame(await settingsOf(path, { durability: 'full' }), expected)
+  const plain = new Database(path)
+  t.equal(plain.pragma('synchronous', { simple: true }), normal, 'without openSqlite the driver is less durable: the pragma is needed')
+  plain.close()
+})
+
+test("durability 'normal' is chosen by name, at every opening", async (t) => {
+  const path = join(t.testdir(), 'site.db')
+  t.equal((await settingsOf(path, { durability: 'normal' }))[1], normal)
+  t.equal((await settingsOf(path, { durability: 'normal' }))[1], normal)
+  t.equal((await settingsOf(path))[1], full)
+})
+
+test('a database in memory has the same rules', async (t) => {
+  t.strictSame(await settingsOf(':memory:'), ['memory', full, 1, 2000, 0, 64 * 1024 * 1024])
+})
+
+test('a wrong option of openSqlite is an error that names it', async (t) => {
+  const open = (options: unknown) => () => openSqlite(':memory:', options as SqliteOptions)
+  t.throws(open({ durable: 'full' }), { code: 'REST_MODELS_INVALID_OPTIONS', message: /openSqlite\(\).*'durable', did you mean 'durability'\?/ })
+  for (const durability of ['off', 'FULL', 2, null, 'full; drop table note']) {
+    t.throws(open({ durability }), { code: 'REST_MODELS_INVALID_OPTIONS', message: /'durability' of openSqlite\(\) is 'full' or 'normal'/ })
+  }
+  for (const options of [undefined, {}, { durability: 'full' }, { durability: 'normal' }]) {
+    const db = open(options)()
+    t.equal(await pragma(db, 'foreign_keys'), 1)
+    await db.destroy()
+  }
+})
+
+test('a file that cannot be opened is an error that names it', async (t) => {
+  const directory = t.testdir()
+  mkdirSync(join(directory, 'folder'))
+  for (const path of [join(directory, 'missing', 'site.db'), join(directory, 'folder')]) {
+    t.throws(() => openSqlite(path), { code: 'REST_MODELS_UNSUPPORTED_DATABASE', message: `openSqlite() cannot open '${path}': ` })
+  }
+  const path = join(directory, 'folder', 'site.db')
+  await openSqlite(path).destroy()
+  t.ok(existsSync(path), 'a file in a folder that is there')
+})
+
+test('a file that is no database is an error that names it, and stays as it was', async (t) => {
+  const directory = t.testdir()
+  for (const content of ['This is a letter, and no database. '.repeat(100), `SQLite format 3\0${'x'.repeat(4096)}`]) {
+    const path = join(directory, 'letter.txt')
+    writeFileSync(path, content)
+    t.throws(() => openSqlite(path), { code: 'REST_MODELS_UNSUPPORTED_DATABASE', message: new RegExp(`cannot open '${path}': .*(database|malformed)`) })
+    t.equal(readFileSync(path, 'utf8'), content)
+  }
+  const path = join(directory, 'empty.db')
+  writeFileSync(path, '')
+  t.equal((await settingsOf(path))[0], 'wal', 'an empty file is an empty database')
+})
+
+test('closing the database leaves one file, which can be opened again', async (t) => {
+  const path = join(t.testdir(), 'site.db')
+  const db = openSqlite(path)
+  await createTables(db, [Note])
+  await db.insertInto('note').values({ message: 'kept' }).execute()
+  t.ok(existsSync(`${path}-wal`))
+  await db.destroy()
+  t.notOk(existsSync(`${path}-wal`))
+  const again = openSqlite(path)
+  t.match(await again.selectFrom('note').selectAll().execute(), [{ id: 1, message: 'kept' }])
+  await again.destroy()
+})
+
+test('pairs of Node and better-sqlite3 that crash are refused, with what to install', (t) => {
+  const refused = [['24.0.0', '12.11.1', '13'], ['26.1.0', '12.0.0', '13'], ['24.4.1', '11.10.0', '13'], ['20.20.2', '13.0.0', '12'], ['20.0.0', '13.4.5', '12']] as const
+  for (const [node, driver, install] of refused) {
+    t.throws(() => requireDriver(node, driver), {
+      code: 'REST_MODELS_UNSUPPORTED_DATABASE', message: `better-sqlite3 ${driver} crashes on Node ${node}; install better-sqlite3@${install}`
+    })
+  }
+  for (const [node, driver] of [['20.20.2', '12.11.1'], ['22.0.0', '12.11.1'], ['22.12.0', '13.0.0'], ['24.0.0', '13.0.0'], ['26.0.0', '13.1.0']] as const) {
+    t.doesNotThrow(() => requireDriver(node, driver), `${driver} on ${node}`)
+  }
+  t.end()
+})
+
+/** Lists the SQL that the driver prepares, from now to the end of a test. */
+function prepared (t: Test): string[] {
+  const texts: string[] = []
+  const { prepare } = Database.prototype
+  t.teardown(() => { Database.prototype.prepare = prepare })
+  Database.prototype.prepare = function (this: Database.Database, source: string) {
+    texts.push(source)
+    return prepare.call(this, source)
+  } as typeof prepare
+  return texts
+}
+
+test('statements are prepared once, and only so many are kept', async (t) => {
+  const texts = prepared(t)
+  const db = openSqlite(':memory:')
+  t.teardown(async () => { await db.destroy() })
+  const ask = async (number: number) => await sql.raw(`select ${number} as answer`).execute(db)
+  await ask(0)
+  await ask(0)
+  t.equal(texts.length, 1, 'a statement that is asked again is not prepared again')
+  for (let number = 1; number < 500; number++) await ask(number)
+  await ask(0)
+  t.equal(texts.length, 500, 'all of them are kept')
+  await ask(500)
+  await ask(1)
+  t.equal(texts.length, 502, 'the one that was not used for the longest time was let go')
+  t.strictSame((await ask(0)).rows, [{ answer: 0 }])
+  t.equal(texts.length, 502, 'the others are still there')
+})
+
+test('what clients choose to list does not grow what is kept: filters of one shape are one statement', async (t) => {
+  const texts = prepared(t)
+  const { get } = await buildApp(t)
+  await get('/api/note/?message=a&ordering=-created')
+  const { length } = texts
+  await get('/api/note/?message=b&ordering=-created&page=2')
+  t.equal(texts.length, length)
+  await get('/api/note/?message__ne=b&ordering=-created')
+  t.equal(texts.length, length + 1)
+})
+
+test('a statement that was prepared before a table changed still works', async (t) => {
+  const { db, get } = await buildApp(t)
+  const all = db.selectFrom('note').selectAll()
+  t.equal((await get('/api/note/')).statusCode, 200)
+  await all.execute()
+  await sql`alter table note add column extra text default 'x'`.execute(db)
+  await insert(db, { note: [{ id: 1, message: 'm', created: '2024-01-01 00:00:00' }] })
+  t.strictSame(await all.execute(), [{ id: 1, message: 'm', created: '2024-01-01 00:00:00', extra: 'x' }])
+  t.strictSame((await get('/api/note/')).json().objects, [{ id: 1, message: 'm', created: '2024-01-01 00:00:00' }])
+})
+
+/** Matching this against that takes about 10 ms: it is tried at every character. */
+const slowPattern = `%25${'a'.repeat(120)}b`
+const slowText = 'a'.repeat(64 * 1024)
+const many = 300
+
+async function slowApp (t: Test): Promise<TestApp> {
+  const app = await buildApp(t, {
+    models: [User, Message, Slow],
+    options: { limits: { statementTime: 100 } },
+    register: (registry) => { registry.register(User, { exclude: ['password'] }).register(Message).register(Slow, { auth: anybody }) }
+  })
+  const [alice] = await siteUsers() ?? []
+  await app.db.transaction().execute(async (transaction) => {
+    for (let id = 10; id < 10 + many; id++) {
+      await insert(transaction, {
+        user: [{ ...alice!, id, username: `user${id}`, email: slowText }],
+        slow: [{ id, content: slowText, user_id: id }]
+      })
+    }
+  })
+  return app
+}
+const Slow = defineModel('Slow', { content: text(), user: foreignKey(() => User) })
+const anybody = { open: ['list', 'read', 'create', 'update', 'delete'] as const, authenticator: () => async () => null, permits: () => false }
+
+const someUsers = Array.from({ length: 100 }, (_, index) => `user${10 + index}`).join(',')
+const slowLists: Record<string, string> = {
+  'a pattern on its own table': `/api/slow/?content__like=${slowPattern}`,
+  'a pattern that ignores case': `/api/slow/?content__ilike=${slowPattern}`,
+  'the same, sorted': `/api/slow/?content__like=${slowPattern}&ordering=-content`,
+  'a pattern on the joined table': `/api/slow/?user__email__like=${slowPattern}`,
+  'a pattern on the joined table, where other conditions match': `/api/slow/?user__email__like=${slowPattern}&id__gt=0&user__username__ne=x`,
+  'a pattern on the joined table, searched first, of which no base row is': `/api/message/?user__username__in=${someUsers}&user__email__like=${slowPattern}`,
+  'two tables': `/api/slow/?user__email__like=${slowPattern}&content__like=${slowPattern}`
+}
+
+test('a list that would run for seconds is stopped in time, and the connection works afterwards', async (t) => {
+  const { get, post } = await slowApp(t)
+  for (const [name, url] of Object.entries(slowLists)) {
+    const start = performance.now()
+    const reply = await get(url)
+    const took = performance.now() - start
+    t.match(reply.json(), { statusCode: 503, code: 'REST_MODELS_UNAVAILABLE', message: 'The database cannot do this now' }, name)
+    t.match(reply.headers['retry-after'], /^[1-9]\d*$/)
+    t.ok(took < 1000, `${name}: ${took} ms`)
+    t.equal((await get('/api/slow/?content__like=aaa&limit=1')).statusCode, 200, 'a quick pattern on the same rows')
+    t.equal((await post('/api/slow/', { content: 'after', user: 1 })).statusCode, 201)
+  }
+  t.equal((await get('/api/slow/?content=after')).json().objects.length, Object.keys(slowLists).length, 'every write between them is there')
+})
+
+test('the time of a list begins when it is asked for, and a longer limit is a longer time', async (t) => {
+  const app = await buildApp(t, {
+    models: [User, Slow], register: (registry) => { registry.register(Slow) }, options: { limits: { statementTime: 60_000 } }
+  })
+  await insert(app.db, { slow: [1, 2, 3].map((id) => ({ id, content: slowText, user_id: 1 })) })
+  t.equal((await app.get(`/api/slow/?content__like=${slowPattern}`)).statusCode, 200)
+})
+
+test('a database that openSqlite did not open has no deadline, and works', async (t) => {
+  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: new Database(':memory:') }) })
+  t.teardown(async () => { await db.destroy() })
+  await createTables(db, [Note])
+  const { get, statements } = await buildApp(t, { models: [], options: { db, limits: { statementTime: 0 } }, register: (registry) => { registry.register(Note) } })
+  t.strictSame((await get('/api/note/?message__like=a%25')).json().objects, [])
+  t.strictSame(statements, [])
+  const other = await buildApp(t, { options: { limits: { statementTime: 0 } }, rows: { note: [{ id: 1, message: 'a', created: '2024-01-01 00:00:00' }] } })
+  t.equal((await other.get('/api/note/?message__like=a%25')).statusCode, 503, 'the same with the deadline')
+})
