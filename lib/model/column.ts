@@ -1,25 +1,10 @@
 import type { DialectName } from '../vocabulary/dialects.js'
-import type { FieldOptions } from '../vocabulary/field-kind-row.js'
-import { fieldKinds, type FieldKind } from '../vocabulary/field-kinds.js'
+import { fieldKinds } from '../vocabulary/field-kinds.js'
 import type { Stored } from '../vocabulary/storage.js'
 import type { Json } from '../vocabulary/values.js'
-import type { Model } from './define-model.js'
-import type { Field, ForeignKeyField } from './field.js'
+import type { Column, Field, ForeignKeyColumn, ForeignKeyField } from './model.js'
 
-/** A field of a model with all its names: as declared, in JSON and in SQL. */
-export interface Column {
-  readonly field: string
-  readonly key: string
-  readonly name: string
-  readonly kind: FieldKind
-  readonly options: FieldOptions
-  readonly nullable: boolean
-  /** The model that a foreign key refers to. */
-  readonly target?: () => Model
-}
-
-/** A column that refers to another model. */
-export type ForeignKeyColumn = Column & { readonly target: () => Model }
+export type { Column, ForeignKeyColumn }
 
 export function isForeignKey (column: Column | undefined): column is ForeignKeyColumn {
   return column?.target !== undefined

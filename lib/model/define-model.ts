@@ -1,24 +1,13 @@
 import { formatNames } from 'ajv-formats/dist/formats.js'
 import { errors } from '../errors.js'
 import { suggestion } from '../nearest.js'
-import type { FieldOptions } from '../vocabulary/field-kind-row.js'
 import { fieldKinds } from '../vocabulary/field-kinds.js'
+import type { FieldOptions } from '../vocabulary/field-options.js'
 import { isOperator } from '../vocabulary/operators.js'
-import { columnsOf, type Column } from './column.js'
-import type { Field, ForeignKeyField } from './field.js'
+import { columnsOf } from './column.js'
+import type { Column, Field, FieldSet, Model } from './model.js'
 
-export type FieldSet = Readonly<Record<string, Field | ForeignKeyField>>
-
-/** A data model: what one table holds. Made by {@link defineModel}, frozen. */
-export interface Model<Name extends string = string, Fields extends FieldSet = FieldSet, Table extends string = string> {
-  readonly name: Name
-  readonly table: Table
-  readonly fields: Fields
-  /** `id` first, then the fields in the order of their declaration. */
-  readonly columns: readonly Column[]
-  /** Columns by field name and by serialized key. */
-  readonly byName: ReadonlyMap<string, Column>
-}
+export type { FieldSet, Model }
 
 const identifier = /^[A-Za-z][A-Za-z0-9_]*$/
 const sqlName = /^[A-Za-z_][A-Za-z0-9_]*$/

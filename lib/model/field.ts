@@ -1,18 +1,9 @@
-import type { FieldOptions, KindValues, OnDelete } from '../vocabulary/field-kind-row.js'
+import type { KindValues } from '../vocabulary/field-kind-row.js'
 import type { FieldKind } from '../vocabulary/field-kinds.js'
-import type { Model } from './define-model.js'
+import type { FieldOptions, OnDelete } from '../vocabulary/field-options.js'
+import type { Field, ForeignKeyField, Model } from './model.js'
 
-/** A declared field: its kind and what was said of it, kept as literal types. */
-export interface Field<Kind extends FieldKind = FieldKind, Options extends FieldOptions = FieldOptions> {
-  readonly kind: Kind
-  readonly options: Options
-}
-
-/** A field that refers to the primary key of another model. */
-export interface ForeignKeyField<Target extends Model = Model, Options extends FieldOptions = FieldOptions>
-  extends Field<'foreignKey', Options> {
-  readonly target: () => Target
-}
+export type { Field, ForeignKeyField }
 
 type DynamicDefault = 'now'
 

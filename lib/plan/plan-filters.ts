@@ -6,8 +6,8 @@ import { isOperator, type Operator } from '../vocabulary/operators.js'
 import type { Stored } from '../vocabulary/storage.js'
 import { readFilterValues } from './filter-values.js'
 import { baseAlias, type PlannedCondition, type PlannedJoin } from './list-plan.js'
+import type { ListScope } from './list-scope.js'
 import { pathName, permittedPath, type Path } from './path.js'
-import type { ListScope } from './plan-list.js'
 
 interface ResolvedFilter {
   readonly path: Path

@@ -1,21 +1,11 @@
 import { errors, withDetails } from '../errors.js'
 import type { Model } from '../model/define-model.js'
 import type { ListRequest } from '../request/list-query.js'
-import type { Dialect } from '../vocabulary/dialects.js'
 import { fieldKinds } from '../vocabulary/field-kinds.js'
-import type { Limits } from './limits.js'
 import type { ListPlan, PlannedOrder } from './list-plan.js'
+import type { ListScope } from './list-scope.js'
 import { permittedPath, type Access } from './path.js'
 import { planFilters } from './plan-filters.js'
-
-/** What a list of a resource may ask for, fixed at setup. */
-export interface ListScope {
-  readonly access: Access
-  readonly defaultLimit: number
-  readonly maxLimit: number
-  readonly limits: Limits
-  readonly dialect: Dialect
-}
 
 const nothingClosed: ReadonlySet<Model> = new Set()
 

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
-import type { FieldKindRow, FieldOptions, KindValues } from './field-kind-row.js'
+import type { FieldKindRow, KindValues } from './field-kind-row.js'
+import type { FieldOptions } from './field-options.js'
 import { comparisons, equality, matching } from './operators.js'
 import { sqliteStorage } from './storage.js'
 import * as values from './values.js'

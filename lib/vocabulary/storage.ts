@@ -1,5 +1,5 @@
 import { sql, type Expression } from 'kysely'
-import type { FieldOptions } from './field-kind-row.js'
+import type { FieldOptions } from './field-options.js'
 import type { Json } from './values.js'
 
 /** What is handed to a driver: nothing else, since drivers give objects and arrays meanings of their own. */

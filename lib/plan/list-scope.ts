@@ -1,0 +1,12 @@
+import type { Dialect } from '../vocabulary/dialects.js'
+import type { Limits } from './limits.js'
+import type { Access } from './path.js'
+
+/** What a list of a resource may ask for, fixed at setup. */
+export interface ListScope {
+  readonly access: Access
+  readonly defaultLimit: number
+  readonly maxLimit: number
+  readonly limits: Limits
+  readonly dialect: Dialect
+}
