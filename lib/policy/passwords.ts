@@ -73,7 +73,7 @@ export class Passwords {
   async matches ({ username, password }: Credentials, { stored, verify }: StoredPassword): Promise<boolean> {
     if (Buffer.byteLength(password) > maxPasswordBytes) return false
     const name = this.#nameOf([username, password, stored ?? ''])
-    if (this.#remembered.has(name)) return true
+    if (this.#remembered.get(name) === true) return true
     const matches = await this.#once(name, async () => await this.#compare(password, stored, verify))
     if (matches) this.#remembered.set(name, true)
     return matches
