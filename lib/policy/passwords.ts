@@ -43,6 +43,8 @@ export class Passwords {
   readonly #remembered = new LRUCache<string, true>({ max: maxRemembered, ttl: rememberedFor })
   readonly #running = new Map<string, Promise<boolean>>()
   readonly #limit = pLimit(availableParallelism())
+  readonly #verifiers = new WeakMap<Verify, number>()
+  #lastVerifier = 0
 
   private constructor (dummyHash: string) {
     this.#dummyHash = dummyHash
@@ -72,15 +74,23 @@ export class Passwords {
    */
   async matches ({ username, password }: Credentials, { stored, verify }: StoredPassword): Promise<boolean> {
     if (Buffer.byteLength(password) > maxPasswordBytes) return false
-    const name = this.#nameOf([username, password, stored ?? ''])
+    const name = this.#nameOf([username, password, stored ?? '', this.#numberOf(verify)])
     if (this.#remembered.get(name) === true) return true
     const matches = await this.#once(name, async () => await this.#compare(password, stored, verify))
     if (matches) this.#remembered.set(name, true)
     return matches
   }
 
-  #nameOf (parts: readonly string[]): string {
+  #nameOf (parts: ReadonlyArray<string | number>): string {
     return createHmac('sha256', this.#key).update(JSON.stringify(parts)).digest('base64')
+  }
+
+  /** What one policy's `verify` accepts, another policy may not. */
+  #numberOf (verify: Verify | undefined): number {
+    if (verify === undefined) return 0
+    const number = this.#verifiers.get(verify) ?? ++this.#lastVerifier
+    this.#verifiers.set(verify, number)
+    return number
   }
 
   /** Requests that come at once with the same credentials wait for one check. */
