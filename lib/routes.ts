@@ -1,5 +1,6 @@
-import { Type, type TSchema } from '@sinclair/typebox'
+import type { TSchema } from '@sinclair/typebox'
 import type { FastifyInstance, FastifySchema, HTTPMethods, preHandlerAsyncHookHandler, RouteHandlerMethod } from 'fastify'
+import { emptySchema } from '../schemas/empty.js'
 import { errorSchema } from '../schemas/error.js'
 import { keySchema } from '../schemas/key.js'
 import { envelopeSchema } from '../schemas/list.js'
@@ -30,7 +31,7 @@ const routeTable = {
   create: { method: 'POST', path: 'list', status: 201, body: 'create', answer: record, needsRecord: false, handler: create },
   read: { method: 'GET', path: 'record', status: 200, answer: record, needsRecord: false, handler: read },
   update: { method: 'PUT', path: 'record', status: 200, body: 'update', answer: record, needsRecord: true, handler: update },
-  delete: { method: 'DELETE', path: 'record', status: 204, answer: () => Type.Null(), needsRecord: true, handler: remove }
+  delete: { method: 'DELETE', path: 'record', status: 204, answer: () => emptySchema, needsRecord: true, handler: remove }
 } as const satisfies Record<Operation, RouteRow>
 
 /** Each path of a resource, and what is answered to the methods that it does not have. */
