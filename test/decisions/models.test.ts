@@ -1,0 +1,133 @@
+import { sql } from 'kysely'
+import { test } from 'tap'
+import { boolean, createTables, datetime, decimal, defineModel, foreignKey, integer, text, userAuth, type Model } from '../../lib/index.js'
+import { openSqlite } from '../../lib/sqlite.js'
+import { Note, User, buildApp, siteModels, valuesOf, type BuildOptions, type Rows } from '../helper.js'
+
+const as = 'alice'
+
+/** A model under the user policy. */
+const only = (model: Model, rows: Rows = {}): BuildOptions =>
+  ({ models: [User, model], rows, register: (registry) => { registry.register(model, { auth: userAuth(User) }) } })
+
+test('D-54: a decimal has at most 15 digits in all', async (t) => {
+  t.throws(() => defineModel('Bill', { sum: decimal({ precision: 16 }) }), { code: 'REST_MODELS_INVALID_MODEL' })
+  const Bill = defineModel('Bill', { sum: decimal({ precision: 15, scale: 4 }) })
+  const { post, rowsOf } = await buildApp(t, only(Bill))
+  for (const sum of ['123456789012.0000', '1.00001', '-999999999999']) t.equal((await post('/api/bill/', { sum }, { as })).statusCode, 400, sum)
+  t.same(await rowsOf('bill'), [])
+  for (const sum of ['12345678901.2345', '-99999999999.9999', '0.0001']) t.equal((await post('/api/bill/', { sum }, { as })).json().sum, sum)
+})
+
+test('D-54: decimals are exact, with all digits behind the point', async (t) => {
+  const Bill = defineModel('Bill', { sum: decimal() })
+  const { get, post, put } = await buildApp(t, only(Bill))
+  const forms = [['1.5', '1.50'], ['1', '1.00'], ['0.07', '0.07'], ['1234567890123.45', '1234567890123.45'], ['-0.10', '-0.10'], ['0', '0.00']] as const
+  for (const [written, read] of forms) {
+    const { id, sum } = (await post('/api/bill/', { sum: written }, { as })).json()
+    t.equal(sum, read)
+    t.equal((await get(`/api/bill/${id}/`)).json().sum, read)
+    t.equal((await put(`/api/bill/${id}/`, { sum: written }, { as })).json().sum, read)
+    t.same(valuesOf(await get(`/api/bill/?sum=${written}`), 'sum'), [read])
+  }
+  t.same(valuesOf(await get('/api/bill/?ordering=sum'), 'sum'), ['-0.10', '0.00', '0.07', '1.00', '1.50', '1234567890123.45'])
+})
+
+test('D-55: datetimes are from the years 1000 to 9999', async (t) => {
+  const { post, get, rowsOf } = await buildApp(t)
+  for (const time of ['0999-12-31 23:59:59', '0000-01-01 00:00:00', '10000-01-01 00:00:00', '1000-01-01T00:00:00+01:00', '9999-12-31T23:59:59-01:00']) {
+    t.equal((await post('/api/message/', { content: 'x', pub_date: time }, { as })).statusCode, 400, time)
+    t.equal((await get(`/api/message/?pub_date__lt=${encodeURIComponent(time)}`)).statusCode, 400, time)
+  }
+  t.same(await rowsOf('message'), [])
+  for (const time of ['1000-01-01 00:00:00', '9999-12-31 23:59:59']) t.equal((await post('/api/message/', { content: 'x', pub_date: time }, { as })).json().pub_date, time)
+})
+
+test('D-55: datetimes are in UTC', async (t) => {
+  const { post } = await buildApp(t)
+  const stored = async (time: string) => (await post('/api/message/', { content: 'x', pub_date: time }, { as })).json().pub_date
+  t.equal(await stored('2024-02-01T00:30:00+02:00'), '2024-01-31 22:30:00')
+  t.equal(await stored('2024-02-01T10:00:00Z'), '2024-02-01 10:00:00')
+  t.equal(await stored('2024-02-01 10:00:00'), '2024-02-01 10:00:00')
+})
+
+test('D-56: the id of a deleted record is not used again', async (t) => {
+  const { post, delete: remove, get } = await buildApp(t)
+  const create = async () => (await post('/api/message/', { content: 'x' }, { as })).json().id
+  t.same([await create(), await create()], [1, 2])
+  for (const id of [1, 2]) t.equal((await remove(`/api/message/${id}/`, { as })).statusCode, 204)
+  t.equal(await create(), 3)
+  t.equal((await get('/api/message/2/')).statusCode, 404)
+})
+
+/** Makes tables by hand, then asks createTables for those of a model. */
+async function tablesAfter (statements: readonly string[], models: readonly Model[]) {
+  const db = openSqlite(':memory:')
+  const schema = async () => (await sql<{ sql: string }>`select sql from sqlite_schema where sql is not null order by name`.execute(db)).rows.map((row) => row.sql)
+  for (const statement of statements) await sql.raw(statement).execute(db)
+  const before = await schema()
+  try {
+    await createTables(db, models)
+    return { before, after: await schema(), error: undefined }
+  } catch (error) {
+    return { before, after: await schema(), error: error as Error & { code: string } }
+  } finally {
+    await db.destroy()
+  }
+}
+const Thing = defineModel('Thing', { title: text(), size: integer({ nullable: true }), done: boolean(), at: datetime(), user: foreignKey(() => User, { column: 'user_ref' }) })
+const userTable = 'create table user (id integer primary key autoincrement, username text not null, password text not null, email text not null, join_date datetime not null, active boolean not null, admin boolean not null)'
+const fitting = 'create table thing (id integer primary key, title varchar(40) not null, size int, done tinyint not null, at timestamp not null, user_ref int not null, extra text)'
+
+test('D-57: a table that fits is left as it is', async (t) => {
+  const { before, after, error } = await tablesAfter([userTable, fitting], [User, Thing])
+  t.equal(error, undefined)
+  t.same(after, before)
+})
+
+const misfits = {
+  'a missing column': { from: ' size int,', to: '', says: /field 'size' of model 'Thing' needs column 'size' of table 'thing'/ },
+  'another type': { from: 'title varchar(40)', to: 'title int', says: /field 'title' of model 'Thing' is text, but column 'title' is int/i },
+  'a column that may be null': { from: 'done tinyint not null', to: 'done tinyint', says: /field 'done' of model 'Thing' is not nullable, but column 'done' is nullable/ },
+  'a column that may not be null': { from: 'size int', to: 'size int not null', says: /field 'size' of model 'Thing' is nullable, but column 'size' is not null/ }
+}
+
+for (const [what, { from, to, says }] of Object.entries(misfits)) {
+  test(`D-57: a table with ${what} is an error that names both sides, and nothing is altered or created`, async (t) => {
+    const { before, after, error } = await tablesAfter([userTable, fitting.replace(from, to)], [User, Thing, Note])
+    t.match(error, { code: 'REST_MODELS_TABLE_MISMATCH', message: says })
+    t.same(after, before)
+  })
+
+  test(`D-57: setup() compares as well: ${what}`, async (t) => {
+    const register: BuildOptions['register'] = (registry) => { registry.register(Thing) }
+    const site = await buildApp(t, { models: [User, Thing], register })
+    t.equal((await site.get('/api/thing/')).statusCode, 200)
+    const options = { models: [], register, options: { db: openSqlite(':memory:') } } satisfies BuildOptions
+    for (const statement of [userTable, fitting.replace(from, to)]) await sql.raw(statement).execute(options.options.db)
+    await t.rejects(buildApp(t, options), { code: 'REST_MODELS_TABLE_MISMATCH', message: says })
+    await options.options.db.destroy()
+  })
+}
+
+test('D-57: createTables creates the tables that are missing', async (t) => {
+  const { before, after } = await tablesAfter([userTable], siteModels)
+  t.notOk(before.some((statement) => statement.includes('message')))
+  for (const table of ['message', 'note', 'relationship']) t.ok(after.some((statement) => statement.startsWith(`CREATE TABLE "${table}"`)), table)
+  for (const statement of before) t.ok(after.includes(statement), 'what was there is as it was')
+})
+
+test('D-58: a field that is called limit, page or ordering is filtered with eq', async (t) => {
+  const Rule = defineModel('Rule', { limit: integer(), page: text(), ordering: text({ nullable: true }) })
+  const { get } = await buildApp(t, only(Rule, {
+    rule: [{ limit: 1, page: 'a', ordering: 'x' }, { limit: 2, page: 'b', ordering: 'y' }, { limit: 1, page: 'b', ordering: null }]
+  }))
+  const list = async (query: string) => valuesOf(await get(`/api/rule/?${query}`), 'id')
+  t.same(await list('limit__eq=1'), [1, 3])
+  t.same(await list('page__eq=b'), [2, 3])
+  t.same(await list('ordering__eq=y'), [2])
+  t.same(await list('limit__gt=1&limit=5'), [2])
+  t.same(await list('limit=1'), [1], 'the short name is the parameter')
+  t.same(await list('ordering=-limit,page'), [2, 1, 3], 'and the field can be ordered by')
+  t.equal((await get('/api/rule/?limit=1&limit__eq=1')).json().meta.next, '/api/rule/?limit=1&page=2&limit__eq=1')
+})
