@@ -296,8 +296,18 @@ test('C-49: a reference to a record that does not exist is refused', async (t) =
 test('C-50: what proxies add to a request opens nothing', async (t) => {
   const { get, put, unchanged } = await attack(t)
   const headers = {
-    'x-original-url': '/api/user/', 'x-rewrite-url': '/api/user/', 'x-forwarded-for': '127.0.0.1', 'x-real-ip': '127.0.0.1', 'x-forwarded-user': 'admin', 'x-remote-user': 'admin',
-    'x-forwarded-host': 'evil.example', 'x-forwarded-prefix': '/evil', 'x-forwarded-proto': 'https', forwarded: 'for=127.0.0.1;host=evil.example', 'proxy-authorization': basic('admin'), cookie: 'user=admin; authorization=x'
+    'x-original-url': '/api/user/',
+    'x-rewrite-url': '/api/user/',
+    'x-forwarded-for': '127.0.0.1',
+    'x-real-ip': '127.0.0.1',
+    'x-forwarded-user': 'admin',
+    'x-remote-user': 'admin',
+    'x-forwarded-host': 'evil.example',
+    'x-forwarded-prefix': '/evil',
+    'x-forwarded-proto': 'https',
+    forwarded: 'for=127.0.0.1;host=evil.example',
+    'proxy-authorization': basic('admin'),
+    cookie: 'user=admin; authorization=x'
   }
   t.same((await get('/api/note/?limit=1', { headers })).json(), (await get('/api/note/?limit=1')).json())
   await unchanged(async () => {

@@ -199,7 +199,8 @@ test('A-15: a filter by a hidden field is refused before any statement', async (
 test('A-15: an ordering by the primary key is no way around the allow list', async (t) => {
   const Hidden = defineModel('Hidden', { note: foreignKey(() => Note), peer: foreignKey(() => Relationship) })
   const { get, ids } = await attack(t, {
-    models: [...siteModels, Hidden], register: (registry) => registry.register(Hidden, { exclude: ['note'] }),
+    models: [...siteModels, Hidden],
+    register: (registry) => registry.register(Hidden, { exclude: ['note'] }),
     rows: { hidden: [] }
   })
   for (const url of ['?note=1', '?note_id=1', '?note__id=1', '?ordering=note', '?ordering=note_id']) {

@@ -1,0 +1,136 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
+import { test } from 'tap'
+import { defineModel, foreignKey, type Model } from '../../lib/index.js'
+import { basic } from '../helper.js'
+import { attack, siteRows } from './security-helper.js'
+
+const many = (name: string, count: number, value: (index: number) => unknown) => Array.from({ length: count }, (_, index) => `${name}=${String(value(index))}`).join('&')
+
+test('G-82: a page is never larger than the limit', async (t) => {
+  const notes = Array.from({ length: 150 }, (_, index) => ({ id: index + 1, message: `note ${index}`, created: '2024-01-01 00:00:00' }))
+  const { get, statements } = await attack(t, { rows: { ...siteRows, note: notes } })
+  for (const limit of ['101', '1000000', '999999999999999']) t.equal((await get(`/api/note/?limit=${limit}`)).statusCode, 400, limit)
+  t.equal(statements.length, 0)
+  t.equal((await get('/api/note/?limit=100')).json().objects.length, 100)
+  t.equal((await get('/api/note/')).json().objects.length, 20)
+})
+
+test('G-83: a page is never further than the limit', async (t) => {
+  const { get, statements } = await attack(t)
+  for (const page of ['5002', '100000000', '999999999999999']) t.equal((await get(`/api/note/?page=${page}`)).statusCode, 400, page)
+  t.equal(statements.length, 0)
+  t.equal((await get('/api/note/?page=5001')).json().meta.next, '')
+})
+
+test('G-84: a list of values is bounded', async (t) => {
+  const { get, ids, statements } = await attack(t)
+  t.equal((await get(`/api/note/?id__in=${Array.from({ length: 101 }, (_, index) => index).join()}`)).statusCode, 400)
+  t.equal((await get(`/api/note/?message__in=${','.repeat(2000)}`)).statusCode, 400)
+  t.equal((await get(`/api/note/?id__in=${'1,'.repeat(5000)}`)).statusCode, 414)
+  t.equal((await get(`/api/note/?${many('id__in', 20, () => '1,'.repeat(99) + '1')}`)).statusCode, 414)
+  t.equal(statements.length, 0)
+  t.same(await ids(`/api/note/?id__in=${Array.from({ length: 100 }, (_, index) => index).join()}`), [1, 2])
+  t.same(await ids(`/api/note/?${many('id__in', 20, () => '2,'.repeat(90) + '2')}`), [2])
+})
+
+test('G-85: filters are bounded', async (t) => {
+  const { get, ids, statements } = await attack(t)
+  for (const count of [21, 200]) t.equal((await get(`/api/note/?${many('id__ne', count, (index) => index + 3)}`)).statusCode, 400, String(count))
+  t.equal((await get(`/api/note/?${many('id__ne', 500, (index) => index + 3)}`)).statusCode, 414)
+  t.equal((await get(`/api/note/?${'&'.repeat(4000)}x=1`)).statusCode, 400)
+  t.equal(statements.length, 0)
+  t.same(await ids(`/api/note/?${many('id__ne', 20, (index) => index + 2)}`), [1])
+  t.equal((await get(`/api/note/?ordering=${'id,'.repeat(1000)}id`)).statusCode, 200)
+})
+
+const Chain: Model = defineModel('Chain', { next: foreignKey((): Model => Chain), other: foreignKey((): Model => Chain) })
+
+test('G-86: joins are bounded', async (t) => {
+  const { get, ids, statements } = await attack(t, {
+    models: [Chain], register: (registry) => registry.register(Chain), rows: { chain: [{ id: 1, next_id: 1, other_id: 1 }] }
+  })
+  for (const depth of [4, 50, 400]) t.equal((await get(`/api/chain/?${'next__'.repeat(depth)}id=1`)).statusCode, 400, String(depth))
+  t.equal((await get('/api/chain/?next__next__next__id=1&other__other__other__id=1')).statusCode, 400, 'six in all')
+  t.equal((await get('/api/chain/?next__next__next__next=1')).statusCode, 200, 'the last one is a column, not a join')
+  t.equal(statements.length, 1)
+  t.same(await ids('/api/chain/?next__next__next__id=1&other__other__id=1'), [1])
+})
+
+test('G-87: many filters over one path make one join', async (t) => {
+  const { get, statements } = await attack(t)
+  const joins = () => statements.at(-1)?.sql.match(/ join /g)?.length
+  t.equal((await get(`/api/message/?${many('user__username__ne', 10, (index) => index)}&${many('user__id__ne', 10, () => 1)}`)).statusCode, 200)
+  t.equal(joins(), 1)
+  await get('/api/relationship/?from_user__username=alice&from_user_id__username=alice&to_user__username=bob')
+  t.equal(joins(), 2)
+})
+
+/** Texts that are slow to search, and a pattern that none of them fits. */
+const slow = 'a'.repeat(65_536)
+const pattern = `%25${'a'.repeat(126)}b`
+
+async function attackSlowly (t: Parameters<typeof attack>[0]) {
+  const notes = Array.from({ length: 500 }, (_, index) => ({ id: index + 1, message: slow, created: '2024-01-01 00:00:00' }))
+  const messages = Array.from({ length: 500 }, (_, index) => ({ id: index + 1, user_id: 2, content: slow, pub_date: '2024-01-01 00:00:00' }))
+  return await attack(t, { rows: { note: notes, message: messages }, options: { limits: { statementTime: 200 } } })
+}
+
+test('G-88: a costly pattern is given up', async (t) => {
+  const { app, get, ids } = await attackSlowly(t)
+  t.equal((await get(`/api/note/?message__like=${pattern}${'a'.repeat(10)}`)).statusCode, 400, 'over 128 characters')
+  for (const operator of ['like', 'ilike']) {
+    for (const url of [`/api/note/?message__${operator}=${pattern}`, `/api/message/?user__username=alice&content__${operator}=${pattern}`, `/api/message/?user__admin=false&content__${operator}=${pattern}&ordering=-pub_date`]) {
+      const start = performance.now()
+      const { statusCode, headers, body } = await app.inject({ url })
+      t.ok(performance.now() - start < 1000, `${performance.now() - start} ms`)
+      t.equal(statusCode, 503, url)
+      t.equal(headers['retry-after'], '1')
+      t.notMatch(body, /sqlite|select|too long/i)
+    }
+  }
+  t.same(await ids('/api/note/?id=7&limit=1'), [7], 'the connection goes on')
+})
+
+test('G-89: no list blocks the process for long', async (t) => {
+  const { app, get } = await attackSlowly(t)
+  const start = performance.now()
+  const replies = await Promise.all(['message__gt=b', 'message__ne=b', `message__ilike=${pattern}`, `message__in=${slow.slice(0, 1000)}`, 'ordering=-message&limit=1'].map(async (query) => await app.inject({ url: `/api/note/?${query}` })))
+  t.ok(performance.now() - start < 5 * 1000)
+  for (const { statusCode } of replies) t.ok([200, 503].includes(statusCode))
+  t.equal((await get('/api/note/500/')).statusCode, 200)
+})
+
+test('G-90: patterns are matched by the database alone', async (t) => {
+  const { get, statements } = await attack(t)
+  const lib = new URL('../../lib/', import.meta.url)
+  const files = (await readdir(lib, { recursive: true })).filter((name) => name.endsWith('.ts'))
+  t.ok(files.length > 40)
+  for (const name of files) t.notMatch(await readFile(new URL(name, lib), 'utf8'), /new RegExp|RegExp\(/, name)
+  const start = performance.now()
+  t.equal((await get(`/api/note/?message__like=${'%25a'.repeat(60)}`)).statusCode, 200)
+  t.ok(performance.now() - start < 1000)
+  t.match(statements[0]?.sql, /glob \?/)
+})
+
+test('G-91: nothing is counted', async (t) => {
+  const { get, statements } = await attack(t)
+  t.match((await get('/api/message/?limit=2&page=1&user__active=true')).json().meta, { next: /page=2/ })
+  t.equal(statements.length, 1)
+  t.notMatch(statements[0]?.sql, /count\(/)
+  t.same(statements[0]?.parameters.slice(-2), [3, 0], 'one record more than the page holds')
+})
+
+test('G-93: hashing is bounded in number and memory', async (t) => {
+  const { app, put } = await attack(t)
+  const before = process.memoryUsage().rss
+  const logins = await Promise.all(Array.from({ length: 300 }, async (_, index) =>
+    await app.inject({ method: 'PUT', url: '/api/message/1/', payload: '{}', headers: { authorization: basic('alice', `guess${index}`) } })))
+  t.ok(process.memoryUsage().rss - before < 256 * 2 ** 20)
+  const refused = logins.filter(({ statusCode }) => statusCode === 401).length
+  const postponed = logins.filter(({ statusCode }) => statusCode === 429)
+  t.equal(refused + postponed.length, 300)
+  t.ok(refused <= 128 + availableParallelism(), `${refused} were checked`)
+  for (const { headers } of postponed) t.equal(headers['retry-after'], '1')
+  t.equal((await put('/api/message/1/', {}, { as: 'alice' })).statusCode, 200)
+})
