@@ -1,4 +1,4 @@
-import type { Column } from './model/column.js'
+import { isSecret, primaryKey, type Column } from './model/column.js'
 import type { Model } from './model/define-model.js'
 import type { Access } from './plan/path.js'
 import type { Policy } from './policy/policy.js'
@@ -36,12 +36,12 @@ export function reachableModels (models: Iterable<Model>): ReadonlySet<Model> {
 
 function openColumns ({ model, excluded, opened }: Registration): ReadonlySet<Column> {
   return new Set(model.columns.filter((column) =>
-    column.kind !== 'password' && (!excluded.has(column) || opened.has(column.field))))
+    !isSecret(column) && (!excluded.has(column) || opened.has(column.field))))
 }
 
 /** A related model without a resource shows its primary key alone. */
 function openThroughJoins (model: Model, resources: readonly Registration[]): ReadonlySet<Column> {
   const open = resources.map(openColumns)
   return new Set(model.columns.filter((column) =>
-    open.length === 0 ? column.kind === 'key' : open.every((columns) => columns.has(column))))
+    open.length === 0 ? column === primaryKey : open.every((columns) => columns.has(column))))
 }

@@ -1,5 +1,5 @@
 import { errors } from './errors.js'
-import { isForeignKey, type Column, type ForeignKeyColumn } from './model/column.js'
+import { isForeignKey, isSecret, type Column, type ForeignKeyColumn } from './model/column.js'
 import type { Model } from './model/define-model.js'
 import type { FieldNameOf, ForeignKeyNameOf } from './model/types.js'
 import { suggestion } from './nearest.js'
@@ -126,7 +126,7 @@ function openedPath (model: Model, written: string): string {
   const path = followPath(model, written.split('__'))
   const where = `'filterable' of resource '${model.name}' names '${written}'`
   if (path === undefined) throw new errors.UnknownOptionField(`${where}, which leads to no field${suggestion(written, Object.keys(model.fields))}`)
-  if (path.column.kind === 'password') throw new errors.InvalidOptions(`${where}: a password can never be filtered by`)
+  if (isSecret(path.column)) throw new errors.InvalidOptions(`${where}: a password can never be filtered by`)
   return pathName(path)
 }
 

@@ -1,10 +1,11 @@
 import type { FastifyBaseLogger } from 'fastify'
+import { isSecret } from './model/column.js'
 import { followPath } from './plan/path.js'
 import type { Registration } from './registration.js'
 
 /** Says in the log what a deployer may not have meant to show. */
 export function warnOfExposure (log: FastifyBaseLogger, { name, model, excluded, opened }: Registration, all: readonly Registration[]): void {
-  const passwords = model.columns.filter((column) => column.kind === 'password' && !excluded.has(column))
+  const passwords = model.columns.filter((column) => isSecret(column) && !excluded.has(column))
   for (const { field } of passwords) {
     log.warn(`Resource '${name}' serializes the stored password '${field}'; add it to 'exclude' if that is not meant`)
   }

@@ -23,8 +23,8 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 
   registration: ['policy', 'plan', 'model', 'nearest', 'errors'],
   options: ['registration', 'policy', 'query', 'plan', 'errors'],
-  access: ['type registration', 'type policy', 'type plan', 'type model'],
-  warnings: ['type registration', 'plan', 'type model'],
+  access: ['type registration', 'type policy', 'type plan', 'model'],
+  warnings: ['type registration', 'plan', 'model'],
   resource: ['type registration', 'type access', 'schemas', 'type policy', 'query', 'plan', 'model', 'errors'],
   handlers: ['type resource', 'policy', 'response', 'query', 'plan', 'request', 'model', 'vocabulary', 'errors'],
   routes: ['type resource', 'handlers', 'schemas', 'response', 'policy', 'errors'],

@@ -33,6 +33,21 @@ function columnOf (name: string, field: Field | ForeignKeyField): Column {
   })
 }
 
+/** Whether a column is hashed on every write, and never named by a filter or an ordering. */
+export function isSecret ({ kind }: Column): boolean {
+  return fieldKinds[kind].isSecret === true
+}
+
+/** Whether an engine's collation would have a say in comparing a column. */
+export function isCollated ({ kind }: Column): boolean {
+  return fieldKinds[kind].isCollated === true
+}
+
+/** Whether the default of a column is the moment at which a record is created. */
+export function isNow ({ kind, options }: Column): boolean {
+  return options.default === 'now' && fieldKinds[kind].now !== undefined
+}
+
 /** What a driver gets for a value of the column. */
 export function encode ({ kind }: Column, value: Json, dialect: DialectName): Stored {
   return value === null ? null : fieldKinds[kind].storage[dialect].encode(value)

@@ -1,5 +1,5 @@
 import { errors, type FieldFault } from '../errors.js'
-import type { Column } from '../model/column.js'
+import { isNow, type Column } from '../model/column.js'
 import { fieldKinds } from '../vocabulary/field-kinds.js'
 import type { Json } from '../vocabulary/values.js'
 
@@ -14,12 +14,7 @@ export function defaultOf (column: Column, now: Date): Json {
 
 function givenValue (column: Column, declared: unknown, now: Date): Json {
   if (typeof declared === 'function') return declared() as Json
-  if (isNow(column, declared)) return now.toISOString().slice(0, column.kind === 'date' ? 10 : undefined)
-  return declared as Json
-}
-
-function isNow ({ kind }: Column, declared: unknown): boolean {
-  return declared === 'now' && (kind === 'datetime' || kind === 'date')
+  return isNow(column) ? fieldKinds[column.kind].now?.(now) ?? null : declared as Json
 }
 
 /**
@@ -30,7 +25,7 @@ function isNow ({ kind }: Column, declared: unknown): boolean {
 export function requireSoundDefaults (model: string, columns: readonly Column[], check: (values: object) => readonly FieldFault[]): void {
   for (const column of columns) {
     const { default: declared } = column.options
-    if (declared === undefined || declared === null || isNow(column, declared) || typeof declared === 'function') continue
+    if (declared === undefined || declared === null || isNow(column) || typeof declared === 'function') continue
     const [fault] = check({ [column.key]: declared })
     const isStorable = fault === undefined && fieldKinds[column.kind].accept(declared as Json, column.options) !== undefined
     if (!isStorable) {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { errors, withDetails, type FieldFault } from '../errors.js'
-import type { Column } from '../model/column.js'
+import { isSecret, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { Payload } from '../request/payload.js'
 import type { Json } from '../vocabulary/values.js'
@@ -63,7 +63,7 @@ function withoutOwner (payload: Payload, owner: Column | undefined): Payload {
 
 /** A record that was read and is sent back whole holds the hash of a password, which must not be hashed again. */
 function isKept ({ column, value }: WrittenField, stored: Readonly<Record<string, Json>>, writable: ReadonlySet<Column>): boolean {
-  return (column.kind === 'password' || !writable.has(column)) && isDeepStrictEqual(value, stored[column.key])
+  return (isSecret(column) || !writable.has(column)) && isDeepStrictEqual(value, stored[column.key])
 }
 
 /** How many faults one answer lists. */

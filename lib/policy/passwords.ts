@@ -4,6 +4,7 @@ import { hash, verify } from '@node-rs/argon2'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
 import { errors, withRetryAfter } from '../errors.js'
+import { isSecret } from '../model/column.js'
 import type { WritePlan } from '../plan/plan-write.js'
 import { maxPasswordBytes } from '../vocabulary/field-kinds.js'
 
@@ -62,7 +63,7 @@ export class Passwords {
   async hashIn (plan: WritePlan): Promise<WritePlan> {
     const hashed = new Map(plan)
     for (const [column, value] of plan) {
-      if (column.kind === 'password' && typeof value === 'string') hashed.set(column, await this.#inTurn(async () => await hashPassword(value)))
+      if (isSecret(column) && typeof value === 'string') hashed.set(column, await this.#inTurn(async () => await hashPassword(value)))
     }
     return hashed
   }

@@ -1,5 +1,5 @@
 import { sql, type CompiledQuery, type RawBuilder, type SqlBool } from 'kysely'
-import type { Column } from '../model/column.js'
+import { isCollated, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { baseAlias, type ListPlan, type PlannedCondition } from '../plan/list-plan.js'
 import type { Dialect } from '../vocabulary/dialects.js'
@@ -43,14 +43,14 @@ export function compileList ({ db, dialect, hasDeadline }: Engine, { model, colu
   for (const condition of plan.conditions) query = query.where(conditionSql(condition, dialect))
   for (const { column, descending } of plan.ordering) {
     const ref = columnRef(column, baseAlias)
-    query = query.orderBy(column.kind === 'text' ? dialect.exact(sql`${ref}`) : ref, descending ? 'desc' : 'asc')
+    query = query.orderBy(isCollated(column) ? dialect.exact(sql`${ref}`) : ref, descending ? 'desc' : 'asc')
   }
   const { limit, page } = plan
   return query.limit(limit + 1).offset((page - 1) * limit).compile()
 }
 
 function conditionSql ({ alias, column, operator, values }: PlannedCondition, dialect: Dialect): RawBuilder<SqlBool> {
-  const target = { ref: sql`${columnRef(column, alias)}`, isText: column.kind === 'text' }
+  const target = { ref: sql`${columnRef(column, alias)}`, isCollated: isCollated(column) }
   return operators[operator].sql(target, values, dialect)
 }
 

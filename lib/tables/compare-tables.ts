@@ -1,5 +1,5 @@
 import { errors } from '../errors.js'
-import type { Column } from '../model/column.js'
+import { primaryKey, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { AnyKysely } from '../query/engine.js'
 import type { DialectName } from '../vocabulary/dialects.js'
@@ -43,7 +43,7 @@ function compareColumn (column: Column, { name, dataType, isNullable }: TableCol
   if (!fieldKinds[column.kind].storage[dialect].holds(dataType)) {
     differences.push(`is ${column.kind}, but column '${name}' is ${dataType || 'of no type'}`)
   }
-  if (column.kind !== 'key' && column.nullable !== isNullable) {
+  if (column !== primaryKey && column.nullable !== isNullable) {
     differences.push(`${column.nullable ? 'is nullable' : 'is not nullable'}, but column '${name}' is ${isNullable ? 'nullable' : 'not null'}`)
   }
   return differences

@@ -1,7 +1,7 @@
 import { sql, type ColumnDefinitionBuilder, type Kysely } from 'kysely'
 import { checkCompiler } from '../../schemas/check.js'
 import { shapeSchema } from '../../schemas/shapes.js'
-import { encode, isForeignKey, type Column } from '../model/column.js'
+import { encode, isForeignKey, isNow, isSecret, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { requireSoundDefaults } from '../plan/defaults.js'
 import { readHandle, type AnyKysely, type Tables } from '../query/engine.js'
@@ -60,7 +60,7 @@ function constrain (builder: ColumnDefinitionBuilder, column: Column, dialect: D
   if (column.options.unique === true) built = built.unique()
   const declared = defaultExpression(column, dialect)
   if (declared !== undefined) built = built.defaultTo(declared)
-  const checks = checksOf(column)
+  const checks = checksOf(column, dialect.name)
   // One check holds all rules: of several Kysely keeps the last.
   if (checks.length > 0) built = built.check(sql`${sql.join(checks, sql` and `)}`)
   if (isForeignKey(column)) built = built.references(`${column.target().table}.id`).onDelete(onDeleteActions[column.options.onDelete ?? 'restrict'])
@@ -70,8 +70,8 @@ function constrain (builder: ColumnDefinitionBuilder, column: Column, dialect: D
 /** Rows that are inserted past the API get the same defaults, but for those that a function gives, and for passwords, which are hashed. */
 function defaultExpression (column: Column, dialect: Dialect) {
   const { default: declared } = column.options
-  if (declared === undefined || declared === null || typeof declared === 'function' || column.kind === 'password') return undefined
-  if (declared === 'now' && (column.kind === 'datetime' || column.kind === 'date')) return dialect.now(column.kind)
+  if (declared === undefined || declared === null || typeof declared === 'function' || isSecret(column)) return undefined
+  if (isNow(column)) return fieldKinds[column.kind].storage[dialect.name].now
   const value = fieldKinds[column.kind].accept(declared as Json, column.options) ?? null
   return sql`${sql.lit(encode(column, value, dialect.name))}`
 }

@@ -16,11 +16,9 @@ export interface Dialect {
   ilike (column: RawBuilder<unknown>, pattern: string): RawBuilder<SqlBool>
   /** Failures that are told apart, by the driver's error code; `A_B` stands for every `A_B_C` that has no row. */
   readonly failures: Readonly<Record<string, FailureKind>>
-  /** What must hold on a connection: a query of one row, and the complaint and remedy if its first value is not 1. */
-  /** The present, as a default in `create table`. */
-  now (kind: 'datetime' | 'date'): RawBuilder<unknown>
   /** A query that counts the SQL functions of a name. */
   hasFunction (name: string): RawBuilder<unknown>
+  /** What must hold on a connection: a query whose answer must be 1, and the remedy if it is not. */
   readonly requirement: { readonly query: RawBuilder<unknown>, readonly remedy: string }
 }
 
@@ -52,7 +50,6 @@ export const dialects = {
       SQLITE_IOERR: 'unavailable',
       SQLITE_DEADLINE: 'unavailable'
     },
-    now: (kind) => kind === 'datetime' ? sql`current_timestamp` : sql`current_date`,
     hasFunction: (name) => sql`select count(*) as answer from pragma_function_list where name = ${name}`,
     requirement: {
       query: sql`select foreign_keys as answer from pragma_foreign_keys`,

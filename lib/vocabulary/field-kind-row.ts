@@ -36,5 +36,11 @@ export interface FieldKindRow<Value extends Json = Json> {
   parse (text: string, options: FieldOptions): Value | undefined
   readonly operators: readonly Operator[]
   readonly orderable: boolean
+  /** Hashed on every write; never named by a filter or an ordering. */
+  readonly isSecret?: true
+  /** An engine's collation would have a say in which values are equal. */
+  readonly isCollated?: true
+  /** The value of the default `now`. */
+  now? (moment: Date): Value
   readonly storage: Readonly<Record<DialectName, Storage>>
 }

@@ -35,6 +35,7 @@ const table = {
     parse: values.storableText,
     operators: [...everything, ...matching],
     orderable: true,
+    isCollated: true,
     storage: { sqlite: sqliteStorage.text }
   }),
   integer: row<number>({
@@ -95,6 +96,7 @@ const table = {
     parse: values.datetime,
     operators: everything,
     orderable: true,
+    now: (moment) => moment.toISOString().slice(0, 19).replace('T', ' '),
     storage: { sqlite: sqliteStorage.datetime }
   }),
   date: row<string>({
@@ -105,6 +107,7 @@ const table = {
     parse: values.date,
     operators: everything,
     orderable: true,
+    now: (moment) => moment.toISOString().slice(0, 10),
     storage: { sqlite: sqliteStorage.date }
   }),
   json: row<Json>({
@@ -125,6 +128,7 @@ const table = {
     parse: values.uuid,
     operators: everything,
     orderable: true,
+    isCollated: true,
     storage: { sqlite: sqliteStorage.text }
   }),
   password: row<string>({
@@ -135,6 +139,7 @@ const table = {
     parse: () => undefined,
     operators: [],
     orderable: false,
+    isSecret: true,
     storage: { sqlite: sqliteStorage.text }
   }),
   foreignKey: reference,

@@ -2,10 +2,10 @@ import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import type { Dialect } from './dialects.js'
 import type { Stored } from './storage.js'
 
-/** A column in a condition, and whether comparing it follows rules of text. */
+/** A column in a condition, and whether a collation has a say in comparing it. */
 export interface ConditionColumn {
   readonly ref: RawBuilder<unknown>
-  readonly isText: boolean
+  readonly isCollated: boolean
 }
 
 /** How the text of a filter is read: one value, a comma-separated list, a pattern, or one of null, true and false. */
@@ -68,8 +68,8 @@ export function isOperator (name: string): name is Operator {
   return Object.hasOwn(operators, name)
 }
 
-function comparable ({ ref, isText }: ConditionColumn, dialect: Dialect): RawBuilder<unknown> {
-  return isText ? dialect.exact(ref) : ref
+function comparable ({ ref, isCollated }: ConditionColumn, dialect: Dialect): RawBuilder<unknown> {
+  return isCollated ? dialect.exact(ref) : ref
 }
 
 function any (values: readonly Stored[], condition: (value: Stored) => RawBuilder<SqlBool>): RawBuilder<SqlBool> {

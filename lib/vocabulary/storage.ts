@@ -11,6 +11,10 @@ export interface Storage {
   type (options: FieldOptions): string
   /** Whether an existing column of this declared type holds such values. */
   holds (declaredType: string): boolean
+  /** The present, as a default in `create table`. */
+  readonly now?: Expression<unknown>
+  /** What must hold of a value in the column, beyond its type. */
+  readonly check?: (column: Expression<unknown>) => Expression<unknown>
   /** Expression to select, if the driver would not give the column's value exactly. */
   readonly select?: (column: Expression<unknown>) => Expression<unknown>
   encode (value: Json): Stored
@@ -54,11 +58,18 @@ export const sqliteStorage = {
   boolean: {
     type: () => 'boolean',
     holds: held('numeric', 'integer'),
+    check: (column) => sql`${column} in (0, 1)`,
     encode: Number,
     decode: (stored) => stored !== 0
   },
-  datetime: { type: () => 'datetime', holds: held('numeric', 'text'), encode: asIs.encode, decode: decodeDatetime },
-  date: { type: () => 'date', holds: held('numeric', 'text'), ...asIs },
+  datetime: {
+    type: () => 'datetime',
+    holds: held('numeric', 'text'),
+    now: sql`current_timestamp`,
+    encode: asIs.encode,
+    decode: decodeDatetime
+  },
+  date: { type: () => 'date', holds: held('numeric', 'text'), now: sql`current_date`, ...asIs },
   json: {
     type: () => 'text',
     holds: held('text', 'blob'),
