@@ -514,14 +514,13 @@ test('D-28: nulls come first when ascending', async (t) => {
 })
 
 test('D-28: the primary key always ends it, and is the default', async (t) => {
-  const { list, get, db, statements } = await things(t, titled('same', 'same', 'other', 'same'))
+  const { list, db } = await things(t, titled('same', 'same', 'other', 'same'))
   t.same(await list(''), [1, 2, 3, 4])
   t.same(await list('ordering=title'), [3, 1, 2, 4])
   t.same(await list('ordering=-title'), [1, 2, 4, 3], 'ascending here as well')
-  await get('/api/thing/?ordering=-title')
-  t.match(statements.at(-1)?.sql, /order by "t0"\."title" desc, "t0"\."id" asc/)
   await db.updateTable('thing').set({ id: 9 }).where('id', '=', 1).execute()
   t.same(await list(''), [2, 3, 4, 9])
+  t.same(await list('ordering=-title'), [2, 4, 9, 3])
 })
 
 test('D-28: an empty ordering counts as absent', async (t) => {
