@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { FastifyReply, FastifyRequest, preHandlerAsyncHookHandler } from 'fastify'
 import { errors } from '../errors.js'
 import type { Authenticate, Operation, Policy, PolicyUser } from './policy.js'
@@ -26,6 +27,6 @@ export function policyHooks (policy: Policy, authenticate: Authenticate, operati
 /** Whether somebody may list what another policy guards: anybody may, or the user is one of that policy's own. */
 export function mayList (guarded: Policy, { policy, user }: { readonly policy: Policy, readonly user: PolicyUser | null }): boolean {
   if (guarded.open.includes('list')) return true
-  const isOneOfIts = guarded === policy || (guarded.users !== undefined && guarded.users === policy.users)
+  const isOneOfIts = guarded === policy || (guarded.users !== undefined && guarded.users === policy.users && isDeepStrictEqual(guarded.login, policy.login))
   return user !== null && isOneOfIts && guarded.permits(user, 'list') === true
 }

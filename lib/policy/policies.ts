@@ -41,6 +41,7 @@ export function userAuth<M extends Model> (users: M, options: UserAuthOptions<Fi
   return Object.freeze({
     open: options.protect === 'all' ? [] : reads,
     users,
+    login: { columns, verify: options.verify },
     permits: () => true,
     authenticator: ({ db, credentials, passwords }) => {
       const findUser = compileFindUser(db, users, columns)

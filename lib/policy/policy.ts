@@ -37,4 +37,6 @@ export interface Policy {
   permits (user: PolicyUser, operation: Operation): boolean
   /** The model of the users, if there is one: an owner field must refer to it. */
   readonly users?: Model
+  /** How users are made out, any value: where it and `users` are the same, two policies make out the same people. */
+  readonly login?: unknown
 }

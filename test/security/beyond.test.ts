@@ -1,6 +1,6 @@
 import { test } from 'tap'
 import { defineModel, integer, json, text, userAuth } from '../../lib/index.js'
-import { siteModels, User } from '../helper.js'
+import { Message, siteModels, User } from '../helper.js'
 import { attack } from './security-helper.js'
 
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
@@ -89,3 +89,19 @@ test('X-05: the right password of an inactive user costs as much as a wrong one,
 function median (times: readonly number[]): number {
   return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0
 }
+
+test('X-06: whom another login would not let in cannot look through a join', async (t) => {
+  const site = async (everyone: boolean) => await attack(t, {
+    register: (registry) => registry
+      .register(User, { auth: userAuth(User, { protect: 'all' }), exclude: ['password'] })
+      .register(Message, { auth: userAuth(User, { protect: 'all', ...(everyone && { active: null }) }) })
+  })
+  const lax = await site(true)
+  t.equal((await lax.get('/api/user/', { as: 'carol' })).statusCode, 401)
+  t.equal((await lax.get('/api/message/', { as: 'carol' })).statusCode, 200)
+  for (const filter of ['user__email=alice%40example.com', 'user__email=x', 'user__username__like=%25']) {
+    t.equal((await lax.get(`/api/message/?${filter}`, { as: 'carol' })).json().code, 'REST_MODELS_UNKNOWN_PARAMETER', filter)
+  }
+  const strict = await site(false)
+  t.equal((await strict.get('/api/message/?user__email=alice%40example.com', { as: 'bob' })).json().objects.length, 1)
+})
