@@ -14,7 +14,10 @@ const app = await buildSite(DATABASE_URL, {
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.once(signal, async () => {
     app.log.info(`${signal}: finishing running requests`)
+    // A connection whose request is finished only now would stay open for the keep-alive time.
+    const sweep = setInterval(() => app.server.closeIdleConnections(), 100)
     await app.close()
+    clearInterval(sweep)
   })
 }
 
