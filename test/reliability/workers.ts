@@ -1,0 +1,60 @@
+import { fork, type ChildProcess, type Serializable } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import Fastify, { type FastifyInstance } from 'fastify'
+import type { Kysely } from 'kysely'
+import type { Test } from 'tap'
+import restModels, { createTables } from '../../lib/index.js'
+import type { Tables } from '../../lib/query/engine.js'
+import { openSqlite, type SqliteOptions } from '../../lib/sqlite.js'
+import { registerSite, siteModels, siteUsers } from '../helper.js'
+
+/** Another process, which is ended with the test at the latest. */
+export interface Worker<Message> {
+  readonly child: ChildProcess
+  /** The next message that it sends. */
+  next (): Promise<Message>
+  send (message: Serializable): void
+}
+
+/** Starts a script of this folder; it has the loader of this process, so it may be TypeScript. */
+export function startWorker<Message> (t: Test, script: string, ...parameters: string[]): Worker<Message> {
+  const child = fork(fileURLToPath(new URL(script, import.meta.url)), parameters)
+  const messages: Message[] = []
+  child.on('message', (message) => { messages.push(message as Message) })
+  t.teardown(async () => { await endWorker(child) })
+  return {
+    child,
+    next: async () => {
+      if (messages.length === 0) await Promise.race([once(child, 'message'), once(child, 'exit')])
+      const [message] = messages.splice(0, 1)
+      if (message === undefined) throw new Error(`${script} ended`)
+      return message
+    },
+    send: (message) => { child.send(message) }
+  }
+}
+
+/** Ends a process without a chance to clean up. */
+export async function endWorker (child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+}
+
+/** The example project on a database file, which is made and filled with its users if it is new. */
+export async function openSite (path: string, options?: SqliteOptions): Promise<{ readonly app: FastifyInstance, readonly db: Kysely<Tables> }> {
+  const db = openSqlite(path, options)
+  await createTables(db, siteModels)
+  const isNew = await db.selectFrom('user').select('id').limit(1).executeTakeFirst() === undefined
+  for (const user of isNew ? await siteUsers() ?? [] : []) {
+    await db.insertInto('user').values(user).onConflict((conflict) => conflict.doNothing()).execute()
+  }
+  const app = Fastify()
+  app.addHook('onClose', async () => { await db.destroy() })
+  await app.register(restModels, { db })
+  registerSite(app.restModels)
+  await app.restModels.setup()
+  await app.ready()
+  return { app, db }
+}
