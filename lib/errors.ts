@@ -1,6 +1,6 @@
 import { createError } from '@fastify/error'
 
-/** What is wrong with one parameter or body field. `field` is the name as the client wrote it. */
+/** What is wrong with one parameter or body field. `field` is the name as the client wrote it, or the key. */
 export interface FieldFault {
   readonly field: string
   readonly message: string

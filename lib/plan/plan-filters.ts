@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { errors, withDetails } from '../errors.js'
 import type { Model } from '../model/define-model.js'
 import { unknownParameter, type WrittenFilter } from '../request/list-query.js'
@@ -16,7 +17,10 @@ interface ResolvedFilter {
   readonly spelling: string
 }
 
-type Spelled = PlannedCondition & { readonly spelling: string }
+/** A condition, and the values that each spelling of its path was given. */
+interface Spelled extends Omit<PlannedCondition, 'values'> {
+  readonly spellings: Map<string, Stored[]>
+}
 
 /** The joins and conditions of the filters; filters of one path and operator become one condition. */
 export function planFilters (scope: ListScope, filters: readonly WrittenFilter[], closed: ReadonlySet<Model>): {
@@ -33,10 +37,11 @@ export function planFilters (scope: ListScope, filters: readonly WrittenFilter[]
     const alias = planJoins(joins, path)
     if (joins.size > scope.limits.totalJoins) throw tooMuch(filter.name, `needs more than ${scope.limits.totalJoins} joins in all`)
     const name = `${pathName(path)} ${operator}`
-    const before = requireSameSpelling(conditions.get(name), { alias, column, operator, values, spelling }, filter.name)
-    conditions.set(name, { alias, column, operator, spelling, values: [...before, ...values] })
+    const { spellings } = conditions.get(name) ?? { spellings: new Map<string, Stored[]>() }
+    spellings.set(spelling, [...spellings.get(spelling) ?? [], ...values])
+    conditions.set(name, { alias, column, operator, spellings })
   }
-  return { joins: [...joins.values()], conditions: [...conditions.values()] }
+  return { joins: [...joins.values()], conditions: [...conditions.values()].map(toCondition) }
 }
 
 function resolveFilter ({ access, limits }: ListScope, name: string, closed: ReadonlySet<Model>): ResolvedFilter {
@@ -75,12 +80,13 @@ function requireFewer (filters: readonly WrittenFilter[], most: number): void {
 }
 
 /** `user=1&user_id=1` says one thing twice; `user=1&user_id=2` contradicts itself, and must not match both. */
-function requireSameSpelling (before: Spelled | undefined, { spelling, values }: Spelled, name: string): readonly Stored[] {
-  if (before === undefined) return []
-  if (before.spelling !== spelling && values.some((value) => !before.values.includes(value))) {
-    throw withDetails(new errors.InvalidValue(name), [{ field: name, message: `contradicts '${before.spelling}'` }])
+function toCondition ({ spellings, ...condition }: Spelled): PlannedCondition {
+  const [[, values], other] = [...spellings] as [[string, Stored[]], [string, Stored[]]?]
+  if (other !== undefined && !isDeepStrictEqual(new Set(values), new Set(other[1]))) {
+    const [field] = other
+    throw withDetails(new errors.InvalidValue(field), [{ field, message: 'contradicts another spelling of its name' }])
   }
-  return before.values
+  return { ...condition, values }
 }
 
 /** A name that goes on where a permitted column ends can only be meant as an operator. */

@@ -1,4 +1,5 @@
 import { errors, withDetails } from '../errors.js'
+import { primaryKey, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { ListRequest } from '../request/list-query.js'
 import { fieldKinds } from '../vocabulary/field-kinds.js'
@@ -25,18 +26,25 @@ export function planList (scope: ListScope, wanted: ListRequest, closed: Readonl
 }
 
 function planOrdering (access: Access, written: readonly string[]): readonly PlannedOrder[] {
-  const ordering: PlannedOrder[] = []
-  for (const name of [...written, 'id']) {
-    const descending = name.startsWith('-')
-    const path = permittedPath(access, [descending ? name.slice(1) : name], nothingClosed)
-    if (path === undefined || !fieldKinds[path.column.kind].orderable) throw invalidOrdering()
-    ordering.push({ column: path.column, descending })
+  const ordering = new Map<Column, PlannedOrder>()
+  for (const name of written) {
+    const order = planOrder(access, name)
+    const before = ordering.get(order.column) ?? order
+    if (before.descending !== order.descending) throw invalidOrdering('must not name a column in both directions')
+    ordering.set(order.column, before)
   }
-  return ordering.filter(({ column }, index) => ordering.findIndex((other) => other.column === column) === index)
+  if (!ordering.has(primaryKey)) ordering.set(primaryKey, { column: primaryKey, descending: false })
+  return [...ordering.values()]
 }
 
-function invalidOrdering (): Error {
-  const message = 'must be columns that this resource can be ordered by, separated by commas, each with an optional hyphen before it'
+function planOrder (access: Access, name: string): PlannedOrder {
+  const descending = name.startsWith('-')
+  const path = permittedPath(access, [descending ? name.slice(1) : name], nothingClosed)
+  if (path !== undefined && fieldKinds[path.column.kind].orderable) return { column: path.column, descending }
+  throw invalidOrdering('must be columns that this resource can be ordered by, separated by commas, each with an optional hyphen before it')
+}
+
+function invalidOrdering (message: string): Error {
   return withDetails(new errors.InvalidOrdering('ordering'), [{ field: 'ordering', message }])
 }
 

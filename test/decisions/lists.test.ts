@@ -258,6 +258,12 @@ test('D-20: user and user_id mean the same in filters and orderings', async (t) 
   }
 })
 
+test('D-20: both names of a foreign key in one ordering must agree', async (t) => {
+  t.same(await list('message/?ordering=-user,-user_id'), [2, 1, 3])
+  t.equal(await list('message/?ordering=user,-user_id'), 400)
+  t.equal(await list('message/?ordering=id,-id'), 400)
+})
+
 test('D-20: user and user_id mean the same in bodies', async (t) => {
   const { post, put, rowsOf } = await buildApp(t)
   t.equal((await post('/api/relationship/', { to_user: 3 }, { as: 'alice' })).json().to_user_id, 3)
@@ -278,6 +284,9 @@ test('D-20: both names at once and different are 400 in a filter', async (t) => 
   t.equal(await list('message/?user=2&user_id=3'), 400)
   t.equal(await list('message/?user__username=alice&user_id__username=bob'), 400)
   t.same(await list('message/?user=2&user=3'), [1, 2, 3], 'one name twice is D-26')
+  t.same(await list('message/?user=2&user=3&user_id=3&user_id=2'), [1, 2, 3])
+  t.equal(await list('message/?user=2&user=3&user_id=2'), 400, 'in any order')
+  t.equal(await list('message/?user_id=2&user=2&user=3'), 400, 'in any order')
 })
 
 test('D-21: only is tests null', async (t) => {

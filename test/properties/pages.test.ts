@@ -12,7 +12,8 @@ interface Envelope {
 }
 
 const orderable = [...modelledKinds.filter((kind) => kind !== 'json'), 'link', 'link_id', 'twin', 'id']
-const orderings = fc.array(fc.tuple(fc.constantFrom(...orderable), fc.boolean()), { maxLength: 4 })
+const orderings = fc
+  .uniqueArray(fc.tuple(fc.constantFrom(...orderable), fc.boolean()), { maxLength: 4, selector: ([name]) => name.replace('_id', '') })
   .map((columns) => columns.map(([name, descending]) => ({ name, descending })))
 type Ordering = ReadonlyArray<{ readonly name: string, readonly descending: boolean }>
 
