@@ -136,7 +136,7 @@ test('D-57: guessing does not keep others from reading', async (t) => {
     t.equal((await get('/api/message/')).statusCode, 200)
     latencies.push(performance.now() - start)
   }
-  t.ok(Math.max(...latencies) < 500, `${Math.max(...latencies)} ms`)
+  t.ok(Math.max(...latencies) < 1000, `${Math.max(...latencies)} ms`)
   for (const { statusCode } of await Promise.all(guesses)) t.ok([401, 429].includes(statusCode))
   t.equal((await put('/api/message/1/', {}, { as: 'alice' })).statusCode, 200)
 })
@@ -148,9 +148,13 @@ test('D-58: a long password is not hashed', async (t) => {
   t.equal((await put('/api/message/1/', {}, { as: ['dora', longest] })).statusCode, 403, '1024 bytes are a password')
   t.equal((await post('/api/user/', { username: 'eve', password: longest + 'x', email: '' }, { as: 'admin' })).statusCode, 400)
   t.equal((await get('/api/user/?username=eve')).json().objects.length, 0)
-  const start = performance.now()
-  for (let index = 0; index < 50; index++) t.equal((await put('/api/message/1/', {}, { as: ['dora', `${longest}${index}`] })).statusCode, 401)
-  t.ok(performance.now() - start < 500)
+  const cost = async (wrong: string) => {
+    const start = performance.now()
+    for (let index = 0; index < 20; index++) t.equal((await put('/api/message/1/', {}, { as: ['dora', `${wrong}${index}`] })).statusCode, 401)
+    return performance.now() - start
+  }
+  const [long, short] = [await cost(longest), await cost('wrong')]
+  t.ok(long < short / 2, `${long} ms and ${short} ms`)
   t.equal((await put('/api/message/1/', {}, { as: ['alice', 'x'.repeat(9000)] })).statusCode, 401)
 })
 

@@ -83,7 +83,7 @@ test('G-88: a costly pattern is given up', async (t) => {
     for (const url of [`/api/note/?message__${operator}=${pattern}`, `/api/message/?user__username=alice&content__${operator}=${pattern}`, `/api/message/?user__admin=false&content__${operator}=${pattern}&ordering=-pub_date`]) {
       const start = performance.now()
       const { statusCode, headers, body } = await app.inject({ url })
-      t.ok(performance.now() - start < 1000, `${performance.now() - start} ms`)
+      t.ok(performance.now() - start < 2000, `${performance.now() - start} ms`)
       t.equal(statusCode, 503, url)
       t.equal(headers['retry-after'], '1')
       t.notMatch(body, /sqlite|select|too long/i)
