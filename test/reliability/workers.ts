@@ -21,23 +21,32 @@ export interface Worker<Message> {
 export function startWorker<Message> (t: Test, script: string, ...parameters: string[]): Worker<Message> {
   const child = fork(fileURLToPath(new URL(script, import.meta.url)), parameters)
   const messages: Message[] = []
-  child.on('message', (message) => { messages.push(message as Message) })
+  const waiting: Array<{ resolve: (message: Message) => void, reject: (error: Error) => void }> = []
+  child.on('message', (message) => {
+    const [first] = waiting.splice(0, 1)
+    if (first === undefined) messages.push(message as Message)
+    else first.resolve(message as Message)
+  })
+  child.once('exit', () => { for (const { reject } of waiting) reject(new Error(`${script} ended`)) })
   t.teardown(async () => { await endWorker(child) })
   return {
     child,
-    next: async () => {
-      if (messages.length === 0) await Promise.race([once(child, 'message'), once(child, 'exit')])
-      const [message] = messages.splice(0, 1)
-      if (message === undefined) throw new Error(`${script} ended`)
-      return message
-    },
+    next: async () => await new Promise((resolve, reject) => {
+      if (messages.length > 0) resolve(messages.shift() as Message)
+      else if (hasEnded(child)) reject(new Error(`${script} ended`))
+      else waiting.push({ resolve, reject })
+    }),
     send: (message) => { child.send(message) }
   }
 }
 
+function hasEnded ({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null
+}
+
 /** Ends a process without a chance to clean up. */
 export async function endWorker (child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
+  if (hasEnded(child)) return
   child.kill('SIGKILL')
   await once(child, 'exit')
 }

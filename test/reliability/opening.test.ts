@@ -1,0 +1,18 @@
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { test } from 'tap'
+import { startWorker } from './workers.js'
+
+test('R-05: several processes open one new file at once, each time: each finds the tables that one of them made', { timeout: 60_000 }, async (t) => {
+  const directory = t.testdir()
+  const workers = [1, 2, 3, 4].map(() => startWorker<string>(t, 'opener.ts'))
+  for (const { next } of workers) t.equal(await next(), 'ready')
+  for (let round = 0; round < 30; round++) {
+    const path = join(directory, `${round}.db`)
+    for (const { send } of workers) send(path)
+    t.strictSame(await Promise.all(workers.map(async ({ next }) => await next())), Array(workers.length).fill('opened'))
+    const database = new Database(path, { readonly: true })
+    t.equal(database.prepare('select count(*) from note').pluck().get(), workers.length)
+    database.close()
+  }
+})
