@@ -1,0 +1,255 @@
+import { createHash } from 'node:crypto'
+import { hash } from '@node-rs/argon2'
+import { test, type Test } from 'tap'
+import {
+  adminAuth, boolean, defineModel, foreignKey, password, readOnlyAuth, text, userAuth, type Policy, type PolicyUser, type UserAuthOptions
+} from '../lib/index.js'
+import { buildApp, Message, Note, siteUsers, User, type TestApp } from './helper.js'
+
+const note = { id: 1, message: 'first', created: '2024-01-01 00:00:00' }
+const rows = { note: [note], message: [{ id: 1, user_id: 2, content: 'of alice', pub_date: '2024-01-01 00:00:00' }] }
+
+async function notesUnder (t: Test, auth: Policy, others: Parameters<typeof buildApp>[1] = {}): Promise<TestApp> {
+  return await buildApp(t, { rows, register: (registry) => { registry.register(Note, { auth }) }, ...others })
+}
+
+/** The status of each operation, for somebody. */
+async function statusesOf ({ get, post, put, delete: remove }: TestApp, options: Parameters<TestApp['get']>[1] = {}, url = '/api/note/') {
+  return {
+    list: (await get(url, options)).statusCode,
+    read: (await get(`${url}1/`, options)).statusCode,
+    create: (await post(url, { message: 'x' }, options)).statusCode,
+    update: (await put(`${url}1/`, {}, options)).statusCode,
+    delete: (await remove(`${url}1/`, options)).statusCode
+  }
+}
+
+const every = (status: number) => ({ list: status, read: status, create: status, update: status, delete: status })
+const writes = (status: number) => ({ ...every(status), list: 200, read: 200 })
+const done = { list: 200, read: 200, create: 201, update: 200, delete: 204 }
+
+test('who may do what under each policy', async (t) => {
+  const table: ReadonlyArray<readonly [name: string, policy: () => Policy, nobody: object, alice: object, admin: object]> = [
+    ['read-only', readOnlyAuth, writes(401), writes(401), writes(401)],
+    ['user', () => userAuth(User), writes(401), done, done],
+    ['admin', () => adminAuth(User), writes(401), writes(403), done],
+    ["user, protect 'all'", () => userAuth(User, { protect: 'all' }), every(401), done, done],
+    ["admin, protect 'all'", () => adminAuth(User, { protect: 'all' }), every(401), every(403), done],
+    ["user, protect 'writes'", () => userAuth(User, { protect: 'writes' }), writes(401), done, done]
+  ]
+  for (const [name, policy, nobody, alice, admin] of table) {
+    t.strictSame(await statusesOf(await notesUnder(t, policy())), nobody, `${name}: nobody`)
+    t.strictSame(await statusesOf(await notesUnder(t, policy()), { as: ['alice', 'wrong'] }), nobody, `${name}: a wrong password`)
+    t.strictSame(await statusesOf(await notesUnder(t, policy()), { as: 'carol' }), nobody, `${name}: not active`)
+    t.strictSame(await statusesOf(await notesUnder(t, policy()), { as: 'alice' }), alice, `${name}: alice`)
+    t.strictSame(await statusesOf(await notesUnder(t, policy()), { as: 'admin' }), admin, `${name}: admin`)
+  }
+})
+
+test("with protect 'all' a refused read runs no statement but that of the login", async (t) => {
+  const app = await notesUnder(t, userAuth(User, { protect: 'all' }))
+  t.equal((await app.get('/api/note/')).statusCode, 401)
+  t.strictSame(app.statements, [])
+  t.equal((await app.get('/api/note/', { as: ['alice', 'wrong'] })).statusCode, 401)
+  t.strictSame(app.statements.map(({ sql }) => /from "(\w+)"/.exec(sql)?.[1]), ['user'])
+  t.equal((await app.get('/api/note/', { as: 'alice' })).statusCode, 200)
+})
+
+test('active: null means that everybody may log in, also a user model without such a field', async (t) => {
+  t.strictSame(await statusesOf(await notesUnder(t, userAuth(User, { active: null })), { as: 'carol' }), done)
+  t.strictSame(await statusesOf(await notesUnder(t, userAuth(User)), { as: 'carol' }), writes(401))
+})
+
+test('a user model of other names: its login, its admins and its owners', async (t) => {
+  const Member = defineModel('Member', { nick: text({ unique: true }), secret: password(), chief: boolean({ default: false }) })
+  const Doc = defineModel('Doc', { writer: foreignKey(() => Member), title: text() })
+  const columns = { username: 'nick', password: 'secret', active: null, admin: 'chief' } as const
+  const { post, put } = await buildApp(t, {
+    models: [Member, Doc],
+    rows: { member: [{ id: 1, nick: 'ann', secret: await hash('a'), chief: 1 }, { id: 2, nick: 'ben', secret: await hash('b'), chief: 0 }] },
+    register: (registry) => {
+      registry.register(Member, { auth: adminAuth(Member, columns), exclude: ['secret'] })
+      registry.register(Doc, { auth: userAuth(Member, columns), ownerField: 'writer' })
+    }
+  })
+  t.strictSame((await post('/api/doc/', { title: 'x', writer: 1 }, { as: ['ben', 'b'] })).json(), { id: 1, writer_id: 2, title: 'x' })
+  t.equal((await put('/api/doc/1/', { title: 'y' }, { as: ['ann', 'a'] })).statusCode, 403)
+  t.equal((await put('/api/doc/1/', { title: 'y' }, { as: ['ben', 'b'] })).statusCode, 200)
+  t.equal((await put('/api/member/2/', { secret: 'new' }, { as: ['ben', 'b'] })).statusCode, 403)
+  t.equal((await put('/api/member/2/', { secret: 'new' }, { as: ['ann', 'a'] })).statusCode, 200)
+  t.equal((await put('/api/doc/1/', { title: 'z' }, { as: ['ben', 'b'] })).statusCode, 401)
+  t.equal((await put('/api/doc/1/', { title: 'z' }, { as: ['ben', 'new'] })).statusCode, 200)
+})
+
+const md5 = (word: string): string => `md5$${createHash('md5').update(word).digest('hex')}`
+
+/** An app whose user 10, `dora`, has a password in a legacy form, and how often that was checked. */
+async function legacyApp (t: Test, check: (given: string, stored: string) => boolean | Promise<boolean> = (given, stored) => md5(given) === stored) {
+  let checks = 0
+  const options: UserAuthOptions = { verify: async (given, stored) => { checks++; return await check(given, stored) } }
+  const [, alice] = await siteUsers() ?? []
+  const app = await buildApp(t, {
+    rows: { ...rows, user: [{ ...alice!, id: 10, username: 'dora', password: md5('dora') }] },
+    register: (registry) => {
+      registry.register(Message, { auth: userAuth(User, options as {}), ownerField: 'user' })
+      registry.register(User, { auth: adminAuth(User), exclude: ['password'] })
+    }
+  })
+  const login = async (name: string, word = name) => (await app.post('/api/message/', { content: 'x' }, { as: [name, word] })).statusCode
+  return { ...app, login, checks: () => checks }
+}
+
+test('a password in a legacy form works by verify, until it is changed: then it is argon2id', async (t) => {
+  const { login, checks, put, rowsOf } = await legacyApp(t)
+  t.strictSame([await login('dora'), await login('dora', 'wrong'), await login('alice'), await login('alice', 'wrong')], [201, 401, 201, 401])
+  t.equal(checks(), 2, 'argon2id is not a legacy form')
+  t.equal((await put('/api/user/10/', { password: 'new' }, { as: 'admin' })).statusCode, 200)
+  t.match((await rowsOf('user')).at(-1), { username: 'dora', password: /^\$argon2id\$/ })
+  t.strictSame([await login('dora'), await login('dora', 'new')], [401, 201])
+  t.equal(checks(), 2)
+})
+
+test('equal logins at the same moment share one check, and the ones after it need none', async (t) => {
+  const { login, checks } = await legacyApp(t, async (given, stored) => {
+    await new Promise((resolve) => { setTimeout(resolve, 50) })
+    return md5(given) === stored
+  })
+  t.strictSame(await Promise.all(Array.from({ length: 20 }, async () => await login('dora'))), Array(20).fill(201))
+  t.equal(checks(), 1)
+  t.strictSame(await Promise.all(Array.from({ length: 5 }, async () => await login('dora', 'wrong'))), Array(5).fill(401))
+  t.equal(checks(), 2)
+  t.equal(await login('dora', 'wrong'), 401)
+  t.equal(checks(), 3, 'a failed check is not remembered')
+})
+
+async function timeOf (work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now()
+  await work()
+  return performance.now() - start
+}
+
+async function medianOf (count: number, work: (round: number) => Promise<unknown>): Promise<number> {
+  const times = []
+  for (let round = 0; round < count; round++) times.push(await timeOf(async () => await work(round)))
+  return times.sort((a, b) => a - b)[count >> 1] ?? NaN
+}
+
+test('a login that was remembered is cheap: less than a third of a check', async (t) => {
+  const { login } = await legacyApp(t)
+  t.equal(await login('bob'), 201)
+  const remembered = await medianOf(9, async () => await login('bob'))
+  const checked = await medianOf(9, async (round) => await login('bob', `wrong ${round}`))
+  t.ok(remembered < checked / 3, `${remembered} ms against ${checked} ms`)
+})
+
+test('an unknown, an inactive and a hash-less user take as long as a wrong password', async (t) => {
+  const { post } = await notesUnder(t, userAuth(User), { rows: { ...rows, user: [{ ...(await siteUsers())?.[1]!, id: 10, username: 'eve', password: 'no hash' }] } })
+  const login = async (name: string, word: string) => { t.equal((await post('/api/note/', { message: 'x' }, { as: [name, word] })).statusCode, 401) }
+  const wrong = await medianOf(9, async (round) => { await login('alice', `wrong ${round}`) })
+  for (const [name, word] of [['nobody', 'nobody'], ['carol', 'carol'], ['carol', 'wrong'], ['eve', 'no hash'], ['', '']] as const) {
+    const time = await medianOf(9, async () => { await login(name, word) })
+    t.ok(time < wrong * 3 && wrong < time * 3, `${name} with ${word}: ${time} ms against ${wrong} ms`)
+  }
+})
+
+const changes: Record<string, (app: TestApp) => Promise<unknown>> = {
+  'a changed password': async ({ put }) => await put('/api/user/2/', { password: 'new' }, { as: 'admin' }),
+  'a deactivation': async ({ put }) => await put('/api/user/2/', { active: false }, { as: 'admin' }),
+  'a new name': async ({ put }) => await put('/api/user/2/', { username: 'alicia' }, { as: 'admin' }),
+  'a deletion': async ({ delete: remove }) => await remove('/api/user/2/', { as: 'admin' })
+}
+
+for (const [change, make] of Object.entries(changes)) {
+  test(`${change} through the API counts on the next request of a login that was remembered`, async (t) => {
+    const app = await buildApp(t, {
+      rows: { note: [note] },
+      register: (registry) => { registry.register(User, { auth: adminAuth(User), exclude: ['password'] }).register(Note, { auth: userAuth(User) }) }
+    })
+    const login = async (as: string) => (await app.post('/api/note/', { message: 'x' }, { as })).statusCode
+    t.strictSame([await login('alice'), await login('alice')], [201, 201])
+    await make(app)
+    t.strictSame([await login('alice'), await login('bob')], [401, 201])
+  })
+}
+
+test('of several users of one name the oldest logs in, and no other', async (t) => {
+  const Person = defineModel('Person', { username: text(), password: password() })
+  const Doc = defineModel('Doc', { person: foreignKey(() => Person) })
+  const { post } = await buildApp(t, {
+    models: [Person, Doc],
+    rows: { person: [{ id: 5, username: 'ann', password: await hash('five') }, { id: 3, username: 'ann', password: await hash('three') }] },
+    register: (registry) => { registry.register(Doc, { auth: userAuth(Person, { active: null }), ownerField: 'person' }) }
+  })
+  t.equal((await post('/api/doc/', {}, { as: ['ann', 'three'] })).json().person_id, 3)
+  t.equal((await post('/api/doc/', {}, { as: ['ann', 'five'] })).statusCode, 401)
+})
+
+/** A policy of a deployer: bearer tokens, of which `reader` may not delete. */
+const tokens: Policy = {
+  open: ['list'],
+  authenticator: () => async ({ headers }) =>
+    ({ 'Bearer a': { id: 2, admin: false }, 'Bearer b': { id: 3, admin: true } })[String(headers.authorization)] ?? null,
+  permits: ({ admin }, operation) => admin || operation !== 'delete',
+  users: User
+}
+const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
+
+test('a policy of its own decides who, may and what is open', async (t) => {
+  t.strictSame(await statusesOf(await notesUnder(t, tokens)), { ...every(401), list: 200 })
+  t.strictSame(await statusesOf(await notesUnder(t, tokens), bearer('x')), { ...every(401), list: 200 })
+  t.strictSame(await statusesOf(await notesUnder(t, tokens), { as: 'alice' }), { ...every(401), list: 200 }, 'Basic is nothing to it')
+  t.strictSame(await statusesOf(await notesUnder(t, tokens), bearer('a')), { ...done, delete: 403 })
+  t.strictSame(await statusesOf(await notesUnder(t, tokens), bearer('b')), done)
+})
+
+test('a policy of its own works with an owner field, and as the default of a container', async (t) => {
+  const app = await buildApp(t, { rows, options: { defaultAuth: tokens }, register: (registry) => { registry.register(Message, { ownerField: 'user' }).register(Note) } })
+  const { post, put } = app
+  t.equal((await post('/api/message/', { content: 'x', user: 1 }, bearer('b'))).json().user_id, 3)
+  t.equal((await put('/api/message/1/', { content: 'x' }, bearer('b'))).statusCode, 403)
+  t.equal((await put('/api/message/1/', { content: 'x' }, bearer('a'))).statusCode, 200)
+  t.strictSame(await statusesOf(app, bearer('b')), done)
+  const refusal = await put('/api/note/1/', {}, bearer('x'))
+  t.strictSame([refusal.statusCode, refusal.headers['www-authenticate']], [401, 'Basic realm="Login Required"'])
+})
+
+const careless: Record<string, Partial<Policy>> = {
+  'finds out undefined': { authenticator: () => async () => undefined as unknown as null },
+  'finds out nothing of use': { authenticator: () => async () => ({}) as PolicyUser },
+  'permits by a promise': { permits: (async () => false) as unknown as Policy['permits'] },
+  'permits by a word': { permits: (() => 'no') as unknown as Policy['permits'] },
+  'throws an error': { authenticator: () => async () => { throw new Error('secret of the policy') } },
+  'throws nothing': { authenticator: () => async () => await Promise.reject(null) }, // eslint-disable-line prefer-promise-reject-errors
+  'throws when it is asked what is permitted': { permits: () => { throw new Error('secret of the policy') } }
+}
+
+for (const [name, part] of Object.entries(careless)) {
+  test(`a policy that ${name} lets nobody in`, async (t) => {
+    const app = await notesUnder(t, { ...tokens, ...part })
+    const reply = await app.post('/api/note/', { message: 'x' }, bearer('b'))
+    t.ok([401, 403, 500].includes(reply.statusCode), String(reply.statusCode))
+    t.notMatch(reply.body, 'secret')
+    t.strictSame(await app.rowsOf('note'), [note])
+    t.equal((await (await notesUnder(t, tokens)).post('/api/note/', { message: 'x' }, bearer('b'))).statusCode, 201)
+  })
+}
+
+test("a policy's authenticator is made once for each container, at setup, with what it needs", async (t) => {
+  const made: unknown[] = []
+  const counting: Policy = {
+    ...tokens,
+    authenticator: ({ db, credentials, passwords }) => {
+      made.push(Object.keys({ db, credentials, passwords }))
+      return async (request, reply) => {
+        const given = await credentials(request, reply)
+        return given?.username === given?.password && given !== undefined ? { id: 2, admin: true } : null
+      }
+    }
+  }
+  const app = await buildApp(t, { rows, register: (registry) => { registry.register(Note, { auth: counting }).register(Message, { auth: counting }) } })
+  t.equal(made.length, 1)
+  t.strictSame(await statusesOf(app, { as: 'anybody' }), done)
+  t.equal((await app.post('/api/note/', { message: 'x' }, { as: ['a', 'b'] })).statusCode, 401)
+  t.equal((await app.post('/api/note/', { message: 'x' })).statusCode, 401)
+  t.equal(made.length, 1)
+})
