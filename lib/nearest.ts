@@ -1,7 +1,10 @@
 import { closest } from 'fastest-levenshtein'
 
-/** `did you mean 'x'?` for the most similar of the known names, or an empty text if there are none. */
+/** A name that is longer is no typing error, and would take long to compare. */
+const maxLength = 100
+
+/** `, did you mean 'x'?` for the most similar of the known names, or an empty text if there are none. */
 export function suggestion (written: string, known: Iterable<string>): string {
   const names = [...known]
-  return names.length === 0 ? '' : `, did you mean '${closest(written, names)}'?`
+  return names.length === 0 || written.length > maxLength ? '' : `, did you mean '${closest(written, names)}'?`
 }

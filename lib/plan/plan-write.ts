@@ -66,11 +66,7 @@ function isKept ({ column, value }: WrittenField, stored: Readonly<Record<string
   return (isSecret(column) || !writable.has(column)) && isDeepStrictEqual(value, stored[column.key])
 }
 
-/** How many faults one answer lists. */
-const maxFaults = 20
-
 function requireNoFaults (faults: readonly FieldFault[]): void {
   if (faults.length === 0) return
-  const listed = faults.slice(0, maxFaults)
-  throw withDetails(new errors.InvalidRecord(listed.map(({ field }) => `'${field}'`).join(', ')), listed)
+  throw withDetails(new errors.InvalidRecord(faults.map(({ field }) => `'${field}'`).join(', ')), faults)
 }

@@ -40,12 +40,19 @@ export function readFields (names: Names, payload: Payload, check: Check): {
   return { fields, faults: faults.list() }
 }
 
+/** How many faults one answer lists: a body may hold some hundred thousand unknown names. */
+const maxFaults = 20
+
 /** The first fault of each name. */
 class Faults {
   readonly #byName = new Map<string, string>()
 
+  get isFull (): boolean {
+    return this.#byName.size >= maxFaults
+  }
+
   add (name: string, message: string): void {
-    if (!this.#byName.has(name)) this.#byName.set(name, message)
+    if (!this.#byName.has(name) && !this.isFull) this.#byName.set(name, message)
   }
 
   has (name: string): boolean {
@@ -62,6 +69,7 @@ function nameFields ({ model, writable }: Names, payload: Payload, faults: Fault
   for (const [name, value] of Object.entries(payload)) {
     const column = model.byName.get(name)
     const before = column && fields.get(column)
+    if (faults.isFull) break
     if (column === undefined) {
       faults.add(name, `is not a field of this resource${suggestion(name, [...writable].map(({ key }) => key))}`)
     } else if (before !== undefined && before.value !== value) {
