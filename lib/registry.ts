@@ -11,11 +11,15 @@ export class ResourceRegistry {
   readonly #options: CheckedOptions
   readonly #registrations: Registration[] = []
   #isSetUp = false
+  #isReady = false
 
   constructor (fastify: FastifyInstance, options: CheckedOptions) {
     this.#fastify = fastify
     this.#options = options
-    fastify.addHook('onReady', async () => this.#requireSetUp())
+    fastify.addHook('onReady', async () => {
+      this.#isReady = true
+      this.#requireSetUp()
+    })
   }
 
   /**
@@ -27,6 +31,7 @@ export class ResourceRegistry {
   register<M extends Model> (model: M, resource?: ResourceOptions<M>): this
   register (model: Model, resource: ResourceOptions = {}): this {
     if (this.#isSetUp) throw new errors.AlreadySetUp(`Model '${model.name}' is registered after setup(); register all models before it`)
+    this.#requireNotReady(`Model '${model?.name}' is registered`)
     const registration = checkRegistration(model, resource, this.#options)
     const other = this.#registrations.find(({ name }) => name === registration.name)
     if (other !== undefined) {
@@ -45,8 +50,13 @@ export class ResourceRegistry {
    */
   async setup (): Promise<void> {
     if (this.#isSetUp) throw new errors.AlreadySetUp('setup() was called twice')
+    this.#requireNotReady('setup() was called')
     this.#isSetUp = true
     await this.#fastify.register(openContainer(this.#registrations, this.#options), { prefix: this.#options.prefix })
+  }
+
+  #requireNotReady (what: string): void {
+    if (this.#isReady) throw new errors.AlreadySetUp(`${what} when the app is ready; it takes no more routes: do it before ready() and listen()`)
   }
 
   #requireSetUp (): void {

@@ -412,11 +412,11 @@ test('setup() is called once', async (t) => {
   t.equal((await app.inject('/api/note/')).statusCode, 200)
 })
 
-test('setup() comes before the app is ready', async (t) => {
+test('register() and setup() come before the app is ready', async (t) => {
   const app = await plugged(t)
   await app.ready()
-  app.restModels.register(Note)
-  await t.rejects(app.restModels.setup(), 'a late setup() is refused')
+  t.throws(() => app.restModels.register(Note), { code: 'REST_MODELS_ALREADY_SET_UP', message: /'Note'.*ready.*before/ })
+  await t.rejects(app.restModels.setup(), { code: 'REST_MODELS_ALREADY_SET_UP', message: /setup\(\).*ready.*before/ })
 })
 
 test('register() comes before setup()', async (t) => {
