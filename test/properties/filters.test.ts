@@ -168,6 +168,17 @@ for (const depth of [0, 1, 2, 3]) {
   })
 }
 
+test('a pattern matches the texts that it describes, of many', async (t) => {
+  const app = await buildApp(t, { models: worldModels, register: registerWorld })
+  const rows: World = [[...texts, 'aa', 'b', 'aab', 'ba', '[', '[b]', '%%', '\\%'].map((text, index) => ({ id: index + 1, text })), [{ id: 1 }], [{ id: 1 }], [{ id: 1 }]]
+  await fill(app.db, rows)
+  await holds(t, 2000, fc.asyncProperty(fc.constantFrom('like' as const, 'ilike' as const).chain((operator) => filterOf(0, 'text', operator)), async (filter) => {
+    const reply = await app.get(`/api/near/?${query([filter])}`)
+    assert.equal(reply.statusCode, 200, reply.body)
+    assert.deepEqual(reply.json().objects.map(({ id }: WorldRecord) => id), expected(rows, [filter]))
+  }))
+})
+
 test('several filters select what matches all of them, whichever foreign keys they follow', async (t) => {
   const app = await buildApp(t, { models: worldModels, register: registerWorld, ...manyJoins })
   const anyFilter = fc.integer({ min: 0, max: 3 }).chain((depth) =>

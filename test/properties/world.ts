@@ -73,7 +73,7 @@ function storedRow (record: WorldRecord, depth: number): Record<string, unknown>
     const value = record[kind] ?? null
     row[columnNames[kind] ?? kind] = value === null ? null : kindModel(kind).stored(value)
   }
-  for (const name of linksAt[depth] ?? []) row[depth === 1 ? 'from' : `${name}_id`] = record[`${name}_id`]
+  for (const name of linksAt[depth] ?? []) row[depth === 1 ? 'from' : `${name}_id`] = record[`${name}_id`] ?? null
   return row
 }
 
