@@ -22,7 +22,7 @@ export function openContainer (registrations: readonly Registration[], options: 
   return async function restModelsContainer (scope: FastifyInstance): Promise<void> {
     const { db, limits, allowedOrigins } = options
     const engine = await openEngine(db)
-    requireTables(await readTables(db), modelsOf(registrations), engine.dialect.name)
+    requireTables(await readTables(db, engine.dialect), modelsOf(registrations), engine.dialect)
     isolate(scope, allowedOrigins)
     const passwords = await Passwords.create()
     const authenticateBy = authenticators({ db, passwords, credentials: await readCredentials(scope) })

@@ -45,9 +45,8 @@ export function checkOptions (options: RestModelsOptions): CheckedOptions {
   if (!/^(?:\/[^/:*?#\s]+)*$/.test(prefix)) throw new errors.InvalidOptions("'prefix' must be empty or a path such as '/api', without a final slash")
   if (!Array.isArray(allowedOrigins)) throw new errors.InvalidOptions("'allowedOrigins' must be a list of origins")
   for (const origin of allowedOrigins) requireOrigin(origin)
-  const { defaultLimit = 20, maxLimit = Math.max(100, defaultLimit) } = options
   return Object.freeze({
-    db, auth, prefix, decorator, allowedOrigins, limits: mergeLimits(options.limits ?? {}), ...checkLimits('the plugin', { defaultLimit, maxLimit })
+    db, auth, prefix, decorator, allowedOrigins, limits: mergeLimits(options.limits ?? {}), ...checkLimits('the plugin', options, { defaultLimit: 20, maxLimit: 100 })
   })
 }
 

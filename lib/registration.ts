@@ -56,6 +56,7 @@ const optionNames: ReadonlyArray<keyof ResourceOptions> =
  */
 export function checkRegistration (model: Model, options: ResourceOptions, defaults: ResourceDefaults): Registration {
   if (!(model?.byName instanceof Map)) throw new errors.InvalidOptions('register() needs a model made by defineModel()')
+  if (typeof options !== 'object' || options === null) throw new errors.InvalidOptions(`register() of model '${model.name}' takes options in an object`)
   requireKnown(`resource '${model.name}'`, options, optionNames)
   const { auth: policy = defaults.auth, path: name = model.name.toLowerCase() } = options
   if (!/^[a-z0-9_-]+$/.test(name)) throw new errors.InvalidOptions(`'path' of resource '${model.name}' consists of lower-case letters, digits, '_' and '-'`)
@@ -68,7 +69,7 @@ export function checkRegistration (model: Model, options: ResourceOptions, defau
     readOnly: columnsNamed(model, options, 'readOnly'),
     owner: ownerOf(model, options.ownerField, policy),
     opened: new Set(listed(model, options, 'filterable').map((path) => openedPath(model, path))),
-    ...checkLimits(`resource '${model.name}'`, { ...defaults, ...options })
+    ...checkLimits(`resource '${model.name}'`, options, defaults)
   }
   requireCreatable(registration)
   return Object.freeze(registration)
@@ -86,8 +87,16 @@ export function requirePolicy (where: string, policy: Policy): void {
   if (!isPolicy) throw new errors.InvalidOptions(`${where} is not a policy; use readOnlyAuth(), userAuth(User) or adminAuth(User)`)
 }
 
-export function checkLimits (where: string, { defaultLimit, maxLimit }: { defaultLimit: number, maxLimit: number }) {
-  for (const [name, value] of Object.entries({ defaultLimit, maxLimit })) {
+interface PageLimits {
+  readonly defaultLimit: number
+  readonly maxLimit: number
+}
+
+/** The page limits of options, completed by defaults; a smaller `maxLimit` brings the default with it. */
+export function checkLimits (where: string, options: Partial<PageLimits>, defaults: PageLimits): PageLimits {
+  const { maxLimit = defaults.maxLimit } = options
+  const { defaultLimit = Math.min(defaults.defaultLimit, maxLimit) } = options
+  for (const [name, value] of Object.entries({ maxLimit, defaultLimit })) {
     if (!Number.isSafeInteger(value) || value < 1) throw new errors.InvalidOptions(`'${name}' of ${where} must be a whole number of at least 1`)
   }
   if (defaultLimit > maxLimit) throw new errors.InvalidOptions(`'defaultLimit' of ${where} is more than its 'maxLimit'`)

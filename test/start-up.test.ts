@@ -503,3 +503,24 @@ test('opening an excluded field is warned of, directly and through a join', asyn
   t.match(warning, /'user' excludes 'email'.*'from_user__email'.*'relationship'/)
   t.strictSame(others, [])
 })
+
+test('a foreign key to a model that is not there yet names the field', async (t) => {
+  const Lost = defineModel('Lost', { link: foreignKey((): Model => undefined as unknown as Model) })
+  const db = openSqlite(':memory:')
+  t.teardown(async () => { await db.destroy() })
+  await t.rejects(createTables(db, [Lost]), {
+    code: 'REST_MODELS_INVALID_MODEL', message: /field 'link' of model 'Lost' refers to no model/
+  })
+})
+
+test('register() takes options in an object', async (t) => {
+  const wrong = buildApp(t, { register: (registry) => { registry.register(Note, null as never) } })
+  await t.rejects(wrong, { code: 'REST_MODELS_INVALID_OPTIONS', message: /register\(\) of model 'Note' takes options in an object/ })
+})
+
+test('a maxLimit below the default page size brings the default with it', async (t) => {
+  const app = await buildApp(t, { options: { maxLimit: 10 }, register: (registry) => { registry.register(Note).register(Message, { maxLimit: 5 }) } })
+  t.equal((await app.get('/api/note/?limit=11')).statusCode, 400)
+  t.match((await app.get('/api/note/?page=2')).json().meta.previous, 'limit=10')
+  t.match((await app.get('/api/message/?page=2')).json().meta.previous, 'limit=5')
+})

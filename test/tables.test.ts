@@ -67,8 +67,8 @@ test('createTables makes columns with their types, constraints, defaults, checks
       '"OtherOwner" integer references "owner" ("id") on delete set null',
       '"third_id" integer references "owner" ("id") on delete cascade'
     ].join(', ') + ')'],
-    ['Wholes_OtherOwner_index', 'CREATE INDEX "Wholes_OtherOwner_index" on "Wholes" ("OtherOwner")'],
-    ['Wholes_third_id_index', 'CREATE INDEX "Wholes_third_id_index" on "Wholes" ("third_id")'],
+    ['Wholes__OtherOwner__index', 'CREATE INDEX "Wholes__OtherOwner__index" on "Wholes" ("OtherOwner")'],
+    ['Wholes__third_id__index', 'CREATE INDEX "Wholes__third_id__index" on "Wholes" ("third_id")'],
     ['owner', 'CREATE TABLE "owner" ("id" integer primary key autoincrement, "name" text not null unique)']
   ])
 })
@@ -152,9 +152,9 @@ test('a table that does not fit keeps all the others from being made', async (t)
 })
 
 test('a table that cannot be made keeps all the others from being made', async (t) => {
-  const db = await made(t, 'create table other (x)', 'create index message_user_id_index on other (x)')
+  const db = await made(t, 'create table other (x)', 'create index message__user_id__index on other (x)')
   const before = await definitions(db)
-  await t.rejects(createTables(db, siteModels), /message_user_id_index/)
+  await t.rejects(createTables(db, siteModels), /message__user_id__index/)
   t.strictSame(await definitions(db), before)
 })
 
@@ -229,7 +229,7 @@ test('a login works by other columns: inactive, admin, and exact although the co
 
 test('datetimes that others stored, with a T, a fraction or a zone, are read in the form of the service document', async (t) => {
   const { get, db } = await legacyApp(t)
-  const stored = ['2024-01-01T10:00:00', '2024-01-01 10:00:00.123456', '2024-01-01T10:00:00.123Z', '2024-01-01 10:00:00']
+  const stored = ['2024-01-01T10:00:00', '2024-01-01 10:00:00.123456', '2024-01-01T10:00:00.123Z', '2024-01-01 12:00:00+02:00', '2024-01-01 10:00:00']
   for (const Stamp of stored) await db.insertInto('app__post').values({ AUTHOR: 2, Body: 'x', Stamp }).execute()
   const { objects } = (await get('/api/post/')).json<{ objects: Array<{ stamp: string }> }>()
   t.strictSame(objects.map(({ stamp }) => stamp), stored.map(() => '2024-01-01 10:00:00'))
@@ -277,10 +277,10 @@ test('a login, a filter by a unique text, an owner and a foreign key use their i
   t.match(await planOf(app, 'from "user"'), /^SCAN t0 USING INDEX sqlite_autoindex_user_1$/, 'an ordering')
   app.forget()
   await app.get('/api/message/?user=2')
-  t.match(await planOf(app, 'from "message"'), /SEARCH t0 USING INDEX message_user_id_index \(user_id=\?/, 'a foreign key')
+  t.match(await planOf(app, 'from "message"'), /SEARCH t0 USING INDEX message__user_id__index \(user_id=\?/, 'a foreign key')
   app.forget()
   await app.get('/api/message/?user__username=alice')
-  t.match(await planOf(app, 'from "message"'), /SEARCH t1 USING COVERING INDEX sqlite_autoindex_user_1 \(username=\?\)\nSEARCH t0 USING INDEX message_user_id_index/, 'a join')
+  t.match(await planOf(app, 'from "message"'), /SEARCH t1 USING COVERING INDEX sqlite_autoindex_user_1 \(username=\?\)\nSEARCH t0 USING INDEX message__user_id__index/, 'a join')
 })
 
 test('a new column of a table does not show by itself', async (t) => {
@@ -302,4 +302,29 @@ test('a view may stand for a table that is only read', async (t) => {
   const Loose = defineModel('Loose', { username: text({ nullable: true }) }, { table: 'busy' })
   const { get } = await buildApp(t, { models: [], options: { db }, register: (registry) => { registry.register(Loose) } })
   t.equal((await get('/api/loose/')).statusCode, 200)
+})
+
+test('tables and columns that the engine does not tell apart by case are found', async (t) => {
+  const db = await made(t, 'create table "Note" (ID integer primary key, Message text not null, "CREATED" datetime not null)')
+  await createTables(db, [Note])
+  t.equal((await definitions(db)).length, 1)
+})
+
+test('a model that is named twice, and two models on one table, are made once', async (t) => {
+  const Short = defineModel('Short', { message: text() }, { table: 'note' })
+  const db = await made(t)
+  await createTables(db, [Note, Note])
+  await createTables(db, [Short])
+  t.same((await definitions(db)).map(([name]) => name), ['note'])
+  const Other = defineModel('Other', { message: integer() }, { table: 'page' })
+  const Page = defineModel('Page', { message: text() })
+  await t.rejects(createTables(db, [Page, Other]), /field 'message' of model 'Page' is text, but column 'message' is integer/)
+})
+
+test('indexes of tables and columns whose names run together do not collide', async (t) => {
+  const A = defineModel('A', { b_c: foreignKey(() => Owner) })
+  const AB = defineModel('A_b', { c: foreignKey(() => Owner) })
+  const db = await made(t)
+  await createTables(db, [Owner, A, AB])
+  t.equal((await definitions(db)).filter(([, made]) => made.includes('INDEX') || made.includes('index')).length, 2)
 })

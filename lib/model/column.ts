@@ -1,8 +1,9 @@
+import { errors } from '../errors.js'
 import type { DialectName } from '../vocabulary/dialects.js'
 import { fieldKinds } from '../vocabulary/field-kinds.js'
 import type { Stored } from '../vocabulary/storage.js'
 import type { Json } from '../vocabulary/values.js'
-import type { Column, Field, ForeignKeyColumn, ForeignKeyField } from './model.js'
+import type { Column, Field, ForeignKeyColumn, ForeignKeyField, Model } from './model.js'
 
 export type { Column, ForeignKeyColumn }
 
@@ -15,11 +16,11 @@ export const primaryKey: Column = Object.freeze(
   { field: 'id', key: 'id', name: 'id', kind: 'key', options: Object.freeze({}), nullable: false })
 
 /** The primary key and the columns of the fields, in the order of their declaration. */
-export function columnsOf (fields: Readonly<Record<string, Field | ForeignKeyField>>): readonly Column[] {
-  return Object.freeze([primaryKey, ...Object.entries(fields).map(([name, field]) => columnOf(name, field))])
+export function columnsOf (model: string, fields: Readonly<Record<string, Field | ForeignKeyField>>): readonly Column[] {
+  return Object.freeze([primaryKey, ...Object.entries(fields).map(([name, field]) => columnOf(model, name, field))])
 }
 
-function columnOf (name: string, field: Field | ForeignKeyField): Column {
+function columnOf (model: string, name: string, field: Field | ForeignKeyField): Column {
   const { kind, options } = field
   const key = kind === 'foreignKey' ? `${name}_id` : name
   return Object.freeze({
@@ -29,8 +30,14 @@ function columnOf (name: string, field: Field | ForeignKeyField): Column {
     kind,
     options,
     nullable: options.nullable === true,
-    ...('target' in field && { target: field.target })
+    ...('target' in field && { target: () => requireTarget(field.target(), `field '${name}' of model '${model}'`) })
   })
+}
+
+/** The function of a foreign key gives undefined if it is asked before the other model is defined. */
+function requireTarget (target: Model | undefined, where: string): Model {
+  if (target?.byName instanceof Map) return target
+  throw new errors.InvalidModel(`${where} refers to no model; do files import each other in a circle?`)
 }
 
 /** Whether a column is hashed on every write, and never named by a filter or an ordering. */

@@ -27,7 +27,7 @@ export function defineModel<
   requireIdentifier(name, `model '${name}'`)
   requireSqlName(table, `table '${table}' of model '${name}'`)
   for (const [fieldName, field] of Object.entries(fields)) checkField(`field '${fieldName}' of model '${name}'`, fieldName, field)
-  const columns = columnsOf(fields)
+  const columns = columnsOf(name, fields)
   const byName = lookUp(name, columns)
   requireOwnColumns(name, columns)
   return Object.freeze({ name, table, fields: Object.freeze({ ...fields }), columns, byName })

@@ -111,16 +111,11 @@ export class Passwords {
   async #compare (password: string, stored: string | null, verifyOther: Verify | undefined): Promise<boolean> {
     const isHash = stored?.startsWith('$argon2id$') === true
     if (stored !== null && !isHash && verifyOther !== undefined) return await verifyOther(password, stored) === true
-    const matches = await verifyHash(isHash ? stored : this.#dummyHash, password)
-    return isHash && matches
-  }
-}
-
-/** A stored value that only looks like a hash matches nothing. */
-async function verifyHash (stored: string, password: string): Promise<boolean> {
-  try {
-    return await verify(stored, password)
-  } catch {
-    return false
+    try {
+      return await verify(isHash ? stored : this.#dummyHash, password) && isHash
+    } catch {
+      // What only looks like a hash matches nothing, and costs the same.
+      return await verify(this.#dummyHash, password) && false
+    }
   }
 }

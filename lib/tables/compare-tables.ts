@@ -2,17 +2,22 @@ import { errors } from '../errors.js'
 import { primaryKey, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { AnyKysely } from '../query/engine.js'
-import type { DialectName } from '../vocabulary/dialects.js'
+import type { Dialect, DialectName } from '../vocabulary/dialects.js'
 import { fieldKinds } from '../vocabulary/field-kinds.js'
 
 type TableColumn = Awaited<ReturnType<AnyKysely['introspection']['getTables']>>[number]['columns'][number]
 
-/** The columns of each table of a database, by table name. */
-export type TableColumns = ReadonlyMap<string, readonly TableColumn[]>
+/** The tables of a database. */
+export interface DatabaseTables {
+  /** The columns of a model's table by name, undefined if there is no such table. */
+  of (model: Model): ReadonlyMap<string, TableColumn> | undefined
+}
 
-export async function readTables (db: AnyKysely): Promise<TableColumns> {
+export async function readTables (db: AnyKysely, { foldName }: Dialect): Promise<DatabaseTables> {
   const tables = await db.introspection.getTables()
-  return new Map(tables.map(({ name, columns }) => [name, columns]))
+  const byName = new Map(tables.map(({ name, columns }) =>
+    [foldName(name), new Map(columns.map((column) => [foldName(column.name), column]))] as const))
+  return { of: ({ table }) => byName.get(foldName(table)) }
 }
 
 /**
@@ -20,21 +25,21 @@ export async function readTables (db: AnyKysely): Promise<TableColumns> {
  *
  * @throws REST_MODELS_TABLE_MISMATCH naming both sides of every difference
  */
-export function requireTables (tables: TableColumns, models: Iterable<Model>, dialect: DialectName): void {
+export function requireTables (tables: DatabaseTables, models: Iterable<Model>, dialect: Dialect): void {
   const differences = [...models].flatMap((model) => compareTable(tables, model, dialect))
   if (differences.length > 0) throw new errors.TableMismatch(`The database does not fit the models:\n- ${differences.join('\n- ')}`)
 }
 
-function compareTable (tables: TableColumns, model: Model, dialect: DialectName): readonly string[] {
-  const columns = tables.get(model.table)
+function compareTable (tables: DatabaseTables, model: Model, dialect: Dialect): readonly string[] {
+  const columns = tables.of(model)
   if (columns === undefined) {
     return [`model '${model.name}' needs table '${model.table}', which does not exist; createTables() creates it`]
   }
   return model.columns.flatMap((column) => {
     const where = `field '${column.field}' of model '${model.name}'`
-    const found = columns.find(({ name }) => name === column.name)
+    const found = columns.get(dialect.foldName(column.name))
     if (found === undefined) return [`${where} needs column '${column.name}' of table '${model.table}', which does not exist`]
-    return compareColumn(column, found, dialect).map((difference) => `${where} ${difference} in table '${model.table}'`)
+    return compareColumn(column, found, dialect.name).map((difference) => `${where} ${difference} in table '${model.table}'`)
   })
 }
 

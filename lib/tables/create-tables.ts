@@ -24,19 +24,20 @@ export async function createTables (handle: AnyKysely, models: readonly Model[])
   for (const { name, columns } of models) {
     requireSoundDefaults(name, columns, compileCheck(shapeSchema('update', { visible: [], writable: columns })))
   }
-  const tables = await readTables(handle)
-  requireTables(tables, models.filter(({ table }) => tables.has(table)), dialect.name)
-  const missing = models.filter(({ table }) => !tables.has(table))
+  const tables = await readTables(handle, dialect)
+  requireTables(tables, models.filter((model) => tables.of(model) !== undefined), dialect)
+  const missing = models.filter((model) => tables.of(model) === undefined)
+  const byTable = new Map(missing.map((model) => [dialect.foldName(model.table), model]))
   try {
     await db.transaction().execute(async (transaction) => {
-      for (const model of missing) await createTable(transaction, model, dialect)
+      for (const model of byTable.values()) await createTable(transaction, model, dialect)
     })
   } catch (cause) {
     // Of processes that start at the same moment one makes the tables, and the others find them.
-    const found = await readTables(handle)
-    if (!missing.every(({ table }) => found.has(table))) throw cause
-    requireTables(found, missing, dialect.name)
+    const found = await readTables(handle, dialect)
+    if (missing.some((model) => found.of(model) === undefined)) throw cause
   }
+  requireTables(await readTables(handle, dialect), missing, dialect)
 }
 
 async function createTable (db: Kysely<Tables>, model: Model, dialect: Dialect): Promise<void> {
@@ -48,7 +49,7 @@ async function createTable (db: Kysely<Tables>, model: Model, dialect: Dialect):
   await table.execute()
   for (const { name, options } of model.columns.filter(isForeignKey)) {
     if (options.unique === true) continue
-    await db.schema.createIndex(`${model.table}_${name}_index`).on(model.table).column(name).execute()
+    await db.schema.createIndex(`${model.table}__${name}__index`).on(model.table).column(name).execute()
   }
 }
 

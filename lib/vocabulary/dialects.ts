@@ -8,6 +8,8 @@ export interface Dialect {
   readonly name: DialectName
   /** Name of Kysely's adapter class: it is the same for every copy of Kysely and every subclass of a dialect. */
   readonly adapter: string
+  /** The same for two names of tables or columns that the engine does not tell apart. */
+  foldName (name: string): string
   /** A text column compared character by character, whatever its collation. */
   exact (column: RawBuilder<unknown>): RawBuilder<unknown>
   /** Whole-value pattern with `%`, `_` and backslash escapes; case-sensitive. */
@@ -34,6 +36,7 @@ export const dialects = {
   sqlite: {
     name: 'sqlite',
     adapter: 'SqliteAdapter',
+    foldName: (name) => name.toLowerCase(),
     exact: (column) => sql`${column} collate binary`,
     like: (column, pattern) => sql<SqlBool>`${column} glob ${globOf(pattern)}`,
     ilike: (column, pattern) => sql<SqlBool>`lower(${column}) like lower(${pattern}) escape '\\'`,

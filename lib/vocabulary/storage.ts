@@ -1,6 +1,6 @@
 import { sql, type Expression } from 'kysely'
 import type { FieldOptions } from './field-options.js'
-import type { Json } from './values.js'
+import { datetime, type Json } from './values.js'
 
 /** What is handed to a driver: nothing else, since drivers give objects and arrays meanings of their own. */
 export type Stored = string | number | bigint | null
@@ -35,8 +35,13 @@ const held = (...affinities: Array<ReturnType<typeof affinity>>) =>
 
 const asIs = { encode: (value: Json) => value as Stored, decode: (stored: Stored) => stored as Json }
 
-/** Databases made elsewhere also hold `T` between date and time, and fractions of a second. */
-const decodeDatetime = (stored: Stored) => String(stored).slice(0, 19).replace('T', ' ')
+const plainDatetime = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/
+
+/** Databases made elsewhere also hold `T` between date and time, fractions of a second and offsets. */
+function decodeDatetime (stored: Stored): string {
+  const text = String(stored)
+  return plainDatetime.test(text) ? text : datetime(text) ?? text
+}
 
 export const sqliteStorage = {
   text: { type: () => 'text', holds: held('text', 'blob'), ...asIs },
