@@ -31,13 +31,14 @@ export async function createTables (handle: AnyKysely, models: readonly Model[])
   try {
     await db.transaction().execute(async (transaction) => {
       for (const model of byTable.values()) await createTable(transaction, model, dialect)
+      requireTables(await readTables(transaction, dialect), missing, dialect)
     })
   } catch (cause) {
     // Of processes that start at the same moment one makes the tables, and the others find them.
     const found = await readTables(handle, dialect)
     if (missing.some((model) => found.of(model) === undefined)) throw cause
+    requireTables(found, missing, dialect)
   }
-  requireTables(await readTables(handle, dialect), missing, dialect)
 }
 
 async function createTable (db: Kysely<Tables>, model: Model, dialect: Dialect): Promise<void> {
