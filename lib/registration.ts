@@ -3,7 +3,7 @@ import { isForeignKey, isSecret, type Column, type ForeignKeyColumn } from './mo
 import type { Model } from './model/define-model.js'
 import type { FieldNameOf, ForeignKeyNameOf } from './model/types.js'
 import { suggestion } from './nearest.js'
-import { followPath, pathName } from './plan/path.js'
+import { followPath, pathName, type Path } from './plan/path.js'
 import { reads, type Policy } from './policy/policy.js'
 
 /** How a model is exposed; everything may be left out. */
@@ -40,8 +40,8 @@ export interface Registration {
   readonly excluded: ReadonlySet<Column>
   readonly readOnly: ReadonlySet<Column>
   readonly owner: ForeignKeyColumn | undefined
-  /** Names of the paths that are opened, as `pathName` writes them. */
-  readonly opened: ReadonlySet<string>
+  /** The paths that are opened, by their names as `pathName` writes them. */
+  readonly opened: ReadonlyMap<string, Path>
   readonly defaultLimit: number
   readonly maxLimit: number
 }
@@ -68,7 +68,7 @@ export function checkRegistration (model: Model, options: ResourceOptions, defau
     excluded: columnsNamed(model, options, 'exclude'),
     readOnly: columnsNamed(model, options, 'readOnly'),
     owner: ownerOf(model, options.ownerField, policy),
-    opened: new Set(listed(model, options, 'filterable').map((path) => openedPath(model, path))),
+    opened: new Map(listed(model, options, 'filterable').map((path) => openedPath(model, path))),
     ...checkLimits(`resource '${model.name}'`, options, defaults)
   }
   requireCreatable(registration)
@@ -131,12 +131,12 @@ function ownerOf (model: Model, name: string | undefined, policy: Policy): Forei
   return owner
 }
 
-function openedPath (model: Model, written: string): string {
+function openedPath (model: Model, written: string): readonly [name: string, path: Path] {
   const path = followPath(model, written.split('__'))
   const where = `'filterable' of resource '${model.name}' names '${written}'`
   if (path === undefined) throw new errors.UnknownOptionField(`${where}, which leads to no field${suggestion(written, Object.keys(model.fields))}`)
   if (isSecret(path.column)) throw new errors.InvalidOptions(`${where}: a password can never be filtered by`)
-  return pathName(path)
+  return [pathName(path), path]
 }
 
 function requireCreatable ({ model, readOnly, owner }: Registration): void {

@@ -1,6 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { isSecret } from './model/column.js'
-import { followPath } from './plan/path.js'
 import type { Registration } from './registration.js'
 
 /** Says in the log what a deployer may not have meant to show. */
@@ -12,11 +11,10 @@ export function warnOfExposure (log: FastifyBaseLogger, { name, model, excluded,
   for (const { field } of [...excluded].filter((column) => opened.has(column.field))) {
     log.warn(`Resource '${name}' excludes '${field}', but 'filterable' lets clients find out its values`)
   }
-  for (const written of opened) {
-    const { joins, column } = followPath(model, written.split('__')) ?? { joins: [], column: undefined }
-    const hiding = all.find((other) => joins.at(-1)?.target() === other.model && column !== undefined && other.excluded.has(column))
+  for (const [written, { joins, column }] of opened) {
+    const hiding = all.find((other) => joins.at(-1)?.target() === other.model && other.excluded.has(column))
     if (hiding !== undefined) {
-      log.warn(`Resource '${hiding.name}' excludes '${column?.field}', but '${written}' in 'filterable' of resource '${name}' lets clients find out its values`)
+      log.warn(`Resource '${hiding.name}' excludes '${column.field}', but '${written}' in 'filterable' of resource '${name}' lets clients find out its values`)
     }
   }
 }

@@ -1,4 +1,4 @@
-import { Ajv } from 'ajv'
+import { Ajv, type ErrorObject } from 'ajv'
 import ajvFormats from 'ajv-formats'
 import type { TSchema } from '@sinclair/typebox'
 import type { FieldFault } from '../lib/errors.js'
@@ -12,10 +12,12 @@ export function checkCompiler (): (schema: TSchema) => Check {
   ajvFormats.default(ajv)
   return (schema) => {
     const validate = ajv.compile(schema)
-    return (value) => validate(value)
-      ? []
-      : (validate.errors ?? []).map(({ keyword, instancePath, params, message = 'is not valid' }) => keyword === 'required'
-          ? { field: params['missingProperty'] as string, message: 'is required' }
-          : { field: instancePath.slice(1), message })
+    return (value) => validate(value) ? [] : (validate.errors as ErrorObject[]).map(faultOf)
   }
+}
+
+function faultOf ({ keyword, instancePath, params, message }: ErrorObject): FieldFault {
+  return keyword === 'required'
+    ? { field: params['missingProperty'] as string, message: 'is required' }
+    : { field: instancePath.slice(1), message: String(message) }
 }

@@ -4,6 +4,7 @@ import {
   type Field, type Model
 } from '../lib/index.js'
 import { openSqlite } from '../lib/sqlite.js'
+import { fieldKinds } from '../lib/vocabulary/field-kinds.js'
 import { buildApp, Note, siteUsers, User } from './helper.js'
 
 const anybody = { open: ['list', 'read', 'create', 'update', 'delete'] as const, authenticator: () => async () => null, permits: () => false }
@@ -334,4 +335,18 @@ test('the table of a model may be filled past the API: what it lacks is filled i
   const { username, password, email } = admin ?? {}
   await db.insertInto('user').values({ username, password, email }).execute()
   t.match(await db.selectFrom('user').selectAll().execute(), [{ id: 1, active: 1, admin: 0, join_date: /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/ }])
+})
+
+test('a decimal without digits behind the point is the text of a whole number', async (t) => {
+  const Whole = defineModel('Whole', { count: decimal({ precision: 3, scale: 0 }) })
+  const { post, get } = await buildApp(t, { models: [Whole], register: (registry) => { registry.register(Whole, { auth: anybody }) } })
+  t.match((await post('/api/whole/', { count: '-120' })).json(), { count: '-120' })
+  for (const count of ['1.0', '1000', '-0', '01', '']) t.equal((await post('/api/whole/', { count })).statusCode, 400, count)
+  t.equal((await get('/api/whole/?count__lt=0')).json().objects.length, 1)
+})
+
+test('neither JSON nor a password can be read from the text of a filter', (t) => {
+  t.equal(fieldKinds.json.parse('{}', {}), undefined)
+  t.equal(fieldKinds.password.parse('secret', {}), undefined)
+  t.end()
 })

@@ -253,3 +253,8 @@ test("a policy's authenticator is made once for each container, at setup, with w
   t.equal((await app.post('/api/note/', { message: 'x' })).statusCode, 401)
   t.equal(made.length, 1)
 })
+
+test('the read-only policy permits nobody, should anybody be made out', (t) => {
+  t.equal(readOnlyAuth().permits({ id: 1, admin: true }, 'create'), false)
+  t.end()
+})

@@ -234,3 +234,16 @@ test('a database that openSqlite did not open has no deadline, and works', async
   const other = await buildApp(t, { options: { limits: { statementTime: 0 } }, rows: { note: [{ id: 1, message: 'a', created: '2024-01-01 00:00:00' }] } })
   t.equal((await other.get('/api/note/?message__like=a%25')).statusCode, 503, 'the same with the deadline')
 })
+
+test('a new file that another connection keeps locked is given up after the busy timeout, with a clear error', async (t) => {
+  const file = join(t.testdir(), 'locked.db')
+  const holder = new Database(file)
+  t.teardown(() => { holder.close() })
+  holder.exec('create table x (y); begin exclusive')
+  const started = performance.now()
+  t.throws(() => openSqlite(file), { code: 'REST_MODELS_UNSUPPORTED_DATABASE', message: /openSqlite\(\) cannot open '.*locked\.db': database is locked/ })
+  t.ok(performance.now() - started >= 1900, 'it waited')
+  holder.exec('rollback')
+  const db = openSqlite(file)
+  await db.destroy()
+})

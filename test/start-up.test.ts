@@ -184,6 +184,12 @@ const wrongTables: Record<string, Mistake> = {
     code: 'TABLE_MISMATCH',
     names: ["field 'born'", "model 'Legacy'", "column 'born'", "table 'legacy'"]
   },
+  'a column without a type': {
+    wrong: 'create table legacy (id integer primary key, name text not null, born, user_id integer)',
+    right: 'create table legacy (id integer primary key, name not null, born date, user_id integer)',
+    code: 'TABLE_MISMATCH',
+    names: ["field 'born'", 'is date', 'of no type']
+  },
   'a missing primary key': {
     wrong: 'create table legacy (name text not null, born date, user_id integer)',
     right: 'create table legacy (id integer not null primary key, name text not null, born date, user_id integer)',

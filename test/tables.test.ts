@@ -234,6 +234,8 @@ test('datetimes that others stored, with a T, a fraction or a zone, are read in 
   const { objects } = (await get('/api/post/')).json<{ objects: Array<{ stamp: string }> }>()
   t.strictSame(objects.map(({ stamp }) => stamp), stored.map(() => '2024-01-01 10:00:00'))
   t.equal((await get('/api/account/1/')).json().created, '2011-01-01 10:00:00')
+  await db.insertInto('app__post').values({ AUTHOR: 2, Body: 'x', Stamp: 'some day' }).execute()
+  t.equal((await get('/api/post/?ordering=-id')).json().objects[0].stamp, 'some day', 'what cannot be read is shown as it is')
 })
 
 test('a column that ignores case is still compared, listed and matched character by character', async (t) => {

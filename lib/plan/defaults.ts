@@ -14,7 +14,8 @@ export function defaultOf (column: Column, now: Date): Json {
 
 function givenValue (column: Column, declared: unknown, now: Date): Json {
   if (typeof declared === 'function') return declared() as Json
-  return isNow(column) ? fieldKinds[column.kind].now?.(now) ?? null : declared as Json
+  const { now: current } = fieldKinds[column.kind]
+  return declared === 'now' && current !== undefined ? current(now) : declared as Json
 }
 
 /**

@@ -15,7 +15,7 @@ export interface Access {
   /** Columns of each related model that may be filtered by. */
   readonly related: ReadonlyMap<Model, ReadonlySet<Column>>
   /** Paths that the resource opens by name, as {@link pathName} writes them. */
-  readonly opened: ReadonlySet<string>
+  readonly opened: ReadonlyMap<string, Path>
 }
 
 /** The column that a path of names leads to, from any starting model; undefined if there is none. */

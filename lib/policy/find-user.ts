@@ -4,6 +4,7 @@ import type { Model } from '../model/define-model.js'
 import { readHandle, run, type AnyKysely, type Row } from '../query/engine.js'
 import { columnRef, selection } from '../query/selection.js'
 import { placeholder, withParameters } from '../query/statements.js'
+import type { Stored } from '../vocabulary/storage.js'
 import type { Json } from '../vocabulary/values.js'
 import type { PolicyUser } from './policy.js'
 
@@ -31,7 +32,7 @@ export function compileFindUser (handle: AnyKysely, users: Model, columns: UserC
   const isNamed = sql<SqlBool>`${dialect.exact(sql`${columnRef(columns.username)}`)} = ${placeholder}`
   const query = withParameters(
     engine.db.selectFrom(users.table).select(selection(wanted, dialect.name)).where(isNamed).orderBy('id').compile())
-  const valueOf = (row: Row, column: Column | undefined): Json => column ? decode(column, row[column.key] ?? null, dialect.name) : null
+  const valueOf = (row: Row, column: Column | undefined): Json => column ? decode(column, row[column.key] as Stored, dialect.name) : null
   return async (username) => {
     const { rows: [row] } = await run(engine, query(username))
     return row && {

@@ -26,11 +26,12 @@ export function recordHook (engine: Engine, target: WriteTarget): (request: Fast
 /**
  * A write that found nothing to write although its request was admitted: tells why.
  *
- * @throws REST_MODELS_RECORD_NOT_FOUND (404), REST_MODELS_FORBIDDEN (403)
+ * @throws REST_MODELS_RECORD_NOT_FOUND (404), REST_MODELS_FORBIDDEN (403); REST_MODELS_CONSTRAINT (409) if neither is
+ *   so, and a trigger of the database kept the record as it is
  */
 export async function refuseLost (engine: Engine, target: WriteTarget, who: Claim): Promise<never> {
   await requireOwn(engine, target, who)
-  throw new errors.Forbidden()
+  throw new errors.Constraint()
 }
 
 interface Claim {

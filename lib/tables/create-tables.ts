@@ -74,6 +74,6 @@ function defaultExpression (column: Column, dialect: Dialect) {
   const { default: declared } = column.options
   if (declared === undefined || declared === null || typeof declared === 'function' || isSecret(column)) return undefined
   if (isNow(column)) return fieldKinds[column.kind].storage[dialect.name].now
-  const value = fieldKinds[column.kind].accept(declared as Json, column.options) ?? null
+  const value = fieldKinds[column.kind].accept(declared as Json, column.options) as Json
   return sql`${sql.lit(encode(column, value, dialect.name))}`
 }

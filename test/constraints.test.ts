@@ -1,0 +1,68 @@
+import { sql } from 'kysely'
+import { test } from 'tap'
+import { defineModel, foreignKey, text, type Policy } from '../lib/index.js'
+import { buildApp, Message, User, type BuildOptions } from './helper.js'
+
+const anybody: Policy = { open: ['list', 'read', 'create', 'update', 'delete'], authenticator: () => async () => null, permits: () => false }
+const Pair = defineModel('Pair', {
+  left: text({ unique: true }), right: text({ unique: true }), group: text(), user: foreignKey(() => User), other: foreignKey(() => User, { nullable: true })
+})
+const pairs: BuildOptions = { models: [User, Pair], register: (registry) => { registry.register(Pair, { auth: anybody }) } }
+
+test('of several unique fields the one that is taken is named, on create and on update', async (t) => {
+  const { post, put } = await buildApp(t, pairs)
+  await post('/api/pair/', { left: 'a', right: 'b', group: 'g', user: 1 })
+  await post('/api/pair/', { left: 'c', right: 'd', group: 'g', user: 1 })
+  t.match((await post('/api/pair/', { left: 'x', right: 'b', group: 'g', user: 1 })).json(), { statusCode: 409, details: [{ field: 'right' }] })
+  t.match((await put('/api/pair/2/', { left: 'a', right: 'd' })).json(), { statusCode: 409, details: [{ field: 'left' }] })
+  t.match((await put('/api/pair/2/', { left: 'c', right: 'e' })).statusCode, 200, 'its own values are not taken')
+})
+
+test('of several foreign keys the one that refers to nothing is named', async (t) => {
+  const { post } = await buildApp(t, pairs)
+  t.match((await post('/api/pair/', { left: 'a', right: 'b', group: 'g', user: 1, other: 99 })).json(), { statusCode: 400, details: [{ field: 'other_id' }] })
+  t.match((await post('/api/pair/', { left: 'a', right: 'b', group: 'g', user: 99, other: 1 })).json(), { statusCode: 400, details: [{ field: 'user_id' }] })
+  t.equal((await post('/api/pair/', { left: 'a', right: 'b', group: 'g', user: 1, other: null })).statusCode, 201)
+})
+
+test('a unique index that no field declares is a 409 that blames no field', async (t) => {
+  const { post, db } = await buildApp(t, pairs)
+  await sql`create unique index one_of_a_group on pair ("group")`.execute(db)
+  t.equal((await post('/api/pair/', { left: 'a', right: 'b', group: 'g', user: 1 })).statusCode, 201)
+  const { statusCode, code, details } = (await post('/api/pair/', { left: 'c', right: 'd', group: 'g', user: 1 })).json()
+  t.same([statusCode, code, details], [409, 'REST_MODELS_CONSTRAINT', undefined])
+})
+
+test('a foreign key that no field declares is a 409 that blames no field', async (t) => {
+  const { post, db } = await buildApp(t, pairs)
+  await sql`alter table pair add column hidden integer default null references "user" (id)`.execute(db)
+  await sql`create trigger fills after insert on pair begin update pair set hidden = 99 where id = new.id; end`.execute(db)
+  const { statusCode, code } = (await post('/api/pair/', { left: 'a', right: 'b', group: 'g', user: 1 })).json()
+  t.same([statusCode, code], [409, 'REST_MODELS_CONSTRAINT'])
+})
+
+test('a write that a trigger drops in silence is a 409, not a success', async (t) => {
+  const { post, put, delete: remove, db, rowsOf } = await buildApp(t, { rows: { message: [{ user_id: 2, content: 'kept', pub_date: '2024-01-01 10:00:00' }] } })
+  for (const event of ['insert', 'update', 'delete']) {
+    await sql`create trigger ${sql.id(`no_${event}`)} before ${sql.raw(event)} on message begin select raise(ignore); end`.execute(db)
+  }
+  for (const reply of [
+    await post('/api/message/', { content: 'new' }, { as: 'alice' }),
+    await put('/api/message/1/', { content: 'changed' }, { as: 'alice' }),
+    await remove('/api/message/1/', { as: 'alice' })
+  ]) t.match(reply.json(), { statusCode: 409, code: 'REST_MODELS_CONSTRAINT' })
+  t.match(await rowsOf('message'), [{ id: 1, content: 'kept' }])
+})
+
+test('a resource whose fields are all read-only suggests no name for an unknown one', async (t) => {
+  const Fixed = defineModel('Fixed', { label: text({ default: 'x' }) })
+  const { post } = await buildApp(t, { models: [Fixed], register: (registry) => { registry.register(Fixed, { auth: anybody, readOnly: ['label'] }) } })
+  t.same((await post('/api/fixed/', { lable: 'y' })).json().details, [{ field: 'lable', message: 'is not a field of this resource' }])
+  t.match((await post('/api/fixed/', {})).json(), { id: 1, label: 'x' })
+})
+
+test('a name that is much too long for a typing error gets no suggestion', async (t) => {
+  const { post } = await buildApp(t, { models: [User, Message], register: (registry) => { registry.register(Message, { auth: anybody }) } })
+  const { details } = (await post('/api/message/', { content: 'x', user: 1, ['c'.repeat(200)]: 1 })).json()
+  t.same(details, [{ field: 'c'.repeat(200), message: 'is not a field of this resource' }])
+})
