@@ -133,9 +133,9 @@ const table = {
   }),
   password: row<string>({
     options: ['minLength', 'maxLength'],
-    expects: 'text of at most 1024 bytes, without NUL characters and broken surrogate pairs',
+    expects: 'text of at most 1024 bytes, without control characters, line separators and broken surrogate pairs',
     schema: (options) => Type.String(length(options)),
-    accept: (text) => Buffer.byteLength(text) > maxPasswordBytes ? undefined : values.storableText(text),
+    accept: (text) => Buffer.byteLength(text) > maxPasswordBytes || unsendable.test(text) ? undefined : values.storableText(text),
     parse: () => undefined,
     operators: [],
     orderable: false,
@@ -145,6 +145,9 @@ const table = {
   foreignKey: reference,
   key: reference
 } as const satisfies { [Kind in keyof KindValues]: FieldKindRow<KindValues[Kind]> }
+
+/** Control characters and line separators cannot be sent by HTTP Basic (RFC 7617, section 2). */
+const unsendable = /[\p{Cc}\u2028\u2029]/u
 
 export type FieldKind = keyof typeof table
 export const fieldKinds: Readonly<Record<FieldKind, FieldKindRow>> = table

@@ -92,6 +92,16 @@ test('D-45: a login with a password over 1,024 bytes is 401 without a check', as
   t.equal(checks, 2)
 })
 
+test('D-45: a password that HTTP Basic cannot carry is 400 in a body', async (t) => {
+  const { put, rowsOf } = await buildApp(t, { rows })
+  const before = await rowsOf('user')
+  for (const character of ['\n', '\t', '\u0001', '\u007f', '\u2028', '\u2029']) {
+    t.match((await put('/api/user/2/', { password: `a${character}b` }, { as: 'admin' })).json(), { statusCode: 400, details: [{ field: 'password' }] })
+  }
+  t.same(await rowsOf('user'), before)
+  t.equal((await put('/api/user/2/', { password: 'ä ☕:"\\' }, { as: 'admin' })).statusCode, 200)
+})
+
 test('D-45: a password over 1,024 bytes in a body is 400', async (t) => {
   const { put, post, rowsOf } = await buildApp(t, { rows })
   const before = await rowsOf('user')
