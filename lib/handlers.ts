@@ -4,7 +4,7 @@ import type { Model } from './model/define-model.js'
 import { planList } from './plan/plan-list.js'
 import { planCreate, planUpdate } from './plan/plan-write.js'
 import { mayList, userOf } from './policy/guard.js'
-import { refuseLost, storedOf } from './policy/owner.js'
+import { explainLost, storedOf } from './policy/owner.js'
 import { run, type Row } from './query/engine.js'
 import { runList } from './query/list.js'
 import { runCreate, runDelete, runUpdate } from './query/write.js'
@@ -55,18 +55,19 @@ export const update: Handler<ModelRecord> = (resource) => async (request) => {
   const plan = planUpdate(write, payload, toRecord(write.shape.stored, stored, engine.dialect.name))
   if (plan.size === 0) return recordOf(resource, stored)
   const id = keyOf(request)
-  const userId = userOf(request)?.id
-  const row = await runUpdate(engine, write, { id, plan: await passwords.hashIn(plan), ownerId: userId ?? null })
-  return row === undefined ? await refuseLost(engine, write, { id, userId }) : recordOf(resource, row)
+  const user = userOf(request)
+  const row = await runUpdate(engine, write, { id, plan: await passwords.hashIn(plan), ownerId: user?.id ?? null })
+  if (row === undefined) throw await explainLost(engine, write, { id, user })
+  return recordOf(resource, row)
 }
 
 export const remove: Handler<undefined> = (resource) => async (request) => {
   const { engine, write } = resource
   requireNoQuery(queryOf(request.url), resource.limits.queryLength)
   const id = keyOf(request)
-  const userId = userOf(request)?.id
-  const isDeleted = await runDelete(engine, write, id, userId ?? null)
-  if (!isDeleted) await refuseLost(engine, write, { id, userId })
+  const user = userOf(request)
+  const isDeleted = await runDelete(engine, write, id, user?.id ?? null)
+  if (!isDeleted) throw await explainLost(engine, write, { id, user })
 }
 
 export const refuseMethod = (allowed: string) => async (_request: FastifyRequest, reply: FastifyReply): Promise<never> => {

@@ -6,6 +6,7 @@ import { errors } from './errors.js'
 import { deadlineFunction, type Tables } from './query/engine.js'
 import { requireKnown } from './registration.js'
 import { requireDriver } from './sqlite-driver.js'
+import { switchToWal } from './sqlite-wal.js'
 
 export interface SqliteOptions {
   /**
@@ -42,7 +43,7 @@ function open (path: string, durability: string): Database.Database {
   let database: Database.Database | undefined
   try {
     database = new Database(path, { timeout: busyTimeout })
-    switchToWal(database)
+    switchToWal(database, busyTimeout)
     // SQLite may be compiled to reopen WAL databases with NORMAL, so the default would change with the second start.
     database.pragma(`synchronous = ${durability}`)
     database.pragma('foreign_keys = on')
@@ -53,23 +54,6 @@ function open (path: string, durability: string): Database.Database {
     database?.close()
     throw new errors.UnsupportedDatabase(`openSqlite() cannot open '${path}': ${cause instanceof Error ? cause.message : ''}`)
   }
-}
-
-/** SQLite does not wait for other processes that switch a new file at the same moment, so this does. */
-function switchToWal (database: Database.Database): void {
-  for (const end = performance.now() + busyTimeout; ;) {
-    try {
-      database.pragma('journal_mode = wal')
-      return
-    } catch (error) {
-      if (!isBusy(error) || performance.now() > end) throw error
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10)
-    }
-  }
-}
-
-function isBusy (error: unknown): boolean {
-  return error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')
 }
 
 class DeadlinePassed extends Error {

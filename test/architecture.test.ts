@@ -33,7 +33,8 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   index: ['options', 'registry', 'type registration', 'tables', 'policy', 'type query', 'type plan', 'model', 'type vocabulary', 'errors'],
 
   'sqlite-driver': ['errors'],
-  sqlite: ['sqlite-driver', 'registration', 'query', 'errors']
+  'sqlite-wal': [],
+  sqlite: ['sqlite-driver', 'sqlite-wal', 'registration', 'query', 'errors']
 }
 
 /** Who may import which package, by room or by file; `types` lists those that may import its types alone. */

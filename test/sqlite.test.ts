@@ -7,6 +7,7 @@ import { createTables, defineModel, foreignKey, text } from '../lib/index.js'
 import type { Tables } from '../lib/query/engine.js'
 import { requireDriver } from '../lib/sqlite-driver.js'
 import { openSqlite, type SqliteOptions } from '../lib/sqlite.js'
+import { switchToWal } from '../lib/sqlite-wal.js'
 import { buildApp, insert, Message, Note, siteUsers, User, type TestApp } from './helper.js'
 
 async function pragma (db: Kysely<Tables>, name: string): Promise<unknown> {
@@ -246,4 +247,14 @@ test('a new file that another connection keeps locked is given up after the busy
   holder.exec('rollback')
   const db = openSqlite(file)
   await db.destroy()
+})
+
+test('a database that is busy for a moment, since another process switches it to WAL, is tried again', (t) => {
+  const busy = Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY_RECOVERY' })
+  const failing = (times: number, error: Error) => ({ pragma: () => { if (times-- > 0) throw error } })
+  t.doesNotThrow(() => switchToWal(failing(3, busy), 1000))
+  t.throws(() => switchToWal(failing(Infinity, busy), 30), busy)
+  const other = new Error('disk I/O error')
+  t.throws(() => switchToWal(failing(1, other), 1000), other)
+  t.end()
 })

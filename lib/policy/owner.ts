@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 import { errors } from '../errors.js'
-import type { Column } from '../model/column.js'
 import { run, type Engine, type Row } from '../query/engine.js'
 import type { WriteTarget } from '../query/write.js'
 import { parseKey } from '../request/key.js'
 import { userOf } from './guard.js'
+import type { PolicyUser } from './policy.js'
 
 /** Where a request keeps the record that it is about to change or delete. */
 export const kStored = Symbol('rest-models.stored')
@@ -18,34 +18,36 @@ export function storedOf (request: FastifyRequest): Row {
 export function recordHook (engine: Engine, target: WriteTarget): (request: FastifyRequest) => Promise<void> {
   return async (request) => {
     const { id } = request.params as { readonly id: string }
-    const row = await requireOwn(engine, target, { id: parseKey(id), userId: userOf(request)?.id })
+    const row = await readStored(engine, target, parseKey(id))
+    if (row === undefined) throw new errors.RecordNotFound()
+    if (!isOwn(row, target, userOf(request))) throw new errors.Forbidden()
     request.setDecorator(kStored, row)
   }
 }
 
 /**
- * A write that found nothing to write although its request was admitted: tells why.
+ * Why a write found nothing to write although its request was admitted.
  *
- * @throws REST_MODELS_RECORD_NOT_FOUND (404), REST_MODELS_FORBIDDEN (403); REST_MODELS_CONSTRAINT (409) if neither is
- *   so, and a trigger of the database kept the record as it is
+ * @returns REST_MODELS_RECORD_NOT_FOUND (404) or REST_MODELS_FORBIDDEN (403) if the record was lost in between;
+ *   REST_MODELS_CONSTRAINT (409) if it is as it was, since a trigger of the database keeps it so
  */
-export async function refuseLost (engine: Engine, target: WriteTarget, who: Claim): Promise<never> {
-  await requireOwn(engine, target, who)
-  throw new errors.Constraint()
+export async function explainLost (engine: Engine, target: WriteTarget, { id, user }: Claim): Promise<Error> {
+  const row = await readStored(engine, target, id)
+  if (row === undefined) return new errors.RecordNotFound()
+  return isOwn(row, target, user) ? new errors.Constraint() : new errors.Forbidden()
 }
 
+/** A record, and who wants to write it. */
 interface Claim {
   readonly id: number
-  readonly userId: number | undefined
+  readonly user: PolicyUser | null
 }
 
-async function requireOwn (engine: Engine, { shape, statements }: WriteTarget, { id, userId }: Claim): Promise<Row> {
+async function readStored (engine: Engine, { statements }: WriteTarget, id: number): Promise<Row | undefined> {
   const { rows: [row] } = await run(engine, statements.stored(id))
-  if (row === undefined) throw new errors.RecordNotFound()
-  if (!isOwn(row, shape.owner, userId)) throw new errors.Forbidden()
   return row
 }
 
-function isOwn (row: Row, owner: Column | undefined, userId: number | undefined): boolean {
-  return owner === undefined || (userId !== undefined && row[owner.key] === userId)
+function isOwn (row: Row, { shape: { owner } }: WriteTarget, user: PolicyUser | null): boolean {
+  return owner === undefined || (user !== null && row[owner.key] === user.id)
 }
