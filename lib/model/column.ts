@@ -45,6 +45,11 @@ export function isSecret ({ kind }: Column): boolean {
   return fieldKinds[kind].isSecret === true
 }
 
+/** Whether records can be ordered by a column: what can be compared can be ordered by. */
+export function isOrderable ({ kind }: Column): boolean {
+  return fieldKinds[kind].operators.includes('lt')
+}
+
 /** Whether an engine's collation would have a say in comparing a column. */
 export function isCollated ({ kind }: Column): boolean {
   return fieldKinds[kind].isCollated === true

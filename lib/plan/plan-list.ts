@@ -1,8 +1,7 @@
 import { errors, withDetails } from '../errors.js'
-import { primaryKey, type Column } from '../model/column.js'
+import { isOrderable, primaryKey, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { ListRequest } from '../request/list-query.js'
-import { fieldKinds } from '../vocabulary/field-kinds.js'
 import type { ListPlan, PlannedOrder } from './list-plan.js'
 import type { ListScope } from './list-scope.js'
 import { permittedPath, type Access } from './path.js'
@@ -40,7 +39,7 @@ function planOrdering (access: Access, written: readonly string[]): readonly Pla
 function planOrder (access: Access, name: string): PlannedOrder {
   const descending = name.startsWith('-')
   const path = permittedPath(access, [descending ? name.slice(1) : name], nothingClosed)
-  if (path !== undefined && fieldKinds[path.column.kind].orderable) return { column: path.column, descending }
+  if (path !== undefined && isOrderable(path.column)) return { column: path.column, descending }
   throw invalidOrdering('must be columns that this resource can be ordered by, separated by commas, each with an optional hyphen before it')
 }
 

@@ -35,7 +35,6 @@ export interface FieldKindRow<Value extends Json = Json> {
   /** The value of a filter's text, or undefined if the text is not of this kind. */
   parse (text: string, options: FieldOptions): Value | undefined
   readonly operators: readonly Operator[]
-  readonly orderable: boolean
   /** Hashed on every write; never named by a filter or an ordering. */
   readonly isSecret?: true
   /** An engine's collation would have a say in which values are equal. */

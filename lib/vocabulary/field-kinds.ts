@@ -21,7 +21,6 @@ const reference = row<number>({
   accept: values.plainNumber,
   parse: values.safeInteger,
   operators: everything,
-  orderable: true,
   storage: { sqlite: sqliteStorage.integer }
 })
 
@@ -34,7 +33,6 @@ const table = {
     accept: values.storableText,
     parse: values.storableText,
     operators: [...everything, ...matching],
-    orderable: true,
     isCollated: true,
     storage: { sqlite: sqliteStorage.text }
   }),
@@ -45,7 +43,6 @@ const table = {
     accept: (value) => Object.is(value, -0) ? undefined : values.integer(String(value)),
     parse: values.integer,
     operators: everything,
-    orderable: true,
     storage: { sqlite: sqliteStorage.integer }
   }),
   bigint: row<string>({
@@ -55,7 +52,6 @@ const table = {
     accept: values.bigintText,
     parse: values.bigintText,
     operators: everything,
-    orderable: true,
     storage: { sqlite: sqliteStorage.bigint }
   }),
   number: row<number>({
@@ -65,7 +61,6 @@ const table = {
     accept: values.plainNumber,
     parse: values.finiteNumber,
     operators: everything,
-    orderable: true,
     storage: { sqlite: sqliteStorage.number }
   }),
   decimal: row<string>({
@@ -75,7 +70,6 @@ const table = {
     accept: (text, options) => values.decimal(text, ...digits(options)),
     parse: (text, options) => values.decimal(text, ...digits(options)),
     operators: everything,
-    orderable: true,
     storage: { sqlite: sqliteStorage.decimal }
   }),
   boolean: row<boolean>({
@@ -85,7 +79,6 @@ const table = {
     accept: (value) => value,
     parse: (text) => booleanTexts.get(text),
     operators: everything,
-    orderable: true,
     storage: { sqlite: sqliteStorage.boolean }
   }),
   datetime: row<string>({
@@ -95,7 +88,6 @@ const table = {
     accept: values.datetime,
     parse: values.datetime,
     operators: everything,
-    orderable: true,
     now: (moment) => moment.toISOString().slice(0, 19).replace('T', ' '),
     storage: { sqlite: sqliteStorage.datetime }
   }),
@@ -106,7 +98,6 @@ const table = {
     accept: values.date,
     parse: values.date,
     operators: everything,
-    orderable: true,
     now: (moment) => moment.toISOString().slice(0, 10),
     storage: { sqlite: sqliteStorage.date }
   }),
@@ -117,7 +108,6 @@ const table = {
     accept: (value) => values.storableJson(value),
     parse: () => undefined,
     operators: ['is'],
-    orderable: false,
     storage: { sqlite: sqliteStorage.json }
   }),
   uuid: row<string>({
@@ -127,7 +117,6 @@ const table = {
     accept: values.uuid,
     parse: values.uuid,
     operators: everything,
-    orderable: true,
     isCollated: true,
     storage: { sqlite: sqliteStorage.text }
   }),
@@ -138,7 +127,6 @@ const table = {
     accept: (text) => Buffer.byteLength(text) > maxPasswordBytes || unsendable.test(text) ? undefined : values.storableText(text),
     parse: () => undefined,
     operators: [],
-    orderable: false,
     isSecret: true,
     storage: { sqlite: sqliteStorage.text }
   }),
