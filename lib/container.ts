@@ -2,6 +2,7 @@ import fastJson, { type Schema } from 'fast-json-stringify'
 import type { FastifyInstance } from 'fastify'
 import { checkCompiler } from '../schemas/check.js'
 import { compileAccess, reachableModels } from './access.js'
+import { errors } from './errors.js'
 import type { CheckedOptions } from './options.js'
 import { browserGuard } from './policy/browser-guard.js'
 import { readCredentials } from './policy/credentials.js'
@@ -48,7 +49,7 @@ function isolate (scope: FastifyInstance, allowedOrigins: readonly string[]): vo
   scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
   // Handlers judge requests themselves, in the order of the refusals; the schemas are for documentation.
   scope.setValidatorCompiler(() => () => true)
-  scope.setSerializerCompiler(({ schema, httpStatus }) => isFailure(httpStatus) ? serializeFailure : fastJson(schema as Schema))
+  scope.setSerializerCompiler(({ schema, httpStatus }) => isFailure(httpStatus) ? serializeFailure : fastJson(withoutFormats(schema)))
   scope.setErrorHandler((error, request) => passOn(error, request))
   scope.addHook('onRequest', async (request, reply) => {
     if (request.headers.authorization !== undefined) reply.header('cache-control', 'no-store')
@@ -56,11 +57,17 @@ function isolate (scope: FastifyInstance, allowedOrigins: readonly string[]): vo
   scope.addHook('onRequest', browserGuard(allowedOrigins))
 }
 
+/** The serializer writes dates and times without escaping them, but what is stored may be any text. */
+function withoutFormats (schema: unknown): Schema {
+  return JSON.parse(JSON.stringify(schema, (key, value) => key === 'format' && typeof value === 'string' ? undefined : value)) as Schema
+}
+
 /** One authenticator for each policy, however many resources it guards. */
 function authenticators (setting: PolicySetting): (policy: Policy) => Authenticate {
   const made = new Map<Policy, Authenticate>()
   return (policy) => {
     const authenticate = made.get(policy) ?? policy.authenticator(setting)
+    if (typeof authenticate !== 'function') throw new errors.InvalidOptions("A policy's authenticator() must give a function, not a promise of one")
     made.set(policy, authenticate)
     return authenticate
   }

@@ -29,7 +29,7 @@ export const errors = {
   TableMismatch: deployerError('TABLE_MISMATCH'),
   UnsupportedDatabase: deployerError('UNSUPPORTED_DATABASE'),
 
-  InvalidQuery: unnamed('INVALID_QUERY', 'The query string is not valid percent-encoded UTF-8', 400),
+  InvalidQuery: unnamed('INVALID_QUERY', 'The query string or form is not valid percent-encoded UTF-8', 400),
   UnknownParameter: named('UNKNOWN_PARAMETER', "Unknown parameter '%s'", 400),
   UnknownOperator: named('UNKNOWN_OPERATOR', "Unknown operator in '%s'", 400),
   InvalidValue: named('INVALID_VALUE', "Invalid value for '%s'", 400),

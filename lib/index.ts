@@ -1,5 +1,6 @@
 import fp from 'fastify-plugin'
 import type { FastifyInstance } from 'fastify'
+import { errors } from './errors.js'
 import { checkOptions, type RestModelsOptions } from './options.js'
 import { ResourceRegistry } from './registry.js'
 
@@ -16,6 +17,9 @@ declare module 'fastify' {
  */
 async function restModels (fastify: FastifyInstance, options: RestModelsOptions): Promise<void> {
   const checked = checkOptions(options)
+  if (fastify.hasDecorator(checked.decorator)) {
+    throw new errors.InvalidOptions(`The app has a decorator '${checked.decorator}' already; give this container another name by the option 'decorator'`)
+  }
   fastify.decorate(checked.decorator, new ResourceRegistry(fastify, checked))
 }
 

@@ -4,7 +4,7 @@ import { closest } from 'fastest-levenshtein'
 const maxLength = 100
 
 /** `, did you mean 'x'?` for the most similar of the known names, or an empty text if there are none. */
-export function suggestion (written: string, known: Iterable<string>): string {
+export function suggestion (written: unknown, known: Iterable<string>): string {
   const names = [...known]
-  return names.length === 0 || written.length > maxLength ? '' : `, did you mean '${closest(written, names)}'?`
+  return names.length === 0 || typeof written !== 'string' || written.length > maxLength ? '' : `, did you mean '${closest(written, names)}'?`
 }

@@ -43,6 +43,7 @@ export function checkOptions (options: RestModelsOptions): CheckedOptions {
   readHandle(db)
   requirePolicy("'defaultAuth'", auth)
   if (!/^(?:\/[^/:*?#\s]+)*$/.test(prefix)) throw new errors.InvalidOptions("'prefix' must be empty or a path such as '/api', without a final slash")
+  if (typeof decorator !== 'string' || decorator === '') throw new errors.InvalidOptions("'decorator' must be the name of a decorator, such as 'restModels'")
   if (!Array.isArray(allowedOrigins)) throw new errors.InvalidOptions("'allowedOrigins' must be a list of origins")
   for (const origin of allowedOrigins) requireOrigin(origin)
   return Object.freeze({
@@ -56,6 +57,7 @@ function requireOrigin (origin: string): void {
 }
 
 function mergeLimits (limits: Partial<Limits>): Limits {
+  if (typeof limits !== 'object') throw new errors.InvalidOptions("The option 'limits' must be an object")
   requireKnown("The option 'limits'", limits, Object.keys(defaultLimits))
   for (const [name, value] of Object.entries(limits)) {
     if (!Number.isSafeInteger(value) || value < 0) throw new errors.InvalidOptions(`'limits.${name}' must be a whole number of at least 0`)

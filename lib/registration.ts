@@ -4,7 +4,7 @@ import type { Model } from './model/define-model.js'
 import type { FieldNameOf, ForeignKeyNameOf } from './model/types.js'
 import { suggestion } from './nearest.js'
 import { followPath, pathName, type Path } from './plan/path.js'
-import { reads, type Policy } from './policy/policy.js'
+import { operations, reads, type Policy } from './policy/policy.js'
 
 /** How a model is exposed; everything may be left out. */
 export interface ResourceOptions<M extends Model = Model> {
@@ -85,6 +85,8 @@ export function requireKnown (where: string, options: object, known: readonly st
 export function requirePolicy (where: string, policy: Policy): void {
   const isPolicy = typeof policy?.authenticator === 'function' && typeof policy.permits === 'function' && Array.isArray(policy.open)
   if (!isPolicy) throw new errors.InvalidOptions(`${where} is not a policy; use readOnlyAuth(), userAuth(User) or adminAuth(User)`)
+  const unknown = policy.open.find((operation) => !operations.includes(operation))
+  if (unknown !== undefined) throw new errors.InvalidOptions(`${where} opens an unknown operation '${unknown}'${suggestion(unknown, operations)}`)
 }
 
 interface PageLimits {

@@ -49,7 +49,7 @@ export class ResourceRegistry {
    * @throws REST_MODELS_ALREADY_SET_UP, REST_MODELS_TABLE_MISMATCH, REST_MODELS_UNSUPPORTED_DATABASE, REST_MODELS_INVALID_MODEL
    */
   async setup (): Promise<void> {
-    if (this.#isSetUp) throw new errors.AlreadySetUp('setup() was called twice')
+    if (this.#isSetUp) throw new errors.AlreadySetUp('setup() was called twice; call it once, after the last register()')
     this.#requireNotReady('setup() was called')
     this.#isSetUp = true
     await this.#fastify.register(openContainer(this.#registrations, this.#options), { prefix: this.#options.prefix })

@@ -36,9 +36,9 @@ const routeTable = {
 
 /** Each path of a resource, and what is answered to the methods that it does not have. */
 const paths = {
-  list: { suffix: '/', allowed: 'GET, HEAD, POST', others: ['PUT', 'PATCH', 'DELETE'] },
-  record: { suffix: '/:id/', allowed: 'GET, HEAD, PUT, DELETE', others: ['POST', 'PATCH'] }
-} as const satisfies Record<RouteRow['path'], { suffix: string, allowed: string, others: HTTPMethods[] }>
+  list: { suffix: '/', allowed: 'GET, HEAD, POST', judgedAs: 'create', others: ['PUT', 'PATCH', 'DELETE'] },
+  record: { suffix: '/:id/', allowed: 'GET, HEAD, PUT, DELETE', judgedAs: 'update', others: ['POST', 'PATCH'] }
+} as const satisfies Record<RouteRow['path'], { suffix: string, allowed: string, judgedAs: Operation, others: HTTPMethods[] }>
 
 /** Adds the routes of a resource below the scope's prefix. */
 export function addRoutes (scope: FastifyInstance, resource: Resource, authenticate: Authenticate): void {
@@ -54,11 +54,11 @@ export function addRoutes (scope: FastifyInstance, resource: Resource, authentic
       schema: schemaOf(row, resource.schemas)
     })
   }
-  for (const [path, { suffix, allowed, others }] of Object.entries(paths)) {
+  for (const { suffix, allowed, judgedAs, others } of Object.values(paths)) {
     addRoute(scope, `/${name}${suffix}`, {
       method: [...others],
       handler: refuseMethod(allowed),
-      preHandler: policyHooks(policy, authenticate, path === 'list' ? 'create' : 'update'),
+      preHandler: policyHooks(policy, authenticate, judgedAs),
       schema: { response: failures }
     })
   }

@@ -15,7 +15,8 @@ test('of several unique fields the one that is taken is named, on create and on 
   await post('/api/pair/', { left: 'c', right: 'd', group: 'g', user: 1 })
   t.match((await post('/api/pair/', { left: 'x', right: 'b', group: 'g', user: 1 })).json(), { statusCode: 409, details: [{ field: 'right' }] })
   t.match((await put('/api/pair/2/', { left: 'a', right: 'd' })).json(), { statusCode: 409, details: [{ field: 'left' }] })
-  t.match((await put('/api/pair/2/', { left: 'c', right: 'e' })).statusCode, 200, 'its own values are not taken')
+  t.match((await put('/api/pair/2/', { left: 'c', right: 'b' })).json(), { statusCode: 409, details: [{ field: 'right' }] }, 'its own value is not the one')
+  t.equal((await put('/api/pair/2/', { left: 'c', right: 'e' })).statusCode, 200, 'its own values are not taken')
 })
 
 test('of several foreign keys the one that refers to nothing is named', async (t) => {

@@ -159,6 +159,7 @@ test("the host's parser of query strings works for the host alone", async (t) =>
 
 const routerSettings: Record<string, FastifyServerOptions> = {
   'exposeHeadRoutes: false': { exposeHeadRoutes: false },
+  'useSemicolonDelimiter: true': { useSemicolonDelimiter: true },
   'ignoreTrailingSlash: true': { routerOptions: { ignoreTrailingSlash: true } },
   'ignoreTrailingSlash: true, in its old place': { ignoreTrailingSlash: true },
   'caseSensitive: false': { routerOptions: { caseSensitive: false } },

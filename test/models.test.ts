@@ -350,3 +350,27 @@ test('neither JSON nor a password can be read from the text of a filter', (t) =>
   t.equal(fieldKinds.password.parse('secret', {}), undefined)
   t.end()
 })
+
+test('a text whose format is that of a date is serialized like any other, whatever is stored', async (t) => {
+  const Dated = defineModel('Dated', { day: text({ format: 'date' }), at: text({ format: 'date-time', nullable: true }), format: text({ default: 'x' }) })
+  const day = 'x","id":7,"z":"'
+  const { get, post } = await buildApp(t, { models: [Dated], rows: { dated: [{ day, at: 'q"' }] }, register: (registry) => { registry.register(Dated, { auth: anybody }) } })
+  t.same((await get('/api/dated/1/')).json(), { id: 1, day, at: 'q"', format: 'x' })
+  t.equal((await post('/api/dated/', { day })).statusCode, 400, 'what is written must have the format')
+  t.equal((await post('/api/dated/', { day: '2024-01-01' })).statusCode, 201)
+})
+
+test('a function of a default is held to the bounds of its field', async (t) => {
+  let given: unknown = 3
+  const Counted = defineModel('Counted', { count: integer({ minimum: 1, maximum: 5, default: () => given as number }) })
+  const { post, rowsOf } = await buildApp(t, { models: [Counted], register: (registry) => { registry.register(Counted, { auth: anybody }) } })
+  t.equal((await post('/api/counted/', {})).statusCode, 201)
+  for (given of [9, '3', null, undefined, 1.5]) t.equal((await post('/api/counted/', {})).statusCode, 500, String(given))
+  t.equal((await rowsOf('counted')).length, 1)
+})
+
+test('a decimal of fifteen digits behind the point may be negative', async (t) => {
+  const Small = defineModel('Small', { part: decimal({ precision: 15, scale: 15 }) })
+  const { post } = await buildApp(t, { models: [Small], register: (registry) => { registry.register(Small, { auth: anybody }) } })
+  t.match((await post('/api/small/', { part: '-0.123456789012345' })).json(), { part: '-0.123456789012345' })
+})

@@ -190,6 +190,12 @@ const wrongTables: Record<string, Mistake> = {
     code: 'TABLE_MISMATCH',
     names: ["field 'born'", 'is date', 'of no type']
   },
+  'an id that is no primary key': {
+    wrong: 'create table legacy (id integer, name text not null, born date, user_id integer)',
+    right: 'create table legacy (id integer primary key, name text not null, born date, user_id integer)',
+    code: 'TABLE_MISMATCH',
+    names: ["field 'id'", "model 'Legacy'", 'primary key']
+  },
   'a missing primary key': {
     wrong: 'create table legacy (name text not null, born date, user_id integer)',
     right: 'create table legacy (id integer not null primary key, name text not null, born date, user_id integer)',
@@ -240,7 +246,7 @@ test('setup() lists all that does not fit at once, also of models that are only 
     'The database does not fit the models:',
     "- field 'user' of model 'Message' is foreignKey, but column 'user_id' is TEXT in table 'message'",
     "- field 'content' of model 'Message' is not nullable, but column 'content' is nullable in table 'message'",
-    "- field 'pub_date' of model 'Message' needs column 'pub_date' of table 'message', which does not exist",
+    "- field 'pub_date' of model 'Message' needs column 'pub_date' of table 'message', which does not exist; add it by a migration, or name another with 'column'",
     "- model 'User' needs table 'user', which does not exist; createTables() creates it"
   ].join('\n'))
 })

@@ -1,11 +1,13 @@
-import { sql, type Kysely } from 'kysely'
+import Database from 'better-sqlite3'
+import Fastify from 'fastify'
+import { Kysely, sql, SqliteAdapter, SqliteDialect } from 'kysely'
 import { test, type Test } from 'tap'
-import {
+import restModels, {
   adminAuth, bigint, boolean, createTables, date, datetime, decimal, defineModel, foreignKey, integer, json, number, password, text, userAuth, uuid, type Model
 } from '../lib/index.js'
 import type { Tables } from '../lib/query/engine.js'
 import { openSqlite } from '../lib/sqlite.js'
-import { buildApp, Message, Note, registerSite, siteModels, siteUsers, User } from './helper.js'
+import { buildApp, client, Message, Note, registerSite, siteModels, siteUsers, User } from './helper.js'
 
 const anybody = { open: ['list', 'read', 'create', 'update', 'delete'] as const, authenticator: () => async () => null, permits: () => false }
 
@@ -163,7 +165,7 @@ const legacyTables = [
   `create table "Accounts" ("id" integer not null primary key, "Login" varchar(30) collate nocase not null unique, "PASS" varchar(200) not null,
     "Enabled" tinyint not null default 1, "IsRoot" smallint not null default 0, "Created" timestamp not null)`,
   `create table "app__post" (id integer primary key, "AUTHOR" int not null references "Accounts" (id), "Body" clob not null collate nocase,
-    "Price" numeric(8,2), "Stamp" text, "Blob" blob, untyped, dropped text)`
+    "Price" numeric(8,2), "Stamp" text, "Blob" clob, untyped, dropped text)`
 ]
 const Account = defineModel('Account', {
   login: text({ column: 'Login', unique: true }),
@@ -331,3 +333,49 @@ test('indexes of tables and columns whose names run together do not collide', as
   await createTables(db, [Owner, A, AB])
   t.equal((await definitions(db)).filter(([, made]) => made.includes('INDEX') || made.includes('index')).length, 2)
 })
+
+test('a stored boolean that is neither 0 nor 1 passes for nothing, least of all for an admin', async (t) => {
+  const db = await made(t)
+  await createTables(db, siteModels)
+  await sql`pragma ignore_check_constraints = on`.execute(db)
+  for (const [id, admin, active] of [[1, 1, 1], [2, "'f'", "'t'"], [3, 1, "'f'"], [4, 2, 1]] as const) {
+    const { password: hash } = (await siteUsers())[id - 1] ?? {}
+    await sql`insert into user (id, username, password, email, active, admin) values (${id}, ${`user${id}`}, ${hash}, 'x', ${sql.raw(String(active))}, ${sql.raw(String(admin))})`.execute(db)
+  }
+  const { post, get } = await appOn(t, db)
+  const names = ['admin', 'alice', 'bob', 'carol']
+  const statuses = []
+  for (const [index, name] of names.entries()) statuses.push((await post('/api/user/', { username: 'new', password: 'x', email: 'y' }, { as: [`user${index + 1}`, name] })).statusCode)
+  t.same(statuses, [201, 500, 500, 500])
+  t.equal((await get('/api/user/2/')).statusCode, 500)
+  t.equal((await get('/api/user/1/')).statusCode, 200)
+})
+
+test('a connection that gives integers as BigInt is refused at start-up', async (t) => {
+  const database = new Database(':memory:').defaultSafeIntegers(true)
+  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) })
+  t.teardown(async () => { await db.destroy() })
+  database.pragma('foreign_keys = on')
+  await createTables(db, siteModels)
+  await t.rejects(appOn(t, db), { code: 'REST_MODELS_UNSUPPORTED_DATABASE', message: /defaultSafeIntegers/ })
+})
+
+test('an adapter of one\'s own that extends that of SQLite is SQLite', async (t) => {
+  class OwnAdapter extends SqliteAdapter {}
+  class OwnDialect extends SqliteDialect { override createAdapter () { return new OwnAdapter() } }
+  const database = new Database(':memory:')
+  database.pragma('foreign_keys = on')
+  const db = new Kysely<Tables>({ dialect: new OwnDialect({ database }) })
+  t.teardown(async () => { await db.destroy() })
+  await createTables(db, siteModels)
+  t.equal((await (await appOn(t, db)).get('/api/note/')).statusCode, 200)
+})
+
+async function appOn (t: Test, db: Kysely<Tables>) {
+  const app = Fastify()
+  t.teardown(async () => { await app.close() })
+  await app.register(restModels, { db })
+  registerSite(app.restModels)
+  await app.restModels.setup()
+  return client(app)
+}

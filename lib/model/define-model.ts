@@ -23,8 +23,9 @@ const commonOptions = ['nullable', 'default', 'unique', 'column']
  */
 export function defineModel<
   const Name extends string, const Fields extends FieldSet, const Table extends string = Lowercase<Name>
-> (name: Name, fields: Fields, { table = name.toLowerCase() as Table }: { readonly table?: Table } = {}): Model<Name, Fields, Table> {
+> (name: Name, fields: Fields, { table = String(name).toLowerCase() as Table }: { readonly table?: Table } = {}): Model<Name, Fields, Table> {
   requireIdentifier(name, `model '${name}'`)
+  if (typeof fields !== 'object' || fields === null) throw new errors.InvalidModel(`model '${name}' needs its fields in an object`)
   requireSqlName(table, `table '${table}' of model '${name}'`)
   for (const [fieldName, field] of Object.entries(fields)) checkField(`field '${fieldName}' of model '${name}'`, fieldName, field)
   const columns = columnsOf(name, fields)
@@ -42,7 +43,7 @@ function checkField (where: string, name: string, field: Field): void {
 }
 
 function requireIdentifier (name: string, where: string): void {
-  if (identifier.test(name) && !name.includes('__') && !name.endsWith('_')) return
+  if (typeof name === 'string' && identifier.test(name) && !name.includes('__') && !name.endsWith('_')) return
   throw new errors.InvalidModel(
     `${where}: a name consists of letters, digits and single underscores, begins with a letter, and does not end with an underscore`)
 }
@@ -63,6 +64,7 @@ function checkOptions (where: string, { kind, options }: Field): void {
 
 function optionFault ({ nullable, onDelete, format, precision = 15, scale = 2, ...options }: FieldOptions): string | undefined {
   if (format !== undefined && !(formatNames as string[]).includes(format)) return `'format' is one of ${formatNames.join(', ')}`
+  if (nullable !== undefined && typeof nullable !== 'boolean') return "'nullable' is true or false"
   if (options.default === null && nullable !== true) return "the default is null, but the field is not 'nullable'"
   if (onDelete !== undefined && !['restrict', 'cascade', 'set null'].includes(onDelete)) return "'onDelete' is 'restrict', 'cascade' or 'set null'"
   if (onDelete === 'set null' && nullable !== true) return "onDelete 'set null' needs a field that is 'nullable'"
@@ -77,11 +79,17 @@ function boundFault (options: FieldOptions): string | undefined {
   const length = (['minLength', 'maxLength'] as const).find((name) => !isUndefinedOr(options[name], (value) => Number.isSafeInteger(value) && value >= 0))
   if (length !== undefined) return `'${length}' must be a whole number of at least 0`
   const bound = (['minimum', 'maximum'] as const).find((name) => !isUndefinedOr(options[name], Number.isFinite))
-  return bound && `'${bound}' must be a finite number`
+  if (bound !== undefined) return `'${bound}' must be a finite number`
+  if (isAbove(options.minimum, options.maximum)) return "'minimum' is more than 'maximum'"
+  return isAbove(options.minLength, options.maxLength) ? "'minLength' is more than 'maxLength'" : undefined
 }
 
 function isUndefinedOr (value: number | undefined, holds: (value: number) => boolean): boolean {
   return value === undefined || holds(value)
+}
+
+function isAbove (low: number | undefined, high: number | undefined): boolean {
+  return low !== undefined && high !== undefined && low > high
 }
 
 /** Engines do not tell columns apart by case. */

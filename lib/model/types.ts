@@ -45,9 +45,12 @@ interface SqliteValues {
 }
 type StoredValue<F extends Field> = F['kind'] extends keyof SqliteValues ? SqliteValues[F['kind']] : ValueOf<F>
 type NullableColumn<F extends Field> = Nullable<F> extends true ? StoredValue<F> | null : StoredValue<F>
-type StoredColumn<F extends Field> = F['options'] extends { readonly default: string | number | boolean }
-  ? WithDefault<NullableColumn<F>>
-  : NullableColumn<F>
+/** A default that the table has as well: not that of a function, nor that of a password, which is hashed. */
+type HasStoredDefault<F extends Field> =
+  F['kind'] extends 'password' ? false
+    : F['options'] extends { readonly default: (...given: never[]) => unknown } ? false
+      : F['options'] extends { readonly default: {} } ? true : false
+type StoredColumn<F extends Field> = HasStoredDefault<F> extends true ? WithDefault<NullableColumn<F>> : NullableColumn<F>
 /** `Generated` does not look into a type that is a `ColumnType` already. */
 type WithDefault<C> = ColumnType<SelectType<C>, InsertType<C> | undefined, UpdateType<C>>
 

@@ -1,15 +1,27 @@
-import { errors, type FieldFault } from '../errors.js'
+import { errors } from '../errors.js'
 import { isNow, type Column } from '../model/column.js'
 import { fieldKinds } from '../vocabulary/field-kinds.js'
+import type { Check } from './read-fields.js'
 import type { Json } from '../vocabulary/values.js'
 
-/** The value of a field that a create left out: its default, or null. */
-export function defaultOf (column: Column, now: Date): Json {
+/**
+ * The value of a field that a create left out: its default, or null.
+ *
+ * @throws TypeError if a function gave what the field cannot hold
+ */
+export function defaultOf (column: Column, now: Date, check: Check): Json {
   const { default: declared } = column.options
   if (declared === undefined || declared === null) return null
-  const value = fieldKinds[column.kind].accept(givenValue(column, declared, now), column.options)
-  if (value === undefined) throw new TypeError(`The default of '${column.field}' must be ${fieldKinds[column.kind].expects}`)
-  return value
+  const given = givenValue(column, declared, now)
+  const fault = faultOf(column, given, check)
+  if (fault !== undefined) throw new TypeError(`The default of field '${column.field}' ${fault}`)
+  return fieldKinds[column.kind].accept(given, column.options) as Json
+}
+
+function faultOf (column: Column, value: Json, check: Check): string | undefined {
+  const [fault] = check({ [column.key]: value })
+  if (fault !== undefined) return fault.message
+  return fieldKinds[column.kind].accept(value, column.options) === undefined ? `must be ${fieldKinds[column.kind].expects}` : undefined
 }
 
 function givenValue (column: Column, declared: unknown, now: Date): Json {
@@ -23,15 +35,11 @@ function givenValue (column: Column, declared: unknown, now: Date): Json {
  *
  * @throws REST_MODELS_INVALID_MODEL naming the model and the field
  */
-export function requireSoundDefaults (model: string, columns: readonly Column[], check: (values: object) => readonly FieldFault[]): void {
+export function requireSoundDefaults (model: string, columns: readonly Column[], check: Check): void {
   for (const column of columns) {
     const { default: declared } = column.options
     if (declared === undefined || declared === null || isNow(column) || typeof declared === 'function') continue
-    const [fault] = check({ [column.key]: declared })
-    const isStorable = fault === undefined && fieldKinds[column.kind].accept(declared as Json, column.options) !== undefined
-    if (!isStorable) {
-      const message = fault?.message ?? `must be ${fieldKinds[column.kind].expects}`
-      throw new errors.InvalidModel(`field '${column.field}' of model '${model}': the default ${message}`)
-    }
+    const fault = faultOf(column, declared as Json, check)
+    if (fault !== undefined) throw new errors.InvalidModel(`field '${column.field}' of model '${model}': the default ${fault}`)
   }
 }

@@ -1,4 +1,4 @@
-/** What one request may ask for. Counts are inclusive; lengths are in characters. */
+/** What one request may ask for. Counts are inclusive; lengths are in UTF-16 units. */
 export interface Limits {
   /** Records that a page may skip. */
   readonly offset: number

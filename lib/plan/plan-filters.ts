@@ -81,9 +81,9 @@ function requireFewer (filters: readonly WrittenFilter[], most: number): void {
 
 /** `user=1&user_id=1` says one thing twice; `user=1&user_id=2` contradicts itself, and must not match both. */
 function toCondition ({ spellings, ...condition }: Spelled): PlannedCondition {
-  const [[, values], other] = [...spellings] as [[string, Stored[]], [string, Stored[]]?]
-  if (other !== undefined && !isDeepStrictEqual(new Set(values), new Set(other[1]))) {
-    const [field] = other
+  const [values = [], ...others] = spellings.values()
+  if (others.some((other) => !isDeepStrictEqual(new Set(other), new Set(values)))) {
+    const [, field = ''] = spellings.keys()
     throw withDetails(new errors.InvalidValue(field), [{ field, message: 'contradicts another spelling of its name' }])
   }
   return { ...condition, values }
@@ -95,7 +95,7 @@ function unknownName (name: string, shorter: Path | undefined): Error {
 }
 
 function unknownOperator (name: string): Error {
-  return withDetails(new errors.UnknownOperator(name), [{ field: name, message: 'ends with an operator that its field does not have' }])
+  return withDetails(new errors.UnknownOperator(name), [{ field: name, message: 'asks for an operator that its field does not have' }])
 }
 
 function tooMuch (field: string, message: string): Error {

@@ -30,14 +30,14 @@ export type WritePlan = ReadonlyMap<Column, Json>
  * @throws REST_MODELS_INVALID_RECORD (400) listing every fault by field
  */
 export function planCreate (scope: WriteScope, payload: Payload, ownerId: Json): WritePlan {
-  const { model, owner, writable, checkCreate } = scope
+  const { model, owner, writable, checkCreate, checkValues } = scope
   const { fields, faults } = readFields(scope, withoutOwner(payload, owner), checkCreate)
   const fixed = [...fields.values()].filter(({ column }) => !writable.has(column))
-  requireNoFaults([...faults, ...fixed.map(({ name }) => ({ field: name, message: 'is set by the server' }))])
+  requireNoFaults(faults, fixed, 'is set by the server')
   const now = new Date()
   return new Map(model.columns.slice(1).map((column) => {
     const written = fields.get(column)
-    return [column, column === owner ? ownerId : written === undefined ? defaultOf(column, now) : written.value]
+    return [column, column === owner ? ownerId : written === undefined ? defaultOf(column, now, checkValues) : written.value]
   }))
 }
 
@@ -53,7 +53,7 @@ export function planUpdate (scope: WriteScope, payload: Payload, stored: Readonl
   const { fields, faults } = readFields(scope, payload, checkValues)
   const changed = [...fields.values()].filter((field) => !isKept(field, stored, writable))
   const fixed = changed.filter(({ column }) => !writable.has(column))
-  requireNoFaults([...faults, ...fixed.map(({ name }) => ({ field: name, message: 'cannot be changed' }))])
+  requireNoFaults(faults, fixed, 'cannot be changed')
   return new Map(changed.map(({ column, value }) => [column, value]))
 }
 
@@ -66,7 +66,9 @@ function isKept ({ column, value }: WrittenField, stored: Readonly<Record<string
   return (isSecret(column) || !writable.has(column)) && isDeepStrictEqual(value, stored[column.key])
 }
 
-function requireNoFaults (faults: readonly FieldFault[]): void {
-  if (faults.length === 0) return
-  throw withDetails(new errors.InvalidRecord(faults.map(({ field }) => `'${field}'`).join(', ')), faults)
+/** Refuses faults, and fields that no client may write, each name once. */
+function requireNoFaults (faults: readonly FieldFault[], fixed: readonly WrittenField[], message: string): void {
+  const unwritable = fixed.filter(({ name }) => !faults.some(({ field }) => field === name)).map(({ name }) => ({ field: name, message }))
+  const all = [...faults, ...unwritable]
+  if (all.length > 0) throw withDetails(new errors.InvalidRecord(all.map(({ field }) => `'${field}'`).join(', ')), all)
 }

@@ -17,8 +17,8 @@ export function policyHooks (policy: Policy, authenticate: Authenticate, operati
   if (policy.open.includes(operation)) return []
   return [async (request: FastifyRequest, reply: FastifyReply) => {
     const user = await authenticate(request, reply)
-    // A policy of JavaScript that gives undefined, or a promise for an answer, must not let anybody in.
-    if (user?.id === undefined) return refuse(reply)
+    // A policy of JavaScript that gives no id, or a promise for an answer, must not let anybody in.
+    if (user == null || !Number.isSafeInteger(user.id)) return refuse(reply)
     if (policy.permits(user, operation) !== true) throw new errors.Forbidden()
     request.setDecorator(kUser, user)
   }]

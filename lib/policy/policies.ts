@@ -36,7 +36,7 @@ export function readOnlyAuth (): Policy {
  * @throws REST_MODELS_UNKNOWN_OPTION_FIELD, REST_MODELS_INVALID_OPTIONS if the model lacks a field or has it of another kind
  */
 export function userAuth<M extends Model> (users: M, options: UserAuthOptions<FieldNameOf<M>> = {}): Policy {
-  checkOptions(options)
+  checkOptions(users, options)
   const columns = userColumns(users, options)
   return Object.freeze({
     open: options.protect === 'all' ? [] : reads,
@@ -60,8 +60,9 @@ export function userAuth<M extends Model> (users: M, options: UserAuthOptions<Fi
 
 /** Like {@link userAuth}, but only users whose `admin` field is true may do what is not open. */
 export function adminAuth<M extends Model> (users: M, options: UserAuthOptions<FieldNameOf<M>> = {}): Policy {
+  const policy = userAuth(users, options)
   requireField(users, options.admin ?? 'admin', 'boolean')
-  return specialise(userAuth(users, options), (user) => user.admin)
+  return specialise(policy, (user) => user.admin)
 }
 
 /** A policy that permits less than another. */
@@ -69,12 +70,14 @@ function specialise (policy: Policy, isPermitted: (user: PolicyUser) => boolean)
   return Object.freeze({ ...policy, permits: (user, operation) => policy.permits(user, operation) && isPermitted(user) } satisfies Policy)
 }
 
-function checkOptions (options: UserAuthOptions): void {
+function checkOptions (users: Model, options: UserAuthOptions): void {
   for (const name of Object.keys(options)) {
     if (!(optionNames as readonly string[]).includes(name)) {
       throw new errors.InvalidOptions(`A policy has an unknown option '${name}'${suggestion(name, optionNames)}`)
     }
   }
+  if (!(users?.byName instanceof Map)) throw new errors.InvalidOptions('A policy for users needs their model; do files import each other in a circle?')
+  if (options.verify !== undefined && typeof options.verify !== 'function') throw new errors.InvalidOptions("The option 'verify' of a policy is a function")
   if (!['writes', 'all', undefined].includes(options.protect)) throw new errors.InvalidOptions("The option 'protect' of a policy is 'writes' or 'all'")
 }
 
@@ -84,7 +87,7 @@ function userColumns (users: Model, options: UserAuthOptions): UserColumns {
     username: requireField(users, username, 'text'),
     password: requireField(users, password, 'password'),
     active: active === null ? undefined : requireField(users, active, 'boolean'),
-    admin: users.byName.has(admin) || options.admin !== undefined ? requireField(users, admin, 'boolean') : undefined
+    admin: users.byName.has(admin) || options.admin != null ? requireField(users, admin, 'boolean') : undefined
   }
 }
 

@@ -4,7 +4,8 @@ import type { AnyKysely } from '../query/engine.js'
 import type { Credentials, Passwords } from './passwords.js'
 
 /** What a client can do with a resource; HEAD counts as the GET that it stands for. */
-export type Operation = 'list' | 'read' | 'create' | 'update' | 'delete'
+export const operations = ['list', 'read', 'create', 'update', 'delete'] as const
+export type Operation = (typeof operations)[number]
 
 /** The operations that change nothing. */
 export const reads: readonly Operation[] = ['list', 'read']

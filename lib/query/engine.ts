@@ -29,7 +29,9 @@ export const deadlineFunction = 'rest_models_before'
  */
 export async function openEngine (handle: AnyKysely): Promise<Engine> {
   const { db, dialect } = readHandle(handle)
-  if (Number(await ask(db, dialect.requirement.query)) !== 1) throw new errors.UnsupportedDatabase(dialect.requirement.remedy)
+  const answer = await ask(db, dialect.requirement.query)
+  if (typeof answer === 'bigint') throw new errors.UnsupportedDatabase("The connection gives integers as BigInt: switch 'defaultSafeIntegers' off")
+  if (answer !== 1) throw new errors.UnsupportedDatabase(dialect.requirement.remedy)
   const hasDeadline = Number(await ask(db, dialect.hasFunction(deadlineFunction))) > 0
   return Object.freeze({ db, dialect, hasDeadline })
 }
@@ -38,12 +40,18 @@ export async function openEngine (handle: AnyKysely): Promise<Engine> {
 export function readHandle (handle: AnyKysely): { readonly db: Kysely<Tables>, readonly dialect: Dialect } {
   // Kysely<T> is invariant in T; the names come from models, so any T will do.
   const db = (handle as unknown as Kysely<Tables>).withoutPlugins()
-  const adapter = db.getExecutor().adapter.constructor.name
-  const dialect = Object.values<Dialect>(dialects).find((row) => row.adapter === adapter)
+  const names = classNames(db.getExecutor().adapter)
+  const dialect = Object.values<Dialect>(dialects).find((row) => names.includes(row.adapter))
   if (dialect === undefined) {
-    throw new errors.UnsupportedDatabase(`'db' runs on ${adapter}; supported: ${Object.keys(dialects).join(', ')}`)
+    throw new errors.UnsupportedDatabase(`'db' runs on ${names[0]}; supported: ${Object.keys(dialects).join(', ')}`)
   }
   return { db, dialect }
+}
+
+/** The names of the class of an object and of those that it extends. */
+function classNames (instance: object): readonly string[] {
+  const parent = Object.getPrototypeOf(instance) as object | null
+  return parent === null ? [] : [parent.constructor.name, ...classNames(parent)]
 }
 
 async function ask (db: Kysely<Tables>, question: RawBuilder<unknown>): Promise<unknown> {

@@ -34,13 +34,18 @@ export function compileList ({ db, dialect, hasDeadline }: Engine, { model, colu
     query = query.innerJoin(`${table} as ${alias}`, (on) =>
       on.on(sql<SqlBool>`${columnRef(column, from)} = ${sql.ref(`${alias}.id`)}`))
   }
+  const deadline = performance.now() + statementTime
   if (hasDeadline && mayTakeLong(plan)) {
     // First, since SQLite does not go on to the conditions behind one that is false.
     for (const alias of [baseAlias, ...plan.joins.map((join) => join.alias)]) {
-      query = query.where(inTime(alias, performance.now() + statementTime))
+      query = query.where(inTime(alias, deadline))
     }
   }
-  for (const condition of plan.conditions) query = query.where(conditionSql(condition, dialect))
+  for (const condition of plan.conditions) {
+    // A pattern may take long in one row.
+    if (hasDeadline && operators[condition.operator].syntax === 'pattern') query = query.where(inTime(condition.alias, deadline))
+    query = query.where(conditionSql(condition, dialect))
+  }
   for (const { column, descending } of plan.ordering) {
     const ref = columnRef(column, baseAlias)
     query = query.orderBy(isCollated(column) ? dialect.exact(sql`${ref}`) : ref, descending ? 'desc' : 'asc')

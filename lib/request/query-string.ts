@@ -3,9 +3,9 @@ import { errors } from '../errors.js'
 /** Names and values of a query string or an urlencoded form, decoded, in the order in which they were written. */
 export type Entries = ReadonlyArray<readonly [name: string, value: string]>
 
-/** The text behind the first `?` of a URL, or an empty text. */
+/** The text behind the first `?` of a URL, or behind a `;` if the host lets that begin a query; or an empty text. */
 export function queryOf (url: string): string {
-  const start = url.indexOf('?')
+  const start = url.search(/[?;]/)
   return start === -1 ? '' : url.slice(start + 1)
 }
 

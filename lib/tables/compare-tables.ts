@@ -5,7 +5,8 @@ import type { AnyKysely } from '../query/engine.js'
 import type { Dialect, DialectName } from '../vocabulary/dialects.js'
 import { fieldKinds } from '../vocabulary/field-kinds.js'
 
-type TableColumn = Awaited<ReturnType<AnyKysely['introspection']['getTables']>>[number]['columns'][number]
+type Table = Awaited<ReturnType<AnyKysely['introspection']['getTables']>>[number]
+type TableColumn = Table['columns'][number] & Pick<Table, 'isView'>
 
 /** The tables of a database. */
 export interface DatabaseTables {
@@ -15,8 +16,8 @@ export interface DatabaseTables {
 
 export async function readTables (db: AnyKysely, { foldName }: Dialect): Promise<DatabaseTables> {
   const tables = await db.introspection.getTables()
-  const byName = new Map(tables.map(({ name, columns }) =>
-    [foldName(name), new Map(columns.map((column) => [foldName(column.name), column]))] as const))
+  const byName = new Map(tables.map(({ name, isView, columns }) =>
+    [foldName(name), new Map(columns.map((column) => [foldName(column.name), { ...column, isView }]))] as const))
   return { of: ({ table }) => byName.get(foldName(table)) }
 }
 
@@ -38,16 +39,17 @@ function compareTable (tables: DatabaseTables, model: Model, dialect: Dialect): 
   return model.columns.flatMap((column) => {
     const where = `field '${column.field}' of model '${model.name}'`
     const found = columns.get(dialect.foldName(column.name))
-    if (found === undefined) return [`${where} needs column '${column.name}' of table '${model.table}', which does not exist`]
+    if (found === undefined) return [`${where} needs column '${column.name}' of table '${model.table}', which does not exist; add it by a migration, or name another with 'column'`]
     return compareColumn(column, found, dialect.name).map((difference) => `${where} ${difference} in table '${model.table}'`)
   })
 }
 
-function compareColumn (column: Column, { name, dataType, isNullable }: TableColumn, dialect: DialectName): readonly string[] {
+function compareColumn (column: Column, { name, dataType, isNullable, isAutoIncrementing, isView }: TableColumn, dialect: DialectName): readonly string[] {
   const differences: string[] = []
   if (!fieldKinds[column.kind].storage[dialect].holds(dataType)) {
     differences.push(`is ${column.kind}, but column '${name}' is ${dataType || 'of no type'}`)
   }
+  if (column === primaryKey && !isAutoIncrementing && !isView) differences.push(`needs column '${name}' to be the integer primary key`)
   if (column !== primaryKey && column.nullable !== isNullable) {
     differences.push(`${column.nullable ? 'is nullable' : 'is not nullable'}, but column '${name}' is ${isNullable ? 'nullable' : 'not null'}`)
   }

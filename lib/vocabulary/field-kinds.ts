@@ -66,7 +66,7 @@ const table = {
   decimal: row<string>({
     options: ['precision', 'scale'],
     expects: 'the text of a decimal number within its digits',
-    schema: () => Type.String({ pattern: '^-?(0|[1-9][0-9]*)(\\.[0-9]+)?$', maxLength: 17 }),
+    schema: () => Type.String({ pattern: '^-?(0|[1-9][0-9]*)(\\.[0-9]+)?$', maxLength: 18 }),
     accept: (text, options) => values.decimal(text, ...digits(options)),
     parse: (text, options) => values.decimal(text, ...digits(options)),
     operators: everything,

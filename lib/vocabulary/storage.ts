@@ -22,11 +22,12 @@ export interface Storage {
 }
 
 /** A column's affinity decides what SQLite makes of a value: https://www.sqlite.org/datatype3.html, section 3.1. */
-function affinity (declaredType: string): 'integer' | 'text' | 'blob' | 'real' | 'numeric' {
+function affinity (declaredType: string): 'integer' | 'text' | 'none' | 'blob' | 'real' | 'numeric' {
   const type = declaredType.toLowerCase()
   if (type.includes('int')) return 'integer'
   if (/char|clob|text/.test(type)) return 'text'
-  if (type === '' || type.includes('blob')) return 'blob'
+  if (type === '') return 'none'
+  if (type.includes('blob')) return 'blob'
   return /real|floa|doub/.test(type) ? 'real' : 'numeric'
 }
 
@@ -34,6 +35,12 @@ const held = (...affinities: Array<ReturnType<typeof affinity>>) =>
   (declaredType: string) => affinities.includes(affinity(declaredType))
 
 const asIs = { encode: (value: Json) => value as Stored, decode: (stored: Stored) => stored as Json }
+
+/** Anything else must not pass for true: it may decide who is an admin. */
+function decodeBoolean (stored: Stored): boolean {
+  if (stored === 1 || stored === 0) return stored === 1
+  throw new TypeError('A boolean column holds something else than 0 and 1')
+}
 
 const plainDatetime = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/
 
@@ -44,7 +51,7 @@ function decodeDatetime (stored: Stored): string {
 }
 
 export const sqliteStorage = {
-  text: { type: () => 'text', holds: held('text', 'blob'), ...asIs },
+  text: { type: () => 'text', holds: held('text', 'none'), ...asIs },
   integer: { type: () => 'integer', holds: held('integer', 'numeric'), ...asIs },
   bigint: {
     type: () => 'bigint',
@@ -65,7 +72,7 @@ export const sqliteStorage = {
     holds: held('numeric', 'integer'),
     check: (column) => sql`${column} in (0, 1)`,
     encode: Number,
-    decode: (stored) => stored !== 0
+    decode: decodeBoolean
   },
   datetime: {
     type: () => 'datetime',
@@ -77,7 +84,7 @@ export const sqliteStorage = {
   date: { type: () => 'date', holds: held('numeric', 'text'), now: sql`current_date`, ...asIs },
   json: {
     type: () => 'text',
-    holds: held('text', 'blob'),
+    holds: held('text', 'none'),
     encode: (value) => JSON.stringify(value),
     decode: (stored) => JSON.parse(String(stored)) as Json
   }

@@ -258,6 +258,22 @@ test('D-20: user and user_id mean the same in filters and orderings', async (t) 
   }
 })
 
+test('D-20: of a path with two foreign keys all four spellings must agree', async (t) => {
+  const Boss = defineModel('Boss', { name: text() })
+  const Person = defineModel('Person', { boss: foreignKey(() => Boss) })
+  const Task = defineModel('Task', { who: foreignKey(() => Person) })
+  const { get } = await buildApp(t, {
+    models: [Boss, Person, Task],
+    rows: { boss: [{ id: 1, name: 'a' }, { id: 2, name: 'b' }], person: [{ id: 1, boss_id: 1 }], task: [{ id: 1, who_id: 1 }] },
+    register: (registry) => { registry.register(Boss).register(Person).register(Task) }
+  })
+  const same = 'who__boss=1&who_id__boss=1&who__boss_id=1&who_id__boss_id=1'
+  t.equal((await get(`/api/task/?${same}`)).json().objects.length, 1)
+  for (const spelling of ['who_id__boss', 'who__boss_id', 'who_id__boss_id']) {
+    t.equal((await get(`/api/task/?${same.replace(`${spelling}=1`, `${spelling}=2`)}`)).statusCode, 400, spelling)
+  }
+})
+
 test('D-20: both names of a foreign key in one ordering must agree', async (t) => {
   t.same(await list('message/?ordering=-user,-user_id'), [2, 1, 3])
   t.equal(await list('message/?ordering=user,-user_id'), 400)

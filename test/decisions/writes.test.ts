@@ -402,3 +402,10 @@ test('D-36: of many unknown keys the first twenty are listed, and a body full of
   t.same(await rowsOf('message'), [])
   t.equal((await post('/api/message/', { content: 'x' }, { as: 'alice' })).statusCode, 201)
 })
+
+test('D-38: a field with several faults is listed once', async (t) => {
+  const { put } = await buildApp(t, { rows: { message: [{ user_id: 2, content: 'x' }] } })
+  const { message, details } = (await put('/api/message/1/', { id: [[1]], content: 5 }, { as: 'alice' })).json()
+  t.same(details.map(({ field }: { field: string }) => field), ['id', 'content'])
+  t.equal(message, "Invalid 'id', 'content'")
+})

@@ -28,6 +28,15 @@ test('D-51: a policy that fails without a reason lets nobody in', async (t) => {
   t.equal((await remove('/api/message/1/')).statusCode, 204)
 })
 
+test('D-51: whoever has no whole number for an id is nobody', async (t) => {
+  for (const id of [undefined, null, Number.NaN, 1.5, '2', {}]) {
+    const auth = { open: reads, permits: () => true, authenticator: () => async () => ({ id, admin: true }) } as unknown as Policy
+    const { post, put } = await attack(t, { register: (registry) => registry.register(Message, { auth, ownerField: 'user' }) })
+    t.equal((await post('/api/message/', { content: 'x' })).statusCode, 401, String(id))
+    t.equal((await put('/api/message/1/', {})).statusCode, 401, String(id))
+  }
+})
+
 test('D-51: a policy that permits by a promise permits nothing', async (t) => {
   for (const permits of [async () => true, async () => false, () => 'yes', () => undefined]) {
     const auth = { ...userAuth(User), permits } as unknown as Policy
