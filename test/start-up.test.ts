@@ -536,3 +536,49 @@ test('a maxLimit below the default page size brings the default with it', async 
   t.match((await app.get('/api/note/?page=2')).json().meta.previous, 'limit=10')
   t.match((await app.get('/api/message/?page=2')).json().meta.previous, 'limit=5')
 })
+
+const careless: Record<string, { wrong: () => unknown, code: string, names: RegExp }> = {
+  'a model without a name': { wrong: () => defineModel(5 as never, { a: text() }), code: 'INVALID_MODEL', names: /model '5'/ },
+  'a model without fields': { wrong: () => defineModel('X', undefined as never), code: 'INVALID_MODEL', names: /model 'X' needs its fields/ },
+  'nullable as a word': { wrong: () => defineModel('X', { a: text({ nullable: 'yes' as never }) }), code: 'INVALID_MODEL', names: /field 'a'.*'nullable' is true or false/ },
+  'a minimum above the maximum': { wrong: () => defineModel('X', { a: integer({ minimum: 5, maximum: 1 }) }), code: 'INVALID_MODEL', names: /field 'a'.*'minimum' is more than 'maximum'/ },
+  'a length above the longest': { wrong: () => defineModel('X', { a: text({ minLength: 5, maxLength: 1 }) }), code: 'INVALID_MODEL', names: /field 'a'.*'minLength' is more than 'maxLength'/ },
+  'users that are not there yet': { wrong: () => adminAuth(undefined as never), code: 'INVALID_OPTIONS', names: /import each other in a circle/ },
+  'a verify that is no function': { wrong: () => userAuth(User, { verify: 'x' as never }), code: 'INVALID_OPTIONS', names: /'verify'/ }
+}
+
+for (const [mistake, { wrong, code, names }] of Object.entries(careless)) {
+  test(`${mistake} is told at once`, (t) => {
+    t.throws(wrong, { code: `REST_MODELS_${code}`, message: names })
+    t.end()
+  })
+}
+
+test('a model may have only one bound', (t) => {
+  t.doesNotThrow(() => defineModel('X', { a: integer({ minimum: 5 }), b: integer({ maximum: 5 }), c: text({ nullable: false }), d: integer({ minimum: 1, maximum: 1 }) }))
+  t.end()
+})
+
+test('careless options of the plugin and of resources are told at start-up', async (t) => {
+  const policy = (change: object) => ({ ...readOnlyAuth(), ...change }) as never
+  for (const [options, names] of [
+    [{ limits: 5 as never }, /'limits' must be an object/],
+    [{ decorator: '' }, /'decorator'/],
+    [{ decorator: 5 as never }, /'decorator'/],
+    [{ defaultAuth: policy({ open: ['reed'] }) }, /'defaultAuth' opens an unknown operation 'reed', did you mean 'read'\?/],
+    [{ defaultAuth: policy({ authenticator: async () => async () => null }) }, /authenticator\(\) must give a function/]
+  ] as const) {
+    await t.rejects(buildApp(t, { options, register: onlyNote }), { code: 'REST_MODELS_INVALID_OPTIONS', message: names })
+  }
+  const ownerless = buildApp(t, { register: (registry) => { registry.register(Message, { ownerField: null as never }) } })
+  await t.rejects(ownerless, { code: 'REST_MODELS_UNKNOWN_OPTION_FIELD', message: /'ownerField' of resource 'Message'/ })
+})
+
+test('a second container under the name of the first is told to take another', async (t) => {
+  const { app, db } = await buildApp(t)
+  const again = Fastify()
+  t.teardown(async () => { await again.close() })
+  await again.register(restModels, { db })
+  await t.rejects(async () => await again.register(restModels, { db }), { code: 'REST_MODELS_INVALID_OPTIONS', message: /decorator 'restModels' already.*option 'decorator'/ })
+  t.ok(app.hasDecorator('restModels'))
+})
