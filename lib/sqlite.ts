@@ -52,7 +52,7 @@ function open (path: string, durability: string): Database.Database {
     return database.function(deadlineFunction, { deterministic: false, directOnly: true, varargs: true }, requireTime)
   } catch (cause) {
     database?.close()
-    throw new errors.UnsupportedDatabase(`openSqlite() cannot open '${path}': ${cause instanceof Error ? cause.message : ''}`)
+    throw new errors.UnsupportedDatabase(`openSqlite() cannot open '${path}': ${(cause as Error).message}`)
   }
 }
 

@@ -190,6 +190,12 @@ const wrongTables: Record<string, Mistake> = {
     code: 'TABLE_MISMATCH',
     names: ["field 'born'", 'is date', 'of no type']
   },
+  'bytes for a text': {
+    wrong: 'create table legacy (id integer primary key, name blob not null, born date, user_id integer)',
+    right: 'create table legacy (id integer primary key, name clob not null, born date, user_id integer)',
+    code: 'TABLE_MISMATCH',
+    names: ["field 'name'", 'is text', 'BLOB']
+  },
   'an id that is no primary key': {
     wrong: 'create table legacy (id integer, name text not null, born date, user_id integer)',
     right: 'create table legacy (id integer primary key, name text not null, born date, user_id integer)',
