@@ -1,4 +1,4 @@
-import { isSecret, primaryKey, type Column } from './model/column.js'
+import { isSecret, type Column } from './model/column.js'
 import type { Model } from './model/define-model.js'
 import type { Access } from './plan/path.js'
 import type { Policy } from './policy/policy.js'
@@ -43,5 +43,5 @@ function openColumns ({ model, excluded, opened }: Registration): ReadonlySet<Co
 function openThroughJoins (model: Model, resources: readonly Registration[]): ReadonlySet<Column> {
   const open = resources.map(openColumns)
   return new Set(model.columns.filter((column) =>
-    open.length === 0 ? column === primaryKey : open.every((columns) => columns.has(column))))
+    open.length === 0 ? column === model.columns[0] : open.every((columns) => columns.has(column))))
 }

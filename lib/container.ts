@@ -21,14 +21,15 @@ import { warnOfExposure } from './warnings.js'
 /** The encapsulated scope of a container: it owns its routes, parser, serializer and hooks, so that none of them leaks into the host. */
 export function openContainer (registrations: readonly Registration[], options: CheckedOptions) {
   return async function restModelsContainer (scope: FastifyInstance): Promise<void> {
-    const { db, limits, allowedOrigins } = options
+    const { db, readDb, limits, allowedOrigins } = options
     const engine = await openEngine(db)
-    requireTables(await readTables(db, engine.dialect), modelsOf(registrations), engine.dialect)
+    const reader = readDb === db ? engine : await openEngine(readDb)
+    for (const handle of new Set([db, readDb])) requireTables(await readTables(handle), modelsOf(registrations), engine.dialect)
     isolate(scope, allowedOrigins)
     const passwords = await Passwords.create()
     const authenticateBy = authenticators({ db, passwords, credentials: await readCredentials(scope) })
     const setting = {
-      engine, limits, passwords, prefix: `${scope.prefix}/`, compileCheck: checkCompiler(), accessOf: compileAccess(registrations)
+      engine, reader, limits, passwords, prefix: `${scope.prefix}/`, compileCheck: checkCompiler(), accessOf: compileAccess(registrations)
     }
     for (const registration of registrations) {
       warnOfExposure(scope.log, registration, registrations)

@@ -1,29 +1,31 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { errors } from './errors.js'
 import type { Model } from './model/define-model.js'
+import { planKey } from './plan/plan-key.js'
 import { planList } from './plan/plan-list.js'
 import { planCreate, planUpdate } from './plan/plan-write.js'
 import { mayList, userOf } from './policy/guard.js'
 import { explainLost, storedOf } from './policy/owner.js'
-import { run, type Row } from './query/engine.js'
+import type { Row } from './query/engine.js'
 import { runList } from './query/list.js'
+import { run } from './query/run.js'
 import { runCreate, runDelete, runUpdate } from './query/write.js'
-import { parseKey } from './request/key.js'
 import { parseListQuery, requireNoQuery } from './request/list-query.js'
 import { parsePayload } from './request/payload.js'
 import { queryOf } from './request/query-string.js'
 import type { Resource } from './resource.js'
 import { toEnvelope, type ListEnvelope } from './response/envelope.js'
 import { toRecord, type ModelRecord } from './response/record.js'
+import type { RecordKey } from './vocabulary/values.js'
 
 /** What a route does with a request that its policy lets through. */
 export type Handler<Answer> = (resource: Resource) => (request: FastifyRequest, reply: FastifyReply) => Promise<Answer>
 
 export const list: Handler<ListEnvelope> = (resource) => async (request) => {
-  const { engine, limits, registration: { name }, url } = resource
+  const { reader, limits, registration: { name }, url } = resource
   const wanted = parseListQuery(queryOf(request.url), limits.queryLength)
   const plan = planList(resource.list, wanted, modelsClosedTo(request, resource))
-  const { rows, hasNext } = await runList(engine, resource.list, plan)
+  const { rows, hasNext } = await runList(reader, resource.list, plan)
   const { limit, page } = plan
   const isNextReachable = page * limit <= limits.offset
   const links = { name, url, limit, page, hasNext: hasNext && isNextReachable, queryLength: limits.queryLength }
@@ -31,7 +33,7 @@ export const list: Handler<ListEnvelope> = (resource) => async (request) => {
 }
 
 export const read: Handler<ModelRecord> = (resource) => async (request) => {
-  const { rows: [row] } = await run(resource.engine, resource.write.statements.read(keyOf(request)))
+  const { rows: [row] } = await run(resource.reader, resource.write.statements.read(keyOf(request, resource)))
   if (row === undefined) throw new errors.RecordNotFound()
   requireNoQuery(queryOf(request.url), resource.limits.queryLength)
   return recordOf(resource, row)
@@ -52,9 +54,9 @@ export const update: Handler<ModelRecord> = (resource) => async (request) => {
   requireNoQuery(queryOf(request.url), resource.limits.queryLength)
   const payload = await parsePayload(request.body, request.headers['content-type'])
   const stored = storedOf(request)
-  const plan = planUpdate(write, payload, toRecord(write.shape.stored, stored, engine.dialect.name))
+  const plan = planUpdate(write, payload, toRecord(write.shape.stored, stored, engine.dialect))
   if (plan.size === 0) return recordOf(resource, stored)
-  const id = keyOf(request)
+  const id = keyOf(request, resource)
   const user = userOf(request)
   const row = await runUpdate(engine, write, { id, plan: await passwords.hashIn(plan), ownerId: user?.id ?? null })
   if (row === undefined) throw await explainLost(engine, write, { id, user })
@@ -64,7 +66,7 @@ export const update: Handler<ModelRecord> = (resource) => async (request) => {
 export const remove: Handler<undefined> = (resource) => async (request) => {
   const { engine, write } = resource
   requireNoQuery(queryOf(request.url), resource.limits.queryLength)
-  const id = keyOf(request)
+  const id = keyOf(request, resource)
   const user = userOf(request)
   const isDeleted = await runDelete(engine, write, id, user?.id ?? null)
   if (!isDeleted) throw await explainLost(engine, write, { id, user })
@@ -75,12 +77,12 @@ export const refuseMethod = (allowed: string) => async (_request: FastifyRequest
   throw new errors.MethodNotAllowed()
 }
 
-function keyOf (request: FastifyRequest): number {
-  return parseKey((request.params as { readonly id: string }).id)
+function keyOf (request: FastifyRequest, { registration: { model } }: Resource): RecordKey {
+  return planKey(model, (request.params as { readonly id: string }).id)
 }
 
 function recordOf ({ visible, engine }: Resource, row: Row): ModelRecord {
-  return toRecord(visible, row, engine.dialect.name)
+  return toRecord(visible, row, engine.dialect)
 }
 
 const nothing: ReadonlySet<Model> = new Set()

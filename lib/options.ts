@@ -1,14 +1,17 @@
 import { errors } from './errors.js'
+import { requireKnown } from './nearest.js'
 import { defaultLimits, type Limits } from './plan/limits.js'
 import { readOnlyAuth } from './policy/policies.js'
 import type { Policy } from './policy/policy.js'
 import { readHandle, type AnyKysely } from './query/engine.js'
-import { checkLimits, requireKnown, requirePolicy } from './registration.js'
+import { checkLimits, requirePolicy } from './registration.js'
 
 /** Options of the plugin; only `db` is required. */
 export interface RestModelsOptions {
   /** A Kysely instance; the plugin neither opens nor closes it. */
   readonly db: AnyKysely
+  /** A Kysely instance on a replica of the same database, for the rows of lists and reads; they may be stale. Default: `db`. */
+  readonly readDb?: AnyKysely
   /** Policy of the resources that name none. Default: `readOnlyAuth()`. */
   readonly defaultAuth?: Policy
   /** Path before the resources. Default `/api`. */
@@ -33,22 +36,29 @@ export type CheckedOptions = Required<Omit<RestModelsOptions, 'limits' | 'defaul
 }
 
 const optionNames: ReadonlyArray<keyof RestModelsOptions> =
-  ['db', 'defaultAuth', 'prefix', 'decorator', 'defaultLimit', 'maxLimit', 'limits', 'allowedOrigins']
+  ['db', 'readDb', 'defaultAuth', 'prefix', 'decorator', 'defaultLimit', 'maxLimit', 'limits', 'allowedOrigins']
 
 /** @throws REST_MODELS_INVALID_OPTIONS, REST_MODELS_UNSUPPORTED_DATABASE naming the option and the remedy */
 export function checkOptions (options: RestModelsOptions): CheckedOptions {
   requireKnown('The plugin', options, optionNames)
   const { db, defaultAuth: auth = readOnlyAuth(), prefix = '/api', decorator = 'restModels', allowedOrigins = [] } = options
-  if (typeof db?.getExecutor !== 'function') throw new errors.InvalidOptions("'db' must be a Kysely instance, such as openSqlite() gives")
-  readHandle(db)
+  const { readDb = db } = options
+  requireKysely('db', db)
+  requireKysely('readDb', readDb)
+  if (readHandle(db).dialect !== readHandle(readDb).dialect) throw new errors.InvalidOptions("'readDb' must run on the same engine as 'db'")
   requirePolicy("'defaultAuth'", auth)
   if (!/^(?:\/[^/:*?#\s]+)*$/.test(prefix)) throw new errors.InvalidOptions("'prefix' must be empty or a path such as '/api', without a final slash")
   if (typeof decorator !== 'string' || decorator === '') throw new errors.InvalidOptions("'decorator' must be the name of a decorator, such as 'restModels'")
   if (!Array.isArray(allowedOrigins)) throw new errors.InvalidOptions("'allowedOrigins' must be a list of origins")
   for (const origin of allowedOrigins) requireOrigin(origin)
   return Object.freeze({
-    db, auth, prefix, decorator, allowedOrigins, limits: mergeLimits(options.limits ?? {}), ...checkLimits('the plugin', options, { defaultLimit: 20, maxLimit: 100 })
+    db, readDb, auth, prefix, decorator, allowedOrigins, limits: mergeLimits(options.limits ?? {}), ...checkLimits('the plugin', options, { defaultLimit: 20, maxLimit: 100 })
   })
+}
+
+function requireKysely (name: string, handle: AnyKysely): void {
+  if (typeof handle?.getExecutor === 'function') return
+  throw new errors.InvalidOptions(`'${name}' must be a Kysely instance, such as openSqlite() gives`)
 }
 
 function requireOrigin (origin: string): void {

@@ -2,7 +2,7 @@ import { errors } from './errors.js'
 import { isForeignKey, isSecret, type Column, type ForeignKeyColumn } from './model/column.js'
 import type { Model } from './model/define-model.js'
 import type { FieldNameOf, ForeignKeyNameOf } from './model/types.js'
-import { suggestion } from './nearest.js'
+import { requireKnown, suggestion } from './nearest.js'
 import { followPath, pathName, type Path } from './plan/path.js'
 import { operations, reads, type Policy } from './policy/policy.js'
 
@@ -73,13 +73,6 @@ export function checkRegistration (model: Model, options: ResourceOptions, defau
   }
   requireCreatable(registration)
   return Object.freeze(registration)
-}
-
-/** @throws REST_MODELS_INVALID_OPTIONS naming the nearest right option */
-export function requireKnown (where: string, options: object, known: readonly string[]): void {
-  for (const name of Object.keys(options)) {
-    if (!known.includes(name)) throw new errors.InvalidOptions(`${where} has an unknown option '${name}'${suggestion(name, known)}`)
-  }
 }
 
 export function requirePolicy (where: string, policy: Policy): void {

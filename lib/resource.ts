@@ -2,7 +2,7 @@ import type { TObject } from '@sinclair/typebox'
 import type { Check } from '../schemas/check.js'
 import { shapeSchema, type Shape } from '../schemas/shapes.js'
 import type { ResourceAccess } from './access.js'
-import type { Column } from './model/column.js'
+import { isGenerated, type Column } from './model/column.js'
 import { requireSoundDefaults } from './plan/defaults.js'
 import type { Limits } from './plan/limits.js'
 import type { ListScope } from './plan/list-scope.js'
@@ -20,6 +20,8 @@ export interface Resource {
   /** Path of the list, with the final slash. */
   readonly url: string
   readonly engine: Engine
+  /** Where lists and reads are run. */
+  readonly reader: Engine
   readonly limits: Limits
   readonly passwords: Passwords
   readonly schemas: Readonly<Record<Shape, TObject>>
@@ -32,6 +34,8 @@ export interface Resource {
 /** What the resources of a container share. */
 export interface ResourceSetting {
   readonly engine: Engine
+  /** Where lists and reads are run. */
+  readonly reader: Engine
   readonly limits: Limits
   readonly passwords: Passwords
   /** Path before the resource's name, with a final slash. */
@@ -47,7 +51,7 @@ export interface ResourceSetting {
  */
 export function compileResource (registration: Registration, setting: ResourceSetting): Resource {
   const { model, excluded, readOnly, owner, defaultLimit, maxLimit } = registration
-  const { engine, limits, passwords, compileCheck } = setting
+  const { engine, reader, limits, passwords, compileCheck } = setting
   const { access, guarded } = setting.accessOf(registration)
   const visible = model.columns.filter((column) => !excluded.has(column))
   const writable = model.columns.slice(1).filter((column) => !readOnly.has(column) && column !== owner)
@@ -55,12 +59,14 @@ export function compileResource (registration: Registration, setting: ResourceSe
   const anyValues = shapeSchema('update', { visible, writable: model.columns })
   const checkValues = compileCheck(anyValues)
   requireSoundDefaults(model.name, model.columns, checkValues)
+  const created = model.columns.filter((column) => !isGenerated(column))
   const stored = model.columns.filter((column) => !excluded.has(column) || column === owner)
   const shape = { model, visible, stored, owner }
   return Object.freeze({
     registration,
     url: `${setting.prefix}${registration.name}/`,
     engine,
+    reader,
     limits,
     passwords,
     schemas,
@@ -70,11 +76,12 @@ export function compileResource (registration: Registration, setting: ResourceSe
     write: Object.freeze({
       model,
       owner,
+      created,
       writable: new Set(writable),
       checkCreate: compileCheck({ ...anyValues, required: schemas.create.required ?? [] }),
       checkValues,
       shape,
-      statements: compileStatements(engine, shape)
+      statements: compileStatements(engine, shape, created)
     })
   })
 }

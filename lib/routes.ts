@@ -51,7 +51,7 @@ export function addRoutes (scope: FastifyInstance, resource: Resource, authentic
       method: row.method,
       handler: (request, reply) => handler(request, reply.code(row.status)),
       preHandler,
-      schema: schemaOf(row, resource.schemas)
+      schema: schemaOf(row, resource)
     })
   }
   for (const { suffix, allowed, judgedAs, others } of Object.values(paths)) {
@@ -89,9 +89,9 @@ function ignoresSlash ({ initialConfig }: FastifyInstance): boolean {
 
 const failures = { '4xx': errorSchema, '5xx': errorSchema }
 
-function schemaOf ({ path, status, body, answer }: RouteRow, schemas: Resource['schemas']): FastifySchema {
+function schemaOf ({ path, status, body, answer }: RouteRow, { schemas, registration: { model } }: Resource): FastifySchema {
   return {
-    ...(path === 'record' && { params: keySchema }),
+    ...(path === 'record' && { params: keySchema(model) }),
     ...(body && { body: schemas[body] }),
     response: { [status]: answer(schemas), ...failures }
   }

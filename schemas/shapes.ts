@@ -1,6 +1,5 @@
 import { Type, type TObject, type TSchema } from '@sinclair/typebox'
-import type { Column } from '../lib/model/column.js'
-import { fieldKinds } from '../lib/vocabulary/field-kinds.js'
+import { valueKindOf, type Column } from '../lib/model/column.js'
 
 /** Which columns of a resource a client reads, writes on create and writes on update. */
 export interface ShapeColumns {
@@ -33,7 +32,7 @@ export function shapeSchema (shape: Shape, columns: ShapeColumns): TObject {
 
 /** The JSON Schema of the values of a column; null is one of them if the column may be null. */
 export function valueSchema (column: Column): TSchema {
-  const schema = fieldKinds[column.kind].schema(column.options)
+  const schema = valueKindOf(column).schema(column.options)
   return column.nullable ? nullable(schema) : schema
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# check-example.sh NODE FOLDER: starts FOLDER/site/main.js with that Node on a free port and an empty database in memory,
-# makes five requests and stops it. FOLDER has the package installed.
+# check-example.sh NODE FOLDER: starts FOLDER/site/main.js with that Node on a free port and the empty database of
+# DATABASE_URL (SQLite in memory if there is none), makes five requests and stops it. FOLDER has the package installed.
 set -euo pipefail
 source "$(dirname "$0")/check.sh"
 
@@ -8,12 +8,15 @@ node=$1
 cd "$2"
 
 version () { "$node" -p "JSON.parse(fs.readFileSync('node_modules/$1/package.json')).version"; }
-label="node $("$node" -p process.versions.node), kysely $(version kysely), better-sqlite3 $(version better-sqlite3)"
+url=${DATABASE_URL:-sqlite::memory:}
+declare -A drivers=([sqlite]=better-sqlite3 [postgres]=pg [mariadb]=mysql2)
+driver=${drivers[${url%%:*}]}
+label="node $("$node" -p process.versions.node), kysely $(version kysely), $driver $(version "$driver")"
 port=$("$node" -e "const s = net.createServer().listen(0, '127.0.0.1', () => { console.log(s.address().port); s.close() })")
 api=http://127.0.0.1:$port/api
 work=$(mktemp -d)
 
-HOST=127.0.0.1 PORT=$port DATABASE_URL=sqlite::memory: "$node" site/main.js > "$work/app.log" 2>&1 &
+HOST=127.0.0.1 PORT=$port DATABASE_URL=$url "$node" site/main.js > "$work/app.log" 2>&1 &
 app=$!
 trap 'kill -KILL "$app" 2> /dev/null || true; rm -rf "$work"' EXIT
 

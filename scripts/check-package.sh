@@ -19,7 +19,7 @@ consumer () (
     npm init --yes > /dev/null &&
     npm pkg set type=module &&
     npm pkg set --json 'allowScripts={"better-sqlite3":true}' &&
-    npm install $quiet "$tarball" fastify@5 "kysely@$2" "better-sqlite3@$3" @types/node@20 &&
+    npm install $quiet "$tarball" fastify@5 "kysely@$2" "better-sqlite3@$3" pg@8 mysql2@3 @types/node@20 @types/pg@8 &&
     cp -r "$root/dist/examples/site" site
 )
 
@@ -58,4 +58,8 @@ done
 third=$work/newest
 need 'the package installs, with kysely 0.29 and better-sqlite3 13' consumer "$third" 0.29 13
 scripts/check-example.sh "$newest" "$third"
+for engine in postgres mariadb; do
+  check "$engine is there, for kysely 0.28" node --import tsx scripts/on-engine.ts "$engine" scripts/check-example.sh node "$first"
+  check "$engine is there, for kysely 0.29" node --import tsx scripts/on-engine.ts "$engine" scripts/check-example.sh "$newest" "$third"
+done
 echo "Node versions run: $versions"

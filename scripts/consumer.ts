@@ -4,6 +4,8 @@ import restModels, {
   adminAuth, boolean, createTables, datetime, defineModel, foreignKey, password, readOnlyAuth, text, userAuth
 } from 'fastify-rest-models'
 import type { CreateOf, DatabaseOf, RecordOf, UpdateOf } from 'fastify-rest-models'
+import { MariadbDialect, openMariadb } from 'fastify-rest-models/mariadb'
+import { openPostgres } from 'fastify-rest-models/postgres'
 import { openSqlite } from 'fastify-rest-models/sqlite'
 import type { Kysely } from 'kysely'
 
@@ -15,6 +17,9 @@ const User = defineModel('User', {
   admin: boolean({ default: false })
 })
 const Message = defineModel('Message', { user: foreignKey(() => User), content: text(), pub_date: datetime({ default: 'now' }) })
+
+type Tables = DatabaseOf<[typeof User, typeof Message], 'postgres'>
+export const handles = [openPostgres<Tables>('postgres://localhost/site', { connections: 5 }), openMariadb('mariadb://a,b/site'), MariadbDialect]
 
 const db = openSqlite(':memory:')
 await createTables(db, [User, Message])

@@ -4,6 +4,9 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import Database from 'better-sqlite3'
 import { test, type Test } from 'tap'
+import { engineNames } from './engines/find-engine.js'
+import { requireEngine } from './engines/lacks.js'
+import { createDatabase } from './engines/test-database.js'
 import { basic } from './helper.js'
 import { startServer } from './process.js'
 
@@ -95,8 +98,30 @@ test('the example app keeps an existing database until it is reset', async (t) =
 })
 
 test('the example app says plainly which databases it runs on', (t) => {
-  const { status, stderr } = spawnSync(process.execPath, [site], { env: { ...process.env, DATABASE_URL: 'postgres://localhost/site' } })
+  const { status, stderr } = spawnSync(process.execPath, [site], { env: { ...process.env, DATABASE_URL: 'oracle://localhost/site' } })
   t.equal(status, 1)
-  t.match(stderr.toString(), /DATABASE_URL has postgres:, but this version runs on SQLite/)
+  t.match(stderr.toString(), /DATABASE_URL begins with sqlite:, postgres:\/\/ or mariadb:\/\/, such as sqlite:\.\/site\.db/)
   t.end()
 })
+
+for (const engine of engineNames) {
+  test(`the example app serves the same on ${engine}, from several processes that start at the same moment, until it is reset`, async (t) => {
+    const server = await requireEngine(t, engine)
+    if (server === undefined) return
+    const { url, drop } = await createDatabase(server)
+    t.teardown(drop)
+    const folder = folderFor(t)
+    const env = { DATABASE_URL: url }
+    const [first, second] = await Promise.all([startServer(t, site, { cwd: folder, env }), startServer(t, site, { cwd: folder, env })])
+    t.equal((await post(`${first.address}/api/message/`, { content: 'kept' }, 'alice')).status, 201)
+    t.match(await listOf(`${second.address}/api/message/?content=kept&user__username=alice`), [{ content: 'kept' }])
+    t.same((await listOf(`${second.address}/api/user/`)).map(({ username }) => username), ['admin', 'alice', 'bob', 'carol'])
+    t.equal((await listOf(`${second.address}/api/note/?limit=100`)).length, 25)
+    t.same(await Promise.all([first.stop(), second.stop()]), [0, 0])
+    t.equal(spawnSync(process.execPath, [reset], { cwd: folder, env: { ...process.env, ...env } }).status, 0)
+    const third = await startServer(t, site, { cwd: folder, env })
+    t.equal((await listOf(`${third.address}/api/message/?content=kept`)).length, 0)
+    t.same((await listOf(`${third.address}/api/user/`)).map(({ id, username }) => [id, username]), [[1, 'admin'], [2, 'alice'], [3, 'bob'], [4, 'carol']])
+    await third.stop()
+  })
+}

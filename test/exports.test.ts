@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'tap'
 import * as plugin from '../lib/index.js'
+import * as mariadb from '../lib/mariadb.js'
+import * as postgres from '../lib/postgres.js'
 import * as sqlite from '../lib/sqlite.js'
 
 // A name that is added here is one that has to be kept: see "Versions" in the changelog.
@@ -9,7 +11,9 @@ const values = {
     'adminAuth', 'bigint', 'boolean', 'createTables', 'date', 'datetime', 'decimal', 'default', 'defineModel', 'errors', 'foreignKey', 'hashPassword', 'integer', 'json',
     'number', 'password', 'readOnlyAuth', 'text', 'userAuth', 'uuid'
   ],
-  'lib/sqlite.ts': ['openSqlite']
+  'lib/sqlite.ts': ['openSqlite'],
+  'lib/postgres.ts': ['openPostgres'],
+  'lib/mariadb.ts': ['MariadbDialect', 'openMariadb']
 }
 const types = {
   'lib/index.ts': [
@@ -17,9 +21,11 @@ const types = {
     'Json', 'Limits', 'Model', 'Operation', 'PasswordOptions', 'Policy', 'PolicySetting', 'PolicyUser', 'RangeOptions', 'RecordOf', 'ResourceOptions', 'ResourceRegistry',
     'RestModelsOptions', 'TextOptions', 'UpdateOf', 'UserAuthOptions', 'Verify'
   ],
-  'lib/sqlite.ts': ['SqliteOptions']
+  'lib/sqlite.ts': ['SqliteOptions'],
+  'lib/postgres.ts': ['PostgresOptions'],
+  'lib/mariadb.ts': ['MariadbOptions']
 }
-const entryPoints = { '.': 'lib/index.ts', './sqlite': 'lib/sqlite.ts' }
+const entryPoints = { '.': 'lib/index.ts', './mariadb': 'lib/mariadb.ts', './postgres': 'lib/postgres.ts', './sqlite': 'lib/sqlite.ts' }
 
 const source = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 
@@ -34,6 +40,8 @@ function exportedTypes (text: string): string[] {
 test('the package exports these values and no others', async (t) => {
   t.same(Object.keys(plugin).sort(), values['lib/index.ts'])
   t.same(Object.keys(sqlite).sort(), values['lib/sqlite.ts'])
+  t.same(Object.keys(postgres).sort(), values['lib/postgres.ts'])
+  t.same(Object.keys(mariadb).sort(), values['lib/mariadb.ts'])
 })
 
 test('the package exports these types and no others', async (t) => {

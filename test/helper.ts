@@ -7,7 +7,7 @@ import restModels, {
   type Model, type ResourceRegistry, type RestModelsOptions
 } from '../lib/index.js'
 import type { Tables } from '../lib/query/engine.js'
-import { openSqlite } from '../lib/sqlite.js'
+import { openDatabase, recordStatements, skipKeys } from './database.js'
 
 /** The models of the service document's example project. */
 export const User = defineModel('User', {
@@ -95,15 +95,12 @@ export function basic (username: string, password = username): string {
   return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
 }
 
-/** An app on a database in memory, closed when the test ends. */
+/** An app on an empty database, closed and removed when the test ends. */
 export async function buildApp (t: Test, options: BuildOptions = {}): Promise<TestApp> {
   const { models = siteModels, register = registerSite, rows = {} } = options
-  const db = openSqlite(':memory:')
   const app = Fastify(options.server)
-  t.teardown(async () => {
-    await app.close()
-    await db.destroy()
-  })
+  const db = await openDatabase(t)
+  t.teardown(async () => { await app.close() })
   await createTables(db, models)
   if (models.includes(User)) await insert(db, { user: await siteUsers() })
   await insert(db, rows)
@@ -120,27 +117,20 @@ export async function buildApp (t: Test, options: BuildOptions = {}): Promise<Te
     statements,
     forget: () => { statements.length = 0 },
     ...client(app),
-    rowsOf: async (table) => await db.selectFrom(table).selectAll().orderBy('id').execute()
+    rowsOf: async (table) => (await db.selectFrom(table).selectAll().orderBy('id').execute()).map(withBits)
   }
+}
+
+/** A row in which booleans are 0 and 1, whatever the engine gives. */
+function withBits (row: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, typeof value === 'boolean' ? Number(value) : value]))
 }
 
 export async function insert (db: Kysely<Tables>, rows: Rows): Promise<void> {
   for (const [table, records] of Object.entries(rows)) {
     for (const record of records) await db.insertInto(table).values(record).execute()
+    if (records.some((record) => typeof record['id'] === 'number')) await skipKeys(db, table)
   }
-}
-
-/** Lists every statement from now on; SQLite has one connection, which all of them pass. */
-export async function recordStatements (db: Kysely<Tables>): Promise<CompiledQuery[]> {
-  const statements: CompiledQuery[] = []
-  await db.getExecutor().provideConnection(async (connection) => {
-    const execute = connection.executeQuery.bind(connection)
-    connection.executeQuery = async (query) => {
-      statements.push(query)
-      return await execute(query)
-    }
-  })
-  return statements
 }
 
 /** Requests to an app, in the words of the tests. */

@@ -63,7 +63,7 @@ const faults: Record<string, Fault> = {
   'a field with two underscores': { wrong: one(text(), 'first__name'), right: one(text(), 'first_name'), message: /field 'first__name' of model 'Thing'.*single underscores/ },
   'a field with a final underscore': { wrong: one(text(), 'class_'), right: one(text({ column: 'class_' }), 'kind'), message: /field 'class_' of model 'Thing'/ },
   'a field called as an operator': { wrong: one(text(), 'like'), right: one(text({ column: 'like' }), 'liking'), message: /field 'like' of model 'Thing'.*filter operator.*'column'/ },
-  'a field called id': { wrong: one(integer(), 'id'), right: one(integer(), 'number'), message: /model 'Thing' has two fields that are called 'id'/ },
+  'a field called id': { wrong: one(integer(), 'id'), right: one(integer(), 'number'), message: /field 'id' of model 'Thing' is the primary key: leave it out .* or declare it as uuid\(\) without options/ },
   'a field called as the key of a foreign key': {
     wrong: () => defineModel('Thing', { user: foreignKey(() => User), user_id: text() }),
     right: () => defineModel('Thing', { user: foreignKey(() => User), user_name: text() }),
@@ -75,6 +75,10 @@ const faults: Record<string, Fault> = {
     message: /model 'Thing'.*two fields.*column 'x'/i
   },
   'a field in the column of the primary key': { wrong: one(integer({ column: 'id' })), right: one(integer({ column: 'ident' })), message: /model 'Thing'.*two fields.*column 'id'/ },
+  'a name that engines would cut': { wrong: one(text({ column: 'x' }), 'n'.repeat(61)), right: one(text(), 'n'.repeat(60)), message: /at most 60/ },
+  'a choice that cannot be stored': { wrong: one(text({ enum: ['a', 'b\0'] })), right: one(text({ enum: ['a', 'b'] })), message: /'enum' must be a list of at least one text, without NUL/ },
+  'a column that PostgreSQL has itself': { wrong: one(text({ column: 'ctid' })), right: one(text({ column: 'cited' })), message: /field 'size' of model 'Thing': every table of PostgreSQL has a column 'ctid' of its own/ },
+  'a field called as a column that PostgreSQL has itself': { wrong: one(text(), 'xmin'), right: one(text({ column: 'x_min' }), 'xmin'), message: /field 'xmin' of model 'Thing'/ },
   'a field that is none': { wrong: one('text'), right: one(text()), message: /^field 'size' of model 'Thing' is not a field; use text\(\)/ },
   'a field that was not called': { wrong: one(text), right: one(text()), message: /^field 'size' of model 'Thing' is not a field; use text\(\)/ },
   'an unknown option': { wrong: one(text({ max: 3 } as {})), right: one(text({ maxLength: 3 })), message: /^field 'size' of model 'Thing' has an unknown option 'max', did you mean/ },

@@ -1,5 +1,6 @@
 import { test } from 'tap'
 import { userAuth } from '../lib/index.js'
+import { engine } from './database.js'
 import { Message, Note, User, buildApp } from './helper.js'
 
 const as = 'alice'
@@ -35,6 +36,13 @@ test('an authenticated list or read is one statement more', async (t) => {
   }
 })
 
+/** MariaDB cannot give back what an update changed: it is read in the same transaction. */
+const update = {
+  sqlite: { title: 'two statements', statements: ['update'] },
+  postgres: { title: 'two statements', statements: ['update'] },
+  mariadb: { title: 'a statement and a transaction of two', statements: ['begin', 'update', 'select', 'commit'] }
+}[engine]
+
 const shapes = {
   'with an owner': { path: 'message', body: { content: 'x' } },
   'without an owner': { path: 'note', body: { message: 'x' } }
@@ -51,10 +59,10 @@ for (const [shape, { path, body }] of Object.entries(shapes)) {
     t.same(statements.map(({ sql }) => sql.split(' ')[0]), ['select', 'insert'])
   })
 
-  test(`an update is two statements, and one for who updates, ${shape}`, async (t) => {
+  test(`an update is ${update.title}, and one for who updates, ${shape}`, async (t) => {
     const { put, statements } = await buildApp(t, site)
     t.equal((await put(`/api/${path}/1/`, body, { as })).statusCode, 200)
-    t.same(statements.map(({ sql }) => sql.split(' ')[0]), ['select', 'select', 'update'])
+    t.same(statements.map(({ sql }) => sql.split(' ')[0]), ['select', 'select', ...update.statements])
   })
 
   test(`an update that changes nothing is one statement, and one for who updates, ${shape}`, async (t) => {

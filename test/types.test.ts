@@ -2,6 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ColumnType, Generated } from 'kysely'
 import { test } from 'tap'
 import * as plugin from '../lib/index.js'
+import * as mariadb from '../lib/mariadb.js'
+import * as postgres from '../lib/postgres.js'
 import * as sqlite from '../lib/sqlite.js'
 import {
   adminAuth, bigint, boolean, date, datetime, decimal, defineModel, foreignKey, integer, json, number, password, text, userAuth, uuid,
@@ -128,6 +130,36 @@ test('a create has no id; what has a default may be left out', async (t) => {
   // @ts-expect-error `pub_date` has a default, so it is not required
   same<CreateOf<typeof Message>, { user_id: number, content: string, pub_date: string }>()
   t.pass('checked by the compiler')
+})
+
+test('the id of a model is a text if it is a UUID, and so are the foreign keys that refer to it', async (t) => {
+  const Box = defineModel('Box', { id: uuid(), name: text() })
+  const Item = defineModel('Item', { box: foreignKey(() => Box), spare: foreignKey(() => Box, { nullable: true }), user: foreignKey(() => User) })
+  const Folder = defineModel('Folder', { id: uuid(), parent: foreignKey((): Model<'Folder', { id: Field<'uuid'> }> => Folder, { nullable: true }) })
+  same<RecordOf<typeof Box>, { id: string, name: string }>()
+  same<CreateOf<typeof Box>, { name: string }>()
+  same<UpdateOf<typeof Box>, { name?: string }>()
+  same<RecordOf<typeof Item>, { id: number, box_id: string, spare_id: string | null, user_id: number }>()
+  same<RecordOf<typeof Folder>, { id: string, parent_id: string | null }>()
+  same<DatabaseOf<[typeof Box]>['box'], { id: string, name: string }>()
+  // @ts-expect-error the id of a UUID is no number
+  same<RecordOf<typeof Box>['id'], number>()
+  t.same(Item.columns.map(({ key }) => key) satisfies string[], ['id', 'box_id', 'spare_id', 'user_id'] satisfies Array<keyof RecordOf<typeof Item>>)
+  t.same(Folder.columns.map(({ key, kind }) => [key, kind]), [['id', 'uuid'], ['parent_id', 'foreignKey']])
+})
+
+test('what a driver gives depends on the engine', async (t) => {
+  const Kinds = defineModel('Kinds', { flag: boolean({ default: true }), price: decimal(), data: json(), moment: datetime(), big: bigint() })
+  type On<Engine extends 'sqlite' | 'postgres' | 'mariadb'> = DatabaseOf<[typeof Kinds], Engine>['kinds']
+  same<DatabaseOf<[typeof Kinds]>['kinds'], On<'sqlite'>>()
+  same<On<'sqlite'>['flag'], ColumnType<number, number | undefined, number>>()
+  same<On<'postgres'>['flag'], ColumnType<boolean, boolean | undefined, boolean>>()
+  same<On<'mariadb'>['flag'], ColumnType<number, number | undefined, number>>()
+  same<[On<'sqlite'>['price'], On<'postgres'>['price'], On<'mariadb'>['price']], [number, string, string]>()
+  same<[On<'sqlite'>['data'], On<'postgres'>['data'], On<'mariadb'>['data']], [string, ColumnType<unknown, string, string>, string]>()
+  same<[On<'postgres'>['moment'], On<'mariadb'>['moment']], [string, string]>()
+  same<On<'mariadb'>['big'], ColumnType<number | string, number | bigint | string, number | bigint | string>>()
+  t.same(Kinds.columns.map(({ name }) => name), ['id', 'flag', 'price', 'data', 'moment', 'big'] satisfies Array<keyof On<'postgres'>>)
 })
 
 test('every field of an update may be left out, and none is added', async (t) => {
@@ -278,6 +310,8 @@ interface PublicTypes {
   ResourceOptions: ResourceOptions<typeof Everything>
   ResourceRegistry: ResourceRegistry
   RestModelsOptions: RestModelsOptions
+  MariadbOptions: mariadb.MariadbOptions
+  PostgresOptions: postgres.PostgresOptions
   SqliteOptions: sqlite.SqliteOptions
   TextOptions: TextOptions
   UpdateOf: UpdateOf<typeof Everything>
@@ -290,6 +324,8 @@ test('no part of what is exported is any', async (t) => {
   same<AnyPaths<Parameters<typeof plugin.default>, 'default'>, never>()
   same<AnyPaths<{ [Name in keyof typeof plugin.errors]: ConstructorParameters<(typeof plugin.errors)[Name]> }, 'errors'>, never>()
   same<AnyPaths<typeof sqlite, 'sqlite'>, never>()
+  same<AnyPaths<typeof postgres, 'postgres'>, never>()
+  same<AnyPaths<typeof mariadb.openMariadb, 'mariadb'>, never>()
   same<AnyPaths<PublicTypes, 'types'>, never>()
   // The same search finds an `any` at every sort of place.
   /* eslint-disable @typescript-eslint/no-explicit-any */

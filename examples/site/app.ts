@@ -8,7 +8,7 @@ import { seed } from './seed.js'
 export async function buildSite (databaseUrl: string, options: FastifyServerOptions = {}): Promise<FastifyInstance> {
   const db = openDatabase(databaseUrl)
   await createTables(db, models)
-  if (await isEmpty(db)) await seed(db)
+  if (await isEmpty(db)) await seedOnce(db)
 
   const app = Fastify(options)
   app.addHook('onClose', async () => await db.destroy())
@@ -19,6 +19,15 @@ export async function buildSite (databaseUrl: string, options: FastifyServerOpti
   app.restModels.register(Note)
   await app.restModels.setup()
   return app
+}
+
+/** Of processes that start at the same moment one fills the database. */
+async function seedOnce (db: SiteDatabase): Promise<void> {
+  try {
+    await seed(db)
+  } catch (error) {
+    if (await isEmpty(db)) throw error
+  }
 }
 
 async function isEmpty (db: SiteDatabase): Promise<boolean> {

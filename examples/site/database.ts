@@ -1,18 +1,44 @@
+import { rmSync } from 'node:fs'
 import type { DatabaseOf } from 'fastify-rest-models'
+import { openMariadb } from 'fastify-rest-models/mariadb'
+import { openPostgres } from 'fastify-rest-models/postgres'
 import { openSqlite } from 'fastify-rest-models/sqlite'
 import type { Kysely } from 'kysely'
-import type { models } from './models.js'
+import { models } from './models.js'
 
 export type SiteDatabase = Kysely<DatabaseOf<typeof models>>
 
-/** The file of a `sqlite:` URL, or `:memory:`. */
-export function sqlitePath (url: string): string {
-  if (url.startsWith('sqlite:')) return url.slice('sqlite:'.length)
-  const scheme = /^[a-z]+:/i.exec(url)?.[0] ?? 'no scheme'
-  throw new Error(`DATABASE_URL has ${scheme}, but this version runs on SQLite: use sqlite:./path.db or sqlite::memory:`)
+/** How the databases of a URL's scheme are opened; what stands behind the scheme is all that the engines differ in. */
+const openers: Readonly<Record<string, (url: string) => SiteDatabase>> = {
+  sqlite: (url) => openSqlite(pathOf(url)),
+  postgres: openPostgres,
+  postgresql: openPostgres,
+  mariadb: openMariadb,
+  mysql: openMariadb
 }
 
-/** Opens the database of a URL such as `sqlite:./site.db` or `sqlite::memory:`. */
+/** Opens the database of a URL: `sqlite:./site.db`, `sqlite::memory:`, `postgres://…` or `mariadb://…`. */
 export function openDatabase (url: string): SiteDatabase {
-  return openSqlite(sqlitePath(url))
+  const open = openers[schemeOf(url)]
+  if (open === undefined) throw new Error('DATABASE_URL begins with sqlite:, postgres:// or mariadb://, such as sqlite:./site.db')
+  return open(url)
+}
+
+/** Removes what the site keeps in the database of a URL. */
+export async function removeTables (url: string): Promise<void> {
+  if (schemeOf(url) === 'sqlite') {
+    for (const suffix of ['', '-wal', '-shm']) rmSync(`${pathOf(url)}${suffix}`, { force: true })
+    return
+  }
+  const db = openDatabase(url)
+  for (const { table } of [...models].reverse()) await db.schema.dropTable(table).ifExists().execute()
+  await db.destroy()
+}
+
+function schemeOf (url: string): string {
+  return url.split(':', 1)[0] ?? ''
+}
+
+function pathOf (url: string): string {
+  return url.slice('sqlite:'.length)
 }

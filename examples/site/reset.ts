@@ -1,10 +1,9 @@
-import { rmSync } from 'node:fs'
 import { buildSite } from './app.js'
-import { sqlitePath } from './database.js'
+import { removeTables } from './database.js'
 
 const { DATABASE_URL = 'sqlite:./site.db' } = process.env
 
-for (const suffix of ['', '-wal', '-shm']) rmSync(`${sqlitePath(DATABASE_URL)}${suffix}`, { force: true })
+await removeTables(DATABASE_URL)
 const app = await buildSite(DATABASE_URL)
 await app.close()
-console.log(`${DATABASE_URL} is new again`)
+console.log('The database of the example site is new again')

@@ -1,9 +1,10 @@
 import { errors } from '../errors.js'
-import type { DialectName } from '../vocabulary/dialects.js'
+import type { Dialect } from '../vocabulary/dialects.js'
+import type { FieldKindRow } from '../vocabulary/field-kind-row.js'
 import { fieldKinds } from '../vocabulary/field-kinds.js'
-import type { Stored } from '../vocabulary/storage.js'
+import type { Storage, Stored } from '../vocabulary/storage.js'
 import type { Json } from '../vocabulary/values.js'
-import type { Column, Field, ForeignKeyColumn, ForeignKeyField, Model } from './model.js'
+import { keyName, type Column, type Field, type ForeignKeyColumn, type ForeignKeyField, type Model } from './model.js'
 
 export type { Column, ForeignKeyColumn }
 
@@ -11,25 +12,24 @@ export function isForeignKey (column: Column | undefined): column is ForeignKeyC
   return column?.target !== undefined
 }
 
-/** The primary key that every model has. */
-export const primaryKey: Column = Object.freeze(
-  { field: 'id', key: 'id', name: 'id', kind: 'key', options: Object.freeze({}), nullable: false })
+/** The primary key of a model that declares none: an integer that the database generates. */
+const generatedKey: Column = Object.freeze({
+  field: keyName, key: keyName, name: keyName, kind: 'key', options: Object.freeze({}), nullable: false
+})
 
 /** The primary key and the columns of the fields, in the order of their declaration. */
-export function columnsOf (model: string, fields: Readonly<Record<string, Field | ForeignKeyField>>): readonly Column[] {
-  return Object.freeze([primaryKey, ...Object.entries(fields).map(([name, field]) => columnOf(model, name, field))])
+export function columnsOf (model: string, fields: Readonly<Record<string, Field | ForeignKeyField>>): readonly [Column, ...Column[]] {
+  const { [keyName]: key, ...others } = fields
+  const primaryKey = key === undefined ? generatedKey : columnOf(model, keyName, key)
+  return Object.freeze([primaryKey, ...Object.entries(others).map(([name, field]) => columnOf(model, name, field))] as const)
 }
 
 function columnOf (model: string, name: string, field: Field | ForeignKeyField): Column {
   const { kind, options } = field
   const key = kind === 'foreignKey' ? `${name}_id` : name
+  const common = { field: name, key, name: options.column ?? key, kind, options, nullable: options.nullable === true }
   return Object.freeze({
-    field: name,
-    key,
-    name: options.column ?? key,
-    kind,
-    options,
-    nullable: options.nullable === true,
+    ...common,
     ...('target' in field && { target: () => requireTarget(field.target(), `field '${name}' of model '${model}'`) })
   })
 }
@@ -38,6 +38,16 @@ function columnOf (model: string, name: string, field: Field | ForeignKeyField):
 function requireTarget (target: Model | undefined, where: string): Model {
   if (target?.byName instanceof Map) return target
   throw new errors.InvalidModel(`${where} refers to no model; do files import each other in a circle?`)
+}
+
+/** What the values of a column are: those of its kind; of a foreign key, those of the primary key that it refers to. */
+export function valueKindOf ({ kind, target }: Column): FieldKindRow {
+  return fieldKinds[target === undefined ? kind : target().columns[0].kind]
+}
+
+/** Whether the database generates the values of a primary key. */
+export function isGenerated ({ kind }: Column): boolean {
+  return kind === 'key'
 }
 
 /** Whether a column is hashed on every write, and never named by a filter or an ordering. */
@@ -50,22 +60,22 @@ export function isOrderable ({ kind }: Column): boolean {
   return fieldKinds[kind].operators.includes('lt')
 }
 
-/** Whether an engine's collation would have a say in comparing a column. */
-export function isCollated ({ kind }: Column): boolean {
-  return fieldKinds[kind].isCollated === true
-}
-
 /** Whether the default of a column is the moment at which a record is created. */
 export function isNow ({ kind, options }: Column): boolean {
   return options.default === 'now' && fieldKinds[kind].now !== undefined
 }
 
+/** How an engine keeps the values of a column. */
+export function storageOf (column: Column, { storage }: Dialect): Storage {
+  return storage[valueKindOf(column).storage]
+}
+
 /** What a driver gets for a value of the column. */
-export function encode ({ kind }: Column, value: Json, dialect: DialectName): Stored {
-  return value === null ? null : fieldKinds[kind].storage[dialect].encode(value)
+export function encode (column: Column, value: Json, dialect: Dialect): Stored {
+  return value === null ? null : storageOf(column, dialect).encode(value)
 }
 
 /** The value of the column for what a driver gave. */
-export function decode ({ kind, options }: Column, stored: Stored, dialect: DialectName): Json {
-  return stored === null ? null : fieldKinds[kind].storage[dialect].decode(stored, options)
+export function decode (column: Column, stored: Stored, dialect: Dialect): Json {
+  return stored === null ? null : storageOf(column, dialect).decode(stored, column.options)
 }

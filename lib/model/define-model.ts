@@ -2,19 +2,24 @@ import { formatNames } from 'ajv-formats/dist/formats.js'
 import { errors } from '../errors.js'
 import { suggestion } from '../nearest.js'
 import { fieldKinds } from '../vocabulary/field-kinds.js'
-import type { FieldOptions } from '../vocabulary/field-options.js'
+import { maxUniqueLength, type FieldOptions } from '../vocabulary/field-options.js'
 import { isOperator } from '../vocabulary/operators.js'
+import { storableText } from '../vocabulary/values.js'
 import { columnsOf } from './column.js'
-import type { Column, Field, FieldSet, Model } from './model.js'
+import { keyName, type Column, type Field, type FieldSet, type Model } from './model.js'
 
 export type { FieldSet, Model }
 
-const identifier = /^[A-Za-z][A-Za-z0-9_]*$/
-const sqlName = /^[A-Za-z_][A-Za-z0-9_]*$/
+/** PostgreSQL cuts names of more than 63 characters, the key of a foreign key has three more, and other engines have limits near. */
+const identifier = /^[A-Za-z][A-Za-z0-9_]{0,59}$/
+const sqlName = /^[A-Za-z_][A-Za-z0-9_]{0,59}$/
+/** https://www.postgresql.org/docs/15/ddl-system-columns.html */
+const systemColumns = new Set(['tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'ctid'])
 const commonOptions = ['nullable', 'default', 'unique', 'column']
 
 /**
- * Defines a model from its fields. Every model also has the integer primary key `id`.
+ * Defines a model from its fields. Every model also has the primary key `id`: an integer that the database generates, or,
+ * if `id` is declared as `uuid()`, a UUID of version 7 that the plugin makes, so that any number of writers never meet.
  *
  * @param name   name of the model; in lower case it is the resource's name in the path
  * @param fields in the order in which they are serialized
@@ -39,25 +44,33 @@ function checkField (where: string, name: string, field: Field): void {
   if (isOperator(name)) throw new errors.InvalidModel(`${where} has the name of a filter operator; rename it and give its 'column'`)
   if (!Object.hasOwn(fieldKinds, field?.kind)) throw new errors.InvalidModel(`${where} is not a field; use text(), integer(), …`)
   if ('target' in field && typeof field.target !== 'function') throw new errors.InvalidModel(`${where} takes the model in a function: foreignKey(() => Model)`)
-  checkOptions(where, field)
+  if (name === keyName) requireKey(where, field)
+  checkOptions(where, name, field)
+}
+
+function requireKey (where: string, { kind, options }: Field): void {
+  if (kind === 'uuid' && Object.keys(options).length === 0) return
+  throw new errors.InvalidModel(`${where} is the primary key: leave it out for an integer that the database generates, or declare it as uuid() without options`)
 }
 
 function requireIdentifier (name: string, where: string): void {
   if (typeof name === 'string' && identifier.test(name) && !name.includes('__') && !name.endsWith('_')) return
   throw new errors.InvalidModel(
-    `${where}: a name consists of letters, digits and single underscores, begins with a letter, and does not end with an underscore`)
+    `${where}: a name consists of letters, digits and single underscores, at most 60, begins with a letter, and does not end with an underscore`)
 }
 
 function requireSqlName (name: string, where: string): void {
-  if (!sqlName.test(name)) throw new errors.InvalidModel(`${where}: a name in the database consists of letters, digits and underscores`)
+  if (!sqlName.test(name)) throw new errors.InvalidModel(`${where}: a name in the database consists of letters, digits and underscores, at most 60`)
 }
 
-function checkOptions (where: string, { kind, options }: Field): void {
+function checkOptions (where: string, name: string, { kind, options }: Field): void {
+  const { column: columnName = name } = options
   const known = [...commonOptions, ...fieldKinds[kind].options]
   for (const option of Object.keys(options)) {
     if (!known.includes(option)) throw new errors.InvalidModel(`${where} has an unknown option '${option}'${suggestion(option, known)}`)
   }
   if (options.column !== undefined) requireSqlName(options.column, `${where}, column '${options.column}'`)
+  if (systemColumns.has(columnName)) throw new errors.InvalidModel(`${where}: every table of PostgreSQL has a column '${columnName}' of its own; give the field another 'column'`)
   const fault = optionFault(options) ?? boundFault(options)
   if (fault !== undefined) throw new errors.InvalidModel(`${where}: ${fault}`)
 }
@@ -75,13 +88,18 @@ function optionFault ({ nullable, onDelete, format, precision = 15, scale = 2, .
 
 function boundFault (options: FieldOptions): string | undefined {
   const { enum: choices } = options
-  if (choices !== undefined && (!Array.isArray(choices) || choices.length === 0)) return "'enum' must be a list of at least one text"
+  if (choices !== undefined && !(Array.isArray(choices) && choices.length > 0 && choices.every(isStorable))) return "'enum' must be a list of at least one text, without NUL characters and broken surrogate pairs"
   const length = (['minLength', 'maxLength'] as const).find((name) => !isUndefinedOr(options[name], (value) => Number.isSafeInteger(value) && value >= 0))
   if (length !== undefined) return `'${length}' must be a whole number of at least 0`
   const bound = (['minimum', 'maximum'] as const).find((name) => !isUndefinedOr(options[name], Number.isFinite))
   if (bound !== undefined) return `'${bound}' must be a finite number`
+  if (options.unique === true && isAbove(options.maxLength, maxUniqueLength)) return `'maxLength' of a unique text is at most ${maxUniqueLength}: what every engine can keep unique`
   if (isAbove(options.minimum, options.maximum)) return "'minimum' is more than 'maximum'"
   return isAbove(options.minLength, options.maxLength) ? "'minLength' is more than 'maxLength'" : undefined
+}
+
+function isStorable (choice: unknown): boolean {
+  return typeof choice === 'string' && storableText(choice) !== undefined
 }
 
 function isUndefinedOr (value: number | undefined, holds: (value: number) => boolean): boolean {

@@ -45,7 +45,7 @@ export interface PasswordOptions extends Omit<CommonOptions<string>, 'unique'> {
   readonly maxLength?: number
 }
 
-export interface ForeignKeyOptions extends CommonOptions<number> {
+export interface ForeignKeyOptions extends CommonOptions<number | string> {
   /** What deleting the referenced record does. Default `restrict`: it is refused with 409. */
   readonly onDelete?: OnDelete
 }
@@ -73,7 +73,7 @@ export const datetime = field('datetime')<CommonOptions<string | DynamicDefault>
 export const date = field('date')<CommonOptions<string | DynamicDefault>>()
 /** Any JSON, stored as text; can be filtered by `is` only and not ordered by. */
 export const json = field('json')<Omit<CommonOptions<unknown>, 'unique'>>()
-/** A UUID in lower case. */
+/** A UUID in lower case; as the field `id`, the primary key of a model, which the plugin makes. */
 export const uuid = field('uuid')<CommonOptions<string>>()
 /** A password: hashed with argon2id on every write, and never a filter or an ordering. */
 export const password = field('password')<PasswordOptions>()
@@ -82,7 +82,8 @@ export const password = field('password')<PasswordOptions>()
  * A reference to a record of another model, serialized as `<field>_id`.
  *
  * @param target  a function, so that models may refer to each other; for a model that refers to itself,
- *                annotate it: `foreignKey((): Model => Employee)`
+ *                annotate it: `foreignKey((): Model => Employee)`; and if its primary key is a UUID:
+ *                `foreignKey((): Model<'Employee', { id: Field<'uuid'> }> => Employee)`
  */
 export function foreignKey<Target extends Model, const Options extends ForeignKeyOptions = ForeignKeyOptions> (
   target: () => Target, options?: Options
@@ -90,6 +91,9 @@ export function foreignKey<Target extends Model, const Options extends ForeignKe
   return Object.freeze({ kind: 'foreignKey', options: Object.freeze({ ...options }) as Options, target })
 }
 
+/** The value of a model's primary key. */
+export type KeyOf<M extends Model> = M['fields'] extends { readonly id: Field<'uuid'> } ? string : number
+
 /** The JSON value of a field, without null. */
 export type ValueOf<F extends Field> =
-  F['options'] extends { readonly enum: ReadonlyArray<infer Choice> } ? Choice : KindValues[F['kind']]
+  F extends ForeignKeyField<infer Target> ? KeyOf<Target> : F['options'] extends { readonly enum: ReadonlyArray<infer Choice> } ? Choice : KindValues[F['kind']]

@@ -3,6 +3,9 @@ import type { FieldOptions } from '../vocabulary/field-options.js'
 
 // A model holds fields and columns, and a foreign key among them leads to a model: types that refer to each other, in one file.
 
+/** The name of every primary key, as a field, in JSON and in SQL. */
+export const keyName = 'id'
+
 /** A declared field: its kind and what was said of it, kept as literal types. */
 export interface Field<Kind extends FieldKind = FieldKind, Options extends FieldOptions = FieldOptions> {
   readonly kind: Kind
@@ -37,8 +40,8 @@ export interface Model<Name extends string = string, Fields extends FieldSet = F
   readonly name: Name
   readonly table: Table
   readonly fields: Fields
-  /** `id` first, then the fields in the order of their declaration. */
-  readonly columns: readonly Column[]
+  /** The primary key first, then the fields in the order of their declaration. */
+  readonly columns: readonly [Column, ...Column[]]
   /** Columns by field name and by serialized key. */
   readonly byName: ReadonlyMap<string, Column>
 }

@@ -1,10 +1,10 @@
 import type { ColumnType, Generated, InsertType, SelectType, UpdateType } from 'kysely'
 import type { Model } from './define-model.js'
-import type { Field, ValueOf } from './field.js'
+import type { Field, KeyOf, ValueOf } from './field.js'
 
 type Flat<T> = { [K in keyof T]: T[K] }
 type Fields<M extends Model> = M['fields']
-type Names<M extends Model> = keyof Fields<M> & string
+type Names<M extends Model> = Exclude<keyof Fields<M> & string, 'id'>
 
 type Key<Name extends string, F extends Field> = F['kind'] extends 'foreignKey' ? `${Name}_id` : Name
 type Nullable<F extends Field> = F['options'] extends { readonly nullable: true } ? true : false
@@ -14,7 +14,7 @@ type Optional<F extends Field> =
 
 /** A record as it is serialized: `id` and one key for each field; a foreign key `user` is `user_id`. */
 export type RecordOf<M extends Model> = Flat<
-  { id: number } & { [N in Names<M> as Key<N, Fields<M>[N]>]: Value<Fields<M>[N]> }
+  { id: KeyOf<M> } & { [N in Names<M> as Key<N, Fields<M>[N]>]: Value<Fields<M>[N]> }
 >
 
 /** The body of a create: fields that may be null or have a default may be left out. */
@@ -37,26 +37,32 @@ export type ForeignKeyNameOf<M extends Model> = {
 type ColumnName<Name extends string, F extends Field> =
   F['options'] extends { readonly column: infer Column extends string } ? Column : Key<Name, F>
 
-interface SqliteValues {
-  boolean: number
-  bigint: ColumnType<number, number | bigint, number | bigint>
-  decimal: number
-  json: string
+/** What a driver gives and takes for the kinds of which it is not the JSON value, on a database that openSqlite, openPostgres or openMariadb opened. */
+interface StoredValues {
+  sqlite: { boolean: number, bigint: ColumnType<number, number | bigint, number | bigint>, decimal: number, json: string }
+  postgres: { bigint: ColumnType<number | string, number | bigint | string, number | bigint | string>, json: ColumnType<unknown, string, string> }
+  mariadb: { boolean: number, bigint: ColumnType<number | string, number | bigint | string, number | bigint | string>, json: string }
 }
-type StoredValue<F extends Field> = F['kind'] extends keyof SqliteValues ? SqliteValues[F['kind']] : ValueOf<F>
-type NullableColumn<F extends Field> = Nullable<F> extends true ? StoredValue<F> | null : StoredValue<F>
+type EngineName = keyof StoredValues
+type StoredValue<F extends Field, Engine extends EngineName> =
+  F['kind'] extends keyof StoredValues[Engine] ? StoredValues[Engine][F['kind']] : ValueOf<F>
+type NullableColumn<F extends Field, Engine extends EngineName> =
+  Nullable<F> extends true ? StoredValue<F, Engine> | null : StoredValue<F, Engine>
 /** A default that the table has as well: not that of a function, nor that of a password, which is hashed. */
 type HasStoredDefault<F extends Field> =
   F['kind'] extends 'password' ? false
     : F['options'] extends { readonly default: (...given: never[]) => unknown } ? false
       : F['options'] extends { readonly default: {} } ? true : false
-type StoredColumn<F extends Field> = HasStoredDefault<F> extends true ? WithDefault<NullableColumn<F>> : NullableColumn<F>
+type StoredColumn<F extends Field, Engine extends EngineName> =
+  HasStoredDefault<F> extends true ? WithDefault<NullableColumn<F, Engine>> : NullableColumn<F, Engine>
 /** `Generated` does not look into a type that is a `ColumnType` already. */
 type WithDefault<C> = ColumnType<SelectType<C>, InsertType<C> | undefined, UpdateType<C>>
 
-type TableOf<M extends Model> = Flat<
-  { id: Generated<number> } & { [N in Names<M> as ColumnName<N, Fields<M>[N]>]: StoredColumn<Fields<M>[N]> }
+type TableOf<M extends Model, Engine extends EngineName> = Flat<
+  { id: KeyOf<M> extends number ? Generated<number> : string } &
+  { [N in Names<M> as ColumnName<N, Fields<M>[N]>]: StoredColumn<Fields<M>[N], Engine> }
 >
 
-/** The tables of the models as Kysely wants them: `Kysely<DatabaseOf<[typeof User, typeof Message]>>`. */
-export type DatabaseOf<Models extends readonly Model[]> = Flat<{ [M in Models[number] as M['table']]: TableOf<M> }>
+/** The tables of the models as Kysely wants them: `Kysely<DatabaseOf<[typeof User, typeof Message], 'postgres'>>`. */
+export type DatabaseOf<Models extends readonly Model[], Engine extends EngineName = 'sqlite'> =
+  Flat<{ [M in Models[number] as M['table']]: TableOf<M, Engine> }>

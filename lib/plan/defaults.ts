@@ -1,6 +1,5 @@
 import { errors } from '../errors.js'
-import { isNow, type Column } from '../model/column.js'
-import { fieldKinds } from '../vocabulary/field-kinds.js'
+import { isNow, valueKindOf, type Column } from '../model/column.js'
 import type { Check } from './read-fields.js'
 import type { Json } from '../vocabulary/values.js'
 
@@ -15,18 +14,18 @@ export function defaultOf (column: Column, now: Date, check: Check): Json {
   const given = givenValue(column, declared, now)
   const fault = faultOf(column, given, check)
   if (fault !== undefined) throw new TypeError(`The default of field '${column.field}' ${fault}`)
-  return fieldKinds[column.kind].accept(given, column.options) as Json
+  return valueKindOf(column).accept(given, column.options) as Json
 }
 
 function faultOf (column: Column, value: Json, check: Check): string | undefined {
   const [fault] = check({ [column.key]: value })
   if (fault !== undefined) return fault.message
-  return fieldKinds[column.kind].accept(value, column.options) === undefined ? `must be ${fieldKinds[column.kind].expects}` : undefined
+  return valueKindOf(column).accept(value, column.options) === undefined ? `must be ${valueKindOf(column).expects}` : undefined
 }
 
 function givenValue (column: Column, declared: unknown, now: Date): Json {
   if (typeof declared === 'function') return declared() as Json
-  const { now: current } = fieldKinds[column.kind]
+  const { now: current } = valueKindOf(column)
   return declared === 'now' && current !== undefined ? current(now) : declared as Json
 }
 

@@ -1,5 +1,5 @@
 import { errors, withDetails } from '../errors.js'
-import { encode, type Column } from '../model/column.js'
+import { encode, valueKindOf, type Column } from '../model/column.js'
 import type { Dialect } from '../vocabulary/dialects.js'
 import { fieldKinds } from '../vocabulary/field-kinds.js'
 import { operators, type FilterSyntax, type Operator } from '../vocabulary/operators.js'
@@ -49,15 +49,16 @@ export function readFilterValues (
 ): readonly Stored[] {
   const values = readers[operators[operator].syntax](text, column, limits)
   if (typeof values === 'string') throw withDetails(new errors.InvalidValue(name), [{ field: name, message: values }])
-  return values.map((value) => encode(column, value, dialect.name))
+  return values.map((value) => encode(column, value, dialect))
 }
 
-function readAll (texts: readonly string[], { kind, options }: Column, limits: Limits): readonly Json[] | string {
+function readAll (texts: readonly string[], column: Column, limits: Limits): readonly Json[] | string {
   if (texts.some((text) => text.length > limits.valueLength)) return `must have at most ${limits.valueLength} characters`
+  const valueKind = valueKindOf(column)
   const values: Json[] = []
   for (const text of texts) {
-    const value = fieldKinds[kind].parse(text, options)
-    if (value === undefined) return `must be ${fieldKinds[kind].expects}`
+    const value = valueKind.parse(text, column.options)
+    if (value === undefined) return `must be ${valueKind.expects}`
     values.push(value)
   }
   return values

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { errors, withDetails } from '../errors.js'
+import { valueKindOf } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { unknownParameter, type WrittenFilter } from '../request/list-query.js'
-import { fieldKinds } from '../vocabulary/field-kinds.js'
 import { isOperator, type Operator } from '../vocabulary/operators.js'
 import type { Stored } from '../vocabulary/storage.js'
 import { readFilterValues } from './filter-values.js'
@@ -49,7 +49,7 @@ function resolveFilter ({ access, limits }: ListScope, name: string, closed: Rea
   if (names.length - 1 > limits.joins) throw tooMuch(name, `follows more than ${limits.joins} foreign keys`)
   const path = permittedPath(access, names, closed)
   if (path === undefined) throw unknownName(name, permittedPath(access, names.slice(0, -1), closed))
-  if (!fieldKinds[path.column.kind].operators.includes(operator)) throw unknownOperator(name)
+  if (!valueKindOf(path.column).operators.includes(operator)) throw unknownOperator(name)
   return { path, operator, spelling: names.join('__') }
 }
 

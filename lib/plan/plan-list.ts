@@ -1,5 +1,5 @@
 import { errors, withDetails } from '../errors.js'
-import { isOrderable, primaryKey, type Column } from '../model/column.js'
+import { isOrderable, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { ListRequest } from '../request/list-query.js'
 import type { ListPlan, PlannedOrder } from './list-plan.js'
@@ -32,6 +32,7 @@ function planOrdering (access: Access, written: readonly string[]): readonly Pla
     if (before.descending !== order.descending) throw invalidOrdering('must not name a column in both directions')
     ordering.set(order.column, before)
   }
+  const { columns: [primaryKey] } = access.model
   if (!ordering.has(primaryKey)) ordering.set(primaryKey, { column: primaryKey, descending: false })
   return [...ordering.values()]
 }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
+import { v7 as makeUuid } from 'uuid'
 import { errors, withDetails, type FieldFault } from '../errors.js'
-import { isSecret, type Column } from '../model/column.js'
+import { isSecret, valueKindOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { Payload } from '../request/payload.js'
 import type { Json } from '../vocabulary/values.js'
@@ -11,6 +12,8 @@ import { readFields, type Check, type WrittenField } from './read-fields.js'
 export interface WriteScope {
   readonly model: Model
   readonly owner: Column | undefined
+  /** The columns that a create writes: all that the database does not generate. */
+  readonly created: readonly Column[]
   /** The columns that a client may write: neither the primary key, nor the owner, nor read-only. */
   readonly writable: ReadonlySet<Column>
   /** Checks a create: required fields, and the values of the writable ones. */
@@ -26,19 +29,32 @@ export type WritePlan = ReadonlyMap<Column, Json>
  * The values of a new record: those of the body, the owner, and defaults.
  *
  * @param ownerId  id of the user who creates; what the body says of the owner is not looked at
- * @returns a value for each column but the primary key, in the order of the model
+ * @returns a value for each column that the database does not generate, in the order of the model
  * @throws REST_MODELS_INVALID_RECORD (400) listing every fault by field
  */
 export function planCreate (scope: WriteScope, payload: Payload, ownerId: Json): WritePlan {
-  const { model, owner, writable, checkCreate, checkValues } = scope
+  const { created, owner, writable, checkCreate } = scope
   const { fields, faults } = readFields(scope, withoutOwner(payload, owner), checkCreate)
   const fixed = [...fields.values()].filter(({ column }) => !writable.has(column))
   requireNoFaults(faults, fixed, 'is set by the server')
   const now = new Date()
-  return new Map(model.columns.slice(1).map((column) => {
+  return new Map(created.map((column) => {
     const written = fields.get(column)
-    return [column, column === owner ? ownerId : written === undefined ? defaultOf(column, now, checkValues) : written.value]
+    if (column === owner) return [column, ownerValue(column, ownerId)]
+    return [column, written === undefined ? givenValue(scope, column, now) : written.value]
   }))
+}
+
+/** A policy of the deployer's own may give an id that is no key of the owner's model. */
+function ownerValue (owner: Column, id: Json): Json {
+  const value = valueKindOf(owner).accept(id as Exclude<Json, null>, owner.options)
+  if (value === undefined) throw new TypeError(`The policy gives a user whose id is no key of what '${owner.field}' refers to`)
+  return value
+}
+
+/** UUIDs of version 7 begin with the time, so that new records stand together in the index. */
+function givenValue ({ model, checkValues }: WriteScope, column: Column, now: Date): Json {
+  return column === model.columns[0] ? makeUuid() : defaultOf(column, now, checkValues)
 }
 
 /**

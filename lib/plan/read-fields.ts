@@ -1,9 +1,8 @@
 import type { FieldFault } from '../errors.js'
-import type { Column } from '../model/column.js'
+import { valueKindOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { suggestion } from '../nearest.js'
 import type { Payload } from '../request/payload.js'
-import { fieldKinds } from '../vocabulary/field-kinds.js'
 import type { Json } from '../vocabulary/values.js'
 
 /** A field of a body: its column, the name that the client wrote, and its value in the form in which it is stored. */
@@ -83,9 +82,10 @@ function nameFields ({ model, writable }: Names, payload: Payload, faults: Fault
 
 /** The field with its value as it is stored; a value that has a fault stays as it is. */
 function accepted (field: WrittenField, faults: Faults): WrittenField {
-  const { column: { kind, options }, name, value } = field
+  const { column, name, value } = field
+  const valueKind = valueKindOf(column)
   if (value === null || faults.has(name)) return field
-  const stored = fieldKinds[kind].accept(value, options)
-  if (stored === undefined) faults.add(name, `must be ${fieldKinds[kind].expects}`)
+  const stored = valueKind.accept(value, column.options)
+  if (stored === undefined) faults.add(name, `must be ${valueKind.expects}`)
   return { ...field, value: stored ?? value }
 }

@@ -1,11 +1,14 @@
-import { sql, type SqlBool } from 'kysely'
-import { decode, primaryKey, type Column } from '../model/column.js'
+import { decode, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
-import { readHandle, run, type AnyKysely, type Row } from '../query/engine.js'
-import { columnRef, selection } from '../query/selection.js'
-import { placeholder, withParameters } from '../query/statements.js'
+import { keyName } from '../model/model.js'
+import { readHandle, type AnyKysely, type Row } from '../query/engine.js'
+import { search } from '../query/run.js'
+import { conditionSql } from '../query/condition.js'
+import { selection } from '../query/selection.js'
+import { placeholder } from '../query/statements.js'
+import type { Dialect } from '../vocabulary/dialects.js'
 import type { Stored } from '../vocabulary/storage.js'
-import type { Json } from '../vocabulary/values.js'
+import type { Json, RecordKey } from '../vocabulary/values.js'
 import type { PolicyUser } from './policy.js'
 
 /** Where a user model keeps what a login needs. */
@@ -28,15 +31,21 @@ export interface FoundUser extends PolicyUser {
 export function compileFindUser (handle: AnyKysely, users: Model, columns: UserColumns): (username: string) => Promise<FoundUser | undefined> {
   const engine = { ...readHandle(handle), hasDeadline: false }
   const { dialect } = engine
+  const { columns: [primaryKey] } = users
   const wanted = [primaryKey, ...Object.values(columns)].filter((column) => column !== undefined)
-  const isNamed = sql<SqlBool>`${dialect.exact(sql`${columnRef(columns.username)}`)} = ${placeholder}`
-  const query = withParameters(
-    engine.db.selectFrom(users.table).select(selection(wanted, dialect.name)).where(isNamed).orderBy('id').compile())
-  const valueOf = (row: Row, column: Column | undefined): Json => column ? decode(column, row[column.key] as Stored, dialect.name) : null
+  const compile = (dialect: Dialect) => {
+    const isNamed = conditionSql({ column: columns.username, operator: 'eq', values: [placeholder] }, dialect)
+    return engine.db.selectFrom(users.table).select(selection(wanted, dialect)).where(isNamed).orderBy(keyName).compile()
+  }
+  const compiled = compile(dialect)
+  const valueOf = (row: Row, column: Column | undefined): Json => column ? decode(column, row[column.key] as Stored, dialect) : null
   return async (username) => {
-    const { rows: [row] } = await run(engine, query(username))
+    const { rows: [row] } = await search(engine, (other) => {
+      const statement = other === dialect ? compiled : compile(other)
+      return { ...statement, parameters: statement.parameters.map(() => username) }
+    })
     return row && {
-      id: valueOf(row, primaryKey) as number,
+      id: valueOf(row, primaryKey) as RecordKey,
       password: valueOf(row, columns.password) as string | null,
       active: columns.active === undefined || valueOf(row, columns.active) === true,
       admin: valueOf(row, columns.admin) === true

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest, preHandlerAsyncHookHandler } from 'f
 import { errors } from '../errors.js'
 import type { Authenticate, Operation, Policy, PolicyUser } from './policy.js'
 import { refuse } from './refusal.js'
+import { uuid } from '../vocabulary/values.js'
 
 /** Where a request keeps who sent it. */
 export const kUser = Symbol('rest-models.user')
@@ -18,10 +19,14 @@ export function policyHooks (policy: Policy, authenticate: Authenticate, operati
   return [async (request: FastifyRequest, reply: FastifyReply) => {
     const user = await authenticate(request, reply)
     // A policy of JavaScript that gives no id, or a promise for an answer, must not let anybody in.
-    if (user == null || !Number.isSafeInteger(user.id)) return refuse(reply)
+    if (user == null || !isKey(user.id)) return refuse(reply)
     if (policy.permits(user, operation) !== true) throw new errors.Forbidden()
     request.setDecorator(kUser, user)
   }]
+}
+
+function isKey (id: unknown): boolean {
+  return Number.isSafeInteger(id) || (typeof id === 'string' && uuid(id) === id)
 }
 
 /** Whether somebody may list what another policy guards: anybody may, or the user is one of that policy's own. */

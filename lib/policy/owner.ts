@@ -1,8 +1,12 @@
 import type { FastifyRequest } from 'fastify'
 import { errors } from '../errors.js'
-import { run, type Engine, type Row } from '../query/engine.js'
+import { decode } from '../model/column.js'
+import { planKey } from '../plan/plan-key.js'
+import type { Engine, Row } from '../query/engine.js'
+import { run } from '../query/run.js'
 import type { WriteTarget } from '../query/write.js'
-import { parseKey } from '../request/key.js'
+import type { Stored } from '../vocabulary/storage.js'
+import type { RecordKey } from '../vocabulary/values.js'
 import { userOf } from './guard.js'
 import type { PolicyUser } from './policy.js'
 
@@ -18,9 +22,9 @@ export function storedOf (request: FastifyRequest): Row {
 export function recordHook (engine: Engine, target: WriteTarget): (request: FastifyRequest) => Promise<void> {
   return async (request) => {
     const { id } = request.params as { readonly id: string }
-    const row = await readStored(engine, target, parseKey(id))
+    const row = await readStored(engine, target, planKey(target.shape.model, id))
     if (row === undefined) throw new errors.RecordNotFound()
-    if (!isOwn(row, target, userOf(request))) throw new errors.Forbidden()
+    if (!isOwn(engine, row, { target, user: userOf(request) })) throw new errors.Forbidden()
     request.setDecorator(kStored, row)
   }
 }
@@ -34,20 +38,21 @@ export function recordHook (engine: Engine, target: WriteTarget): (request: Fast
 export async function explainLost (engine: Engine, target: WriteTarget, { id, user }: Claim): Promise<Error> {
   const row = await readStored(engine, target, id)
   if (row === undefined) return new errors.RecordNotFound()
-  return isOwn(row, target, user) ? new errors.Constraint() : new errors.Forbidden()
+  return isOwn(engine, row, { target, user }) ? new errors.Constraint() : new errors.Forbidden()
 }
 
 /** A record, and who wants to write it. */
 interface Claim {
-  readonly id: number
+  readonly id: RecordKey
   readonly user: PolicyUser | null
 }
 
-async function readStored (engine: Engine, { statements }: WriteTarget, id: number): Promise<Row | undefined> {
+async function readStored (engine: Engine, { statements }: WriteTarget, id: RecordKey): Promise<Row | undefined> {
   const { rows: [row] } = await run(engine, statements.stored(id))
   return row
 }
 
-function isOwn (row: Row, { shape: { owner } }: WriteTarget, user: PolicyUser | null): boolean {
-  return owner === undefined || (user !== null && row[owner.key] === user.id)
+function isOwn ({ dialect }: Engine, row: Row, { target, user }: { readonly target: WriteTarget, readonly user: PolicyUser | null }): boolean {
+  const { owner } = target.shape
+  return owner === undefined || (user !== null && decode(owner, row[owner.key] as Stored, dialect) === user.id)
 }

@@ -1,7 +1,7 @@
 import { errors } from '../errors.js'
 import type { Model } from '../model/define-model.js'
 import type { FieldNameOf } from '../model/types.js'
-import { suggestion } from '../nearest.js'
+import { requireKnown, suggestion } from '../nearest.js'
 import type { FieldKind } from '../vocabulary/field-kinds.js'
 import { compileFindUser, type UserColumns } from './find-user.js'
 import type { Verify } from './passwords.js'
@@ -71,11 +71,7 @@ function specialise (policy: Policy, isPermitted: (user: PolicyUser) => boolean)
 }
 
 function checkOptions (users: Model, options: UserAuthOptions): void {
-  for (const name of Object.keys(options)) {
-    if (!(optionNames as readonly string[]).includes(name)) {
-      throw new errors.InvalidOptions(`A policy has an unknown option '${name}'${suggestion(name, optionNames)}`)
-    }
-  }
+  requireKnown('A policy', options, optionNames)
   if (!(users?.byName instanceof Map)) throw new errors.InvalidOptions('A policy for users needs their model; do files import each other in a circle?')
   if (options.verify !== undefined && typeof options.verify !== 'function') throw new errors.InvalidOptions("The option 'verify' of a policy is a function")
   if (!['writes', 'all', undefined].includes(options.protect)) throw new errors.InvalidOptions("The option 'protect' of a policy is 'writes' or 'all'")

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Model } from '../model/define-model.js'
 import type { AnyKysely } from '../query/engine.js'
+import type { RecordKey } from '../vocabulary/values.js'
 import type { Credentials, Passwords } from './passwords.js'
 
 /** What a client can do with a resource; HEAD counts as the GET that it stands for. */
@@ -12,8 +13,8 @@ export const reads: readonly Operation[] = ['list', 'read']
 
 /** Who sends a request. */
 export interface PolicyUser {
-  /** Primary key of the user's record: what an owner field is compared with. */
-  readonly id: number
+  /** Primary key of the user's record, an integer or a UUID in lower case: what an owner field is compared with. */
+  readonly id: RecordKey
   readonly admin: boolean
 }
 

@@ -1,26 +1,31 @@
-import { sql, type Compilable, type SqlBool } from 'kysely'
+import type { Compilable } from 'kysely'
 import { errors, withDetails } from '../errors.js'
 import { isForeignKey, type Column } from '../model/column.js'
+import { keyName } from '../model/model.js'
 import type { Model } from '../model/define-model.js'
 import type { Stored } from '../vocabulary/storage.js'
-import { run, type Engine, type StatementFailure } from './engine.js'
-import { columnRef } from './selection.js'
+import type { RecordKey } from '../vocabulary/values.js'
+import type { Engine } from './engine.js'
+import { run, type StatementFailure } from './run.js'
+import { isEqual } from './selection.js'
 
 interface FailedWrite {
   readonly model: Model
   readonly values: ReadonlyMap<Column, Stored>
-  readonly id?: number
+  readonly id?: RecordKey
   readonly failure: StatementFailure
 }
 
 /** What a client is told about a write that the database refused; which field it was is asked, not read from an error's text. */
 export async function explainFailure (engine: Engine, write: FailedWrite): Promise<Error> {
   const { kind } = write.failure
-  const taken = kind === 'unique' ? await findTaken(engine, write) : undefined
+  // Of two faults each engine tells the one that it comes across first.
+  const taken = kind === 'constraint' ? undefined : await findTaken(engine, write)
   if (taken !== undefined) return withField(new errors.NotUnique(`'${taken.key}'`), taken, 'is already taken')
   const dangling = kind === 'reference' ? await findDangling(engine, write) : undefined
   if (dangling !== undefined) return withField(new errors.UnknownReference(dangling.key), dangling, 'refers to a record that does not exist')
-  return new errors.Constraint({ cause: write.failure })
+  // What MariaDB says of a value that is taken holds the value, and causes are logged.
+  return new errors.Constraint({ cause: kind === 'unique' ? new Error('A unique index that no field declares has this value') : write.failure })
 }
 
 function withField (error: Error, { key }: Column, message: string): Error {
@@ -31,8 +36,8 @@ function withField (error: Error, { key }: Column, message: string): Error {
 async function findTaken (engine: Engine, { model, values, id }: FailedWrite): Promise<Column | undefined> {
   for (const [column, value] of values) {
     if (value === null || column.options.unique !== true) continue
-    const same = engine.db.selectFrom(model.table).select('id').where(sql<SqlBool>`${columnRef(column)} = ${value}`).limit(1)
-    if (await finds(engine, id === undefined ? same : same.where('id', '<>', id))) return column
+    const same = engine.db.selectFrom(model.table).select(keyName).where(isEqual(column, value, engine.dialect)).limit(1)
+    if (await finds(engine, id === undefined ? same : same.where(keyName, '<>', id))) return column
   }
   return undefined
 }
@@ -41,9 +46,13 @@ async function findTaken (engine: Engine, { model, values, id }: FailedWrite): P
 async function findDangling (engine: Engine, { values }: FailedWrite): Promise<Column | undefined> {
   for (const [column, value] of values) {
     if (value === null || !isForeignKey(column)) continue
-    if (!await finds(engine, engine.db.selectFrom(column.target().table).select('id').where('id', '=', value).limit(1))) return column
+    if (!await finds(engine, targetOf(engine, column.target(), value))) return column
   }
   return undefined
+}
+
+function targetOf ({ db, dialect }: Engine, { table, columns: [key] }: Model, value: Stored): Compilable {
+  return db.selectFrom(table).select(keyName).where(isEqual(key, value, dialect)).limit(1)
 }
 
 async function finds (engine: Engine, query: Compilable): Promise<boolean> {

@@ -1,10 +1,12 @@
 import { sql, type CompiledQuery, type RawBuilder, type SqlBool } from 'kysely'
-import { isCollated, type Column } from '../model/column.js'
+import { storageOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
-import { baseAlias, type ListPlan, type PlannedCondition } from '../plan/list-plan.js'
+import { baseAlias, type ListPlan, type PlannedOrder } from '../plan/list-plan.js'
 import type { Dialect } from '../vocabulary/dialects.js'
 import { operators } from '../vocabulary/operators.js'
-import { deadlineFunction, run, type Engine, type Row } from './engine.js'
+import { conditionSql } from './condition.js'
+import { deadlineFunction, type Engine, type Row } from './engine.js'
+import { search } from './run.js'
 import { columnRef, selection } from './selection.js'
 
 /** What every list of a resource has in common: the table and the columns. */
@@ -23,13 +25,13 @@ export interface Page {
 
 /** Runs a list in one statement: it asks for one row more than the page holds instead of counting. */
 export async function runList (engine: Engine, base: ListBase, plan: ListPlan): Promise<Page> {
-  const { rows } = await run(engine, compileList(engine, base, plan))
+  const { rows } = await search(engine, (dialect) => compileList({ ...engine, dialect }, base, plan))
   return { rows: rows.slice(0, plan.limit), hasNext: rows.length > plan.limit }
 }
 
 /** The SQL of a list. Names come from the models, values are parameters. */
 export function compileList ({ db, dialect, hasDeadline }: Engine, { model, columns, statementTime }: ListBase, plan: ListPlan): CompiledQuery {
-  let query = db.selectFrom(`${model.table} as ${baseAlias}`).select(selection(columns, dialect.name, baseAlias))
+  let query = db.selectFrom(`${model.table} as ${baseAlias}`).select(selection(columns, dialect, baseAlias))
   for (const { alias, from, column, table } of plan.joins) {
     query = query.innerJoin(`${table} as ${alias}`, (on) =>
       on.on(sql<SqlBool>`${columnRef(column, from)} = ${sql.ref(`${alias}.id`)}`))
@@ -46,17 +48,17 @@ export function compileList ({ db, dialect, hasDeadline }: Engine, { model, colu
     if (hasDeadline && operators[condition.operator].syntax === 'pattern') query = query.where(inTime(condition.alias, deadline))
     query = query.where(conditionSql(condition, dialect))
   }
-  for (const { column, descending } of plan.ordering) {
-    const ref = columnRef(column, baseAlias)
-    query = query.orderBy(isCollated(column) ? dialect.exact(sql`${ref}`) : ref, descending ? 'desc' : 'asc')
-  }
+  for (const order of plan.ordering) query = query.orderBy(orderSql(order, dialect))
   const { limit, page } = plan
   return query.limit(limit + 1).offset((page - 1) * limit).compile()
 }
 
-function conditionSql ({ alias, column, operator, values }: PlannedCondition, dialect: Dialect): RawBuilder<SqlBool> {
-  const target = { ref: sql`${columnRef(column, alias)}`, isCollated: isCollated(column) }
-  return operators[operator].sql(target, values, dialect)
+/** Where nulls go is said only where there may be some: an index in the engine's own order serves the others. */
+function orderSql ({ column, descending }: PlannedOrder, dialect: Dialect): RawBuilder<unknown> {
+  const ref = columnRef(column, baseAlias)
+  const target = storageOf(column, dialect).isCollated ? dialect.exact(ref) : ref
+  const { [descending ? 'descending' : 'ascending']: nullsFirst } = dialect.nullsFirst
+  return sql`${target} ${column.nullable ? nullsFirst : descending ? sql`desc` : sql`asc`}`
 }
 
 /** A walk along the primary key ends after `offset + limit` rows; only a search or a sort can go on for long. */

@@ -1,17 +1,27 @@
-import { sql, type AliasedRawBuilder, type Expression } from 'kysely'
-import type { Column } from '../model/column.js'
-import type { DialectName } from '../vocabulary/dialects.js'
-import { fieldKinds } from '../vocabulary/field-kinds.js'
+import { sql, type AliasedRawBuilder, type Expression, type RawBuilder, type SqlBool } from 'kysely'
+import { storageOf, type Column } from '../model/column.js'
+import type { Dialect } from '../vocabulary/dialects.js'
+import type { Stored } from '../vocabulary/storage.js'
 
 /** A column in SQL: qualified by a table's alias in lists, bare in statements on one table. */
-export function columnRef (column: Column, alias?: string): Expression<unknown> {
-  return sql.ref(alias === undefined ? column.name : `${alias}.${column.name}`)
+export function columnRef (column: Column, alias?: string): RawBuilder<unknown> {
+  return sql`${sql.ref(alias === undefined ? column.name : `${alias}.${column.name}`)}`
 }
 
 /** What to select so that a row has one exact value for each key. */
-export function selection (columns: readonly Column[], dialect: DialectName, alias?: string): Array<AliasedRawBuilder<unknown, string>> {
+export function selection (columns: readonly Column[], dialect: Dialect, alias?: string): Array<AliasedRawBuilder<unknown, string>> {
   return columns.map((column) => {
     const ref = columnRef(column, alias)
-    return sql`${fieldKinds[column.kind].storage[dialect].select?.(ref) ?? ref}`.as(column.key)
+    return sql`${storageOf(column, dialect).select?.(ref) ?? ref}`.as(column.key)
   })
+}
+
+/** A value that a column is compared with. */
+export function compared (column: Column, value: Stored, dialect: Dialect): Expression<unknown> {
+  return storageOf(column, dialect).compared?.(value) ?? sql`${value}`
+}
+
+/** Whether a column has a value, as far as the engine tells values apart. */
+export function isEqual (column: Column, value: Stored, dialect: Dialect): RawBuilder<SqlBool> {
+  return sql<SqlBool>`${columnRef(column)} = ${compared(column, value, dialect)}`
 }

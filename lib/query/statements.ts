@@ -1,9 +1,9 @@
-import { sql, type CompiledQuery, type SqlBool } from 'kysely'
+import type { CompiledQuery, RawBuilder, SqlBool } from 'kysely'
 import type { Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { Stored } from '../vocabulary/storage.js'
 import type { Engine } from './engine.js'
-import { columnRef, selection } from './selection.js'
+import { isEqual, selection } from './selection.js'
 
 /** The table of a resource and the columns that its statements name. */
 export interface StatementShape {
@@ -21,8 +21,10 @@ export interface Statements {
   readonly read: Statement
   /** Parameter: the id. */
   readonly stored: Statement
-  /** Parameters: a value for each column but the primary key, in the order of the model. */
+  /** Parameters: a value for each column that the database does not generate, in the order of the model. */
   readonly create: Statement
+  /** The visible columns of the owner's record. Parameters: as of `delete`. */
+  readonly own: Statement
   /** Parameters: the id, and the id of the owner if the resource has an owner field. */
   readonly delete: Statement
 }
@@ -32,32 +34,40 @@ export type Statement = (...parameters: readonly Stored[]) => CompiledQuery
 /** Values in a compiled shape stand for those of a request, in the same order. */
 export const placeholder = 0
 
-/** Compiles the fixed statements of a resource. */
-export function compileStatements ({ db, dialect }: Engine, { model, visible, stored, owner }: StatementShape): Statements {
-  const byId = (columns: readonly Column[]) =>
-    withParameters(db.selectFrom(model.table).select(selection(columns, dialect.name)).where('id', '=', placeholder).compile())
-  const written = Object.fromEntries(model.columns.slice(1).map(({ name }) => [name, placeholder]))
-  const remove = db.deleteFrom(model.table).where('id', '=', placeholder)
+/** Compiles the fixed statements of a resource; `created` are the columns that a create writes. */
+export function compileStatements (engine: Engine, shape: StatementShape, created: readonly Column[]): Statements {
+  const { db, dialect } = engine
+  const { model, visible, stored } = shape
+  const isTheOne = isEqual(model.columns[0], placeholder, dialect)
+  const read = (columns: readonly Column[]) => db.selectFrom(model.table).select(selection(columns, dialect)).where(isTheOne)
+  const written = Object.fromEntries(created.map(({ name }) => [name, placeholder]))
+  const isOwn = isOwned(engine, shape, placeholder)
   return Object.freeze({
-    read: byId(visible),
-    stored: byId(stored),
-    create: withParameters(db.insertInto(model.table).values(written).returning(selection(visible, dialect.name)).compile()),
-    delete: withParameters((owner ? remove.where(isOwner(owner, placeholder)) : remove).compile())
+    read: withParameters(read(visible).compile()),
+    stored: withParameters(read(stored).compile()),
+    create: withParameters(db.insertInto(model.table).values(written).returning(selection(visible, dialect)).compile()),
+    own: withParameters(isOwn.reduce((query, condition) => query.where(condition), read(visible)).compile()),
+    delete: withParameters(isOwn.reduce((query, condition) => query.where(condition), db.deleteFrom(model.table).where(isTheOne)).compile())
   })
 }
 
-/** An update of some columns of one record; of the owner's record only, if there is an owner. */
+/** An update of some columns of one record; of the owner's record only, if there is an owner. It returns the record where it can. */
 export function compileUpdate (
-  { db, dialect }: Engine, { model, visible, owner }: StatementShape,
-  { id, values, ownerId }: { readonly id: number, readonly values: ReadonlyMap<Column, Stored>, readonly ownerId: Stored }
+  engine: Engine, shape: StatementShape,
+  { id, values, ownerId }: { readonly id: Stored, readonly values: ReadonlyMap<Column, Stored>, readonly ownerId: Stored }
 ): CompiledQuery {
+  const { db, dialect } = engine
+  const { model, visible } = shape
   const changes = Object.fromEntries([...values].map(([column, value]) => [column.name, value]))
-  const update = db.updateTable(model.table).set(changes).where('id', '=', id).returning(selection(visible, dialect.name))
-  return (owner ? update.where(isOwner(owner, ownerId)) : update).compile()
+  const isTheOne = isEqual(model.columns[0], id, dialect)
+  const update = isOwned(engine, shape, ownerId)
+    .reduce((query, condition) => query.where(condition), db.updateTable(model.table).set(changes).where(isTheOne))
+  return (dialect.returnsUpdates ? update.returning(selection(visible, dialect)) : update).compile()
 }
 
-function isOwner (owner: Column, id: Stored) {
-  return sql<SqlBool>`${columnRef(owner)} = ${id}`
+/** The condition of the owner rule; none if the resource has no owner. */
+function isOwned ({ dialect }: Engine, { owner }: StatementShape, id: Stored): ReadonlyArray<RawBuilder<SqlBool>> {
+  return owner === undefined ? [] : [isEqual(owner, id, dialect)]
 }
 
 /** A statement of a compiled shape. */

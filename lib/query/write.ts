@@ -1,10 +1,11 @@
-import type { CompiledQuery } from 'kysely'
 import { errors } from '../errors.js'
 import { encode, type Column } from '../model/column.js'
 import type { WritePlan } from '../plan/plan-write.js'
 import type { Stored } from '../vocabulary/storage.js'
-import { run, StatementFailure, type Engine, type Outcome, type Row } from './engine.js'
+import type { RecordKey } from '../vocabulary/values.js'
+import type { Engine, Row } from './engine.js'
 import { explainFailure } from './explain-failure.js'
+import { run, runTogether, StatementFailure, type Outcome } from './run.js'
 import { compileUpdate, type Statements, type StatementShape } from './statements.js'
 
 /** A table to write to, and its statements. */
@@ -21,7 +22,7 @@ export interface WriteTarget {
  */
 export async function runCreate (engine: Engine, { shape, statements }: WriteTarget, plan: WritePlan): Promise<Row> {
   const values = encodeAll(engine, plan)
-  const { rows: [row] } = await write(engine, statements.create(...values.values()), { shape, values })
+  const { rows: [row] } = await write(engine, { shape, values }, async () => await run(engine, statements.create(...values.values())))
   if (row === undefined) throw new errors.Constraint()
   return row
 }
@@ -33,10 +34,13 @@ export async function runCreate (engine: Engine, { shape, statements }: WriteTar
  * @throws as {@link runCreate}
  */
 export async function runUpdate (
-  engine: Engine, { shape }: WriteTarget, { id, plan, ownerId }: { readonly id: number, readonly plan: WritePlan, readonly ownerId: Stored }
+  engine: Engine, { shape, statements }: WriteTarget, { id, plan, ownerId }: { readonly id: RecordKey, readonly plan: WritePlan, readonly ownerId: Stored }
 ): Promise<Row | undefined> {
   const values = encodeAll(engine, plan)
-  const { rows } = await write(engine, compileUpdate(engine, shape, { id, values, ownerId }), { shape, values, id })
+  const update = compileUpdate(engine, shape, { id, values, ownerId })
+  const { rows } = await write(engine, { shape, values, id }, async () => engine.dialect.returnsUpdates
+    ? await run(engine, update)
+    : await runTogether(engine, update, statements.own(...ownParameters(shape, id, ownerId))))
   return rows[0]
 }
 
@@ -46,9 +50,9 @@ export async function runUpdate (
  * @returns whether it did
  * @throws REST_MODELS_STILL_REFERENCED (409), REST_MODELS_CONSTRAINT (409)
  */
-export async function runDelete (engine: Engine, { shape, statements }: WriteTarget, id: number, ownerId: Stored): Promise<boolean> {
+export async function runDelete (engine: Engine, { shape, statements }: WriteTarget, id: RecordKey, ownerId: Stored): Promise<boolean> {
   try {
-    const { changed } = await run(engine, shape.owner ? statements.delete(id, ownerId) : statements.delete(id))
+    const { changed } = await run(engine, statements.delete(...ownParameters(shape, id, ownerId)))
     return changed > 0
   } catch (failure) {
     if (!(failure instanceof StatementFailure)) throw failure
@@ -56,20 +60,24 @@ export async function runDelete (engine: Engine, { shape, statements }: WriteTar
   }
 }
 
+function ownParameters ({ owner }: StatementShape, id: RecordKey, ownerId: Stored): readonly Stored[] {
+  return owner === undefined ? [id] : [id, ownerId]
+}
+
 function encodeAll ({ dialect }: Engine, plan: WritePlan): ReadonlyMap<Column, Stored> {
-  return new Map([...plan].map(([column, value]) => [column, encode(column, value, dialect.name)]))
+  return new Map([...plan].map(([column, value]) => [column, encode(column, value, dialect)]))
 }
 
 interface Written {
   readonly shape: StatementShape
   readonly values: ReadonlyMap<Column, Stored>
   /** The record that is updated; absent for a create. */
-  readonly id?: number
+  readonly id?: RecordKey
 }
 
-async function write (engine: Engine, query: CompiledQuery, written: Written): Promise<Outcome> {
+async function write (engine: Engine, written: Written, execute: () => Promise<Outcome>): Promise<Outcome> {
   try {
-    return await run(engine, query)
+    return await execute()
   } catch (failure) {
     if (!(failure instanceof StatementFailure)) throw failure
     throw await explainFailure(engine, { ...written, model: written.shape.model, failure })

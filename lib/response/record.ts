@@ -1,13 +1,13 @@
 import { decode, type Column } from '../model/column.js'
 import type { Row } from '../query/engine.js'
-import type { DialectName } from '../vocabulary/dialects.js'
+import type { Dialect } from '../vocabulary/dialects.js'
 import type { Json } from '../vocabulary/values.js'
 
 /** A record as it is serialized: one key for each visible column. */
 export type ModelRecord = Readonly<Record<string, Json>>
 
 /** The record of a row; columns that the row does not hold are left out. */
-export function toRecord (columns: readonly Column[], row: Row, dialect: DialectName): ModelRecord {
+export function toRecord (columns: readonly Column[], row: Row, dialect: Dialect): ModelRecord {
   const record: Record<string, Json> = {}
   for (const column of columns) {
     const stored = row[column.key]

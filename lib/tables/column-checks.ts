@@ -1,14 +1,13 @@
 import { sql, type RawBuilder } from 'kysely'
-import { isSecret, type Column } from '../model/column.js'
-import type { DialectName } from '../vocabulary/dialects.js'
-import { fieldKinds } from '../vocabulary/field-kinds.js'
+import { isSecret, storageOf, type Column } from '../model/column.js'
+import type { Dialect } from '../vocabulary/dialects.js'
 
 /** The rules of a column that the database keeps as well, for rows that are written past the API. */
-export function checksOf (declared: Column, dialect: DialectName): ReadonlyArray<RawBuilder<unknown>> {
-  const column = sql.ref(declared.name)
+export function checksOf (declared: Column, dialect: Dialect): ReadonlyArray<RawBuilder<unknown>> {
+  const column = sql`${sql.ref(declared.name)}`
   const { minimum, maximum, minLength, maxLength, enum: choices } = declared.options
-  const length = isSecret(declared) ? undefined : sql`length(${column})`
-  const own = fieldKinds[declared.kind].storage[dialect].check?.(column)
+  const length = isSecret(declared) ? undefined : dialect.length(column)
+  const own = storageOf(declared, dialect).check?.(column)
   return [
     minimum !== undefined && sql`${column} >= ${sql.lit(minimum)}`,
     maximum !== undefined && sql`${column} <= ${sql.lit(maximum)}`,

@@ -1,9 +1,8 @@
 import { errors } from '../errors.js'
-import { primaryKey, type Column } from '../model/column.js'
+import { isGenerated, storageOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
-import type { AnyKysely } from '../query/engine.js'
-import type { Dialect, DialectName } from '../vocabulary/dialects.js'
-import { fieldKinds } from '../vocabulary/field-kinds.js'
+import { readHandle, type AnyKysely } from '../query/engine.js'
+import type { Dialect } from '../vocabulary/dialects.js'
 
 type Table = Awaited<ReturnType<AnyKysely['introspection']['getTables']>>[number]
 type TableColumn = Table['columns'][number] & Pick<Table, 'isView'>
@@ -12,13 +11,20 @@ type TableColumn = Table['columns'][number] & Pick<Table, 'isView'>
 export interface DatabaseTables {
   /** The columns of a model's table by name, undefined if there is no such table. */
   of (model: Model): ReadonlyMap<string, TableColumn> | undefined
+  /** The same for two models whose tables the server does not tell apart. */
+  nameOf (model: Model): string
 }
 
-export async function readTables (db: AnyKysely, { foldName }: Dialect): Promise<DatabaseTables> {
-  const tables = await db.introspection.getTables()
-  const byName = new Map(tables.map(({ name, isView, columns }) =>
-    [foldName(name), new Map(columns.map((column) => [foldName(column.name), { ...column, isView }]))] as const))
-  return { of: ({ table }) => byName.get(foldName(table)) }
+export async function readTables (handle: AnyKysely): Promise<DatabaseTables> {
+  const { db, dialect: { foldName, schema: { searchPath, foldsTables } } } = readHandle(handle)
+  const fold = await foldsTables?.execute(db).then(({ rows: [row] }) => Number(row?.answer)) === 0 ? (name: string) => name : foldName
+  const tables = await handle.introspection.getTables()
+  const path = searchPath === undefined ? undefined : (await searchPath.execute(db)).rows.map(({ name }) => name)
+  // Of tables of one name the last one stays: that of the first schema in the path.
+  const inPath = path === undefined ? tables : path.toReversed().flatMap((name) => tables.filter(({ schema }) => schema === name))
+  const byName = new Map(inPath.map(({ name, isView, columns }) =>
+    [fold(name), new Map(columns.map((column) => [foldName(column.name), { ...column, isView }]))] as const))
+  return { of: ({ table }) => byName.get(fold(table)), nameOf: ({ table }) => fold(table) }
 }
 
 /**
@@ -40,17 +46,17 @@ function compareTable (tables: DatabaseTables, model: Model, dialect: Dialect): 
     const where = `field '${column.field}' of model '${model.name}'`
     const found = columns.get(dialect.foldName(column.name))
     if (found === undefined) return [`${where} needs column '${column.name}' of table '${model.table}', which does not exist; add it by a migration, or name another with 'column'`]
-    return compareColumn(column, found, dialect.name).map((difference) => `${where} ${difference} in table '${model.table}'`)
+    return compareColumn(column, found, dialect).map((difference) => `${where} ${difference} in table '${model.table}'`)
   })
 }
 
-function compareColumn (column: Column, { name, dataType, isNullable, isAutoIncrementing, isView }: TableColumn, dialect: DialectName): readonly string[] {
+function compareColumn (column: Column, { name, dataType, isNullable, isAutoIncrementing, isView }: TableColumn, dialect: Dialect): readonly string[] {
   const differences: string[] = []
-  if (!fieldKinds[column.kind].storage[dialect].holds(dataType)) {
+  if (!storageOf(column, dialect).holds(dataType)) {
     differences.push(`is ${column.kind}, but column '${name}' is ${dataType || 'of no type'}`)
   }
-  if (column === primaryKey && !isAutoIncrementing && !isView) differences.push(`needs column '${name}' to be the integer primary key`)
-  if (column !== primaryKey && column.nullable !== isNullable) {
+  if (isGenerated(column) && !isAutoIncrementing && !isView) differences.push(`needs column '${name}' to be the primary key whose integers the database generates`)
+  if (!isGenerated(column) && column.nullable !== isNullable) {
     differences.push(`${column.nullable ? 'is nullable' : 'is not nullable'}, but column '${name}' is ${isNullable ? 'nullable' : 'not null'}`)
   }
   return differences

@@ -1,8 +1,7 @@
 import type { TSchema } from '@sinclair/typebox'
-import type { DialectName } from './dialects.js'
 import type { FieldOptions } from './field-options.js'
 import type { Operator } from './operators.js'
-import type { Storage } from './storage.js'
+import type { StorageName } from './storage.js'
 import type { Json } from './values.js'
 
 /** The JSON value of each kind. */
@@ -37,9 +36,7 @@ export interface FieldKindRow<Value extends Json = Json> {
   readonly operators: readonly Operator[]
   /** Hashed on every write; never named by a filter or an ordering. */
   readonly isSecret?: true
-  /** An engine's collation would have a say in which values are equal. */
-  readonly isCollated?: true
   /** The value of the default `now`. */
   now? (moment: Date): Value
-  readonly storage: Readonly<Record<DialectName, Storage>>
+  readonly storage: StorageName
 }

@@ -1,15 +1,15 @@
 import { Type } from '@sinclair/typebox'
 import type { FieldKindRow, KindValues } from './field-kind-row.js'
-import type { FieldOptions } from './field-options.js'
+import { maxUniqueLength, type FieldOptions } from './field-options.js'
 import { comparisons, equality, matching } from './operators.js'
-import { sqliteStorage } from './storage.js'
 import * as values from './values.js'
 import type { Json } from './values.js'
 
 const row = <Value extends Json>(kind: FieldKindRow<Value>): FieldKindRow<Value> => kind
 const booleanTexts = new Map([['true', true], ['1', true], ['false', false], ['0', false]])
 const everything = [...equality, ...comparisons]
-const length = ({ minLength, maxLength }: FieldOptions) => defined({ minLength, maxLength })
+const length = ({ minLength, maxLength, unique = false }: FieldOptions) =>
+  defined({ minLength, maxLength: maxLength ?? (unique ? maxUniqueLength : undefined) })
 const range = ({ minimum, maximum }: FieldOptions) => defined({ minimum, maximum })
 const digits = ({ precision = 15, scale = 2 }: FieldOptions): [precision: number, scale: number] => [precision, scale]
 
@@ -21,7 +21,7 @@ const reference = row<number>({
   accept: values.plainNumber,
   parse: values.safeInteger,
   operators: everything,
-  storage: { sqlite: sqliteStorage.integer }
+  storage: 'key'
 })
 
 /** The kinds of fields. A row is all that a new kind needs. */
@@ -33,8 +33,7 @@ const table = {
     accept: values.storableText,
     parse: values.storableText,
     operators: [...everything, ...matching],
-    isCollated: true,
-    storage: { sqlite: sqliteStorage.text }
+    storage: 'text'
   }),
   integer: row<number>({
     options: ['minimum', 'maximum'],
@@ -43,7 +42,7 @@ const table = {
     accept: (value) => Object.is(value, -0) ? undefined : values.integer(String(value)),
     parse: values.integer,
     operators: everything,
-    storage: { sqlite: sqliteStorage.integer }
+    storage: 'integer'
   }),
   bigint: row<string>({
     options: [],
@@ -52,7 +51,7 @@ const table = {
     accept: values.bigintText,
     parse: values.bigintText,
     operators: everything,
-    storage: { sqlite: sqliteStorage.bigint }
+    storage: 'bigint'
   }),
   number: row<number>({
     options: ['minimum', 'maximum'],
@@ -61,7 +60,7 @@ const table = {
     accept: values.plainNumber,
     parse: values.finiteNumber,
     operators: everything,
-    storage: { sqlite: sqliteStorage.number }
+    storage: 'number'
   }),
   decimal: row<string>({
     options: ['precision', 'scale'],
@@ -70,7 +69,7 @@ const table = {
     accept: (text, options) => values.decimal(text, ...digits(options)),
     parse: (text, options) => values.decimal(text, ...digits(options)),
     operators: everything,
-    storage: { sqlite: sqliteStorage.decimal }
+    storage: 'decimal'
   }),
   boolean: row<boolean>({
     options: [],
@@ -79,7 +78,7 @@ const table = {
     accept: (value) => value,
     parse: (text) => booleanTexts.get(text),
     operators: everything,
-    storage: { sqlite: sqliteStorage.boolean }
+    storage: 'boolean'
   }),
   datetime: row<string>({
     options: [],
@@ -89,7 +88,7 @@ const table = {
     parse: values.datetime,
     operators: everything,
     now: (moment) => moment.toISOString().slice(0, 19).replace('T', ' '),
-    storage: { sqlite: sqliteStorage.datetime }
+    storage: 'datetime'
   }),
   date: row<string>({
     options: [],
@@ -99,7 +98,7 @@ const table = {
     parse: values.date,
     operators: everything,
     now: (moment) => moment.toISOString().slice(0, 10),
-    storage: { sqlite: sqliteStorage.date }
+    storage: 'date'
   }),
   json: row<Json>({
     options: [],
@@ -108,7 +107,7 @@ const table = {
     accept: (value) => values.storableJson(value),
     parse: () => undefined,
     operators: ['is'],
-    storage: { sqlite: sqliteStorage.json }
+    storage: 'json'
   }),
   uuid: row<string>({
     options: [],
@@ -117,8 +116,7 @@ const table = {
     accept: values.uuid,
     parse: values.uuid,
     operators: everything,
-    isCollated: true,
-    storage: { sqlite: sqliteStorage.text }
+    storage: 'uuid'
   }),
   password: row<string>({
     options: ['minLength', 'maxLength'],
@@ -128,7 +126,7 @@ const table = {
     parse: () => undefined,
     operators: [],
     isSecret: true,
-    storage: { sqlite: sqliteStorage.text }
+    storage: 'text'
   }),
   foreignKey: reference,
   key: reference

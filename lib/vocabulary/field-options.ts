@@ -17,3 +17,6 @@ export interface FieldOptions {
   readonly scale?: number
   readonly onDelete?: OnDelete
 }
+
+/** Characters of the longest text that every engine can keep unique: an index of PostgreSQL holds 2,704 bytes, a character up to 4. */
+export const maxUniqueLength = 500

@@ -1,11 +1,12 @@
-import { sql, type RawBuilder, type SqlBool } from 'kysely'
+import { sql, type Expression, type RawBuilder, type SqlBool } from 'kysely'
 import type { Dialect } from './dialects.js'
 import type { Stored } from './storage.js'
 
-/** A column in a condition, and whether a collation has a say in comparing it. */
+/** A column in a condition, whether a collation has a say in comparing it, and what its values are compared as. */
 export interface ConditionColumn {
   readonly ref: RawBuilder<unknown>
   readonly isCollated: boolean
+  compared (value: Stored): Expression<unknown>
 }
 
 /** How the text of a filter is read: one value, a comma-separated list, a pattern, or one of null, true and false. */
@@ -17,35 +18,33 @@ interface OperatorRow {
   sql (column: ConditionColumn, values: readonly Stored[], dialect: Dialect): RawBuilder<SqlBool>
 }
 
-type Comparison = '=' | '<' | '<=' | '>' | '>='
+type Comparison = '<' | '<=' | '>' | '>='
 
 const comparing = (symbol: Comparison): OperatorRow => ({
   syntax: 'value',
   sql: (column, values, dialect) =>
-    any(values, (value) => sql<SqlBool>`${comparable(column, dialect)} ${sql.raw(symbol)} ${value}`)
+    any(values, (value) => sql<SqlBool>`${comparable(column, dialect)} ${sql.raw(symbol)} ${column.compared(value)}`)
 })
 
 /** The filter operators of the service document, "Filtering". */
 const table = {
-  eq: comparing('='),
+  eq: { syntax: 'value', sql: isOneOf },
   lt: comparing('<'),
   lte: comparing('<='),
   gt: comparing('>'),
   gte: comparing('>='),
   ne: {
     syntax: 'value',
-    sql: (column, values, dialect) => sql<SqlBool>`${comparable(column, dialect)} not in (${sql.join(values)})`
+    sql: (column, values, dialect) => sql<SqlBool>`${comparable(column, dialect)} not in ${listed(column, values)}`
   },
   in: {
     syntax: 'list',
-    sql: (column, values, dialect) => values.length === 0
-      ? sql<SqlBool>`1 = 0`
-      : sql<SqlBool>`${comparable(column, dialect)} in (${sql.join(values)})`
+    sql: (column, values, dialect) => values.length === 0 ? sql<SqlBool>`1 = 0` : isOneOf(column, values, dialect)
   },
   is: {
     syntax: 'constant',
     sql: (column, values) => any(values, (value) =>
-      value === null ? sql<SqlBool>`${column.ref} is null` : sql<SqlBool>`${column.ref} = ${value}`)
+      value === null ? sql<SqlBool>`${column.ref} is null` : sql<SqlBool>`${column.ref} = ${column.compared(value)}`)
   },
   like: {
     syntax: 'pattern',
@@ -70,6 +69,18 @@ export function isOperator (name: string): name is Operator {
 
 function comparable ({ ref, isCollated }: ConditionColumn, dialect: Dialect): RawBuilder<unknown> {
   return isCollated ? dialect.exact(ref) : ref
+}
+
+function listed (column: ConditionColumn, values: readonly Stored[]): RawBuilder<unknown> {
+  return sql`(${sql.join(values.map((value) => column.compared(value)))})`
+}
+
+function isOneOf (column: ConditionColumn, values: readonly Stored[], dialect: Dialect): RawBuilder<SqlBool> {
+  const [first = null, ...others] = values
+  const isAmong = others.length === 0 ? sql`= ${column.compared(first)}` : sql`in ${listed(column, values)}`
+  const isExactly = sql<SqlBool>`${comparable(column, dialect)} ${isAmong}`
+  if (!column.isCollated || !dialect.seeksByCollation) return isExactly
+  return sql<SqlBool>`(${column.ref} ${isAmong} and ${isExactly})`
 }
 
 function any (values: readonly Stored[], condition: (value: Stored) => RawBuilder<SqlBool>): RawBuilder<SqlBool> {

@@ -1,91 +1,69 @@
-import { sql, type Expression } from 'kysely'
+import type { Expression } from 'kysely'
 import type { FieldOptions } from './field-options.js'
-import { datetime, type Json } from './values.js'
+import type { Json } from './values.js'
 
 /** What is handed to a driver: nothing else, since drivers give objects and arrays meanings of their own. */
-export type Stored = string | number | bigint | null
+export type Stored = string | number | bigint | boolean | null
 
-/** How a kind of field is kept in one engine. */
+/** The ways of keeping values that every engine has; several kinds of fields may share one. */
+export type StorageName =
+  'key' | 'text' | 'integer' | 'bigint' | 'number' | 'decimal' | 'boolean' | 'datetime' | 'date' | 'json' | 'uuid'
+
+/** How values are kept in one engine. */
 export interface Storage {
   /** Column type in `create table`. */
   type (options: FieldOptions): string
   /** Whether an existing column of this declared type holds such values. */
   holds (declaredType: string): boolean
+  /** The engine's collation has a say in which values are equal and which comes first. */
+  readonly isCollated?: true
   /** The present, as a default in `create table`. */
   readonly now?: Expression<unknown>
   /** What must hold of a value in the column, beyond its type. */
   readonly check?: (column: Expression<unknown>) => Expression<unknown>
-  /** Expression to select, if the driver would not give the column's value exactly. */
+  /** Expression to select, if drivers would not give the column's value exactly, or each in its own way. */
   readonly select?: (column: Expression<unknown>) => Expression<unknown>
+  /** A value in a comparison, if the engine would first force it into the column's type, which may be narrower. */
+  readonly compared?: (value: Stored) => Expression<unknown>
   encode (value: Json): Stored
   decode (stored: Stored, options: FieldOptions): Json
 }
 
-/** A column's affinity decides what SQLite makes of a value: https://www.sqlite.org/datatype3.html, section 3.1. */
-function affinity (declaredType: string): 'integer' | 'text' | 'none' | 'blob' | 'real' | 'numeric' {
-  const type = declaredType.toLowerCase()
-  if (type.includes('int')) return 'integer'
-  if (/char|clob|text/.test(type)) return 'text'
-  if (type === '') return 'none'
-  if (type.includes('blob')) return 'blob'
-  return /real|floa|doub/.test(type) ? 'real' : 'numeric'
+/** How each kind of value is kept in one engine. */
+export type StorageTable = Readonly<Record<StorageName, Storage>>
+
+/** Values that go in and come out as they are. */
+export const asIs = { encode: (value: Json) => value as Stored, decode: (stored: Stored) => stored as Json }
+
+/** Numbers that a driver may give as a number, a text or a BigInt. */
+export const asNumber = { encode: asIs.encode, decode: (stored: Stored): number => Number(stored) }
+
+/** JSON kept as text. */
+export const asJson = {
+  encode: (value: Json): string => JSON.stringify(value),
+  decode: (stored: Stored) => JSON.parse(String(stored)) as Json
 }
 
-const held = (...affinities: Array<ReturnType<typeof affinity>>) =>
-  (declaredType: string) => affinities.includes(affinity(declaredType))
-
-const asIs = { encode: (value: Json) => value as Stored, decode: (stored: Stored) => stored as Json }
-
-/** Anything else must not pass for true: it may decide who is an admin. */
-function decodeBoolean (stored: Stored): boolean {
-  if (stored === 1 || stored === 0) return stored === 1
-  throw new TypeError('A boolean column holds something else than 0 and 1')
+/** A decimal with exactly its digits behind the point, whatever the column has. */
+export function decodeDecimal (stored: Stored, { scale = 2 }: FieldOptions): string {
+  return Number(stored).toFixed(scale)
 }
 
-const plainDatetime = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/
-
-/** Databases made elsewhere also hold `T` between date and time, fractions of a second and offsets. */
-function decodeDatetime (stored: Stored): string {
-  const text = String(stored)
-  return plainDatetime.test(text) ? text : datetime(text) ?? text
+/** The type of a column with the digits of a decimal. */
+export function decimalType (name: string): Storage['type'] {
+  return ({ precision = 15, scale = 2 }) => `${name}(${precision}, ${scale})`
 }
 
-export const sqliteStorage = {
-  text: { type: () => 'text', holds: held('text', 'none'), ...asIs },
-  integer: { type: () => 'integer', holds: held('integer', 'numeric'), ...asIs },
-  bigint: {
-    type: () => 'bigint',
-    holds: held('integer', 'numeric'),
-    select: (column) => sql`cast(${column} as text)`,
-    encode: (value) => BigInt(value as string),
-    decode: (stored) => stored as string
-  },
-  number: { type: () => 'real', holds: held('real', 'numeric', 'integer'), ...asIs },
-  decimal: {
-    type: ({ precision = 15, scale = 2 }) => `decimal(${precision}, ${scale})`,
-    holds: held('numeric', 'real', 'integer'),
-    encode: Number,
-    decode: (stored, { scale = 2 }) => Number(stored).toFixed(scale)
-  },
-  boolean: {
-    type: () => 'boolean',
-    holds: held('numeric', 'integer'),
-    check: (column) => sql`${column} in (0, 1)`,
-    encode: Number,
-    decode: decodeBoolean
-  },
-  datetime: {
-    type: () => 'datetime',
-    holds: held('numeric', 'text'),
-    now: sql`current_timestamp`,
-    encode: asIs.encode,
-    decode: decodeDatetime
-  },
-  date: { type: () => 'date', holds: held('numeric', 'text'), now: sql`current_date`, ...asIs },
-  json: {
-    type: () => 'text',
-    holds: held('text', 'none'),
-    encode: (value) => JSON.stringify(value),
-    decode: (stored) => JSON.parse(String(stored)) as Json
+/** Booleans in an engine that keeps 0 and 1; anything else must not pass for true: it may decide who is an admin. */
+export const asBit = {
+  encode: Number,
+  decode: (stored: Stored): boolean => {
+    if (stored === 1 || stored === 0) return stored === 1
+    throw new TypeError('A boolean column holds something else than 0 and 1')
   }
-} as const satisfies Record<string, Storage>
+}
+
+/** Whether a declared type is one of some names. */
+export function named (...names: readonly string[]): Storage['holds'] {
+  return (declaredType) => names.includes(declaredType.toLowerCase())
+}

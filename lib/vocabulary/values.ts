@@ -1,6 +1,9 @@
 /** A value as it travels in JSON. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
 
+/** The value of a primary key: an integer, or a UUID. */
+export type RecordKey = number | string
+
 const int32 = 2 ** 31
 const int64 = 2n ** 63n
 const integerText = /^(?:0|-?[1-9]\d*)$/

@@ -1,7 +1,7 @@
 import Fastify from 'fastify'
 import { test } from 'tap'
 import restModels, { createTables, userAuth } from '../../lib/index.js'
-import { openSqlite } from '../../lib/sqlite.js'
+import { openDatabase } from '../database.js'
 import { Message, Note, User, buildApp, client, registerSite, siteModels, valuesOf } from '../helper.js'
 
 const byAlice = { id: 1, user_id: 2, content: 'from alice', pub_date: '2024-02-01 10:00:00' }
@@ -81,9 +81,9 @@ test('What the service does: requests and responses are JSON', async (t) => {
 })
 
 test('What the service does: a container is bound to the web application, models are registered, and setup configures the URLs', async (t) => {
-  const db = openSqlite(':memory:')
+  const db = await openDatabase(t)
   const app = Fastify()
-  t.teardown(async () => { await app.close(); await db.destroy() })
+  t.teardown(async () => { await app.close() })
   await createTables(db, siteModels)
   await app.register(restModels, { db })
   app.restModels.register(Note)

@@ -116,10 +116,13 @@ test('D-08: a missing record is 404 as JSON', async (t) => {
 })
 
 test('D-08: an id that is not a decimal integer from 0 to 2^53-1 is 404, and no statement runs', async (t) => {
-  const { get, put, delete: remove, statements, forget } = await buildApp(t, {
-    rows: { note: [note, { ...note, id: Number.MAX_SAFE_INTEGER }, { ...note, id: 0 }] },
+  const { db, get, put, delete: remove, statements, forget } = await buildApp(t, {
+    rows: { note: [note, { ...note, id: 2 }, { ...note, id: Number.MAX_SAFE_INTEGER }] },
     register: (registry) => { registry.register(Note, { auth: userAuth(User) }) }
   })
+  // MariaDB takes a 0 that is inserted for a wish to count on.
+  await db.updateTable('note').set({ id: 0 }).where('id', '=', 2).execute()
+  forget()
   const texts = ['01', '1.0', '1e0', '+1', '-1', '0x1', '1a', 'abc', ' 1', '1%20', '1%00', '%D9%A1', 'null', '9007199254740992', '18446744073709551617', '1'.repeat(99)]
   for (const text of texts) {
     const reply = await get(`/api/note/${text}/`)
@@ -265,7 +268,7 @@ test('D-12: a message names the parameter or the field, never a value, SQL or a 
   ]
   for (const reply of replies) {
     t.ok(reply.statusCode >= 400 && reply.statusCode < 500)
-    t.notMatch(reply.body, new RegExp(`${secret}|987654321|select|insert|sqlite|constraint failed|\\.ts|node_modules|"stack"`, 'i'))
+    t.notMatch(reply.body, new RegExp(`${secret}|987654321|select|insert|sqlite|postgres|maria|constraint failed|duplicate|\\.ts|node_modules|"stack"`, 'i'))
   }
 })
 

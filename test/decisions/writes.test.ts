@@ -3,7 +3,7 @@ import { test, type Test } from 'tap'
 import restModels, {
   bigint, boolean, createTables, date, datetime, decimal, defineModel, foreignKey, integer, json, number, password, text, userAuth, uuid
 } from '../../lib/index.js'
-import { openSqlite } from '../../lib/sqlite.js'
+import { engine, openDatabase } from '../database.js'
 import { Message, Note, Relationship, User, buildApp, client, insert, registerSite, siteModels, siteUsers, type BuildOptions } from '../helper.js'
 
 const as = 'alice'
@@ -103,7 +103,8 @@ test('D-34: a body with __proto__ or constructor.prototype is 400, however deep 
     t.same(await send(body, 'application/json'), bad, body)
     t.same(await send(`data=${encodeURIComponent(body)}`, urlencoded), bad, body)
   }
-  t.same(await rowsOf('message'), [{ id: 1, content: '{}' }])
+  // The driver of PostgreSQL parses JSON.
+  t.same(await rowsOf('message'), [{ id: 1, content: engine === 'postgres' ? {} : '{}' }])
   t.same(await send('{"content":{"proto":1,"constructor":2,"prototype":3}}', 'application/json'), good)
 })
 
@@ -369,9 +370,9 @@ test('D-42: where the password is excluded, nobody can have read it, so such a t
 })
 
 test('D-43: Location and links carry the prefix of the scope in which the plugin is registered', async (t) => {
-  const db = openSqlite(':memory:')
+  const db = await openDatabase(t)
   const app = Fastify()
-  t.teardown(async () => { await app.close(); await db.destroy() })
+  t.teardown(async () => { await app.close() })
   await createTables(db, siteModels)
   await insert(db, { user: await siteUsers() })
   await app.register(async (scope) => {

@@ -139,6 +139,7 @@ test('any text as a name or a password leaves the SQL of a login as it is', asyn
     const clean = (value: string): string => value.replace(/[\p{Cc}\u2028\u2029]/gu, '')
     const name = clean(username).replaceAll(':', '')
     assert.deepEqual(await login(basic(name, clean(password))), harmless)
-    assert.deepEqual(app.statements[0]?.parameters, [name])
+    // Where an index serves only its own collation, the name is compared twice.
+    assert.deepEqual(new Set(app.statements[0]?.parameters), new Set([name]))
   }))
 })

@@ -7,7 +7,7 @@ export interface KindModel {
   readonly few: readonly Json[]
   /** Any value, in the form in which it is answered. */
   readonly any: fc.Arbitrary<Json>
-  /** What SQLite holds for a value. */
+  /** What is inserted for a value past the plugin. */
   stored (value: Json): string | number | bigint
   /** Less than, equal to or more than 0, as in a sort. */
   compare (left: Json, right: Json): number

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
 import { adminAuth, defineModel, text, userAuth, type Model } from '../../lib/index.js'
+import { engine } from '../database.js'
 import { basic, buildApp, User, type TestApp } from '../helper.js'
 import { bodies, bodyText, clashes, faultyFields, Paper, paperRows, Shelf } from './bodies.js'
 import { holds } from './holds.js'
@@ -45,10 +46,25 @@ async function refused (app: TestApp, { method, url, headers, body }: Sent): Pro
   return { status: reply.statusCode, statements }
 }
 
+/** The statements that a refused request may run. */
+const { credentials, record } = {
+  sqlite: {
+    credentials: /^select [^;]+ from "user" where "username" collate binary = \? order by "id"$/,
+    record: /^select [^;]+ from "\w+" where "id" = \?$/
+  },
+  postgres: {
+    credentials: /^select [^;]+ from "user" where \("username" = \$1 and "username" collate "C" = \$2\) order by "id"$/,
+    record: /^select [^;]+ from "\w+" where "id" = cast\(\$1 as bigint\)$/
+  },
+  mariadb: {
+    credentials: /^select [^;]+ from `user` where \(`username` = \? and convert\(`username` using utf8mb4\) collate utf8mb4_nopad_bin = \?\) order by `id`$/,
+    record: /^select [^;]+ from `\w+` where `id` = \?$/
+  }
+}[engine]
+
 function kindOf (sql: string): string {
-  if (/^select [^;]+ from "user" where "username" collate binary = \? order by "id"$/.test(sql)) return 'credentials'
-  if (/^select [^;]+ from "\w+" where "id" = \?$/.test(sql)) return 'record'
-  return sql
+  if (credentials.test(sql)) return 'credentials'
+  return record.test(sql) ? 'record' : sql
 }
 
 /** Any body, right or wrong, or something that is no JSON object at all. */

@@ -1,10 +1,11 @@
 import type { InjectOptions } from 'fastify'
-import type { CompiledQuery, Kysely } from 'kysely'
-import { test } from 'tap'
+import type { CompiledQuery } from 'kysely'
+import { test, type Test } from 'tap'
 import { defineModel, foreignKey, text, userAuth } from '../../lib/index.js'
-import type { Tables } from '../../lib/query/engine.js'
+import { engine } from '../database.js'
 import { basic, registerSite, siteModels, User } from '../helper.js'
-import { attack } from './security-helper.js'
+import { beforeStatements } from '../interleaving.js'
+import { attack, type Site } from './security-helper.js'
 
 test('C-33: nobody but the owner changes a record', async (t) => {
   const { put, unchanged, rowsOf } = await attack(t)
@@ -69,37 +70,43 @@ test('C-37: of many writes at once only those of the owner count', async (t) => 
   t.same(removals.map(({ statusCode }) => statusCode).toSorted(), [204, ...Array<number>(9).fill(404)])
 })
 
+const ofOwner = {
+  sqlite: /where "id" = \? and "user_id" = \?/,
+  postgres: /where "id" = cast\(\$\d as bigint\) and "user_id" = cast\(\$\d as bigint\)/,
+  mariadb: /where `id` = \? and `user_id` = \?/
+}
+
 test('C-37: nothing slips in between the check of the owner and the write', async (t) => {
-  const { put, delete: remove, rowsOf, db, statements } = await attack(t)
+  const site = await attack(t)
+  const { put, delete: remove, rowsOf, db, statements } = site
+  const beforeWrite = await interferer(t, site)
   const message = db.updateTable('message').where('id', '=', 1)
-  await beforeWrite(db, message.set({ user_id: 3 }).compile())
+  beforeWrite(message.set({ user_id: 3 }).compile())
   t.equal((await put('/api/message/1/', { content: 'late' }, { as: 'alice' })).statusCode, 403)
   t.match((await rowsOf('message'))[0], { content: 'by alice', user_id: 3 })
 
   await message.set({ user_id: 2 }).execute()
-  await beforeWrite(db, message.set({ user_id: 3 }).compile())
+  beforeWrite(message.set({ user_id: 3 }).compile())
   t.equal((await remove('/api/message/1/', { as: 'alice' })).statusCode, 403)
   t.equal((await rowsOf('message')).length, 3)
 
   await message.set({ user_id: 2 }).execute()
-  await beforeWrite(db, db.deleteFrom('message').where('id', '=', 1).compile())
+  beforeWrite(db.deleteFrom('message').where('id', '=', 1).compile())
   t.equal((await put('/api/message/1/', { content: 'late' }, { as: 'alice' })).statusCode, 404)
-  t.match(statements.find(({ sql }) => sql.includes('set "content"'))?.sql, /where "id" = \? and "user_id" = \?/)
+  t.match(statements.find(({ sql }) => /set ["`]content["`]/.test(sql))?.sql, ofOwner[engine])
   t.equal((await put('/api/message/2/', { content: 'in time' }, { as: 'bob' })).statusCode, 200)
 })
 
 /** Runs a statement once, just before the next write of a request reaches the database. */
-async function beforeWrite (db: Kysely<Tables>, change: CompiledQuery): Promise<void> {
-  await db.getExecutor().provideConnection(async (connection) => {
-    const execute = connection.executeQuery
-    connection.executeQuery = async (query) => {
-      if (/^(?:update|delete)/.test(query.sql)) {
-        connection.executeQuery = execute
-        await execute(change)
-      }
-      return await execute(query)
-    }
+async function interferer (t: Test, { db }: Site): Promise<(change: CompiledQuery) => void> {
+  let next: CompiledQuery | undefined
+  await beforeStatements(t, db, async (sql, execute) => {
+    if (next === undefined || !/^(?:update|delete)/.test(sql)) return
+    const change = next
+    next = undefined
+    await execute(change)
   })
+  return (change) => { next = change }
 }
 
 test('C-38: the primary key never comes from a body', async (t) => {
@@ -246,7 +253,7 @@ test('C-46: no other path leads to a resource past its guard', async (t) => {
 
 test('C-47: only registered models have paths', async (t) => {
   const { get, post } = await attack(t)
-  const names = ['sqlite_schema', 'sqlite_sequence', '__proto__', 'constructor', 'toString', 'hasOwnProperty', 'prototype', 'users', 'Message', 'undefined', '', '*', ':id', 'message__user']
+  const names = ['sqlite_schema', 'sqlite_sequence', 'pg_catalog', 'information_schema', 'mysql', '__proto__', 'constructor', 'toString', 'hasOwnProperty', 'prototype', 'users', 'Message', 'undefined', '', '*', ':id', 'message__user']
   for (const name of names) {
     t.equal((await get(`/api/${name}/`)).statusCode, 404, name)
     t.equal((await post(`/api/${name}/`, { content: 'a' }, { as: 'admin' })).statusCode, 404, name)

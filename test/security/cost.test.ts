@@ -1,8 +1,16 @@
+import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { connect, type AddressInfo, type Socket } from 'node:net'
 import { availableParallelism } from 'node:os'
-import { test } from 'tap'
-import { defineModel, foreignKey, type Model } from '../../lib/index.js'
-import { basic } from '../helper.js'
+import { test, type Test } from 'tap'
+import type { ServerOptions } from '../../lib/connect/server-options.js'
+import { defineModel, foreignKey, userAuth, type Model } from '../../lib/index.js'
+import { boundedSite } from '../bounded.js'
+import { engine } from '../database.js'
+import { waitFor } from '../engines/wait-for.js'
+import { basic, Message, registerSite, User, type BuildOptions, type Rows } from '../helper.js'
+import { gate } from '../interleaving.js'
 import { attack, siteRows } from './security-helper.js'
 
 const many = (name: string, count: number, value: (index: number) => unknown) => Array.from({ length: count }, (_, index) => `${name}=${String(value(index))}`).join('&')
@@ -70,10 +78,22 @@ test('G-87: many filters over one path make one join', async (t) => {
 const slow = 'a'.repeat(65_536)
 const pattern = `%25${'a'.repeat(126)}b`
 
-async function attackSlowly (t: Parameters<typeof attack>[0]) {
-  const notes = Array.from({ length: 500 }, (_, index) => ({ id: index + 1, message: slow, created: '2024-01-01 00:00:00' }))
-  const messages = Array.from({ length: 500 }, (_, index) => ({ id: index + 1, user_id: 2, content: slow, pub_date: '2024-01-01 00:00:00' }))
-  return await attack(t, { rows: { note: notes, message: messages }, options: { limits: { statementTime: 200 } } })
+/** SQLite takes 16 ms for a row, a server 8, and longer to store it. */
+const slowCount = engine === 'sqlite' ? 500 : 250
+const slowRows: Rows = {
+  note: Array.from({ length: slowCount }, (_, index) => ({ id: index + 1, message: slow, created: '2024-01-01 00:00:00' })),
+  message: Array.from({ length: slowCount }, (_, index) => ({ id: index + 1, user_id: 2, content: slow, pub_date: '2024-01-01 00:00:00' }))
+}
+
+/** An app that gives statements up: SQLite by itself, on a server by the options of the connection. */
+async function attackSlowly (t: Test, options: ServerOptions = {}) {
+  if (engine === 'sqlite') return await attack(t, { rows: slowRows, options: { limits: { statementTime: 200 } } })
+  return await attackBounded(t, slowRows, { statementTimeout: 400, ...options })
+}
+
+async function attackBounded (t: Test, rows: Rows, options: ServerOptions, others: BuildOptions = {}) {
+  const { bounded } = await boundedSite(t, rows, options)
+  return await attack(t, { models: [], register: registerSite, ...others, options: { db: bounded } })
 }
 
 test('G-88: a costly pattern is given up', async (t) => {
@@ -86,19 +106,27 @@ test('G-88: a costly pattern is given up', async (t) => {
       t.ok(performance.now() - start < 2000, `${performance.now() - start} ms`)
       t.equal(statusCode, 503, url)
       t.equal(headers['retry-after'], '1')
-      t.notMatch(body, /sqlite|select|too long/i)
+      t.notMatch(body, /select|too long|timeout|cancel|interrupt/i)
     }
   }
   t.same(await ids('/api/note/?id=7&limit=1'), [7], 'the connection goes on')
 })
 
-test('G-89: no list blocks the process for long', async (t) => {
+test('G-89: no list keeps others waiting for long', async (t) => {
   const { app, get } = await attackSlowly(t)
-  const start = performance.now()
-  const replies = await Promise.all(['message__gt=b', 'message__ne=b', `message__ilike=${pattern}`, `message__in=${slow.slice(0, 1000)}`, 'ordering=-message&limit=1'].map(async (query) => await app.inject({ url: `/api/note/?${query}` })))
-  t.ok(performance.now() - start < 5 * 1000)
-  for (const { statusCode } of replies) t.ok([200, 503].includes(statusCode))
-  t.equal((await get('/api/note/500/')).statusCode, 200)
+  const queries = ['message__gt=b', 'message__ne=b', `message__ilike=${pattern}`, `message__in=${slow.slice(0, 1000)}`, 'ordering=-message&limit=1']
+  const timed = async (url: string) => {
+    const start = performance.now()
+    return { statusCode: (await app.inject({ url })).statusCode, time: performance.now() - start }
+  }
+  const [read, ...replies] = (await Promise.all([...queries.map((query) => `/api/note/?${query}`), '/api/note/200/'].map(timed))).toReversed()
+  for (const { statusCode, time } of replies) {
+    t.ok([200, 503].includes(statusCode), String(statusCode))
+    t.ok(time < 5000, `${time} ms`)
+  }
+  t.equal(read?.statusCode, 200)
+  t.ok(read !== undefined && read.time < 3000, `${read?.time} ms`)
+  t.equal((await get('/api/note/200/')).statusCode, 200)
 })
 
 test('G-90: patterns are matched by the database alone', async (t) => {
@@ -110,7 +138,7 @@ test('G-90: patterns are matched by the database alone', async (t) => {
   const start = performance.now()
   t.equal((await get(`/api/note/?message__like=${'%25a'.repeat(60)}`)).statusCode, 200)
   t.ok(performance.now() - start < 1000)
-  t.match(statements[0]?.sql, /glob \?/)
+  t.match(statements[0]?.sql, { sqlite: /glob \?/, postgres: /like \$1/, mariadb: /like \?/ }[engine])
 })
 
 test('G-91: nothing is counted', async (t) => {
@@ -121,16 +149,60 @@ test('G-91: nothing is counted', async (t) => {
   t.same(statements[0]?.parameters.slice(-2), [3, 0], 'one record more than the page holds')
 })
 
+test('G-92: senders that never finish a request hold up nobody, and are sent away when the server has them be', async (t) => {
+  const serverFactory = (handler: Parameters<typeof createServer>[1]) => createServer({ requestTimeout: 5000, connectionsCheckingInterval: 100 }, handler)
+  const { app, get, put, statements, forget } = engine === 'sqlite'
+    ? await attack(t, { server: { serverFactory } })
+    : await attackBounded(t, siteRows, { connections: 2 }, { server: { serverFactory } })
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  forget()
+  const head = `PUT /api/message/1/ HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${basic('alice')}\r\n`
+  const senders = Array.from({ length: 160 }, (_, index) => half(app.server.address() as AddressInfo, index % 2 === 0 ? head : `${head}Content-Length: 15\r\n\r\n{"con`))
+  await waitFor('all are connected', async () => await new Promise((resolve) => { app.server.getConnections((_error, count) => { resolve(count === 160) }) }))
+  t.same(statements, [], 'nothing is asked of the database for them')
+  const start = performance.now()
+  for (let round = 0; round < 10; round++) t.equal((await get('/api/message/')).statusCode, 200)
+  t.equal((await put('/api/message/1/', {}, { as: 'alice' })).statusCode, 200)
+  t.ok(performance.now() - start < 4000)
+  forget()
+  for (const answer of await Promise.all(senders)) t.match(answer, /^HTTP\/1\.1 408 /)
+  t.same(statements, [])
+})
+
+/** Sends half a request, and gives what comes back until the connection is closed. */
+async function half ({ port }: AddressInfo, text: string): Promise<string> {
+  const socket: Socket = connect(port, '127.0.0.1', () => socket.write(text))
+  let answer = ''
+  socket.setEncoding('utf8').on('data', (chunk: string) => { answer += chunk })
+  await once(socket, 'close')
+  return answer
+}
+
 test('G-93: hashing is bounded in number and memory', async (t) => {
-  const { app, put } = await attack(t)
+  const { policy, expect } = gate(userAuth(User))
+  const { app, put } = await attack(t, { register: (registry) => registry.register(Message, { auth: policy, ownerField: 'user' }) })
   const before = process.memoryUsage().rss
+  expect(300)
   const logins = await Promise.all(Array.from({ length: 300 }, async (_, index) =>
     await app.inject({ method: 'PUT', url: '/api/message/1/', payload: '{}', headers: { authorization: basic('alice', `guess${index}`) } })))
   t.ok(process.memoryUsage().rss - before < 256 * 2 ** 20)
   const refused = logins.filter(({ statusCode }) => statusCode === 401).length
   const postponed = logins.filter(({ statusCode }) => statusCode === 429)
   t.equal(refused + postponed.length, 300)
-  t.ok(refused <= 128 + availableParallelism(), `${refused} were checked`)
+  t.equal(refused, 128 + availableParallelism())
   for (const { headers } of postponed) t.equal(headers['retry-after'], '1')
   t.equal((await put('/api/message/1/', {}, { as: 'alice' })).statusCode, 200)
 })
+
+// SQLite has one connection and no pool; its lists are given up one after the other, as G-89 shows.
+if (engine !== 'sqlite') {
+  test('G-94: who gets no connection in time is told to come back, and does not wait for all who came before', async (t) => {
+    const { app, put } = await attackSlowly(t, { connections: 2 })
+    const start = performance.now()
+    const replies = await Promise.all(Array.from({ length: 200 }, async () => await app.inject({ url: `/api/note/?message__like=${pattern}` })))
+    t.ok(performance.now() - start < 15_000, `${performance.now() - start} ms, not the 40 s that two connections would take`)
+    for (const { statusCode, headers } of replies) t.match({ statusCode, after: headers['retry-after'] }, { statusCode: 503, after: '1' })
+    t.equal((await app.inject({ url: '/api/note/7/' })).statusCode, 200, 'the connections go on')
+    t.equal((await put('/api/message/1/', { content: 'a' }, { as: 'alice' })).statusCode, 200)
+  })
+}

@@ -13,7 +13,8 @@ const hostile = [
   '$$ or 1=1 --', '$1', '?1', ':a', '@a', '?', '$tag$x$tag$', "\\' or 1=1--", '\\x27 or 1=1--', '\\', "\\\\' or 1=1--", '%27%20or%201=1--', '%2527',
   '\u2019 or 1=1--', '\u02bc or 1=1--', '\uff07 or 1=1--', '\u00bf\u0027 or 1=1', "\u0300' or 1=1", 'x"; drop table "user', 'x`; drop table `user', ']--', '/*', '*/', '--', '#',
   ';', "''", "'", '"', '`', '(', ')', '((((((((', "1; exec xp_cmdshell('dir')", "'+(select 1)+'", '1e0', '0x41', "x' AND content LIKE '%", '%00\'', 'null', 'NULL--', 'true', '{"$ne":null}',
-  '[object Object]', '__proto__', 'constructor', '#{7*7}', '{{7*7}}', '<script>', '\r\nSet-Cookie: a=b', "waitfor delay '0:0:5'--", "' or sleep(5)='", "' or benchmark(1e9,md5(1))='"
+  '[object Object]', '__proto__', 'constructor', '#{7*7}', '{{7*7}}', '<script>', '\r\nSet-Cookie: a=b', "waitfor delay '0:0:5'--", "' or sleep(5)='", "' or benchmark(1e9,md5(1))='",
+  "'||pg_sleep(5)||'", "'; select pg_terminate_backend(pg_backend_pid())--", "' union select 1 into outfile '/tmp/x'#", "\\';drop table message#", "' /*!50000 or 1=1*/ #", "' or 1::text='1"
 ]
 const escaped = (text: string) => encodeURIComponent(text)
 const textOperators = ['', '__eq', '__gte', '__in', '__like', '__ilike']

@@ -1,0 +1,72 @@
+import type { PostgresCursor, PostgresPoolClient, PostgresQueryResult } from 'kysely'
+import pg from 'pg'
+import { connectTimeout } from './server-options.js'
+import type { StatementNames } from './statement-names.js'
+
+interface ConnectionSetting {
+  /** Names of prepared statements; undefined if nothing is to be prepared. */
+  readonly names: StatementNames | undefined
+  /** Called when the connection is not in use any more. */
+  release (): void
+  /** Called when the node of the connection turns out to be the wrong one. */
+  leave (): void
+}
+
+/** The SQLSTATEs of a node that will not do for the next statement either: it only reads, or is being shut down. */
+const unfit = new Set(['25006', '57P01', '57P02', '57P03'])
+/** The SQLSTATEs of a prepared statement that its table has outgrown, or that a pooler has lost or given to another client. */
+const outgrown = new Set(['0A000', '26000', '42P05'])
+
+/** A pooled connection that is closed instead of being used again once it broke or its node turned out to be unfit. */
+export class PostgresConnection implements PostgresPoolClient {
+  readonly #client: pg.PoolClient
+  readonly #setting: ConnectionSetting
+  #isSpent = false
+
+  constructor (client: pg.PoolClient, setting: ConnectionSetting) {
+    this.#client = client
+    this.#setting = setting
+  }
+
+  query<R> (text: string, values: readonly unknown[]): Promise<PostgresQueryResult<R>>
+  query<R> (cursor: PostgresCursor<R>): PostgresCursor<R>
+  query<R> (wanted: string | PostgresCursor<R>, values: readonly unknown[] = []): Promise<PostgresQueryResult<R>> | PostgresCursor<R> {
+    if (typeof wanted !== 'string') return this.#client.query(wanted as PostgresCursor<R> & pg.Submittable)
+    return this.#run<R>(wanted, values)
+  }
+
+  release (): void {
+    this.#setting.release()
+    this.#client.release(this.#isSpent)
+  }
+
+  /** @throws an error with the SQLSTATE of a read-only transaction, after the connection is closed */
+  async requireWritable (): Promise<void> {
+    try {
+      const { rows } = await this.#client.query<{ standby: boolean }>({ text: 'select pg_is_in_recovery() as standby', query_timeout: connectTimeout } as pg.QueryConfig)
+      if (!rows.every(({ standby }) => !standby)) throw Object.assign(new Error('The node is a standby'), { code: '25006' })
+    } catch (error) {
+      this.#setting.release()
+      this.#client.release(true)
+      throw error
+    }
+  }
+
+  async #run<R> (text: string, values: readonly unknown[]): Promise<PostgresQueryResult<R>> {
+    const name = this.#setting.names?.nameOf(text, values)
+    try {
+      return await this.#client.query({ text, values: [...values], ...(name !== undefined && { name }) }) as PostgresQueryResult<R> & pg.QueryResult
+    } catch (error) {
+      this.#judge(error)
+      throw error
+    }
+  }
+
+  /** An error that the server did not send means that the connection broke, or that its answer is still to come. */
+  #judge (error: unknown): void {
+    const code = error instanceof pg.DatabaseError ? String(error.code) : undefined
+    const isUnfit = code === undefined || unfit.has(code)
+    if (isUnfit || outgrown.has(code)) this.#isSpent = true
+    if (isUnfit) this.#setting.leave()
+  }
+}

@@ -1,0 +1,84 @@
+import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } from 'kysely'
+import pg from 'pg'
+import { nodeUrls } from './connect/database-url.js'
+import { Nodes, NoneIsFree } from './connect/nodes.js'
+import { PostgresConnection } from './connect/postgres-connection.js'
+import { columnTypes } from './connect/postgres-types.js'
+import { checkServerOptions, connectTimeout, driverTimeout, type ServerOptions } from './connect/server-options.js'
+import { StatementNames } from './connect/statement-names.js'
+import type { Tables } from './query/engine.js'
+
+export type PostgresOptions = ServerOptions
+
+/**
+ * Opens a PostgreSQL database the way the plugin wants it: a pool that survives the death of any connection, dates and
+ * times as text, prepared statements, a time-out for statements. Of several hosts it finds the one that accepts writes,
+ * and the next one when that dies. `db.destroy()` closes it.
+ *
+ * @param url  `postgres://user:password@host:port/database`, with several hosts separated by commas
+ * @throws REST_MODELS_INVALID_OPTIONS; nothing is connected to before the first statement
+ */
+export function openPostgres<DB = Tables> (url: string, options: PostgresOptions = {}): Kysely<DB> {
+  const urls = nodeUrls(url, ['postgres', 'postgresql'])
+  const checked = checkServerOptions('openPostgres()', options, urls.length)
+  return new Kysely<DB>({ dialect: new PostgresDialect({ pool: new NodePool(urls, checked) }) })
+}
+
+/** A pool for each node, together what Kysely takes for one. */
+class NodePool implements PostgresPool {
+  readonly #nodes: Nodes<pg.Pool>
+  readonly #names: StatementNames | undefined
+  readonly #isWritable: boolean
+  readonly #fit = new WeakSet<pg.PoolClient>()
+
+  constructor ([first, ...others]: readonly [string, ...string[]], options: Required<ServerOptions>) {
+    this.#nodes = new Nodes([openPool(first, options), ...others.map((url) => openPool(url, options))])
+    this.#names = options.preparedStatements ? new StatementNames() : undefined
+    this.#isWritable = options.writable
+  }
+
+  async connect (): Promise<PostgresPoolClient> {
+    return await this.#nodes.connect(async (node) => {
+      const client = await take(node, () => this.#nodes.inUse(node) >= node.options.max)
+      const release = this.#nodes.use(node)
+      const connection = new PostgresConnection(client, { names: this.#names, release, leave: () => this.#nodes.leave(node) })
+      if (!this.#fit.has(client)) await this.#requireFit(connection)
+      this.#fit.add(client)
+      return connection
+    })
+  }
+
+  async end (): Promise<void> {
+    await Promise.all(this.#nodes.all.map(async (node) => await node.end()))
+  }
+
+  /** Asked once for each new connection: a standby that is promoted keeps its connections, a primary that fails does not. */
+  async #requireFit (connection: PostgresConnection): Promise<void> {
+    if (this.#isWritable) await connection.requireWritable()
+  }
+}
+
+async function take (pool: pg.Pool, isFull: () => boolean): Promise<pg.PoolClient> {
+  try {
+    return await pool.connect()
+  } catch (error) {
+    throw isFull() ? new NoneIsFree('No connection has become free', { cause: error }) : error
+  }
+}
+
+function openPool (connectionString: string, { connections, statementTimeout }: Required<ServerOptions>): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString,
+    max: connections,
+    connectionTimeoutMillis: connectTimeout,
+    keepAlive: true,
+    fallback_application_name: 'fastify-rest-models',
+    types: columnTypes,
+    query_timeout: driverTimeout(statementTimeout),
+    ...(statementTimeout > 0 && { statement_timeout: statementTimeout })
+  })
+  // Without listeners the death of a connection ends the process: of an idle one, and of one that is in use.
+  pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
+  return pool
+}

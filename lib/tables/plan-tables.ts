@@ -1,0 +1,61 @@
+import { errors } from '../errors.js'
+import { isForeignKey, type ForeignKeyColumn } from '../model/column.js'
+import type { Model } from '../model/define-model.js'
+import type { Dialect } from '../vocabulary/dialects.js'
+import type { DatabaseTables } from './compare-tables.js'
+
+/** A foreign key of a table. */
+export interface Reference {
+  readonly model: Model
+  readonly column: ForeignKeyColumn
+}
+
+/** A table to create, and those of its foreign keys that can be created with it. */
+export interface PlannedTable {
+  readonly model: Model
+  readonly references: readonly ForeignKeyColumn[]
+}
+
+/** The order in which tables are created, and the foreign keys that are added at the end, since they go in a circle. */
+export interface TablePlan {
+  readonly tables: readonly PlannedTable[]
+  readonly references: readonly Reference[]
+}
+
+/** Puts tables behind those that they refer to, so that each is created whole, wherever an engine may stop. */
+export function planTables (models: readonly Model[], { schema }: Dialect): TablePlan {
+  if (!schema.needsTargets) return { tables: models.map((model) => ({ model, references: targetsOf(model) })), references: [] }
+  const waiting = new Set(models)
+  const tables: PlannedTable[] = []
+  const references: Reference[] = []
+  while (waiting.size > 0) {
+    const [first] = waiting
+    const next = [...waiting].find((model) => targetsOf(model).every((column) => isThere(model, column, waiting))) ?? first as Model
+    const isLater = (column: ForeignKeyColumn): boolean => !isThere(next, column, waiting)
+    tables.push({ model: next, references: targetsOf(next).filter((column) => !isLater(column)) })
+    references.push(...targetsOf(next).filter(isLater).map((column) => ({ model: next, column })))
+    waiting.delete(next)
+  }
+  return { tables, references }
+}
+
+function targetsOf ({ columns }: Model): readonly ForeignKeyColumn[] {
+  return columns.filter(isForeignKey)
+}
+
+/** A table may refer to itself, and to all that is not still to come. */
+function isThere (model: Model, column: ForeignKeyColumn, waiting: ReadonlySet<Model>): boolean {
+  const target = column.target()
+  return target === model || !waiting.has(target)
+}
+
+/** @throws REST_MODELS_TABLE_MISMATCH if a foreign key refers to a table that neither exists nor is to be created, where an engine needs it */
+export function requireTargets ({ tables }: TablePlan, existing: DatabaseTables, { schema }: Dialect): void {
+  const created = new Set(tables.map(({ model }) => model))
+  for (const { model } of schema.needsTargets ? tables : []) {
+    const column = targetsOf(model).find(({ target }) => !created.has(target()) && existing.of(target()) === undefined)
+    if (column === undefined) continue
+    const { name, table } = column.target()
+    throw new errors.TableMismatch(`field '${column.field}' of model '${model.name}' refers to model '${name}', whose table '${table}' does not exist: name it in createTables() as well`)
+  }
+}

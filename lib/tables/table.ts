@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto'
+import { sql, type ColumnDefinitionBuilder, type CreateTableBuilder, type Kysely } from 'kysely'
+import { encode, isForeignKey, isGenerated, isNow, isSecret, storageOf, valueKindOf, type Column } from '../model/column.js'
+import type { Model } from '../model/define-model.js'
+import { keyName } from '../model/model.js'
+import type { Tables } from '../query/engine.js'
+import type { Dialect } from '../vocabulary/dialects.js'
+import type { Json } from '../vocabulary/values.js'
+import { checksOf } from './column-checks.js'
+import type { PlannedTable, Reference } from './plan-tables.js'
+
+/** Creates the table of a model, with the foreign keys that are named. */
+export async function createTable (db: Kysely<Tables>, { model: { table, columns }, references }: PlannedTable, dialect: Dialect): Promise<void> {
+  const { generatedKey, tableOptions } = dialect.schema
+  let creation: CreateTableBuilder<string, string> = db.schema.createTable(table)
+  for (const column of columns) {
+    creation = isGenerated(column)
+      ? creation.addColumn(column.name, sql.raw(generatedKey))
+      : creation.addColumn(column.name, sql.raw(typeOf(column, dialect)), (builder) =>
+        // SQLite lets a primary key be null, unless it is an integer.
+        column === columns[0] ? builder.notNull().primaryKey() : constrain(builder, column, dialect))
+  }
+  for (const column of references) {
+    creation = creation.addForeignKeyConstraint(nameOf(table, column.name, 'reference'), [column.name], column.target().table, [keyName],
+      (reference) => reference.onDelete(onDeleteOf(column)))
+  }
+  await (tableOptions === undefined ? creation : creation.modifyEnd(sql.raw(tableOptions))).execute()
+}
+
+/** The bounds of a password are not those of its hash. */
+function typeOf (column: Column, dialect: Dialect): string {
+  return storageOf(column, dialect).type(isSecret(column) ? {} : column.options)
+}
+
+/** Creates an index for each foreign key. */
+export async function createIndexes (db: Kysely<Tables>, { table, columns }: Model): Promise<void> {
+  for (const { name, options } of columns.filter(isForeignKey)) {
+    if (options.unique === true) continue
+    await db.schema.createIndex(nameOf(table, name, 'index')).on(table).column(name).execute()
+  }
+}
+
+/** Adds a foreign key to a table. */
+export async function addReference (db: Kysely<Tables>, { model: { table }, column }: Reference): Promise<void> {
+  await db.schema.alterTable(table)
+    .addForeignKeyConstraint(nameOf(table, column.name, 'reference'), [column.name], column.target().table, [keyName])
+    .onDelete(onDeleteOf(column)).execute()
+}
+
+/** Engines cut longer names, or refuse them. */
+const maxNameLength = 60
+
+/** The name of an index or a constraint. */
+function nameOf (...parts: readonly string[]): string {
+  const name = parts.join('__')
+  if (name.length <= maxNameLength) return name
+  const digest = createHash('sha256').update(name).digest('hex').slice(0, 12)
+  return `${name.slice(0, maxNameLength - digest.length - 2)}__${digest}`
+}
+
+/** `no action` refuses as `restrict` does, but SQLite reports a `restrict` as if a trigger had failed. */
+const onDeleteActions = { restrict: 'no action', cascade: 'cascade', 'set null': 'set null' } as const
+
+function onDeleteOf ({ options }: Column) {
+  return onDeleteActions[options.onDelete ?? 'restrict']
+}
+
+function constrain (builder: ColumnDefinitionBuilder, column: Column, dialect: Dialect): ColumnDefinitionBuilder {
+  let built = column.nullable ? builder : builder.notNull()
+  if (column.options.unique === true) built = built.unique()
+  const declared = defaultExpression(column, dialect)
+  if (declared !== undefined) built = built.defaultTo(declared)
+  const checks = checksOf(column, dialect)
+  // One check holds all rules: of several Kysely keeps the last.
+  if (checks.length > 0) built = built.check(sql`${sql.join(checks, sql` and `)}`)
+  return built
+}
+
+/** Rows that are inserted past the API get the same defaults, but for those that a function gives, and for passwords, which are hashed. */
+function defaultExpression (column: Column, dialect: Dialect) {
+  const { default: declared } = column.options
+  if (declared === undefined || declared === null || typeof declared === 'function' || isSecret(column)) return undefined
+  if (isNow(column)) return storageOf(column, dialect).now
+  const value = valueKindOf(column).accept(declared as Json, column.options) as Json
+  return sql`${sql.lit(encode(column, value, dialect))}`
+}

@@ -1,0 +1,78 @@
+import type { RawBuilder, SqlBool } from 'kysely'
+import type { StorageTable } from './storage.js'
+
+/**
+ * What went wrong in an engine, in terms of what follows:
+ * - `unique`, `reference`, `constraint`: a rule of the database refuses the write; `reference` also stands for numbers out of range
+ * - `incomparable`: a text holds a character that the character set of its column does not have
+ * - `unexecuted`: certainly nothing was done, and the same may succeed a moment later or elsewhere
+ * - `lost`: the connection died, and nobody knows whether the statement was executed
+ * - `unavailable`: the engine cannot do it now
+ */
+export type FailureKind = 'unique' | 'reference' | 'constraint' | 'incomparable' | 'unexecuted' | 'lost' | 'unavailable'
+
+/** What must hold on a connection: a query whose answer must be 1, and the remedy if it is not. */
+export interface Requirement {
+  readonly query: RawBuilder<unknown>
+  readonly remedy: string
+}
+
+/** What an engine does in its own way, beyond what Kysely settles. */
+export interface Dialect {
+  readonly name: DialectName
+  /** Name of Kysely's adapter class: it is the same for every copy of Kysely and every subclass of a dialect. */
+  readonly adapter: string
+  readonly storage: StorageTable
+  /** The same for two names of tables or columns that the engine does not tell apart. */
+  foldName (name: string): string
+  /** A text column compared character by character, whatever its collation. */
+  exact (column: RawBuilder<unknown>): RawBuilder<unknown>
+  /** Whether an index serves only comparisons in the collation of its column, so that exact ones need both. */
+  readonly seeksByCollation: boolean
+  /** Whole-value pattern with `%`, `_` and backslash escapes; case-sensitive. */
+  like (column: RawBuilder<unknown>, pattern: string): RawBuilder<SqlBool>
+  /** The same, ignoring the case of ASCII letters at least. */
+  ilike (column: RawBuilder<unknown>, pattern: string): RawBuilder<SqlBool>
+  /** Directions of an ordering that put nulls first when ascending. */
+  readonly nullsFirst: { readonly ascending: RawBuilder<unknown>, readonly descending: RawBuilder<unknown> }
+  /** The count of characters (Unicode code points) of a text column. */
+  length (column: RawBuilder<unknown>): RawBuilder<unknown>
+  /** Whether an update can give back the rows that it changed. */
+  readonly returnsUpdates: boolean
+  readonly schema: SchemaHabits
+  /** What a failure may be called in {@link failures}, from the exact name to the general one. */
+  codesOf (failure: Error): readonly string[]
+  /** Failures that are told apart, by code and never by text. */
+  readonly failures: Readonly<Record<string, FailureKind>>
+  /** A query that counts the SQL functions of a name, where a list can be given a deadline by one. */
+  hasFunction? (name: string): RawBuilder<unknown>
+  readonly requirements: readonly Requirement[]
+}
+
+/** How an engine makes tables. */
+export interface SchemaHabits {
+  /** Type of the primary key whose values the engine generates. */
+  readonly generatedKey: string
+  /** What stands behind the columns. */
+  readonly tableOptions?: string
+  /** Whether a table may refer only to tables that exist; then foreign keys are added when all are there. */
+  readonly needsTargets: boolean
+  /** How a transaction begins in which tables are made; absent where the engine commits after each of them. */
+  readonly begin?: RawBuilder<unknown>
+  /** What keeps others from making tables at the same time, if `begin` does not; 1 is the answer if it could be had. It ends with the transaction, or is released. */
+  readonly lock?: { readonly acquire: RawBuilder<{ answer: unknown }>, readonly release?: RawBuilder<unknown> }
+  /** Drops a table that others may refer to, where making tables cannot be undone otherwise. */
+  drop? (table: RawBuilder<unknown>): RawBuilder<unknown>
+  /** Whether `foldName` is right about tables too: 0 is the answer of a server that tells them apart by case. */
+  readonly foldsTables?: RawBuilder<{ answer: unknown }>
+  /** The names of the schemas in which a table is found by its bare name, the first one winning, as rows `{ name }`. */
+  readonly searchPath?: RawBuilder<{ name: string }>
+}
+
+export type DialectName = 'sqlite' | 'postgres' | 'mariadb'
+
+/** The value of a failure's property, as text. */
+export function propertyOf (failure: Error, name: string): string {
+  const value: unknown = Object.getOwnPropertyDescriptor(failure, name)?.value
+  return value === undefined || value === null ? '' : String(value)
+}

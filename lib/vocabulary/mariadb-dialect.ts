@@ -1,0 +1,98 @@
+import { sql, type RawBuilder, type SqlBool } from 'kysely'
+import { propertyOf, type Dialect } from './dialect.js'
+import { mariadbStorage } from './mariadb-storage.js'
+
+/** Converted first, since a collation fits one character set only. */
+const exact = (text: RawBuilder<unknown>) => sql`convert(${text} using utf8mb4) collate utf8mb4_nopad_bin`
+
+/** What the driver throws when a connection breaks, whatever the reason. */
+const fatal = 'fatal'
+
+/** By number: the driver's names for the numbers of MariaDB are those of MySQL, and partly wrong. */
+function codesOf (failure: Error): readonly string[] {
+  const number = Number(propertyOf(failure, 'errno'))
+  return [number > 0 ? String(number) : '', propertyOf(failure, 'code'), propertyOf(failure, 'fatal') === 'true' ? fatal : '']
+}
+
+export const mariadbDialect: Dialect = {
+  name: 'mariadb',
+  adapter: 'MysqlAdapter',
+  storage: mariadbStorage,
+  foldName: (name) => name.toLowerCase(),
+  exact,
+  seeksByCollation: true,
+  like: (column, pattern) => sql<SqlBool>`${exact(column)} like ${pattern}`,
+  ilike: (column, pattern) => sql<SqlBool>`lower(${exact(column)}) like lower(${pattern})`,
+  nullsFirst: { ascending: sql`asc`, descending: sql`desc` },
+  length: (column) => sql`char_length(${column})`,
+  returnsUpdates: false,
+  schema: {
+    generatedKey: 'bigint auto_increment primary key',
+    tableOptions: 'engine = innodb default character set utf8mb4 collate utf8mb4_nopad_bin',
+    needsTargets: true,
+    lock: {
+      acquire: sql`select get_lock(concat('rest_models_', database()), 1) as answer`,
+      release: sql`select release_lock(concat('rest_models_', database()))`
+    },
+    drop: (table) => sql`set statement foreign_key_checks = 0, max_statement_time = 0 for drop table ${table}`,
+    foldsTables: sql`select @@lower_case_table_names as answer`
+  },
+  codesOf,
+  failures: {
+    1062: 'unique',
+    1451: 'reference',
+    1452: 'reference',
+    1264: 'reference',
+    1048: 'constraint',
+    1364: 'constraint',
+    1366: 'constraint',
+    1292: 'constraint',
+    1265: 'constraint',
+    1406: 'constraint',
+    4025: 'constraint',
+    // A statement that a trigger refuses by SIGNAL.
+    1644: 'constraint',
+    // A chain of cascades that is too deep for InnoDB.
+    1296: 'constraint',
+    // Illegal mix of collations: of two, three, more.
+    1267: 'incomparable',
+    1270: 'incomparable',
+    1271: 'incomparable',
+    // Deadlock or lost certification, lock wait, changed since the snapshot: rolled back.
+    1213: 'unexecuted',
+    1205: 'unexecuted',
+    1020: 'unexecuted',
+    // A node that is not ready, or only reads.
+    1047: 'unexecuted',
+    1290: 'unexecuted',
+    1836: 'unexecuted',
+    1053: 'lost',
+    1180: 'lost',
+    1927: 'lost',
+    1969: 'unavailable',
+    1317: 'unavailable',
+    1021: 'unavailable',
+    1114: 'unavailable',
+    1203: 'unavailable',
+    1226: 'unavailable',
+    [fatal]: 'lost'
+  },
+  requirements: [
+    {
+      query: sql`select version() like '%MariaDB%' as answer`,
+      remedy: 'The server is not MariaDB; MySQL cannot return what it inserted'
+    },
+    {
+      query: sql`select (substring_index(version(), '.', 1) + 0, substring_index(substring_index(version(), '.', 2), '.', -1) + 0) >= (10, 11) as answer`,
+      remedy: 'The server is older than MariaDB 10.11'
+    },
+    {
+      query: sql`select @@sql_mode like '%STRICT%TABLES%' and @@sql_mode not like '%NO%BACKSLASH%ESCAPES%' as answer`,
+      remedy: "The connection's sql_mode must contain STRICT_TRANS_TABLES, or texts are cut in silence, and not NO_BACKSLASH_ESCAPES; use openMariadb, or set it when connecting"
+    },
+    {
+      query: sql`select @@character_set_client = 'utf8mb4' and @@character_set_connection = 'utf8mb4' as answer`,
+      remedy: "The connection cannot transmit every text: its character set must be 'utf8mb4'"
+    }
+  ]
+}

@@ -1,0 +1,52 @@
+import { sql, type Expression } from 'kysely'
+import { asIs, asJson, asNumber, decimalType, decodeDecimal, named, type StorageTable, type Stored } from './storage.js'
+
+const integers = ['int2', 'int4', 'int8'] as const
+const asText = (column: Expression<unknown>) => sql`cast(${column} as text)`
+/** A number beyond the column's own type is an error otherwise, not a row that does not match. */
+const bigint = (value: Stored) => sql`cast(${value} as bigint)`
+
+/** Without it, a text that is not quite true or false must not pass for one: it may decide who is an admin. */
+function decodeBoolean (stored: Stored): boolean {
+  if (typeof stored === 'boolean') return stored
+  throw new TypeError('The driver gives booleans as something else')
+}
+
+/** Dates and numbers with many digits are selected as text: what drivers make of them depends on their settings and the time zone. */
+export const postgresStorage = {
+  key: { type: () => 'bigint', holds: named(...integers), compared: bigint, ...asNumber },
+  text: { type: () => 'text collate "C"', holds: named('text', 'varchar'), isCollated: true, ...asIs },
+  integer: { type: () => 'integer', holds: named(...integers), compared: bigint, ...asNumber },
+  bigint: { type: () => 'bigint', holds: named(...integers), select: asText, compared: bigint, ...asIs },
+  number: {
+    type: () => 'double precision',
+    holds: named('float8', 'float4', 'numeric', ...integers),
+    compared: (value) => sql`cast(${value} as double precision)`,
+    ...asNumber
+  },
+  decimal: {
+    type: decimalType('numeric'),
+    holds: named('numeric', 'float8', ...integers),
+    select: asText,
+    compared: (value) => sql`cast(${value} as numeric)`,
+    encode: asIs.encode,
+    decode: decodeDecimal
+  },
+  boolean: { type: () => 'boolean', holds: named('bool'), encode: asIs.encode, decode: decodeBoolean },
+  datetime: {
+    type: () => 'timestamp(0)',
+    holds: named('timestamp'),
+    now: sql`date_trunc('second', now() at time zone 'utc')`,
+    select: (column) => sql`to_char(${column}, 'YYYY-MM-DD HH24:MI:SS')`,
+    ...asIs
+  },
+  date: {
+    type: () => 'date',
+    holds: named('date'),
+    now: sql`(now() at time zone 'utc')::date`,
+    select: (column) => sql`to_char(${column}, 'YYYY-MM-DD')`,
+    ...asIs
+  },
+  json: { type: () => 'json', holds: named('json', 'jsonb', 'text', 'varchar'), select: asText, ...asJson },
+  uuid: { type: () => 'uuid', holds: named('uuid', 'text', 'varchar'), ...asIs }
+} as const satisfies StorageTable

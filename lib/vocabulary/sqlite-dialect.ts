@@ -1,0 +1,53 @@
+import { sql, type SqlBool } from 'kysely'
+import { propertyOf, type Dialect } from './dialect.js'
+import { sqliteStorage } from './sqlite-storage.js'
+
+/** GLOB is SQLite's case-sensitive LIKE: `*` and `?` are its wildcards, and `[…]` is how they are escaped. */
+function globOf (pattern: string): string {
+  return pattern.replace(/\\(.)|[%_*?[]/gsu, (token, escaped?: string) =>
+    token === '%' ? '*' : token === '_' ? '?' : (escaped ?? token).replace(/[*?[]/, '[$&]'))
+}
+
+/** `A_B_C`, `A_B`, `A`: SQLite's extended codes begin with the primary one. */
+function prefixesOf (code: string): readonly string[] {
+  const parts = code.split('_')
+  return parts.map((_part, index) => parts.slice(0, parts.length - index).join('_'))
+}
+
+export const sqliteDialect: Dialect = {
+  name: 'sqlite',
+  adapter: 'SqliteAdapter',
+  storage: sqliteStorage,
+  foldName: (name) => name.toLowerCase(),
+  exact: (column) => sql`${column} collate binary`,
+  seeksByCollation: false,
+  like: (column, pattern) => sql<SqlBool>`${column} glob ${globOf(pattern)}`,
+  ilike: (column, pattern) => sql<SqlBool>`lower(${column}) like lower(${pattern}) escape '\\'`,
+  nullsFirst: { ascending: sql`asc`, descending: sql`desc` },
+  length: (column) => sql`length(${column})`,
+  returnsUpdates: true,
+  // A transaction that reads first cannot wait for another that writes.
+  schema: { generatedKey: 'integer primary key autoincrement', needsTargets: false, begin: sql`begin immediate` },
+  codesOf: (failure) => prefixesOf(propertyOf(failure, 'code')),
+  failures: {
+    SQLITE_CONSTRAINT_UNIQUE: 'unique',
+    SQLITE_CONSTRAINT_PRIMARYKEY: 'unique',
+    SQLITE_CONSTRAINT_FOREIGNKEY: 'reference',
+    SQLITE_CONSTRAINT: 'constraint',
+    SQLITE_BUSY_SNAPSHOT: 'unexecuted',
+    // The driver has waited for the lock already, and kept the whole process waiting.
+    SQLITE_BUSY: 'unavailable',
+    SQLITE_LOCKED: 'unavailable',
+    SQLITE_FULL: 'unavailable',
+    SQLITE_READONLY: 'unavailable',
+    SQLITE_CANTOPEN: 'unavailable',
+    SQLITE_IOERR: 'unavailable',
+    SQLITE_DEADLINE: 'unavailable'
+  },
+  hasFunction: (name) => sql`select count(*) as answer from pragma_function_list where name = ${name}`,
+  requirements: [{
+    query: sql`select foreign_keys as answer from pragma_foreign_keys`,
+    remedy: 'SQLite does not enforce foreign keys on this connection: ' +
+      "run 'pragma foreign_keys = on' when it is opened, or use openSqlite"
+  }]
+}

@@ -1,0 +1,73 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { stripVTControlCharacters } from 'node:util'
+
+/** What tap said of a run. */
+export interface Outcome {
+  readonly name: string
+  readonly passed: number
+  readonly failed: number
+  /** The exit code, which also says whether the coverage was full. */
+  readonly code: number
+}
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const summary = '# { total: '
+
+/** The run under way, if any, and the signal that ended it and forbids others. */
+let current: ChildProcess | undefined
+let signal: NodeJS.Signals | undefined
+
+/** Lets a signal to this process end the run under way: tap, which would wait for its tests, and the tests. */
+export function listenForSignals (): void {
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(name, () => {
+      if (signal === undefined) {
+        sendToRun('SIGTERM')
+        setTimeout(() => { sendToRun('SIGKILL') }, 3000).unref()
+      }
+      signal = name
+    })
+  }
+}
+
+function sendToRun (name: NodeJS.Signals): void {
+  try {
+    if (current?.pid !== undefined) process.kill(-current.pid, name)
+  } catch { /* it has just ended */ }
+}
+
+export function interruption (): NodeJS.Signals | undefined {
+  return signal
+}
+
+/** One run of tap, whose output goes straight through. */
+export async function runTap (name: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<Outcome> {
+  // Through the pipe, tap would not know that a person is looking on.
+  const reporter = process.stdout.isTTY ? ['--reporter=base', '--color'] : []
+  const child = spawn(`${root}/node_modules/.bin/tap`, [...reporter, `--jobs=${availableParallelism()}`, ...args], {
+    cwd: root,
+    env: { ...process.env, ...env },
+    // A process group of its own, all of which can be sent a signal.
+    detached: true,
+    stdio: ['ignore', 'pipe', 'inherit']
+  })
+  current = child
+  let rest = ''
+  let totals = ''
+  child.stdout.on('data', (chunk: Buffer) => {
+    process.stdout.write(chunk)
+    const lines = (rest + chunk.toString()).split('\n')
+    rest = lines.pop() ?? ''
+    totals = lines.map(stripVTControlCharacters).findLast((line) => line.startsWith(summary)) ?? totals
+  })
+  const [code] = await once(child, 'close') as [number | null]
+  const count = (what: string): number => Number(new RegExp(`${what}: (\\d+)`).exec(totals)?.[1] ?? 0)
+  return { name, passed: count('pass'), failed: count('fail'), code: code ?? 1 }
+}
+
+export function toLine ({ name, passed, failed, code }: Outcome): string {
+  return `${name}: ${passed} passed, ${failed} failed${code !== 0 && failed === 0 ? `, but tap ended with ${code}` : ''}`
+}

@@ -1,0 +1,96 @@
+import { readdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { engineNames, findEngine, variableOf, type EngineName, type FoundEngine, type MissingEngine } from '../test/engines/find-engine.js'
+import { reasonOf } from '../test/engines/sql.js'
+import { interruption, listenForSignals, runTap, toLine, type Outcome } from './run-tap.js'
+
+/**
+ * What `npm test` runs: all test files on SQLite, with coverage, and then, on each other engine that is found, those which
+ * say something about engines. Arguments are passed on to tap: files in place of all these, options in addition.
+ */
+
+/** Files, and folders, of test that are run once: they are the same on each engine, or choose their engine themselves. */
+const runOnce: Readonly<Record<string, string>> = {
+  'architecture.test.ts': 'reads the sources',
+  'connect.test.ts': 'opens both servers itself',
+  differential: 'opens all engines itself',
+  'encapsulation.test.ts': 'about Fastify',
+  'engines/': 'starts its own servers',
+  'errors.test.ts': 'compares a table with the README',
+  'example.test.ts': 'starts the example, on SQLite',
+  'exports.test.ts': 'reads the names of the exports',
+  'failover/': 'starts its own clusters',
+  'own-database.test.ts': 'opens both servers itself',
+  'readme.test.ts': 'runs the README, on SQLite',
+  'reliability/': 'about files of SQLite, and processes that share them',
+  'retries.test.ts': 'needs no database',
+  'sqlite.test.ts': 'about SQLite',
+  'types.test.ts': 'checked by the compiler'
+}
+
+type Engines = ReadonlyMap<EngineName, FoundEngine | MissingEngine>
+
+const options = process.argv.slice(2).filter((argument) => argument.startsWith('-'))
+const files = process.argv.slice(2).filter((argument) => !argument.startsWith('-'))
+
+listenForSignals()
+try {
+  process.exitCode = await findAndRun()
+} catch (error) {
+  console.error(reasonOf(error))
+  process.exitCode = 1
+}
+
+async function findAndRun (): Promise<number> {
+  const engines: Engines = new Map(await Promise.all(engineNames.map(async (name) => [name, await findEngine(name)] as const)))
+  for (const [name, found] of engines) console.log(`${name}: ${found.url === undefined ? `not found: ${found.why}` : found.how}`)
+  try {
+    if (process.env['CI'] === 'true' && missingOf(engines).length > 0) throw new Error('With CI=true no engine may be missing.')
+    const outcomes = await runAll(engines)
+    report(outcomes, engines)
+    return interruption() === undefined && outcomes.every(({ code }) => code === 0) ? 0 : 1
+  } finally {
+    for (const found of engines.values()) if (found.url !== undefined) await found.stop()
+  }
+}
+
+async function runAll (engines: Engines): Promise<readonly Outcome[]> {
+  const env = Object.fromEntries([...engines].map(([name, { url }]) => [variableOf(name), url]))
+  const run = async (name: string, args: readonly string[]): Promise<Outcome> => {
+    console.log(`\nTests on ${name}:`)
+    return await runTap(name, [...options, ...args], { ...env, TEST_ENGINE: name })
+  }
+  const outcomes = [await run('sqlite', [...coverage(engines), ...files])]
+  for (const [name, { url }] of engines) {
+    if (url === undefined || interruption() !== undefined) continue
+    outcomes.push(await run(name, ['--disable-coverage', ...files.length > 0 ? files : contractFiles()]))
+  }
+  return outcomes
+}
+
+function missingOf (engines: Engines): EngineName[] {
+  return [...engines].flatMap(([name, { url }]) => url === undefined ? [name] : [])
+}
+
+/** The run of all files has to cover everything, but for what needs an engine that is missing. */
+function coverage (engines: Engines): string[] {
+  if (files.length > 0) return ['--disable-coverage']
+  const missing = missingOf(engines)
+  if (missing.length === 0) return []
+  console.log(`Coverage may be incomplete: what needs ${missing.join(' or ')} is not run.`)
+  return ['--allow-incomplete-coverage']
+}
+
+function contractFiles (): string[] {
+  const folder = fileURLToPath(new URL('../test/', import.meta.url))
+  const all = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.test.ts'))
+  return all.filter((file) => !Object.keys(runOnce).some((start) => file.startsWith(start))).sort().map((file) => `test/${file}`)
+}
+
+function report (outcomes: readonly Outcome[], engines: Engines): void {
+  console.log()
+  for (const outcome of outcomes) console.log(toLine(outcome))
+  for (const name of missingOf(engines)) console.log(`${name}: not run, no server was found`)
+  const signal = interruption()
+  if (signal !== undefined) console.log(`ended by ${signal}`)
+}

@@ -1,0 +1,373 @@
+import Fastify from 'fastify'
+import { sql } from 'kysely'
+import type pg from 'pg'
+import { test, type Test } from 'tap'
+import { nodeUrls } from '../lib/connect/database-url.js'
+import { Nodes } from '../lib/connect/nodes.js'
+import { MariadbConnection, type DriverConnection } from '../lib/connect/mariadb-connection.js'
+import { PostgresConnection } from '../lib/connect/postgres-connection.js'
+import { StatementNames } from '../lib/connect/statement-names.js'
+import restModels, { createTables, defineModel, foreignKey, text, type Model } from '../lib/index.js'
+import { openMariadb } from '../lib/mariadb.js'
+import { openPostgres } from '../lib/postgres.js'
+import { changeSchema } from '../lib/tables/schema-change.js'
+import { dialects } from '../lib/vocabulary/dialects.js'
+import { engineNames, type EngineName } from './engines/find-engine.js'
+import { lacks, requireDatabase } from './engines/lacks.js'
+import { startMariadb } from './engines/mariadb-server.js'
+import { startPgbouncer } from './engines/pgbouncer-server.js'
+import { runSql } from './engines/sql.js'
+import { client, insert, registerSite, siteModels, siteUsers } from './helper.js'
+
+const openers = { postgres: openPostgres, mariadb: openMariadb }
+
+function open (t: Test, engine: EngineName, ...given: Parameters<typeof openPostgres>) {
+  const db = openers[engine](...given)
+  t.teardown(async () => { await db.destroy() })
+  return db
+}
+
+test('the hosts of a URL share everything else', async (t) => {
+  t.same(nodeUrls('postgres://me:p%40ss@a:1,b:2,[::1]:3/site?sslmode=require', ['postgres']), [
+    'postgres://me:p%40ss@a:1/site?sslmode=require', 'postgres://me:p%40ss@b:2/site?sslmode=require', 'postgres://me:p%40ss@[::1]:3/site?sslmode=require'
+  ])
+  t.same(nodeUrls('mariadb://localhost/site', ['mariadb', 'mysql']), ['mariadb://localhost/site'])
+})
+
+test('a URL that is none is refused with the right form, and without the password that it may hold', async (t) => {
+  const wrong = ['', 'site', 'mysql://me:secret@a/site', 'postgres:me:secret@a', 'postgres://me:secret@a,,b/site', 'postgres://me:secret@/site', 'postgres://me:secret@a:x/site', 'postgres://me:secret@a']
+  for (const url of wrong) {
+    const failure = t.throws(() => openPostgres(url), { code: 'REST_MODELS_INVALID_OPTIONS', message: /^A database URL has the form postgres:\/\/user:password@host:port\/database/ }, url)
+    t.notMatch(String(failure), 'secret')
+  }
+  t.throws(() => openMariadb('postgres://a/site'), { code: 'REST_MODELS_INVALID_OPTIONS', message: /mariadb:\/\// })
+})
+
+for (const engine of engineNames) {
+  const url = `${engine}://me@127.0.0.1:1/site`
+
+  test(`wrong options of ${engine} are named, with the nearest right ones`, async (t) => {
+    const wrong = [
+      [{ conections: 5 }, /unknown option 'conections', did you mean 'connections'/],
+      [{ connections: 0 }, /'connections' of open\w+\(\) must be a whole number of at least 1/],
+      [{ connections: 1.5 }, /'connections'/],
+      [{ statementTimeout: -1 }, /'statementTimeout' of open\w+\(\) must be a whole number of at least 0/],
+      [{ preparedStatements: 'no' }, /'preparedStatements' of open\w+\(\) is true or false/],
+      [{ writable: 1 }, /'writable'/]
+    ] as const
+    for (const [options, message] of wrong) {
+      t.throws(() => openers[engine](url, options as object), { code: 'REST_MODELS_INVALID_OPTIONS', message })
+    }
+    t.doesNotThrow(() => openers[engine](url, { connections: 1, statementTimeout: 0, preparedStatements: false, writable: true }))
+  })
+
+  test(`${engine}: what nobody listens to fails when it is first used`, async (t) => {
+    await t.rejects(sql`select 1`.execute(open(t, engine, url)), { code: 'ECONNREFUSED' })
+  })
+
+  test(`${engine}: dates and times are text, whatever the time zone of the process, and integers safe`, async (t) => {
+    const at = await requireDatabase(t, engine)
+    if (at === undefined) return
+    const db = open(t, engine, at)
+    const wide = engine === 'postgres' ? sql`bigint` : sql`signed`
+    const moment = engine === 'postgres' ? sql`timestamp '2024-03-10 02:30:00'` : sql`cast('2024-03-10 02:30:00' as datetime)`
+    const { rows: [row] } = await sql`select ${moment} as moment, cast('2024-03-10' as date) as day, cast(42 as ${wide}) as small, cast('9007199254740993' as ${wide}) as big`.execute(db)
+    t.same(row, { moment: '2024-03-10 02:30:00', day: '2024-03-10', small: 42, big: '9007199254740993' })
+  })
+
+  test(`${engine}: a statement is prepared once for a connection, unless that is switched off`, async (t) => {
+    const at = await requireDatabase(t, engine)
+    if (at === undefined) return
+    const prepared = async (preparedStatements: boolean): Promise<number> => {
+      const db = open(t, engine, at, { connections: 1, preparedStatements })
+      for (const value of [1, 2, 3]) t.match((await sql`select ${value} + 1 as answer`.execute(db)).rows, [{ answer: value + 1 }])
+      const { rows: [row] } = await (engine === 'postgres'
+        ? sql`select count(*) as count from pg_prepared_statements`
+        : sql`select variable_value as count from information_schema.session_status where variable_name = 'com_stmt_prepare'`).execute(db)
+      return Number((row as { count: unknown }).count)
+    }
+    t.equal(await prepared(true), 1)
+    t.equal(await prepared(false), 0)
+  })
+
+  test(`${engine}: a statement that takes too long is given up, unless the server is to decide`, async (t) => {
+    const at = await requireDatabase(t, engine)
+    if (at === undefined) return
+    const nap = engine === 'postgres' ? sql`select pg_sleep(0.6)` : sql`select count(*) from information_schema.columns a, information_schema.columns b, information_schema.columns c where sleep(0.001) = 0`
+    const db = open(t, engine, at, { statementTimeout: 200 })
+    await t.rejects(nap.execute(db), /statement timeout|max_statement_time exceeded/)
+    t.same((await sql`select 1 as answer`.execute(db)).rows, [{ answer: 1 }], 'the connection is as good as before')
+    if (engine === 'postgres') await t.resolves(nap.execute(open(t, engine, at, { statementTimeout: 0 })))
+  })
+
+  test(`${engine}: a connection that dies, idle or at work, neither ends the process nor is used again`, async (t) => {
+    const at = await requireDatabase(t, engine)
+    if (at === undefined) return
+    const db = open(t, engine, at, { connections: 1 })
+    const own = engine === 'postgres' ? sql<{ id: number }>`select pg_backend_pid() as id` : sql<{ id: number }>`select connection_id() as id`
+    const kill = async (id: number): Promise<void> => { await runSql(at, engine === 'postgres' ? `select pg_terminate_backend(${id})` : `kill ${id}`) }
+    const idOf = async (): Promise<number> => (await own.execute(db)).rows[0]?.id ?? 0
+    const idle = await idOf()
+    await kill(idle)
+    const next = await idOf().catch(idOf)
+    t.not(next, idle)
+    const nap = engine === 'postgres' ? sql`select pg_sleep(10)` : sql`select sleep(10)`
+    const asleep = t.rejects(nap.execute(db))
+    const isAsleep = engine === 'postgres'
+      ? `select 1 from pg_stat_activity where pid = ${next} and state = 'active'`
+      : `select 1 from information_schema.processlist where id = ${next} and info like '%sleep%'`
+    while ((await runSql(at, isAsleep)).length === 0);
+    await kill(next)
+    await asleep
+    t.not(await idOf(), next)
+  })
+
+  test(`${engine}: tables are made once, however many make them at the same moment`, async (t) => {
+    const at = await requireDatabase(t, engine)
+    if (at === undefined) return
+    await t.resolves(Promise.all([1, 2, 3, 4].map(async () => await createTables(open(t, engine, at), siteModels))))
+  })
+}
+
+test('tables of MariaDB are made by one process at a time, whatever the time-out of its statements', async (t) => {
+  const at = await requireDatabase(t, 'mariadb')
+  if (at === undefined) return
+  const db = open(t, 'mariadb', at, { statementTimeout: 1200 })
+  await open(t, 'mariadb', at, { connections: 1 }).connection().execute(async (other) => {
+    await sql`select get_lock(concat('rest_models_', database()), 1)`.execute(other)
+    const made = createTables(db, siteModels)
+    const isWaiting = "select 1 from information_schema.processlist where state = 'User lock' and info like '%get_lock%'"
+    while ((await runSql(at, isWaiting)).length === 0);
+    await sql`select sleep(2)`.execute(other)
+    await sql`select release_lock(concat('rest_models_', database()))`.execute(other)
+    await t.resolves(made)
+  })
+})
+
+test('a process that waits while another makes the tables of MariaDB makes them itself if that one gives up', async (t) => {
+  const at = await requireDatabase(t, 'mariadb')
+  if (at === undefined) return
+  const db = open(t, 'mariadb', at)
+  await createTables(db, siteModels)
+  await open(t, 'mariadb', at, { connections: 1 }).connection().execute(async (other) => {
+    await sql`select get_lock(concat('rest_models_', database()), 1)`.execute(other)
+    const made = createTables(db, siteModels)
+    const isWaiting = "select 1 from information_schema.processlist where state = 'User lock' and info like '%get_lock%'"
+    while ((await runSql(at, isWaiting)).length === 0);
+    for (const { table } of [...siteModels].reverse()) await other.schema.dropTable(table).execute()
+    await sql`select release_lock(concat('rest_models_', database()))`.execute(other)
+    await made
+  })
+  t.equal((await db.introspection.getTables()).length, siteModels.length)
+})
+
+test('D-64: of several nodes that of a connection is kept, until it is left or gives none', async (t) => {
+  const down = new Set<string>()
+  const nodes = new Nodes(['a', 'b', 'c'])
+  const connect = async (): Promise<string> => await nodes.connect(async (node) => {
+    if (down.has(node)) throw new Error(`${node} is down`)
+    return node
+  })
+  t.same([await connect(), await connect()], ['a', 'a'])
+  down.add('a')
+  t.same([await connect(), await connect()], ['b', 'b'])
+  down.delete('a')
+  t.equal(await connect(), 'b', 'a node that is back is not gone back to')
+  nodes.leave('b')
+  nodes.leave('b')
+  t.equal(await connect(), 'c', 'one failure of two requests leaves a node once')
+  for (const node of nodes.all) down.add(node)
+  await t.rejects(connect(), { message: 'b is down' })
+})
+
+test('what clients can make up is prepared to a limit', async (t) => {
+  const names = new StatementNames()
+  t.equal(names.nameOf('select 1', []), undefined)
+  const all = new Set(Array.from({ length: 600 }, (_, index) => names.nameOf(`select $1 + ${index}`, [1])))
+  t.equal(all.size, 501, '500 names, and none for the others')
+  const name = names.nameOf('select $1 + 0', [2])
+  t.match(name, /^rest_models_[0-9a-f]{40}$/)
+  t.equal(new StatementNames().nameOf('select $1 + 0', [1]), name, 'the same in another process')
+  t.not(new StatementNames().nameOf('select $1 + 1', [1]), name)
+})
+
+test('D-64: of several hosts of PostgreSQL the one that accepts writes is found', async (t) => {
+  const at = await requireDatabase(t, 'postgres')
+  if (at === undefined) return
+  await runSql(at, 'create schema standby')
+  await runSql(at, 'create function standby.pg_is_in_recovery() returns boolean language sql as $$ select true $$')
+  const standby = new URL(at)
+  standby.searchParams.set('options', '-c search_path=standby,pg_catalog')
+  await t.rejects(sql`select 1`.execute(open(t, 'postgres', standby.href, { writable: true })), { code: '25006', message: 'The node is a standby' })
+  await t.resolves(sql`select 1`.execute(open(t, 'postgres', standby.href)), 'a single host may be one to read from')
+  const { host } = new URL(at)
+  await t.resolves(sql`select 1`.execute(open(t, 'postgres', at.replace(host, `127.0.0.1:1,${host}`))))
+})
+
+test('D-64: of several hosts of MariaDB one that only reads is passed over', async (t) => {
+  if (lacks(t, 'mariadb')) return
+  const servers = await Promise.all([startMariadb({ settings: { read_only: 'ON' } }), startMariadb()])
+  t.teardown(async () => await Promise.all(servers.map(async (server) => { await server.stop() })))
+  const [{ port: replica, url }, { port: primary }] = servers
+  const both = open(t, 'mariadb', url.replace(`:${replica}`, `:${replica},127.0.0.1:${primary}`))
+  t.match((await sql`select @@port as port`.execute(both)).rows, [{ port: primary }])
+  await t.rejects(sql`select 1`.execute(open(t, 'mariadb', url, { writable: true })), { message: 'The node only reads' })
+  t.match((await sql`select @@port as port`.execute(open(t, 'mariadb', url))).rows, [{ port: replica }], 'a single host may be one to read from')
+})
+
+test('a deployer may stream rows of MariaDB', async (t) => {
+  const at = await requireDatabase(t, 'mariadb')
+  if (at === undefined) return
+  const rows: unknown[] = []
+  for await (const row of open(t, 'mariadb', at).selectFrom(sql<{ n: number }>`(select 1 as n union all select 2)`.as('numbers')).selectAll().stream()) rows.push(row)
+  t.same(rows, [{ n: 1 }, { n: 2 }])
+})
+
+test('what is not SQL text is handed to the driver as it is, such as a cursor', async (t) => {
+  const cursor = { read: async () => [], close: async () => {} }
+  const given: unknown[] = []
+  const client = { query: (wanted: unknown) => { given.push(wanted); return wanted } } as pg.PoolClient
+  t.equal(new PostgresConnection(client, { names: undefined, release: () => {}, leave: () => {} }).query(cursor), cursor)
+  t.same(given, [cursor])
+})
+
+test('a table of PostgreSQL may be altered while its statements are prepared', async (t) => {
+  const at = await requireDatabase(t, 'postgres')
+  if (at === undefined) return
+  const db = open(t, 'postgres', at, { connections: 2 })
+  await createTables(db, siteModels)
+  await insert(db, { note: [{ id: 1, message: 'a', created: '2024-01-01 00:00:00' }] })
+  const app = Fastify()
+  t.teardown(async () => { await app.close() })
+  await app.register(restModels, { db })
+  registerSite(app.restModels)
+  await app.restModels.setup()
+  const { get } = client(app)
+  const statuses = async () => (await Promise.all([1, 2, 3].map(async () => await get('/api/note/1/')))).map(({ statusCode }) => statusCode)
+  t.same(await statuses(), [200, 200, 200])
+  await runSql(at, 'alter table note alter column message type varchar(80)')
+  t.same(await statuses(), [200, 200, 200])
+})
+
+test('behind PgBouncer in transaction mode all requests are answered, if nothing is prepared', async (t) => {
+  if (lacks(t, 'pgbouncer')) return
+  const at = await requireDatabase(t, 'postgres')
+  if (at === undefined) return
+  const bouncer = await startPgbouncer(at)
+  t.teardown(bouncer.stop)
+  const db = open(t, 'postgres', bouncer.url, { preparedStatements: false, statementTimeout: 0 })
+  await createTables(db, siteModels)
+  await insert(db, { user: await siteUsers() })
+  const app = Fastify()
+  t.teardown(async () => { await app.close() })
+  await app.register(restModels, { db })
+  registerSite(app.restModels)
+  await app.restModels.setup()
+  const { get, post } = client(app)
+  const replies = await Promise.all(Array.from({ length: 200 }, async (_, number) => number % 2 === 0
+    ? await post('/api/message/', { content: `${number}` }, { as: 'alice' })
+    : await get(`/api/message/?content__like=%25&limit=${number % 5 + 1}`)))
+  t.same(new Set(replies.map(({ statusCode }) => statusCode)), new Set([201, 200]))
+  t.equal(new Set(replies.filter(({ statusCode }) => statusCode === 201).map((reply) => reply.json().id)).size, 100)
+})
+
+for (const engine of engineNames) {
+  const Author = defineModel('Author', { name: text(), best: foreignKey((): Model => Book, { nullable: true }) })
+  const Book = defineModel('Book', { author: foreignKey((): Model => Author), sequel: foreignKey((): Model => Book, { nullable: true }) })
+  const Shelf = defineModel('Shelf', { first: foreignKey(() => Book) })
+
+  test(`${engine}: tables that refer to each other in a circle are made whole, or none of them`, async (t) => {
+    const at = await requireDatabase(t, engine)
+    if (at === undefined) return
+    const db = open(t, engine, at)
+    const countOf = async () => (await db.introspection.getTables()).length
+    await t.rejects(createTables(db, [Shelf]), { code: 'REST_MODELS_TABLE_MISMATCH', message: /field 'first' of model 'Shelf' refers to model 'Book', whose table 'book' does not exist: name it in createTables/ })
+    // A foreign key to a table whose key is of another type cannot be made.
+    await sql`create table ${sql.table('author')} (id ${engine === 'postgres' ? sql`integer generated by default as identity` : sql`integer auto_increment`} primary key, name ${engine === 'postgres' ? sql`text` : sql`longtext`} not null, best_id bigint)`.execute(db)
+    if (engine === 'mariadb') {
+      await t.rejects(createTables(db, [Shelf, Book, Author]))
+      t.equal(await countOf(), 1, 'what was made before the failure is gone')
+    }
+    await db.schema.dropTable('author').execute()
+    await createTables(db, [Shelf, Book, Author])
+    t.equal(await countOf(), 3)
+    for (const [table, values] of [['book', { author_id: 99 }], ['author', { name: 'a', best_id: 99 }], ['shelf', { first_id: 99 }]] as const) {
+      await t.rejects(db.insertInto(table).values(values).execute(), table)
+    }
+  })
+
+  test(`${engine}: a pool whose connections are all in use is waited for, and no other host asked`, async (t) => {
+    const at = await requireDatabase(t, engine)
+    if (at === undefined) return
+    const { host } = new URL(at)
+    const db = open(t, engine, at.replace(host, `${host},127.0.0.1:1`), { connections: 1 })
+    await db.connection().execute(async (held) => {
+      await sql`select 1`.execute(held)
+      await t.rejects(sql`select 1`.execute(db), { message: 'No connection has become free' })
+    })
+    await t.resolves(sql`select 1`.execute(db))
+  })
+
+  test(`${engine}: a time-out that no timer can hold is refused`, async (t) => {
+    t.throws(() => openers[engine](`${engine}://a/site`, { statementTimeout: 2 ** 31 }), { code: 'REST_MODELS_INVALID_OPTIONS', message: /'statementTimeout' of open\w+\(\) must be at most/ })
+  })
+}
+
+test('of a change that MariaDB gives up, no table that has rows by now is dropped', async (t) => {
+  const at = await requireDatabase(t, 'mariadb')
+  if (at === undefined) return
+  const db = open(t, 'mariadb', at)
+  await t.rejects(changeSchema(db, async (connection, made) => {
+    for (const table of ['used', 'empty']) {
+      await sql`create table ${sql.table(table)} (id bigint primary key)`.execute(connection)
+      made.push(table)
+    }
+    await sql`insert into used values (1)`.execute(db)
+    throw new Error('stopped')
+  }), { message: 'stopped' })
+  t.same((await db.introspection.getTables()).map(({ name }) => name), ['used'])
+})
+
+test('a MariaDB that keeps no more prepared statements is asked without', async (t) => {
+  if (lacks(t, 'mariadb')) return
+  const server = await startMariadb({ settings: { max_prepared_stmt_count: 2 } })
+  t.teardown(server.stop)
+  const db = open(t, 'mariadb', server.url)
+  for (const value of [1, 2, 3, 4, 5]) {
+    t.same((await sql`select ${value} as a, ${sql.raw(String(value))} as b`.execute(db)).rows, [{ a: value, b: value }])
+  }
+})
+
+test('a handle with a schema of withSchema is refused, since its plugins are not used', async (t) => {
+  const app = Fastify()
+  const db = open(t, 'postgres', 'postgres://127.0.0.1:1/site').withSchema('tenant')
+  await t.rejects(async () => { await app.register(restModels, { db }) }, { code: 'REST_MODELS_UNSUPPORTED_DATABASE', message: /withSchema\(\), which is not supported: name it in the search_path/ })
+})
+
+/** A connection to MariaDB whose driver answers as told. */
+function fakeConnection (answer: (done: (error: object | null, result?: unknown) => void) => void) {
+  const calls = { closed: 0, released: 0, left: 0 }
+  const ask = (_command: unknown, done: Parameters<typeof answer>[0]): void => { answer(done) }
+  const driver = { query: ask, execute: ask, destroy: () => { calls.closed++ }, release: () => {}, stream: { destroy: () => {} } } as unknown as DriverConnection
+  const options = { connections: 1, statementTimeout: 0, preparedStatements: true, writable: true }
+  return { connection: new MariadbConnection(driver, { options, release: () => { calls.released++ }, leave: () => { calls.left++ } }), calls }
+}
+
+test('a failure of MariaDB that the driver tells twice is told once, and its connection is closed', async (t) => {
+  const failure = Object.assign(new Error('broken'), { fatal: true })
+  const { connection, calls } = fakeConnection((done) => { done(failure); done(failure) })
+  const told: unknown[] = []
+  connection.query('select ?', [1], (error) => { told.push(error) })
+  connection.release()
+  t.same([told, calls], [[failure], { closed: 1, released: 1, left: 1 }])
+})
+
+test('a connection to MariaDB that cannot be made ready is closed, and not in use', async (t) => {
+  const { connection, calls } = fakeConnection((done) => { done(Object.assign(new Error('not now'), { errno: 1064 })) })
+  await t.rejects(connection.makeReady(), { message: 'not now' })
+  t.match(calls, { closed: 1, released: 1 })
+})
+
+test('a boolean of PostgreSQL that a driver gives as something else passes for neither', async (t) => {
+  t.throws(() => dialects.postgres.storage.boolean.decode('t', {}), { message: 'The driver gives booleans as something else' })
+})

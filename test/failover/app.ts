@@ -1,0 +1,26 @@
+import { once } from 'node:events'
+import Fastify from 'fastify'
+import restModels, { userAuth } from '../../lib/index.js'
+import { Entry, User, open } from './site.js'
+
+/** An app on a database, and perhaps on a replica for reads; it says where it listens, and is closed by any message. */
+const [url = '', readUrl] = process.argv.slice(2)
+const leave = (): never => process.exit(1)
+process.once('disconnect', leave)
+
+const db = open(url)
+const readDb = readUrl === undefined ? db : open(readUrl)
+const app = Fastify()
+app.addHook('onError', async (_request, _reply, error) => { if (error.statusCode === 500) console.error(error) })
+app.addHook('onClose', async () => {
+  await db.destroy()
+  await readDb.destroy()
+})
+await app.register(restModels, { db, readDb, defaultAuth: userAuth(User) })
+app.restModels.register(Entry, { ownerField: 'user' })
+await app.restModels.setup()
+process.send?.(await app.listen({ port: 0, host: '127.0.0.1' }))
+await once(process, 'message')
+await app.close()
+process.off('disconnect', leave)
+process.disconnect()

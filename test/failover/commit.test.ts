@@ -1,0 +1,37 @@
+import type { CompiledQuery } from 'kysely'
+import { Kysely } from 'kysely'
+import { test } from 'tap'
+import { MariadbConnection, type DriverConnection } from '../../lib/connect/mariadb-connection.js'
+import { MariadbDialect } from '../../lib/mariadb.js'
+import type { Tables } from '../../lib/query/engine.js'
+import { runTogether } from '../../lib/query/run.js'
+import { dialects } from '../../lib/vocabulary/dialects.js'
+
+type Done = (error: object | null, result?: unknown) => void
+
+/** What a node of Galera says that is cut off from the others while it commits. */
+const failures: Readonly<Record<string, object>> = {
+  commit: Object.assign(new Error('Got error during COMMIT'), { errno: 1180, code: 'ER_ERROR_DURING_COMMIT' }),
+  rollback: Object.assign(new Error('WSREP has not yet prepared node for application use'), { errno: 1047, code: 'ER_UNKNOWN_COM_ERROR' })
+}
+
+test('MariaDB: a change whose commit may have happened is not made again, whatever the rollback says', async (t) => {
+  const sent: string[] = []
+  let left = 0
+  const answer = ({ sql }: { sql: string }, done: Done): void => {
+    sent.push(sql)
+    done(failures[sql] ?? null, sql === 'update' ? { insertId: 0, affectedRows: 1, changedRows: 1 } : [])
+  }
+  const driver = { query: answer, execute: answer, destroy: () => { sent.push('closed') }, release: () => {}, stream: { destroy: () => {} } } as unknown as DriverConnection
+  const options = { connections: 1, statementTimeout: 0, preparedStatements: true, writable: true }
+  const pool = {
+    getConnection: (callback: (error: unknown, connection: MariadbConnection) => void) => { callback(null, new MariadbConnection(driver, { options, release: () => {}, leave: () => { left++ } })) },
+    end: (callback: (error: unknown) => void) => { callback(null) }
+  }
+  const db = new Kysely<Tables>({ dialect: new MariadbDialect({ pool }) })
+  const query = (sql: string): CompiledQuery => ({ ...db.selectNoFrom([]).compile(), sql })
+  const change = runTogether({ db, dialect: dialects.mariadb, hasDeadline: false }, query('update'), query('select'))
+  await t.rejects(change, { code: 'REST_MODELS_UNAVAILABLE', statusCode: 503, cause: { errno: 1180 } })
+  t.same(sent, ['begin', 'update', 'select', 'commit', 'rollback', 'closed'])
+  t.ok(left > 0, 'and the next request goes to another node')
+})

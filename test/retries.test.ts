@@ -1,0 +1,133 @@
+import { CompiledQuery, type Kysely } from 'kysely'
+import { test } from 'tap'
+import type { Engine, Tables } from '../lib/query/engine.js'
+import { run, runTogether, StatementFailure } from '../lib/query/run.js'
+import type { DialectName } from '../lib/vocabulary/dialects.js'
+import { dialects } from '../lib/vocabulary/dialects.js'
+
+const read = { ...CompiledQuery.raw('select 1'), query: { kind: 'SelectQueryNode' } } as CompiledQuery
+const write = { ...CompiledQuery.raw('insert'), query: { kind: 'InsertQueryNode' } } as CompiledQuery
+const found = { rows: [{ answer: 1 }], numAffectedRows: 1n }
+
+/** An engine whose connections and statements fail as told, one failure for each attempt, and then succeed. */
+function failing (name: DialectName, { reaching = [], executing = [] }: { reaching?: unknown[], executing?: unknown[] }) {
+  const left = { reaching: [...reaching], executing: [...executing] }
+  let attempts = 0
+  const next = (failures: unknown[]): void => { if (failures.length > 0) throw failures.shift() }
+  const executeQuery = async ({ sql }: CompiledQuery) => {
+    if (sql !== 'begin' && sql !== 'rollback') next(left.executing)
+    return found
+  }
+  const connect = async <Result> (use: (connection: object) => Promise<Result>): Promise<Result> => {
+    attempts++
+    next(left.reaching)
+    return await use({ executeQuery })
+  }
+  const db = { getExecutor: () => ({ provideConnection: connect }) } as unknown as Kysely<Tables>
+  const engine: Engine = { db, dialect: dialects[name], hasDeadline: false }
+  return { engine, attempts: () => attempts }
+}
+
+const failureOf = (properties: object): Error => Object.assign(new Error('secret'), properties)
+const coded = (code: string): Error => failureOf({ code })
+const numbered = (errno: number, code = 'ER'): Error => failureOf({ errno, code })
+const unavailable = { code: 'REST_MODELS_UNAVAILABLE', statusCode: 503, headers: { 'retry-after': '1' } }
+
+/** Failures of statements on each engine: certainly not executed, perhaps executed, refused by a rule, impossible now. */
+const failures: Record<DialectName, Record<'unexecuted' | 'lost' | 'unique' | 'reference' | 'constraint' | 'unavailable', readonly Error[]>> = {
+  sqlite: {
+    unexecuted: [coded('SQLITE_BUSY_SNAPSHOT')],
+    lost: [],
+    unique: [coded('SQLITE_CONSTRAINT_UNIQUE'), coded('SQLITE_CONSTRAINT_PRIMARYKEY')],
+    reference: [coded('SQLITE_CONSTRAINT_FOREIGNKEY')],
+    constraint: [coded('SQLITE_CONSTRAINT_CHECK'), coded('SQLITE_CONSTRAINT_TRIGGER'), coded('SQLITE_CONSTRAINT_NOTNULL')],
+    unavailable: [coded('SQLITE_BUSY'), coded('SQLITE_FULL'), coded('SQLITE_IOERR_WRITE'), coded('SQLITE_READONLY')]
+  },
+  postgres: {
+    unexecuted: [coded('40001'), coded('40P01'), coded('55P03'), coded('25006'), coded('0A000'), coded('26000')],
+    lost: [coded('57P01'), coded('57P02'), coded('08006'), coded('40003'), coded('ECONNRESET'), coded('EPIPE'), failureOf({})],
+    unique: [coded('23505')],
+    reference: [coded('23503'), coded('23001'), coded('22003')],
+    constraint: [coded('23502'), coded('23514'), coded('22001')],
+    unavailable: [coded('57014'), coded('53100'), coded('53200'), coded('58030')]
+  },
+  mariadb: {
+    unexecuted: [numbered(1213), numbered(1205), numbered(1047), numbered(1290), numbered(1020)],
+    lost: [
+      numbered(1053), numbered(1180), numbered(1927), failureOf({ fatal: true }), failureOf({ fatal: true, code: 'PROTOCOL_CONNECTION_LOST' }),
+      failureOf({ fatal: true, errno: -104, code: 'ECONNRESET' })
+    ],
+    unique: [numbered(1062, 'ER_DUP_ENTRY')],
+    reference: [numbered(1451), numbered(1452), numbered(1264)],
+    constraint: [numbered(1048), numbered(1364), numbered(1406), numbered(4025, 'ER_INNODB_AUTOEXTEND_SIZE_OUT_OF_RANGE'), numbered(1644)],
+    unavailable: [numbered(1969), numbered(1317), numbered(1021), numbered(1114)]
+  }
+}
+
+for (const [name, kinds] of Object.entries(failures) as Array<[DialectName, typeof failures[DialectName]]>) {
+  test(`D-62: on ${name} what certainly was not executed is done again, the whole of it`, async (t) => {
+    for (const failure of kinds.unexecuted) {
+      const one = failing(name, { executing: [failure, failure] })
+      t.same(await run(one.engine, write), { rows: found.rows, changed: 1 })
+      t.equal(one.attempts(), 3)
+      const both = failing(name, { executing: [failure] })
+      t.same(await runTogether(both.engine, write, read), { rows: found.rows, changed: 1 })
+      t.equal(both.attempts(), 2)
+    }
+  })
+
+  test(`D-62: on ${name} a connection that could not be had is asked for again`, async (t) => {
+    const { engine, attempts } = failing(name, { reaching: [coded('ECONNREFUSED'), failureOf({})] })
+    t.same(await run(engine, write), { rows: found.rows, changed: 1 })
+    t.equal(attempts(), 3)
+  })
+
+  test(`D-62: on ${name} after five attempts it is 503 with Retry-After, and the cause is kept`, async (t) => {
+    const cause = kinds.unexecuted[0]
+    const { engine, attempts } = failing(name, { executing: Array(9).fill(cause) })
+    await t.rejects(run(engine, write), { ...unavailable, cause })
+    t.equal(attempts(), 5)
+  })
+
+  test(`D-62: on ${name} a write whose outcome is unknown is never repeated, a read is`, async (t) => {
+    for (const cause of kinds.lost) {
+      const one = failing(name, { executing: [cause] })
+      await t.rejects(run(one.engine, write), { ...unavailable, cause })
+      t.equal(one.attempts(), 1)
+      const both = failing(name, { executing: [cause] })
+      await t.rejects(runTogether(both.engine, write, read), { ...unavailable, cause })
+      t.equal(both.attempts(), 1)
+      const again = failing(name, { executing: [cause] })
+      await t.resolves(run(again.engine, read))
+      t.equal(again.attempts(), 2)
+    }
+  })
+
+  test(`D-62: on ${name} what the engine cannot do now is 503 at once`, async (t) => {
+    for (const cause of kinds.unavailable) {
+      const { engine, attempts } = failing(name, { executing: [cause] })
+      await t.rejects(run(engine, write), { ...unavailable, cause })
+      t.equal(attempts(), 1)
+    }
+  })
+
+  test(`D-62: on ${name} what a rule refuses is told apart by code`, async (t) => {
+    for (const kind of ['unique', 'reference', 'constraint'] as const) {
+      for (const cause of kinds[kind]) {
+        const { engine, attempts } = failing(name, { executing: [cause] })
+        const failure = await run(engine, write).catch((error: unknown) => error)
+        t.ok(failure instanceof StatementFailure)
+        t.match(failure, { kind, cause })
+        t.equal(attempts(), 1)
+      }
+    }
+  })
+
+  test(`D-62: on ${name} anything else stays what it is`, async (t) => {
+    for (const failure of [new TypeError('a bug'), coded('XX000'), numbered(9999), coded('42P01')]) {
+      const { engine, attempts } = failing(name, { executing: [failure] })
+      t.equal(await run(engine, write).catch((error: unknown) => error), failure)
+      t.equal(attempts(), 1)
+    }
+  })
+}
