@@ -1,0 +1,48 @@
+import { parseArgs } from 'node:util'
+import { cases, type Case } from './cases.js'
+
+/** How much is measured. */
+export interface Extent {
+  readonly rounds: number
+  /** Length of one run of one server. */
+  readonly seconds: number
+  /** Messages in the database; ten times as many in the growth cases. */
+  readonly rows: number
+  /** Requests of the memory case. */
+  readonly requests: number
+}
+
+export interface Wanted extends Extent {
+  readonly cases: readonly Case[]
+  /** Nothing was left out or made smaller. */
+  readonly isFull: boolean
+  /** Folder for the CPU profiles of the servers. */
+  readonly profile: string | undefined
+}
+
+const full: Extent = { rounds: 9, seconds: 2, rows: 100_000, requests: 200_000 }
+
+export const usage = `npm run benchmark -- [case…] [--rounds=${full.rounds}] [--seconds=${full.seconds}] [--rows=${full.rows}] [--requests=${full.requests}] [--profile=folder]
+cases: ${cases.map(({ name }) => name).join(', ')}`
+
+/** @throws with what is wrong, for a person */
+export function readWanted (args: readonly string[]): Wanted {
+  const text = { type: 'string' } as const
+  const { values, positionals } = parseArgs({
+    args: [...args], allowPositionals: true, options: { rounds: text, seconds: text, rows: text, requests: text, profile: text }
+  })
+  const { profile, ...numbers } = values
+  const given = Object.fromEntries(Object.entries(numbers).map(([name, value]) => [name, positive(name, value)]))
+  return { ...full, ...given, cases: casesNamed(positionals), isFull: args.length === 0, profile }
+}
+
+function positive (name: string, text: string): number {
+  if (/^[1-9]\d*$/.test(text)) return Number(text)
+  throw new Error(`--${name} takes a whole number of at least 1`)
+}
+
+function casesNamed (names: readonly string[]): readonly Case[] {
+  const unknown = names.find((name) => !cases.some((row) => row.name === name))
+  if (unknown !== undefined) throw new Error(`There is no case '${unknown}'`)
+  return names.length === 0 ? cases : cases.filter(({ name }) => names.includes(name))
+}

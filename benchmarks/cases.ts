@@ -1,0 +1,114 @@
+import type { EngineName } from './engines/engine.js'
+import { after, create, createAsUser, deepPage, list, mixture, ofUser, read, search, update, type RequestMaker } from './requests.js'
+import type { PolicyName } from './servers/serve.js'
+
+/** One of the two servers that take turns, and what it is asked. */
+export interface Side {
+  readonly server: 'ours' | 'baseline'
+  readonly policy: PolicyName
+  /** How many times the usual number of messages it has. */
+  readonly times: number
+  readonly requests: RequestMaker
+}
+
+type Targets = Partial<Record<EngineName, number>>
+
+interface CaseRow {
+  readonly name: string
+  readonly what: string
+  /** Where it is run; on every engine if absent. */
+  readonly engines?: readonly EngineName[]
+  /** Why it cannot be run yet. */
+  readonly missing?: string
+  /** Printed if the target is missed: what bounds the figure. */
+  readonly bound?: string
+}
+
+/** Our server under load in turns with another, by default the baseline, which is asked the same. */
+export interface RatioCase extends CaseRow, Partial<Side> {
+  readonly kind: 'ratio'
+  readonly requests: RequestMaker
+  readonly against?: Partial<Side>
+  /** The least ratio of requests per second. */
+  readonly target?: Targets
+  /** Headers that only one of the two sends. */
+  readonly differs?: readonly string[]
+}
+
+export interface StartUpCase extends CaseRow {
+  readonly kind: 'start-up'
+  readonly models: readonly number[]
+  /** Milliseconds at most with the most models. */
+  readonly most: number
+  /** How many times as long a further model may take when there are many as when there are few. */
+  readonly steepest: number
+}
+
+export interface MemoryCase extends CaseRow {
+  readonly kind: 'memory'
+  readonly requests: RequestMaker
+  /** How many times the memory may grow from a tenth of the requests to all of them. */
+  readonly most: number
+}
+
+export type Case = RatioCase | StartUpCase | MemoryCase
+
+const onAll = (target: number): Targets => ({ sqlite: target, postgres: 0.95, mariadb: 0.95 })
+const sqliteOnly = { engines: ['sqlite'] } as const
+const isOld = Number.parseInt(process.versions.node) < 22
+const noKeyset = 'the plugin has no keyset pages yet'
+
+/** What is measured. */
+export const cases = [
+  { kind: 'ratio', name: 'read', what: 'read by id, random ids', requests: read, target: onAll(0.95) },
+  { kind: 'ratio', name: 'list-20', what: 'first page of 20', requests: list(20), target: onAll(1.05) },
+  { kind: 'ratio', name: 'list-100', what: 'first page of 100', requests: list(100), target: onAll(isOld ? 1.15 : 1.25) },
+  { kind: 'ratio', name: 'filtered', what: "20 of a user's messages by a join, newest first, random users", requests: ofUser, target: { sqlite: 0.95 } },
+  { kind: 'ratio', name: 'search', what: 'list with six filters, two of them through a join', requests: search },
+  { kind: 'ratio', name: 'deep-page', what: 'the page of 20 behind 80 % of the rows, by its number (page 4,000)', requests: deepPage },
+  { kind: 'ratio', name: 'create', what: 'create, without credentials', requests: create, policy: 'open', target: onAll(0.95) },
+  { kind: 'ratio', name: 'update', what: 'update by the owner, under Basic with argon2id on both sides', requests: update, target: { sqlite: 0.95 } },
+  {
+    kind: 'ratio',
+    name: 'create-basic',
+    what: 'create under Basic with argon2id, warm, against our own create without',
+    requests: createAsUser,
+    policy: 'basic',
+    against: { server: 'ours', policy: 'open', requests: create },
+    differs: ['cache-control'],
+    target: { sqlite: 0.85 }
+  },
+  { kind: 'ratio', name: 'create-basic-by-hand', what: 'create under Basic with argon2id, warm', requests: createAsUser, policy: 'basic' },
+  {
+    kind: 'ratio',
+    name: 'list-growth',
+    what: 'our first page of 20 with ten times the rows against our own with the usual number',
+    requests: list(20),
+    times: 10,
+    against: { server: 'ours', times: 1 },
+    target: { sqlite: 0.95 },
+    ...sqliteOnly
+  },
+  {
+    kind: 'ratio',
+    name: 'after',
+    what: '`after` page at 80 % of the rows against our own first page',
+    requests: after,
+    against: { server: 'ours', requests: list(20) },
+    target: { sqlite: 0.9 },
+    missing: noKeyset
+  },
+  {
+    kind: 'ratio',
+    name: 'after-growth',
+    what: '`after` page at 80 % of ten times the rows against the same page of the usual number',
+    requests: after,
+    times: 10,
+    against: { server: 'ours', times: 1 },
+    target: { sqlite: 0.9 },
+    missing: noKeyset,
+    ...sqliteOnly
+  },
+  { kind: 'start-up', name: 'start-up', what: 'from the start of the process, not pinned, to the first 200', models: [10, 100, 200], most: 1500, steepest: 1.3, ...sqliteOnly },
+  { kind: 'memory', name: 'memory', what: 'a mixture of reads, lists and creates', requests: mixture, most: 1.2 }
+] as const satisfies readonly Case[]

@@ -1,0 +1,44 @@
+import type { LoadRequest } from './load/generate.js'
+
+/** The same request to two servers. */
+export interface Pair {
+  readonly urls: readonly [ours: string, against: string]
+  readonly requests: readonly [ours: LoadRequest, against: LoadRequest]
+  /** Headers that need not be the same. */
+  readonly differs: readonly string[]
+}
+
+/** Differs from one second to the next. */
+const volatile = ['date']
+const newest = 5000
+
+/**
+ * Asks two servers the same and compares status, headers and body, byte by byte. A moment that lies in the last seconds counts
+ * as the present: two servers create their records one after the other.
+ *
+ * @throws with what differs
+ */
+export async function requireSame ({ urls, requests, differs }: Pair): Promise<void> {
+  const ignored = [...volatile, ...differs]
+  const [ours, against] = [await ask(urls[0], requests[0], ignored), await ask(urls[1], requests[1], ignored)]
+  if (ours === against) return
+  throw new DifferentAnswers(`${requests[0].method} ${requests[0].path} ${requests[0].body ?? ''}\n--- ours\n${ours}\n--- the other\n${against}`)
+}
+
+/** Two servers do not do the same, so that it means nothing which is faster. */
+export class DifferentAnswers extends Error {}
+
+async function ask (url: string, { method, path, headers = {}, body }: LoadRequest, ignored: readonly string[]): Promise<string> {
+  const response = await fetch(url + path, { method, headers, body: body ?? null })
+  const text = await response.text()
+  if (!response.ok) throw new DifferentAnswers(`${method} ${path} is answered with ${response.status}: ${text}`)
+  const shown = [...response.headers].filter(([name]) => !ignored.includes(name)).map(([name, value]) => `${name}: ${value}`)
+  return [response.status, ...shown, '', withoutPresent(text)].join('\n')
+}
+
+function withoutPresent (text: string): string {
+  return text.replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, (moment) => {
+    const age = Date.now() - Date.parse(`${moment.replace(' ', 'T')}Z`)
+    return age >= -1000 && age < newest ? '(now)' : moment
+  })
+}

@@ -1,0 +1,43 @@
+import Sqlite from 'better-sqlite3'
+import { openSqlite } from 'fastify-rest-models/sqlite'
+import { copyFileSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Engine } from './engine.js'
+
+const pathOf = (url: string): string => url.slice('sqlite:'.length)
+
+/** Files in a temporary folder, which goes with this process. */
+export function sqlite (): Engine {
+  const folder = mkdtempSync(join(tmpdir(), 'rest-models-benchmark-'))
+  process.once('exit', () => { rmSync(folder, { recursive: true, force: true }) })
+  let made = 0
+  const next = (): string => join(folder, `${++made}.db`)
+  return {
+    name: 'sqlite',
+    describe: async () => [`SQLite ${versionOfSqlite()} in files on ${tmpdir()}, WAL, \`synchronous = NORMAL\` and foreign keys on both sides`],
+    open: (url) => openSqlite(pathOf(url), { durability: 'normal' }),
+    create: async () => `sqlite:${next()}`,
+    copy: async (url) => {
+      const path = next()
+      requireWhole(pathOf(url))
+      copyFileSync(pathOf(url), path)
+      return `sqlite:${path}`
+    },
+    drop: async (url) => {
+      for (const suffix of ['', '-wal', '-shm']) rmSync(`${pathOf(url)}${suffix}`, { force: true })
+    }
+  }
+}
+
+/** A file whose last connection was not closed leaves part of its contents elsewhere. */
+function requireWhole (path: string): void {
+  if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) throw new Error(`${path} is still open`)
+}
+
+function versionOfSqlite (): string {
+  const database = new Sqlite(':memory:')
+  const version = database.prepare('select sqlite_version()').pluck().get()
+  database.close()
+  return String(version)
+}

@@ -1,0 +1,31 @@
+import type { ServerArguments, Usage } from '../servers/serve.js'
+import { startChild } from './child.js'
+import { compiledFile } from './compile.js'
+
+/** A server under test. */
+export interface Server {
+  readonly url: string
+  usage (): Promise<Usage>
+  end (): Promise<void>
+}
+
+export interface ServerPlan extends Partial<ServerArguments> {
+  /** Name of its file. */
+  readonly file: 'ours' | 'many' | `baseline-${string}`
+  readonly core: number | undefined
+  /** Folder for a CPU profile, if one is wanted. */
+  readonly profile?: string | undefined
+}
+
+export async function startServer ({ file, core, profile, ...input }: ServerPlan): Promise<Server> {
+  const nodeOptions = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`, `--cpu-prof-name=${file}-${process.hrtime.bigint()}.cpuprofile`]
+  const child = startChild(compiledFile(`servers/${file}`), { input, nodeOptions, core })
+  const { end } = child
+  try {
+    const { port } = await child.greeting as { port: number }
+    return { url: `http://127.0.0.1:${port}`, usage: async () => await child.ask({}, 30) as Usage, end }
+  } catch (error) {
+    await end()
+    throw error
+  }
+}

@@ -1,0 +1,72 @@
+import type { EngineName } from '../engines/engine.js'
+import type { Outcome } from '../runners/run-case.js'
+import type { Spread } from '../statistics.js'
+
+/** A line of the tables: what was measured, in words, and whether it is what it should be. */
+export interface Line {
+  readonly name: string
+  readonly what: string
+  /** Cells of the table of ratios; absent in the table of other figures. */
+  readonly cells?: readonly string[]
+  readonly figure: string
+  readonly target: string
+  /** Undefined if there is no target, or no figure. */
+  readonly isReached: boolean | undefined
+  /** What bounds the figure, as far as it is known. */
+  readonly bound: string | undefined
+}
+
+/** The lines of an outcome. */
+export function linesOf (outcome: Outcome, engine: EngineName): readonly Line[] {
+  const { row: { name, what, bound } } = outcome
+  const common = { name, what, bound }
+  if ('problem' in outcome) return [{ ...common, figure: outcome.problem, target: '', isReached: outcome.isFailure ? false : undefined }]
+  if ('ratio' in outcome) return [{ ...common, ...ratioLine(outcome, engine) }]
+  return 'memory' in outcome ? memoryLines(outcome).map((line) => ({ ...common, ...line })) : startUpLines(outcome).map((line) => ({ ...common, ...line }))
+}
+
+type Measured = Pick<Line, 'figure' | 'target' | 'isReached'> & Partial<Line>
+
+function ratioLine ({ row, ratio: { ratio, sides } }: Extract<Outcome, { ratio: unknown }>, engine: EngineName): Measured {
+  const target = row.target?.[engine]
+  const pair = (show: (side: typeof sides[0]) => number): string => sides.map((side) => Math.round(show(side)).toLocaleString('en')).join(' / ')
+  return {
+    cells: [sides[1].server === 'ours' ? 'ours' : 'by hand', pair(({ perSecond }) => perSecond), pair(({ p99 }) => p99), pair(({ cpu }) => cpu), pair(({ busy }) => busy * 100), pair(({ rss }) => rss / 2 ** 20)],
+    figure: showSpread(ratio, 2),
+    target: target?.toFixed(2) ?? '',
+    isReached: target === undefined ? undefined : ratio.median >= target
+  }
+}
+
+function startUpLines ({ row, startUp: { times, slopes } }: Extract<Outcome, { startUp: unknown }>): readonly Measured[] {
+  const isLast = (index: number): boolean => index === times.length - 1
+  const steepness = (slopes.at(-1) ?? NaN) / (slopes[0] ?? NaN)
+  return [
+    ...times.map(({ models, milliseconds }, index) => ({
+      what: `${row.what}, ${models} models`,
+      figure: `${showSpread(milliseconds, 0)} ms`,
+      target: isLast(index) ? `at most ${row.most} ms` : '',
+      isReached: isLast(index) ? milliseconds.median <= row.most : undefined
+    })),
+    {
+      what: `milliseconds for one more model, ${times.slice(1).map(({ models }, index) => `${times[index]?.models} to ${models}`).join(', ')}`,
+      figure: slopes.map((slope) => slope.toFixed(1)).join(', '),
+      target: `the last at most ${row.steepest} times the first`,
+      isReached: steepness <= row.steepest
+    }
+  ]
+}
+
+function memoryLines ({ row, memory: { requests, servers } }: Extract<Outcome, { memory: unknown }>): readonly Measured[] {
+  const mib = (bytes: number): string => String(Math.round(bytes / 2 ** 20))
+  return servers.map(({ server, start, tenth, all }) => ({
+    what: `${row.what}: MiB at the start, after ${(requests / 10).toLocaleString('en')} and after ${requests.toLocaleString('en')} requests, ${server === 'ours' ? 'ours' : 'by hand'}`,
+    figure: `${mib(start)}, ${mib(tenth)}, ${mib(all)} (× ${(all / tenth).toFixed(2)})`,
+    target: server === 'ours' ? `at most × ${row.most.toFixed(2)}` : '',
+    isReached: server === 'ours' ? all / tenth <= row.most : undefined
+  }))
+}
+
+function showSpread ({ median, lowest, highest }: Spread, digits: number): string {
+  return `${median.toFixed(digits)} (${lowest.toFixed(digits)}–${highest.toFixed(digits)})`
+}

@@ -1,0 +1,49 @@
+import type { Extent } from '../arguments.js'
+import { connections } from '../processes/load.js'
+import type { Line } from './lines.js'
+
+/** What a section says of the circumstances. */
+export interface Circumstances {
+  readonly title: string
+  /** Machine, versions, commit, engine, cores, warnings. */
+  readonly notes: readonly string[]
+  readonly extent: Extent
+}
+
+/** The figures of one run as a section of results.md. */
+export function toSection ({ title, notes, extent }: Circumstances, lines: readonly Line[]): string {
+  const ratios = lines.filter(({ cells }) => cells !== undefined)
+  const others = lines.filter(({ cells }) => cells === undefined)
+  return [
+    `## ${title}`,
+    '',
+    ...[...notes, describe(extent)].map((note) => `- ${note}`),
+    '',
+    ...table(['case', '', 'against', 'requests/s', 'p99 ms', 'CPU µs/request', 'busy %', 'memory MiB', 'ratio', 'target', 'reached'],
+      ratios.map(({ name, what, cells = [], figure, ...line }) => [`\`${name}\``, what, ...cells, `**${figure}**`, line.target, reached(line)])),
+    ...table(['case', '', 'measured', 'target', 'reached'],
+      others.map(({ name, what, figure, ...line }) => [`\`${name}\``, what, figure, line.target, reached(line)])),
+    ...boundsOf(lines)
+  ].join('\n')
+}
+
+function describe ({ rounds, seconds, rows }: Extent): string {
+  return `${rounds} rounds of ${seconds} s for each server, in turns; ${connections} connections over the loopback; ${rows.toLocaleString('en')} messages of 77 characters of 1,000 users`
+}
+
+function reached ({ isReached }: Pick<Line, 'isReached'>): string {
+  return isReached === undefined ? '' : isReached ? 'yes' : '**no**'
+}
+
+function table (head: readonly string[], rows: ReadonlyArray<readonly string[]>): readonly string[] {
+  if (rows.length === 0) return []
+  const line = (cells: readonly string[]): string => `| ${cells.map((cell) => cell.replaceAll(/\s+/g, ' ').replaceAll('|', '\\|')).join(' | ')} |`
+  return [line(head), line(head.map(() => '---')), ...rows.map(line), '']
+}
+
+function boundsOf (lines: readonly Line[]): readonly string[] {
+  const missed = lines.filter(({ isReached }) => isReached === false)
+  return missed.length === 0
+    ? []
+    : ['Not reached:', '', ...missed.map(({ name, figure, bound = 'what bounds it is not known yet' }) => `- \`${name}\` (${figure}): ${bound}`), '']
+}

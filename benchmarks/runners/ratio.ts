@@ -1,0 +1,113 @@
+import type { RatioCase, Side } from '../cases.js'
+import { requireSame } from '../compare.js'
+import type { LoadRequest } from '../load/generate.js'
+import { startLoad, type Load } from '../processes/load.js'
+import type { Server } from '../processes/server.js'
+import { seeded } from '../random.js'
+import { medianOf, spreadOf, type Spread } from '../statistics.js'
+import { withSide, type Setting, type Sides } from './setting.js'
+
+/** What was measured of two servers that took turns. */
+export interface RatioResult {
+  /** Of the requests per second, round by round. */
+  readonly ratio: Spread
+  readonly sides: Sides<SideResult>
+}
+
+/** Medians of all rounds. */
+interface SideResult {
+  readonly server: Side['server']
+  readonly perSecond: number
+  /** Milliseconds. */
+  readonly p99: number
+  /** Microseconds of processor time for a request. */
+  readonly cpu: number
+  /** The share of the time in which the server's core was busy with it: well below 1, it was waiting for the load generator or a disk. */
+  readonly busy: number
+  /** Bytes after the last round. */
+  readonly rss: number
+}
+
+type Turn = Omit<SideResult, 'server' | 'rss'>
+
+/** Requests that are compared before anything is timed. */
+const samples = 20
+/** Requests that are built for one run of one server: 40 for each connection. */
+const built = 2000
+
+/**
+ * Lets two servers do the same in turns: ours, the other, the other, ours, and so on, after a comparison of their answers and a warm-up.
+ *
+ * @throws if an answer differs, or if one under load is none with a 2xx
+ */
+export async function measureRatio (row: RatioCase, setting: Setting): Promise<RatioResult> {
+  const sides = sidesOf(row)
+  return await withSide(setting, sides[0], async (ours) =>
+    await withSide(setting, sides[1], async (against) => {
+      const load = await startLoad(setting.cores.load)
+      try {
+        const contest = new Contest(setting, load, sides, [ours, against])
+        await contest.compare(row.differs ?? [])
+        return await contest.run()
+      } finally {
+        await load.end()
+      }
+    }))
+}
+
+function sidesOf ({ requests, policy = 'owner', times = 1, against }: RatioCase): Sides<Side> {
+  const ours: Side = { server: 'ours', policy, times, requests }
+  return [ours, { ...ours, server: 'baseline', ...against }]
+}
+
+class Contest {
+  readonly #setting: Setting
+  readonly #load: Load
+  readonly #sides: Sides<Side>
+  readonly #servers: Sides<Server>
+
+  constructor (setting: Setting, load: Load, sides: Sides<Side>, servers: Sides<Server>) {
+    this.#setting = setting
+    this.#load = load
+    this.#sides = sides
+    this.#servers = servers
+  }
+
+  async compare (differs: readonly string[]): Promise<void> {
+    const urls = [this.#servers[0].url, this.#servers[1].url] as const
+    const [ours, others] = [this.#requests(0, 0, samples), this.#requests(1, 0, samples)]
+    for (const [index, request] of ours.entries()) await requireSame({ urls, requests: [request, others[index] ?? request], differs })
+  }
+
+  async run (): Promise<RatioResult> {
+    const { rounds, seconds } = this.#setting.extent
+    const turns: [Turn[], Turn[]] = [[], []]
+    for (const side of [0, 1] as const) await this.#turn(side, 1, seconds * 1.5)
+    for (let round = 1; round <= rounds; round++) {
+      for (const side of round % 2 === 1 ? [0, 1] as const : [1, 0] as const) turns[side].push(await this.#turn(side, round + 1, seconds))
+    }
+    const ratio = spreadOf(turns[0].map(({ perSecond }, index) => perSecond / (turns[1][index]?.perSecond ?? NaN)))
+    return { ratio, sides: [await this.#result(0, turns[0]), await this.#result(1, turns[1])] }
+  }
+
+  async #turn (side: 0 | 1, seed: number, duration: number): Promise<Turn> {
+    const { url, usage } = this.#servers[side]
+    const before = await usage()
+    const { answered, seconds, p99 } = await this.#load.run({ url, requests: this.#requests(side, seed, built), end: { duration } })
+    const after = await usage()
+    const cpu = after.cpu - before.cpu
+    return { perSecond: answered / seconds, p99, cpu: cpu / answered, busy: cpu / 1e6 / seconds }
+  }
+
+  async #result (side: 0 | 1, turns: readonly Turn[]): Promise<SideResult> {
+    const { rss } = await this.#servers[side].usage()
+    const median = (name: keyof Turn): number => medianOf(turns.map((turn) => turn[name]))
+    return { server: this.#sides[side].server, perSecond: median('perSecond'), p99: median('p99'), cpu: median('cpu'), busy: median('busy'), rss }
+  }
+
+  /** The same for both sides in the same round, as far as both are asked the same. */
+  #requests (side: 0 | 1, seed: number, count: number): LoadRequest[] {
+    const { requests, times } = this.#sides[side]
+    return Array.from({ length: count }, (_, index) => requests(seeded(seed * built + index), this.#setting.extent.rows * times))
+  }
+}

@@ -1,0 +1,40 @@
+import type { Extent } from '../arguments.js'
+import type { Side } from '../cases.js'
+import type { Databases } from '../engines/databases.js'
+import type { Cores } from '../processes/cores.js'
+import { startServer, type Server, type ServerPlan } from '../processes/server.js'
+
+/** What all cases of a run have in common. */
+export interface Setting {
+  readonly databases: Databases
+  readonly cores: Cores
+  readonly extent: Extent
+  /** Folder for CPU profiles. */
+  readonly profile: string | undefined
+}
+
+export type Sides<Value> = readonly [ours: Value, against: Value]
+
+/** Starts a server on a copy of the database, both of which go when the work with it is done. */
+export async function withSide<Result> (setting: Setting, { server, policy, times }: Omit<Side, 'requests'>, work: (server: Server) => Promise<Result>): Promise<Result> {
+  const { databases, extent } = setting
+  const database = await databases.copy(extent.rows * times)
+  const file = server === 'ours' ? server : `baseline-${databases.engine.name}` as const
+  try {
+    return await withServer(setting, { file, database, policy }, work)
+  } finally {
+    await databases.drop(database)
+  }
+}
+
+/** Starts a server, which ends when the work with it is done. */
+export async function withServer<Result> (
+  { cores, profile }: Setting, plan: Omit<ServerPlan, 'core' | 'profile'>, work: (server: Server) => Promise<Result>
+): Promise<Result> {
+  const server = await startServer({ ...plan, core: cores.server, profile })
+  try {
+    return await work(server)
+  } finally {
+    await server.end()
+  }
+}

@@ -1,0 +1,48 @@
+import { verify } from '@node-rs/argon2'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+
+export interface UserRow {
+  readonly id: number
+  readonly password: string
+  readonly active: number | boolean
+}
+
+const kUserId = Symbol('user')
+const maxRemembered = 1000
+
+/** Who sent a request that the hook of {@link basicAuth} let through. */
+export function userIdOf (request: FastifyRequest): number {
+  return request.getDecorator<number>(kUserId)
+}
+
+/**
+ * A preHandler hook for Basic authentication with argon2id. It gives what the plugin gives: the user is read for each request, so
+ * that a changed password or an inactive user counts at once, and a password that matched is remembered. It does so in the
+ * simplest way: by the header, which thus stays in memory.
+ */
+export function basicAuth (findUser: (username: string) => UserRow | undefined | Promise<UserRow | undefined>) {
+  const remembered = new Map<string, string>()
+  const matches = async (header: string, password: string, stored: string): Promise<boolean> => {
+    if (remembered.get(header) === stored) return true
+    if (!await verify(stored, password)) return false
+    if (remembered.size >= maxRemembered) remembered.clear()
+    remembered.set(header, stored)
+    return true
+  }
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const header = request.headers.authorization ?? ''
+    const text = Buffer.from(header.slice('Basic '.length), 'base64').toString()
+    const colon = text.indexOf(':')
+    const user = await findUser(text.slice(0, colon))
+    reply.header('cache-control', 'no-store')
+    if (user !== undefined && user.active && await matches(header, text.slice(colon + 1), user.password)) {
+      request.setDecorator(kUserId, user.id)
+      return
+    }
+    reply.code(401).header('www-authenticate', 'Basic realm="Login Required"')
+    throw new Error('Authentication failed')
+  }
+}
+
+/** Makes room for the user in every request. */
+export const userSymbol = kUserId

@@ -1,0 +1,72 @@
+import Fastify from 'fastify'
+import pg from 'pg'
+import { basicAuth, userIdOf, userSymbol, type UserRow } from './baseline-basic.js'
+import { toList, windowOf, type ByQuery, type ListQuery, type MessageList } from './baseline-list.js'
+import { now, refuse } from './baseline-replies.js'
+import { schemas, type ByKey, type Create, type MessageRecord, type Update } from './baseline-schemas.js'
+import { readArguments, serve } from './serve.js'
+
+// What one would write by hand on the driver: named statements, which each connection prepares once, response schemas, limit + 1.
+const { database, policy } = readArguments()
+const { TIMESTAMP, INT8 } = pg.types.builtins
+pg.types.setTypeParser(TIMESTAMP, (text) => text)
+pg.types.setTypeParser(INT8, Number)
+const pool = new pg.Pool({ connectionString: database, max: 10 })
+
+const columns = 'id, user_id, content, pub_date'
+const ofUser = 'select m.id, m.user_id, m.content, m.pub_date from message m join "user" u on u.id = m.user_id where u.username = $1'
+const statements = {
+  read: `select ${columns} from message where id = $1`,
+  list: `select ${columns} from message order by id limit $1 offset $2`,
+  ofUser: `${ofUser} order by m.pub_date desc, m.id limit $2 offset $3`,
+  search: `${ofUser} and u.active = $2 and m.id >= $3 and m.id < $4 and m.pub_date >= $5 and m.content ilike $6 order by m.id limit $7 offset $8`,
+  create: `insert into message (user_id, content, pub_date) values ($1, $2, $3) returning ${columns}`,
+  owner: 'select user_id from message where id = $1',
+  update: `update message set content = coalesce($1, content), pub_date = coalesce($2, pub_date) where id = $3 and user_id = $4 returning ${columns}`,
+  user: 'select id, password, active from "user" where username = $1'
+}
+
+async function ask<Row extends object = MessageRecord> (name: keyof typeof statements, values: unknown[]): Promise<Row[]> {
+  const { rows } = await pool.query<Row>({ name, text: statements[name], values })
+  return rows
+}
+
+const app = Fastify()
+app.decorateRequest(userSymbol, 0)
+const authenticate = basicAuth(async (username) => (await ask<UserRow>('user', [username]))[0])
+const guard = policy === 'open' ? [] : [authenticate]
+
+app.get<ByQuery>('/api/message/', { schema: schemas.list }, async ({ query }): Promise<MessageList> => toList(await rowsOf(query), query))
+
+app.get<ByKey>('/api/message/:id/', { schema: schemas.read }, async ({ params }, reply) => {
+  const [row] = await ask('read', [params.id])
+  if (row !== undefined) return row
+  refuse(reply, 404)
+  return await reply
+})
+
+app.post<Create>('/api/message/', { schema: schemas.create, preHandler: guard }, async (request, reply) => {
+  const { user_id: given, content, pub_date: date = now() } = request.body
+  const [row] = await ask('create', [policy === 'owner' ? userIdOf(request) : given, content, date])
+  reply.code(201).header('location', `/api/message/${row?.id}/`)
+  return row
+})
+
+app.put<Update>('/api/message/:id/', { schema: schemas.update, preHandler: [authenticate] }, async (request, reply) => {
+  const { params: { id }, body } = request
+  const user = userIdOf(request)
+  const [owner] = await ask<{ user_id: number }>('owner', [id])
+  if (owner?.user_id === user) return (await ask('update', [body.content, body.pub_date, id, user]))[0]
+  refuse(reply, owner === undefined ? 404 : 403)
+  return await reply
+})
+
+async function rowsOf (query: ListQuery): Promise<MessageRecord[]> {
+  const window = windowOf(query)
+  const { user__username: username, user__active: active, content__ilike: pattern } = query
+  if (username === undefined) return await ask('list', window)
+  if (pattern === undefined) return await ask('ofUser', [username, ...window])
+  return await ask('search', [username, active, query.id__gte, query.id__lt, query.pub_date__gte, pattern, ...window])
+}
+
+await serve(app)

@@ -1,0 +1,62 @@
+/** A row of a message, as every driver gives it and as it is serialized. */
+export interface MessageRecord {
+  readonly id: number
+  readonly user_id: number
+  readonly content: string
+  readonly pub_date: string
+}
+
+export interface ByKey { Params: { id: number } }
+export interface Create { Body: { user_id: number, content: string, pub_date?: string } }
+export interface Update extends ByKey { Body: { content?: string, pub_date?: string } }
+
+const record = {
+  type: 'object',
+  properties: { id: { type: 'integer' }, user_id: { type: 'integer' }, content: { type: 'string' }, pub_date: { type: 'string' } },
+  required: ['id', 'user_id', 'content', 'pub_date']
+} as const
+
+const text = { type: 'string' } as const
+const list = {
+  type: 'object',
+  properties: {
+    meta: { type: 'object', properties: { model: text, page: { type: 'integer' }, next: text, previous: text }, required: ['model', 'page', 'next', 'previous'] },
+    objects: { type: 'array', items: record }
+  },
+  required: ['meta', 'objects']
+} as const
+
+const key = { type: 'object', properties: { id: { type: 'integer', minimum: 1 } }, required: ['id'] } as const
+const moment = { type: 'string', pattern: '^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d$' } as const
+const positive = { type: 'integer', minimum: 1 } as const
+
+const query = {
+  type: 'object',
+  properties: {
+    limit: { ...positive, maximum: 100, default: 20 },
+    page: { ...positive, default: 1 },
+    ordering: { enum: ['-pub_date'] },
+    user__username: text,
+    user__active: { type: 'boolean' },
+    id__gte: { type: 'integer' },
+    id__lt: { type: 'integer' },
+    pub_date__gte: moment,
+    content__ilike: text
+  },
+  additionalProperties: false
+} as const
+
+/** The schemas of the routes: what comes in is validated and what goes out is serialized by compiled code. */
+export const schemas = {
+  list: { querystring: query, response: { 200: list } },
+  read: { params: key, response: { 200: record } },
+  create: {
+    body: { type: 'object', properties: { user_id: positive, content: text, pub_date: moment }, required: ['user_id', 'content'], additionalProperties: false },
+    response: { 201: record }
+  },
+  update: {
+    params: key,
+    body: { type: 'object', properties: { content: text, pub_date: moment }, additionalProperties: false },
+    response: { 200: record }
+  }
+} as const

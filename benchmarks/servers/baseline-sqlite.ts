@@ -1,0 +1,73 @@
+import Database from 'better-sqlite3'
+import Fastify from 'fastify'
+import { basicAuth, userIdOf, userSymbol, type UserRow } from './baseline-basic.js'
+import { toList, windowOf, type ByQuery, type ListQuery } from './baseline-list.js'
+import { now, refuse } from './baseline-replies.js'
+import { schemas, type ByKey, type Create, type MessageRecord, type Update } from './baseline-schemas.js'
+import { readArguments, serve } from './serve.js'
+
+// What one would write by hand for these two tables: every statement prepared once, response schemas, limit + 1.
+const { database: url, policy } = readArguments()
+const database = new Database(url.slice('sqlite:'.length), { timeout: 2000 })
+for (const pragma of ['journal_mode = wal', 'synchronous = normal', 'foreign_keys = on', 'journal_size_limit = 67108864']) database.pragma(pragma)
+
+const columns = 'id, user_id, content, pub_date'
+const ofUser = 'select m.id, m.user_id, m.content, m.pub_date from message m join user u on u.id = m.user_id where u.username = ?'
+const statements = {
+  read: database.prepare<[number], MessageRecord>(`select ${columns} from message where id = ?`),
+  list: database.prepare<[number, number], MessageRecord>(`select ${columns} from message order by id limit ? offset ?`),
+  ofUser: database.prepare<[string, number, number], MessageRecord>(`${ofUser} order by m.pub_date desc, m.id limit ? offset ?`),
+  search: database.prepare<unknown[], MessageRecord>(
+    `${ofUser} and u.active = ? and m.id >= ? and m.id < ? and m.pub_date >= ? and m.content like ? order by m.id limit ? offset ?`),
+  create: database.prepare<[number, string, string], MessageRecord>(
+    `insert into message (user_id, content, pub_date) values (?, ?, ?) returning ${columns}`),
+  owner: database.prepare<[number], { user_id: number }>('select user_id from message where id = ?'),
+  content: database.prepare<[string, number, number], MessageRecord>(
+    `update message set content = ? where id = ? and user_id = ? returning ${columns}`),
+  both: database.prepare<[string | null, string | null, number, number], MessageRecord>(
+    `update message set content = coalesce(?, content), pub_date = coalesce(?, pub_date) where id = ? and user_id = ? returning ${columns}`),
+  user: database.prepare<[string], UserRow>('select id, password, active from user where username = ?')
+}
+
+const app = Fastify()
+app.decorateRequest(userSymbol, 0)
+const authenticate = basicAuth((username) => statements.user.get(username))
+const guard = policy === 'open' ? [] : [authenticate]
+
+app.get<ByQuery>('/api/message/', { schema: schemas.list }, ({ query }, reply) => {
+  reply.send(toList(rowsOf(query), query))
+})
+
+app.get<ByKey>('/api/message/:id/', { schema: schemas.read }, ({ params }, reply) => {
+  const row = statements.read.get(params.id)
+  if (row === undefined) refuse(reply, 404)
+  else reply.send(row)
+})
+
+app.post<Create>('/api/message/', { schema: schemas.create, preHandler: guard }, (request, reply) => {
+  const { user_id: given, content, pub_date: date = now() } = request.body
+  const row = statements.create.get(policy === 'owner' ? userIdOf(request) : given, content, date)
+  reply.code(201).header('location', `/api/message/${row?.id}/`).send(row)
+})
+
+app.put<Update>('/api/message/:id/', { schema: schemas.update, preHandler: [authenticate] }, (request, reply) => {
+  const { params: { id }, body } = request
+  const user = userIdOf(request)
+  const owner = statements.owner.get(id)
+  if (owner === undefined) return refuse(reply, 404)
+  if (owner.user_id !== user) return refuse(reply, 403)
+  const row = body.pub_date === undefined && body.content !== undefined
+    ? statements.content.get(body.content, id, user)
+    : statements.both.get(body.content ?? null, body.pub_date ?? null, id, user)
+  reply.send(row)
+})
+
+function rowsOf (query: ListQuery): MessageRecord[] {
+  const window = windowOf(query)
+  const { user__username: username, user__active: active, content__ilike: pattern } = query
+  if (username === undefined) return statements.list.all(...window)
+  if (pattern === undefined) return statements.ofUser.all(username, ...window)
+  return statements.search.all(username, Number(active), query.id__gte, query.id__lt, query.pub_date__gte, pattern, ...window)
+}
+
+await serve(app)

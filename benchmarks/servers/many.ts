@@ -1,0 +1,17 @@
+import Fastify from 'fastify'
+import restModels, { createTables, readOnlyAuth } from 'fastify-rest-models'
+import { manyModels } from '../site/many-models.js'
+import { openDatabase } from './open-database.js'
+import { readArguments, serve } from './serve.js'
+
+// What an application does when it starts: it compares its models with the tables, which are there.
+const { database, models: count } = readArguments()
+const models = manyModels(count)
+const db = openDatabase(database)
+await createTables(db, models)
+
+const app = Fastify()
+await app.register(restModels, { db, defaultAuth: readOnlyAuth() })
+for (const model of models) app.restModels.register(model)
+await app.restModels.setup()
+await serve(app)

@@ -1,0 +1,22 @@
+import Fastify from 'fastify'
+import restModels, { adminAuth, userAuth, type Operation, type Policy, type ResourceOptions } from 'fastify-rest-models'
+import { Message, User } from '../site/models.js'
+import { openDatabase } from './open-database.js'
+import { readArguments, serve, type PolicyName } from './serve.js'
+
+const everything: readonly Operation[] = ['list', 'read', 'create', 'update', 'delete']
+const anybody: Policy = { open: everything, authenticator: () => async () => null, permits: () => false }
+
+const guards: Readonly<Record<PolicyName, ResourceOptions<typeof Message>>> = {
+  open: { auth: anybody },
+  basic: { auth: userAuth(User) },
+  owner: { auth: userAuth(User), ownerField: 'user' }
+}
+
+const { database, policy } = readArguments()
+const app = Fastify()
+await app.register(restModels, { db: openDatabase(database) })
+app.restModels.register(User, { auth: adminAuth(User), exclude: ['password', 'email'] })
+app.restModels.register(Message, guards[policy])
+await app.restModels.setup()
+await serve(app)

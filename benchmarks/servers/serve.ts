@@ -1,0 +1,38 @@
+import type { FastifyInstance } from 'fastify'
+
+/** How messages are guarded: not at all, by Basic, or by Basic and their owner. */
+export type PolicyName = 'open' | 'basic' | 'owner'
+
+/** What a server is started with. */
+export interface ServerArguments {
+  /** URL of its database. */
+  readonly database: string
+  readonly policy: PolicyName
+  /** How many models it has, where that is what is measured. */
+  readonly models: number
+}
+
+/** What a server tells when it is asked. */
+export interface Usage {
+  readonly rss: number
+  /** Microseconds of processor time since it started, in the process and in the system. */
+  readonly cpu: number
+}
+
+/** The environment variable that holds them. */
+export const inputVariable = 'BENCHMARK_INPUT'
+
+export function readArguments (): ServerArguments {
+  return JSON.parse(process.env[inputVariable] ?? '{}') as ServerArguments
+}
+
+/** Listens on a free port of the loopback, tells it, answers what it uses, and ends with the process that started it. */
+export async function serve (app: FastifyInstance): Promise<void> {
+  process.on('message', () => {
+    const { user, system } = process.cpuUsage()
+    process.send?.({ rss: process.memoryUsage.rss(), cpu: user + system } satisfies Usage)
+  })
+  process.once('disconnect', () => { process.exit() })
+  const address = await app.listen({ host: '127.0.0.1', port: 0 })
+  process.send?.({ port: Number(new URL(address).port) })
+}

@@ -1,0 +1,16 @@
+import { boolean, datetime, defineModel, foreignKey, password, text } from 'fastify-rest-models'
+
+export const User = defineModel('User', {
+  username: text({ unique: true }),
+  password: password(),
+  email: text(),
+  join_date: datetime({ default: 'now' }),
+  active: boolean({ default: true }),
+  admin: boolean({ default: false })
+})
+
+export const Message = defineModel('Message', {
+  user: foreignKey(() => User),
+  content: text(),
+  pub_date: datetime({ default: 'now' })
+})
