@@ -21,7 +21,7 @@ test('a model has the primary key, then its fields in the order of their declara
   ])
   t.equal(Book.byName.get('author'), Book.byName.get('author_id'))
   t.equal(Book.byName.get('ISBN_13'), undefined, 'the name of a column is no name of a field')
-  t.equal(defineModel('Book', {}, { table: 'Old_books' }).table, 'Old_books')
+  t.equal(defineModel('Book', { title: text() }, { table: 'Old_books' }).table, 'Old_books')
   t.end()
 })
 
@@ -56,10 +56,11 @@ const one = (field: unknown, name = 'size') => () => defineModel('Thing', { [nam
 const thing = /^field 'size' of model 'Thing'/
 
 const faults: Record<string, Fault> = {
-  'a name with a hyphen': { wrong: () => defineModel('my-book', {}), right: () => defineModel('my_book', {}), message: /model 'my-book'.*letters, digits and single underscores/ },
-  'a name that begins with a digit': { wrong: () => defineModel('2nd', {}), right: () => defineModel('Nd2', {}), message: /model '2nd'.*begins with a letter/ },
-  'no name': { wrong: () => defineModel('', {}), right: () => defineModel('x', {}), message: /model ''/ },
-  'a table with a quote': { wrong: () => defineModel('Book', {}, { table: 'a"b' }), right: () => defineModel('Book', {}, { table: 'a_b' }), message: /table 'a"b' of model 'Book'/ },
+  'a name with a hyphen': { wrong: () => defineModel('my-book', { title: text() }), right: () => defineModel('my_book', { title: text() }), message: /model 'my-book'.*letters, digits and single underscores/ },
+  'a name that begins with a digit': { wrong: () => defineModel('2nd', { title: text() }), right: () => defineModel('Nd2', { title: text() }), message: /model '2nd'.*begins with a letter/ },
+  'no name': { wrong: () => defineModel('', { title: text() }), right: () => defineModel('x', { title: text() }), message: /model ''/ },
+  'no fields': { wrong: () => defineModel('Book', {}), right: () => defineModel('Book', { title: text() }), message: /model 'Book' needs at least one field/ },
+  'a table with a quote': { wrong: () => defineModel('Book', { title: text() }, { table: 'a"b' }), right: () => defineModel('Book', { title: text() }, { table: 'a_b' }), message: /table 'a"b' of model 'Book'/ },
   'a field with two underscores': { wrong: one(text(), 'first__name'), right: one(text(), 'first_name'), message: /field 'first__name' of model 'Thing'.*single underscores/ },
   'a field with a final underscore': { wrong: one(text(), 'class_'), right: one(text({ column: 'class_' }), 'kind'), message: /field 'class_' of model 'Thing'/ },
   'a field called as an operator': { wrong: one(text(), 'like'), right: one(text({ column: 'like' }), 'liking'), message: /field 'like' of model 'Thing'.*filter operator.*'column'/ },

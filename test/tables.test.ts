@@ -854,7 +854,7 @@ test('tables that another process made a moment ago are taken for what they are'
     }
   })
   await t.resolves(createTables(late, siteModels))
-  t.equal(looked, 1)
+  t.equal(looked, engine === 'mariadb' ? 0 : 1, 'before it has the lock, but on MariaDB, where tables may be half made')
   looked = 0
   const Other = defineModel('Note', { message: integer() })
   await t.rejects(createTables(late, [Other]), { code: 'REST_MODELS_TABLE_MISMATCH' })

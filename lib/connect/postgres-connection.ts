@@ -43,8 +43,8 @@ export class PostgresConnection implements PostgresPoolClient {
   /** @throws an error with the SQLSTATE of a read-only transaction, after the connection is closed */
   async requireWritable (): Promise<void> {
     try {
-      const { rows } = await this.#client.query<{ standby: boolean }>({ text: 'select pg_is_in_recovery() as standby', query_timeout: connectTimeout } as pg.QueryConfig)
-      if (!rows.every(({ standby }) => !standby)) throw Object.assign(new Error('The node is a standby'), { code: '25006' })
+      const { rows: [node] } = await this.#client.query<{ standby: boolean }>({ text: 'select pg_is_in_recovery() as standby', query_timeout: connectTimeout } as pg.QueryConfig)
+      if (node?.standby !== false) throw Object.assign(new Error('The node is a standby'), { code: '25006' })
     } catch (error) {
       this.#setting.release()
       this.#client.release(true)

@@ -31,6 +31,7 @@ export function defineModel<
 > (name: Name, fields: Fields, { table = String(name).toLowerCase() as Table }: { readonly table?: Table } = {}): Model<Name, Fields, Table> {
   requireIdentifier(name, `model '${name}'`)
   if (typeof fields !== 'object' || fields === null) throw new errors.InvalidModel(`model '${name}' needs its fields in an object`)
+  if (Object.keys(fields).length === 0) throw new errors.InvalidModel(`model '${name}' needs at least one field`)
   requireSqlName(table, `table '${table}' of model '${name}'`)
   for (const [fieldName, field] of Object.entries(fields)) checkField(`field '${fieldName}' of model '${name}'`, fieldName, field)
   const columns = columnsOf(name, fields)

@@ -19,13 +19,13 @@ import { addReference, createIndexes, createTable } from './table.js'
 export async function createTables (handle: AnyKysely, models: readonly Model[]): Promise<void> {
   const { dialect } = readHandle(handle)
   requireDefaults(models)
-  const missing = missingOf(await readTables(handle), models, dialect)
   // Without transactions, tables that are there may be half made: only whoever has the lock can tell.
-  if (missing.length === 0 && dialect.schema.begin !== undefined) return
+  const canBeHalfMade = dialect.schema.begin === undefined
+  if (!canBeHalfMade && missingOf(await readTables(handle), models, dialect).length === 0) return
   await changeSchema(handle, async (db, made) => {
-    // Another process may have made them while this one waited for its turn.
+    // Another process may have made tables while this one waited for its turn, or dropped those that it could not finish.
     const tables = await readTables(db)
-    const byTable = new Map(missingOf(tables, missing, dialect).map((model) => [tables.nameOf(model), model]))
+    const byTable = new Map(missingOf(tables, models, dialect).map((model) => [tables.nameOf(model), model]))
     const steps = planTables([...byTable.values()], dialect)
     requireTargets(steps, tables, dialect)
     for (const { model, references } of steps.tables) {
@@ -34,7 +34,7 @@ export async function createTables (handle: AnyKysely, models: readonly Model[])
       await createIndexes(db, model)
     }
     for (const reference of steps.references) await addReference(db, reference)
-    requireTables(await readTables(db), missing, dialect)
+    requireTables(await readTables(db), models, dialect)
   })
 }
 

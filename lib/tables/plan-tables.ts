@@ -31,9 +31,9 @@ export function planTables (models: readonly Model[], { schema }: Dialect): Tabl
   while (waiting.size > 0) {
     const [first] = waiting
     const next = [...waiting].find((model) => targetsOf(model).every((column) => isThere(model, column, waiting))) ?? first as Model
-    const isLater = (column: ForeignKeyColumn): boolean => !isThere(next, column, waiting)
-    tables.push({ model: next, references: targetsOf(next).filter((column) => !isLater(column)) })
-    references.push(...targetsOf(next).filter(isLater).map((column) => ({ model: next, column })))
+    const isNow = (column: ForeignKeyColumn): boolean => isThere(next, column, waiting)
+    tables.push({ model: next, references: targetsOf(next).filter(isNow) })
+    references.push(...targetsOf(next).filter((column) => !isNow(column)).map((column) => ({ model: next, column })))
     waiting.delete(next)
   }
   return { tables, references }

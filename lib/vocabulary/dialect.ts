@@ -19,7 +19,6 @@ export interface Requirement {
 
 /** What an engine does in its own way, beyond what Kysely settles. */
 export interface Dialect {
-  readonly name: DialectName
   /** Name of Kysely's adapter class: it is the same for every copy of Kysely and every subclass of a dialect. */
   readonly adapter: string
   readonly storage: StorageTable

@@ -15,7 +15,6 @@ function codesOf (failure: Error): readonly string[] {
 }
 
 export const mariadbDialect: Dialect = {
-  name: 'mariadb',
   adapter: 'MysqlAdapter',
   storage: mariadbStorage,
   foldName: (name) => name.toLowerCase(),

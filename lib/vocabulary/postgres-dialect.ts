@@ -16,7 +16,6 @@ function codesOf (failure: Error): readonly string[] {
 }
 
 export const postgresDialect: Dialect = {
-  name: 'postgres',
   adapter: 'PostgresAdapter',
   storage: postgresStorage,
   foldName: (name) => name,

@@ -15,7 +15,6 @@ function prefixesOf (code: string): readonly string[] {
 }
 
 export const sqliteDialect: Dialect = {
-  name: 'sqlite',
   adapter: 'SqliteAdapter',
   storage: sqliteStorage,
   foldName: (name) => name.toLowerCase(),
