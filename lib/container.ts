@@ -1,4 +1,3 @@
-import fastJson, { type Schema } from 'fast-json-stringify'
 import type { FastifyInstance } from 'fastify'
 import { checkCompiler } from '../schemas/check.js'
 import { compileAccess, reachableModels } from './access.js'
@@ -13,7 +12,9 @@ import type { Authenticate, Policy, PolicySetting } from './policy/policy.js'
 import { openEngine } from './query/engine.js'
 import type { Registration } from './registration.js'
 import { compileResource } from './resource.js'
+import { textOf } from './response/envelope.js'
 import { isFailure, passOn, serializeFailure } from './response/failure.js'
+import { serializerCompiler, type SerializerCompiler } from './response/serializer.js'
 import { addRoutes } from './routes.js'
 import { readTables, requireTables } from './tables/compare-tables.js'
 import { warnOfExposure } from './warnings.js'
@@ -25,11 +26,12 @@ export function openContainer (registrations: readonly Registration[], options: 
     const engine = await openEngine(db)
     const reader = readDb === db ? engine : await openEngine(readDb)
     for (const handle of new Set([db, readDb])) requireTables(await readTables(handle), modelsOf(registrations), engine.dialect)
-    isolate(scope, allowedOrigins)
+    const serializerOf = serializerCompiler()
+    isolate(scope, allowedOrigins, serializerOf)
     const passwords = await Passwords.create()
     const authenticateBy = authenticators({ db, passwords, credentials: await readCredentials(scope) })
     const setting = {
-      engine, reader, limits, passwords, prefix: `${scope.prefix}/`, compileCheck: checkCompiler(), accessOf: compileAccess(registrations)
+      engine, reader, limits, passwords, prefix: `${scope.prefix}/`, compileCheck: checkCompiler(), serializerOf, accessOf: compileAccess(registrations)
     }
     for (const registration of registrations) {
       warnOfExposure(scope.log, registration, registrations)
@@ -43,24 +45,23 @@ function modelsOf (registrations: readonly Registration[]) {
   return reachableModels(registrations.flatMap(({ model, policy }) => policy.users === undefined ? [model] : [model, policy.users]))
 }
 
-function isolate (scope: FastifyInstance, allowedOrigins: readonly string[]): void {
+function isolate (scope: FastifyInstance, allowedOrigins: readonly string[], serializerOf: SerializerCompiler): void {
   scope.decorateRequest(kUser, null)
   scope.decorateRequest(kStored, null)
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
   // Handlers judge requests themselves, in the order of the refusals; the schemas are for documentation.
   scope.setValidatorCompiler(() => () => true)
-  scope.setSerializerCompiler(({ schema, httpStatus }) => isFailure(httpStatus) ? serializeFailure : fastJson(withoutFormats(schema)))
+  scope.setSerializerCompiler(({ schema, httpStatus }) => {
+    if (isFailure(httpStatus)) return serializeFailure
+    const serialize = serializerOf(schema as object)
+    return (answer) => textOf(answer) ?? serialize(answer)
+  })
   scope.setErrorHandler((error, request) => passOn(error, request))
   scope.addHook('onRequest', async (request, reply) => {
     if (request.headers.authorization !== undefined) reply.header('cache-control', 'no-store')
   })
   scope.addHook('onRequest', browserGuard(allowedOrigins))
-}
-
-/** The serializer writes dates and times without escaping them, but what is stored may be any text. */
-function withoutFormats (schema: unknown): Schema {
-  return JSON.parse(JSON.stringify(schema, (key, value) => key === 'format' && typeof value === 'string' ? undefined : value)) as Schema
 }
 
 /** One authenticator for each policy, however many resources it guards. */

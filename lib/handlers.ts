@@ -29,7 +29,7 @@ export const list: Handler<ListEnvelope> = (resource) => async (request) => {
   const { limit, page } = plan
   const isNextReachable = page * limit <= limits.offset
   const links = { name, url, limit, page, hasNext: hasNext && isNextReachable, queryLength: limits.queryLength }
-  return toEnvelope(rows.map((row) => recordOf(resource, row)), links, wanted)
+  return toEnvelope(rows, resource.rowFormat, links, wanted)
 }
 
 export const read: Handler<ModelRecord> = (resource) => async (request) => {

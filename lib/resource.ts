@@ -1,5 +1,6 @@
 import type { TObject } from '@sinclair/typebox'
 import type { Check } from '../schemas/check.js'
+import { metaSchema } from '../schemas/list.js'
 import { shapeSchema, type Shape } from '../schemas/shapes.js'
 import type { ResourceAccess } from './access.js'
 import { isGenerated, type Column } from './model/column.js'
@@ -9,10 +10,12 @@ import type { ListScope } from './plan/list-scope.js'
 import type { WriteScope } from './plan/plan-write.js'
 import type { Passwords } from './policy/passwords.js'
 import type { Engine } from './query/engine.js'
-import type { ListBase } from './query/list.js'
+import type { ListBase } from './query/list-statement.js'
 import { compileStatements } from './query/statements.js'
 import type { WriteTarget } from './query/write.js'
 import type { Registration } from './registration.js'
+import { compileRowFormat, type RowFormat } from './response/row-format.js'
+import type { SerializerCompiler } from './response/serializer.js'
 
 /** Everything of a resource that can be decided before the first request, frozen. */
 export interface Resource {
@@ -26,6 +29,8 @@ export interface Resource {
   readonly passwords: Passwords
   readonly schemas: Readonly<Record<Shape, TObject>>
   readonly visible: readonly Column[]
+  /** What becomes of the rows of a list. */
+  readonly rowFormat: RowFormat
   readonly guarded: ResourceAccess['guarded']
   readonly list: ListScope & ListBase
   readonly write: WriteScope & WriteTarget
@@ -40,6 +45,7 @@ export interface ResourceSetting {
   readonly passwords: Passwords
   /** Path before the resource's name, with a final slash. */
   readonly prefix: string
+  readonly serializerOf: SerializerCompiler
   readonly compileCheck: (schema: TObject) => Check
   readonly accessOf: (registration: Registration) => ResourceAccess
 }
@@ -50,8 +56,8 @@ export interface ResourceSetting {
  * @throws REST_MODELS_INVALID_MODEL if a default does not fit its field
  */
 export function compileResource (registration: Registration, setting: ResourceSetting): Resource {
-  const { model, excluded, readOnly, owner, defaultLimit, maxLimit } = registration
-  const { engine, reader, limits, passwords, compileCheck } = setting
+  const { name, model, excluded, readOnly, owner, defaultLimit, maxLimit } = registration
+  const { engine, reader, limits, passwords, compileCheck, serializerOf } = setting
   const { access, guarded } = setting.accessOf(registration)
   const visible = model.columns.filter((column) => !excluded.has(column))
   const writable = model.columns.slice(1).filter((column) => !readOnly.has(column) && column !== owner)
@@ -61,18 +67,21 @@ export function compileResource (registration: Registration, setting: ResourceSe
   requireSoundDefaults(model.name, model.columns, checkValues)
   const created = model.columns.filter((column) => !isGenerated(column))
   const stored = model.columns.filter((column) => !excluded.has(column) || column === owner)
-  const shape = { model, visible, stored, owner }
+  const shape = { name, model, visible, stored, owner }
   return Object.freeze({
     registration,
-    url: `${setting.prefix}${registration.name}/`,
+    url: `${setting.prefix}${name}/`,
     engine,
     reader,
     limits,
     passwords,
     schemas,
     visible,
+    rowFormat: compileRowFormat(visible, engine.dialect, { record: schemas.record, meta: metaSchema, serializerOf }),
     guarded,
-    list: Object.freeze({ access, defaultLimit, maxLimit, limits, dialect: engine.dialect, model, columns: visible, statementTime: limits.statementTime }),
+    list: Object.freeze({
+      name, access, defaultLimit, maxLimit, limits, dialect: engine.dialect, model, columns: visible, keys: visible.map(({ key }) => key), statementTime: limits.statementTime
+    }),
     write: Object.freeze({
       model,
       owner,

@@ -1,6 +1,7 @@
 import { Type, type TObject } from '@sinclair/typebox'
 
-const page = Type.Object({
+/** The paging information of a list. */
+export const metaSchema = Type.Object({
   model: Type.String({ description: 'Name of the resource' }),
   page: Type.Integer({ minimum: 1, description: 'Number of this page, counted from 1' }),
   next: Type.String({ description: 'Path and query of the next page, or an empty text' }),
@@ -9,5 +10,5 @@ const page = Type.Object({
 
 /** The list envelope of the service document: paging information and the records of the page. */
 export function envelopeSchema (record: TObject): TObject {
-  return Type.Object({ meta: page, objects: Type.Array(record) }, { additionalProperties: false })
+  return Type.Object({ meta: metaSchema, objects: Type.Array(record) }, { additionalProperties: false })
 }

@@ -47,7 +47,7 @@ export function interruption (): NodeJS.Signals | undefined {
 export async function runTap (name: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<Outcome> {
   // Through the pipe, tap would not know that a person is looking on.
   const reporter = process.stdout.isTTY ? ['--reporter=base', '--color'] : []
-  const child = spawn(`${root}/node_modules/.bin/tap`, [...reporter, `--jobs=${availableParallelism()}`, ...args], {
+  const child = spawn(`${root}/node_modules/.bin/tap`, [...reporter, `--jobs=${2 * availableParallelism()}`, ...args], {
     cwd: root,
     env: { ...process.env, ...env },
     // A process group of its own, all of which can be sent a signal.

@@ -3,7 +3,7 @@ import { sql, type CompiledQuery, type DatabaseConnection, type Kysely } from 'k
 import type { Test } from 'tap'
 import { openMariadb } from '../lib/mariadb.js'
 import { openPostgres } from '../lib/postgres.js'
-import type { Tables } from '../lib/query/engine.js'
+import { readHandle, type Tables } from '../lib/query/engine.js'
 import { openSqlite } from '../lib/sqlite.js'
 import { findEngine, type EngineName } from './engines/find-engine.js'
 import { runSql } from './engines/sql.js'
@@ -88,8 +88,10 @@ const patched = new WeakSet<object>()
 export async function recordStatements (db: Kysely<Tables>): Promise<CompiledQuery[]> {
   const statements: CompiledQuery[] = []
   await db.getExecutor().provideConnection(async (connection) => {
-    if (engine === 'sqlite') record(connection, (query) => statements.push(query))
-    else if (!patched.has(Object.getPrototypeOf(connection))) {
+    if (engine === 'sqlite') {
+      record(connection, (query) => statements.push(query))
+      beforeSync(db, (query) => statements.push(query))
+    } else if (!patched.has(Object.getPrototypeOf(connection))) {
       record(Object.getPrototypeOf(connection), (query) => { for (const recorder of recorders) recorder.push(query) })
       patched.add(Object.getPrototypeOf(connection))
     }
@@ -103,5 +105,20 @@ function record (connection: DatabaseConnection, note: (query: CompiledQuery) =>
   connection.executeQuery = async function <Row> (this: DatabaseConnection, query: CompiledQuery) {
     note(query)
     return await executeQuery.call<DatabaseConnection, [CompiledQuery], ReturnType<typeof executeQuery<Row>>>(this, query)
+  }
+}
+
+/** Does something before each statement that SQLite runs at once, past Kysely. */
+export function beforeSync (db: Kysely<Tables>, act: (query: CompiledQuery) => void): void {
+  for (const connection of new Set(Object.values(readHandle(db).sync ?? {}))) {
+    const { execute, readArrays } = connection
+    connection.execute = (query) => {
+      act(query)
+      return execute.call(connection, query)
+    }
+    connection.readArrays = (query) => {
+      act(query)
+      return readArrays.call(connection, query)
+    }
   }
 }

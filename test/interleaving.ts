@@ -3,13 +3,14 @@ import type { Test } from 'tap'
 import type { Policy } from '../lib/index.js'
 import type { Passwords } from '../lib/policy/passwords.js'
 import type { Tables } from '../lib/query/engine.js'
-import { engine } from './database.js'
+import { beforeSync, engine } from './database.js'
 
 type Execute = (query: CompiledQuery) => Promise<unknown>
 
 /**
- * Runs something before each statement from now on, of SQLite's one connection or of all connections of this process, until
+ * Runs something before each statement from now on, of a database of SQLite or of all connections of this process, until
  * the test ends. What it executes runs on another connection where there are several, as somebody else's statement would.
+ * On SQLite nothing is waited for: what it executes is done when the call returns.
  */
 export async function beforeStatements (
   t: Test, db: Kysely<Tables>, act: (sql: string, execute: Execute) => Promise<void> | void
@@ -28,6 +29,7 @@ export async function beforeStatements (
       return await executeQuery.call<DatabaseConnection, [CompiledQuery], ReturnType<typeof executeQuery<Row>>>(this, query)
     }
     t.teardown(() => { target.executeQuery = executeQuery })
+    if (engine === 'sqlite') beforeSync(db, ({ sql }) => act(sql, execute))
   })
 }
 

@@ -1,7 +1,8 @@
 import { CompiledQuery, type Kysely } from 'kysely'
 import { test } from 'tap'
-import type { Engine, Tables } from '../lib/query/engine.js'
-import { run, runTogether, StatementFailure } from '../lib/query/run.js'
+import type { Handle, Tables } from '../lib/query/engine.js'
+import { StatementFailure } from '../lib/query/insist.js'
+import { run, runTogether } from '../lib/query/run.js'
 import type { DialectName } from '../lib/vocabulary/dialects.js'
 import { dialects } from '../lib/vocabulary/dialects.js'
 
@@ -24,7 +25,7 @@ function failing (name: DialectName, { reaching = [], executing = [] }: { reachi
     return await use({ executeQuery })
   }
   const db = { getExecutor: () => ({ provideConnection: connect }) } as unknown as Kysely<Tables>
-  const engine: Engine = { db, dialect: dialects[name], hasDeadline: false }
+  const engine: Handle = { db, dialect: dialects[name], sync: undefined }
   return { engine, attempts: () => attempts }
 }
 
@@ -128,6 +129,23 @@ for (const [name, kinds] of Object.entries(failures) as Array<[DialectName, type
       const { engine, attempts } = failing(name, { executing: [failure] })
       t.equal(await run(engine, write).catch((error: unknown) => error), failure)
       t.equal(attempts(), 1)
+      const later = failing(name, { executing: [kinds.unexecuted[0], failure] })
+      t.equal(await run(later.engine, write).catch((error: unknown) => error), failure)
+      t.equal(later.attempts(), 2)
     }
+    const { engine } = failing(name, { executing: ['no error'] })
+    t.equal(await run(engine, write).catch((error: unknown) => error), 'no error')
   })
 }
+
+test('a write that changed nothing is followed by no read', async (t) => {
+  const sent: string[] = []
+  const executeQuery = async ({ sql }: CompiledQuery) => {
+    sent.push(sql)
+    return { rows: [] }
+  }
+  const provideConnection = async <Result> (use: (connection: object) => Promise<Result>) => await use({ executeQuery })
+  const db = { getExecutor: () => ({ provideConnection }) } as unknown as Kysely<Tables>
+  t.same(await runTogether({ db, dialect: dialects.mariadb, sync: undefined }, write, read), { rows: [], changed: 0 })
+  t.same(sent, ['begin', 'insert', 'commit'])
+})

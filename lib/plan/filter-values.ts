@@ -47,9 +47,10 @@ const constants = new Map([['null', null], ['none', null], ['true', true], ['fal
 export function readFilterValues (
   { name, text }: WrittenFilter, { column, operator }: FilterTarget, { limits, dialect }: { limits: Limits, dialect: Dialect }
 ): readonly Stored[] {
-  const values = readers[operators[operator].syntax](text, column, limits)
+  const { syntax, inEngine } = operators[operator]
+  const values = readers[syntax](text, column, limits)
   if (typeof values === 'string') throw withDetails(new errors.InvalidValue(name), [{ field: name, message: values }])
-  return values.map((value) => encode(column, value, dialect))
+  return values.map((value) => inEngine === undefined ? encode(column, value, dialect) : inEngine(String(value), dialect))
 }
 
 function readAll (texts: readonly string[], column: Column, limits: Limits): readonly Json[] | string {

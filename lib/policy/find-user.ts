@@ -2,7 +2,7 @@ import { decode, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { keyName } from '../model/model.js'
 import { readHandle, type AnyKysely, type Row } from '../query/engine.js'
-import { search } from '../query/run.js'
+import { run, search } from '../query/run.js'
 import { conditionSql } from '../query/condition.js'
 import { selection } from '../query/selection.js'
 import { placeholder } from '../query/statements.js'
@@ -29,7 +29,7 @@ export interface FoundUser extends PolicyUser {
 
 /** Finds a user by exact name; of several the one with the lowest id. Read anew for each request, so that a change counts at once. */
 export function compileFindUser (handle: AnyKysely, users: Model, columns: UserColumns): (username: string) => Promise<FoundUser | undefined> {
-  const engine = { ...readHandle(handle), hasDeadline: false }
+  const engine = readHandle(handle)
   const { dialect } = engine
   const { columns: [primaryKey] } = users
   const wanted = [primaryKey, ...Object.values(columns)].filter((column) => column !== undefined)
@@ -40,9 +40,9 @@ export function compileFindUser (handle: AnyKysely, users: Model, columns: UserC
   const compiled = compile(dialect)
   const valueOf = (row: Row, column: Column | undefined): Json => column ? decode(column, row[column.key] as Stored, dialect) : null
   return async (username) => {
-    const { rows: [row] } = await search(engine, (other) => {
-      const statement = other === dialect ? compiled : compile(other)
-      return { ...statement, parameters: statement.parameters.map(() => username) }
+    const { rows: [row] } = await search(engine, async (other) => {
+      const statement = other.dialect === dialect ? compiled : compile(other.dialect)
+      return await run(other, { ...statement, parameters: statement.parameters.map(() => username) })
     })
     return row && {
       id: valueOf(row, primaryKey) as RecordKey,

@@ -3,16 +3,23 @@ import { storageOf } from '../model/column.js'
 import type { PlannedCondition } from '../plan/list-plan.js'
 import type { Dialect } from '../vocabulary/dialects.js'
 import { operators } from '../vocabulary/operators.js'
+import type { Parameter } from '../vocabulary/storage.js'
 import { columnRef, compared } from './selection.js'
 
-/** The SQL of a condition; without an alias in a statement on one table. */
+/** A condition whose values may still be to come; without an alias in a statement on one table. */
+interface Condition extends Pick<PlannedCondition, 'column' | 'operator'> {
+  readonly alias?: string
+  readonly values: readonly Parameter[]
+}
+
+/** The SQL of a condition. */
 export function conditionSql (
-  { alias, column, operator, values }: Omit<PlannedCondition, 'alias'> & { readonly alias?: string }, dialect: Dialect
+  { alias, column, operator, values }: Condition, dialect: Dialect
 ): RawBuilder<SqlBool> {
   const target = {
     ref: columnRef(column, alias),
     isCollated: storageOf(column, dialect).isCollated === true,
-    compared: (value: Parameters<typeof compared>[1]) => compared(column, value, dialect)
+    compared: (value: Parameter) => compared(column, value, dialect)
   }
   return operators[operator].sql(target, values, dialect)
 }

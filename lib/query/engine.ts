@@ -1,4 +1,5 @@
-import { sql, type Kysely, type RawBuilder } from 'kysely'
+import { sql, type CompiledQuery, type Kysely, type RawBuilder } from 'kysely'
+import { LRUCache } from 'lru-cache'
 import { errors } from '../errors.js'
 import { dialects, type Dialect } from '../vocabulary/dialects.js'
 import type { Stored } from '../vocabulary/storage.js'
@@ -9,15 +10,46 @@ export type AnyKysely = Pick<Kysely<never>, 'getExecutor' | 'introspection'>
 /** A row as it comes from a driver: one value for each selected key. */
 export type Row = Readonly<Record<string, Stored>>
 
+/** Rows without keys: for each its values, in the order of the selection. */
+export type ArrayRows = ReadonlyArray<readonly Stored[]>
+
+/** What a statement did: its rows, and how many it changed. */
+export interface Outcome {
+  readonly rows: readonly Row[]
+  readonly changed: number
+}
+
+/** A connection of an engine that runs in this process: when a call returns, the statement was executed. */
+export interface SyncConnection {
+  /** Whether nobody has it, so that it is in no transaction, and it is open. */
+  readonly isFree: boolean
+  execute (query: CompiledQuery): Outcome
+  /** Making objects of rows is what a list would cost. */
+  readArrays (query: CompiledQuery): ArrayRows
+}
+
+/** Where the adapter of a handle that openSqlite opened has its connections. */
+export const kSync = Symbol('rest-models.sync')
+
 export type Tables = Record<string, Record<string, unknown>>
 
-/** A database handle and what its engine does in its own way. */
-export interface Engine {
+/** A database and what its engine does in its own way. */
+export interface Handle {
   readonly db: Kysely<Tables>
   readonly dialect: Dialect
+  /** Absent where statements are to be waited for. */
+  readonly sync: { readonly reader: SyncConnection, readonly writer: SyncConnection } | undefined
+}
+
+/** A database that was looked at, and the statements for it. */
+export interface Engine extends Handle {
+  /** Compiled statements by their shape, which clients choose: the least used ones go. */
+  readonly shapes: LRUCache<string, CompiledQuery>
   /** Whether {@link deadlineFunction} is there, as on a database that openSqlite opened. */
   readonly hasDeadline: boolean
 }
+
+const maxShapes = 500
 
 /** SQL function of openSqlite: throws when `performance.now()` has passed its first argument. */
 export const deadlineFunction = 'rest_models_before'
@@ -28,30 +60,31 @@ export const deadlineFunction = 'rest_models_before'
  * @throws REST_MODELS_UNSUPPORTED_DATABASE with the remedy
  */
 export async function openEngine (handle: AnyKysely): Promise<Engine> {
-  const { db, dialect } = readHandle(handle)
+  const { db, dialect, sync } = readHandle(handle)
   for (const { query, remedy } of dialect.requirements) {
     const answer = await ask(db, query)
     if (typeof answer === 'bigint') throw new errors.UnsupportedDatabase("The connection gives integers as BigInt: switch 'defaultSafeIntegers' off")
     if (answer !== 1) throw new errors.UnsupportedDatabase(remedy)
   }
   const hasDeadline = dialect.hasFunction !== undefined && Number(await ask(db, dialect.hasFunction(deadlineFunction))) > 0
-  return Object.freeze({ db, dialect, hasDeadline })
+  return Object.freeze({ db, dialect, sync, hasDeadline, shapes: new LRUCache<string, CompiledQuery>({ max: maxShapes }) })
 }
 
-/** The handle with tables by name, without the host's Kysely plugins, which would rename columns, and its dialect. */
-export function readHandle (handle: AnyKysely): { readonly db: Kysely<Tables>, readonly dialect: Dialect } {
+/** The handle with tables by name, without the host's Kysely plugins, which would rename columns, its dialect and its connections. */
+export function readHandle (handle: AnyKysely): Handle {
   // Kysely<T> is invariant in T; the names come from models, so any T will do.
   const given = handle as unknown as Kysely<Tables>
   if (given.getExecutor().plugins.some((plugin) => classNames(plugin).includes('WithSchemaPlugin'))) {
     throw new errors.UnsupportedDatabase("'db' has a schema by withSchema(), which is not supported: name it in the search_path of the connection")
   }
   const db = given.withoutPlugins()
-  const names = classNames(db.getExecutor().adapter)
+  const { adapter } = db.getExecutor()
+  const names = classNames(adapter)
   const dialect = Object.values<Dialect>(dialects).find((row) => names.includes(row.adapter))
   if (dialect === undefined) {
     throw new errors.UnsupportedDatabase(`'db' runs on ${names[0]}; supported: ${Object.keys(dialects).join(', ')}`)
   }
-  return { db, dialect }
+  return { db, dialect, sync: (adapter as { readonly [kSync]?: Handle['sync'] })[kSync] }
 }
 
 /** The names of the class of an object and of those that it extends. */

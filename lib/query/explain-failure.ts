@@ -6,7 +6,8 @@ import type { Model } from '../model/define-model.js'
 import type { Stored } from '../vocabulary/storage.js'
 import type { RecordKey } from '../vocabulary/values.js'
 import type { Engine } from './engine.js'
-import { run, type StatementFailure } from './run.js'
+import type { StatementFailure } from './insist.js'
+import { run } from './run.js'
 import { isEqual } from './selection.js'
 
 interface FailedWrite {

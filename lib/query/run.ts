@@ -1,33 +1,11 @@
-import { CompiledQuery, type QueryResult } from 'kysely'
-import pRetry, { type Options } from 'p-retry'
-import { errors, withRetryAfter } from '../errors.js'
-import type { Dialect, FailureKind } from '../vocabulary/dialects.js'
-import type { Engine, Row } from './engine.js'
-
-/** What a statement did: its rows, and how many it changed. */
-export interface Outcome {
-  readonly rows: readonly Row[]
-  readonly changed: number
-}
-
-/** A statement that a rule of the database refused: the caller knows what it means for the client. */
-export class StatementFailure extends Error {
-  readonly kind: FailureKind
-  constructor (kind: FailureKind, cause: unknown) {
-    super(`The database refused a statement: ${kind}`, { cause })
-    this.kind = kind
-  }
-}
-
-/** Nothing was done, or what was done may be done again. */
-class Repeatable extends Error {}
+import { CompiledQuery, type DatabaseConnection, type QueryResult } from 'kysely'
+import type { Stored } from '../vocabulary/storage.js'
+import type { ArrayRows, Handle, Outcome, Row, SyncConnection } from './engine.js'
+import { insist, StatementFailure } from './insist.js'
 
 const begin = CompiledQuery.raw('begin')
 const commit = CompiledQuery.raw('commit')
 const rollback = CompiledQuery.raw('rollback')
-
-/** Short enough for a client that waits, long enough for another node to take over. */
-const patience = { retries: 4, minTimeout: 50, factor: 2, maxTimeout: 800, maxRetryTime: 3000, randomize: true } as const satisfies Options
 
 /**
  * Runs a statement, again and after a pause if it certainly was not executed. A write whose outcome is unknown is never
@@ -36,13 +14,28 @@ const patience = { retries: 4, minTimeout: 50, factor: 2, maxTimeout: 800, maxRe
  * @throws StatementFailure if a rule of the database refuses it; REST_MODELS_UNAVAILABLE (503) with Retry-After if the
  *   engine cannot do it now; else what the driver threw
  */
-export async function run (engine: Engine, query: CompiledQuery): Promise<Outcome> {
-  const isRead = query.query.kind === 'SelectQueryNode'
-  return await insist(engine.dialect, isRead, async (reached) =>
-    await engine.db.getExecutor().provideConnection(async (connection) => {
-      reached()
-      return outcomeOf(await connection.executeQuery<Row>(query))
-    }))
+export async function run (engine: Handle, query: CompiledQuery): Promise<Outcome> {
+  return await runOn(engine, query, {
+    atOnce: (connection) => connection.execute(query),
+    inTurn: async (connection) => outcomeOf(await connection.executeQuery<Row>(query))
+  })
+}
+
+/**
+ * Runs a statement that selects, for rows without keys.
+ *
+ * @param keys  the selected keys
+ * @returns for each row its values, in the order of the keys
+ * @throws as {@link run}
+ */
+export async function runArrays (engine: Handle, query: CompiledQuery, keys: readonly string[]): Promise<ArrayRows> {
+  return await runOn(engine, query, {
+    atOnce: (connection) => connection.readArrays(query),
+    inTurn: async (connection) => {
+      const { rows } = await connection.executeQuery<Row>(query)
+      return rows.map((row) => keys.map((key) => row[key] as Stored))
+    }
+  })
 }
 
 /**
@@ -50,12 +43,12 @@ export async function run (engine: Engine, query: CompiledQuery): Promise<Outcom
  *
  * @throws as {@link run}
  */
-export async function search (engine: Engine, compile: (dialect: Dialect) => CompiledQuery): Promise<Outcome> {
+export async function search<Searched extends Handle, Result> (engine: Searched, searchOn: (engine: Searched) => Promise<Result>): Promise<Result> {
   try {
-    return await run(engine, compile(engine.dialect))
+    return await searchOn(engine)
   } catch (failure) {
     if (!(failure instanceof StatementFailure) || failure.kind !== 'incomparable') throw failure
-    return await run(engine, compile({ ...engine.dialect, seeksByCollation: false }))
+    return await searchOn({ ...engine, dialect: { ...engine.dialect, seeksByCollation: false } })
   }
 }
 
@@ -65,7 +58,7 @@ export async function search (engine: Engine, compile: (dialect: Dialect) => Com
  * @returns the rows of the read, and how many the write changed
  * @throws as {@link run}
  */
-export async function runTogether (engine: Engine, write: CompiledQuery, read: CompiledQuery): Promise<Outcome> {
+export async function runTogether (engine: Handle, write: CompiledQuery, read: CompiledQuery): Promise<Outcome> {
   return await insist(engine.dialect, false, async (reached) =>
     await engine.db.getExecutor().provideConnection(async (connection) => {
       await connection.executeQuery(begin)
@@ -84,57 +77,27 @@ export async function runTogether (engine: Engine, write: CompiledQuery, read: C
     }))
 }
 
+/** The two ways to a connection: one that is free in this process at once, any other when it is our turn. */
+interface Ways<Result> {
+  atOnce (connection: SyncConnection): Result
+  inTurn (connection: DatabaseConnection): Promise<Result>
+}
+
+async function runOn<Result> ({ db, dialect, sync }: Handle, { query }: CompiledQuery, { atOnce, inTurn }: Ways<Result>): Promise<Result> {
+  const isRead = query.kind === 'SelectQueryNode'
+  const connection = isRead ? sync?.reader : sync?.writer
+  return await insist(dialect, isRead, async (reached) => {
+    if (connection?.isFree === true) {
+      reached()
+      return atOnce(connection)
+    }
+    return await db.getExecutor().provideConnection(async (connection) => {
+      reached()
+      return await inTurn(connection)
+    })
+  })
+}
+
 function outcomeOf ({ rows, numAffectedRows }: QueryResult<Row>): Outcome {
   return { rows, changed: Number(numAffectedRows ?? 0n) }
-}
-
-/** Work that says when it has a connection: what fails before was not executed. */
-type Work = (reached: () => void) => Promise<Outcome>
-
-async function insist (dialect: Dialect, isRead: boolean, work: Work): Promise<Outcome> {
-  const start = performance.now()
-  try {
-    return await attempt(dialect, isRead, work)
-  } catch (failure) {
-    if (!(failure instanceof Repeatable)) throw failure
-    return await repeat(failure, performance.now() - start, async () => await attempt(dialect, isRead, work))
-  }
-}
-
-/** What failed once already counts as the first of the attempts: only failures pay for the machinery. */
-async function repeat (first: Repeatable, took: number, attemptAgain: () => Promise<Outcome>): Promise<Outcome> {
-  const maxRetryTime = Math.max(0, patience.maxRetryTime - took)
-  const options = { ...patience, maxRetryTime, shouldRetry: ({ error }: { error: Error }) => error instanceof Repeatable }
-  try {
-    return await pRetry(async (number) => {
-      if (number === 1) throw first
-      return await attemptAgain()
-    }, options)
-  } catch (failure) {
-    throw failure instanceof Repeatable ? unavailable(failure.cause) : failure
-  }
-}
-
-async function attempt (dialect: Dialect, isRead: boolean, work: Work): Promise<Outcome> {
-  let isReached = false
-  try {
-    return await work(() => { isReached = true })
-  } catch (cause) {
-    throw judge(isReached ? failureKind(dialect, cause) : 'unexecuted', cause, isRead)
-  }
-}
-
-function judge (kind: FailureKind | undefined, cause: unknown, isRead: boolean): unknown {
-  if (kind === undefined) return cause
-  if (kind === 'unexecuted' || (kind === 'lost' && isRead)) return new Repeatable('The statement may be repeated', { cause })
-  return kind === 'lost' || kind === 'unavailable' ? unavailable(cause) : new StatementFailure(kind, cause)
-}
-
-function unavailable (cause: unknown): Error {
-  return withRetryAfter(new errors.Unavailable({ cause }), 1)
-}
-
-function failureKind ({ codesOf, failures }: Dialect, failure: unknown): FailureKind | undefined {
-  const code = failure instanceof Error ? codesOf(failure).find((name) => Object.hasOwn(failures, name)) : undefined
-  return code === undefined ? undefined : failures[code]
 }

@@ -1,7 +1,7 @@
 import { sql, type AliasedRawBuilder, type Expression, type RawBuilder, type SqlBool } from 'kysely'
 import { storageOf, type Column } from '../model/column.js'
 import type { Dialect } from '../vocabulary/dialects.js'
-import type { Stored } from '../vocabulary/storage.js'
+import type { Parameter } from '../vocabulary/storage.js'
 
 /** A column in SQL: qualified by a table's alias in lists, bare in statements on one table. */
 export function columnRef (column: Column, alias?: string): RawBuilder<unknown> {
@@ -17,11 +17,11 @@ export function selection (columns: readonly Column[], dialect: Dialect, alias?:
 }
 
 /** A value that a column is compared with. */
-export function compared (column: Column, value: Stored, dialect: Dialect): Expression<unknown> {
+export function compared (column: Column, value: Parameter, dialect: Dialect): Expression<unknown> {
   return storageOf(column, dialect).compared?.(value) ?? sql`${value}`
 }
 
 /** Whether a column has a value, as far as the engine tells values apart. */
-export function isEqual (column: Column, value: Stored, dialect: Dialect): RawBuilder<SqlBool> {
+export function isEqual (column: Column, value: Parameter, dialect: Dialect): RawBuilder<SqlBool> {
   return sql<SqlBool>`${columnRef(column)} = ${compared(column, value, dialect)}`
 }

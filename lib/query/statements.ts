@@ -1,12 +1,14 @@
 import type { CompiledQuery, RawBuilder, SqlBool } from 'kysely'
 import type { Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
-import type { Stored } from '../vocabulary/storage.js'
+import type { Parameter, Stored } from '../vocabulary/storage.js'
 import type { Engine } from './engine.js'
 import { isEqual, selection } from './selection.js'
 
 /** The table of a resource and the columns that its statements name. */
 export interface StatementShape {
+  /** Name of the resource. */
+  readonly name: string
   readonly model: Model
   /** What a record shows. */
   readonly visible: readonly Column[]
@@ -51,22 +53,30 @@ export function compileStatements (engine: Engine, shape: StatementShape, create
   })
 }
 
-/** An update of some columns of one record; of the owner's record only, if there is an owner. It returns the record where it can. */
-export function compileUpdate (
-  engine: Engine, shape: StatementShape,
-  { id, values, ownerId }: { readonly id: Stored, readonly values: ReadonlyMap<Column, Stored>, readonly ownerId: Stored }
-): CompiledQuery {
+/**
+ * The statement that changes some columns of one record; of the owner's record only, if there is an owner. It returns the
+ * record where it can. Parameters: the values, in the order of the columns, and then as of `delete`.
+ */
+export function updateStatement (engine: Engine, shape: StatementShape, changed: readonly Column[]): Statement {
+  const { shapes } = engine
+  const name = `update ${shape.name} ${changed.map(({ key }) => key).join()}`
+  const compiled = shapes.get(name) ?? compileUpdate(engine, shape, changed)
+  shapes.set(name, compiled)
+  return withParameters(compiled)
+}
+
+function compileUpdate (engine: Engine, shape: StatementShape, changed: readonly Column[]): CompiledQuery {
   const { db, dialect } = engine
   const { model, visible } = shape
-  const changes = Object.fromEntries([...values].map(([column, value]) => [column.name, value]))
-  const isTheOne = isEqual(model.columns[0], id, dialect)
-  const update = isOwned(engine, shape, ownerId)
+  const changes = Object.fromEntries(changed.map(({ name }) => [name, placeholder]))
+  const isTheOne = isEqual(model.columns[0], placeholder, dialect)
+  const update = isOwned(engine, shape, placeholder)
     .reduce((query, condition) => query.where(condition), db.updateTable(model.table).set(changes).where(isTheOne))
   return (dialect.returnsUpdates ? update.returning(selection(visible, dialect)) : update).compile()
 }
 
 /** The condition of the owner rule; none if the resource has no owner. */
-function isOwned ({ dialect }: Engine, { owner }: StatementShape, id: Stored): ReadonlyArray<RawBuilder<SqlBool>> {
+function isOwned ({ dialect }: Engine, { owner }: StatementShape, id: Parameter): ReadonlyArray<RawBuilder<SqlBool>> {
   return owner === undefined ? [] : [isEqual(owner, id, dialect)]
 }
 

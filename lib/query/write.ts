@@ -3,10 +3,11 @@ import { encode, type Column } from '../model/column.js'
 import type { WritePlan } from '../plan/plan-write.js'
 import type { Stored } from '../vocabulary/storage.js'
 import type { RecordKey } from '../vocabulary/values.js'
-import type { Engine, Row } from './engine.js'
+import type { Engine, Outcome, Row } from './engine.js'
 import { explainFailure } from './explain-failure.js'
-import { run, runTogether, StatementFailure, type Outcome } from './run.js'
-import { compileUpdate, type Statements, type StatementShape } from './statements.js'
+import { StatementFailure } from './insist.js'
+import { run, runTogether } from './run.js'
+import { updateStatement, type Statements, type StatementShape } from './statements.js'
 
 /** A table to write to, and its statements. */
 export interface WriteTarget {
@@ -37,7 +38,7 @@ export async function runUpdate (
   engine: Engine, { shape, statements }: WriteTarget, { id, plan, ownerId }: { readonly id: RecordKey, readonly plan: WritePlan, readonly ownerId: Stored }
 ): Promise<Row | undefined> {
   const values = encodeAll(engine, plan)
-  const update = compileUpdate(engine, shape, { id, values, ownerId })
+  const update = updateStatement(engine, shape, [...values.keys()])(...values.values(), ...ownParameters(shape, id, ownerId))
   const { rows } = await write(engine, { shape, values, id }, async () => engine.dialect.returnsUpdates
     ? await run(engine, update)
     : await runTogether(engine, update, statements.own(...ownParameters(shape, id, ownerId))))

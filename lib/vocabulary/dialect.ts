@@ -1,5 +1,5 @@
 import type { RawBuilder, SqlBool } from 'kysely'
-import type { StorageTable } from './storage.js'
+import type { Parameter, StorageTable } from './storage.js'
 
 /**
  * What went wrong in an engine, in terms of what follows:
@@ -28,10 +28,12 @@ export interface Dialect {
   exact (column: RawBuilder<unknown>): RawBuilder<unknown>
   /** Whether an index serves only comparisons in the collation of its column, so that exact ones need both. */
   readonly seeksByCollation: boolean
-  /** Whole-value pattern with `%`, `_` and backslash escapes; case-sensitive. */
-  like (column: RawBuilder<unknown>, pattern: string): RawBuilder<SqlBool>
-  /** The same, ignoring the case of ASCII letters at least. */
-  ilike (column: RawBuilder<unknown>, pattern: string): RawBuilder<SqlBool>
+  /** What `like` takes for a whole-value pattern with `%`, `_` and backslash escapes. */
+  likePattern (pattern: string): string
+  /** Case-sensitive. */
+  like (column: RawBuilder<unknown>, pattern: Parameter): RawBuilder<SqlBool>
+  /** Takes the pattern itself, and ignores the case of ASCII letters at least. */
+  ilike (column: RawBuilder<unknown>, pattern: Parameter): RawBuilder<SqlBool>
   /** Directions of an ordering that put nulls first when ascending. */
   readonly nullsFirst: { readonly ascending: RawBuilder<unknown>, readonly descending: RawBuilder<unknown> }
   /** The count of characters (Unicode code points) of a text column. */

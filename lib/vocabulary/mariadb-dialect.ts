@@ -20,6 +20,7 @@ export const mariadbDialect: Dialect = {
   foldName: (name) => name.toLowerCase(),
   exact,
   seeksByCollation: true,
+  likePattern: (pattern) => pattern,
   like: (column, pattern) => sql<SqlBool>`${exact(column)} like ${pattern}`,
   ilike: (column, pattern) => sql<SqlBool>`lower(${exact(column)}) like lower(${pattern})`,
   nullsFirst: { ascending: sql`asc`, descending: sql`desc` },

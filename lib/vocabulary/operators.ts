@@ -1,12 +1,12 @@
 import { sql, type Expression, type RawBuilder, type SqlBool } from 'kysely'
 import type { Dialect } from './dialects.js'
-import type { Stored } from './storage.js'
+import type { Parameter, Stored } from './storage.js'
 
 /** A column in a condition, whether a collation has a say in comparing it, and what its values are compared as. */
 export interface ConditionColumn {
   readonly ref: RawBuilder<unknown>
   readonly isCollated: boolean
-  compared (value: Stored): Expression<unknown>
+  compared (value: Parameter): Expression<unknown>
 }
 
 /** How the text of a filter is read: one value, a comma-separated list, a pattern, or one of null, true and false. */
@@ -15,7 +15,9 @@ export type FilterSyntax = 'value' | 'list' | 'pattern' | 'constant'
 /** A filter operator: how its text is read, and its SQL for one or more values of which any may match (`ne`: none). */
 interface OperatorRow {
   readonly syntax: FilterSyntax
-  sql (column: ConditionColumn, values: readonly Stored[], dialect: Dialect): RawBuilder<SqlBool>
+  /** The value to compare with, if it is written in another way in an engine. */
+  inEngine? (text: string, dialect: Dialect): Stored
+  sql (column: ConditionColumn, values: readonly Parameter[], dialect: Dialect): RawBuilder<SqlBool>
 }
 
 type Comparison = '<' | '<=' | '>' | '>='
@@ -48,11 +50,12 @@ const table = {
   },
   like: {
     syntax: 'pattern',
-    sql: (column, values, dialect) => any(values, (pattern) => dialect.like(column.ref, String(pattern)))
+    inEngine: (pattern, dialect) => dialect.likePattern(pattern),
+    sql: (column, values, dialect) => any(values, (pattern) => dialect.like(column.ref, pattern))
   },
   ilike: {
     syntax: 'pattern',
-    sql: (column, values, dialect) => any(values, (pattern) => dialect.ilike(column.ref, String(pattern)))
+    sql: (column, values, dialect) => any(values, (pattern) => dialect.ilike(column.ref, pattern))
   }
 } as const satisfies Record<string, OperatorRow>
 
@@ -71,11 +74,11 @@ function comparable ({ ref, isCollated }: ConditionColumn, dialect: Dialect): Ra
   return isCollated ? dialect.exact(ref) : ref
 }
 
-function listed (column: ConditionColumn, values: readonly Stored[]): RawBuilder<unknown> {
+function listed (column: ConditionColumn, values: readonly Parameter[]): RawBuilder<unknown> {
   return sql`(${sql.join(values.map((value) => column.compared(value)))})`
 }
 
-function isOneOf (column: ConditionColumn, values: readonly Stored[], dialect: Dialect): RawBuilder<SqlBool> {
+function isOneOf (column: ConditionColumn, values: readonly Parameter[], dialect: Dialect): RawBuilder<SqlBool> {
   const [first = null, ...others] = values
   const isAmong = others.length === 0 ? sql`= ${column.compared(first)}` : sql`in ${listed(column, values)}`
   const isExactly = sql<SqlBool>`${comparable(column, dialect)} ${isAmong}`
@@ -83,6 +86,6 @@ function isOneOf (column: ConditionColumn, values: readonly Stored[], dialect: D
   return sql<SqlBool>`(${column.ref} ${isAmong} and ${isExactly})`
 }
 
-function any (values: readonly Stored[], condition: (value: Stored) => RawBuilder<SqlBool>): RawBuilder<SqlBool> {
+function any (values: readonly Parameter[], condition: (value: Parameter) => RawBuilder<SqlBool>): RawBuilder<SqlBool> {
   return sql<SqlBool>`(${sql.join(values.map(condition), sql` or `)})`
 }

@@ -21,6 +21,7 @@ export const postgresDialect: Dialect = {
   foldName: (name) => name,
   exact: byBytes,
   seeksByCollation: true,
+  likePattern: (pattern) => pattern,
   like: (column, pattern) => sql<SqlBool>`${byBytes(column)} like ${pattern}`,
   ilike: (column, pattern) => sql<SqlBool>`lower(${byBytes(column)}) like lower(${pattern} collate "C")`,
   nullsFirst: { ascending: sql`asc nulls first`, descending: sql`desc nulls last` },

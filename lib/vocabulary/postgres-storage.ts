@@ -1,10 +1,10 @@
 import { sql, type Expression } from 'kysely'
-import { asIs, asJson, asNumber, decimalType, decodeDecimal, named, type StorageTable, type Stored } from './storage.js'
+import { asIs, asJson, asNumber, decimalType, decodeDecimal, named, type Parameter, type StorageTable, type Stored } from './storage.js'
 
 const integers = ['int2', 'int4', 'int8'] as const
 const asText = (column: Expression<unknown>) => sql`cast(${column} as text)`
 /** A number beyond the column's own type is an error otherwise, not a row that does not match. */
-const bigint = (value: Stored) => sql`cast(${value} as bigint)`
+const bigint = (value: Parameter) => sql`cast(${value} as bigint)`
 
 /** Without it, a text that is not quite true or false must not pass for one: it may decide who is an admin. */
 function decodeBoolean (stored: Stored): boolean {

@@ -5,6 +5,17 @@ import type { Json } from './values.js'
 /** What is handed to a driver: nothing else, since drivers give objects and arrays meanings of their own. */
 export type Stored = string | number | bigint | boolean | null
 
+/** Stands for a value of a request, by its position, in a statement that is compiled before. */
+export class Slot {
+  readonly position: number
+  constructor (position: number) {
+    this.position = position
+  }
+}
+
+/** What may stand in a statement as a parameter. */
+export type Parameter = Stored | Slot
+
 /** The ways of keeping values that every engine has; several kinds of fields may share one. */
 export type StorageName =
   'key' | 'text' | 'integer' | 'bigint' | 'number' | 'decimal' | 'boolean' | 'datetime' | 'date' | 'json' | 'uuid'
@@ -24,7 +35,7 @@ export interface Storage {
   /** Expression to select, if drivers would not give the column's value exactly, or each in its own way. */
   readonly select?: (column: Expression<unknown>) => Expression<unknown>
   /** A value in a comparison, if the engine would first force it into the column's type, which may be narrower. */
-  readonly compared?: (value: Stored) => Expression<unknown>
+  readonly compared?: (value: Parameter) => Expression<unknown>
   encode (value: Json): Stored
   decode (stored: Stored, options: FieldOptions): Json
 }

@@ -1,0 +1,30 @@
+import fastJson, { type Schema } from 'fast-json-stringify'
+
+/** The JSON of a value, as a schema says. */
+export type Serialize = (value: unknown) => string
+
+export type SerializerCompiler = (schema: object) => Serialize
+
+/** Gives the serializer of a schema. It is compiled when it is first used, and serves every schema that says the same. */
+export function serializerCompiler (): SerializerCompiler {
+  const serializers = new Map<string, Serialize>()
+  return (schema) => {
+    const text = JSON.stringify(schema, withoutFormats)
+    const serialize = serializers.get(text) ?? whenUsed(() => fastJson(JSON.parse(text) as Schema))
+    serializers.set(text, serialize)
+    return serialize
+  }
+}
+
+/** Fast-json-stringify writes dates and times without escaping them, but what is stored may be any text. */
+function withoutFormats (key: string, value: unknown): unknown {
+  return key === 'format' && typeof value === 'string' ? undefined : value
+}
+
+function whenUsed (compile: () => Serialize): Serialize {
+  let serialize: Serialize = (value) => {
+    serialize = compile()
+    return serialize(value)
+  }
+  return (value) => serialize(value)
+}

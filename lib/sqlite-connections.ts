@@ -1,0 +1,95 @@
+import type { Database, Statement } from 'better-sqlite3'
+import { SqliteAdapter, SqliteDialect, SqliteDriver, type CompiledQuery, type DatabaseConnection } from 'kysely'
+import { LRUCache } from 'lru-cache'
+import { kSync, type ArrayRows, type Outcome, type Row, type SyncConnection } from './query/engine.js'
+
+/** Clients choose the shapes of lists, so the statements that are kept must be bounded. */
+const maxStatements = 500
+
+/**
+ * Kysely's dialect, on a database that can also be asked without waiting: Kysely costs as much as a short statement.
+ *
+ * @param writer  what Kysely gets, and what writes while nobody has it
+ * @param reader  a connection of its own to the same file, on which nobody ever begins a transaction; absent for a
+ *   database in memory, which has but one connection
+ */
+export class EmbeddedDialect extends SqliteDialect {
+  readonly #driver: CountingDriver
+  readonly #sync: { readonly reader: SyncConnection, readonly writer: SyncConnection }
+
+  constructor (writer: Database, reader: Database | undefined) {
+    const statements = keep((sql) => writer.prepare(sql))
+    const config = { database: { prepare: statements, close: () => { for (const database of [reader, writer]) database?.close() } } }
+    super(config)
+    const driver = new CountingDriver(config)
+    const shared = new DirectConnection(writer, statements, () => driver.isIdle)
+    this.#driver = driver
+    this.#sync = {
+      writer: shared,
+      reader: reader === undefined ? shared : new DirectConnection(reader, keep((sql) => reader.prepare(sql)), () => true)
+    }
+  }
+
+  override createDriver (): SqliteDriver {
+    return this.#driver
+  }
+
+  override createAdapter (): SqliteAdapter {
+    return Object.assign(new SqliteAdapter(), { [kSync]: this.#sync })
+  }
+}
+
+/** Kysely's driver, which has one connection, and knows whether somebody has it or waits for it. */
+class CountingDriver extends SqliteDriver {
+  #takers = 0
+
+  get isIdle (): boolean {
+    return this.#takers === 0
+  }
+
+  override async acquireConnection (): Promise<DatabaseConnection> {
+    this.#takers += 1
+    return await super.acquireConnection()
+  }
+
+  override async releaseConnection (): Promise<void> {
+    await super.releaseConnection()
+    this.#takers -= 1
+  }
+}
+
+type Prepare = (sql: string) => Statement
+
+class DirectConnection implements SyncConnection {
+  readonly #database: Database
+  readonly #statements: Prepare
+  readonly #arrays: Prepare
+  readonly #isIdle: () => boolean
+
+  constructor (database: Database, statements: Prepare, isIdle: () => boolean) {
+    this.#database = database
+    this.#statements = statements
+    this.#arrays = keep((sql) => database.prepare(sql).raw(true))
+    this.#isIdle = isIdle
+  }
+
+  get isFree (): boolean {
+    return this.#database.open && this.#isIdle()
+  }
+
+  execute ({ sql, parameters }: CompiledQuery): Outcome {
+    const statement = this.#statements(sql)
+    return statement.reader
+      ? { rows: statement.all(parameters) as Row[], changed: 0 }
+      : { rows: [], changed: statement.run(parameters).changes }
+  }
+
+  readArrays ({ sql, parameters }: CompiledQuery): ArrayRows {
+    return this.#arrays(sql).all(parameters) as ArrayRows
+  }
+}
+
+function keep (prepare: Prepare): Prepare {
+  const statements = new LRUCache<string, Statement>({ max: maxStatements, memoMethod: prepare })
+  return (sql) => statements.memo(sql)
+}
