@@ -12,9 +12,8 @@ import type { Authenticate, Policy, PolicySetting } from './policy/policy.js'
 import { openEngine } from './query/engine.js'
 import type { Registration } from './registration.js'
 import { compileResource } from './resource.js'
-import { textOf } from './response/envelope.js'
 import { isFailure, passOn, serializeFailure } from './response/failure.js'
-import { serializerCompiler, type SerializerCompiler } from './response/serializer.js'
+import { serializerCompiler } from './response/serializer.js'
 import { addRoutes } from './routes.js'
 import { readTables, requireTables } from './tables/compare-tables.js'
 import { warnOfExposure } from './warnings.js'
@@ -26,12 +25,11 @@ export function openContainer (registrations: readonly Registration[], options: 
     const engine = await openEngine(db)
     const reader = readDb === db ? engine : await openEngine(readDb)
     for (const handle of new Set([db, readDb])) requireTables(await readTables(handle), modelsOf(registrations), engine.dialect)
-    const serializerOf = serializerCompiler()
-    isolate(scope, allowedOrigins, serializerOf)
+    isolate(scope, allowedOrigins)
     const passwords = await Passwords.create()
     const authenticateBy = authenticators({ db, passwords, credentials: await readCredentials(scope) })
     const setting = {
-      engine, reader, limits, passwords, prefix: `${scope.prefix}/`, compileCheck: checkCompiler(), serializerOf, accessOf: compileAccess(registrations)
+      engine, reader, limits, passwords, prefix: `${scope.prefix}/`, checks: checkCompiler(), accessOf: compileAccess(registrations)
     }
     for (const registration of registrations) {
       warnOfExposure(scope.log, registration, registrations)
@@ -45,18 +43,15 @@ function modelsOf (registrations: readonly Registration[]) {
   return reachableModels(registrations.flatMap(({ model, policy }) => policy.users === undefined ? [model] : [model, policy.users]))
 }
 
-function isolate (scope: FastifyInstance, allowedOrigins: readonly string[], serializerOf: SerializerCompiler): void {
+function isolate (scope: FastifyInstance, allowedOrigins: readonly string[]): void {
   scope.decorateRequest(kUser, null)
   scope.decorateRequest(kStored, null)
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
   // Handlers judge requests themselves, in the order of the refusals; the schemas are for documentation.
   scope.setValidatorCompiler(() => () => true)
-  scope.setSerializerCompiler(({ schema, httpStatus }) => {
-    if (isFailure(httpStatus)) return serializeFailure
-    const serialize = serializerOf(schema as object)
-    return (answer) => textOf(answer) ?? serialize(answer)
-  })
+  const serializerOf = serializerCompiler()
+  scope.setSerializerCompiler(({ schema, httpStatus }) => isFailure(httpStatus) ? serializeFailure : serializerOf(schema as object))
   scope.setErrorHandler((error, request) => passOn(error, request))
   scope.addHook('onRequest', async (request, reply) => {
     if (request.headers.authorization !== undefined) reply.header('cache-control', 'no-store')

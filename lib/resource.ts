@@ -1,7 +1,6 @@
 import type { TObject } from '@sinclair/typebox'
-import type { Check } from '../schemas/check.js'
-import { metaSchema } from '../schemas/list.js'
-import { shapeSchema, type Shape } from '../schemas/shapes.js'
+import type { CheckCompiler } from '../schemas/check.js'
+import { shapeSchema, valueSchema, type Shape } from '../schemas/shapes.js'
 import type { ResourceAccess } from './access.js'
 import { isGenerated, type Column } from './model/column.js'
 import { requireSoundDefaults } from './plan/defaults.js'
@@ -14,8 +13,6 @@ import type { ListBase } from './query/list-statement.js'
 import { compileStatements } from './query/statements.js'
 import type { WriteTarget } from './query/write.js'
 import type { Registration } from './registration.js'
-import { compileRowFormat, type RowFormat } from './response/row-format.js'
-import type { SerializerCompiler } from './response/serializer.js'
 
 /** Everything of a resource that can be decided before the first request, frozen. */
 export interface Resource {
@@ -29,8 +26,6 @@ export interface Resource {
   readonly passwords: Passwords
   readonly schemas: Readonly<Record<Shape, TObject>>
   readonly visible: readonly Column[]
-  /** What becomes of the rows of a list. */
-  readonly rowFormat: RowFormat
   readonly guarded: ResourceAccess['guarded']
   readonly list: ListScope & ListBase
   readonly write: WriteScope & WriteTarget
@@ -45,8 +40,7 @@ export interface ResourceSetting {
   readonly passwords: Passwords
   /** Path before the resource's name, with a final slash. */
   readonly prefix: string
-  readonly serializerOf: SerializerCompiler
-  readonly compileCheck: (schema: TObject) => Check
+  readonly checks: CheckCompiler
   readonly accessOf: (registration: Registration) => ResourceAccess
 }
 
@@ -57,14 +51,13 @@ export interface ResourceSetting {
  */
 export function compileResource (registration: Registration, setting: ResourceSetting): Resource {
   const { name, model, excluded, readOnly, owner, defaultLimit, maxLimit } = registration
-  const { engine, reader, limits, passwords, compileCheck, serializerOf } = setting
+  const { engine, reader, limits, passwords, checks } = setting
   const { access, guarded } = setting.accessOf(registration)
   const visible = model.columns.filter((column) => !excluded.has(column))
   const writable = model.columns.slice(1).filter((column) => !readOnly.has(column) && column !== owner)
   const schemas = shapeSchemas(visible, writable)
   const anyValues = shapeSchema('update', { visible, writable: model.columns })
-  const checkValues = compileCheck(anyValues)
-  requireSoundDefaults(model.name, model.columns, checkValues)
+  requireSoundDefaults(model.name, model.columns, (column) => checks.ofValue(valueSchema(column)))
   const created = model.columns.filter((column) => !isGenerated(column))
   const stored = model.columns.filter((column) => !excluded.has(column) || column === owner)
   const shape = { name, model, visible, stored, owner }
@@ -77,7 +70,6 @@ export function compileResource (registration: Registration, setting: ResourceSe
     passwords,
     schemas,
     visible,
-    rowFormat: compileRowFormat(visible, engine.dialect, { record: schemas.record, meta: metaSchema, serializerOf }),
     guarded,
     list: Object.freeze({
       name, access, defaultLimit, maxLimit, limits, dialect: engine.dialect, model, columns: visible, keys: visible.map(({ key }) => key), statementTime: limits.statementTime
@@ -87,8 +79,8 @@ export function compileResource (registration: Registration, setting: ResourceSe
       owner,
       created,
       writable: new Set(writable),
-      checkCreate: compileCheck({ ...anyValues, required: schemas.create.required ?? [] }),
-      checkValues,
+      checkCreate: checks.ofObject({ ...anyValues, required: schemas.create.required ?? [] }),
+      checkValues: checks.ofObject(anyValues),
       shape,
       statements: compileStatements(engine, shape, created)
     })

@@ -1,19 +1,42 @@
-import { Ajv, type ErrorObject } from 'ajv'
-import ajvFormats from 'ajv-formats'
 import type { TSchema } from '@sinclair/typebox'
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import ajvFormats from 'ajv-formats'
 import type { FieldFault } from '../lib/errors.js'
 
 /** Lists what is wrong with the properties of an object; nothing is coerced, removed or filled in. */
 export type Check = (value: object) => readonly FieldFault[]
 
-/** Compiles checks of objects against their schemas; one compiler serves a whole container. */
-export function checkCompiler (): (schema: TSchema) => Check {
+/** What compiles checks against schemas; one serves a whole container. A check is compiled when it is first used. */
+export interface CheckCompiler {
+  ofObject (schema: TSchema): Check
+  /** Says the first thing that is wrong with a value. Schemas that say the same have one check. */
+  ofValue (schema: TSchema): (value: unknown) => string | undefined
+}
+
+export function checkCompiler (): CheckCompiler {
   const ajv = new Ajv({ allErrors: true, allowUnionTypes: true, ownProperties: true })
   ajvFormats.default(ajv)
-  return (schema) => {
-    const validate = ajv.compile(schema)
-    return (value) => validate(value) ? [] : (validate.errors as ErrorObject[]).map(faultOf)
+  const ofValues = new Map<string, ValidateFunction>()
+  const validatorOf = (schema: TSchema): ValidateFunction => {
+    const text = JSON.stringify(schema)
+    const validate = ofValues.get(text) ?? ajv.compile(schema)
+    ofValues.set(text, validate)
+    return validate
   }
+  return {
+    ofObject: (schema) => {
+      let validate: ValidateFunction | undefined
+      return (value) => {
+        validate ??= ajv.compile(schema)
+        return faultsOf(validate, value).map(faultOf)
+      }
+    },
+    ofValue: (schema) => (value) => faultsOf(validatorOf(schema), value)[0]?.message
+  }
+}
+
+function faultsOf (validate: ValidateFunction, value: unknown): readonly ErrorObject[] {
+  return validate(value) ? [] : validate.errors as ErrorObject[]
 }
 
 function faultOf ({ keyword, instancePath, params, message }: ErrorObject): FieldFault {

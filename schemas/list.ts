@@ -1,7 +1,6 @@
 import { Type, type TObject } from '@sinclair/typebox'
 
-/** The paging information of a list. */
-export const metaSchema = Type.Object({
+const page = Type.Object({
   model: Type.String({ description: 'Name of the resource' }),
   page: Type.Integer({ minimum: 1, description: 'Number of this page, counted from 1' }),
   next: Type.String({ description: 'Path and query of the next page, or an empty text' }),
@@ -10,5 +9,5 @@ export const metaSchema = Type.Object({
 
 /** The list envelope of the service document: paging information and the records of the page. */
 export function envelopeSchema (record: TObject): TObject {
-  return Type.Object({ meta: metaSchema, objects: Type.Array(record) }, { additionalProperties: false })
+  return Type.Object({ meta: page, objects: Type.Array(record) }, { additionalProperties: false })
 }

@@ -3,6 +3,9 @@ import { isNow, valueKindOf, type Column } from '../model/column.js'
 import type { Check } from './read-fields.js'
 import type { Json } from '../vocabulary/values.js'
 
+/** Says what is wrong with a value of a column, in words that follow its name. */
+export type CheckValue = (value: Json) => string | undefined
+
 /**
  * The value of a field that a create left out: its default, or null.
  *
@@ -11,22 +14,11 @@ import type { Json } from '../vocabulary/values.js'
 export function defaultOf (column: Column, now: Date, check: Check): Json {
   const { default: declared } = column.options
   if (declared === undefined || declared === null) return null
-  const given = givenValue(column, declared, now)
-  const fault = faultOf(column, given, check)
+  if (typeof declared !== 'function') return typed(column, isNow(column) ? presentOf(column, now) : declared as Json) as Json
+  const given = declared() as Json
+  const fault = faultOf(column, given, (value) => check({ [column.key]: value })[0]?.message)
   if (fault !== undefined) throw new TypeError(`The default of field '${column.field}' ${fault}`)
-  return valueKindOf(column).accept(given, column.options) as Json
-}
-
-function faultOf (column: Column, value: Json, check: Check): string | undefined {
-  const [fault] = check({ [column.key]: value })
-  if (fault !== undefined) return fault.message
-  return valueKindOf(column).accept(value, column.options) === undefined ? `must be ${valueKindOf(column).expects}` : undefined
-}
-
-function givenValue (column: Column, declared: unknown, now: Date): Json {
-  if (typeof declared === 'function') return declared() as Json
-  const { now: current } = valueKindOf(column)
-  return declared === 'now' && current !== undefined ? current(now) : declared as Json
+  return typed(column, given) as Json
 }
 
 /**
@@ -34,11 +26,23 @@ function givenValue (column: Column, declared: unknown, now: Date): Json {
  *
  * @throws REST_MODELS_INVALID_MODEL naming the model and the field
  */
-export function requireSoundDefaults (model: string, columns: readonly Column[], check: Check): void {
+export function requireSoundDefaults (model: string, columns: readonly Column[], checkOf: (column: Column) => CheckValue): void {
   for (const column of columns) {
     const { default: declared } = column.options
     if (declared === undefined || declared === null || isNow(column) || typeof declared === 'function') continue
-    const fault = faultOf(column, declared as Json, check)
+    const fault = faultOf(column, declared as Json, checkOf(column))
     if (fault !== undefined) throw new errors.InvalidModel(`field '${column.field}' of model '${model}': the default ${fault}`)
   }
+}
+
+function faultOf (column: Column, value: Json, check: CheckValue): string | undefined {
+  return check(value) ?? (typed(column, value) === undefined ? `must be ${valueKindOf(column).expects}` : undefined)
+}
+
+function typed (column: Column, value: Json): Json | undefined {
+  return valueKindOf(column).accept(value as Exclude<Json, null>, column.options)
+}
+
+function presentOf (column: Column, now: Date): Json {
+  return valueKindOf(column).now?.(now) as Json
 }

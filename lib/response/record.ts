@@ -1,6 +1,7 @@
 import { decode, type Column } from '../model/column.js'
 import type { Row } from '../query/engine.js'
 import type { Dialect } from '../vocabulary/dialects.js'
+import type { Stored } from '../vocabulary/storage.js'
 import type { Json } from '../vocabulary/values.js'
 
 /** A record as it is serialized: one key for each visible column. */
@@ -13,5 +14,13 @@ export function toRecord (columns: readonly Column[], row: Row, dialect: Dialect
     const stored = row[column.key]
     if (stored !== undefined) record[column.key] = decode(column, stored, dialect)
   }
+  return record
+}
+
+/** The record of a row without keys, whose values are in the order of the columns. */
+export function recordOfValues (columns: readonly Column[], values: readonly Stored[], dialect: Dialect): ModelRecord {
+  const record: Record<string, Json> = {}
+  let index = 0
+  for (const column of columns) record[column.key] = decode(column, values[index++] as Stored, dialect)
   return record
 }

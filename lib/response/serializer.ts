@@ -1,12 +1,10 @@
 import fastJson, { type Schema } from 'fast-json-stringify'
 
 /** The JSON of a value, as a schema says. */
-export type Serialize = (value: unknown) => string
-
-export type SerializerCompiler = (schema: object) => Serialize
+type Serialize = (value: unknown) => string
 
 /** Gives the serializer of a schema. It is compiled when it is first used, and serves every schema that says the same. */
-export function serializerCompiler (): SerializerCompiler {
+export function serializerCompiler (): (schema: object) => Serialize {
   const serializers = new Map<string, Serialize>()
   return (schema) => {
     const text = JSON.stringify(schema, withoutFormats)

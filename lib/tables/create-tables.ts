@@ -1,5 +1,5 @@
 import { checkCompiler } from '../../schemas/check.js'
-import { shapeSchema } from '../../schemas/shapes.js'
+import { valueSchema } from '../../schemas/shapes.js'
 import type { Model } from '../model/define-model.js'
 import { requireSoundDefaults } from '../plan/defaults.js'
 import { readHandle, type AnyKysely } from '../query/engine.js'
@@ -39,10 +39,8 @@ export async function createTables (handle: AnyKysely, models: readonly Model[])
 }
 
 function requireDefaults (models: readonly Model[]): void {
-  const compileCheck = checkCompiler()
-  for (const { name, columns } of models) {
-    requireSoundDefaults(name, columns, compileCheck(shapeSchema('update', { visible: [], writable: columns })))
-  }
+  const checks = checkCompiler()
+  for (const { name, columns } of models) requireSoundDefaults(name, columns, (column) => checks.ofValue(valueSchema(column)))
 }
 
 /** The models that have no table; those that have one are compared with it. */
