@@ -22,11 +22,14 @@ interface Spelled extends Omit<PlannedCondition, 'values'> {
   readonly spellings: Map<string, Stored[]>
 }
 
+const noFilters = Object.freeze({ joins: [], conditions: [] })
+
 /** The joins and conditions of the filters; filters of one path and operator become one condition. */
 export function planFilters (scope: ListScope, filters: readonly WrittenFilter[], closed: ReadonlySet<Model>): {
   readonly joins: readonly PlannedJoin[]
   readonly conditions: readonly PlannedCondition[]
 } {
+  if (filters.length === 0) return noFilters
   requireFewer(filters, scope.limits.filters)
   const joins = new Map<string, PlannedJoin>()
   const conditions = new Map<string, Spelled>()

@@ -17,24 +17,24 @@ const nothingClosed: ReadonlySet<Model> = new Set()
  *   REST_MODELS_INVALID_ORDERING, REST_MODELS_INVALID_PAGE (all 400), naming the parameter
  */
 export function planList (scope: ListScope, wanted: ListRequest, closed: ReadonlySet<Model>): ListPlan {
-  return {
-    ...planFilters(scope, wanted.filters, closed),
-    ordering: planOrdering(scope.access, wanted.ordering),
-    ...planPage(scope, wanted)
-  }
+  const { joins, conditions } = planFilters(scope, wanted.filters, closed)
+  const ordering = planOrdering(scope.access, wanted.ordering)
+  const { limit, page } = planPage(scope, wanted)
+  return { joins, conditions, ordering, limit, page }
 }
 
 function planOrdering (access: Access, written: readonly string[]): readonly PlannedOrder[] {
-  const ordering = new Map<Column, PlannedOrder>()
+  const ordering: PlannedOrder[] = []
+  const find = (column: Column): PlannedOrder | undefined => ordering.find((order) => order.column === column)
   for (const name of written) {
     const order = planOrder(access, name)
-    const before = ordering.get(order.column) ?? order
-    if (before.descending !== order.descending) throw invalidOrdering('must not name a column in both directions')
-    ordering.set(order.column, before)
+    const before = find(order.column)
+    if (before === undefined) ordering.push(order)
+    else if (before.descending !== order.descending) throw invalidOrdering('must not name a column in both directions')
   }
-  const { columns: [primaryKey] } = access.model
-  if (!ordering.has(primaryKey)) ordering.set(primaryKey, { column: primaryKey, descending: false })
-  return [...ordering.values()]
+  const { 0: primaryKey } = access.model.columns
+  if (find(primaryKey) === undefined) ordering.push({ column: primaryKey, descending: false })
+  return ordering
 }
 
 function planOrder (access: Access, name: string): PlannedOrder {

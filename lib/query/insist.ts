@@ -18,7 +18,7 @@ class Repeatable extends Error {}
 const patience = { retries: 4, minTimeout: 50, factor: 2, maxTimeout: 800, maxRetryTime: 3000, randomize: true } as const satisfies Options
 
 /** Work that says when it has a connection: what fails before was not executed. */
-type Work<Result> = (reached: () => void) => Promise<Result>
+type Work<Result> = (reached: () => void) => Result | Promise<Result>
 
 /**
  * Does work, again and after a pause if it certainly was not done.

@@ -31,8 +31,11 @@ export function listStatement (engine: Engine, base: ListBase, plan: ListPlan): 
   const shape = shapeOf(engine, base, plan)
   const compiled = shapes.get(shape) ?? compileList(engine, base, plan)
   shapes.set(shape, compiled)
-  const values = valuesOf(base, plan)
-  return { ...compiled, parameters: compiled.parameters.map((parameter) => parameter instanceof Slot ? values[parameter.position] : parameter) }
+  return withValues(compiled, valuesOf(base, plan))
+}
+
+function withValues ({ query, queryId, sql, parameters }: CompiledQuery, values: readonly Stored[]): CompiledQuery {
+  return { query, queryId, sql, parameters: parameters.map((parameter) => parameter instanceof Slot ? values[parameter.position] : parameter) }
 }
 
 function valuesOf ({ statementTime }: ListBase, { conditions, limit, page }: ListPlan): readonly Stored[] {

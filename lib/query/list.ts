@@ -12,5 +12,6 @@ export interface Page {
 /** Runs a list in one statement: it asks for one row more than the page holds instead of counting. */
 export async function runList (engine: Engine, base: ListBase, plan: ListPlan): Promise<Page> {
   const rows = await search(engine, async (engine) => await runArrays(engine, listStatement(engine, base, plan), base.keys))
-  return { rows: rows.slice(0, plan.limit), hasNext: rows.length > plan.limit }
+  const hasNext = rows.length > plan.limit
+  return { rows: hasNext ? rows.slice(0, plan.limit) : rows, hasNext }
 }

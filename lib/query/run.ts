@@ -14,8 +14,8 @@ const rollback = CompiledQuery.raw('rollback')
  * @throws StatementFailure if a rule of the database refuses it; REST_MODELS_UNAVAILABLE (503) with Retry-After if the
  *   engine cannot do it now; else what the driver threw
  */
-export async function run (engine: Handle, query: CompiledQuery): Promise<Outcome> {
-  return await runOn(engine, query, {
+export function run (engine: Handle, query: CompiledQuery): Promise<Outcome> {
+  return runOn(engine, query, {
     atOnce: (connection) => connection.execute(query),
     inTurn: async (connection) => outcomeOf(await connection.executeQuery<Row>(query))
   })
@@ -28,8 +28,8 @@ export async function run (engine: Handle, query: CompiledQuery): Promise<Outcom
  * @returns for each row its values, in the order of the keys
  * @throws as {@link run}
  */
-export async function runArrays (engine: Handle, query: CompiledQuery, keys: readonly string[]): Promise<ArrayRows> {
-  return await runOn(engine, query, {
+export function runArrays (engine: Handle, query: CompiledQuery, keys: readonly string[]): Promise<ArrayRows> {
+  return runOn(engine, query, {
     atOnce: (connection) => connection.readArrays(query),
     inTurn: async (connection) => {
       const { rows } = await connection.executeQuery<Row>(query)
@@ -83,15 +83,15 @@ interface Ways<Result> {
   inTurn (connection: DatabaseConnection): Promise<Result>
 }
 
-async function runOn<Result> ({ db, dialect, sync }: Handle, { query }: CompiledQuery, { atOnce, inTurn }: Ways<Result>): Promise<Result> {
+function runOn<Result> ({ db, dialect, sync }: Handle, { query }: CompiledQuery, { atOnce, inTurn }: Ways<Result>): Promise<Result> {
   const isRead = query.kind === 'SelectQueryNode'
   const connection = isRead ? sync?.reader : sync?.writer
-  return await insist(dialect, isRead, async (reached) => {
+  return insist(dialect, isRead, (reached) => {
     if (connection?.isFree === true) {
       reached()
       return atOnce(connection)
     }
-    return await db.getExecutor().provideConnection(async (connection) => {
+    return db.getExecutor().provideConnection(async (connection) => {
       reached()
       return await inTurn(connection)
     })

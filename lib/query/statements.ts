@@ -81,6 +81,6 @@ function isOwned ({ dialect }: Engine, { owner }: StatementShape, id: Parameter)
 }
 
 /** A statement of a compiled shape. */
-export function withParameters (compiled: CompiledQuery): Statement {
-  return (...parameters) => ({ ...compiled, parameters })
+export function withParameters ({ query, queryId, sql }: CompiledQuery): Statement {
+  return (...parameters) => ({ query, queryId, sql, parameters })
 }

@@ -25,6 +25,7 @@ export function decodeEntries (text: string): Entries {
 }
 
 function decode (text: string): string {
+  if (!/[%+]/.test(text)) return text
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch (cause) {
