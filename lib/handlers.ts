@@ -33,7 +33,7 @@ export const list: Handler<ListEnvelope> = (resource) => async (request) => {
 }
 
 export const read: Handler<ModelRecord> = (resource) => async (request) => {
-  const { rows: [row] } = await run(resource.reader, resource.write.statements.read(keyOf(request, resource)))
+  const { row } = await run(resource.reader, resource.write.statements.read(keyOf(request, resource)))
   if (row === undefined) throw new errors.RecordNotFound()
   requireNoQuery(queryOf(request.url), resource.limits.queryLength)
   return recordOf(resource, row)

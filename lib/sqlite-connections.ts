@@ -80,8 +80,8 @@ class DirectConnection implements SyncConnection {
   execute ({ sql, parameters }: CompiledQuery): Outcome {
     const statement = this.#statements(sql)
     return statement.reader
-      ? { rows: statement.all(parameters) as Row[], changed: 0 }
-      : { rows: [], changed: statement.run(parameters).changes }
+      ? { row: statement.get(parameters) as Row | undefined, changed: 0 }
+      : { row: undefined, changed: statement.run(parameters).changes }
   }
 
   readArrays ({ sql, parameters }: CompiledQuery): ArrayRows {

@@ -48,7 +48,7 @@ interface Claim {
 }
 
 async function readStored (engine: Engine, { statements }: WriteTarget, id: RecordKey): Promise<Row | undefined> {
-  const { rows: [row] } = await run(engine, statements.stored(id))
+  const { row } = await run(engine, statements.stored(id))
   return row
 }
 

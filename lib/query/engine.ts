@@ -13,9 +13,9 @@ export type Row = Readonly<Record<string, Stored>>
 /** Rows without keys: for each its values, in the order of the selection. */
 export type ArrayRows = ReadonlyArray<readonly Stored[]>
 
-/** What a statement did: its rows, and how many it changed. */
+/** What a statement on one record did: the first row that it gave, and how many it changed. */
 export interface Outcome {
-  readonly rows: readonly Row[]
+  readonly row: Row | undefined
   readonly changed: number
 }
 

@@ -57,6 +57,6 @@ function targetOf ({ db, dialect }: Engine, { table, columns: [key] }: Model, va
 }
 
 async function finds (engine: Engine, query: Compilable): Promise<boolean> {
-  const { rows } = await run(engine, query.compile())
-  return rows.length > 0
+  const { row } = await run(engine, query.compile())
+  return row !== undefined
 }

@@ -8,7 +8,7 @@ const commit = CompiledQuery.raw('commit')
 const rollback = CompiledQuery.raw('rollback')
 
 /**
- * Runs a statement, again and after a pause if it certainly was not executed. A write whose outcome is unknown is never
+ * Runs a statement on one record, again and after a pause if it certainly was not executed. A write whose outcome is unknown is never
  * repeated; a read is.
  *
  * @throws StatementFailure if a rule of the database refuses it; REST_MODELS_UNAVAILABLE (503) with Retry-After if the
@@ -55,7 +55,7 @@ export async function search<Searched extends Handle, Result> (engine: Searched,
 /**
  * Runs a write and then, if it changed something, a read, in one transaction, as a whole.
  *
- * @returns the rows of the read, and how many the write changed
+ * @returns the row of the read, and how many the write changed
  * @throws as {@link run}
  */
 export async function runTogether (engine: Handle, write: CompiledQuery, read: CompiledQuery): Promise<Outcome> {
@@ -66,9 +66,9 @@ export async function runTogether (engine: Handle, write: CompiledQuery, read: C
       try {
         const { changed } = outcomeOf(await connection.executeQuery<Row>(write))
         // A record that the write did not find may be there again by now.
-        const rows = changed === 0 ? [] : (await connection.executeQuery<Row>(read)).rows
+        const row = changed === 0 ? undefined : (await connection.executeQuery<Row>(read)).rows[0]
         await connection.executeQuery(commit)
-        return { rows, changed }
+        return { row, changed }
       } catch (failure) {
         // A rollback that says that nothing was done must not hide that nobody knows what became of the commit before.
         await connection.executeQuery(rollback).catch(() => {})
@@ -99,5 +99,5 @@ function runOn<Result> ({ db, dialect, sync }: Handle, { query }: CompiledQuery,
 }
 
 function outcomeOf ({ rows, numAffectedRows }: QueryResult<Row>): Outcome {
-  return { rows, changed: Number(numAffectedRows ?? 0n) }
+  return { row: rows[0], changed: Number(numAffectedRows ?? 0n) }
 }

@@ -23,7 +23,7 @@ export interface WriteTarget {
  */
 export async function runCreate (engine: Engine, { shape, statements }: WriteTarget, plan: WritePlan): Promise<Row> {
   const values = encodeAll(engine, plan)
-  const { rows: [row] } = await write(engine, { shape, values }, async () => await run(engine, statements.create(...values.values())))
+  const { row } = await write(engine, { shape, values }, async () => await run(engine, statements.create(...values.values())))
   if (row === undefined) throw new errors.Constraint()
   return row
 }
@@ -39,10 +39,10 @@ export async function runUpdate (
 ): Promise<Row | undefined> {
   const values = encodeAll(engine, plan)
   const update = updateStatement(engine, shape, [...values.keys()])(...values.values(), ...ownParameters(shape, id, ownerId))
-  const { rows } = await write(engine, { shape, values, id }, async () => engine.dialect.returnsUpdates
+  const { row } = await write(engine, { shape, values, id }, async () => engine.dialect.returnsUpdates
     ? await run(engine, update)
     : await runTogether(engine, update, statements.own(...ownParameters(shape, id, ownerId))))
-  return rows[0]
+  return row
 }
 
 /**
