@@ -23,7 +23,7 @@ export function openContainer (registrations: readonly Registration[], options: 
   return async function restModelsContainer (scope: FastifyInstance): Promise<void> {
     const { db, readDb, limits, allowedOrigins } = options
     const engine = await openEngine(db)
-    const reader = readDb === db ? engine : await openEngine(readDb)
+    const reader = await openEngine(readDb, 'reader')
     for (const handle of new Set([db, readDb])) requireTables(await readTables(handle), modelsOf(registrations), engine.dialect)
     isolate(scope, allowedOrigins)
     const passwords = await Passwords.create()
@@ -53,8 +53,9 @@ function isolate (scope: FastifyInstance, allowedOrigins: readonly string[]): vo
   const serializerOf = serializerCompiler()
   scope.setSerializerCompiler(({ schema, httpStatus }) => isFailure(httpStatus) ? serializeFailure : serializerOf(schema as object))
   scope.setErrorHandler((error, request) => passOn(error, request))
-  scope.addHook('onRequest', async (request, reply) => {
+  scope.addHook('onRequest', (request, reply, done) => {
     if (request.headers.authorization !== undefined) reply.header('cache-control', 'no-store')
+    done()
   })
   scope.addHook('onRequest', browserGuard(allowedOrigins))
 }

@@ -15,21 +15,21 @@ import { parsePayload } from './request/payload.js'
 import { queryOf } from './request/query-string.js'
 import type { Resource } from './resource.js'
 import { toEnvelope, type ListEnvelope } from './response/envelope.js'
-import { recordOfValues, toRecord, type ModelRecord } from './response/record.js'
+import { toRecord, type ModelRecord } from './response/record.js'
 import type { RecordKey } from './vocabulary/values.js'
 
 /** What a route does with a request that its policy lets through. */
 export type Handler<Answer> = (resource: Resource) => (request: FastifyRequest, reply: FastifyReply) => Promise<Answer>
 
 export const list: Handler<ListEnvelope> = (resource) => async (request) => {
-  const { reader, limits, registration: { name }, url, visible } = resource
+  const { reader, limits, registration: { name }, url, toListed } = resource
   const wanted = parseListQuery(queryOf(request.url), limits.queryLength)
   const plan = planList(resource.list, wanted, modelsClosedTo(request, resource))
   const { rows, hasNext } = await runList(reader, resource.list, plan)
   const { limit, page } = plan
   const isNextReachable = page * limit <= limits.offset
   const links = { name, url, limit, page, hasNext: hasNext && isNextReachable, queryLength: limits.queryLength }
-  return toEnvelope(rows.map((values) => recordOfValues(visible, values, reader.dialect)), links, wanted)
+  return toEnvelope(rows.map(toListed), links, wanted)
 }
 
 export const read: Handler<ModelRecord> = (resource) => async (request) => {

@@ -13,6 +13,8 @@ import type { ListBase } from './query/list-statement.js'
 import { compileStatements } from './query/statements.js'
 import type { WriteTarget } from './query/write.js'
 import type { Registration } from './registration.js'
+import { recordMaker, type ModelRecord } from './response/record.js'
+import type { Stored } from './vocabulary/storage.js'
 
 /** Everything of a resource that can be decided before the first request, frozen. */
 export interface Resource {
@@ -26,6 +28,8 @@ export interface Resource {
   readonly passwords: Passwords
   readonly schemas: Readonly<Record<Shape, TObject>>
   readonly visible: readonly Column[]
+  /** The record of a row of a list. */
+  toListed (values: readonly Stored[]): ModelRecord
   readonly guarded: ResourceAccess['guarded']
   readonly list: ListScope & ListBase
   readonly write: WriteScope & WriteTarget
@@ -70,6 +74,7 @@ export function compileResource (registration: Registration, setting: ResourceSe
     passwords,
     schemas,
     visible,
+    toListed: recordMaker(visible, reader.dialect),
     guarded,
     list: Object.freeze({
       name, access, defaultLimit, maxLimit, limits, dialect: engine.dialect, model, columns: visible, keys: visible.map(({ key }) => key), statementTime: limits.statementTime

@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3'
 import { SqliteAdapter, SqliteDialect, SqliteDriver, type CompiledQuery, type DatabaseConnection } from 'kysely'
 import { LRUCache } from 'lru-cache'
-import { kSync, type ArrayRows, type Outcome, type Row, type SyncConnection } from './query/engine.js'
+import { kSync, type ArrayRows, type Outcome, type Role, type Row, type SyncConnection } from './query/engine.js'
 
 /** Clients choose the shapes of lists, so the statements that are kept must be bounded. */
 const maxStatements = 500
@@ -15,7 +15,7 @@ const maxStatements = 500
  */
 export class EmbeddedDialect extends SqliteDialect {
   readonly #driver: CountingDriver
-  readonly #sync: { readonly reader: SyncConnection, readonly writer: SyncConnection }
+  readonly #sync: Readonly<Record<Role, SyncConnection>>
 
   constructor (writer: Database, reader: Database | undefined) {
     const statements = keep((sql) => writer.prepare(sql))

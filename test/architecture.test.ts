@@ -25,7 +25,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   options: ['registration', 'policy', 'query', 'plan', 'nearest', 'errors'],
   access: ['type registration', 'type policy', 'type plan', 'model'],
   warnings: ['type registration', 'plan', 'model'],
-  resource: ['type registration', 'type access', 'schemas', 'type policy', 'query', 'plan', 'model', 'errors'],
+  resource: ['type registration', 'type access', 'schemas', 'type policy', 'response', 'query', 'plan', 'model', 'type vocabulary', 'errors'],
   handlers: ['type resource', 'policy', 'response', 'query', 'plan', 'request', 'model', 'vocabulary', 'errors'],
   routes: ['type resource', 'handlers', 'schemas', 'response', 'policy', 'errors'],
   container: ['type registration', 'type options', 'access', 'warnings', 'resource', 'routes', 'tables', 'schemas', 'policy', 'response', 'query', 'model', 'errors'],

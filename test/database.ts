@@ -108,9 +108,12 @@ function record (connection: DatabaseConnection, note: (query: CompiledQuery) =>
   }
 }
 
+const roles = ['reader', 'writer'] as const
+
 /** Does something before each statement that SQLite runs at once, past Kysely. */
 export function beforeSync (db: Kysely<Tables>, act: (query: CompiledQuery) => void): void {
-  for (const connection of new Set(Object.values(readHandle(db).sync ?? {}))) {
+  for (const connection of new Set(roles.map((role) => readHandle(db, role).sync))) {
+    if (connection === undefined) continue
     const { execute, readArrays } = connection
     connection.execute = (query) => {
       act(query)

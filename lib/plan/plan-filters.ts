@@ -17,9 +17,9 @@ interface ResolvedFilter {
   readonly spelling: string
 }
 
-/** A condition, and the values that each spelling of its path was given. */
+/** A condition, and all that was given for it: the spelling of its path, and the values. */
 interface Spelled extends Omit<PlannedCondition, 'values'> {
-  readonly spellings: Map<string, Stored[]>
+  readonly given: Array<{ readonly spelling: string, readonly values: readonly Stored[] }>
 }
 
 const noFilters = Object.freeze({ joins: [], conditions: [] })
@@ -40,9 +40,9 @@ export function planFilters (scope: ListScope, filters: readonly WrittenFilter[]
     const alias = planJoins(joins, path)
     if (joins.size > scope.limits.totalJoins) throw tooMuch(filter.name, `needs more than ${scope.limits.totalJoins} joins in all`)
     const name = `${pathName(path)} ${operator}`
-    const { spellings } = conditions.get(name) ?? { spellings: new Map<string, Stored[]>() }
-    spellings.set(spelling, [...spellings.get(spelling) ?? [], ...values])
-    conditions.set(name, { alias, column, operator, spellings })
+    const condition = conditions.get(name) ?? { alias, column, operator, given: [] }
+    condition.given.push({ spelling, values })
+    conditions.set(name, condition)
   }
   return { joins: [...joins.values()], conditions: [...conditions.values()].map(toCondition) }
 }
@@ -83,13 +83,17 @@ function requireFewer (filters: readonly WrittenFilter[], most: number): void {
 }
 
 /** `user=1&user_id=1` says one thing twice; `user=1&user_id=2` contradicts itself, and must not match both. */
-function toCondition ({ spellings, ...condition }: Spelled): PlannedCondition {
+function toCondition ({ given, alias, column, operator }: Spelled): PlannedCondition {
+  const { 0: first } = given
+  if (first !== undefined && given.length === 1) return { alias, column, operator, values: first.values }
+  const spellings = new Map<string, Stored[]>()
+  for (const { spelling, values } of given) spellings.set(spelling, [...spellings.get(spelling) ?? [], ...values])
   const [values = [], ...others] = spellings.values()
   if (others.some((other) => !isDeepStrictEqual(new Set(other), new Set(values)))) {
     const [, field = ''] = spellings.keys()
     throw withDetails(new errors.InvalidValue(field), [{ field, message: 'contradicts another spelling of its name' }])
   }
-  return { ...condition, values }
+  return { alias, column, operator, values }
 }
 
 /** A name that goes on where a permitted column ends can only be meant as an operator. */

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyRequest, onRequestHookHandler } from 'fastify'
 import { errors } from '../errors.js'
 
 const safeMethods = ['GET', 'HEAD', 'OPTIONS']
@@ -8,14 +8,14 @@ const ownSites = ['same-origin', 'none']
  * Refuses writes that a browser sends for another site: browsers attach Basic credentials on their own, and a form
  * needs no preflight. Without both headers the client is not a browser.
  *
- * @returns an onRequest hook; it throws REST_MODELS_FORBIDDEN (403)
+ * @returns an onRequest hook, which fails with REST_MODELS_FORBIDDEN (403)
  * @see https://www.w3.org/TR/fetch-metadata/ and RFC 6454, section 7
  */
-export function browserGuard (allowedOrigins: readonly string[]): (request: FastifyRequest) => Promise<void> {
-  return async (request) => {
-    if (safeMethods.includes(request.method) || isOwn(request, allowedOrigins)) return
+export function browserGuard (allowedOrigins: readonly string[]): onRequestHookHandler {
+  return (request, _reply, done) => {
+    if (safeMethods.includes(request.method) || isOwn(request, allowedOrigins)) return done()
     request.log.info('Refused a write that a browser sent for another site')
-    throw new errors.Forbidden()
+    done(new errors.Forbidden())
   }
 }
 

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { hash as digest, randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { hash, verify } from '@node-rs/argon2'
 import { LRUCache } from 'lru-cache'
@@ -40,8 +40,8 @@ export async function hashPassword (password: string): Promise<string> {
  */
 export class Passwords {
   readonly #dummyHash: string
-  readonly #key = randomBytes(32)
-  readonly #remembered = new LRUCache<string, true>({ max: maxRemembered, ttl: rememberedFor })
+  readonly #key = randomBytes(32).toString('base64')
+  readonly #remembered = new LRUCache<string, true>({ max: maxRemembered, ttl: rememberedFor, ttlResolution: 1000 })
   readonly #running = new Map<string, Promise<boolean>>()
   readonly #limit = pLimit(availableParallelism())
   readonly #verifiers = new WeakMap<Verify, number>()
@@ -83,7 +83,7 @@ export class Passwords {
   }
 
   #nameOf (parts: ReadonlyArray<string | number>): string {
-    return createHmac('sha256', this.#key).update(JSON.stringify(parts)).digest('base64')
+    return digest('sha256', JSON.stringify([this.#key, ...parts]), 'base64')
   }
 
   /** What one policy's `verify` accepts, another policy may not. */

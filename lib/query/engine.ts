@@ -28,7 +28,10 @@ export interface SyncConnection {
   readArrays (query: CompiledQuery): ArrayRows
 }
 
-/** Where the adapter of a handle that openSqlite opened has its connections. */
+/** What a handle is for: one that only reads is given what nobody writes on, so that it awaits nobody. */
+export type Role = 'reader' | 'writer'
+
+/** Where the adapter of a handle that openSqlite opened has a {@link SyncConnection} for each role. */
 export const kSync = Symbol('rest-models.sync')
 
 export type Tables = Record<string, Record<string, unknown>>
@@ -38,7 +41,7 @@ export interface Handle {
   readonly db: Kysely<Tables>
   readonly dialect: Dialect
   /** Absent where statements are to be waited for. */
-  readonly sync: { readonly reader: SyncConnection, readonly writer: SyncConnection } | undefined
+  readonly sync: SyncConnection | undefined
 }
 
 /** A database that was looked at, and the statements for it. */
@@ -59,8 +62,8 @@ export const deadlineFunction = 'rest_models_before'
  *
  * @throws REST_MODELS_UNSUPPORTED_DATABASE with the remedy
  */
-export async function openEngine (handle: AnyKysely): Promise<Engine> {
-  const { db, dialect, sync } = readHandle(handle)
+export async function openEngine (handle: AnyKysely, role: Role = 'writer'): Promise<Engine> {
+  const { db, dialect, sync } = readHandle(handle, role)
   for (const { query, remedy } of dialect.requirements) {
     const answer = await ask(db, query)
     if (typeof answer === 'bigint') throw new errors.UnsupportedDatabase("The connection gives integers as BigInt: switch 'defaultSafeIntegers' off")
@@ -70,8 +73,8 @@ export async function openEngine (handle: AnyKysely): Promise<Engine> {
   return Object.freeze({ db, dialect, sync, hasDeadline, shapes: new LRUCache<string, CompiledQuery>({ max: maxShapes }) })
 }
 
-/** The handle with tables by name, without the host's Kysely plugins, which would rename columns, its dialect and its connections. */
-export function readHandle (handle: AnyKysely): Handle {
+/** The handle with tables by name, without the host's Kysely plugins, which would rename columns, its dialect and its connection. */
+export function readHandle (handle: AnyKysely, role: Role = 'writer'): Handle {
   // Kysely<T> is invariant in T; the names come from models, so any T will do.
   const given = handle as unknown as Kysely<Tables>
   if (given.getExecutor().plugins.some((plugin) => classNames(plugin).includes('WithSchemaPlugin'))) {
@@ -84,7 +87,7 @@ export function readHandle (handle: AnyKysely): Handle {
   if (dialect === undefined) {
     throw new errors.UnsupportedDatabase(`'db' runs on ${names[0]}; supported: ${Object.keys(dialects).join(', ')}`)
   }
-  return { db, dialect, sync: (adapter as { readonly [kSync]?: Handle['sync'] })[kSync] }
+  return { db, dialect, sync: (adapter as { readonly [kSync]?: Readonly<Record<Role, SyncConnection>> })[kSync]?.[role] }
 }
 
 /** The names of the class of an object and of those that it extends. */

@@ -85,11 +85,10 @@ interface Ways<Result> {
 
 function runOn<Result> ({ db, dialect, sync }: Handle, { query }: CompiledQuery, { atOnce, inTurn }: Ways<Result>): Promise<Result> {
   const isRead = query.kind === 'SelectQueryNode'
-  const connection = isRead ? sync?.reader : sync?.writer
   return insist(dialect, isRead, (reached) => {
-    if (connection?.isFree === true) {
+    if (sync?.isFree === true) {
       reached()
-      return atOnce(connection)
+      return atOnce(sync)
     }
     return db.getExecutor().provideConnection(async (connection) => {
       reached()

@@ -1,4 +1,4 @@
-import { decode, type Column } from '../model/column.js'
+import { decode, storageOf, type Column } from '../model/column.js'
 import type { Row } from '../query/engine.js'
 import type { Dialect } from '../vocabulary/dialects.js'
 import type { Stored } from '../vocabulary/storage.js'
@@ -17,10 +17,16 @@ export function toRecord (columns: readonly Column[], row: Row, dialect: Dialect
   return record
 }
 
-/** The record of a row without keys, whose values are in the order of the columns. */
-export function recordOfValues (columns: readonly Column[], values: readonly Stored[], dialect: Dialect): ModelRecord {
-  const record: Record<string, Json> = {}
-  let index = 0
-  for (const column of columns) record[column.key] = decode(column, values[index++] as Stored, dialect)
-  return record
+/** What makes records of rows without keys, whose values are in the order of the columns. */
+export function recordMaker (columns: readonly Column[], dialect: Dialect): (values: readonly Stored[]) => ModelRecord {
+  const fields = columns.map((column) => ({ key: column.key, options: column.options, storage: storageOf(column, dialect) }))
+  return (values) => {
+    const record: Record<string, Json> = {}
+    let index = 0
+    for (const { key, options, storage } of fields) {
+      const stored = values[index++] as Stored
+      record[key] = stored === null ? null : storage.decode(stored, options)
+    }
+    return record
+  }
 }
