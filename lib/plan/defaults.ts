@@ -14,7 +14,8 @@ export type CheckValue = (value: Json) => string | undefined
 export function defaultOf (column: Column, now: Date, check: Check): Json {
   const { default: declared } = column.options
   if (declared === undefined || declared === null) return null
-  if (typeof declared !== 'function') return typed(column, isNow(column) ? presentOf(column, now) : declared as Json) as Json
+  if (isNow(column)) return valueKindOf(column).now?.(now) as Json
+  if (typeof declared !== 'function') return typed(column, declared as Json) as Json
   const given = declared() as Json
   const fault = faultOf(column, given, (value) => check({ [column.key]: value })[0]?.message)
   if (fault !== undefined) throw new TypeError(`The default of field '${column.field}' ${fault}`)
@@ -41,8 +42,4 @@ function faultOf (column: Column, value: Json, check: CheckValue): string | unde
 
 function typed (column: Column, value: Json): Json | undefined {
   return valueKindOf(column).accept(value as Exclude<Json, null>, column.options)
-}
-
-function presentOf (column: Column, now: Date): Json {
-  return valueKindOf(column).now?.(now) as Json
 }

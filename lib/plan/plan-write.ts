@@ -74,7 +74,7 @@ export function planUpdate (scope: WriteScope, payload: Payload, stored: Readonl
 }
 
 function withoutOwner (payload: Payload, owner: Column | undefined): Payload {
-  return Object.fromEntries(Object.entries(payload).filter(([name]) => name !== owner?.field && name !== owner?.key))
+  return owner === undefined ? payload : Object.fromEntries(Object.entries(payload).filter(([name]) => name !== owner.field && name !== owner.key))
 }
 
 /** A record that was read and is sent back whole holds the hash of a password, which must not be hashed again. */

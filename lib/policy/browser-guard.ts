@@ -19,9 +19,9 @@ export function browserGuard (allowedOrigins: readonly string[]): onRequestHookH
   }
 }
 
-function isOwn ({ headers, protocol, host }: FastifyRequest, allowedOrigins: readonly string[]): boolean {
-  const { origin, 'sec-fetch-site': site } = headers
+function isOwn (request: FastifyRequest, allowedOrigins: readonly string[]): boolean {
+  const { origin, 'sec-fetch-site': site } = request.headers
   if (origin !== undefined && allowedOrigins.includes(origin)) return true
   if (site !== undefined) return ownSites.includes(String(site))
-  return origin === undefined || origin === `${protocol}://${host}`
+  return origin === undefined || origin === `${request.protocol}://${request.host}`
 }

@@ -61,9 +61,11 @@ export class Passwords {
    * @throws REST_MODELS_TOO_MANY_LOGINS (429) as {@link matches}
    */
   async hashIn (plan: WritePlan): Promise<WritePlan> {
+    const secrets = [...plan].filter(([column]) => isSecret(column))
+    if (secrets.length === 0) return plan
     const hashed = new Map(plan)
-    for (const [column, value] of plan) {
-      if (isSecret(column) && typeof value === 'string') hashed.set(column, await this.#inTurn(async () => await hashPassword(value)))
+    for (const [column, value] of secrets) {
+      if (typeof value === 'string') hashed.set(column, await this.#inTurn(async () => await hashPassword(value)))
     }
     return hashed
   }
