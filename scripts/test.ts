@@ -21,9 +21,12 @@ const runOnce: Readonly<Record<string, string>> = {
   'exports.test.ts': 'reads the names of the exports',
   'failover/': 'starts its own clusters',
   'own-database.test.ts': 'opens both servers itself',
+  'properties/bodies.test.ts': 'about bodies, which are read before any statement',
   'readme.test.ts': 'runs the README, on SQLite',
   'reliability/': 'about files of SQLite, and processes that share them',
   'retries.test.ts': 'needs no database',
+  'security/bodies.test.ts': 'about bodies, which are read before any statement',
+  'security/browsers.test.ts': 'about headers, which are judged before any statement',
   'sqlite.test.ts': 'about SQLite',
   'types.test.ts': 'checked by the compiler'
 }

@@ -4,7 +4,7 @@ import Database from 'better-sqlite3'
 import { Kysely, sql, SqliteDialect } from 'kysely'
 import { test, type Test } from 'tap'
 import { createTables, defineModel, foreignKey, text } from '../lib/index.js'
-import type { Tables } from '../lib/query/engine.js'
+import { openEngine, readHandle, type Tables } from '../lib/query/engine.js'
 import { requireDriver } from '../lib/sqlite-driver.js'
 import { openSqlite, type SqliteOptions } from '../lib/sqlite.js'
 import { switchToWal } from '../lib/sqlite-wal.js'
@@ -164,6 +164,94 @@ test('a statement that was prepared before a table changed still works', async (
   await insert(db, { note: [{ id: 1, message: 'm', created: '2024-01-01 00:00:00' }] })
   t.strictSame(await all.execute(), [{ id: 1, message: 'm', created: '2024-01-01 00:00:00', extra: 'x' }])
   t.strictSame((await get('/api/note/')).json().objects, [{ id: 1, message: 'm', created: '2024-01-01 00:00:00' }])
+})
+
+test('a list of one shape is prepared once, however often it is asked for, and so are reads and writes', async (t) => {
+  const texts = prepared(t)
+  const { get, post } = await buildApp(t, { register: (registry) => { registry.register(Note, { auth: anybody }) } })
+  const round = async (number: number): Promise<void> => {
+    const { id } = (await post('/api/note/', { message: `m${number}` })).json()
+    for (const url of [`/api/note/${id}/`, `/api/note/?message=m${number}&limit=${number}`, '/api/note/']) t.equal((await get(url)).statusCode, 200)
+  }
+  await round(1)
+  const { length } = texts
+  for (let number = 2; number < 10; number++) await round(number)
+  t.equal(texts.length, length)
+})
+
+test('however many shapes clients choose, so many are kept compiled', async (t) => {
+  const engine = await openEngine(openSqlite(':memory:'))
+  t.teardown(async () => { await engine.db.destroy() })
+  for (let number = 0; number < 2000; number++) engine.shapes.set(`list note ${number}`, engine.db.selectNoFrom([]).compile())
+  t.equal(engine.shapes.size, 500)
+})
+
+/** An app whose database is a file or in memory, and a transaction of the deployer's that has created a note and is still open. */
+async function inTransaction (t: Test, path: string) {
+  const db = openSqlite(path)
+  await createTables(db, [Note])
+  await insert(db, { note: [{ id: 1, message: 'committed', created: '2024-01-01 00:00:00' }] })
+  const { get, post, put } = await buildApp(t, { models: [], options: { db }, register: (registry) => { registry.register(Note, { auth: anybody }) } })
+  t.teardown(async () => { await db.destroy() })
+  let end = (): void => {}
+  const ended = new Promise<void>((resolve) => { end = resolve })
+  let begun = (): void => {}
+  const hasBegun = new Promise<void>((resolve) => { begun = resolve })
+  const rolledBack = db.transaction().execute(async (transaction) => {
+    await insert(transaction, { note: [{ id: 2, message: 'open', created: '2024-01-01 00:00:00' }] })
+    await transaction.updateTable('note').set({ message: 'changed' }).where('id', '=', 1).execute()
+    begun()
+    await ended
+    throw new Error('rolled back')
+  }).catch((error: Error) => error.message)
+  await hasBegun
+  return { get, post, put, end: async () => { end(); return await rolledBack } }
+}
+
+test('D-72: a read of a file neither sees nor awaits a transaction of the deployer', async (t) => {
+  const { get, end } = await inTransaction(t, join(t.testdir(), 'site.db'))
+  t.match((await get('/api/note/')).json().objects, [{ id: 1, message: 'committed' }])
+  t.equal((await get('/api/note/1/')).json().message, 'committed')
+  t.equal((await get('/api/note/2/')).statusCode, 404)
+  t.equal(await end(), 'rolled back')
+})
+
+for (const where of ['a file', 'memory']) {
+  test(`D-72: in ${where}, what has to wait for a transaction of the deployer waits, and is no part of it`, async (t) => {
+    const { get, post, put, end } = await inTransaction(t, where === 'memory' ? ':memory:' : join(t.testdir(), 'site.db'))
+    const order: string[] = []
+    const requests = Promise.all([
+      post('/api/note/', { message: 'new' }).then(({ statusCode }) => { order.push(`created ${statusCode}`) }),
+      put('/api/note/1/', { message: 'updated' }).then((reply) => { order.push(`updated ${reply.statusCode}`) }),
+      ...where === 'memory' ? [get('/api/note/2/').then(({ statusCode }) => { order.push(`read ${statusCode}`) })] : []
+    ])
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    t.same(order, [])
+    await end()
+    await requests
+    t.same(order.toSorted(), ['created 201', ...where === 'memory' ? ['read 404'] : [], 'updated 200'].toSorted())
+    t.match((await get('/api/note/')).json().objects, [{ id: 1, message: 'updated' }, { message: 'new' }])
+  })
+}
+
+test('D-72: what was written is read by the next request, on a file too', async (t) => {
+  const { get, post, end } = await inTransaction(t, join(t.testdir(), 'site.db'))
+  await end()
+  for (let number = 0; number < 50; number++) {
+    const { id, message } = (await post('/api/note/', { message: `m${number}` })).json()
+    t.equal((await get(`/api/note/${id}/`)).json().message, message)
+  }
+})
+
+test('D-72: the connection for reads writes nothing, and a database that is closed answers 503', async (t) => {
+  const db = openSqlite(join(t.testdir(), 'site.db'))
+  await createTables(db, [Note])
+  const { get } = await buildApp(t, { models: [], options: { db }, register: (registry) => { registry.register(Note) } })
+  const { sync } = readHandle(db, 'reader')
+  t.throws(() => sync?.execute(db.deleteFrom('note').compile()), { code: 'SQLITE_READONLY' })
+  await db.destroy()
+  t.equal(sync?.isFree, false)
+  t.equal((await get('/api/note/')).statusCode, 503)
 })
 
 /** Matching this against that takes about 10 ms: it is tried at every character. */

@@ -28,12 +28,14 @@ export function readFields (names: Names, payload: Payload, check: Check): {
 } {
   const faults = new Faults()
   const fields = nameFields(names, payload, faults)
-  const byKey = new Map([...fields.values()].map((field) => [field.column.key, field]))
+  const values: Record<string, Json> = {}
   for (const { column, name, value } of fields.values()) {
+    values[column.key] = value
     if (value === null && !column.nullable) faults.add(name, 'must not be null')
   }
-  for (const { field, message } of check(Object.fromEntries([...byKey].map(([key, { value }]) => [key, value])))) {
-    faults.add(byKey.get(field)?.name ?? field, message)
+  for (const { field, message } of check(values)) {
+    const written = [...fields.values()].find(({ column }) => column.key === field)
+    faults.add(written?.name ?? field, message)
   }
   for (const field of fields.values()) fields.set(field.column, accepted(field, faults))
   return { fields, faults: faults.list() }
@@ -87,5 +89,5 @@ function accepted (field: WrittenField, faults: Faults): WrittenField {
   if (value === null || faults.has(name)) return field
   const stored = valueKind.accept(value, column.options)
   if (stored === undefined) faults.add(name, `must be ${valueKind.expects}`)
-  return { ...field, value: stored ?? value }
+  return { column, name, value: stored ?? value }
 }

@@ -143,7 +143,7 @@ for (const { model, leftOut } of models) {
       requireValid(schemas, `GET ${url}:id/`, read.json())
 
       const listed = await app.get(`${url}?id=${id}`)
-      assert.equal(JSON.stringify(listed.json().objects[0]), read.body)
+      assert.ok(listed.body.endsWith(`,"objects":[${read.body}]}`), `byte for byte the same in a list: ${listed.body}`)
       requireValid(schemas, `GET ${url}`, listed.json())
     }))
   })
