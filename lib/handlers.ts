@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { errors } from './errors.js'
 import type { Model } from './model/define-model.js'
+import { writeCursor } from './plan/cursor.js'
 import { planKey } from './plan/plan-key.js'
 import { planList } from './plan/plan-list.js'
 import { planCreate, planUpdate } from './plan/plan-write.js'
@@ -25,10 +26,10 @@ export const list: Handler<ListEnvelope> = (resource) => async (request) => {
   const { reader, limits, registration: { name }, url, toListed } = resource
   const wanted = parseListQuery(queryOf(request.url), limits.queryLength)
   const plan = planList(resource.list, wanted, modelsClosedTo(request, resource))
-  const { rows, hasNext } = await runList(reader, resource.list, plan)
+  const { rows, hasNext, last } = await runList(reader, resource.list, plan)
   const { limit, page } = plan
-  const isNextReachable = page * limit <= limits.offset
-  const links = { name, url, limit, page, hasNext: hasNext && isNextReachable, queryLength: limits.queryLength }
+  const cursor = last && writeCursor(plan, last, reader.dialect)
+  const links = { name, url, limit, page, hasNext, cursor, limits }
   return toEnvelope(rows.map(toListed), links, wanted)
 }
 

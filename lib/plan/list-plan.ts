@@ -32,6 +32,11 @@ export interface ListPlan {
   readonly limit: number
   /** Counted from 1. */
   readonly page: number
+  /**
+   * What the record before the page has in the columns of the ordering, none before the first page; undefined if the
+   * page is told by its number.
+   */
+  readonly after: readonly Stored[] | undefined
 }
 
 /** The alias of the resource's own table. */

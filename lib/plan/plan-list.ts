@@ -2,6 +2,7 @@ import { errors, withDetails } from '../errors.js'
 import { isOrderable, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { ListRequest } from '../request/list-query.js'
+import { readCursor, requireShown } from './cursor.js'
 import type { ListPlan, PlannedOrder } from './list-plan.js'
 import type { ListScope } from './list-scope.js'
 import { permittedPath, type Access } from './path.js'
@@ -19,8 +20,9 @@ const nothingClosed: ReadonlySet<Model> = new Set()
 export function planList (scope: ListScope, wanted: ListRequest, closed: ReadonlySet<Model>): ListPlan {
   const { joins, conditions } = planFilters(scope, wanted.filters, closed)
   const ordering = planOrdering(scope.access, wanted.ordering)
-  const { limit, page } = planPage(scope, wanted)
-  return { joins, conditions, ordering, limit, page }
+  const limit = planLimit(scope, wanted)
+  const { page, after } = wanted.after === undefined ? planPage(scope, wanted, limit) : planCursor(scope, wanted.after, ordering)
+  return { joins, conditions, ordering, limit, page, after }
 }
 
 function planOrdering (access: Access, written: readonly string[]): readonly PlannedOrder[] {
@@ -33,8 +35,9 @@ function planOrdering (access: Access, written: readonly string[]): readonly Pla
     else if (before.descending !== order.descending) throw invalidOrdering('must not name a column in both directions')
   }
   const { 0: primaryKey } = access.model.columns
-  if (find(primaryKey) === undefined) ordering.push({ column: primaryKey, descending: false })
-  return ordering
+  const keyAt = ordering.findIndex(({ column }) => column === primaryKey)
+  // No two records have the same key, so what stands behind it decides nothing.
+  return keyAt === -1 ? [...ordering, { column: primaryKey, descending: false }] : ordering.slice(0, keyAt + 1)
 }
 
 function planOrder (access: Access, name: string): PlannedOrder {
@@ -48,11 +51,21 @@ function invalidOrdering (message: string): Error {
   return withDetails(new errors.InvalidOrdering('ordering'), [{ field: 'ordering', message }])
 }
 
-function planPage ({ defaultLimit, maxLimit, limits }: ListScope, wanted: ListRequest): { limit: number, page: number } {
-  const { limit = defaultLimit, page } = wanted
+function planLimit ({ defaultLimit, maxLimit }: ListScope, { limit = defaultLimit }: ListRequest): number {
   if (limit > maxLimit) throw invalidPage('limit', `must be from 1 to ${maxLimit}`)
+  return limit
+}
+
+type Place = Pick<ListPlan, 'page' | 'after'>
+
+function planPage ({ limits }: ListScope, { page }: ListRequest, limit: number): Place {
   if ((page - 1) * limit > limits.offset) throw invalidPage('page', `must not skip more than ${limits.offset} records`)
-  return { limit, page }
+  return { page, after: undefined }
+}
+
+function planCursor ({ columns, dialect }: ListScope, text: string, ordering: readonly PlannedOrder[]): Place {
+  requireShown(ordering, columns)
+  return readCursor(text, ordering, dialect)
 }
 
 function invalidPage (field: string, message: string): Error {

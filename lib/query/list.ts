@@ -1,17 +1,29 @@
 import type { ListPlan } from '../plan/list-plan.js'
+import type { Stored } from '../vocabulary/storage.js'
 import type { ArrayRows, Engine } from './engine.js'
-import { listStatement, type ListBase } from './list-statement.js'
+import { listStatement, wholeKey, type ListBase } from './list-statement.js'
 import { runArrays, search } from './run.js'
 
 /** The rows of one page, and whether another page follows. */
 export interface Page {
+  /** For each row the values of the keys, and perhaps more behind them. */
   readonly rows: ArrayRows
   readonly hasNext: boolean
+  /** What the last row has in the columns of the ordering, if another page follows that is to be found by that, and can be. */
+  readonly last: readonly Stored[] | undefined
 }
 
 /** Runs a list in one statement: it asks for one row more than the page holds instead of counting. */
 export async function runList (engine: Engine, base: ListBase, plan: ListPlan): Promise<Page> {
-  const rows = await search(engine, async (engine) => await runArrays(engine, listStatement(engine, base, plan), base.keys))
-  const hasNext = rows.length > plan.limit
-  return { rows: hasNext ? rows.slice(0, plan.limit) : rows, hasNext }
+  const keys = plan.after === undefined ? base.keys : [...base.keys, wholeKey]
+  const found = await search(engine, async (engine) => await runArrays(engine, listStatement(engine, base, plan), keys))
+  const hasNext = found.length > plan.limit
+  const rows = hasNext ? found.slice(0, plan.limit) : found
+  return { rows, hasNext, last: hasNext ? lastOf(rows, base, plan) : undefined }
+}
+
+function lastOf (rows: ArrayRows, { columns, keys }: ListBase, { ordering, after }: ListPlan): readonly Stored[] | undefined {
+  const row = rows.at(-1) as readonly Stored[]
+  if (after === undefined || row[keys.length] !== 1) return undefined
+  return ordering.map(({ column }) => row[columns.indexOf(column)] as Stored)
 }

@@ -15,11 +15,14 @@ export interface ListRequest {
   readonly limit: number | undefined
   /** Counted from 1. */
   readonly page: number
-  /** All that was asked but page and limit, for the links to other pages. */
+  /** The cursor that the page begins after, empty for the first page; undefined if pages are told by their numbers. */
+  readonly after: string | undefined
+  /** All that was asked but page, after and limit, for the links to other pages. */
   readonly rest: Entries
 }
 
-const reserved = ['limit', 'page', 'ordering']
+const places = ['limit', 'page', 'after']
+const reserved = [...places, 'ordering']
 const wholeNumber = /^[1-9]\d{0,14}$/
 
 /**
@@ -28,19 +31,24 @@ const wholeNumber = /^[1-9]\d{0,14}$/
  * @param query  the raw query string, at most `maxLength` characters
  * @returns filters in URL order; an empty `ordering` counts as absent
  * @throws REST_MODELS_QUERY_TOO_LONG (414), REST_MODELS_INVALID_QUERY (400) if it cannot be decoded,
- *   REST_MODELS_INVALID_PAGE (400) if `page` or `limit` is not a whole number of at least 1 or is given twice,
+ *   REST_MODELS_INVALID_PAGE (400) if `page` or `limit` is not a whole number of at least 1, if `page`, `limit` or `after`
+ *   is given twice, or `after` beside `page`,
  *   REST_MODELS_INVALID_ORDERING (400) if `ordering` is given twice
  * @see service document, "Filtering", "Ordering" and "Pagination"
  */
 export function parseListQuery (query: string, maxLength: number): ListRequest {
   const entries = parseEntries(query, maxLength)
   const ordering = single(entries, 'ordering', errors.InvalidOrdering)
+  const page = positive(entries, 'page')
+  const after = single(entries, 'after', errors.InvalidPage)
+  if (page !== undefined && after !== undefined) throw invalidPage('after', 'must not be given beside page')
   return {
     filters: entries.filter(([name]) => !reserved.includes(name)).map(([name, text]) => ({ name, text })),
     ordering: ordering === undefined || ordering === '' ? [] : ordering.split(','),
     limit: positive(entries, 'limit'),
-    page: positive(entries, 'page') ?? 1,
-    rest: entries.filter(([name, value]) => name !== 'limit' && name !== 'page' && !(name === 'ordering' && value === ''))
+    page: page ?? 1,
+    after,
+    rest: entries.filter(([name, value]) => !places.includes(name) && !(name === 'ordering' && value === ''))
   }
 }
 
@@ -76,5 +84,9 @@ function positive (entries: Entries, name: string): number | undefined {
   const text = single(entries, name, errors.InvalidPage)
   if (text === undefined) return undefined
   if (wholeNumber.test(text)) return Number(text)
-  throw withDetails(new errors.InvalidPage(name), [{ field: name, message: 'must be a whole number of at least 1' }])
+  throw invalidPage(name, 'must be a whole number of at least 1')
+}
+
+function invalidPage (field: string, message: string): Error {
+  return withDetails(new errors.InvalidPage(field), [{ field, message }])
 }

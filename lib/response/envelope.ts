@@ -15,21 +15,31 @@ export interface PageLinks {
   readonly limit: number
   readonly page: number
   readonly hasNext: boolean
-  /** Characters that a query may have. */
-  readonly queryLength: number
+  /** The cursor of the next page, if there is one. */
+  readonly cursor: string | undefined
+  /** What one request may ask for: records to skip, and characters of the query. */
+  readonly limits: { readonly offset: number, readonly queryLength: number }
 }
 
-/** The list envelope of the service document; the links repeat everything else that was asked, in its order. */
-export function toEnvelope (objects: readonly ModelRecord[], links: PageLinks, { rest }: ListRequest): ListEnvelope {
-  const { name, url, limit, page, hasNext, queryLength } = links
+/**
+ * The list envelope of the service document; the links repeat everything else that was asked, in its order. Without a
+ * cursor, or where it makes the link too long, the next page is linked by its number.
+ */
+export function toEnvelope (objects: readonly ModelRecord[], links: PageLinks, { after, rest }: ListRequest): ListEnvelope {
+  const { name, url, limit, page, hasNext, cursor, limits } = links
   const others = rest.map(([parameter, value]) => `&${encodeURIComponent(parameter)}=${encodeURIComponent(value)}`).join('')
-  const link = (number: number): string => {
-    const query = `limit=${limit}&page=${number}${others}`
+  const link = (place: string): string => {
+    const query = `limit=${limit}&${place}${others}`
     // A link may be longer than the request it answers, and must not lead to a refusal.
-    return query.length > queryLength ? '' : `${url}?${query}`
+    return query.length > limits.queryLength ? '' : `${url}?${query}`
   }
+  const next = (): string => {
+    const byCursor = cursor === undefined ? '' : link(`after=${cursor}`)
+    return byCursor === '' && page * limit <= limits.offset ? link(`page=${page + 1}`) : byCursor
+  }
+  const hasPrevious = page > 1 && after === undefined
   return {
-    meta: { model: name, page, next: hasNext ? link(page + 1) : '', previous: page > 1 ? link(page - 1) : '' },
+    meta: { model: name, page, next: hasNext ? next() : '', previous: hasPrevious ? link(`page=${page - 1}`) : '' },
     objects
   }
 }

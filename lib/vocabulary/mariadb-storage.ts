@@ -21,7 +21,12 @@ export const mariadbStorage = {
   },
   integer: { type: () => 'integer', holds: named(...integers), ...asNumber },
   bigint: { type: () => 'bigint', holds: named(...integers), select: asText, ...asIs },
-  number: { type: () => 'double', holds: named('double', 'float', 'decimal', ...integers), ...asNumber },
+  number: {
+    type: () => 'double',
+    holds: named('double', 'float', 'decimal', ...integers),
+    isWhole: (column) => sql`${asText(column)} = ${asText(sql`cast(${column} as double)`)}`,
+    ...asNumber
+  },
   decimal: {
     type: decimalType('decimal'),
     holds: named('decimal', 'double', ...integers),
@@ -35,6 +40,7 @@ export const mariadbStorage = {
     holds: named('datetime'),
     now: sql`(utc_timestamp())`,
     select: (column) => sql`date_format(${column}, '%Y-%m-%d %H:%i:%s')`,
+    isWhole: (column) => sql`microsecond(${column}) = 0`,
     ...asIs
   },
   date: {

@@ -1,8 +1,10 @@
 import { sql, type Expression } from 'kysely'
-import { asIs, asJson, asNumber, decimalType, decodeDecimal, named, type Parameter, type StorageTable, type Stored } from './storage.js'
+import { asIs, asJson, asNumber, decimalType, decodeDecimal, named, type Parameter, type Storage, type StorageTable, type Stored } from './storage.js'
 
 const integers = ['int2', 'int4', 'int8'] as const
 const asText = (column: Expression<unknown>) => sql`cast(${column} as text)`
+/** A moment may be infinite, lie before our era or have fractions of a second. */
+const asWritten = (select: NonNullable<Storage['select']>) => ({ select, isWhole: (column: Expression<unknown>) => sql`${select(column)} = ${asText(column)}` })
 /** A number beyond the column's own type is an error otherwise, not a row that does not match. */
 const bigint = (value: Parameter) => sql`cast(${value} as bigint)`
 
@@ -22,6 +24,7 @@ export const postgresStorage = {
     type: () => 'double precision',
     holds: named('float8', 'float4', 'numeric', ...integers),
     compared: (value) => sql`cast(${value} as double precision)`,
+    isWhole: (column) => sql`${asText(column)} = ${asText(sql`cast(${column} as double precision)`)}`,
     ...asNumber
   },
   decimal: {
@@ -37,14 +40,14 @@ export const postgresStorage = {
     type: () => 'timestamp(0)',
     holds: named('timestamp'),
     now: sql`date_trunc('second', now() at time zone 'utc')`,
-    select: (column) => sql`to_char(${column}, 'YYYY-MM-DD HH24:MI:SS')`,
+    ...asWritten((column) => sql`to_char(${column}, 'YYYY-MM-DD HH24:MI:SS')`),
     ...asIs
   },
   date: {
     type: () => 'date',
     holds: named('date'),
     now: sql`(now() at time zone 'utc')::date`,
-    select: (column) => sql`to_char(${column}, 'YYYY-MM-DD')`,
+    ...asWritten((column) => sql`to_char(${column}, 'YYYY-MM-DD')`),
     ...asIs
   },
   json: { type: () => 'json', holds: named('json', 'jsonb', 'text', 'varchar'), select: asText, ...asJson },

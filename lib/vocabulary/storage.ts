@@ -34,6 +34,8 @@ export interface Storage {
   readonly check?: (column: Expression<unknown>) => Expression<unknown>
   /** Expression to select, if drivers would not give the column's value exactly, or each in its own way. */
   readonly select?: (column: Expression<unknown>) => Expression<unknown>
+  /** Whether a value is told in full by what is selected, if a column may hold more than its kind has. */
+  readonly isWhole?: (column: Expression<unknown>) => Expression<unknown>
   /** A value in a comparison, if the engine would first force it into the column's type, which may be narrower. */
   readonly compared?: (value: Parameter) => Expression<unknown>
   encode (value: Json): Stored

@@ -153,17 +153,21 @@ test('D-57: createTables creates the tables that are missing', async (t) => {
   t.same({ ...after, ...before }, after, 'what was there is as it was')
 })
 
-test('D-58: a field that is called limit, page or ordering is filtered with eq', async (t) => {
-  const Rule = defineModel('Rule', { limit: integer(), page: text(), ordering: text({ nullable: true }) })
+test('D-58: a field that is called limit, page, after or ordering is filtered with eq', async (t) => {
+  const Rule = defineModel('Rule', { limit: integer(), page: text(), ordering: text({ nullable: true }), after: text() })
   const { get } = await buildApp(t, only(Rule, {
-    rule: [{ limit: 1, page: 'a', ordering: 'x' }, { limit: 2, page: 'b', ordering: 'y' }, { limit: 1, page: 'b', ordering: null }]
+    rule: [
+      { limit: 1, page: 'a', ordering: 'x', after: 'p' }, { limit: 2, page: 'b', ordering: 'y', after: 'q' }, { limit: 1, page: 'b', ordering: null, after: 'q' }
+    ]
   }))
   const list = async (query: string) => valuesOf(await get(`/api/rule/?${query}`), 'id')
   t.same(await list('limit__eq=1'), [1, 3])
   t.same(await list('page__eq=b'), [2, 3])
   t.same(await list('ordering__eq=y'), [2])
+  t.same(await list('after__eq=q'), [2, 3])
   t.same(await list('limit__gt=1&limit=5'), [2])
   t.same(await list('limit=1'), [1], 'the short name is the parameter')
   t.same(await list('ordering=-limit,page'), [2, 1, 3], 'and the field can be ordered by')
+  t.same(await list('after=&limit=2'), [1, 2])
   t.equal((await get('/api/rule/?limit=1&limit__eq=1')).json().meta.next, '/api/rule/?limit=1&page=2&limit__eq=1')
 })

@@ -105,3 +105,27 @@ test('X-06: whom another login would not let in cannot look through a join', asy
   const strict = await site(false)
   t.equal((await strict.get('/api/message/?user__email=alice%40example.com', { as: 'bob' })).json().objects.length, 1)
 })
+
+test('X-07: a cursor shows nothing that is hidden, and one that was made up does no more than a filter', async (t) => {
+  const { get, statements, forget } = await attack(t, {
+    register: (registry) => registry.register(User, { exclude: ['password', 'email'], filterable: ['email'] }).register(Message)
+  })
+  for (const query of ['ordering=email&after=', 'ordering=-email,id&after=&limit=1', 'ordering=password&after=']) t.equal((await get(`/api/user/?${query}`)).statusCode, 400, query)
+  const cursor = (...values: unknown[]) => Buffer.from(JSON.stringify([2, 'content,id', ...values])).toString('base64url')
+  t.equal(statements.length, 0)
+  const sqlOf = async (...values: unknown[]) => {
+    forget()
+    t.equal((await get(`/api/message/?ordering=content&after=${cursor(...values)}`)).statusCode, 200, String(values))
+    return statements.map(({ sql }) => sql)
+  }
+  const harmless = await sqlOf('a', '1')
+  for (const text of ["' or 1=1 --", '"; drop table message; --', '%', '\\', '$1', '']) t.same(await sqlOf(text, '1'), harmless)
+  forget()
+  for (const values of [['a', '1 or 1=1'], ['a', 1], ['a', { toString: '1' }], [['a'], '1'], [null, '1'], ['a\0', '1'], ['a', '1', '1'], ['__proto__']]) {
+    t.equal((await get(`/api/message/?ordering=content&after=${cursor(...values)}`)).statusCode, 400, JSON.stringify(values))
+  }
+  for (const text of ['['.repeat(3000), '{"length":4}', '[2', '"\\ud800"']) {
+    t.equal((await get(`/api/message/?ordering=content&after=${Buffer.from(text).toString('base64url')}`)).statusCode, 400)
+  }
+  t.equal(statements.length, 0)
+})

@@ -1,0 +1,93 @@
+import { errors, withDetails } from '../errors.js'
+import { decode, encode, valueKindOf, type Column } from '../model/column.js'
+import type { Dialect } from '../vocabulary/dialects.js'
+import type { Stored } from '../vocabulary/storage.js'
+import type { ListPlan, PlannedOrder } from './list-plan.js'
+
+/** Where a page begins: its number, counted from 1, and what the record before it has in the columns of the ordering. */
+interface Position {
+  readonly page: number
+  readonly after: readonly Stored[]
+}
+
+const parameter = 'after'
+const firstPage: Position = Object.freeze({ page: 1, after: [] })
+
+/**
+ * The cursor of the page behind a list: base64url of the JSON of the next page's number, the ordering, and for each of
+ * its columns a value as the text of a filter, or null.
+ *
+ * @param last  what the last record of the list has in the columns of the ordering, as the engine gave it
+ * @returns undefined if a filter by these texts would not find exactly these values
+ */
+export function writeCursor ({ ordering, page }: ListPlan, last: readonly Stored[], dialect: Dialect): string | undefined {
+  const texts: Array<string | null> = []
+  for (const [index, { column }] of ordering.entries()) {
+    const text = writeValue(column, last[index] as Stored, dialect)
+    if (text === undefined) return undefined
+    texts.push(text)
+  }
+  return Buffer.from(JSON.stringify([page + 1, nameOf(ordering), ...texts])).toString('base64url')
+}
+
+/**
+ * Where a cursor leads, which may be anything that a client makes up.
+ *
+ * @param text  empty for the first page
+ * @throws REST_MODELS_INVALID_PAGE (400) if it is not a cursor of this ordering
+ */
+export function readCursor (text: string, ordering: readonly PlannedOrder[], dialect: Dialect): Position {
+  if (text === '') return firstPage
+  const [page, name, ...texts] = decodeList(text)
+  if (!isPageNumber(page) || name !== nameOf(ordering) || texts.length !== ordering.length) throw notACursor()
+  return { page, after: ordering.map(({ column }, index) => readValue(column, texts[index], dialect)) }
+}
+
+/** Whoever asks must not learn from a cursor what the records do not show. */
+export function requireShown (ordering: readonly PlannedOrder[], shown: readonly Column[]): void {
+  if (ordering.every(({ column }) => shown.includes(column))) return
+  throw invalidCursor('must not be given with an ordering by a column that records do not show')
+}
+
+function nameOf (ordering: readonly PlannedOrder[]): string {
+  return ordering.map(({ column, descending }) => `${descending ? '-' : ''}${column.key}`).join()
+}
+
+function isPageNumber (page: unknown): page is number {
+  return Number.isSafeInteger(page) && Number(page) > 1 && Number.isSafeInteger(Number(page) + 1)
+}
+
+function decodeList (text: string): readonly unknown[] {
+  try {
+    const list: unknown = JSON.parse(Buffer.from(text, 'base64url').toString())
+    return Array.isArray(list) ? list : []
+  } catch {
+    throw notACursor()
+  }
+}
+
+/** Tables that were made elsewhere hold values in other forms, which are answered in ours but found only in theirs. */
+function writeValue (column: Column, stored: Stored, dialect: Dialect): string | null | undefined {
+  if (stored === null) return column.nullable ? null : undefined
+  const text = String(decode(column, stored, dialect))
+  const value = valueKindOf(column).parse(text, column.options)
+  if (value === undefined) return undefined
+  const encoded = encode(column, value, dialect)
+  // Drivers give some numbers as text.
+  return encoded === stored || (typeof stored === 'string' && String(encoded) === stored) ? text : undefined
+}
+
+function readValue (column: Column, text: unknown, dialect: Dialect): Stored {
+  if (text === null && column.nullable) return null
+  const value = typeof text === 'string' ? valueKindOf(column).parse(text, column.options) : undefined
+  if (value === undefined) throw notACursor()
+  return encode(column, value, dialect)
+}
+
+function notACursor (): Error {
+  return invalidCursor('must be empty, or what the link to a next page has, with the same ordering')
+}
+
+function invalidCursor (message: string): Error {
+  return withDetails(new errors.InvalidPage(parameter), [{ field: parameter, message }])
+}

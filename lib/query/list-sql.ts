@@ -1,0 +1,113 @@
+import { sql, type CompiledQuery, type RawBuilder, type SqlBool } from 'kysely'
+import { storageOf, type Column } from '../model/column.js'
+import type { Model } from '../model/define-model.js'
+import { baseAlias, type ListPlan, type PlannedCondition, type PlannedOrder } from '../plan/list-plan.js'
+import type { Dialect } from '../vocabulary/dialects.js'
+import { operators } from '../vocabulary/operators.js'
+import { Slot, type Parameter } from '../vocabulary/storage.js'
+import { conditionSql } from './condition.js'
+import { deadlineFunction, type Engine } from './engine.js'
+import { waysAfter, type Bound, type Conditions } from './seek.js'
+import { columnRef, selection } from './selection.js'
+
+/** What every list of a resource has in common: the table and the columns. */
+export interface ListBase {
+  /** Name of the resource. */
+  readonly name: string
+  readonly model: Model
+  readonly columns: readonly Column[]
+  /** The keys of the columns, in their order. */
+  readonly keys: readonly string[]
+  /** Milliseconds after which a list is given up. */
+  readonly statementTime: number
+}
+
+/** Behind the keys of a row from which a cursor may be made: 1 if it tells in full what the ordering depends on, else 0. No key begins so. */
+export const wholeKey = '_whole'
+
+// The values that every list has, in this order.
+const [deadline, most, skipped] = [new Slot(0), new Slot(1), new Slot(2)]
+/** The position of the first value that not every list has: those of the cursor, and then those of the conditions. */
+export const firstOfOthers = 3
+
+/** A plan whose values are still to come. */
+export interface OpenPlan extends Pick<ListPlan, 'joins' | 'ordering'> {
+  readonly conditions: readonly OpenCondition[]
+  /** Where the cursor stands; none on a first page. */
+  readonly bounds: readonly Bound[]
+  /** Whether a cursor may be made of the last row. */
+  readonly leadsOn: boolean
+}
+
+type OpenCondition = Omit<PlannedCondition, 'values'> & { readonly values: readonly Parameter[] }
+
+/** The SQL of a list. Names come from the models, values are parameters. */
+export function compileList (engine: Engine, base: ListBase, plan: OpenPlan): CompiledQuery {
+  const [way = [], ...others] = plan.bounds.length === 0 ? [] : waysAfter(plan.bounds, engine.dialect)
+  if (others.length === 0) return selectRows(engine, base, plan, way).offset(sql<number>`${skipped}`).compile()
+  return selectFirst(engine, base, plan, [way, ...others])
+}
+
+function selectRows ({ db, dialect, hasDeadline }: Engine, { model, columns }: ListBase, plan: OpenPlan, way: Conditions) {
+  const { joins, conditions, ordering, leadsOn } = plan
+  let query = db.selectFrom(`${model.table} as ${baseAlias}`).select(selection(columns, dialect, baseAlias))
+  if (leadsOn) query = query.select(isWhole(ordering, dialect).as(wholeKey))
+  for (const { alias, from, column, table } of joins) {
+    query = query.innerJoin(`${table} as ${alias}`, (on) =>
+      on.on(sql<SqlBool>`${columnRef(column, from)} = ${sql.ref(`${alias}.id`)}`))
+  }
+  if (hasDeadline && mayTakeLong(plan)) {
+    // First, since SQLite does not go on to the conditions behind one that is false.
+    for (const alias of [baseAlias, ...joins.map((join) => join.alias)]) query = query.where(inTime(alias))
+  }
+  for (const condition of way) query = query.where(condition)
+  for (const condition of conditions) {
+    // A pattern may take long in one row.
+    if (hasDeadline && operators[condition.operator].syntax === 'pattern') query = query.where(inTime(condition.alias))
+    query = query.where(conditionSql(condition, dialect))
+  }
+  for (const order of ordering) query = query.orderBy(orderSql(order, columnRef(order.column, baseAlias), dialect))
+  return query.limit(sql<number>`${most}`)
+}
+
+/** The first rows of those that come by several ways, each of which gives no more than are wanted. */
+function selectFirst (engine: Engine, base: ListBase, plan: OpenPlan, [way = [], ...others]: readonly Conditions[]): CompiledQuery {
+  const { db, dialect } = engine
+  // Keys may differ in their case alone, which not every engine minds in a subquery.
+  const columns = base.columns.map((column, index) => ({ ...column, key: `_${index}` }))
+  const ordered = plan.ordering.map((order, index) => ({ order, key: `_by${index}` }))
+  // Not every engine lets a part of a union have its own order and limit.
+  const part = (way: Conditions) => db.selectFrom(selectRows(engine, { ...base, columns }, plan, way)
+    .select(ordered.map(({ order, key }) => columnRef(order.column, baseAlias).as(key))).as('part')).selectAll()
+  const all = others.reduce((union, way) => union.unionAll(part(way)), part(way))
+  let query = db.selectFrom(all.as('rows')).select([...base.keys.map((key, index) => sql.ref(`_${index}`).as(key)), sql.ref(wholeKey).as(wholeKey)])
+  for (const { order, key } of ordered) query = query.orderBy(orderSql(order, sql`${sql.ref(key)}`, dialect))
+  return query.limit(sql<number>`${most}`).compile()
+}
+
+/** 1 if the row that is selected tells the values of the ordering in full, else 0. */
+function isWhole (ordering: readonly PlannedOrder[], dialect: Dialect): RawBuilder<unknown> {
+  const claims = ordering.flatMap(({ column }) => {
+    const ref = columnRef(column, baseAlias)
+    const claim = storageOf(column, dialect).isWhole?.(ref)
+    return claim === undefined ? [] : [column.nullable ? sql`(${ref} is null or ${claim})` : claim]
+  })
+  return claims.length === 0 ? sql`1` : sql`case when ${sql.join(claims, sql` and `)} then 1 else 0 end`
+}
+
+/** Where nulls go is said only where there may be some: an index in the engine's own order serves the others. */
+function orderSql ({ column, descending }: PlannedOrder, ref: RawBuilder<unknown>, dialect: Dialect): RawBuilder<unknown> {
+  const target = storageOf(column, dialect).isCollated ? dialect.exact(ref) : ref
+  const { [descending ? 'descending' : 'ascending']: nullsFirst } = dialect.nullsFirst
+  return sql`${target} ${column.nullable ? nullsFirst : descending ? sql`desc` : sql`asc`}`
+}
+
+/** A walk along the primary key ends after `offset + limit` rows; only a search or a sort can go on for long. */
+function mayTakeLong ({ conditions, ordering }: OpenPlan): boolean {
+  return conditions.length > 0 || ordering.length > 1
+}
+
+/** Naming a column of each table makes SQLite ask at every row of that table, wherever it stands in the loops. */
+function inTime (alias: string): RawBuilder<SqlBool> {
+  return sql<SqlBool>`${sql.raw(deadlineFunction)}(${deadline}, ${sql.ref(`${alias}.id`)})`
+}

@@ -1,0 +1,63 @@
+import { sql, type RawBuilder, type SqlBool } from 'kysely'
+import type { Column } from '../model/column.js'
+import { baseAlias, type PlannedOrder } from '../plan/list-plan.js'
+import type { Dialect } from '../vocabulary/dialects.js'
+import type { Operator } from '../vocabulary/operators.js'
+import type { Parameter } from '../vocabulary/storage.js'
+import { conditionSql } from './condition.js'
+import { columnRef } from './selection.js'
+
+/** A column of an ordering, and what a cursor says of it: a parameter, or null. */
+export interface Bound extends PlannedOrder {
+  readonly value: Parameter
+}
+
+/** Conditions on a row: all of them must hold, or any, as is said where they stand. */
+export type Conditions = ReadonlyArray<RawBuilder<SqlBool>>
+
+/** So many columns get ways of their own, so that a statement stays short whatever is asked for. */
+const maxSteps = 3
+
+/**
+ * The ways for a row to come after a cursor: it differs in the first column, or is equal there and differs in the second,
+ * and so on. A row goes one of them at most, and each is one stretch of an index, where a single condition would have
+ * engines sort all rows.
+ *
+ * @param bounds  of the columns in their order; the last one is the primary key
+ * @returns for each way the conditions that must all hold
+ */
+export function waysAfter (bounds: readonly Bound[], dialect: Dialect): readonly Conditions[] {
+  const steps = Math.min(bounds.length - 1, maxSteps)
+  const equals = bounds.slice(0, steps).map((bound) => isEqual(bound, dialect))
+  const ways = bounds.slice(0, steps).flatMap((bound, index) =>
+    isAfter(bound, dialect).map((condition) => [...equals.slice(0, index), condition]))
+  return [...ways, [...equals, comesAfter(bounds.slice(steps), dialect)]]
+}
+
+/** The same as one condition. */
+function comesAfter (bounds: readonly Bound[], dialect: Dialect): RawBuilder<SqlBool> {
+  return any(bounds.reduceRight<Conditions>((later, bound) => {
+    const isEqualAndLater = later.length === 0 ? [] : [sql<SqlBool>`(${isEqual(bound, dialect)} and ${any(later)})`]
+    return [...isAfter(bound, dialect), ...isEqualAndLater]
+  }, []))
+}
+
+function any (conditions: Conditions): RawBuilder<SqlBool> {
+  return sql<SqlBool>`(${sql.join(conditions, sql` or `)})`
+}
+
+/** The conditions of which one holds for a row that comes later by a column: nulls are first when ascending, and last when descending. */
+function isAfter ({ column, descending, value }: Bound, dialect: Dialect): Conditions {
+  if (value === null) return descending ? [] : [sql<SqlBool>`${columnRef(column, baseAlias)} is not null`]
+  if (!descending) return [condition(column, 'gt', value, dialect)]
+  const isLess = condition(column, 'lt', value, dialect)
+  return column.nullable ? [isLess, condition(column, 'is', null, dialect)] : [isLess]
+}
+
+function isEqual ({ column, value }: Bound, dialect: Dialect): RawBuilder<SqlBool> {
+  return condition(column, value === null ? 'is' : 'eq', value, dialect)
+}
+
+function condition (column: Column, operator: Operator, value: Parameter, dialect: Dialect): RawBuilder<SqlBool> {
+  return conditionSql({ alias: baseAlias, column, operator, values: [value] }, dialect)
+}

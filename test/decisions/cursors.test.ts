@@ -1,0 +1,334 @@
+import { CompiledQuery, sql } from 'kysely'
+import { test, type Test } from 'tap'
+import {
+  bigint, boolean, date, datetime, decimal, defineModel, foreignKey, integer, number, text, userAuth, uuid, type Model
+} from '../../lib/index.js'
+import { engine } from '../database.js'
+import { buildApp, siteModels, User, valuesOf, type Rows, type TestApp } from '../helper.js'
+
+/** Every kind of field that can be ordered by; every second one may be null. */
+const Thing = defineModel('Thing', {
+  title: text(),
+  nick: text({ nullable: true }),
+  count: integer({ nullable: true }),
+  big: bigint(),
+  ratio: number({ nullable: true }),
+  price: decimal(),
+  done: boolean(),
+  seen: boolean({ nullable: true }),
+  at: datetime(),
+  day: date({ nullable: true }),
+  code: uuid(),
+  user: foreignKey(() => User, { nullable: true })
+})
+
+const texts = ['a', 'A', 'a ', ' a', 'B', 'b', 'é', '', 'ab', 'a%']
+const bigs = ['9007199254740993', '9007199254740992', '-9223372036854775808', '9223372036854775807', '0']
+const pick = <Value>(values: readonly Value[], index: number): Value => values[index % values.length] as Value
+
+/** Things with many ties and nulls. */
+const things = (count: number): Rows[string] => Array.from({ length: count }, (_, index) => ({
+  id: index + 1,
+  title: pick(texts, index * 7),
+  nick: index % 3 === 0 ? null : pick(texts, index * 3),
+  count: index % 4 === 0 ? null : index % 5 - 2,
+  big: BigInt(pick(bigs, index * 3)),
+  ratio: index % 5 === 0 ? null : pick([0.1, 0.30000000000000004, 1e21, -1.5, 5e-324], index),
+  price: pick([0.1, -0.1, 12.5, 9999999999999.99], index),
+  done: index % 2,
+  seen: pick([null, 0, 1], index),
+  at: `2024-02-0${index % 3 + 1} 10:00:00`,
+  day: index % 6 === 0 ? null : `2024-02-0${index % 4 + 1}`,
+  code: `0000000${index % 7}-0000-4000-8000-000000000000`,
+  user_id: pick([2, null, 3], index)
+}))
+
+const build = async (t: Test, rows: Rows[string], others: Parameters<typeof buildApp>[1] = {}) => await buildApp(t, {
+  models: [...siteModels, Thing],
+  rows: { thing: rows ?? [] },
+  register: (registry) => { registry.register(Thing, { auth: userAuth(User) }).register(User, { exclude: ['password', 'email'] }) },
+  ...others
+})
+
+interface Meta { readonly page: number, readonly next: string, readonly previous: string }
+
+/** The ids of each page from a URL on, and what their envelopes say. */
+async function walk ({ get }: Pick<TestApp, 'get'>, url: string, between: (page: number) => Promise<void> = async () => {}) {
+  const pages: unknown[][] = []
+  const metas: Meta[] = []
+  for (let next = url; next !== ''; next = metas.at(-1)?.next ?? '') {
+    const reply = await get(next)
+    if (reply.statusCode !== 200 || pages.length > 200) throw new Error(`${next}: ${reply.body}`)
+    pages.push(valuesOf(reply, 'id'))
+    metas.push(reply.json().meta)
+    await between(pages.length)
+  }
+  return { pages, metas, ids: pages.flat() }
+}
+
+const cursorOf = (url: string): string => new URL(url, 'http://localhost').searchParams.get('after') ?? ''
+const decoded = (url: string): unknown[] => JSON.parse(Buffer.from(cursorOf(url), 'base64url').toString())
+const encoded = (content: unknown): string => Buffer.from(JSON.stringify(content)).toString('base64url')
+
+test('D-68: an empty after asks for the first page, and next leads on with a cursor', async (t) => {
+  const app = await build(t, things(5))
+  const { meta, objects } = (await app.get('/api/thing/?ordering=-at&limit=2&after=&done__in=true,false')).json()
+  t.match(meta, { page: 1, previous: '', next: /^\/api\/thing\/\?limit=2&after=[\w-]+&ordering=-at&done__in=true%2Cfalse$/ })
+  t.same(objects, (await app.get('/api/thing/?ordering=-at&limit=2')).json().objects)
+  const { pages, metas } = await walk(app, '/api/thing/?after=&limit=2')
+  t.same(pages, [[1, 2], [3, 4], [5]])
+  t.same(metas.map(({ page }) => page), [1, 2, 3], 'pages are counted')
+  t.same(metas.map(({ previous }) => previous), ['', '', ''], 'there is no way back')
+})
+
+test('D-68: pages told by their numbers are as they were', async (t) => {
+  const app = await build(t, things(5))
+  t.same((await app.get('/api/thing/?limit=2&page=2&ordering=-id')).json().meta, {
+    model: 'thing', page: 2, next: '/api/thing/?limit=2&page=3&ordering=-id', previous: '/api/thing/?limit=2&page=1&ordering=-id'
+  })
+  t.same((await walk(app, '/api/thing/?limit=2')).pages, [[1, 2], [3, 4], [5]])
+})
+
+const orderings = [
+  '', '-id', 'title', '-title', 'nick', '-nick', 'count', '-count', 'big', '-big', 'ratio', '-ratio', 'price', '-price', 'done', '-done',
+  'seen', '-seen', 'at', '-at', 'day', '-day', 'code', '-code', 'user', '-user_id', 'done,-at', '-seen,nick', 'seen,-count,title', '-user,day,-ratio',
+  'done,seen,at,nick,-count', '-nick,-day,seen,-user,-count,ratio', 'done,-id,title', 'title,title'
+]
+
+test('D-68: next leads through all records, each once, in every ordering', async (t) => {
+  const app = await build(t, things(60))
+  for (const ordering of orderings) {
+    const whole = valuesOf(await app.get(`/api/thing/?limit=100&ordering=${ordering}`), 'id')
+    t.equal(whole.length, 60)
+    for (const limit of [1, 7, 30, 60]) {
+      const { ids, metas } = await walk(app, `/api/thing/?limit=${limit}&after=&ordering=${ordering}`)
+      t.same(ids, whole, `${ordering} by ${limit}`)
+      t.ok(metas.every(({ next }) => next === '' || next.includes('&after=')), 'with cursors all the way')
+    }
+  }
+})
+
+test('D-68: the same under filters, through joins and of any operator', async (t) => {
+  const app = await build(t, things(60))
+  const filters = [
+    'user__username=alice', 'user__username__like=%25o%25&done=true', 'title__in=a,A,b&title__ne=b', 'nick__is=null', 'seen__is=false&seen__is=null',
+    'count__gte=0&user__admin=false&user__username__ilike=A%25'
+  ]
+  for (const filter of filters) {
+    for (const ordering of ['id', 'at', '-seen,title', '-nick,user']) {
+      const query = `${filter}&ordering=${ordering}`
+      const whole = valuesOf(await app.get(`/api/thing/?limit=100&${query}`), 'id')
+      t.ok(whole.length > 3, String(whole.length))
+      t.same((await walk(app, `/api/thing/?limit=3&after=&${query}`)).ids, whole, query)
+    }
+  }
+})
+
+test('D-68: records that come and go in between neither repeat nor hide others', async (t) => {
+  for (const ordering of ['id', 'at', '-at,title', 'nick', '-count']) {
+    const { db, get } = await build(t, things(40))
+    const before = valuesOf(await get(`/api/thing/?limit=100&ordering=${ordering}`), 'id')
+    const gone = new Set<unknown>()
+    const { ids } = await walk({ get }, `/api/thing/?limit=4&after=&ordering=${ordering}`, async (page) => {
+      const row = things(40)?.[page % 40] ?? {}
+      await db.insertInto('thing').values({ ...row, id: 1000 + page }).execute()
+      // The record that the cursor was made of, and one that has been seen.
+      for (const id of [before[page * 4 - 1], before[page]].filter((id) => id !== undefined)) {
+        await db.deleteFrom('thing').where('id', '=', id as number).execute()
+        gone.add(id)
+      }
+    })
+    t.equal(new Set(ids).size, ids.length, `${ordering}: each once`)
+    t.same(before.filter((id) => !gone.has(id) && !ids.includes(id)), [], `${ordering}: all that stayed`)
+  }
+})
+
+test('D-68: keys that are UUIDs', async (t) => {
+  const Tag = defineModel('Tag', { id: uuid(), name: text({ nullable: true }) })
+  const rows = Array.from({ length: 20 }, (_, index) => ({ id: `0000000${index * 7 % 10}-0000-4000-8000-0000000000${index + 10}`, name: pick([null, 'a', 'A'], index) }))
+  const app = await buildApp(t, { models: [Tag], rows: { tag: rows }, register: (registry) => { registry.register(Tag) } })
+  for (const ordering of ['', '-id', 'name', '-name']) {
+    const whole = valuesOf(await app.get(`/api/tag/?limit=100&ordering=${ordering}`), 'id')
+    t.same((await walk(app, `/api/tag/?limit=3&after=&ordering=${ordering}`)).ids, whole, ordering)
+  }
+})
+
+test('D-68: keys that differ in their case alone', async (t) => {
+  const Pair = defineModel('Pair', { name: text(), Name: text({ column: 'other' }) })
+  const app = await buildApp(t, {
+    models: [Pair], rows: { pair: [{ name: 'a', other: 'z' }, { name: 'b', other: 'y' }, { name: 'b', other: 'x' }] }, register: (registry) => { registry.register(Pair) }
+  })
+  for (const ordering of ['name', 'Name', '-name,Name']) {
+    const whole = (await app.get(`/api/pair/?ordering=${ordering}`)).json().objects
+    const { next } = (await app.get(`/api/pair/?ordering=${ordering}&limit=1&after=`)).json().meta
+    t.same((await app.get(next.replace('limit=1', 'limit=9'))).json().objects, whole.slice(1))
+  }
+})
+
+test('D-68: the number of records that may be skipped is no bound', async (t) => {
+  const app = await build(t, things(30), { options: { limits: { offset: 4 } } })
+  t.equal((await walk(app, '/api/thing/?limit=2')).ids.length, 6)
+  t.equal((await walk(app, '/api/thing/?limit=2&after=')).ids.length, 30)
+})
+
+test('D-68: a page of an ordering is one statement, and skips nothing', async (t) => {
+  const app = await build(t, things(30))
+  const { next } = (await app.get('/api/thing/?ordering=-seen,at,nick,count,ratio&limit=5&after=')).json().meta
+  app.forget()
+  const [first] = await Promise.all([app.get(next)])
+  t.equal(first.statusCode, 200)
+  t.equal(app.statements.length, 1)
+  t.notMatch(app.statements[0]?.sql, /offset/)
+  t.ok((app.statements[0]?.sql.match(/union all/g)?.length ?? 0) < 7, 'and is no longer than three columns make it')
+})
+
+if (engine === 'sqlite') {
+  test('D-68: with an index, a page is a stretch of it for each column that may differ, and no more', async (t) => {
+    const app = await build(t, things(30))
+    for (const columns of ['at', 'count', 'done', 'title', 'at desc, id', 'seen desc, id', 'done, day']) {
+      await sql`create index ${sql.ref(`by ${columns}`)} on thing (${sql.raw(columns)})`.execute(app.db)
+    }
+    const plans = {
+      id: ['INTEGER PRIMARY KEY (rowid>?)'],
+      '-id': ['INTEGER PRIMARY KEY (rowid<?)'],
+      at: ['INDEX by at (at>?)', 'INDEX by at (at=? AND rowid>?)'],
+      '-at': ['INDEX by at desc, id (at<?)', 'INDEX by at (at=? AND rowid>?)'],
+      title: ['INDEX by title (title>?)', 'INDEX by title (title=? AND rowid>?)'],
+      count: ['INDEX by count (count>?)', 'INDEX by count (count=? AND rowid>?)'],
+      '-seen': ['INDEX by seen desc, id (seen<?)', 'INDEX by seen desc, id (seen=?)', 'INDEX by seen desc, id (seen=? AND id>?)'],
+      'done,day': ['INDEX by done, day (done>?)', 'INDEX by done, day (done=? AND day>?)', 'INDEX by done, day (done=? AND day=? AND rowid>?)']
+    }
+    const full = (await app.get('/api/thing/?limit=100')).json().objects.find((record: object) => !Object.values(record).includes(null))
+    for (const [ordering, expected] of Object.entries(plans)) {
+      const total = ordering.endsWith('id') ? ordering : `${ordering},id`
+      const cursor = encoded([2, total, ...total.split(',').map((name) => String(full[name.replace('-', '')]))])
+      app.forget()
+      t.equal((await app.get(`/api/thing/?ordering=${ordering}&after=${cursor}`)).statusCode, 200)
+      const [statement] = app.statements
+      const { rows } = await app.db.executeQuery<{ detail: string }>(CompiledQuery.raw(`explain query plan ${statement?.sql}`, [...statement?.parameters ?? []]))
+      const steps = rows.map(({ detail }) => detail).filter((detail) => detail.includes('t0'))
+      t.same(steps, expected.map((step) => `SEARCH t0 USING ${step}`), ordering)
+      const sorts = rows.filter(({ detail }) => detail.includes('TEMP B-TREE'))
+      t.equal(sorts.length, expected.length > 1 ? 1 : 0, 'only the first rows of all stretches are sorted')
+    }
+  })
+}
+
+test('D-69: after is given once, and not beside page', async (t) => {
+  const { get, statements } = await build(t, things(3))
+  for (const query of ['after=&after=', 'after=&page=1', 'page=2&after=abc']) {
+    const reply = await get(`/api/thing/?${query}`)
+    t.equal(reply.statusCode, 400, query)
+    t.match(reply.json(), { code: 'REST_MODELS_INVALID_PAGE', message: "Invalid 'after'", details: [{ field: 'after' }] })
+  }
+  t.equal((await get('/api/thing/?after=&limit=101')).json().details[0].field, 'limit')
+  t.equal(statements.length, 0)
+})
+
+test('D-69: what is not a cursor of this ordering is 400 before any statement', async (t) => {
+  const { get, forget, statements } = await build(t, things(9))
+  const { next } = (await get('/api/thing/?ordering=at,-count&limit=2&after=')).json().meta
+  t.same(decoded(next), [2, 'at,-count,id', '2024-02-01 10:00:00', '-1', '7'])
+  const [page, name, at, count, id] = decoded(next)
+  const wrong = [
+    [page, 'at,count,id', at, count, id], [page, name, at, count], [page, name, at, count, id, id], [page, name, count, at, id], [name, at, count, id],
+    [1, name, at, count, id], [0, name, at, count, id], [-2, name, at, count, id], [2.5, name, at, count, id], ['2', name, at, count, id], [null, name, at, count, id],
+    [Number.MAX_SAFE_INTEGER, name, at, count, id], [page, name, null, count, id], [page, name, at, count, null], [page, name, at, 1, id], [page, name, [at], count, id],
+    [page, name, { at }, count, id], [page, name, at, '1.5', id], [page, name, at, '99999999999', id], [page, name, at, count, '1e3'], [page, name, '2024-02-31 10:00:00', count, id],
+    [page, name, at, count, 'x'.repeat(2000)], [page], [], {}, null, 'text', 7, true, { length: 5 }
+  ]
+  forget()
+  for (const after of ['x', '%F0%9F%98%80', '%00', 'null', '[]', '{}', '=', next, ...wrong.map(encoded)]) {
+    const reply = await get(`/api/thing/?ordering=at,-count&after=${encodeURIComponent(after)}`)
+    t.equal(reply.statusCode, 400, after)
+    t.match(reply.json(), { code: 'REST_MODELS_INVALID_PAGE', details: [{ field: 'after', message: /^must be empty, or what the link to a next page has/ }] })
+  }
+  for (const ordering of ['', 'at', 'at,count', '-at,-count', 'at,-count,-id']) t.equal((await get(`/api/thing/?ordering=${ordering}&after=${cursorOf(next)}`)).statusCode, 400, ordering)
+  t.equal(statements.length, 0)
+  for (const good of [[page, name, at, count, id], [7, name, at, null, '-5'], [page, name, '2024-02-01T10:00:00Z', count, id]]) {
+    t.equal((await get(`/api/thing/?ordering=at,-count&after=${encoded(good)}`)).statusCode, 200, JSON.stringify(good))
+  }
+  t.equal((await get(`/api/thing/?ordering=at,-count,id,title&after=${cursorOf(next)}`)).statusCode, 200, 'what stands behind the key decides nothing')
+})
+
+test('D-69: text that cannot be stored is no value of a cursor', async (t) => {
+  const { get } = await build(t, things(3))
+  for (const title of ['a\0', '\ud800']) t.equal((await get(`/api/thing/?ordering=title&after=${encoded([2, 'title,id', title, '1'])}`)).statusCode, 400)
+  for (const title of ['', '\u{1f600}', "'; drop table thing --"]) t.equal((await get(`/api/thing/?ordering=title&after=${encoded([2, 'title,id', title, '1'])}`)).statusCode, 200)
+})
+
+test('D-69: a cursor goes with any filter, as a number of a page does', async (t) => {
+  const { get } = await build(t, things(9))
+  const { next } = (await get('/api/thing/?limit=4&after=')).json().meta
+  t.same(valuesOf(await get(`/api/thing/?after=${cursorOf(next)}&done=true&limit=2`), 'id'), [6, 8])
+  t.same(valuesOf(await get(`/api/thing/?after=${cursorOf(next)}&id__lt=3`), 'id'), [])
+})
+
+test('D-70: an ordering by a column that records do not show has no cursors, which would show it', async (t) => {
+  const app = await buildApp(t, { register: (registry) => { registry.register(User, { exclude: ['password', 'email', 'admin'], filterable: ['email'] }) } })
+  for (const ordering of ['email', '-email', 'username,email']) {
+    for (const after of ['', encoded([2, 'email,id', 'alice@example.com', '2'])]) {
+      const reply = await app.get(`/api/user/?ordering=${ordering}&after=${after}&limit=2`)
+      t.equal(reply.statusCode, 400)
+      t.match(reply.json(), { code: 'REST_MODELS_INVALID_PAGE', details: [{ field: 'after', message: /records do not show/ }] })
+    }
+  }
+  t.equal(app.statements.length, 0)
+  t.equal((await app.get('/api/user/?ordering=email&limit=2')).statusCode, 200)
+  const { next } = (await app.get('/api/user/?after=&ordering=username&email__like=%25e%25&limit=2')).json().meta
+  t.same(decoded(next), [2, 'username,id', 'alice', '2'])
+  const closed = await app.get('/api/user/?ordering=admin&after=')
+  t.same(closed.body, (await app.get('/api/user/?ordering=nonsense&after=')).body, 'a hidden column is one that does not exist')
+})
+
+test('D-71: a cursor that would make the link too long gives way to the number of the page', async (t) => {
+  const rows = Array.from({ length: 6 }, (_, index) => ({ ...things(1)?.[0], id: index + 1, title: 'x'.repeat(4000 + index) }))
+  const app = await build(t, rows)
+  const { metas, ids } = await walk(app, '/api/thing/?ordering=title&limit=2&after=')
+  t.same(ids, [1, 2, 3, 4, 5, 6])
+  t.match(metas, [{ next: '/api/thing/?limit=2&page=2&ordering=title', previous: '' }, { previous: '/api/thing/?limit=2&page=1&ordering=title' }, {}])
+  t.ok((await app.get('/api/thing/?ordering=id&limit=2&after=')).json().meta.next.includes('after='))
+  const small = await build(t, rows, { options: { limits: { offset: 2 } } })
+  t.same((await walk(small, '/api/thing/?ordering=title&limit=2&after=')).ids, [1, 2, 3, 4], 'as far as records may be skipped')
+})
+
+const moments = { sqlite: ['2024-02-01T10:00:00', '2024-02-01 10:00:00.5', '2024-02-01'], postgres: ['2024-02-01 10:00:00.5', 'infinity', '0044-03-15 00:00:00 BC'], mariadb: ['2024-02-01 10:00:00.5'] }[engine]
+const floats = { sqlite: [], postgres: ['real', 'numeric(30, 20)'], mariadb: ['float', 'decimal(30, 20)'] }[engine]
+
+/** An app on a table whose column `value` was made elsewhere. */
+async function foreign (t: Test, Model: Model, type: string, values: ReadonlyArray<string | null>) {
+  const app = await buildApp(t, { models: [Model], register: (registry) => { registry.register(Model) } })
+  const table = sql.table(Model.table)
+  await sql`alter table ${table} drop column ${sql.ref('value')}`.execute(app.db)
+  await sql`alter table ${table} add column ${sql.ref('value')} ${sql.raw(type)}`.execute(app.db)
+  for (const value of values) await app.db.insertInto(Model.table).values({ value }).execute()
+  return app
+}
+
+const At = defineModel('At', { other: integer({ nullable: true }), value: datetime({ nullable: true }) })
+const Ratio = defineModel('Ratio', { other: integer({ nullable: true }), value: number({ nullable: true }) })
+
+for (const moment of moments) {
+  test(`D-71: a datetime that another program stored as ${moment} is passed by the number of the page`, async (t) => {
+    const type = { sqlite: 'datetime', postgres: 'timestamp', mariadb: 'datetime(6)' }[engine]
+    const app = await foreign(t, At, type, [null, moment, moment, moment, '2024-02-01 10:00:01', '2024-02-01 10:00:01', '2024-02-01 10:00:02'])
+    for (const ordering of ['value', '-value']) {
+      const whole = valuesOf(await app.get(`/api/at/?ordering=${ordering}`), 'id')
+      t.equal(whole.length, 7)
+      const { ids, metas } = await walk(app, `/api/at/?ordering=${ordering}&limit=1&after=`)
+      t.same(ids, whole)
+      t.ok(metas.some(({ next }) => next.includes('page=')))
+      if (ordering === 'value') t.match(metas[0], { next: /after=/ }, 'but not where it is not in the way')
+    }
+  })
+}
+
+for (const type of floats) {
+  test(`D-71: a number that is stored as ${type} is passed by the number of the page, unless it is exact`, async (t) => {
+    const app = await foreign(t, Ratio, type, ['0.1', '0.1', '0.2', '0.5', '0.30000000000000000001', '0.3', null])
+    for (const ordering of ['value', '-value']) {
+      const whole = valuesOf(await app.get(`/api/ratio/?ordering=${ordering}`), 'id')
+      t.same((await walk(app, `/api/ratio/?ordering=${ordering}&limit=1&after=`)).ids, whole)
+    }
+  })
+}
