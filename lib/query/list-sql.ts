@@ -7,7 +7,7 @@ import { operators } from '../vocabulary/operators.js'
 import { Slot, type Parameter } from '../vocabulary/storage.js'
 import { conditionSql } from './condition.js'
 import { deadlineFunction, type Engine } from './engine.js'
-import { waysAfter, type Bound, type Conditions } from './seek.js'
+import { waysAfter, type Bound, type Way } from './seek.js'
 import { columnRef, selection } from './selection.js'
 
 /** What every list of a resource has in common: the table and the columns. */
@@ -43,12 +43,14 @@ type OpenCondition = Omit<PlannedCondition, 'values'> & { readonly values: reado
 
 /** The SQL of a list. Names come from the models, values are parameters. */
 export function compileList (engine: Engine, base: ListBase, plan: OpenPlan): CompiledQuery {
-  const [way = [], ...others] = plan.bounds.length === 0 ? [] : waysAfter(plan.bounds, engine.dialect)
+  const [way = everyRow, ...others] = plan.bounds.length === 0 ? [] : waysAfter(plan.bounds, engine.dialect)
   if (others.length === 0) return selectRows(engine, base, plan, way).offset(sql<number>`${skipped}`).compile()
   return selectFirst(engine, base, plan, [way, ...others])
 }
 
-function selectRows ({ db, dialect, hasDeadline }: Engine, { model, columns }: ListBase, plan: OpenPlan, way: Conditions) {
+const everyRow: Way = { conditions: [], fixed: 0 }
+
+function selectRows ({ db, dialect, hasDeadline }: Engine, { model, columns }: ListBase, plan: OpenPlan, way: Way) {
   const { joins, conditions, ordering, leadsOn } = plan
   let query = db.selectFrom(`${model.table} as ${baseAlias}`).select(selection(columns, dialect, baseAlias))
   if (leadsOn) query = query.select(isWhole(ordering, dialect).as(wholeKey))
@@ -60,24 +62,24 @@ function selectRows ({ db, dialect, hasDeadline }: Engine, { model, columns }: L
     // First, since SQLite does not go on to the conditions behind one that is false.
     for (const alias of [baseAlias, ...joins.map((join) => join.alias)]) query = query.where(inTime(alias))
   }
-  for (const condition of way) query = query.where(condition)
+  for (const condition of way.conditions) query = query.where(condition)
   for (const condition of conditions) {
     // A pattern may take long in one row.
     if (hasDeadline && operators[condition.operator].syntax === 'pattern') query = query.where(inTime(condition.alias))
     query = query.where(conditionSql(condition, dialect))
   }
-  for (const order of ordering) query = query.orderBy(orderSql(order, columnRef(order.column, baseAlias), dialect))
+  for (const order of ordering.slice(way.fixed)) query = query.orderBy(orderSql(order, columnRef(order.column, baseAlias), dialect))
   return query.limit(sql<number>`${most}`)
 }
 
 /** The first rows of those that come by several ways, each of which gives no more than are wanted. */
-function selectFirst (engine: Engine, base: ListBase, plan: OpenPlan, [way = [], ...others]: readonly Conditions[]): CompiledQuery {
+function selectFirst (engine: Engine, base: ListBase, plan: OpenPlan, [way, ...others]: readonly [Way, ...Way[]]): CompiledQuery {
   const { db, dialect } = engine
   // Keys may differ in their case alone, which not every engine minds in a subquery.
   const columns = base.columns.map((column, index) => ({ ...column, key: `_${index}` }))
   const ordered = plan.ordering.map((order, index) => ({ order, key: `_by${index}` }))
   // Not every engine lets a part of a union have its own order and limit.
-  const part = (way: Conditions) => db.selectFrom(selectRows(engine, { ...base, columns }, plan, way)
+  const part = (way: Way) => db.selectFrom(selectRows(engine, { ...base, columns }, plan, way)
     .select(ordered.map(({ order, key }) => columnRef(order.column, baseAlias).as(key))).as('part')).selectAll()
   const all = others.reduce((union, way) => union.unionAll(part(way)), part(way))
   let query = db.selectFrom(all.as('rows')).select([...base.keys.map((key, index) => sql.ref(`_${index}`).as(key)), sql.ref(wholeKey).as(wholeKey)])

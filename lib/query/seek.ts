@@ -12,8 +12,15 @@ export interface Bound extends PlannedOrder {
   readonly value: Parameter
 }
 
-/** Conditions on a row: all of them must hold, or any, as is said where they stand. */
-export type Conditions = ReadonlyArray<RawBuilder<SqlBool>>
+type Conditions = ReadonlyArray<RawBuilder<SqlBool>>
+
+/** A part of a list. */
+export interface Way {
+  /** All of them must hold. */
+  readonly conditions: Conditions
+  /** How many columns of the ordering, from the first on, are the same in all its rows: engines do not always see that. */
+  readonly fixed: number
+}
 
 /** So many columns get ways of their own, so that a statement stays short whatever is asked for. */
 const maxSteps = 3
@@ -24,14 +31,13 @@ const maxSteps = 3
  * engines sort all rows.
  *
  * @param bounds  of the columns in their order; the last one is the primary key
- * @returns for each way the conditions that must all hold
  */
-export function waysAfter (bounds: readonly Bound[], dialect: Dialect): readonly Conditions[] {
+export function waysAfter (bounds: readonly Bound[], dialect: Dialect): readonly Way[] {
   const steps = Math.min(bounds.length - 1, maxSteps)
   const equals = bounds.slice(0, steps).map((bound) => isEqual(bound, dialect))
-  const ways = bounds.slice(0, steps).flatMap((bound, index) =>
-    isAfter(bound, dialect).map((condition) => [...equals.slice(0, index), condition]))
-  return [...ways, [...equals, comesAfter(bounds.slice(steps), dialect)]]
+  const ways = bounds.slice(0, steps).flatMap((bound, index) => isAfter(bound, dialect).map((condition, isNull) =>
+    ({ conditions: [...equals.slice(0, index), condition], fixed: index + isNull })))
+  return [...ways, { conditions: [...equals, comesAfter(bounds.slice(steps), dialect)], fixed: steps }]
 }
 
 /** The same as one condition. */
@@ -46,7 +52,7 @@ function any (conditions: Conditions): RawBuilder<SqlBool> {
   return sql<SqlBool>`(${sql.join(conditions, sql` or `)})`
 }
 
-/** The conditions of which one holds for a row that comes later by a column: nulls are first when ascending, and last when descending. */
+/** The conditions of which one holds for a row that comes later by a column, that on nulls second: they are first when ascending, and last when descending. */
 function isAfter ({ column, descending, value }: Bound, dialect: Dialect): Conditions {
   if (value === null) return descending ? [] : [sql<SqlBool>`${columnRef(column, baseAlias)} is not null`]
   if (!descending) return [condition(column, 'gt', value, dialect)]
