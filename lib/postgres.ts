@@ -29,19 +29,21 @@ class NodePool implements PostgresPool {
   readonly #nodes: Nodes<pg.Pool>
   readonly #names: StatementNames | undefined
   readonly #isWritable: boolean
+  readonly #timeout: number
   readonly #fit = new WeakSet<pg.PoolClient>()
 
   constructor ([first, ...others]: readonly [string, ...string[]], options: Required<ServerOptions>) {
     this.#nodes = new Nodes([openPool(first, options), ...others.map((url) => openPool(url, options))])
     this.#names = options.preparedStatements ? new StatementNames() : undefined
     this.#isWritable = options.writable
+    this.#timeout = driverTimeout(options.statementTimeout)
   }
 
   async connect (): Promise<PostgresPoolClient> {
     return await this.#nodes.connect(async (node) => {
       const client = await take(node, () => this.#nodes.inUse(node) >= node.options.max)
       const release = this.#nodes.use(node)
-      const connection = new PostgresConnection(client, { names: this.#names, release, leave: () => this.#nodes.leave(node) })
+      const connection = new PostgresConnection(client, { names: this.#names, timeout: this.#timeout, release, leave: () => this.#nodes.leave(node) })
       if (!this.#fit.has(client)) await this.#requireFit(connection)
       this.#fit.add(client)
       return connection
@@ -74,7 +76,6 @@ function openPool (connectionString: string, { connections, statementTimeout }: 
     keepAlive: true,
     fallback_application_name: 'fastify-rest-models',
     types: columnTypes,
-    query_timeout: driverTimeout(statementTimeout),
     ...(statementTimeout > 0 && { statement_timeout: statementTimeout })
   })
   // Without listeners the death of a connection ends the process: of an idle one, and of one that is in use.

@@ -227,7 +227,7 @@ test('what is not SQL text is handed to the driver as it is, such as a cursor', 
   const cursor = { read: async () => [], close: async () => {} }
   const given: unknown[] = []
   const client = { query: (wanted: unknown) => { given.push(wanted); return wanted } } as pg.PoolClient
-  t.equal(new PostgresConnection(client, { names: undefined, release: () => {}, leave: () => {} }).query(cursor), cursor)
+  t.equal(new PostgresConnection(client, { timeout: 1000, names: undefined, release: () => {}, leave: () => {} }).query(cursor), cursor)
   t.same(given, [cursor])
 })
 

@@ -1,6 +1,7 @@
 import type { MysqlPoolConnection, MysqlQueryResult, MysqlStream, MysqlStreamOptions } from 'kysely'
 import type { PoolConnection, QueryError } from 'mysql2'
 import type { Socket } from 'node:net'
+import { expectAnswer } from './deadline.js'
 import { connectTimeout, driverTimeout, type ServerOptions } from './server-options.js'
 
 /** A connection of the driver, with what its declarations leave out. */
@@ -85,7 +86,7 @@ export class MariadbConnection implements MysqlPoolConnection {
    * time-out leaves out the time in which a statement is prepared, and the connection as it is.
    */
   #within (milliseconds: number, callback: Callback): (error: QueryError | null, result: unknown) => void {
-    const timer = setTimeout(() => this.#connection.stream.destroy(new Error('The server does not answer')), milliseconds)
+    const timer = expectAnswer(this.#connection.stream, milliseconds)
     let isDone = false
     return (error, result) => {
       // Of a connection that breaks while it prepares a statement the driver tells twice.

@@ -1,9 +1,12 @@
 import type { PostgresCursor, PostgresPoolClient, PostgresQueryResult } from 'kysely'
 import pg from 'pg'
+import { expectAnswer } from './deadline.js'
 import { connectTimeout } from './server-options.js'
 import type { StatementNames } from './statement-names.js'
 
 interface ConnectionSetting {
+  /** Milliseconds after which a connection that gives no answer is ended. */
+  readonly timeout: number
   /** Names of prepared statements; undefined if nothing is to be prepared. */
   readonly names: StatementNames | undefined
   /** Called when the connection is not in use any more. */
@@ -52,14 +55,18 @@ export class PostgresConnection implements PostgresPoolClient {
     }
   }
 
+  /** By callback: the driver's own promises would keep the rows until the next major garbage collection. */
   async #run<R> (text: string, values: readonly unknown[]): Promise<PostgresQueryResult<R>> {
     const name = this.#setting.names?.nameOf(text, values)
-    try {
-      return await this.#client.query({ text, values: [...values], ...(name !== undefined && { name }) }) as PostgresQueryResult<R> & pg.QueryResult
-    } catch (error) {
-      this.#judge(error)
-      throw error
-    }
+    return await new Promise((resolve, reject) => {
+      const timer = expectAnswer(this.#client.connection.stream, this.#setting.timeout)
+      this.#client.query({ text, values: [...values], ...(name !== undefined && { name }) }, (error: Error | null, result) => {
+        clearTimeout(timer)
+        if (error === null) return resolve(result as PostgresQueryResult<R> & pg.QueryResult)
+        this.#judge(error)
+        reject(error)
+      })
+    })
   }
 
   /** An error that the server did not send means that the connection broke, or that its answer is still to come. */
