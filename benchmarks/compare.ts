@@ -25,6 +25,22 @@ export async function requireSame ({ urls, requests, differs }: Pair): Promise<v
   throw new DifferentAnswers(`${requests[0].method} ${requests[0].path} ${requests[0].body ?? ''}\n--- ours\n${ours}\n--- the other\n${against}`)
 }
 
+/**
+ * Asks one server for the same records in two ways.
+ *
+ * @throws with what differs
+ */
+export async function requireSameRecords (url: string, requests: readonly [LoadRequest, LoadRequest]): Promise<void> {
+  const [one, other] = [await recordsOf(url, requests[0]), await recordsOf(url, requests[1])]
+  if (one !== other) throw new DifferentAnswers(`${requests[0].path}\n${one}\n--- ${requests[1].path}\n${other}`)
+}
+
+async function recordsOf (url: string, { path }: LoadRequest): Promise<string> {
+  const { objects } = await (await fetch(url + path)).json() as { readonly objects?: readonly object[] }
+  if (objects === undefined || objects.length === 0) throw new DifferentAnswers(`${path} is answered without records`)
+  return JSON.stringify(objects)
+}
+
 /** Two servers do not do the same, so that it means nothing which is faster. */
 export class DifferentAnswers extends Error {}
 

@@ -20,7 +20,7 @@ export interface Line {
 export function linesOf (outcome: Outcome, engine: EngineName): readonly Line[] {
   const { row: { name, what, bound } } = outcome
   const common = { name, what, bound }
-  if ('problem' in outcome) return [{ ...common, figure: outcome.problem, target: '', isReached: outcome.isFailure ? false : undefined }]
+  if ('problem' in outcome) return [{ ...common, figure: outcome.problem, target: '', isReached: false }]
   if ('ratio' in outcome) return [{ ...common, ...ratioLine(outcome, engine) }]
   return 'memory' in outcome ? memoryLines(outcome).map((line) => ({ ...common, ...line })) : startUpLines(outcome).map((line) => ({ ...common, ...line }))
 }

@@ -1,6 +1,7 @@
 import type { RatioCase, Side } from '../cases.js'
-import { requireSame } from '../compare.js'
+import { requireSame, requireSameRecords } from '../compare.js'
 import type { LoadRequest } from '../load/generate.js'
+import type { RequestMaker } from '../requests.js'
 import { startLoad, type Load } from '../processes/load.js'
 import type { Server } from '../processes/server.js'
 import { seeded } from '../random.js'
@@ -47,7 +48,7 @@ export async function measureRatio (row: RatioCase, setting: Setting): Promise<R
       const load = await startLoad(setting.cores.load)
       try {
         const contest = new Contest(setting, load, sides, [ours, against])
-        await contest.compare(row.differs ?? [])
+        await contest.compare(row)
         return await contest.run()
       } finally {
         await load.end()
@@ -73,10 +74,18 @@ class Contest {
     this.#servers = servers
   }
 
-  async compare (differs: readonly string[]): Promise<void> {
+  async compare ({ same, differs = [] }: RatioCase): Promise<void> {
     const urls = [this.#servers[0].url, this.#servers[1].url] as const
+    if (same !== undefined) return await this.#compareRecords(urls, same)
     const [ours, others] = [this.#requests(0, 0, samples), this.#requests(1, 0, samples)]
     for (const [index, request] of ours.entries()) await requireSame({ urls, requests: [request, others[index] ?? request], differs })
+  }
+
+  async #compareRecords (urls: readonly string[], same: RequestMaker): Promise<void> {
+    for (const [index, { requests, times }] of this.#sides.entries()) {
+      const messages = this.#setting.extent.rows * times
+      if (requests === this.#sides[0].requests) await requireSameRecords(urls[index] ?? '', [requests(seeded(0), messages), same(seeded(0), messages)])
+    }
   }
 
   async run (): Promise<RatioResult> {
