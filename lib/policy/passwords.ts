@@ -41,7 +41,7 @@ export async function hashPassword (password: string): Promise<string> {
 export class Passwords {
   readonly #dummyHash: string
   readonly #key = randomBytes(32).toString('base64')
-  readonly #remembered = new LRUCache<string, true>({ max: maxRemembered, ttl: rememberedFor, ttlResolution: 1000 })
+  readonly #remembered = new LRUCache<string, true>({ max: maxRemembered, ttl: rememberedFor, ttlResolution: 100 })
   readonly #running = new Map<string, Promise<boolean>>()
   readonly #limit = pLimit(availableParallelism())
   readonly #verifiers = new WeakMap<Verify, number>()
