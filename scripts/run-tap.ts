@@ -14,6 +14,7 @@ export interface Outcome {
 }
 
 const root = fileURLToPath(new URL('..', import.meta.url))
+const tap = `${root}/node_modules/.bin/tap`
 const summary = '# { total: '
 
 /** The run under way, if any, and the signal that ended it and forbids others. */
@@ -43,11 +44,17 @@ export function interruption (): NodeJS.Signals | undefined {
   return signal
 }
 
+/** Makes tap have the plugins that .taprc names, and no others. */
+export async function buildTap (): Promise<void> {
+  const [code] = await once(spawn(tap, ['build'], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] }), 'close') as [number | null]
+  if (code !== 0) throw new Error(`tap build ended with ${code}`)
+}
+
 /** One run of tap, whose output goes straight through. */
 export async function runTap (name: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<Outcome> {
   // Through the pipe, tap would not know that a person is looking on.
   const reporter = process.stdout.isTTY ? ['--reporter=base', '--color'] : []
-  const child = spawn(`${root}/node_modules/.bin/tap`, [...reporter, `--jobs=${2 * availableParallelism()}`, ...args], {
+  const child = spawn(tap, [...reporter, `--jobs=${2 * availableParallelism()}`, ...args], {
     cwd: root,
     env: { ...process.env, ...env },
     // A process group of its own, all of which can be sent a signal.

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { engineNames, findEngine, variableOf, type EngineName, type FoundEngine, type MissingEngine } from '../test/engines/find-engine.js'
 import { reasonOf } from '../test/engines/sql.js'
-import { interruption, listenForSignals, runTap, toLine, type Outcome } from './run-tap.js'
+import { buildTap, interruption, listenForSignals, runTap, toLine, type Outcome } from './run-tap.js'
 
 /**
  * What `npm test` runs: all test files on SQLite, with coverage, and then, on each other engine that is found, those which
@@ -48,6 +48,7 @@ async function findAndRun (): Promise<number> {
   const engines: Engines = new Map(await Promise.all(engineNames.map(async (name) => [name, await findEngine(name)] as const)))
   for (const [name, found] of engines) console.log(`${name}: ${found.url === undefined ? `not found: ${found.why}` : found.how}`)
   try {
+    await buildTap()
     if (process.env['CI'] === 'true' && missingOf(engines).length > 0) throw new Error('With CI=true no engine may be missing.')
     const outcomes = await runAll(engines)
     report(outcomes, engines)
