@@ -27,9 +27,9 @@ export const list: Handler<ListEnvelope> = (resource) => async (request) => {
   const wanted = parseListQuery(queryOf(request.url), limits.queryLength)
   const plan = planList(resource.list, wanted, modelsClosedTo(request, resource))
   const { rows, hasNext, last } = await runList(reader, resource.list, plan)
-  const { limit, page } = plan
+  const { limit, start } = plan
   const cursor = last && writeCursor(plan, last, reader.dialect)
-  const links = { name, url, limit, page, hasNext, cursor, limits }
+  const links = { name, url, limit, start, hasNext, cursor, limits }
   return toEnvelope(rows.map(toListed), links, wanted)
 }
 

@@ -79,9 +79,10 @@ class DirectConnection implements SyncConnection {
 
   execute ({ sql, parameters }: CompiledQuery): Outcome {
     const statement = this.#statements(sql)
-    return statement.reader
-      ? { row: statement.get(parameters) as Row | undefined, changed: 0 }
-      : { row: undefined, changed: statement.run(parameters).changes }
+    if (!statement.reader) return { row: undefined, changed: statement.run(parameters).changes }
+    // The commit of a write comes behind its last row: get() would stop before, and pass over a commit that fails.
+    const row = statement.readonly ? statement.get(parameters) : statement.all(parameters)[0]
+    return { row: row as Row | undefined, changed: 0 }
   }
 
   readArrays ({ sql, parameters }: CompiledQuery): ArrayRows {

@@ -22,8 +22,8 @@ const busyTimeout = 2000
 
 /**
  * Opens a SQLite database the way the plugin wants it: WAL, foreign keys, an explicit `synchronous`, prepared statements
- * kept, a deadline for lists, and for a file a second connection that the plugin reads on, so that it neither sees nor
- * awaits a transaction of yours. `db.destroy()` closes both.
+ * kept, a deadline for lists, and for a file a second connection, on which the plugin lists and reads records: there it
+ * neither sees nor awaits a transaction of yours, and it does not see temporary tables. `db.destroy()` closes both.
  *
  * @param path     of the database file, created if it does not exist; `:memory:` for one that lives in the process
  * @throws REST_MODELS_UNSUPPORTED_DATABASE if the file cannot be opened, or if this version of better-sqlite3 is known to

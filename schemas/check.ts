@@ -25,6 +25,7 @@ export function checkCompiler (): CheckCompiler {
   }
   return {
     ofObject: (schema) => {
+      ajv.validateSchema(schema, true)
       let validate: ValidateFunction | undefined
       return (value) => {
         validate ??= ajv.compile(schema)

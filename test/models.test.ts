@@ -101,6 +101,7 @@ const faults: Record<string, Fault> = {
   'no precision': { wrong: one(decimal({ precision: 0, scale: 0 })), right: one(decimal({ precision: 1, scale: 0 })), message: /'precision' must be from 1 to 15/ },
   'more scale than precision': { wrong: one(decimal({ precision: 4, scale: 5 })), right: one(decimal({ precision: 4, scale: 4 })), message: /^field 'size' of model 'Thing': 'scale' must be from 0 to 'precision'/ },
   'an unknown format': { wrong: one(text({ format: 'emial' })), right: one(text({ format: 'email' })), message: /^field 'size' of model 'Thing': 'format' is one of .*email/ },
+  'a choice that is named twice': { wrong: one(text({ enum: ['a', 'a'] })), right: one(text({ enum: ['a', 'A'] })), message: /'enum' names a text twice/ },
   'no choices': { wrong: one(text({ enum: [] })), right: one(text({ enum: [''] })), message: /^field 'size' of model 'Thing'.*'enum'/ },
   'a length below 0': { wrong: one(text({ minLength: -1 })), right: one(text({ minLength: 0 })), message: /^field 'size' of model 'Thing'.*'minLength'/ },
   'a bound that is no number': { wrong: one(integer({ maximum: '9' as never })), right: one(integer({ maximum: 9 })), message: /^field 'size' of model 'Thing'.*'maximum'/ }

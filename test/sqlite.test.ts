@@ -254,6 +254,19 @@ test('D-72: the connection for reads writes nothing, and a database that is clos
   t.equal((await get('/api/note/')).statusCode, 503)
 })
 
+test('D-72: a transaction that is given as the database is written and read in', async (t) => {
+  const root = openSqlite(join(t.testdir(), 'site.db'))
+  t.teardown(async () => { await root.destroy() })
+  await createTables(root, [Note])
+  const db = await root.startTransaction().execute()
+  const { get, post } = await buildApp(t, { models: [], options: { db }, register: (registry) => { registry.register(Note, { auth: anybody }) } })
+  t.equal((await post('/api/note/', { message: 'for now' })).statusCode, 201)
+  t.equal((await get('/api/note/1/')).json().message, 'for now')
+  t.equal((await get('/api/note/')).json().objects.length, 1)
+  await db.rollback().execute()
+  t.same(await root.selectFrom('note').selectAll().execute(), [])
+})
+
 /** Matching this against that takes about 10 ms: it is tried at every character. */
 const slowPattern = `%25${'a'.repeat(120)}b`
 const slowText = 'a'.repeat(64 * 1024)

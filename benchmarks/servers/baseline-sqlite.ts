@@ -46,7 +46,8 @@ app.get<ByKey>('/api/message/:id/', { schema: schemas.read }, ({ params }, reply
 
 app.post<Create>('/api/message/', { schema: schemas.create, preHandler: guard }, (request, reply) => {
   const { user_id: given, content, pub_date: date = now() } = request.body
-  const row = statements.create.get(policy === 'owner' ? userIdOf(request) : given, content, date)
+  // all(): get() stops before the commit, and passes over one that fails.
+  const [row] = statements.create.all(policy === 'owner' ? userIdOf(request) : given, content, date)
   reply.code(201).header('location', `/api/message/${row?.id}/`).send(row)
 })
 
@@ -56,9 +57,9 @@ app.put<Update>('/api/message/:id/', { schema: schemas.update, preHandler: [auth
   const owner = statements.owner.get(id)
   if (owner === undefined) return refuse(reply, 404)
   if (owner.user_id !== user) return refuse(reply, 403)
-  const row = body.pub_date === undefined && body.content !== undefined
-    ? statements.content.get(body.content, id, user)
-    : statements.both.get(body.content ?? null, body.pub_date ?? null, id, user)
+  const [row] = body.pub_date === undefined && body.content !== undefined
+    ? statements.content.all(body.content, id, user)
+    : statements.both.all(body.content ?? null, body.pub_date ?? null, id, user)
   reply.send(row)
 })
 

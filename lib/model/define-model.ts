@@ -90,6 +90,7 @@ function optionFault ({ nullable, onDelete, format, precision = 15, scale = 2, .
 function boundFault (options: FieldOptions): string | undefined {
   const { enum: choices } = options
   if (choices !== undefined && !(Array.isArray(choices) && choices.length > 0 && choices.every(isStorable))) return "'enum' must be a list of at least one text, without NUL characters and broken surrogate pairs"
+  if (choices !== undefined && new Set(choices).size < choices.length) return "'enum' names a text twice"
   const length = (['minLength', 'maxLength'] as const).find((name) => !isUndefinedOr(options[name], (value) => Number.isSafeInteger(value) && value >= 0))
   if (length !== undefined) return `'${length}' must be a whole number of at least 0`
   const bound = (['minimum', 'maximum'] as const).find((name) => !isUndefinedOr(options[name], Number.isFinite))

@@ -4,30 +4,34 @@ import type { Dialect } from '../vocabulary/dialects.js'
 import type { Stored } from '../vocabulary/storage.js'
 import type { ListPlan, PlannedOrder } from './list-plan.js'
 
-/** Where a page begins: its number, counted from 1, and what the record before it has in the columns of the ordering. */
+/** Where a page begins: behind how many records, and what the last of them has in the columns of the ordering. */
 interface Position {
-  readonly page: number
+  readonly start: number
   readonly after: readonly Stored[]
 }
 
 const parameter = 'after'
-const firstPage: Position = Object.freeze({ page: 1, after: [] })
+const firstPage: Position = Object.freeze({ start: 0, after: [] })
+/** More records than any table has, and exact when another page is added. */
+const maxStart = 2 ** 52
 
 /**
- * The cursor of the page behind a list: base64url of the JSON of the next page's number, the ordering, and for each of
- * its columns a value as the text of a filter, or null.
+ * The cursor of the page behind a list: base64url of the JSON of how many records come before that page, the ordering, and
+ * for each of its columns a value as the text of a filter, or null.
  *
  * @param last  what the last record of the list has in the columns of the ordering, as the engine gave it
  * @returns undefined if a filter by these texts would not find exactly these values
  */
-export function writeCursor ({ ordering, page }: ListPlan, last: readonly Stored[], dialect: Dialect): string | undefined {
+export function writeCursor ({ ordering, start, limit }: ListPlan, last: readonly Stored[], dialect: Dialect): string | undefined {
+  const next = start + limit
+  if (!isStart(next)) return undefined
   const texts: Array<string | null> = []
   for (const [index, { column }] of ordering.entries()) {
     const text = writeValue(column, last[index] as Stored, dialect)
     if (text === undefined) return undefined
     texts.push(text)
   }
-  return Buffer.from(JSON.stringify([page + 1, nameOf(ordering), ...texts])).toString('base64url')
+  return Buffer.from(JSON.stringify([next, nameOf(ordering), ...texts])).toString('base64url')
 }
 
 /**
@@ -38,9 +42,9 @@ export function writeCursor ({ ordering, page }: ListPlan, last: readonly Stored
  */
 export function readCursor (text: string, ordering: readonly PlannedOrder[], dialect: Dialect): Position {
   if (text === '') return firstPage
-  const [page, name, ...texts] = decodeList(text)
-  if (!isPageNumber(page) || name !== nameOf(ordering) || texts.length !== ordering.length) throw notACursor()
-  return { page, after: ordering.map(({ column }, index) => readValue(column, texts[index], dialect)) }
+  const [start, name, ...texts] = decodeList(text)
+  if (!isStart(start) || name !== nameOf(ordering) || texts.length !== ordering.length) throw notACursor()
+  return { start, after: ordering.map(({ column }, index) => readValue(column, texts[index], dialect)) }
 }
 
 /** Whoever asks must not learn from a cursor what the records do not show. */
@@ -53,8 +57,8 @@ function nameOf (ordering: readonly PlannedOrder[]): string {
   return ordering.map(({ column, descending }) => `${descending ? '-' : ''}${column.key}`).join()
 }
 
-function isPageNumber (page: unknown): page is number {
-  return Number.isSafeInteger(page) && Number(page) > 1 && Number.isSafeInteger(Number(page) + 1)
+function isStart (start: unknown): start is number {
+  return Number.isSafeInteger(start) && Number(start) > 0 && Number(start) < maxStart
 }
 
 function decodeList (text: string): readonly unknown[] {
@@ -70,6 +74,8 @@ function decodeList (text: string): readonly unknown[] {
 function writeValue (column: Column, stored: Stored, dialect: Dialect): string | null | undefined {
   if (stored === null) return column.nullable ? null : undefined
   const text = String(decode(column, stored, dialect))
+  // What stands for bytes that are no text, which SQLite keeps and finds in another place of the ordering.
+  if (text.includes('\ufffd')) return undefined
   const value = valueKindOf(column).parse(text, column.options)
   if (value === undefined) return undefined
   const encoded = encode(column, value, dialect)

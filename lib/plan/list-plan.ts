@@ -30,8 +30,8 @@ export interface ListPlan {
   /** Ends with the primary key, so that the order is total. */
   readonly ordering: readonly PlannedOrder[]
   readonly limit: number
-  /** Counted from 1. */
-  readonly page: number
+  /** How many records come before the page. */
+  readonly start: number
   /**
    * What the record before the page has in the columns of the ordering, none before the first page; undefined if the
    * page is told by its number.

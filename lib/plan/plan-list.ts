@@ -21,8 +21,8 @@ export function planList (scope: ListScope, wanted: ListRequest, closed: Readonl
   const { joins, conditions } = planFilters(scope, wanted.filters, closed)
   const ordering = planOrdering(scope.access, wanted.ordering)
   const limit = planLimit(scope, wanted)
-  const { page, after } = wanted.after === undefined ? planPage(scope, wanted, limit) : planCursor(scope, wanted.after, ordering)
-  return { joins, conditions, ordering, limit, page, after }
+  const { start, after } = wanted.after === undefined ? planPage(scope, wanted, limit) : planCursor(scope, wanted.after, ordering)
+  return { joins, conditions, ordering, limit, start, after }
 }
 
 function planOrdering (access: Access, written: readonly string[]): readonly PlannedOrder[] {
@@ -56,11 +56,12 @@ function planLimit ({ defaultLimit, maxLimit }: ListScope, { limit = defaultLimi
   return limit
 }
 
-type Place = Pick<ListPlan, 'page' | 'after'>
+type Place = Pick<ListPlan, 'start' | 'after'>
 
 function planPage ({ limits }: ListScope, { page }: ListRequest, limit: number): Place {
-  if ((page - 1) * limit > limits.offset) throw invalidPage('page', `must not skip more than ${limits.offset} records`)
-  return { page, after: undefined }
+  const start = (page - 1) * limit
+  if (start > limits.offset) throw invalidPage('page', `must not skip more than ${limits.offset} records`)
+  return { start, after: undefined }
 }
 
 function planCursor ({ columns, dialect }: ListScope, text: string, ordering: readonly PlannedOrder[]): Place {

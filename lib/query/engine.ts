@@ -87,7 +87,9 @@ export function readHandle (handle: AnyKysely, role: Role = 'writer'): Handle {
   if (dialect === undefined) {
     throw new errors.UnsupportedDatabase(`'db' runs on ${names[0]}; supported: ${Object.keys(dialects).join(', ')}`)
   }
-  return { db, dialect, sync: (adapter as { readonly [kSync]?: Readonly<Record<Role, SyncConnection>> })[kSync]?.[role] }
+  // A transaction shares the adapter, but has a connection that the others must not use.
+  const connections = given.isTransaction ? undefined : (adapter as { readonly [kSync]?: Readonly<Record<Role, SyncConnection>> })[kSync]
+  return { db, dialect, sync: connections?.[role] }
 }
 
 /** The names of the class of an object and of those that it extends. */

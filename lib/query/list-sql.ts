@@ -4,7 +4,7 @@ import type { Model } from '../model/define-model.js'
 import { baseAlias, type ListPlan, type PlannedCondition, type PlannedOrder } from '../plan/list-plan.js'
 import type { Dialect } from '../vocabulary/dialects.js'
 import { operators } from '../vocabulary/operators.js'
-import { Slot, type Parameter } from '../vocabulary/storage.js'
+import type { Parameter, Slot } from '../vocabulary/storage.js'
 import { conditionSql } from './condition.js'
 import { deadlineFunction, type Engine } from './engine.js'
 import { waysAfter, type Bound, type Way } from './seek.js'
@@ -25,14 +25,15 @@ export interface ListBase {
 /** Behind the keys of a row from which a cursor may be made: 1 if it tells in full what the ordering depends on, else 0. No key begins so. */
 export const wholeKey = '_whole'
 
-// The values that every list has, in this order.
-const [deadline, most, skipped] = [new Slot(0), new Slot(1), new Slot(2)]
-/** The position of the first value that not every list has: those of the cursor, and then those of the conditions. */
-export const firstOfOthers = 3
-
 /** A plan whose values are still to come. */
 export interface OpenPlan extends Pick<ListPlan, 'joins' | 'ordering'> {
   readonly conditions: readonly OpenCondition[]
+  /** The moment at which the list is given up. */
+  readonly deadline: Slot
+  /** How many rows are wanted. */
+  readonly most: Slot
+  /** How many rows come before them. */
+  readonly skipped: Slot
   /** Where the cursor stands; none on a first page. */
   readonly bounds: readonly Bound[]
   /** Whether a cursor may be made of the last row. */
@@ -44,14 +45,14 @@ type OpenCondition = Omit<PlannedCondition, 'values'> & { readonly values: reado
 /** The SQL of a list. Names come from the models, values are parameters. */
 export function compileList (engine: Engine, base: ListBase, plan: OpenPlan): CompiledQuery {
   const [way = everyRow, ...others] = plan.bounds.length === 0 ? [] : waysAfter(plan.bounds, engine.dialect)
-  if (others.length === 0) return selectRows(engine, base, plan, way).offset(sql<number>`${skipped}`).compile()
+  if (others.length === 0) return selectRows(engine, base, plan, way).offset(sql<number>`${plan.skipped}`).compile()
   return selectFirst(engine, base, plan, [way, ...others])
 }
 
 const everyRow: Way = { conditions: [], fixed: 0 }
 
 function selectRows ({ db, dialect, hasDeadline }: Engine, { model, columns }: ListBase, plan: OpenPlan, way: Way) {
-  const { joins, conditions, ordering, leadsOn } = plan
+  const { joins, conditions, ordering, deadline, most, leadsOn } = plan
   let query = db.selectFrom(`${model.table} as ${baseAlias}`).select(selection(columns, dialect, baseAlias))
   if (leadsOn) query = query.select(isWhole(ordering, dialect).as(wholeKey))
   for (const { alias, from, column, table } of joins) {
@@ -60,12 +61,12 @@ function selectRows ({ db, dialect, hasDeadline }: Engine, { model, columns }: L
   }
   if (hasDeadline && mayTakeLong(plan)) {
     // First, since SQLite does not go on to the conditions behind one that is false.
-    for (const alias of [baseAlias, ...joins.map((join) => join.alias)]) query = query.where(inTime(alias))
+    for (const alias of [baseAlias, ...joins.map((join) => join.alias)]) query = query.where(inTime(alias, deadline))
   }
   for (const condition of way.conditions) query = query.where(condition)
   for (const condition of conditions) {
     // A pattern may take long in one row.
-    if (hasDeadline && operators[condition.operator].syntax === 'pattern') query = query.where(inTime(condition.alias))
+    if (hasDeadline && operators[condition.operator].syntax === 'pattern') query = query.where(inTime(condition.alias, deadline))
     query = query.where(conditionSql(condition, dialect))
   }
   for (const order of ordering.slice(way.fixed)) query = query.orderBy(orderSql(order, columnRef(order.column, baseAlias), dialect))
@@ -84,7 +85,7 @@ function selectFirst (engine: Engine, base: ListBase, plan: OpenPlan, [way, ...o
   const all = others.reduce((union, way) => union.unionAll(part(way)), part(way))
   let query = db.selectFrom(all.as('rows')).select([...base.keys.map((key, index) => sql.ref(`_${index}`).as(key)), sql.ref(wholeKey).as(wholeKey)])
   for (const { order, key } of ordered) query = query.orderBy(orderSql(order, sql`${sql.ref(key)}`, dialect))
-  return query.limit(sql<number>`${most}`).compile()
+  return query.limit(sql<number>`${plan.most}`).compile()
 }
 
 /** 1 if the row that is selected tells the values of the ordering in full, else 0. */
@@ -110,6 +111,6 @@ function mayTakeLong ({ conditions, ordering }: OpenPlan): boolean {
 }
 
 /** Naming a column of each table makes SQLite ask at every row of that table, wherever it stands in the loops. */
-function inTime (alias: string): RawBuilder<SqlBool> {
+function inTime (alias: string, deadline: Slot): RawBuilder<SqlBool> {
   return sql<SqlBool>`${sql.raw(deadlineFunction)}(${deadline}, ${sql.ref(`${alias}.id`)})`
 }

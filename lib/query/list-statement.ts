@@ -3,7 +3,7 @@ import type { ListPlan, PlannedCondition, PlannedOrder } from '../plan/list-plan
 import { operators } from '../vocabulary/operators.js'
 import { Slot, type Stored } from '../vocabulary/storage.js'
 import type { Engine } from './engine.js'
-import { compileList, firstOfOthers, wholeKey, type ListBase, type OpenPlan } from './list-sql.js'
+import { compileList, wholeKey, type ListBase, type OpenPlan } from './list-sql.js'
 
 export { wholeKey }
 export type { ListBase }
@@ -12,20 +12,31 @@ export type { ListBase }
 export function listStatement (engine: Engine, base: ListBase, plan: ListPlan): CompiledQuery {
   const { shapes } = engine
   const shape = shapeOf(engine, base, plan)
-  const compiled = shapes.get(shape) ?? compileList(engine, base, withSlots(plan))
+  const { open, values } = splitPlan(base, plan)
+  const compiled = shapes.get(shape) ?? compileList(engine, base, open)
   shapes.set(shape, compiled)
-  return withValues(compiled, valuesOf(base, plan))
+  return withValues(compiled, values)
 }
 
 function withValues ({ query, queryId, sql, parameters }: CompiledQuery, values: readonly Stored[]): CompiledQuery {
   return { query, queryId, sql, parameters: parameters.map((parameter) => parameter instanceof Slot ? values[parameter.position] : parameter) }
 }
 
-function valuesOf ({ statementTime }: ListBase, { conditions, limit, page, after }: ListPlan): readonly Stored[] {
-  const values: Stored[] = [performance.now() + statementTime, limit + 1, after === undefined ? (page - 1) * limit : 0]
-  for (const value of after ?? []) if (value !== null) values.push(value)
-  for (const condition of conditions) if (!isConstant(condition)) values.push(...condition.values)
-  return values
+/** A plan with slots in place of its values, and the values in the order of the slots. */
+function splitPlan ({ statementTime }: ListBase, { joins, conditions, ordering, limit, start, after }: ListPlan): { readonly open: OpenPlan, readonly values: readonly Stored[] } {
+  const values: Stored[] = []
+  const slotOf = (value: Stored): Slot => new Slot(values.push(value) - 1)
+  const open = {
+    joins,
+    ordering,
+    deadline: slotOf(performance.now() + statementTime),
+    most: slotOf(limit + 1),
+    skipped: slotOf(after === undefined ? start : 0),
+    leadsOn: after !== undefined,
+    bounds: (after ?? []).map((value, index) => ({ ...ordering[index] as PlannedOrder, value: value === null ? null : slotOf(value) })),
+    conditions: conditions.map((condition) => isConstant(condition) ? condition : { ...condition, values: condition.values.map(slotOf) })
+  }
+  return { open, values }
 }
 
 /** All that the SQL of a list depends on; no name in it has a space. */
@@ -39,18 +50,6 @@ function shapeOf ({ dialect }: Engine, { name }: ListBase, { joins, conditions, 
   for (const { column, descending } of ordering) shape += ` ${column.key} ${descending}`
   if (after !== undefined) shape += ` after ${after.map((value) => value === null).join()}`
   return shape
-}
-
-function withSlots ({ joins, conditions, ordering, after }: ListPlan): OpenPlan {
-  let position = firstOfOthers
-  const slot = (): Slot => new Slot(position++)
-  return {
-    joins,
-    ordering,
-    leadsOn: after !== undefined,
-    bounds: (after ?? []).map((value, index) => ({ ...ordering[index] as PlannedOrder, value: value === null ? null : slot() })),
-    conditions: conditions.map((condition) => isConstant(condition) ? condition : { ...condition, values: condition.values.map(slot) })
-  }
 }
 
 /** Whether the SQL of a condition depends on its values. */

@@ -35,8 +35,8 @@ const maxSteps = 3
 export function waysAfter (bounds: readonly Bound[], dialect: Dialect): readonly Way[] {
   const steps = Math.min(bounds.length - 1, maxSteps)
   const equals = bounds.slice(0, steps).map((bound) => isEqual(bound, dialect))
-  const ways = bounds.slice(0, steps).flatMap((bound, index) => isAfter(bound, dialect).map((condition, isNull) =>
-    ({ conditions: [...equals.slice(0, index), condition], fixed: index + isNull })))
+  const ways = bounds.slice(0, steps).flatMap((bound, index) => laterBy(bound, dialect).map(({ condition, isNull }) =>
+    ({ conditions: [...equals.slice(0, index), condition], fixed: isNull ? index + 1 : index })))
   return [...ways, { conditions: [...equals, comesAfter(bounds.slice(steps), dialect)], fixed: steps }]
 }
 
@@ -44,7 +44,7 @@ export function waysAfter (bounds: readonly Bound[], dialect: Dialect): readonly
 function comesAfter (bounds: readonly Bound[], dialect: Dialect): RawBuilder<SqlBool> {
   return any(bounds.reduceRight<Conditions>((later, bound) => {
     const isEqualAndLater = later.length === 0 ? [] : [sql<SqlBool>`(${isEqual(bound, dialect)} and ${any(later)})`]
-    return [...isAfter(bound, dialect), ...isEqualAndLater]
+    return [...laterBy(bound, dialect).map(({ condition }) => condition), ...isEqualAndLater]
   }, []))
 }
 
@@ -52,12 +52,11 @@ function any (conditions: Conditions): RawBuilder<SqlBool> {
   return sql<SqlBool>`(${sql.join(conditions, sql` or `)})`
 }
 
-/** The conditions of which one holds for a row that comes later by a column, that on nulls second: they are first when ascending, and last when descending. */
-function isAfter ({ column, descending, value }: Bound, dialect: Dialect): Conditions {
-  if (value === null) return descending ? [] : [sql<SqlBool>`${columnRef(column, baseAlias)} is not null`]
-  if (!descending) return [condition(column, 'gt', value, dialect)]
-  const isLess = condition(column, 'lt', value, dialect)
-  return column.nullable ? [isLess, condition(column, 'is', null, dialect)] : [isLess]
+/** The ways to come later by one column: nulls are first when ascending, and last when descending. */
+function laterBy ({ column, descending, value }: Bound, dialect: Dialect): ReadonlyArray<{ readonly condition: RawBuilder<SqlBool>, readonly isNull: boolean }> {
+  if (value === null) return descending ? [] : [{ condition: sql<SqlBool>`${columnRef(column, baseAlias)} is not null`, isNull: false }]
+  const isBeyond = { condition: condition(column, descending ? 'lt' : 'gt', value, dialect), isNull: false }
+  return descending && column.nullable ? [isBeyond, { condition: condition(column, 'is', null, dialect), isNull: true }] : [isBeyond]
 }
 
 function isEqual ({ column, value }: Bound, dialect: Dialect): RawBuilder<SqlBool> {

@@ -13,7 +13,8 @@ export interface PageLinks {
   /** Path of the list, with the final slash. */
   readonly url: string
   readonly limit: number
-  readonly page: number
+  /** How many records come before the page. */
+  readonly start: number
   readonly hasNext: boolean
   /** The cursor of the next page, if there is one. */
   readonly cursor: string | undefined
@@ -26,20 +27,36 @@ export interface PageLinks {
  * cursor, or where it makes the link too long, the next page is linked by its number.
  */
 export function toEnvelope (objects: readonly ModelRecord[], links: PageLinks, { after, rest }: ListRequest): ListEnvelope {
-  const { name, url, limit, page, hasNext, cursor, limits } = links
+  const { name, limit, start, hasNext } = links
   const others = rest.map(([parameter, value]) => `&${encodeURIComponent(parameter)}=${encodeURIComponent(value)}`).join('')
-  const link = (place: string): string => {
-    const query = `limit=${limit}&${place}${others}`
-    // A link may be longer than the request it answers, and must not lead to a refusal.
-    return query.length > limits.queryLength ? '' : `${url}?${query}`
-  }
-  const next = (): string => {
-    const byCursor = cursor === undefined ? '' : link(`after=${cursor}`)
-    return byCursor === '' && page * limit <= limits.offset ? link(`page=${page + 1}`) : byCursor
-  }
-  const hasPrevious = page > 1 && after === undefined
+  const hasPrevious = start > 0 && after === undefined
   return {
-    meta: { model: name, page, next: hasNext ? next() : '', previous: hasPrevious ? link(`page=${page - 1}`) : '' },
+    meta: {
+      model: name,
+      page: Math.floor(start / limit) + 1,
+      next: hasNext ? cursorLink(links, others) ?? numberLink(links, start + limit, others) ?? '' : '',
+      previous: hasPrevious ? numberLink(links, start - limit, others) ?? '' : ''
+    },
     objects
   }
+}
+
+function cursorLink (links: PageLinks, others: string): string | undefined {
+  return links.cursor === undefined ? undefined : link(links, `limit=${links.limit}&after=${links.cursor}${others}`)
+}
+
+/** The page that begins behind so many records: with fewer records if the number of a page would not lead there otherwise. */
+function numberLink (links: PageLinks, start: number, others: string): string | undefined {
+  if (start > links.limits.offset) return undefined
+  const limit = greatestCommonDivisor(links.limit, start)
+  return link(links, `limit=${limit}&page=${start / limit + 1}${others}`)
+}
+
+/** A link may be longer than the request it answers, and must not lead to a refusal. */
+function link ({ url, limits }: PageLinks, query: string): string | undefined {
+  return query.length > limits.queryLength ? undefined : `${url}?${query}`
+}
+
+function greatestCommonDivisor (one: number, other: number): number {
+  return other === 0 ? one : greatestCommonDivisor(other, one % other)
 }

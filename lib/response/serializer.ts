@@ -3,12 +3,16 @@ import fastJson, { type Schema } from 'fast-json-stringify'
 /** The JSON of a value, as a schema says. */
 type Serialize = (value: unknown) => string
 
-/** Gives the serializer of a schema. It is compiled when it is first used, and serves every schema that says the same. */
+/**
+ * Gives the serializer of a schema. It serves every schema that says the same, and is compiled when it is first used, unless
+ * the schema refers to others: a host put it there, and is told at the start if it cannot be compiled.
+ */
 export function serializerCompiler (): (schema: object) => Serialize {
   const serializers = new Map<string, Serialize>()
   return (schema) => {
     const text = JSON.stringify(schema, withoutFormats)
-    const serialize = serializers.get(text) ?? whenUsed(() => fastJson(JSON.parse(text) as Schema))
+    const compile = (): Serialize => fastJson(JSON.parse(text) as Schema)
+    const serialize = serializers.get(text) ?? (text.includes('"$ref":') ? compile() : whenUsed(compile))
     serializers.set(text, serialize)
     return serialize
   }

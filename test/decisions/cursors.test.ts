@@ -232,7 +232,7 @@ test('D-69: what is not a cursor of this ordering is 400 before any statement', 
   const [page, name, at, count, id] = decoded(next)
   const wrong = [
     [page, 'at,count,id', at, count, id], [page, name, at, count], [page, name, at, count, id, id], [page, name, count, at, id], [name, at, count, id],
-    [1, name, at, count, id], [0, name, at, count, id], [-2, name, at, count, id], [2.5, name, at, count, id], ['2', name, at, count, id], [null, name, at, count, id],
+    [2 ** 52, name, at, count, id], [0, name, at, count, id], [-2, name, at, count, id], [2.5, name, at, count, id], ['2', name, at, count, id], [null, name, at, count, id],
     [Number.MAX_SAFE_INTEGER, name, at, count, id], [page, name, null, count, id], [page, name, at, count, null], [page, name, at, 1, id], [page, name, [at], count, id],
     [page, name, { at }, count, id], [page, name, at, '1.5', id], [page, name, at, '99999999999', id], [page, name, at, count, '1e3'], [page, name, '2024-02-31 10:00:00', count, id],
     [page, name, at, count, 'x'.repeat(2000)], [page], [], {}, null, 'text', 7, true, { length: 5 }
@@ -291,6 +291,35 @@ test('D-71: a cursor that would make the link too long gives way to the number o
   const small = await build(t, rows, { options: { limits: { offset: 2 } } })
   t.same((await walk(small, '/api/thing/?ordering=title&limit=2&after=')).ids, [1, 2, 3, 4], 'as far as records may be skipped')
 })
+
+test('D-71: records are lost neither if the limit changes on the way: fewer are then linked at once', async (t) => {
+  const rows = Array.from({ length: 30 }, (_, index) => ({ ...things(1)?.[0], id: index + 1, title: `${String(index).padStart(3, '0')}${index === 14 ? 'x'.repeat(5000) : ''}` }))
+  const app = await build(t, rows)
+  const first = (await app.get('/api/thing/?ordering=title&limit=3&after=')).json().meta
+  t.match(first, { page: 1, next: /after=/ })
+  const second = (await app.get(`/api/thing/?ordering=title&limit=12&after=${cursorOf(first.next)}`)).json()
+  t.same(second.objects.map(({ id }: { id: number }) => id), [4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15])
+  t.match(second.meta, { page: 1, next: '/api/thing/?limit=3&page=6&ordering=title' })
+  t.same((await walk(app, second.meta.next)).ids, rows.slice(15).map(({ id }) => id))
+})
+
+test('D-71: as far as cursors can count', async (t) => {
+  const app = await build(t, things(9))
+  const cursor = encoded([2 ** 52 - 2, 'id', '2'])
+  t.match((await app.get(`/api/thing/?limit=1&after=${cursor}`)).json().meta, { page: 2 ** 52 - 1, next: /after=/ })
+  t.match((await app.get(`/api/thing/?limit=2&after=${cursor}`)).json().meta, { next: '' })
+})
+
+if (engine === 'sqlite') {
+  test('D-71: bytes that are no text are passed by the number of the page', async (t) => {
+    const Word = defineModel('Word', { value: text() })
+    const app = await buildApp(t, { models: [Word], register: (registry) => { registry.register(Word) } })
+    for (const value of [sql`'a'`, sql`cast(x'61ff' as text)`, sql`'z'`]) await app.db.insertInto('word').values({ value }).execute()
+    for (const ordering of ['value', '-value']) {
+      t.same((await walk(app, `/api/word/?ordering=${ordering}&limit=1&after=`)).ids, ordering === 'value' ? [1, 2, 3] : [3, 2, 1])
+    }
+  })
+}
 
 const moments = { sqlite: ['2024-02-01T10:00:00', '2024-02-01 10:00:00.5', '2024-02-01'], postgres: ['2024-02-01 10:00:00.5', 'infinity', '0044-03-15 00:00:00 BC'], mariadb: ['2024-02-01 10:00:00.5'] }[engine]
 const floats = { sqlite: [], postgres: ['real', 'numeric(30, 20)'], mariadb: ['float', 'decimal(30, 20)'] }[engine]

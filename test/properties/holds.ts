@@ -9,7 +9,7 @@ const seed = Number(process.env['PROPERTY_SEED'] ?? 20240229)
 const share = { sqlite: 1, postgres: 1 / 4, mariadb: 1 / 4 }[engine]
 
 /** Milliseconds after which the search for a smaller counterexample is given up. */
-const longest = 20_000
+const longest = 60_000
 
 /** Tries a property, whose checks throw, with `runs` random values, or with the engine's share of them; a failure prints the smallest counterexample and its seed. */
 export async function holds<Values> (t: Test, runs: number, property: fc.IAsyncPropertyWithHooks<Values>): Promise<void> {
