@@ -24,6 +24,9 @@ export interface StoredPassword {
   readonly verify?: Verify | undefined
 }
 
+/** What passwords are compared with where there is no hash; one serves a whole process, since making it takes a while. */
+let dummyHash: Promise<string> | undefined
+
 const maxRemembered = 1000
 const rememberedFor = 10 * 60 * 1000
 const maxWaiting = 128
@@ -52,7 +55,8 @@ export class Passwords {
   }
 
   static async create (): Promise<Passwords> {
-    return new Passwords(await hashPassword(randomBytes(32).toString('base64')))
+    dummyHash ??= hashPassword(randomBytes(32).toString('base64'))
+    return new Passwords(await dummyHash)
   }
 
   /**
