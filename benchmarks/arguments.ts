@@ -20,7 +20,7 @@ export interface Wanted extends Extent {
   readonly profile: string | undefined
 }
 
-const full: Extent = { rounds: 5, seconds: 2, rows: 100_000, requests: 200_000 }
+const full: Extent = { rounds: 5, seconds: 1, rows: 100_000, requests: 200_000 }
 
 export const usage = `npm run benchmark -- [case…] [--rounds=${full.rounds}] [--seconds=${full.seconds}] [--rows=${full.rows}] [--requests=${full.requests}] [--profile=folder]
 cases: ${cases.map(({ name }) => name).join(', ')}`

@@ -143,10 +143,11 @@ async function timeOf (work: () => Promise<unknown>): Promise<number> {
   return performance.now() - start
 }
 
-async function medianOf (count: number, work: (round: number) => Promise<unknown>): Promise<number> {
+/** The least of some times, which other processes disturb least. */
+async function fastestOf (count: number, work: (round: number) => Promise<unknown>): Promise<number> {
   const times = []
   for (let round = 0; round < count; round++) times.push(await timeOf(async () => await work(round)))
-  return times.sort((a, b) => a - b)[count >> 1] ?? NaN
+  return Math.min(...times)
 }
 
 test('a login that was remembered is cheap: less than half of a check', async (t) => {
@@ -154,8 +155,8 @@ test('a login that was remembered is cheap: less than half of a check', async (t
   // Nothing is written, since that may take longer than a check.
   const login = async (word: string, status: number) => t.equal((await put('/api/message/1/', {}, { as: ['alice', word] })).statusCode, status)
   await login('alice', 200)
-  const remembered = await medianOf(9, async () => await login('alice', 200))
-  const checked = await medianOf(9, async (round) => await login(`wrong ${round}`, 401))
+  const remembered = await fastestOf(15, async () => await login('alice', 200))
+  const checked = await fastestOf(15, async (round) => await login(`wrong ${round}`, 401))
   t.ok(remembered < checked / 2, `${remembered} ms against ${checked} ms`)
 })
 
