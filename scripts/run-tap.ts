@@ -54,7 +54,7 @@ export async function buildTap (): Promise<void> {
 export async function runTap (name: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<Outcome> {
   // Through the pipe, tap would not know that a person is looking on.
   const reporter = process.stdout.isTTY ? ['--reporter=base', '--color'] : []
-  const child = spawn(tap, [...reporter, `--jobs=${availableParallelism() + 1}`, ...args], {
+  const child = spawn(tap, [...reporter, `--jobs=${2 * availableParallelism()}`, ...args], {
     cwd: root,
     env: { ...process.env, ...env },
     // A process group of its own, all of which can be sent a signal.
