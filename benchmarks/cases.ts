@@ -1,5 +1,5 @@
 import type { EngineName } from './engines/engine.js'
-import { after, afterByNumber, create, createAsUser, deepPage, list, mixture, ofUser, read, search, update, type RequestMaker } from './requests.js'
+import { after, afterByFilter, create, createAsUser, deepPage, list, mixture, ofUser, read, search, update, type RequestMaker } from './requests.js'
 import type { PolicyName } from './servers/serve.js'
 
 /** One of the two servers that take turns, and what it is asked. */
@@ -94,7 +94,7 @@ export const cases = [
     what: '`after` page at 80 % of the rows against our own first page',
     requests: after,
     against: { server: 'ours', requests: list(20) },
-    same: afterByNumber,
+    same: afterByFilter,
     target: { sqlite: 0.9 }
   },
   {
@@ -104,7 +104,7 @@ export const cases = [
     requests: after,
     times: 10,
     against: { server: 'ours', times: 1 },
-    same: afterByNumber,
+    same: afterByFilter,
     target: { sqlite: 0.9 },
     ...sqliteOnly
   },

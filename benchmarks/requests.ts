@@ -26,14 +26,14 @@ export const list = (limit: number): RequestMaker => () => get(`/api/message/?li
 /** A page so deep that four fifths of the messages come before it: page 4,000 of 100,000 messages. */
 export const deepPage: RequestMaker = (_random, messages) => get(`/api/message/?limit=20&page=${Math.floor(messages * 0.8 / 20)}`)
 
-/** The page behind four fifths of the messages, by the cursor that the page before it has: its number, the ordering and the last id. */
+/** The page behind four fifths of the messages, by the cursor that the page before it has: how many come before, the ordering and the last id. */
 export const after: RequestMaker = (_random, messages) => {
-  const cursor = Buffer.from(JSON.stringify([messages * 0.8 / 20 + 1, 'id', String(messages * 0.8)])).toString('base64url')
+  const cursor = Buffer.from(JSON.stringify([messages * 0.8, 'id', String(messages * 0.8)])).toString('base64url')
   return get(`/api/message/?limit=20&after=${cursor}`)
 }
 
-/** The same page by its number. */
-export const afterByNumber: RequestMaker = (_random, messages) => get(`/api/message/?limit=20&page=${messages * 0.8 / 20 + 1}`)
+/** The same records by a filter. */
+export const afterByFilter: RequestMaker = (_random, messages) => get(`/api/message/?limit=20&id__gt=${messages * 0.8}`)
 
 export const ofUser: RequestMaker = (random) => get(`/api/message/?user__username=${usernameOf(randomUser(random))}&ordering=-pub_date`)
 
