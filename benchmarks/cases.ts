@@ -57,16 +57,26 @@ const onAll = (target: number): Targets => ({ sqlite: target, postgres: 0.95, ma
 const sqliteOnly = { engines: ['sqlite'] } as const
 const isOld = Number.parseInt(process.versions.node) < 22
 
+/** By profiles of 45,000 to 70,000 requests on each side, functions of their own time compared one by one. */
+const writes = 'on SQLite the statements take what they take by hand; each field is named and checked (3 µs), the credentials are kept as a digest (3.5 µs), and hooks and steps that may wait take the rest (some 8 µs)'
+
 /** What is measured. */
 export const cases = [
   { kind: 'ratio', name: 'read', what: 'read by id, random ids', requests: read, target: onAll(0.95) },
   { kind: 'ratio', name: 'list-20', what: 'first page of 20', requests: list(20), target: onAll(1.05) },
   { kind: 'ratio', name: 'list-100', what: 'first page of 100', requests: list(100), target: onAll(isOld ? 1.15 : 1.25) },
-  { kind: 'ratio', name: 'filtered', what: "20 of a user's messages by a join, newest first, random users", requests: ofUser, target: { sqlite: 0.95 } },
+  {
+    kind: 'ratio',
+    name: 'filtered',
+    what: "20 of a user's messages by a join, newest first, random users",
+    requests: ofUser,
+    target: { sqlite: 0.95 },
+    bound: 'the deadline is asked at each of some 107 rows that are sorted (0.1 µs each), and names are resolved for each request (5 µs of 95)'
+  },
   { kind: 'ratio', name: 'search', what: 'list with six filters, two of them through a join', requests: search },
   { kind: 'ratio', name: 'deep-page', what: 'the page of 20 behind 80 % of the rows, by its number (page 4,000)', requests: deepPage },
-  { kind: 'ratio', name: 'create', what: 'create, without credentials', requests: create, policy: 'open', target: onAll(0.95) },
-  { kind: 'ratio', name: 'update', what: 'update by the owner, under Basic with argon2id on both sides', requests: update, target: { sqlite: 0.95 } },
+  { kind: 'ratio', name: 'create', what: 'create, without credentials', requests: create, policy: 'open', target: onAll(0.95), bound: writes },
+  { kind: 'ratio', name: 'update', what: 'update by the owner, under Basic with argon2id on both sides', requests: update, target: { sqlite: 0.95 }, bound: writes },
   {
     kind: 'ratio',
     name: 'create-basic',
