@@ -18,9 +18,20 @@ consumer () (
   mkdir "$1" && cd "$1" &&
     npm init --yes > /dev/null &&
     npm pkg set type=module &&
-    npm pkg set --json 'allowScripts={"better-sqlite3":true}' &&
-    npm install $quiet "$tarball" fastify@5 "kysely@$2" "better-sqlite3@$3" pg@8 mysql2@3 @types/node@20 @types/pg@8 &&
+    npm install $quiet --ignore-scripts "$tarball" fastify@5 "kysely@$2" "better-sqlite3@$3" pg@8 mysql2@3 @types/node@20 @types/pg@8 &&
+    use_driver "$3" &&
     cp -r "$root/dist/examples/site" site
+)
+
+# use_driver MAJOR: better-sqlite3 12 is compiled on install, which takes a minute: what npm ci has compiled is taken, if it is the same.
+use_driver () (
+  built=$root/scripts/sqlite-drivers/node20/node_modules/better-sqlite3
+  if (( $1 >= 13 )); then return; fi
+  if cmp -s "$built/package.json" node_modules/better-sqlite3/package.json; then
+    cp -r "$built/build" node_modules/better-sqlite3/
+  else
+    npm pkg set --json 'allowScripts={"better-sqlite3":true}' && npm rebuild $quiet better-sqlite3
+  fi
 )
 
 # types FOLDER MODULE RESOLUTION

@@ -21,6 +21,7 @@ const runOnce: Readonly<Record<string, string>> = {
   'exports.test.ts': 'reads the names of the exports',
   'failover/': 'starts its own clusters',
   'own-database.test.ts': 'opens both servers itself',
+  'policies.test.ts': 'about who may do what, which is asked before any statement but that for the user',
   'properties/bodies.test.ts': 'about bodies, which are read before any statement',
   'readme.test.ts': 'runs the README, on SQLite',
   'refusals.test.ts': 'about the order of refusals, all of which come before a statement or say no more than that nothing was found',
