@@ -9,7 +9,7 @@ import type { ListScope } from './plan/list-scope.js'
 import type { WriteScope } from './plan/plan-write.js'
 import type { Passwords } from './policy/passwords.js'
 import type { Engine } from './query/engine.js'
-import type { ListBase } from './query/list-statement.js'
+import type { ListBase } from './query/list-sql.js'
 import { compileStatements } from './query/statements.js'
 import type { WriteTarget } from './query/write.js'
 import type { Registration } from './registration.js'
@@ -54,7 +54,7 @@ export interface ResourceSetting {
  * @throws REST_MODELS_INVALID_MODEL if a default does not fit its field
  */
 export function compileResource (registration: Registration, setting: ResourceSetting): Resource {
-  const { name, model, excluded, readOnly, owner, defaultLimit, maxLimit } = registration
+  const { name, model, excluded, readOnly, owner } = registration
   const { engine, reader, limits, passwords, checks } = setting
   const { access, guarded } = setting.accessOf(registration)
   const visible = model.columns.filter((column) => !excluded.has(column))
@@ -76,9 +76,7 @@ export function compileResource (registration: Registration, setting: ResourceSe
     visible,
     toListed: recordMaker(visible, reader.dialect),
     guarded,
-    list: Object.freeze({
-      name, access, defaultLimit, maxLimit, limits, dialect: engine.dialect, model, columns: visible, keys: visible.map(({ key }) => key), statementTime: limits.statementTime
-    }),
+    list: listOf(registration, setting, { access, visible }),
     write: Object.freeze({
       model,
       owner,
@@ -90,6 +88,15 @@ export function compileResource (registration: Registration, setting: ResourceSe
       statements: compileStatements(engine, shape, created)
     })
   })
+}
+
+function listOf (
+  { name, model, defaultLimit, maxLimit }: Registration, { engine, limits }: ResourceSetting,
+  { access, visible }: Pick<ResourceAccess, 'access'> & Pick<Resource, 'visible'>
+): Resource['list'] {
+  const { dialect } = engine
+  const keys = visible.map(({ key }) => key)
+  return Object.freeze({ name, model, access, defaultLimit, maxLimit, limits, statementTime: limits.statementTime, dialect, columns: visible, keys })
 }
 
 function shapeSchemas (visible: readonly Column[], writable: readonly Column[]): Resource['schemas'] {

@@ -372,3 +372,10 @@ test('the app closes while it serves, and a request under way is finished', asyn
   t.equal((await created).status, 201)
   await t.rejects(fetch(`${address}/api/message/`))
 })
+
+test('a schema that a host puts in place of ours, and that refers to nothing, is told at the start', async (t) => {
+  const prepare: BuildOptions['prepare'] = (app) => {
+    app.addHook('onRoute', ({ schema }) => { if (schema?.response != null) Object.assign(schema.response, { 200: { $ref: 'nothing#' } }) })
+  }
+  await t.rejects(buildHost(t, prepare), /serialization schema/)
+})

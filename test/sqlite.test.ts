@@ -5,6 +5,7 @@ import { Kysely, sql, SqliteDialect } from 'kysely'
 import { test, type Test } from 'tap'
 import { createTables, defineModel, foreignKey, text } from '../lib/index.js'
 import { openEngine, readHandle, type Tables } from '../lib/query/engine.js'
+import { listStatement } from '../lib/query/list-statement.js'
 import { requireDriver } from '../lib/sqlite-driver.js'
 import { openSqlite, type SqliteOptions } from '../lib/sqlite.js'
 import { switchToWal } from '../lib/sqlite-wal.js'
@@ -179,11 +180,24 @@ test('a list of one shape is prepared once, however often it is asked for, and s
   t.equal(texts.length, length)
 })
 
-test('however many shapes clients choose, so many are kept compiled', async (t) => {
+test('however many shapes clients choose, so many are kept compiled, and one that is kept is not compiled again', async (t) => {
   const engine = await openEngine(openSqlite(':memory:'))
   t.teardown(async () => { await engine.db.destroy() })
-  for (let number = 0; number < 2000; number++) engine.shapes.set(`list note ${number}`, engine.db.selectNoFrom([]).compile())
+  const { columns: [id] } = Note
+  const base = { name: 'note', model: Note, columns: Note.columns, keys: Note.columns.map(({ key }) => key), statementTime: 1000 }
+  const list = (count: number) => listStatement(engine, base, {
+    joins: [],
+    conditions: [{ alias: 't0', column: id, operator: 'in', values: Array<number>(count).fill(1) }],
+    ordering: [{ column: id, descending: false }],
+    limit: 20,
+    start: 0,
+    after: undefined
+  })
+  const first = list(1).query
+  t.equal(list(1).query, first)
+  for (let count = 2; count <= 700; count++) list(count)
   t.equal(engine.shapes.size, 500)
+  t.not(list(1).query, first, 'the one that was not used for the longest time was let go')
 })
 
 /** An app whose database is a file or in memory, and a transaction of the deployer's that has created a note and is still open. */

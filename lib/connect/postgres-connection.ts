@@ -46,7 +46,7 @@ export class PostgresConnection implements PostgresPoolClient {
   /** @throws an error with the SQLSTATE of a read-only transaction, after the connection is closed */
   async requireWritable (): Promise<void> {
     try {
-      const { rows: [node] } = await this.#client.query<{ standby: boolean }>({ text: 'select pg_is_in_recovery() as standby', query_timeout: connectTimeout } as pg.QueryConfig)
+      const { rows: [node] } = await this.#ask<{ standby: boolean }>({ text: 'select pg_is_in_recovery() as standby' }, connectTimeout)
       if (node?.standby !== false) throw Object.assign(new Error('The node is a standby'), { code: '25006' })
     } catch (error) {
       this.#setting.release()
@@ -55,16 +55,24 @@ export class PostgresConnection implements PostgresPoolClient {
     }
   }
 
-  /** By callback: the driver's own promises would keep the rows until the next major garbage collection. */
   async #run<R> (text: string, values: readonly unknown[]): Promise<PostgresQueryResult<R>> {
     const name = this.#setting.names?.nameOf(text, values)
+    try {
+      return await this.#ask({ text, values: [...values], ...(name !== undefined && { name }) }, this.#setting.timeout)
+    } catch (error) {
+      this.#judge(error)
+      throw error
+    }
+  }
+
+  /** By callback: the driver's own promises would keep the rows until the next major garbage collection. */
+  async #ask<R> (query: pg.QueryConfig, timeout: number): Promise<PostgresQueryResult<R>> {
     return await new Promise((resolve, reject) => {
-      const timer = expectAnswer(this.#client.connection.stream, this.#setting.timeout)
-      this.#client.query({ text, values: [...values], ...(name !== undefined && { name }) }, (error: Error | null, result) => {
+      const timer = expectAnswer(this.#client.connection.stream, timeout)
+      this.#client.query(query, (error: Error | null, result) => {
         clearTimeout(timer)
-        if (error === null) return resolve(result as PostgresQueryResult<R> & pg.QueryResult)
-        this.#judge(error)
-        reject(error)
+        if (error === null) resolve(result as PostgresQueryResult<R> & pg.QueryResult)
+        else reject(error)
       })
     })
   }

@@ -3,19 +3,13 @@ import type { ListPlan, PlannedCondition, PlannedOrder } from '../plan/list-plan
 import { operators } from '../vocabulary/operators.js'
 import { Slot, type Stored } from '../vocabulary/storage.js'
 import type { Engine } from './engine.js'
-import { compileList, wholeKey, type ListBase, type OpenPlan } from './list-sql.js'
-
-export { wholeKey }
-export type { ListBase }
+import { compileList, type ListBase, type OpenPlan } from './list-sql.js'
+import { compileOnce } from './statements.js'
 
 /** The statement of a list: compiled once for each shape, filled with the values of the request. */
 export function listStatement (engine: Engine, base: ListBase, plan: ListPlan): CompiledQuery {
-  const { shapes } = engine
-  const shape = shapeOf(engine, base, plan)
   const { open, values } = splitPlan(base, plan)
-  const compiled = shapes.get(shape) ?? compileList(engine, base, open)
-  shapes.set(shape, compiled)
-  return withValues(compiled, values)
+  return withValues(compileOnce(engine, shapeOf(engine, base, plan), () => compileList(engine, base, open)), values)
 }
 
 function withValues ({ query, queryId, sql, parameters }: CompiledQuery, values: readonly Stored[]): CompiledQuery {

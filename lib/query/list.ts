@@ -1,7 +1,8 @@
 import type { ListPlan } from '../plan/list-plan.js'
 import type { Stored } from '../vocabulary/storage.js'
 import type { ArrayRows, Engine } from './engine.js'
-import { listStatement, wholeKey, type ListBase } from './list-statement.js'
+import { wholeKey, type ListBase } from './list-sql.js'
+import { listStatement } from './list-statement.js'
 import { runArrays, search } from './run.js'
 
 /** The rows of one page, and whether another page follows. */

@@ -77,13 +77,13 @@ export async function runTogether (engine: Handle, write: CompiledQuery, read: C
     }))
 }
 
-/** The two ways to a connection: one that is free in this process at once, any other when it is our turn. */
-interface Ways<Result> {
+/** The two roads to a connection: one that is free in this process at once, any other when it is our turn. */
+interface Roads<Result> {
   atOnce (connection: SyncConnection): Result
   inTurn (connection: DatabaseConnection): Promise<Result>
 }
 
-function runOn<Result> ({ db, dialect, sync }: Handle, { query }: CompiledQuery, { atOnce, inTurn }: Ways<Result>): Promise<Result> {
+function runOn<Result> ({ db, dialect, sync }: Handle, { query }: CompiledQuery, { atOnce, inTurn }: Roads<Result>): Promise<Result> {
   const isRead = query.kind === 'SelectQueryNode'
   return insist(dialect, isRead, (reached) => {
     if (sync?.isFree === true) {

@@ -58,11 +58,8 @@ export function compileStatements (engine: Engine, shape: StatementShape, create
  * record where it can. Parameters: the values, in the order of the columns, and then as of `delete`.
  */
 export function updateStatement (engine: Engine, shape: StatementShape, changed: readonly Column[]): Statement {
-  const { shapes } = engine
   const name = `update ${shape.name} ${changed.map(({ key }) => key).join()}`
-  const compiled = shapes.get(name) ?? compileUpdate(engine, shape, changed)
-  shapes.set(name, compiled)
-  return withParameters(compiled)
+  return withParameters(compileOnce(engine, name, () => compileUpdate(engine, shape, changed)))
 }
 
 function compileUpdate (engine: Engine, shape: StatementShape, changed: readonly Column[]): CompiledQuery {
@@ -83,4 +80,13 @@ function isOwned ({ dialect }: Engine, { owner }: StatementShape, id: Parameter)
 /** A statement of a compiled shape. */
 export function withParameters ({ query, queryId, sql }: CompiledQuery): Statement {
   return (...parameters) => ({ query, queryId, sql, parameters })
+}
+
+/** The statement of a shape that clients choose, compiled when it is first asked for. */
+export function compileOnce ({ shapes }: Engine, shape: string, compile: () => CompiledQuery): CompiledQuery {
+  const known = shapes.get(shape)
+  if (known !== undefined) return known
+  const compiled = compile()
+  shapes.set(shape, compiled)
+  return compiled
 }
