@@ -16,7 +16,7 @@ import { parsePayload } from './request/payload.js'
 import { queryOf } from './request/query-string.js'
 import type { Resource } from './resource.js'
 import { toEnvelope, type ListEnvelope } from './response/envelope.js'
-import { toRecord, type ModelRecord } from './response/record.js'
+import { toRecord, valueOf, type ModelRecord } from './response/record.js'
 import type { RecordKey } from './vocabulary/values.js'
 
 /** What a route does with a request that its policy lets through. */
@@ -55,7 +55,7 @@ export const update: Handler<ModelRecord> = (resource) => async (request) => {
   requireNoQuery(queryOf(request.url), resource.limits.queryLength)
   const payload = await parsePayload(request.body, request.headers['content-type'])
   const stored = storedOf(request)
-  const plan = planUpdate(write, payload, toRecord(write.shape.stored, stored, engine.dialect))
+  const plan = planUpdate(write, payload, (column) => valueOf(column, stored, engine.dialect))
   if (plan.size === 0) return recordOf(resource, stored)
   const id = keyOf(request, resource)
   const user = userOf(request)

@@ -44,7 +44,7 @@ function openDialect (path: string, durability: string): EmbeddedDialect {
     const database = new Database(path, { ...options, timeout: busyTimeout })
     opened.push(database)
     database.pragma('trusted_schema = off')
-    return database.function(deadlineFunction, { deterministic: false, directOnly: true, varargs: true }, requireTime)
+    return database.function(deadlineFunction, { deterministic: false, directOnly: true }, requireTime)
   }
   try {
     const writer = open({})
@@ -64,8 +64,8 @@ class DeadlinePassed extends Error {
   readonly code = 'SQLITE_DEADLINE'
 }
 
-/** Throwing is the only way to end a statement from within the process that runs it. */
-function requireTime (deadline: number): number {
+/** Throwing is the only way to end a statement from within the process that runs it. The id makes SQLite ask at each row. */
+function requireTime (deadline: number, _id: unknown): number {
   if (performance.now() > deadline) throw new DeadlinePassed('The statement took too long')
   return 1
 }

@@ -2,9 +2,12 @@ import { CompiledQuery, type Kysely } from 'kysely'
 import { test } from 'tap'
 import type { Handle, Tables } from '../lib/query/engine.js'
 import { StatementFailure } from '../lib/query/insist.js'
-import { run, runTogether } from '../lib/query/run.js'
+import { run as runSoon, runTogether } from '../lib/query/run.js'
 import type { DialectName } from '../lib/vocabulary/dialects.js'
 import { dialects } from '../lib/vocabulary/dialects.js'
+
+/** Failures as rejections, whether they come at once or later. */
+const run = async (...parameters: Parameters<typeof runSoon>) => await runSoon(...parameters)
 
 const read = { ...CompiledQuery.raw('select 1'), query: { kind: 'SelectQueryNode' } } as CompiledQuery
 const write = { ...CompiledQuery.raw('insert'), query: { kind: 'InsertQueryNode' } } as CompiledQuery

@@ -57,17 +57,20 @@ function givenValue ({ model, checkValues }: WriteScope, column: Column, now: Da
   return column === model.columns[0] ? makeUuid() : defaultOf(column, now, checkValues)
 }
 
+/** The value of a column of the record that is updated; undefined if a write must not look at it. */
+type StoredOf = (column: Column) => Json | undefined
+
 /**
  * The values that an update changes.
  *
- * @param stored  the record before the update, by key: what may not be written is accepted if it equals that
+ * @param storedOf  gives the value of a column before the update: what may not be written is accepted if it equals that
  * @returns possibly empty; what the body leaves out is left out
  * @throws REST_MODELS_INVALID_RECORD (400) listing every fault by field
  */
-export function planUpdate (scope: WriteScope, payload: Payload, stored: Readonly<Record<string, Json>>): WritePlan {
+export function planUpdate (scope: WriteScope, payload: Payload, storedOf: StoredOf): WritePlan {
   const { writable, checkValues } = scope
   const { fields, faults } = readFields(scope, payload, checkValues)
-  const changed = [...fields.values()].filter((field) => !isKept(field, stored, writable))
+  const changed = [...fields.values()].filter((field) => !isKept(field, storedOf, writable))
   const fixed = changed.filter(({ column }) => !writable.has(column))
   requireNoFaults(faults, fixed, 'cannot be changed')
   return new Map(changed.map(({ column, value }) => [column, value]))
@@ -78,8 +81,8 @@ function withoutOwner (payload: Payload, owner: Column | undefined): Payload {
 }
 
 /** A record that was read and is sent back whole holds the hash of a password, which must not be hashed again. */
-function isKept ({ column, value }: WrittenField, stored: Readonly<Record<string, Json>>, writable: ReadonlySet<Column>): boolean {
-  return (isSecret(column) || !writable.has(column)) && isDeepStrictEqual(value, stored[column.key])
+function isKept ({ column, value }: WrittenField, storedOf: StoredOf, writable: ReadonlySet<Column>): boolean {
+  return (isSecret(column) || !writable.has(column)) && isDeepStrictEqual(value, storedOf(column))
 }
 
 /** Refuses faults, and fields that no client may write, each name once. */

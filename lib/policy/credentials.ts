@@ -17,7 +17,7 @@ export async function readCredentials (scope: FastifyInstance): Promise<(request
       done()
     }
   })
-  return async (request, reply) => await new Promise((resolve) => {
+  return (request, reply) => new Promise((resolve) => {
     scope.basicAuth(request, reply, (error) => {
       resolve(error === undefined ? request.getDecorator<Credentials>(kCredentials) : undefined)
     })

@@ -40,9 +40,9 @@ export function compileFindUser (handle: AnyKysely, users: Model, columns: UserC
   const compiled = compile(dialect)
   const valueOf = (row: Row, column: Column | undefined): Json => column ? decode(column, row[column.key] as Stored, dialect) : null
   return async (username) => {
-    const { row } = await search(engine, async (other) => {
+    const { row } = await search(engine, (other) => {
       const statement = other.dialect === dialect ? compiled : compile(other.dialect)
-      return await run(other, { ...statement, parameters: statement.parameters.map(() => username) })
+      return run(other, { ...statement, parameters: statement.parameters.map(() => username) })
     })
     return row && {
       id: valueOf(row, primaryKey) as RecordKey,

@@ -65,10 +65,11 @@ export class Passwords {
    * @throws REST_MODELS_TOO_MANY_LOGINS (429) as {@link matches}
    */
   async hashIn (plan: WritePlan): Promise<WritePlan> {
-    const secrets = [...plan].filter(([column]) => isSecret(column))
+    const secrets = [...plan.keys()].filter(isSecret)
     if (secrets.length === 0) return plan
     const hashed = new Map(plan)
-    for (const [column, value] of secrets) {
+    for (const column of secrets) {
+      const value = plan.get(column)
       if (typeof value === 'string') hashed.set(column, await this.#inTurn(async () => await hashPassword(value)))
     }
     return hashed
@@ -89,7 +90,7 @@ export class Passwords {
   }
 
   #nameOf (parts: ReadonlyArray<string | number>): string {
-    return digest('sha256', JSON.stringify([this.#key, ...parts]), 'base64')
+    return digest('sha256', parts.reduce<string>((text, part) => `${text}${String(part).length}:${part}`, this.#key), 'base64')
   }
 
   /** What one policy's `verify` accepts, another policy may not. */

@@ -17,22 +17,24 @@ class Repeatable extends Error {}
 /** Short enough for a client that waits, long enough for another node to take over. */
 const patience = { retries: 4, minTimeout: 50, factor: 2, maxTimeout: 800, maxRetryTime: 3000, randomize: true } as const satisfies Options
 
+/** What is there at once where the engine runs in this process, and later elsewhere: a promise costs as much as a short step. */
+export type Soon<Result> = Result | Promise<Result>
+
 /** Work that says when it has a connection: what fails before was not executed. */
-type Work<Result> = (reached: () => void) => Result | Promise<Result>
+type Work<Result> = (reached: () => void) => Soon<Result>
 
 /**
  * Does work, again and after a pause if it certainly was not done.
  *
  * @throws as run() of run.ts says
  */
-export async function insist<Result> (dialect: Dialect, isRead: boolean, work: Work<Result>): Promise<Result> {
+export function insist<Result> (dialect: Dialect, isRead: boolean, work: Work<Result>): Soon<Result> {
   const start = performance.now()
-  try {
-    return await attempt(dialect, isRead, work)
-  } catch (failure) {
+  const doAgain = async (failure: unknown): Promise<Result> => {
     if (!(failure instanceof Repeatable)) throw failure
     return await repeat(failure, performance.now() - start, async () => await attempt(dialect, isRead, work))
   }
+  return unless(doAgain, () => attempt(dialect, isRead, work))
 }
 
 /** What failed once already counts as the first of the attempts: only failures pay for the machinery. */
@@ -49,12 +51,19 @@ async function repeat<Result> (first: Repeatable, took: number, attemptAgain: ()
   }
 }
 
-async function attempt<Result> (dialect: Dialect, isRead: boolean, work: Work<Result>): Promise<Result> {
+function attempt<Result> (dialect: Dialect, isRead: boolean, work: Work<Result>): Soon<Result> {
   let isReached = false
+  const fail = (cause: unknown): never => { throw judge(isReached ? failureKind(dialect, cause) : 'unexecuted', cause, isRead) }
+  return unless(fail, () => work(() => { isReached = true }))
+}
+
+/** What is done, or, if it fails at once or later, what is made of the failure. */
+function unless<Result> (onFailure: (failure: unknown) => Soon<Result>, act: () => Soon<Result>): Soon<Result> {
   try {
-    return await work(() => { isReached = true })
-  } catch (cause) {
-    throw judge(isReached ? failureKind(dialect, cause) : 'unexecuted', cause, isRead)
+    const result = act()
+    return result instanceof Promise ? result.catch(onFailure) : result
+  } catch (failure) {
+    return onFailure(failure)
   }
 }
 

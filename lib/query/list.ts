@@ -17,7 +17,7 @@ export interface Page {
 /** Runs a list in one statement: it asks for one row more than the page holds instead of counting. */
 export async function runList (engine: Engine, base: ListBase, plan: ListPlan): Promise<Page> {
   const keys = plan.after === undefined ? base.keys : [...base.keys, wholeKey]
-  const found = await search(engine, async (engine) => await runArrays(engine, listStatement(engine, base, plan), keys))
+  const found = await search(engine, (engine) => runArrays(engine, listStatement(engine, base, plan), keys))
   const hasNext = found.length > plan.limit
   const rows = hasNext ? found.slice(0, plan.limit) : found
   return { rows, hasNext, last: hasNext ? lastOf(rows, base, plan) : undefined }

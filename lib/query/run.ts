@@ -1,7 +1,7 @@
 import { CompiledQuery, type DatabaseConnection, type QueryResult } from 'kysely'
 import type { Stored } from '../vocabulary/storage.js'
 import type { ArrayRows, Handle, Outcome, Row, SyncConnection } from './engine.js'
-import { insist, StatementFailure } from './insist.js'
+import { insist, StatementFailure, type Soon } from './insist.js'
 
 const begin = CompiledQuery.raw('begin')
 const commit = CompiledQuery.raw('commit')
@@ -14,7 +14,7 @@ const rollback = CompiledQuery.raw('rollback')
  * @throws StatementFailure if a rule of the database refuses it; REST_MODELS_UNAVAILABLE (503) with Retry-After if the
  *   engine cannot do it now; else what the driver threw
  */
-export function run (engine: Handle, query: CompiledQuery): Promise<Outcome> {
+export function run (engine: Handle, query: CompiledQuery): Soon<Outcome> {
   return runOn(engine, query, {
     atOnce: (connection) => connection.execute(query),
     inTurn: async (connection) => outcomeOf(await connection.executeQuery<Row>(query))
@@ -28,7 +28,7 @@ export function run (engine: Handle, query: CompiledQuery): Promise<Outcome> {
  * @returns for each row its values, in the order of the keys
  * @throws as {@link run}
  */
-export function runArrays (engine: Handle, query: CompiledQuery, keys: readonly string[]): Promise<ArrayRows> {
+export function runArrays (engine: Handle, query: CompiledQuery, keys: readonly string[]): Soon<ArrayRows> {
   return runOn(engine, query, {
     atOnce: (connection) => connection.readArrays(query),
     inTurn: async (connection) => {
@@ -43,7 +43,7 @@ export function runArrays (engine: Handle, query: CompiledQuery, keys: readonly 
  *
  * @throws as {@link run}
  */
-export async function search<Searched extends Handle, Result> (engine: Searched, searchOn: (engine: Searched) => Promise<Result>): Promise<Result> {
+export async function search<Searched extends Handle, Result> (engine: Searched, searchOn: (engine: Searched) => Soon<Result>): Promise<Result> {
   try {
     return await searchOn(engine)
   } catch (failure) {
@@ -83,7 +83,7 @@ interface Roads<Result> {
   inTurn (connection: DatabaseConnection): Promise<Result>
 }
 
-function runOn<Result> ({ db, dialect, sync }: Handle, { query }: CompiledQuery, { atOnce, inTurn }: Roads<Result>): Promise<Result> {
+function runOn<Result> ({ db, dialect, sync }: Handle, { query }: CompiledQuery, { atOnce, inTurn }: Roads<Result>): Soon<Result> {
   const isRead = query.kind === 'SelectQueryNode'
   return insist(dialect, isRead, (reached) => {
     if (sync?.isFree === true) {

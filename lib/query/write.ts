@@ -5,7 +5,7 @@ import type { Stored } from '../vocabulary/storage.js'
 import type { RecordKey } from '../vocabulary/values.js'
 import type { Engine, Outcome, Row } from './engine.js'
 import { explainFailure } from './explain-failure.js'
-import { StatementFailure } from './insist.js'
+import { StatementFailure, type Soon } from './insist.js'
 import { run, runTogether } from './run.js'
 import { updateStatement, type Statements, type StatementShape } from './statements.js'
 
@@ -23,7 +23,7 @@ export interface WriteTarget {
  */
 export async function runCreate (engine: Engine, { shape, statements }: WriteTarget, plan: WritePlan): Promise<Row> {
   const values = encodeAll(engine, plan)
-  const { row } = await write(engine, { shape, values }, async () => await run(engine, statements.create(...values.values())))
+  const { row } = await write(engine, { shape, values }, () => run(engine, statements.create(...values.values())))
   if (row === undefined) throw new errors.Constraint()
   return row
 }
@@ -39,9 +39,9 @@ export async function runUpdate (
 ): Promise<Row | undefined> {
   const values = encodeAll(engine, plan)
   const update = updateStatement(engine, shape, [...values.keys()])(...values.values(), ...ownParameters(shape, id, ownerId))
-  const { row } = await write(engine, { shape, values, id }, async () => engine.dialect.returnsUpdates
-    ? await run(engine, update)
-    : await runTogether(engine, update, statements.own(...ownParameters(shape, id, ownerId))))
+  const { row } = await write(engine, { shape, values, id }, () => engine.dialect.returnsUpdates
+    ? run(engine, update)
+    : runTogether(engine, update, statements.own(...ownParameters(shape, id, ownerId))))
   return row
 }
 
@@ -76,7 +76,7 @@ interface Written {
   readonly id?: RecordKey
 }
 
-async function write (engine: Engine, written: Written, execute: () => Promise<Outcome>): Promise<Outcome> {
+async function write (engine: Engine, written: Written, execute: () => Soon<Outcome>): Promise<Outcome> {
   try {
     return await execute()
   } catch (failure) {

@@ -19,21 +19,20 @@ const formReaders = {
  *   `__proto__` or `constructor.prototype`, or is a form with other fields than one `data`
  * @see service document, "POST create"
  */
-export async function parsePayload (body: unknown, contentType = ''): Promise<Payload> {
+export function parsePayload (body: unknown, contentType = ''): Payload | Promise<Payload> {
   const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0)
   if (!isUtf8(bytes)) throw new errors.InvalidBody('valid UTF-8')
-  return parseObject(await textOf(bytes, contentType))
-}
-
-async function textOf (body: Buffer, contentType: string): Promise<string> {
   const [type = ''] = contentType.split(';', 1)
   const name = type.trim().toLowerCase()
-  const text = body.toString()
+  const text = bytes.toString()
   // Clients such as `curl -d` call JSON a form; no form begins with a brace.
-  if (!isForm(name) || text.trimStart().startsWith('{')) return text
+  return isForm(name) && !text.trimStart().startsWith('{') ? parseForm(name, bytes, contentType) : parseObject(text)
+}
+
+async function parseForm (name: keyof typeof formReaders, body: Buffer, contentType: string): Promise<Payload> {
   const [first, second] = await formReaders[name](body, contentType)
   if (first?.[0] !== 'data' || second !== undefined) throw new errors.InvalidBody("a form with one field 'data' and no other")
-  return first[1]
+  return parseObject(first[1])
 }
 
 function isForm (type: string): type is keyof typeof formReaders {

@@ -16,6 +16,7 @@ export function queryOf (url: string): string {
  * @throws REST_MODELS_INVALID_QUERY (400) if an escape is not the percent-encoding of UTF-8
  */
 export function decodeEntries (text: string): Entries {
+  if (text === '') return []
   return text.split('&').filter((part) => part !== '').map((part) => {
     const equals = part.indexOf('=')
     return equals === -1

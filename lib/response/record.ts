@@ -11,10 +11,16 @@ export type ModelRecord = Readonly<Record<string, Json>>
 export function toRecord (columns: readonly Column[], row: Row, dialect: Dialect): ModelRecord {
   const record: Record<string, Json> = {}
   for (const column of columns) {
-    const stored = row[column.key]
-    if (stored !== undefined) record[column.key] = decode(column, stored, dialect)
+    const value = valueOf(column, row, dialect)
+    if (value !== undefined) record[column.key] = value
   }
   return record
+}
+
+/** The value of a column; undefined if the row does not hold it. */
+export function valueOf (column: Column, row: Row, dialect: Dialect): Json | undefined {
+  const stored = row[column.key]
+  return stored === undefined ? undefined : decode(column, stored, dialect)
 }
 
 /** What makes records of rows without keys, whose values are in the order of the columns. */
