@@ -1,10 +1,11 @@
-import { Kysely, MysqlAdapter, MysqlDialect, type MysqlPool, type MysqlPoolConnection } from 'kysely'
+import { Kysely, MysqlAdapter, MysqlDialect, type MysqlPool } from 'kysely'
 import { createPool, type Pool } from 'mysql2'
 import { nodeUrls } from './connect/database-url.js'
 import { MariadbConnection, type DriverConnection } from './connect/mariadb-connection.js'
 import { Nodes, NoneIsFree } from './connect/nodes.js'
+import { PooledRoad } from './connect/pooled-road.js'
 import { checkServerOptions, connectTimeout, type ServerOptions } from './connect/server-options.js'
-import type { Tables } from './query/engine.js'
+import { kDirect, type Tables } from './query/engine.js'
 
 export type MariadbOptions = ServerOptions
 
@@ -21,13 +22,26 @@ const maxPreparedStatements = 200
 export function openMariadb<DB = Tables> (url: string, options: MariadbOptions = {}): Kysely<DB> {
   const urls = nodeUrls(url, ['mariadb', 'mysql'])
   const checked = checkServerOptions('openMariadb()', options, urls.length)
-  return new Kysely<DB>({ dialect: new MariadbDialect({ pool: new NodePool(urls, checked) }) })
+  return new Kysely<DB>({ dialect: new PooledDialect(new NodePool(urls, checked)) })
 }
 
 /** Kysely's dialect for MySQL, but for the rows that MariaDB returns from inserts and deletes, which that one throws away. */
 export class MariadbDialect extends MysqlDialect {
   override createAdapter (): MysqlAdapter {
     return new MariadbAdapter()
+  }
+}
+
+class PooledDialect extends MariadbDialect {
+  readonly #road: PooledRoad
+
+  constructor (pool: NodePool) {
+    super({ pool })
+    this.#road = new PooledRoad(() => pool.connect())
+  }
+
+  override createAdapter (): MysqlAdapter {
+    return Object.assign(super.createAdapter(), { [kDirect]: { reader: this.#road, writer: this.#road } })
   }
 }
 
@@ -48,15 +62,15 @@ class NodePool implements MysqlPool {
     this.#nodes = new Nodes([openPool(first, options), ...others.map((url) => openPool(url, options))])
   }
 
-  getConnection (callback: (error: unknown, connection: MysqlPoolConnection) => void): void {
-    this.#connect().then((connection) => callback(null, connection), callback as (error: unknown) => void)
+  getConnection (callback: (error: unknown, connection: MariadbConnection) => void): void {
+    this.connect().then((connection) => callback(null, connection), callback as (error: unknown) => void)
   }
 
   end (callback: (error: unknown) => void): void {
     Promise.all(this.#nodes.all.map(async (pool) => await pool.promise().end())).then(() => callback(null), callback)
   }
 
-  async #connect (): Promise<MysqlPoolConnection> {
+  async connect (): Promise<MariadbConnection> {
     return await this.#nodes.connect(async (node) => {
       const raw = await take(node, () => this.#nodes.inUse(node) >= this.#options.connections)
       const release = this.#nodes.use(node)

@@ -1,12 +1,13 @@
-import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } from 'kysely'
+import { Kysely, PostgresAdapter, PostgresDialect, type PostgresPool } from 'kysely'
 import pg from 'pg'
 import { nodeUrls } from './connect/database-url.js'
 import { Nodes, NoneIsFree } from './connect/nodes.js'
+import { PooledRoad } from './connect/pooled-road.js'
 import { PostgresConnection } from './connect/postgres-connection.js'
 import { columnTypes } from './connect/postgres-types.js'
 import { checkServerOptions, connectTimeout, driverTimeout, type ServerOptions } from './connect/server-options.js'
 import { StatementNames } from './connect/statement-names.js'
-import type { Tables } from './query/engine.js'
+import { kDirect, type Tables } from './query/engine.js'
 
 export type PostgresOptions = ServerOptions
 
@@ -21,7 +22,20 @@ export type PostgresOptions = ServerOptions
 export function openPostgres<DB = Tables> (url: string, options: PostgresOptions = {}): Kysely<DB> {
   const urls = nodeUrls(url, ['postgres', 'postgresql'])
   const checked = checkServerOptions('openPostgres()', options, urls.length)
-  return new Kysely<DB>({ dialect: new PostgresDialect({ pool: new NodePool(urls, checked) }) })
+  return new Kysely<DB>({ dialect: new PooledDialect(new NodePool(urls, checked)) })
+}
+
+class PooledDialect extends PostgresDialect {
+  readonly #road: PooledRoad
+
+  constructor (pool: NodePool) {
+    super({ pool })
+    this.#road = new PooledRoad(() => pool.connect())
+  }
+
+  override createAdapter (): PostgresAdapter {
+    return Object.assign(new PostgresAdapter(), { [kDirect]: { reader: this.#road, writer: this.#road } })
+  }
 }
 
 /** A pool for each node, together what Kysely takes for one. */
@@ -39,7 +53,7 @@ class NodePool implements PostgresPool {
     this.#timeout = driverTimeout(options.statementTimeout)
   }
 
-  async connect (): Promise<PostgresPoolClient> {
+  async connect (): Promise<PostgresConnection> {
     return await this.#nodes.connect(async (node) => {
       const client = await take(node, () => this.#nodes.inUse(node) >= node.options.max)
       const release = this.#nodes.use(node)

@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3'
 import { SqliteAdapter, SqliteDialect, SqliteDriver, type CompiledQuery, type DatabaseConnection } from 'kysely'
 import { LRUCache } from 'lru-cache'
-import { kSync, type ArrayRows, type Outcome, type Role, type Row, type SyncConnection } from './query/engine.js'
+import { kDirect, type ArrayRows, type DirectRoad, type Outcome, type Role, type Row } from './query/engine.js'
 
 /** Clients choose the shapes of lists, so the statements that are kept must be bounded. */
 const maxStatements = 500
@@ -15,18 +15,18 @@ const maxStatements = 500
  */
 export class EmbeddedDialect extends SqliteDialect {
   readonly #driver: CountingDriver
-  readonly #sync: Readonly<Record<Role, SyncConnection>>
+  readonly #roads: Readonly<Record<Role, DirectRoad>>
 
   constructor (writer: Database, reader: Database | undefined) {
     const statements = keep((sql) => writer.prepare(sql))
     const config = { database: { prepare: statements, close: () => { for (const database of [reader, writer]) database?.close() } } }
     super(config)
     const driver = new CountingDriver(config)
-    const shared = new DirectConnection(writer, statements, () => driver.isIdle)
+    const shared = new SyncRoad(writer, statements, () => driver.isIdle)
     this.#driver = driver
-    this.#sync = {
+    this.#roads = {
       writer: shared,
-      reader: reader === undefined ? shared : new DirectConnection(reader, keep((sql) => reader.prepare(sql)), () => true)
+      reader: reader === undefined ? shared : new SyncRoad(reader, keep((sql) => reader.prepare(sql)), () => true)
     }
   }
 
@@ -35,7 +35,7 @@ export class EmbeddedDialect extends SqliteDialect {
   }
 
   override createAdapter (): SqliteAdapter {
-    return Object.assign(new SqliteAdapter(), { [kSync]: this.#sync })
+    return Object.assign(new SqliteAdapter(), { [kDirect]: this.#roads })
   }
 }
 
@@ -60,7 +60,8 @@ class CountingDriver extends SqliteDriver {
 
 type Prepare = (sql: string) => Statement
 
-class DirectConnection implements SyncConnection {
+/** A connection of this process: when a call returns, the statement was executed. It is open while nobody has the connection, so that it is in no transaction. */
+class SyncRoad implements DirectRoad {
   readonly #database: Database
   readonly #statements: Prepare
   readonly #arrays: Prepare
@@ -77,7 +78,8 @@ class DirectConnection implements SyncConnection {
     return this.#database.open && this.#isIdle()
   }
 
-  execute ({ sql, parameters }: CompiledQuery): Outcome {
+  execute ({ sql, parameters }: CompiledQuery, reached: () => void): Outcome {
+    reached()
     const statement = this.#statements(sql)
     if (!statement.reader) return { row: undefined, changed: statement.run(parameters).changes }
     // The commit of a write comes behind its last row: get() would stop before, and pass over a commit that fails.
@@ -85,7 +87,8 @@ class DirectConnection implements SyncConnection {
     return { row: row as Row | undefined, changed: 0 }
   }
 
-  readArrays ({ sql, parameters }: CompiledQuery): ArrayRows {
+  readArrays ({ sql, parameters }: CompiledQuery, reached: () => void): ArrayRows {
+    reached()
     return this.#arrays(sql).all(parameters) as ArrayRows
   }
 }

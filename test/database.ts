@@ -81,23 +81,27 @@ export async function skipKeys (db: Kysely<Tables>, table: string): Promise<void
   await sql`select setval(pg_get_serial_sequence(${`"${table}"`}, 'id'), (select max(id) from ${sql.table(table)}))`.execute(db)
 }
 
-const recorders = new Set<CompiledQuery[]>()
-const patched = new WeakSet<object>()
-
-/** Lists every statement from now on: of SQLite's one connection, or of all connections of this process. */
+/** Lists every statement on a handle from now on. */
 export async function recordStatements (db: Kysely<Tables>): Promise<CompiledQuery[]> {
   const statements: CompiledQuery[] = []
+  const note = (query: CompiledQuery): void => { statements.push(query) }
   await db.getExecutor().provideConnection(async (connection) => {
-    if (engine === 'sqlite') {
-      record(connection, (query) => statements.push(query))
-      beforeSync(db, (query) => statements.push(query))
-    } else if (!patched.has(Object.getPrototypeOf(connection))) {
-      record(Object.getPrototypeOf(connection), (query) => { for (const recorder of recorders) recorder.push(query) })
-      patched.add(Object.getPrototypeOf(connection))
-    }
+    // SQLite has one connection; those of a pool have their class in common.
+    if (engine === 'sqlite') record(connection, note)
+    else recordAll(Object.getPrototypeOf(connection) as DatabaseConnection, note)
   })
-  recorders.add(statements)
+  beforeDirect(db, note)
   return statements
+}
+
+const recorders = new Set<(query: CompiledQuery) => void>()
+const recorded = new WeakSet<DatabaseConnection>()
+
+function recordAll (prototype: DatabaseConnection, note: (query: CompiledQuery) => void): void {
+  recorders.add(note)
+  if (recorded.has(prototype)) return
+  recorded.add(prototype)
+  record(prototype, (query) => { for (const recorder of recorders) recorder(query) })
 }
 
 function record (connection: DatabaseConnection, note: (query: CompiledQuery) => void): void {
@@ -110,18 +114,16 @@ function record (connection: DatabaseConnection, note: (query: CompiledQuery) =>
 
 const roles = ['reader', 'writer'] as const
 
-/** Does something before each statement that SQLite runs at once, past Kysely. */
-export function beforeSync (db: Kysely<Tables>, act: (query: CompiledQuery) => void): void {
-  for (const connection of new Set(roles.map((role) => readHandle(db, role).sync))) {
-    if (connection === undefined) continue
-    const { execute, readArrays } = connection
-    connection.execute = (query) => {
-      act(query)
-      return execute.call(connection, query)
-    }
-    connection.readArrays = (query) => {
-      act(query)
-      return readArrays.call(connection, query)
-    }
+/** Does something before each statement that goes past Kysely's driver; only statements for a server wait for it. */
+export function beforeDirect (db: Kysely<Tables>, act: (query: CompiledQuery) => Promise<void> | void): void {
+  const actBefore = <Result> (query: CompiledQuery, run: () => Result | Promise<Result>): Result | Promise<Result> => {
+    const done = act(query)
+    return done === undefined || engine === 'sqlite' ? run() : done.then(run)
+  }
+  for (const road of new Set(roles.map((role) => readHandle(db, role).direct))) {
+    if (road === undefined) continue
+    const { execute, readArrays } = road
+    road.execute = (query, reached) => actBefore(query, () => execute.call(road, query, reached))
+    road.readArrays = (query, reached) => actBefore(query, () => readArrays.call(road, query, reached))
   }
 }

@@ -3,7 +3,7 @@ import type { Test } from 'tap'
 import type { Policy } from '../lib/index.js'
 import type { Passwords } from '../lib/policy/passwords.js'
 import type { Tables } from '../lib/query/engine.js'
-import { beforeSync, engine } from './database.js'
+import { beforeDirect, engine } from './database.js'
 
 type Execute = (query: CompiledQuery) => Promise<unknown>
 
@@ -29,7 +29,7 @@ export async function beforeStatements (
       return await executeQuery.call<DatabaseConnection, [CompiledQuery], ReturnType<typeof executeQuery<Row>>>(this, query)
     }
     t.teardown(() => { target.executeQuery = executeQuery })
-    if (engine === 'sqlite') beforeSync(db, ({ sql }) => act(sql, execute))
+    beforeDirect(db, ({ sql }) => act(sql, execute))
   })
 }
 

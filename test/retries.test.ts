@@ -28,7 +28,7 @@ function failing (name: DialectName, { reaching = [], executing = [] }: { reachi
     return await use({ executeQuery })
   }
   const db = { getExecutor: () => ({ provideConnection: connect }) } as unknown as Kysely<Tables>
-  const engine: Handle = { db, dialect: dialects[name], sync: undefined }
+  const engine: Handle = { db, dialect: dialects[name], direct: undefined }
   return { engine, attempts: () => attempts }
 }
 
@@ -149,6 +149,6 @@ test('a write that changed nothing is followed by no read', async (t) => {
   }
   const provideConnection = async <Result> (use: (connection: object) => Promise<Result>) => await use({ executeQuery })
   const db = { getExecutor: () => ({ provideConnection }) } as unknown as Kysely<Tables>
-  t.same(await runTogether({ db, dialect: dialects.mariadb, sync: undefined }, write, read), { row: undefined, changed: 0 })
+  t.same(await runTogether({ db, dialect: dialects.mariadb, direct: undefined }, write, read), { row: undefined, changed: 0 })
   t.same(sent, ['begin', 'insert', 'commit'])
 })

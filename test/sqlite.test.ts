@@ -261,10 +261,10 @@ test('D-72: the connection for reads writes nothing, and a database that is clos
   const db = openSqlite(join(t.testdir(), 'site.db'))
   await createTables(db, [Note])
   const { get } = await buildApp(t, { models: [], options: { db }, register: (registry) => { registry.register(Note) } })
-  const { sync } = readHandle(db, 'reader')
-  t.throws(() => sync?.execute(db.deleteFrom('note').compile()), { code: 'SQLITE_READONLY' })
+  const { direct } = readHandle(db, 'reader')
+  t.throws(() => direct?.execute(db.deleteFrom('note').compile(), () => {}), { code: 'SQLITE_READONLY' })
   await db.destroy()
-  t.equal(sync?.isFree, false)
+  t.equal(direct?.isFree, false)
   t.equal((await get('/api/note/')).statusCode, 503)
 })
 

@@ -1,7 +1,9 @@
-import type { MysqlPoolConnection, MysqlQueryResult, MysqlStream, MysqlStreamOptions } from 'kysely'
-import type { PoolConnection, QueryError } from 'mysql2'
+import type { CompiledQuery, MysqlPoolConnection, MysqlQueryResult, MysqlStream, MysqlStreamOptions } from 'kysely'
+import type { PoolConnection, QueryError, QueryOptions } from 'mysql2'
 import type { Socket } from 'node:net'
+import type { ArrayRows, Row } from '../query/engine.js'
 import { expectAnswer } from './deadline.js'
+import type { Answer, PooledConnection } from './pooled-road.js'
 import { connectTimeout, driverTimeout, type ServerOptions } from './server-options.js'
 
 /** A connection of the driver, with what its declarations leave out. */
@@ -33,7 +35,7 @@ const situation = `select @@global.read_only = 0 as writes, (
 const readsAll = ', wsrep_sync_wait = @@global.wsrep_sync_wait | 1'
 
 /** A pooled connection that is closed instead of being used again once it broke or its node turned out to be unfit. */
-export class MariadbConnection implements MysqlPoolConnection {
+export class MariadbConnection implements MysqlPoolConnection, PooledConnection {
   readonly #connection: DriverConnection
   readonly #setting: ConnectionSetting
   #isSpent = false
@@ -47,12 +49,16 @@ export class MariadbConnection implements MysqlPoolConnection {
   query (sql: string, values: unknown[], callback: Callback): void
   query (sql: string, values: unknown[], callback?: Callback): Streaming | undefined {
     if (callback === undefined) return this.#connection.query(sql, values) as Streaming
-    const { statementTimeout, preparedStatements } = this.#setting.options
-    const done = this.#within(driverTimeout(statementTimeout), callback)
-    const ask = (): void => { this.#connection.query({ sql, values }, done) }
-    if (!preparedStatements || values.length === 0) ask()
-    else this.#connection.execute({ sql, values }, (error, result) => error?.errno === tooManyPrepared ? ask() : done(error, result))
+    this.#send({ sql, values }, callback)
     return undefined
+  }
+
+  async askObjects (query: CompiledQuery): Promise<Answer<Row>> {
+    return await this.#run(query, {})
+  }
+
+  async askArrays (query: CompiledQuery): Promise<Answer<ArrayRows[number]>> {
+    return await this.#run(query, { rowsAsArray: true })
   }
 
   release (): void {
@@ -73,6 +79,20 @@ export class MariadbConnection implements MysqlPoolConnection {
       this.#close()
       throw error
     }
+  }
+
+  async #run<R> ({ sql, parameters }: CompiledQuery, form: Pick<QueryOptions, 'rowsAsArray'>): Promise<Answer<R>> {
+    return await new Promise((resolve, reject) => {
+      this.#send({ sql, values: [...parameters], ...form }, (error, result) => error === null ? resolve(answerOf(result)) : reject(error))
+    })
+  }
+
+  #send (statement: QueryOptions & { readonly values: readonly unknown[] }, callback: Callback): void {
+    const { statementTimeout, preparedStatements } = this.#setting.options
+    const done = this.#within(driverTimeout(statementTimeout), callback)
+    const ask = (): void => { this.#connection.query(statement, done) }
+    if (!preparedStatements || statement.values.length === 0) ask()
+    else this.#connection.execute(statement, (error, result) => error?.errno === tooManyPrepared ? ask() : done(error, result))
   }
 
   async #ask (sql: string): Promise<unknown> {
@@ -109,4 +129,9 @@ export class MariadbConnection implements MysqlPoolConnection {
     this.#connection.destroy()
     this.#connection.stream.destroy()
   }
+}
+
+/** Rows, or how many were changed. */
+function answerOf<R> (result: MysqlQueryResult): Answer<R> {
+  return Array.isArray(result) ? { rows: result as R[], changed: 0 } : { rows: [], changed: Number(result.affectedRows) }
 }

@@ -1,6 +1,8 @@
-import type { PostgresCursor, PostgresPoolClient, PostgresQueryResult } from 'kysely'
+import type { CompiledQuery, PostgresCursor, PostgresPoolClient, PostgresQueryResult } from 'kysely'
 import pg from 'pg'
+import type { ArrayRows, Row } from '../query/engine.js'
 import { expectAnswer } from './deadline.js'
+import type { Answer, PooledConnection } from './pooled-road.js'
 import { connectTimeout } from './server-options.js'
 import type { StatementNames } from './statement-names.js'
 
@@ -21,7 +23,7 @@ const unfit = new Set(['25006', '57P01', '57P02', '57P03'])
 const outgrown = new Set(['0A000', '26000', '42P05'])
 
 /** A pooled connection that is closed instead of being used again once it broke or its node turned out to be unfit. */
-export class PostgresConnection implements PostgresPoolClient {
+export class PostgresConnection implements PostgresPoolClient, PooledConnection {
   readonly #client: pg.PoolClient
   readonly #setting: ConnectionSetting
   #isSpent = false
@@ -36,6 +38,14 @@ export class PostgresConnection implements PostgresPoolClient {
   query<R> (wanted: string | PostgresCursor<R>, values: readonly unknown[] = []): Promise<PostgresQueryResult<R>> | PostgresCursor<R> {
     if (typeof wanted !== 'string') return this.#client.query(wanted as PostgresCursor<R> & pg.Submittable)
     return this.#run<R>(wanted, values)
+  }
+
+  async askObjects ({ sql, parameters }: CompiledQuery): Promise<Answer<Row>> {
+    return answerOf(await this.#run<Row>(sql, parameters))
+  }
+
+  async askArrays ({ sql, parameters }: CompiledQuery): Promise<Answer<ArrayRows[number]>> {
+    return answerOf(await this.#run<ArrayRows[number]>(sql, parameters, { rowMode: 'array' }))
   }
 
   release (): void {
@@ -55,10 +65,10 @@ export class PostgresConnection implements PostgresPoolClient {
     }
   }
 
-  async #run<R> (text: string, values: readonly unknown[]): Promise<PostgresQueryResult<R>> {
+  async #run<R> (text: string, values: readonly unknown[], form: { readonly rowMode?: 'array' } = {}): Promise<PostgresQueryResult<R>> {
     const name = this.#setting.names?.nameOf(text, values)
     try {
-      return await this.#ask({ text, values: [...values], ...(name !== undefined && { name }) }, this.#setting.timeout)
+      return await this.#ask({ text, values: [...values], ...form, ...(name !== undefined && { name }) }, this.#setting.timeout)
     } catch (error) {
       this.#judge(error)
       throw error
@@ -84,4 +94,9 @@ export class PostgresConnection implements PostgresPoolClient {
     if (isUnfit || outgrown.has(code)) this.#isSpent = true
     if (isUnfit) this.#setting.leave()
   }
+}
+
+/** `rowCount` counts what was selected, too: nobody asks how much that was. */
+function answerOf<R> ({ rows, rowCount }: PostgresQueryResult<R>): Answer<R> {
+  return { rows, changed: rowCount }
 }

@@ -2,7 +2,10 @@ import pg from 'pg'
 
 const { builtins } = pg.types
 const asText = (text: string): string => text
-const asSafeInteger = (text: string): number | string => Number.isSafeInteger(Number(text)) ? Number(text) : text
+const asSafeInteger = (text: string): number | string => {
+  const number = Number(text)
+  return Number.isSafeInteger(number) ? number : text
+}
 
 /** https://www.postgresql.org/docs/15/catalog-pg-type.html: the driver would make local dates of the first ones, and text of every bigint. */
 const parsers: Readonly<Record<number, (text: string) => unknown>> = {

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { errors } from '../errors.js'
 import { dialects, type Dialect } from '../vocabulary/dialects.js'
 import type { Stored } from '../vocabulary/storage.js'
+import type { Soon } from './insist.js'
 
 /** Any Kysely instance, whatever its tables. */
 export type AnyKysely = Pick<Kysely<never>, 'getExecutor' | 'introspection'>
@@ -19,20 +20,21 @@ export interface Outcome {
   readonly changed: number
 }
 
-/** A connection of an engine that runs in this process: when a call returns, the statement was executed. */
-export interface SyncConnection {
-  /** Whether nobody has it, so that it is in no transaction, and it is open. */
+/** A road to the engine past Kysely's driver, which costs as much as a short statement. Each statement is a transaction of its own. */
+export interface DirectRoad {
+  /** Whether it is open now. */
   readonly isFree: boolean
-  execute (query: CompiledQuery): Outcome
-  /** Making objects of rows is what a list would cost. */
-  readArrays (query: CompiledQuery): ArrayRows
+  /** @param reached  called when there is a connection */
+  execute (query: CompiledQuery, reached: () => void): Soon<Outcome>
+  /** As {@link execute}, for rows: making objects of them is what a list would cost. */
+  readArrays (query: CompiledQuery, reached: () => void): Soon<ArrayRows>
 }
 
 /** What a handle is for: one that only reads is given what nobody writes on, so that it awaits nobody. */
 export type Role = 'reader' | 'writer'
 
-/** Where the adapter of a handle that openSqlite opened has a {@link SyncConnection} for each role. */
-export const kSync = Symbol('rest-models.sync')
+/** Where the adapter of a handle that the plugin's own functions opened has a {@link DirectRoad} for each role. */
+export const kDirect = Symbol('rest-models.direct')
 
 export type Tables = Record<string, Record<string, unknown>>
 
@@ -40,8 +42,8 @@ export type Tables = Record<string, Record<string, unknown>>
 export interface Handle {
   readonly db: Kysely<Tables>
   readonly dialect: Dialect
-  /** Absent where statements are to be waited for. */
-  readonly sync: SyncConnection | undefined
+  /** Absent where a transaction, or a Kysely instance of the deployer's own making, has to be asked. */
+  readonly direct: DirectRoad | undefined
 }
 
 /** A database that was looked at, and the statements for it. */
@@ -63,14 +65,14 @@ export const deadlineFunction = 'rest_models_before'
  * @throws REST_MODELS_UNSUPPORTED_DATABASE with the remedy
  */
 export async function openEngine (handle: AnyKysely, role: Role = 'writer'): Promise<Engine> {
-  const { db, dialect, sync } = readHandle(handle, role)
+  const { db, dialect, direct } = readHandle(handle, role)
   for (const { query, remedy } of dialect.requirements) {
     const answer = await ask(db, query)
     if (typeof answer === 'bigint') throw new errors.UnsupportedDatabase("The connection gives integers as BigInt: switch 'defaultSafeIntegers' off")
     if (answer !== 1) throw new errors.UnsupportedDatabase(remedy)
   }
   const hasDeadline = dialect.hasFunction !== undefined && Number(await ask(db, dialect.hasFunction(deadlineFunction))) > 0
-  return Object.freeze({ db, dialect, sync, hasDeadline, shapes: new LRUCache<string, CompiledQuery>({ max: maxShapes }) })
+  return Object.freeze({ db, dialect, direct, hasDeadline, shapes: new LRUCache<string, CompiledQuery>({ max: maxShapes }) })
 }
 
 /** The handle with tables by name, without the host's Kysely plugins, which would rename columns, its dialect and its connection. */
@@ -88,8 +90,8 @@ export function readHandle (handle: AnyKysely, role: Role = 'writer'): Handle {
     throw new errors.UnsupportedDatabase(`'db' runs on ${names[0]}; supported: ${Object.keys(dialects).join(', ')}`)
   }
   // A transaction shares the adapter, but has a connection that the others must not use.
-  const connections = given.isTransaction ? undefined : (adapter as { readonly [kSync]?: Readonly<Record<Role, SyncConnection>> })[kSync]
-  return { db, dialect, sync: connections?.[role] }
+  const roads = given.isTransaction ? undefined : (adapter as { readonly [kDirect]?: Readonly<Record<Role, DirectRoad>> })[kDirect]
+  return { db, dialect, direct: roads?.[role] }
 }
 
 /** The names of the class of an object and of those that it extends. */

@@ -1,6 +1,6 @@
 import { CompiledQuery, type DatabaseConnection, type QueryResult } from 'kysely'
 import type { Stored } from '../vocabulary/storage.js'
-import type { ArrayRows, Handle, Outcome, Row, SyncConnection } from './engine.js'
+import type { ArrayRows, DirectRoad, Handle, Outcome, Row } from './engine.js'
 import { insist, StatementFailure, type Soon } from './insist.js'
 
 const begin = CompiledQuery.raw('begin')
@@ -16,7 +16,7 @@ const rollback = CompiledQuery.raw('rollback')
  */
 export function run (engine: Handle, query: CompiledQuery): Soon<Outcome> {
   return runOn(engine, query, {
-    atOnce: (connection) => connection.execute(query),
+    directly: (road, reached) => road.execute(query, reached),
     inTurn: async (connection) => outcomeOf(await connection.executeQuery<Row>(query))
   })
 }
@@ -30,7 +30,7 @@ export function run (engine: Handle, query: CompiledQuery): Soon<Outcome> {
  */
 export function runArrays (engine: Handle, query: CompiledQuery, keys: readonly string[]): Soon<ArrayRows> {
   return runOn(engine, query, {
-    atOnce: (connection) => connection.readArrays(query),
+    directly: (road, reached) => road.readArrays(query, reached),
     inTurn: async (connection) => {
       const { rows } = await connection.executeQuery<Row>(query)
       return rows.map((row) => keys.map((key) => row[key] as Stored))
@@ -77,19 +77,16 @@ export async function runTogether (engine: Handle, write: CompiledQuery, read: C
     }))
 }
 
-/** The two roads to a connection: one that is free in this process at once, any other when it is our turn. */
+/** The two roads to a connection: past Kysely's driver if that is open, else through it. */
 interface Roads<Result> {
-  atOnce (connection: SyncConnection): Result
+  directly (road: DirectRoad, reached: () => void): Soon<Result>
   inTurn (connection: DatabaseConnection): Promise<Result>
 }
 
-function runOn<Result> ({ db, dialect, sync }: Handle, { query }: CompiledQuery, { atOnce, inTurn }: Roads<Result>): Soon<Result> {
+function runOn<Result> ({ db, dialect, direct }: Handle, { query }: CompiledQuery, { directly, inTurn }: Roads<Result>): Soon<Result> {
   const isRead = query.kind === 'SelectQueryNode'
   return insist(dialect, isRead, (reached) => {
-    if (sync?.isFree === true) {
-      reached()
-      return atOnce(sync)
-    }
+    if (direct?.isFree === true) return directly(direct, reached)
     return db.getExecutor().provideConnection(async (connection) => {
       reached()
       return await inTurn(connection)

@@ -30,7 +30,7 @@ test('MariaDB: a change whose commit may have happened is not made again, whatev
   }
   const db = new Kysely<Tables>({ dialect: new MariadbDialect({ pool }) })
   const query = (sql: string): CompiledQuery => ({ ...db.selectNoFrom([]).compile(), sql })
-  const change = runTogether({ db, dialect: dialects.mariadb, sync: undefined }, query('update'), query('select'))
+  const change = runTogether({ db, dialect: dialects.mariadb, direct: undefined }, query('update'), query('select'))
   await t.rejects(change, { code: 'REST_MODELS_UNAVAILABLE', statusCode: 503, cause: { errno: 1180 } })
   t.same(sent, ['begin', 'update', 'select', 'commit', 'rollback', 'closed'])
   t.ok(left > 0, 'and the next request goes to another node')
