@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyInstance, LightMyRequestResponse } from 'fastify'
 import { sql } from 'kysely'
 import { test, type Test } from 'tap'
 import { errors, userAuth } from '../lib/index.js'
+import { readPage } from './documentation/page.js'
 import { buildApp, Message, registerSite, User, type TestApp } from './helper.js'
 
 type ErrorName = keyof typeof errors
@@ -74,9 +74,19 @@ test('every error has a code of its own with the prefix of the plugin, and a sta
 })
 
 test('the page about errors lists every error with its status, once, and no other', async (t) => {
-  const listed = documented(readFileSync(new URL('../docs/errors.md', import.meta.url), 'utf8'))
+  const listed = documented(readPage('docs/errors.md').text)
   const byCode = (left: readonly [string, number], right: readonly [string, number]): number => left[0] < right[0] ? -1 : 1
   t.same(listed.sort(byCode), table.map(({ code, statusCode }) => [code, statusCode] as [string, number]).sort(byCode))
+})
+
+test('the page about errors shows an answer for every code that a request, or a mistake at start-up, can end in, and says why the others have none', async (t) => {
+  const { text, blocks } = readPage('docs/errors.md')
+  const printed = blocks.filter(({ language }) => language === 'console').map(({ content }) => content).join('\n')
+  const [, unshown = ''] = /^## What no single request shows\n([\s\S]*?)^## /m.exec(text) ?? []
+  for (const { name, code } of table) {
+    const isShown = name === 'AuthenticationFailed' ? printed.includes('401 Unauthorized') : new RegExp(`${code}\\b`).test(printed)
+    t.not(isShown, unshown.includes(`\`${code}\``), code)
+  }
 })
 
 test('the table of a page is found in its section alone', async (t) => {
