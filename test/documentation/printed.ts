@@ -3,7 +3,7 @@
  * - alone in a line, for any lines;
  * - alone in brackets, `[…]`, for any list;
  * - elsewhere for any text without brackets and braces, so it hides no record and no end of one.
- * The time {@link now} stands for the time of the request. A JSON text may be broken into lines, with any indentation.
+ * The time {@link now} stands for a time since the page was begun. A JSON text may be broken into lines, with any indentation.
  */
 
 /** In pages, the time at which the page is read. */
@@ -17,7 +17,7 @@ const sentBy = (start: number) => (text: string): boolean => {
 /**
  * Whether a text is what a page prints.
  *
- * @param start  milliseconds since 1970: when what is printed began
+ * @param start  milliseconds since 1970: when the page was begun
  */
 export function isPrinted (printed: string, actual: string, start: number): boolean {
   const match = new RegExp(`^${patternOf(printed)}$`, 's').exec(actual)

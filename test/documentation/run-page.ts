@@ -37,10 +37,13 @@ const runners: Readonly<Record<string, Runner>> = {
 }
 
 const run = promisify(execFile)
+/** Not that of any answer: two hours ahead of UTC. */
+const zone = { TZ: 'Etc/GMT-2' }
 const { name: ownName, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as { name: string, peerDependencies: Record<string, string> }
 
 class Reader {
   readonly #t: Test
+  readonly #start = Date.now()
   #folder = ''
   #server: ServerProcess | undefined
 
@@ -64,7 +67,7 @@ class Reader {
     writeFileSync(path, code)
     if (!code.includes('.listen(')) return
     await this.#server?.stop()
-    this.#server = await startServer(this.#t, name, { cwd: this.#folder })
+    this.#server = await startServer(this.#t, name, { cwd: this.#folder, env: zone })
   }
 
   async type (command: Command, where: string): Promise<void> {
@@ -77,15 +80,14 @@ class Reader {
   readonly #programs: Readonly<Record<string, (words: readonly string[], command: Command, where: string) => Promise<void>>> = {
     curl: async (words, { text, printed }, where) => {
       if (this.#server === undefined) throw new Error(`${where}: no program of the page serves`)
-      const start = Date.now()
       const request = parseCurl(words)
       const { head, body } = await curl(request, this.#server.address)
       const split = request.isWithHead ? splitAnswer(printed) : { head: ['…'], body: printed }
-      const isSame = arePrintedLines(split.head, head, start) && isPrinted(joinLines(split.body), body, start)
+      const isSame = arePrintedLines(split.head, head, this.#start) && isPrinted(joinLines(split.body), body, this.#start)
       this.#t.ok(isSame, `${where}: ${text}`, { found: [...head, '', body].join('\n').split('\n'), wanted: printed })
     },
     node: async ([script = '', ...others], { text, printed }, where) => {
-      const { stdout } = await run(process.execPath, [script, ...others], { cwd: this.#folder, env: { PATH: process.env['PATH'] } })
+      const { stdout } = await run(process.execPath, [script, ...others], { cwd: this.#folder, env: { PATH: process.env['PATH'], ...zone } })
       this.#t.ok(arePrintedLines(printed, stdout.trimEnd().split('\n').filter((line) => line !== ''), 0), `${where}: ${text}`, { found: stdout, wanted: printed })
     },
     // There is a folder, and the package is in it.
