@@ -9,12 +9,15 @@ import type { Block, Page } from './page.js'
 import { arePrintedLines, isPrinted, joinLines } from './printed.js'
 import { commandsOf, type Command } from './shell.js'
 
+/** What a page is reported to. */
+export type Reporter = Pick<Test, 'ok' | 'teardown'>
+
 /**
  * What a reader does with a page, from the top to the bottom: saves each `js` block, under the name in the comment of its first line
  * or as `site.mjs`, starts it if it serves, and types the commands of the `console` blocks, which must print what the page says.
  * A section of the second level that has a `js` block begins in an empty folder.
  */
-export async function runPage (t: Test, { file, blocks }: Page): Promise<void> {
+export async function runPage (t: Reporter, { file, blocks }: Page): Promise<void> {
   const reader = new Reader(t)
   let section: string | undefined
   for (const block of blocks) {
@@ -39,15 +42,17 @@ const runners: Readonly<Record<string, Runner>> = {
 const run = promisify(execFile)
 /** Not that of any answer: two hours ahead of UTC. */
 const zone = { TZ: 'Etc/GMT-2' }
-const { name: ownName, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as { name: string, peerDependencies: Record<string, string> }
+const { name: ownName, peerDependencies, devDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+  name: string, peerDependencies: Record<string, string>, devDependencies: Record<string, string>
+}
 
 class Reader {
-  readonly #t: Test
+  readonly #t: Reporter
   readonly #start = Date.now()
   #folder = ''
   #server: ServerProcess | undefined
 
-  constructor (t: Test) {
+  constructor (t: Reporter) {
     this.#t = t
   }
 
@@ -94,7 +99,7 @@ class Reader {
     mkdir: async () => {},
     cd: async () => {},
     npm: async ([verb, ...names], { text }, where) => {
-      const known = [ownName, ...Object.keys(peerDependencies)]
+      const known = [ownName, ...Object.keys(peerDependencies), ...Object.keys(devDependencies)]
       const isInstall = verb === 'install' && names.every((name) => known.includes(name.replace(/(.)@.*/, '$1')))
       this.#t.ok(isInstall || (verb === 'init' && names.join() === '-y'), `${where}: ${text}`)
     }
