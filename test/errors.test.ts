@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyInstance, LightMyRequestResponse } from 'fastify'
 import { sql } from 'kysely'
 import { test, type Test } from 'tap'
 import { errors, userAuth } from '../lib/index.js'
+import { readPage } from './documentation/page.js'
 import { buildApp, Message, registerSite, User, type TestApp } from './helper.js'
 
 type ErrorName = keyof typeof errors
@@ -57,9 +57,9 @@ const provocations: Readonly<Record<Exclude<RequestError, 'TooManyLogins'>, (app
   }
 }
 
-/** The rows of the table under "## Errors" of a README: codes and statuses. */
-function documented (readme: string): Array<[code: string, status: number]> {
-  const [, section = ''] = /^## Errors\n([\s\S]*?)(?:^## |$(?![\s\S]))/m.exec(readme) ?? []
+/** The rows of the table under "## Codes" of the page about errors: codes and statuses. */
+function documented (page: string): Array<[code: string, status: number]> {
+  const [, section = ''] = /^## Codes\n([\s\S]*?)(?:^## |$(?![\s\S]))/m.exec(page) ?? []
   return [...section.matchAll(/^\| `?(REST_MODELS_\w+)`? \| (\d+) \|/gm)].map(([, code = '', status]) => [code, Number(status)])
 }
 
@@ -73,16 +73,26 @@ test('every error has a code of its own with the prefix of the plugin, and a sta
   t.ok(table.filter(({ name }) => (startUpErrors as readonly string[]).includes(name)).every(({ statusCode }) => statusCode === 500), 'start-up errors are no client\'s fault')
 })
 
-test('the README lists every error with its status, once, and no other', async (t) => {
-  const listed = documented(readFileSync(new URL('../README.md', import.meta.url), 'utf8'))
+test('the page about errors lists every error with its status, once, and no other', async (t) => {
+  const listed = documented(readPage('docs/errors.md').text)
   const byCode = (left: readonly [string, number], right: readonly [string, number]): number => left[0] < right[0] ? -1 : 1
   t.same(listed.sort(byCode), table.map(({ code, statusCode }) => [code, statusCode] as [string, number]).sort(byCode))
 })
 
-test('the table of a README is found in its section alone', async (t) => {
-  t.same(documented('# A\n\n| REST_MODELS_A | 400 |\n\n## Errors\n\n| Code | Status |\n|---|---|\n| `REST_MODELS_B` | 404 | x |\n| REST_MODELS_C | 500 |\n\n## More\n\n| REST_MODELS_D | 400 |\n'),
+test('the page about errors shows an answer for every code that a request, or a mistake at start-up, can end in, and says why the others have none', async (t) => {
+  const { text, blocks } = readPage('docs/errors.md')
+  const printed = blocks.filter(({ language }) => language === 'console').map(({ content }) => content).join('\n')
+  const [, unshown = ''] = /^## What no single request shows\n([\s\S]*?)^## /m.exec(text) ?? []
+  for (const { name, code } of table) {
+    const isShown = name === 'AuthenticationFailed' ? printed.includes('401 Unauthorized') : new RegExp(`${code}\\b`).test(printed)
+    t.not(isShown, unshown.includes(`\`${code}\``), code)
+  }
+})
+
+test('the table of a page is found in its section alone', async (t) => {
+  t.same(documented('# A\n\n| REST_MODELS_A | 400 |\n\n## Codes\n\n| Code | Status |\n|---|---|\n| `REST_MODELS_B` | 404 | x |\n| REST_MODELS_C | 500 |\n\n## More\n\n| REST_MODELS_D | 400 |\n'),
     [['REST_MODELS_B', 404], ['REST_MODELS_C', 500]])
-  t.same(documented('## Errors\n\n| REST_MODELS_A | 400 |'), [['REST_MODELS_A', 400]])
+  t.same(documented('## Codes\n\n| REST_MODELS_A | 400 |'), [['REST_MODELS_A', 400]])
   t.same(documented('# A\n'), [])
 })
 

@@ -1,0 +1,57 @@
+import Fastify from 'fastify'
+import { test } from 'tap'
+import restModels, { type ResourceOptions, type RestModelsOptions } from '../../lib/index.js'
+import { checkOptions } from '../../lib/options.js'
+import { defaultLimits } from '../../lib/plan/limits.js'
+import type { UserAuthOptions } from '../../lib/policy/policies.js'
+import { fieldKinds } from '../../lib/vocabulary/field-kinds.js'
+import { openDatabase } from '../database.js'
+import { readPage } from './page.js'
+
+// The compiler refuses these tables if an option is missing in one of them.
+const ofPlugin: Record<keyof RestModelsOptions, true> = {
+  db: true, readDb: true, defaultAuth: true, prefix: true, decorator: true, defaultLimit: true, maxLimit: true, limits: true, allowedOrigins: true
+}
+const ofResource: Record<keyof ResourceOptions, true> = {
+  auth: true, exclude: true, ownerField: true, readOnly: true, filterable: true, path: true, defaultLimit: true, maxLimit: true
+}
+const ofUserAuth: Record<keyof UserAuthOptions, true> = { username: true, password: true, active: true, admin: true, verify: true, protect: true }
+
+/** The names in the first cells of the rows under a heading of a page, without those in what is said of them. */
+function namesUnder (file: string, heading: string): string[] {
+  const { text } = readPage(file)
+  const section = text.split(/^## /m).find((part) => part.startsWith(`${heading}\n`)) ?? text.split(/^## /m)[0] ?? ''
+  return [...section.matchAll(/^\| (`[^|]*) \|/gm)].flatMap(([, cell = '']) => [...cell.matchAll(/(?<!\b(?:an|of) )`(\w+)`/g)].map(([, name = '']) => name))
+}
+
+test('the pages name each option and each limit, and no other', (t) => {
+  t.same(namesUnder('docs/options.md', 'Of a resource').sort(), Object.keys(ofResource).sort())
+  t.same(namesUnder('docs/options.md', 'Of the plugin').sort(), Object.keys(ofPlugin).sort())
+  t.same(namesUnder('docs/options.md', 'Limits').sort(), Object.keys(defaultLimits).sort())
+  t.same(namesUnder('docs/policies.md', '').sort(), Object.keys(ofUserAuth).sort())
+  t.end()
+})
+
+test('the page about models has each kind of field', (t) => {
+  const named = [...readPage('docs/models.md').text.matchAll(/^\| `(\w+)\(/gm)].map(([, kind = '']) => kind)
+  t.same(named.sort(), Object.keys(fieldKinds).filter((kind) => kind !== 'key').sort())
+  t.end()
+})
+
+test('the defaults on the page about options are those that there are', async (t) => {
+  const { text } = readPage('docs/options.md')
+  const db = await openDatabase(t)
+  const { prefix, decorator, defaultLimit, maxLimit } = checkOptions({ db })
+  t.match(text, `| \`prefix\` | string | \`${prefix}\` |`)
+  t.match(text, `| \`decorator\` | string | \`${decorator}\` |`)
+  t.match(text, `| number | ${defaultLimit}, ${maxLimit} |`)
+  const shown = (value: number): string => value.toLocaleString('en-US')
+  const { offset, filters, joins, totalJoins, inItems, patternLength, valueLength, queryLength, statementTime } = defaultLimits
+  for (const row of [[offset], [filters], [joins, totalJoins], [inItems], [patternLength, valueLength, queryLength], [statementTime]]) {
+    t.match(text, `| ${row.map(shown).join(', ')} |`)
+  }
+  const app = Fastify()
+  t.teardown(async () => { await app.close() })
+  await app.register(restModels, { db })
+  t.ok(app.hasDecorator('restModels'))
+})

@@ -1,0 +1,114 @@
+import { execFile } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import type { Test } from 'tap'
+import { startServer, type ServerProcess } from '../process.js'
+import { curl, parseCurl } from './curl.js'
+import type { Block, Page } from './page.js'
+import { arePrintedLines, isPrinted, joinLines } from './printed.js'
+import { commandsOf, type Command } from './shell.js'
+
+/** What a page is reported to. */
+export type Reporter = Pick<Test, 'ok' | 'teardown'>
+
+/**
+ * What a reader does with a page, from the top to the bottom: saves each `js` block, under the name in the comment of its first line
+ * or as `site.mjs`, starts it if it serves, and types the commands of the `console` blocks, which must print what the page says.
+ * A section of the second level that has a `js` block begins in an empty folder.
+ */
+export async function runPage (t: Reporter, { file, blocks }: Page): Promise<void> {
+  const reader = new Reader(t)
+  let section: string | undefined
+  for (const block of blocks) {
+    if (block.language === 'js' && block.section !== section) {
+      await reader.beginAfresh()
+      section = block.section
+    }
+    await runners[block.language]?.(reader, block, `${file}:${block.line}`)
+  }
+  await reader.beginAfresh()
+}
+
+type Runner = (reader: Reader, block: Block, where: string) => Promise<void>
+
+const runners: Readonly<Record<string, Runner>> = {
+  js: async (reader, { content }) => await reader.save(content),
+  console: async (reader, { content }, where) => {
+    for (const command of commandsOf(content)) await reader.type(command, where)
+  }
+}
+
+const run = promisify(execFile)
+/** Not that of any answer: two hours ahead of UTC. */
+const zone = { TZ: 'Etc/GMT-2' }
+const { name: ownName, peerDependencies, devDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+  name: string, peerDependencies: Record<string, string>, devDependencies: Record<string, string>
+}
+
+class Reader {
+  readonly #t: Reporter
+  readonly #start = Date.now()
+  #folder = ''
+  #server: ServerProcess | undefined
+
+  constructor (t: Reporter) {
+    this.#t = t
+  }
+
+  async beginAfresh (): Promise<void> {
+    await this.#server?.stop()
+    this.#server = undefined
+    // Inside the package, so that its own name resolves to it.
+    const folder = mkdtempSync(join(resolve('dist'), 'page-'))
+    this.#t.teardown(() => rmSync(folder, { recursive: true }))
+    this.#folder = folder
+  }
+
+  async save (code: string): Promise<void> {
+    const [, name = 'site.mjs'] = /^\/\/ ([\w./-]+\.m?js)\n/.exec(code) ?? []
+    const path = join(this.#folder, name)
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, code)
+    if (!code.includes('.listen(')) return
+    await this.#server?.stop()
+    this.#server = await startServer(this.#t, name, { cwd: this.#folder, env: zone })
+  }
+
+  async type (command: Command, where: string): Promise<void> {
+    const [program = '', ...words] = command.words
+    const act = this.#programs[program]
+    if (act === undefined) throw new Error(`${where} has a command that is not run: ${command.text}`)
+    await act(words, command, where)
+  }
+
+  readonly #programs: Readonly<Record<string, (words: readonly string[], command: Command, where: string) => Promise<void>>> = {
+    curl: async (words, { text, printed }, where) => {
+      if (this.#server === undefined) throw new Error(`${where}: no program of the page serves`)
+      const request = parseCurl(words)
+      const { head, body } = await curl(request, this.#server.address)
+      const split = request.isWithHead ? splitAnswer(printed) : { head: ['…'], body: printed }
+      const isSame = arePrintedLines(split.head, head, this.#start) && isPrinted(joinLines(split.body), body, this.#start)
+      this.#t.ok(isSame, `${where}: ${text}`, { found: [...head, '', body].join('\n').split('\n'), wanted: printed })
+    },
+    node: async ([script = '', ...others], { text, printed }, where) => {
+      const { stdout } = await run(process.execPath, [script, ...others], { cwd: this.#folder, env: { PATH: process.env['PATH'], ...zone } })
+      this.#t.ok(arePrintedLines(printed, stdout.trimEnd().split('\n').filter((line) => line !== ''), 0), `${where}: ${text}`, { found: stdout, wanted: printed })
+    },
+    // There is a folder, and the package is in it.
+    mkdir: async () => {},
+    cd: async () => {},
+    npm: async ([verb, ...names], { text }, where) => {
+      const known = [ownName, ...Object.keys(peerDependencies), ...Object.keys(devDependencies)]
+      const isInstall = verb === 'install' && names.every((name) => known.includes(name.replace(/(.)@.*/, '$1')))
+      this.#t.ok(isInstall || (verb === 'init' && names.join() === '-y'), `${where}: ${text}`)
+    }
+  }
+}
+
+/** A printed answer with its head; an empty line, or the last line `…` of the head, ends that. */
+function splitAnswer (printed: readonly string[]): { head: readonly string[], body: readonly string[] } {
+  const end = printed.includes('') ? printed.indexOf('') : printed.lastIndexOf('…')
+  if (end < 0) return { head: printed, body: [] }
+  return { head: printed[end] === '' ? printed.slice(0, end) : printed.slice(0, end + 1), body: printed.slice(end + 1) }
+}

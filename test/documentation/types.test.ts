@@ -1,0 +1,79 @@
+import { dirname, join, resolve } from 'node:path'
+import ts from 'typescript'
+import { test } from 'tap'
+import { pageFiles, readPage, type Page } from './page.js'
+
+/** What the pieces of pages are about without saying it: the app, and the models of the front page. */
+const surroundings = `
+import type { FastifyInstance } from 'fastify'
+import restModelsPlugin, { boolean, datetime, defineModel, foreignKey, password, text } from 'fastify-rest-models'
+import { openMariadb as mariadb } from 'fastify-rest-models/mariadb'
+import { openPostgres as postgres } from 'fastify-rest-models/postgres'
+import type { Pool } from 'pg'
+
+const UserModel = defineModel('User', {
+  username: text({ unique: true }), password: password(), email: text(),
+  join_date: datetime({ default: 'now' }), active: boolean({ default: true }), admin: boolean({ default: false })
+})
+const MessageModel = defineModel('Message', { user: foreignKey(() => UserModel), content: text(), pub_date: datetime({ default: 'now' }) })
+
+declare global {
+  const app: FastifyInstance
+  const pool: Pool
+  const restModels: typeof restModelsPlugin
+  const openMariadb: typeof mariadb
+  const openPostgres: typeof postgres
+  const User: typeof UserModel
+  const Message: typeof MessageModel
+}
+`
+
+const folder = resolve('test/documentation')
+
+/** The mistakes that the compiler finds in the `ts` blocks of pages, each of which is a file of its own; it reads the types of all packages once. */
+function mistakesIn (pages: ReadonlyArray<Pick<Page, 'file' | 'blocks'>>): string[] {
+  const files = new Map([[join(folder, 'surroundings.ts'), surroundings]])
+  for (const { file, blocks } of pages) {
+    for (const { language, content, line } of blocks) {
+      if (language === 'ts') files.set(join(folder, `${file.replace(/\W/g, '-')}-line-${line}.ts`), `${content}\nexport {}\n`)
+    }
+  }
+  const { config } = ts.readConfigFile('tsconfig.json', ts.sys.readFile) as { config: unknown }
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, resolve('.'))
+  const settings: ts.CompilerOptions = { ...options, noEmit: true, noUnusedLocals: false, noUnusedParameters: false }
+  const host = ts.createCompilerHost(settings)
+  const { fileExists, readFile, getSourceFile } = host
+  host.fileExists = (name) => files.has(name) || fileExists(name)
+  host.readFile = (name) => files.get(name) ?? readFile(name)
+  host.getSourceFile = (name, version, ...rest) => {
+    const own = files.get(name)
+    return own === undefined ? getSourceFile(name, version, ...rest) : ts.createSourceFile(name, own, version)
+  }
+  const found = ts.getPreEmitDiagnostics(ts.createProgram([...files.keys()], settings, host))
+  return found.map(({ file, start, messageText }) =>
+    `${file === undefined ? '' : `${file.fileName.slice(dirname(folder).length)}:${file.getLineAndCharacterOfPosition(start ?? 0).line + 1} `}${ts.flattenDiagnosticMessageText(messageText, ' ')}`)
+}
+
+test('the pieces in TypeScript compile', (t) => {
+  const wrong = { file: 'wrong.md', blocks: [{ language: 'ts', content: 'const one: string = User.nothing', line: 1, section: '' }] }
+  const mistakes = mistakesIn([...pageFiles.map(readPage), wrong])
+  t.same(mistakes.filter((mistake) => !mistake.includes('wrong-md')), [])
+  t.match(mistakes.filter((mistake) => mistake.includes('wrong-md')), [/'nothing' does not exist/], 'a piece that does not compile is seen')
+  t.end()
+})
+
+/** The languages of blocks that no test runs, where they may stand, and why. */
+const notRun: Readonly<Record<string, { readonly files: readonly string[], readonly why: string }>> = {
+  ini: { files: ['docs/scaling.md'], why: 'settings of clusters, such as test/failover/ starts' },
+  sql: { files: ['docs/scaling.md'], why: 'what the administrator of a server types there, such as test/failover/ does' },
+  '': { files: [], why: 'nobody knows what it is' }
+}
+
+test('every block of a page is run, compiled, or one of the few that cannot be', (t) => {
+  for (const { file, blocks } of pageFiles.map(readPage)) {
+    for (const { language, line } of blocks) {
+      t.ok(['js', 'console', 'ts'].includes(language) || notRun[language]?.files.includes(file), `${file}:${line} is ${language}`)
+    }
+  }
+  t.end()
+})
