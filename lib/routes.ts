@@ -5,6 +5,7 @@ import { errorSchema } from '../schemas/error.js'
 import { keySchema } from '../schemas/key.js'
 import { envelopeSchema } from '../schemas/list.js'
 import { create, list, read, refuseMethod, remove, update, type Handler } from './handlers.js'
+import { documentedAs, sharesPartsOf, undocumented, type DocumentedConfig } from './openapi/transform.js'
 import { policyHooks } from './policy/guard.js'
 import { recordHook } from './policy/owner.js'
 import type { Authenticate, Operation } from './policy/policy.js'
@@ -51,7 +52,8 @@ export function addRoutes (scope: FastifyInstance, resource: Resource, authentic
       method: row.method,
       handler: (request, reply) => handler(request, reply.code(row.status)),
       preHandler,
-      schema: schemaOf(row, resource)
+      schema: schemaOf(row, resource),
+      config: documentedAs(resource, operation as Operation)
     })
   }
   for (const { suffix, allowed, judgedAs, others } of Object.values(paths)) {
@@ -59,7 +61,8 @@ export function addRoutes (scope: FastifyInstance, resource: Resource, authentic
       method: [...others],
       handler: refuseMethod(allowed),
       preHandler: policyHooks(policy, authenticate, judgedAs),
-      schema: { response: failures }
+      schema: hidden({ response: failures }),
+      config: sharesPartsOf(resource)
     })
   }
 }
@@ -69,13 +72,14 @@ interface RouteParts {
   readonly handler: RouteHandlerMethod
   readonly preHandler: preHandlerAsyncHookHandler[]
   readonly schema: FastifySchema
+  readonly config: DocumentedConfig
 }
 
 /** The same route with and without the final slash: a redirect would lose bodies. */
 function addRoute (scope: FastifyInstance, url: string, parts: RouteParts): void {
   const route = { ...parts, exposeHeadRoute: parts.method === 'GET' }
   scope.route({ ...route, url })
-  if (!ignoresSlash(scope)) scope.route({ ...route, url: url.slice(0, -1), schema: hidden(parts.schema) })
+  if (!ignoresSlash(scope)) scope.route({ ...route, url: url.slice(0, -1), schema: hidden(parts.schema), config: undocumented })
 }
 
 /** Documentation shows each route once. */
