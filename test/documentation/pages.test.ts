@@ -2,11 +2,19 @@ import { test } from 'tap'
 import { pageFiles, readPage } from './page.js'
 import { runPage } from './run-page.js'
 
-for (const page of pageFiles.map(readPage)) {
-  const isRun = page.blocks.some(({ language }) => language === 'js')
-  if (isRun) {
-    test(`what ${page.file} shows is what happens`, async (t) => {
-      await runPage(t, page)
-    })
-  }
+// The recipes, which start many processes, have a file of their own.
+const pages = pageFiles.filter((file) => file !== 'docs/recipes.md').map(readPage)
+
+for (const page of pages.filter(({ blocks }) => blocks.some(({ language }) => language === 'js'))) {
+  test(`what ${page.file} shows is what happens`, async (t) => {
+    await runPage(t, page)
+  })
 }
+
+test('requests and answers stand on no page without a program that answers them', (t) => {
+  for (const { file, blocks } of pages) {
+    const first = blocks.find(({ language, content }) => language === 'js' || (language === 'console' && content.includes('$ curl')))
+    t.not(first?.language, 'console', file)
+  }
+  t.end()
+})
