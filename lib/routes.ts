@@ -1,5 +1,5 @@
 import type { TSchema } from '@sinclair/typebox'
-import type { FastifyInstance, FastifySchema, HTTPMethods, preHandlerAsyncHookHandler, RouteHandlerMethod } from 'fastify'
+import type { FastifyContextConfig, FastifyInstance, FastifySchema, HTTPMethods, preHandlerAsyncHookHandler, RouteHandlerMethod } from 'fastify'
 import { emptySchema } from '../schemas/empty.js'
 import { errorSchema } from '../schemas/error.js'
 import { keySchema } from '../schemas/key.js'
@@ -42,7 +42,7 @@ const paths = {
 
 /** Adds the routes of a resource below the scope's prefix. */
 export function addRoutes (scope: FastifyInstance, resource: Resource, authenticate: Authenticate): void {
-  const { registration: { name, policy } } = resource
+  const { registration: { name, policy, config } } = resource
   for (const [operation, row] of Object.entries<RouteRow>(routeTable)) {
     const handler = row.handler(resource)
     const preHandler = policyHooks(policy, authenticate, operation as Operation)
@@ -51,6 +51,7 @@ export function addRoutes (scope: FastifyInstance, resource: Resource, authentic
       method: row.method,
       handler: (request, reply) => handler(request, reply.code(row.status)),
       preHandler,
+      config,
       schema: schemaOf(row, resource)
     })
   }
@@ -59,6 +60,7 @@ export function addRoutes (scope: FastifyInstance, resource: Resource, authentic
       method: [...others],
       handler: refuseMethod(allowed),
       preHandler: policyHooks(policy, authenticate, judgedAs),
+      config,
       schema: { response: failures }
     })
   }
@@ -67,15 +69,20 @@ export function addRoutes (scope: FastifyInstance, resource: Resource, authentic
 interface RouteParts {
   readonly method: HTTPMethods | HTTPMethods[]
   readonly handler: RouteHandlerMethod
-  readonly preHandler: preHandlerAsyncHookHandler[]
+  readonly preHandler: readonly preHandlerAsyncHookHandler[]
+  readonly config: Readonly<FastifyContextConfig>
   readonly schema: FastifySchema
 }
 
 /** The same route with and without the final slash: a redirect would lose bodies. */
 function addRoute (scope: FastifyInstance, url: string, parts: RouteParts): void {
-  const route = { ...parts, exposeHeadRoute: parts.method === 'GET' }
-  scope.route({ ...route, url })
-  if (!ignoresSlash(scope)) scope.route({ ...route, url: url.slice(0, -1), schema: hidden(parts.schema) })
+  scope.route({ ...optionsOf(parts), url })
+  if (!ignoresSlash(scope)) scope.route({ ...optionsOf(parts), url: url.slice(0, -1), schema: hidden(parts.schema) })
+}
+
+/** Each route has its own, since onRoute hooks of the host write to them: what one adds must not run twice on the other. */
+function optionsOf ({ preHandler, config, ...rest }: RouteParts) {
+  return { ...rest, preHandler: [...preHandler], config: { ...config }, exposeHeadRoute: rest.method === 'GET' }
 }
 
 /** Documentation shows each route once. */
