@@ -83,8 +83,13 @@ export function checkRegistration (model: Model, options: ResourceOptions, defau
 export function requirePolicy (where: string, policy: Policy): void {
   const isPolicy = typeof policy?.authenticator === 'function' && typeof policy.permits === 'function' && Array.isArray(policy.open)
   if (!isPolicy) throw new errors.InvalidOptions(`${where} is not a policy; use readOnlyAuth(), userAuth(User) or adminAuth(User)`)
-  const unknown = policy.open.find((operation) => !operations.includes(operation))
-  if (unknown !== undefined) throw new errors.InvalidOptions(`${where} opens an unknown operation '${unknown}'${suggestion(unknown, operations)}`)
+  const { open, closed = [], scheme } = policy
+  if (!Array.isArray(closed)) throw new errors.InvalidOptions(`${where} needs a list of operations as 'closed'`)
+  const unknown = [...open, ...closed].find((operation) => !operations.includes(operation))
+  if (unknown !== undefined) throw new errors.InvalidOptions(`${where} ${open.includes(unknown) ? 'opens' : 'closes'} an unknown operation '${unknown}'${suggestion(unknown, operations)}`)
+  const both = closed.find((operation) => open.includes(operation))
+  if (both !== undefined) throw new errors.InvalidOptions(`${where} both opens and closes '${both}'`)
+  if (scheme !== undefined && typeof scheme?.type !== 'string') throw new errors.InvalidOptions(`${where} needs a security scheme of OpenAPI as 'scheme', such as { type: 'http', scheme: 'bearer' }`)
 }
 
 interface PageLimits {

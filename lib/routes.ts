@@ -5,6 +5,7 @@ import { errorSchema } from '../schemas/error.js'
 import { keySchema } from '../schemas/key.js'
 import { envelopeSchema } from '../schemas/list.js'
 import { create, list, read, refuseMethod, remove, update, type Handler } from './handlers.js'
+import { documentedAs, sharesPartsOf, undocumented } from './openapi/transform.js'
 import { policyHooks } from './policy/guard.js'
 import { recordHook } from './policy/owner.js'
 import type { Authenticate, Operation } from './policy/policy.js'
@@ -51,8 +52,8 @@ export function addRoutes (scope: FastifyInstance, resource: Resource, authentic
       method: row.method,
       handler: (request, reply) => handler(request, reply.code(row.status)),
       preHandler,
-      config,
-      schema: schemaOf(row, resource)
+      schema: schemaOf(row, resource),
+      config: { ...documentedAs(resource, operation as Operation), ...config }
     })
   }
   for (const { suffix, allowed, judgedAs, others } of Object.values(paths)) {
@@ -60,8 +61,8 @@ export function addRoutes (scope: FastifyInstance, resource: Resource, authentic
       method: [...others],
       handler: refuseMethod(allowed),
       preHandler: policyHooks(policy, authenticate, judgedAs),
-      config,
-      schema: { response: failures }
+      schema: hidden({ response: failures }),
+      config: { ...config, ...sharesPartsOf(resource) }
     })
   }
 }
@@ -77,7 +78,9 @@ interface RouteParts {
 /** The same route with and without the final slash: a redirect would lose bodies. */
 function addRoute (scope: FastifyInstance, url: string, parts: RouteParts): void {
   scope.route({ ...optionsOf(parts), url })
-  if (!ignoresSlash(scope)) scope.route({ ...optionsOf(parts), url: url.slice(0, -1), schema: hidden(parts.schema) })
+  if (ignoresSlash(scope)) return
+  const { schema, config } = parts
+  scope.route({ ...optionsOf({ ...parts, schema: hidden(schema), config: { ...config, ...undocumented } }), url: url.slice(0, -1) })
 }
 
 /** Each route has its own, since onRoute hooks of the host write to them: what one adds must not run twice on the other. */

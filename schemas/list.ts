@@ -1,6 +1,7 @@
-import { Type, type TObject } from '@sinclair/typebox'
+import { Type, type TObject, type TSchema } from '@sinclair/typebox'
 
-const page = Type.Object({
+/** Where a page of a list is, and what is beside it. */
+export const pageSchema = Type.Object({
   model: Type.String({ description: 'Name of the resource' }),
   page: Type.Integer({ minimum: 1, description: 'Number of this page, counted from 1' }),
   next: Type.String({ description: 'Path and query of the next page, or an empty text' }),
@@ -8,6 +9,6 @@ const page = Type.Object({
 }, { additionalProperties: false })
 
 /** The list envelope of the service document: paging information and the records of the page. */
-export function envelopeSchema (record: TObject): TObject {
+export function envelopeSchema (record: TSchema, page: TSchema = pageSchema): TObject {
   return Type.Object({ meta: page, objects: Type.Array(record) }, { additionalProperties: false })
 }

@@ -19,7 +19,7 @@ const quiet = ['--no-sandbox', '--disable-gpu', '--disable-background-networking
 export async function openPage (t: Test, address: string): Promise<WatchedPage> {
   const browser = await chromium.launch({ executablePath: requirePrograms('chromium').chromium, args: quiet })
   t.teardown(async () => { await browser.close() })
-  const page = await browser.newPage({ viewport: { width: 1200, height: 900 } })
+  const page = await browser.newPage({ viewport: { width: 1000, height: 1400 } })
   page.setDefaultTimeout(30_000)
   const watched: WatchedPage = { page, dialogs: await watchDialogs(page), complaints: [], origins: new Set() }
   page.on('pageerror', ({ message }) => watched.complaints.push(message))

@@ -14,8 +14,8 @@ declare module 'fastify' {
   }
 }
 
-async function buildHost (t: Test, prepare: NonNullable<BuildOptions['prepare']>, server: FastifyServerOptions = {}): Promise<FastifyInstance> {
-  return (await buildApp(t, { rows, prepare, server })).app
+async function buildHost (t: Test, prepare: NonNullable<BuildOptions['prepare']>, server: FastifyServerOptions = {}, more: Pick<BuildOptions, 'undocumented'> = {}): Promise<FastifyInstance> {
+  return (await buildApp(t, { rows, prepare, server, ...more })).app
 }
 
 test("the host's own routes and content type parsers are untouched", async (t) => {
@@ -51,7 +51,7 @@ test("the host's error handler sees the plugin's errors and may change them; its
       return await reply.code(error.statusCode ?? 500).send({ host: error.message })
     })
     app.get('/broken', async () => { throw new Error('own') })
-  })
+  }, {}, { undocumented: "the host's error handler answers" })
   t.strictSame((await app.inject('/broken')).json(), { host: 'own' })
   const reply = await app.inject('/api/message/?nothing=1')
   t.strictSame([reply.statusCode, reply.json()], [400, { host: "Unknown parameter 'nothing'" }])
@@ -158,7 +158,7 @@ test("hooks of the host run before the plugin's own", async (t) => {
   const app = await buildHost(t, (app) => {
     app.addHook('onRequest', async (request, reply) => { if (request.headers['x-closed'] !== undefined) return await reply.code(503).send('closed') })
     app.addHook('onSend', async (_request, reply) => { reply.header('x-host', 'yes') })
-  })
+  }, {}, { undocumented: "the host's hook answers" })
   const closed = await app.inject({ url: '/api/message/', headers: { 'x-closed': '1' } })
   t.strictSame([closed.statusCode, closed.body], [503, 'closed'])
   t.equal((await app.inject('/api/message/')).headers['x-host'], 'yes')

@@ -19,8 +19,8 @@ const table = Object.entries(errors).map(([name, Constructor]) => {
 })
 
 const message = { id: 1, user_id: 2, content: 'a', pub_date: '2024-01-01 00:00:00' }
-const build = async (t: Test, prepare?: (app: FastifyInstance) => void, logger?: object): Promise<TestApp> => await buildApp(t, {
-  rows: { message: [message] }, ...(prepare && { prepare }), ...(logger && { server: { logger, genReqId: () => 'request-7' } })
+const build = async (t: Test, prepare?: (app: FastifyInstance) => void, logger?: object, undocumented?: string): Promise<TestApp> => await buildApp(t, {
+  rows: { message: [message] }, ...(prepare && { prepare }), ...(undocumented !== undefined && { undocumented }), ...(logger && { server: { logger, genReqId: () => 'request-7' } })
 })
 const as = (as: string) => ({ as })
 
@@ -145,7 +145,7 @@ test("the app's own error handler sees the error with its code, its status and i
       seen.push(error)
       return await reply.code(418).header('x-host', 'yes').send({ reason: error.code, faults: (error as { details?: unknown }).details ?? null })
     })
-  })
+  }, undefined, "the host's error handler answers")
   const reply = await provocations.InvalidRecord(app)
   const [error] = seen
   t.ok(error instanceof errors.InvalidRecord)
@@ -187,7 +187,8 @@ test('an error that a policy throws is answered as it is if it has a status, els
   const app = await buildApp(t, {
     register: (registry) => registry
       .register(User, { auth: policyThat(() => { throw teapot }) })
-      .register(Message, { auth: policyThat(() => { throw new Error('secret') }) })
+      .register(Message, { auth: policyThat(() => { throw new Error('secret') }) }),
+    undocumented: 'a policy answers with a status of its own'
   })
   t.same((await app.get('/api/user/')).json(), { statusCode: 418, code: 'TEAPOT', error: "I'm a Teapot", message: 'short and stout' })
   requireError(t, 'Internal', await app.get('/api/message/'))

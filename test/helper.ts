@@ -7,6 +7,7 @@ import restModels, {
   type Model, type ResourceRegistry, type RestModelsOptions
 } from '../lib/index.js'
 import type { Tables } from '../lib/query/engine.js'
+import { checkAnswers } from './answers.js'
 import { openDatabase, recordStatements, skipKeys } from './database.js'
 
 /** The models of the service document's example project. */
@@ -69,6 +70,8 @@ export interface BuildOptions {
   readonly server?: FastifyServerOptions
   /** Called with the app before the plugin is registered. */
   readonly prepare?: (app: FastifyInstance) => void | Promise<void>
+  /** Why answers are not compared with the app's OpenAPI document; they are if absent. */
+  readonly undocumented?: string
 }
 
 export interface TestApp {
@@ -105,6 +108,7 @@ export async function buildApp (t: Test, options: BuildOptions = {}): Promise<Te
   if (models.includes(User)) await insert(db, { user: await siteUsers() })
   await insert(db, rows)
   await options.prepare?.(app)
+  if (options.undocumented === undefined) await checkAnswers(t, app, isSite(options) ? 'site' : undefined)
   const statements = await recordStatements(db)
   await app.register(restModels, { db, ...options.options })
   register(app.restModels)
@@ -119,6 +123,11 @@ export async function buildApp (t: Test, options: BuildOptions = {}): Promise<Te
     ...client(app),
     rowsOf: async (table) => (await db.selectFrom(table).selectAll().orderBy('id').execute()).map(withBits)
   }
+}
+
+/** Whether an app is that of the example project, with other rows at most. */
+function isSite ({ rows: _rows, ...others }: BuildOptions): boolean {
+  return Object.keys(others).length === 0
 }
 
 /** A row in which booleans are 0 and 1, whatever the engine gives. */

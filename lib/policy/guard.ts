@@ -16,6 +16,7 @@ export function userOf (request: FastifyRequest): PolicyUser | null {
 /** The hooks that stand before an operation: none if it is open; else 401 for nobody and 403 for whoever may not. */
 export function policyHooks (policy: Policy, authenticate: Authenticate, operation: Operation): preHandlerAsyncHookHandler[] {
   if (policy.open.includes(operation)) return []
+  if (policy.closed?.includes(operation)) return [async (_request, reply) => refuse(reply)]
   return [async (request: FastifyRequest, reply: FastifyReply) => {
     const user = await authenticate(request, reply)
     // A policy of JavaScript that gives no id, or a promise for an answer, must not let anybody in.

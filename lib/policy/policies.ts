@@ -5,7 +5,7 @@ import { requireKnown, suggestion } from '../nearest.js'
 import type { FieldKind } from '../vocabulary/field-kinds.js'
 import { compileFindUser, type UserColumns } from './find-user.js'
 import type { Verify } from './passwords.js'
-import { reads, type Policy, type PolicyUser } from './policy.js'
+import { reads, writes, type Policy, type PolicyUser } from './policy.js'
 
 /** Options of the user and the admin policy: which fields of the user model hold what. */
 export interface UserAuthOptions<Name extends string = string> {
@@ -27,7 +27,7 @@ const optionNames: ReadonlyArray<keyof UserAuthOptions> = ['username', 'password
 
 /** Anybody may read; nobody may write: the service document's default policy. */
 export function readOnlyAuth (): Policy {
-  return Object.freeze({ open: reads, authenticator: () => async () => null, permits: () => false })
+  return Object.freeze({ open: reads, closed: writes, authenticator: () => async () => null, permits: () => false })
 }
 
 /**
@@ -41,6 +41,7 @@ export function userAuth<M extends Model> (users: M, options: UserAuthOptions<Fi
   return Object.freeze({
     open: options.protect === 'all' ? [] : reads,
     users,
+    scheme: { type: 'http', scheme: 'basic' },
     login: { columns, verify: options.verify },
     permits: () => true,
     authenticator: ({ db, credentials, passwords }) => {

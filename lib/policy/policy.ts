@@ -11,6 +11,9 @@ export type Operation = (typeof operations)[number]
 /** The operations that change nothing. */
 export const reads: readonly Operation[] = ['list', 'read']
 
+/** The operations that change something. */
+export const writes: readonly Operation[] = ['create', 'update', 'delete']
+
 /** Who sends a request. */
 export interface PolicyUser {
   /** Primary key of the user's record, an integer or a UUID in lower case: what an owner field is compared with. */
@@ -20,6 +23,14 @@ export interface PolicyUser {
 
 /** Finds out who sends a request; null if nobody can be made out, which is answered with 401. */
 export type Authenticate = (request: FastifyRequest, reply: FastifyReply) => Promise<PolicyUser | null>
+
+/** How credentials are sent, in the words of OpenAPI: a Security Scheme Object, such as `{ type: 'http', scheme: 'bearer' }`. */
+export interface SecurityScheme {
+  readonly type: 'http' | 'apiKey' | 'oauth2' | 'openIdConnect' | 'mutualTLS'
+  /** Of type `http`: `basic`, `bearer`, … */
+  readonly scheme?: string
+  readonly [other: string]: unknown
+}
 
 /** What a policy is given at setup. */
 export interface PolicySetting {
@@ -33,6 +44,10 @@ export interface PolicySetting {
 export interface Policy {
   /** Operations that anybody may do; credentials are not looked at. */
   readonly open: readonly Operation[]
+  /** Operations that nobody may do, which are answered with 401; default none. */
+  readonly closed?: readonly Operation[]
+  /** What documentation says of the credentials. */
+  readonly scheme?: SecurityScheme
   /** Called once at setup: how to find out who sends a request. */
   authenticator (setting: PolicySetting): Authenticate
   /** Whether somebody who was made out may do an operation that is not open; if not, it is answered with 403. */

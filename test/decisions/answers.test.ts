@@ -245,7 +245,8 @@ test("D-12: an app's own error handler sees the errors, and may change them", as
         seen.push([error.code, error.statusCode, error.details])
         return reply.code(418).send({ mine: error.code })
       })
-    }
+    },
+    undocumented: "the host's error handler answers"
   })
   const reply = await get('/api/message/?page=0')
   t.same([reply.statusCode, reply.json()], [418, { mine: 'REST_MODELS_INVALID_PAGE' }])

@@ -1,0 +1,93 @@
+import { bodyDocumentation, keyDocumentation, listDocumentation, plain, recordDocumentation, type JsonSchema } from '../../schemas/documentation.js'
+import { pageSchema } from '../../schemas/list.js'
+import type { Operation } from '../policy/policy.js'
+import type { Resource } from '../resource.js'
+import { addTag, shareSchema, shareSecurity, type OpenApiDocument } from './document.js'
+import { documentedFilters, type DocumentedFilters } from './filters.js'
+import { listParameters } from './list-parameters.js'
+import { operationTable, remarksOf } from './operations.js'
+import { responsesOf } from './responses.js'
+
+/** An operation of a resource, in the words in which `@fastify/swagger` takes it from a route. */
+export type OperationDocumentation = Readonly<Record<string, unknown>>
+
+/** Describes an operation, and adds to the components of the document what it shares with others. */
+export function describeOperation (document: OpenApiDocument, resource: Resource, operation: Operation): OperationDocumentation {
+  const { registration: { name, model, policy } } = resource
+  const { summary, description, success, takes } = operationTable[operation]
+  const list = operation === 'list' ? filtersOf(resource) : undefined
+  addTag(document, name, `Records of model ${model.name}`)
+  return {
+    summary: summary(name),
+    description: [description, ...remarksOf(operation, resource), ...(list === undefined ? [] : filterRemarks(list, resource))].join('\n\n'),
+    tags: [name],
+    security: securityOf(document, policy, operation),
+    ...(list && { querystring: listParameters(document, resource.list, list.filters) }),
+    ...(!isOfList(operation) && { params: keyDocumentation(model) }),
+    ...(takes && { body: bodyOf(document, resource, takes) }),
+    response: responsesOf(document, resource, { operation, body: success.body && answerOf(document, resource, success.body) })
+  }
+}
+
+function isOfList (operation: Operation): boolean {
+  return operation === 'list' || operation === 'create'
+}
+
+/** The name of an operation: stable, and unlike that of any other of the resource. */
+export function operationIdOf (resource: Resource, operation: Operation): string {
+  return `${operation}${titleOf(resource)}`
+}
+
+/** The name by which schemas and operations are called: the model's, or that of a resource with another path. */
+function titleOf ({ registration: { name, model } }: Resource): string {
+  if (name === model.name.toLowerCase()) return model.name.charAt(0).toUpperCase() + model.name.slice(1)
+  return name.split(/[-_]+/).map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
+}
+
+/** Where anybody may list, nobody is known, and so nobody may look through what is guarded. */
+function filtersOf ({ list, guarded, registration: { policy } }: Resource): DocumentedFilters {
+  return documentedFilters(list, new Set(policy.open.includes('list') ? guarded.keys() : []))
+}
+
+function filterRemarks ({ isCut }: DocumentedFilters, { list: { limits }, guarded, registration: { policy } }: Resource): string[] {
+  return [
+    ...(isCut ? [`There are more filters than are listed here: a filter may follow up to ${limits.joins} foreign keys, joined by \`__\`.`] : []),
+    ...(guarded.size > 0 && !policy.open.includes('list') ? ['Filters through a resource whose reading is protected are for those who may list it.'] : [])
+  ]
+}
+
+/** None for what needs nobody, whatever the host asks for elsewhere. */
+function securityOf (document: OpenApiDocument, { open, closed, scheme }: Resource['registration']['policy'], operation: Operation): JsonSchema[] {
+  if (scheme === undefined || open.includes(operation) || closed?.includes(operation)) return []
+  const { type, scheme: name = type } = scheme
+  return [{ [shareSecurity(document, String(name), scheme)]: [] }]
+}
+
+function answerOf (document: OpenApiDocument, resource: Resource, body: 'record' | 'list'): JsonSchema {
+  const title = titleOf(resource)
+  const record = shareSchema(document, title, recordDocumentation(resource.visible))
+  if (body === 'record') return record
+  const page = shareSchema(document, 'Page', plain(pageSchema))
+  return shareSchema(document, `${title}List`, listDocumentation(page, record))
+}
+
+function bodyOf (document: OpenApiDocument, resource: Resource, takes: 'create' | 'update'): JsonSchema {
+  const { schemas, write: { writable }, registration: { excluded } } = resource
+  const columns = { writable: [...writable], required: schemas[takes].required ?? [], excluded }
+  const json = shareSchema(document, `${titleOf(resource)}${takes === 'create' ? 'Create' : 'Update'}`, bodyDocumentation(columns))
+  const form = shareSchema(document, 'Form', formSchema)
+  return {
+    content: {
+      'application/json': { schema: json },
+      'application/x-www-form-urlencoded': { schema: form },
+      'multipart/form-data': { schema: form }
+    }
+  }
+}
+
+const formSchema: JsonSchema = {
+  type: 'object',
+  properties: { data: { type: 'string', description: 'The JSON text of the body' } },
+  required: ['data'],
+  additionalProperties: false
+}

@@ -1,0 +1,82 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { JsonSchema } from '../../schemas/documentation.js'
+
+type Pieces = Record<string, unknown>
+
+/** An OpenAPI document that `@fastify/swagger` is writing, as far as routes complete it. */
+export interface OpenApiDocument {
+  /** Version of OpenAPI, such as `3.1.0`. */
+  readonly openapi: string
+  readonly components: { readonly schemas: Pieces, securitySchemes?: Pieces, parameters?: Pieces, responses?: Pieces }
+  tags?: ReadonlyArray<{ readonly name: string }>
+  readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+}
+
+/** Adds a schema to the components, once, and gives a reference to it. */
+export function shareSchema ({ openapi, components }: OpenApiDocument, name: string, schema: JsonSchema): JsonSchema {
+  const written = openapi.startsWith('3.0') ? toVersion30(schema) as JsonSchema : schema
+  return { $ref: `#/components/schemas/${place(components.schemas, name, written)}` }
+}
+
+/** Adds a security scheme to the components, once, and gives its name. */
+export function shareSecurity (document: OpenApiDocument, name: string, scheme: object): string {
+  return place(ownPieces(document, 'securitySchemes'), name, scheme)
+}
+
+/** Adds a parameter to the components, once, and gives a reference to it. */
+export function shareParameter (document: OpenApiDocument, name: string, parameter: object): JsonSchema {
+  return { $ref: `#/components/parameters/${place(ownPieces(document, 'parameters'), name, parameter)}` }
+}
+
+/** Adds a response to the components, once, and gives a reference to it. */
+export function shareResponse (document: OpenApiDocument, name: string, response: object): JsonSchema {
+  return { $ref: `#/components/responses/${place(ownPieces(document, 'responses'), name, response)}` }
+}
+
+/** A copy: what the host gave stays as it is, since it may serve another app. */
+function ownPieces ({ components }: OpenApiDocument, kind: 'securitySchemes' | 'parameters' | 'responses'): Pieces {
+  const pieces = { ...components[kind] }
+  components[kind] = pieces
+  return pieces
+}
+
+/** Adds a tag, unless the host has described it. The tags may belong to the host. */
+export function addTag (document: OpenApiDocument, name: string, description: string): void {
+  const { tags = [] } = document
+  if (!tags.some((tag) => tag.name === name)) document.tags = [...tags, { name, description } as { name: string }]
+}
+
+/** The name itself, or with a number behind it where another operation has it. */
+export function freeOperationId ({ paths }: OpenApiDocument, name: string): string {
+  const taken = new Set(Object.values(paths).flatMap((methods) => Object.values(methods)).map(operationIdOf))
+  return firstFree(name, (id) => !taken.has(id))
+}
+
+function operationIdOf (operation: unknown): unknown {
+  return (operation as { readonly operationId?: string }).operationId
+}
+
+/** The name under which a piece is kept: its own, unless another piece has it. */
+function place (pieces: Pieces, name: string, piece: object): string {
+  const found = firstFree(name, (candidate) => !Object.hasOwn(pieces, candidate) || isDeepStrictEqual(pieces[candidate], piece))
+  pieces[found] = piece
+  return found
+}
+
+function firstFree (name: string, isFree: (candidate: string) => boolean): string {
+  let candidate = name
+  for (let count = 2; !isFree(candidate); count++) candidate = `${name}${count}`
+  return candidate
+}
+
+/** In OpenAPI 3.0, `nullable` stands for the type null, and one `example` for several. */
+function toVersion30 (schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(toVersion30)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const { type, examples, ...others } = schema as { readonly type?: unknown, readonly examples?: unknown }
+  return {
+    ...(Array.isArray(type) ? { type: type[0], nullable: true } : type !== undefined && { type: toVersion30(type) }),
+    ...Object.fromEntries(Object.entries(others).map(([key, value]) => [key, toVersion30(value)])),
+    ...(Array.isArray(examples) && { example: examples[0] })
+  }
+}

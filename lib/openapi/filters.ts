@@ -1,0 +1,53 @@
+import { filterSchema } from '../../schemas/filter.js'
+import type { JsonSchema } from '../../schemas/documentation.js'
+import { valueKindOf } from '../model/column.js'
+import type { Model } from '../model/define-model.js'
+import type { ListScope } from '../plan/list-scope.js'
+import { pathName, type Path } from '../plan/path.js'
+import { permittedPaths } from '../plan/permitted-paths.js'
+import type { Operator } from '../vocabulary/operators.js'
+
+/** How many filters through foreign keys, or opened by name, may be listed; those of own columns all are. */
+export const maxListed = 200
+
+/** A parameter of a list, with the schema that it shares with others. */
+export interface DocumentedFilter {
+  readonly name: string
+  readonly shared: string
+  readonly schema: JsonSchema
+}
+
+/** The filters that documentation lists. */
+export interface DocumentedFilters {
+  readonly filters: readonly DocumentedFilter[]
+  /** Whether there are more, further away. */
+  readonly isCut: boolean
+}
+
+/** The filters of a list, path by path: all operators of a path, or none. */
+export function documentedFilters ({ access, limits }: ListScope, closed: ReadonlySet<Model>): DocumentedFilters {
+  const filters: DocumentedFilter[] = []
+  for (const path of permittedPaths(access, limits.joins, closed)) {
+    const others = filtersOf(path, limits)
+    if (path.joins.length > 0 && filters.length + others.length > maxListed) return { filters, isCut: true }
+    filters.push(...others)
+  }
+  return { filters, isCut: false }
+}
+
+function filtersOf (path: Path, limits: ListScope['limits']): DocumentedFilter[] {
+  return valueKindOf(path.column).operators.map((operator) => {
+    const { name, schema } = filterSchema(path.column, operator, limits)
+    return { name: filterName(pathName(path), operator), shared: name, schema }
+  })
+}
+
+/** Names that a filter without an operator cannot have: other parameters, and keywords that `@fastify/swagger` looks for among parameters. */
+const unavailable = new Set([
+  'limit', 'page', 'after', 'ordering',
+  'const', 'contentEncoding', 'definitions', 'nullable', 'patternProperties', 'properties'
+])
+
+function filterName (path: string, operator: Operator): string {
+  return operator === 'eq' && !unavailable.has(path) ? path : `${path}__${operator}`
+}

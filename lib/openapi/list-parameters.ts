@@ -1,0 +1,36 @@
+import type { JsonSchema } from '../../schemas/documentation.js'
+import { isOrderable } from '../model/column.js'
+import type { ListScope } from '../plan/list-scope.js'
+import { shareSchema, type OpenApiDocument } from './document.js'
+import type { DocumentedFilter } from './filters.js'
+
+/** The query parameters of a list: its place, its ordering and the filters, none of them required. */
+export function listParameters (document: OpenApiDocument, scope: ListScope, filters: readonly DocumentedFilter[]): JsonSchema {
+  const filterParameters = filters.map(({ name, shared, schema }) => [name, shareSchema(document, shared, schema)] as const)
+  return {
+    type: 'object',
+    properties: { ...placeParameters(scope), ordering: orderingParameter(scope), ...Object.fromEntries(filterParameters) }
+  }
+}
+
+function placeParameters ({ defaultLimit, maxLimit, limits }: ListScope): JsonSchema {
+  return {
+    limit: { type: 'integer', minimum: 1, maximum: maxLimit, default: defaultLimit, description: 'Records per page' },
+    page: { type: 'integer', minimum: 1, default: 1, description: `Number of the page; at most ${limits.offset} records can be skipped` },
+    after: {
+      type: 'string',
+      description: 'Instead of `page`: empty for the first page, and what `meta.next` has for the next, however far away'
+    }
+  }
+}
+
+function orderingParameter ({ access }: ListScope): JsonSchema {
+  const names = [...access.own].filter(isOrderable).flatMap(({ field, key }) => [...new Set([field, key])])
+  const order = `-?(${names.join('|')})`
+  return {
+    type: 'string',
+    pattern: `^(${order}(,${order})*)?$`,
+    examples: [`-${names[0]}`],
+    description: 'Columns separated by commas, each descending with a hyphen before it; the primary key always comes last'
+  }
+}

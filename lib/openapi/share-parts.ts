@@ -1,0 +1,39 @@
+import { shareParameter, shareResponse, type OpenApiDocument } from './document.js'
+import { failures, refusal, type Failure } from './failures.js'
+
+/** An operation as `@fastify/swagger` has written it: what it could not refer to is written out. */
+interface WrittenOperation {
+  readonly tags?: readonly string[]
+  parameters?: ReadonlyArray<{ readonly name?: string, readonly in?: string, readonly required?: boolean }>
+  readonly responses: Record<string, { readonly description?: string }>
+}
+
+/** The names of the responses that all resources have in common, by what they say. */
+const sharedResponses = new Map([
+  [refusal.description, 'AuthenticationFailed'],
+  ...Object.keys(failures).map((name) => [failures[name as Failure].description, name] as const)
+])
+/** Likewise those of the parameters, by place and name. */
+const sharedParameters: Readonly<Record<string, string>> = { 'path id': 'Key', 'query limit': 'Limit', 'query page': 'Page', 'query after': 'After' }
+
+/** Moves what the operations of a tag have in common with others to the components: else it would be most of the document. */
+export function shareParts (document: OpenApiDocument, tag: string): void {
+  for (const operation of Object.values(document.paths).flatMap((methods) => Object.values(methods)) as WrittenOperation[]) {
+    if (operation.tags?.includes(tag)) shareOf(document, operation)
+  }
+}
+
+function shareOf (document: OpenApiDocument, operation: WrittenOperation): void {
+  const { parameters, responses } = operation
+  if (parameters !== undefined) {
+    operation.parameters = parameters.map(({ required, ...parameter }) => {
+      const written = { ...parameter, ...(required && { required }) }
+      const name = sharedParameters[`${String(parameter.in)} ${String(parameter.name)}`]
+      return name === undefined ? written : shareParameter(document, name, written)
+    })
+  }
+  for (const [status, response] of Object.entries(responses)) {
+    const name = sharedResponses.get(String(response.description))
+    if (name !== undefined) responses[status] = shareResponse(document, name, response)
+  }
+}

@@ -1,0 +1,40 @@
+import { isForeignKey, type ForeignKeyColumn } from '../model/column.js'
+import type { Model } from '../model/define-model.js'
+import { pathName, type Access, type Path } from './path.js'
+
+/**
+ * The paths that a client may name, each once: the resource's own columns, then those that it opens by name, then the
+ * columns of related models, the nearest first. Their number grows with each join and circles have no end, so it is up to
+ * the caller to stop.
+ *
+ * @param maxJoins  how many foreign keys a path may follow
+ * @param closed    related models that whoever asks may not read
+ */
+export function * permittedPaths (access: Access, maxJoins: number, closed: ReadonlySet<Model>): Generator<Path> {
+  const isReachable = ({ joins }: Path): boolean => joins.length <= maxJoins && !joins.some(({ target }) => closed.has(target()))
+  const listed = new Set<string>()
+  for (const path of candidates(access, isReachable)) {
+    const name = pathName(path)
+    if (!listed.has(name)) yield path
+    listed.add(name)
+  }
+}
+
+function * candidates (access: Access, isReachable: (path: Path) => boolean): Generator<Path> {
+  let level: ReadonlyArray<readonly ForeignKeyColumn[]> = [[]]
+  let opened = [...access.opened.values()].filter(isReachable)
+  while (level.length > 0) {
+    const paths = level.map((joins) => openPaths(access, joins).filter(isReachable))
+    for (const list of paths) yield * list
+    yield * opened
+    opened = []
+    level = paths.flat().flatMap(({ joins, column }) => isForeignKey(column) ? [[...joins, column]] : [])
+  }
+}
+
+/** The columns that are open where the joins lead. */
+function openPaths ({ model, own, related }: Access, joins: readonly ForeignKeyColumn[]): Path[] {
+  const reached = joins.at(-1)?.target() ?? model
+  const open = joins.length === 0 ? own : related.get(reached)
+  return reached.columns.filter((column) => open?.has(column)).map((column) => ({ joins, column }))
+}

@@ -1,0 +1,110 @@
+import { STATUS_CODES } from 'node:http'
+import swagger from '@fastify/swagger'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import ajvFormats from 'ajv-formats'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Test } from 'tap'
+
+/** What of an OpenAPI document says how a request may be answered. */
+export interface Documented {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly responses: Readonly<Record<string, Response>> }>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, object>>, readonly responses: Readonly<Record<string, Response>> }
+}
+
+interface Response {
+  readonly $ref?: string
+  readonly headers?: Readonly<Record<string, { readonly schema: object }>>
+  readonly content?: Readonly<Record<string, { readonly schema: object }>>
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The app's own document, for the check of its answers. */
+    documented (): Documented
+  }
+}
+
+const ajv = new Ajv2020({ strict: false, validateFormats: true })
+ajvFormats.default(ajv)
+/** By document and schema: the apps of a test file are much the same. */
+const validators = new Map<string, ValidateFunction>()
+
+/**
+ * Lets a test fail for every answer of the plugin that the app's own OpenAPI document does not declare: its status, its content
+ * type, its body and the headers that are said to be there. To be called before the plugin is registered.
+ *
+ * @param name  apps of one name have one document, which is made once
+ */
+export async function checkAnswers (t: Test, app: FastifyInstance, name?: string): Promise<void> {
+  await app.register(swagger, { decorator: 'documented', openapi: { openapi: '3.1.0', info: { title: 'Test', version: '1' } } })
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if ('swaggerTransform' in request.routeOptions.config) {
+      const fault = faultOf(documentOf(app, name), request, reply, payload)
+      if (fault !== undefined) t.fail(`${request.method} ${request.url} is not answered as documented: ${fault}`, { payload })
+    }
+    done(null, payload)
+  })
+}
+
+const documents = new Map<string, Documented>()
+
+function documentOf (app: FastifyInstance, name: string | undefined): Documented {
+  const document = (name === undefined ? undefined : documents.get(name)) ?? app.documented()
+  if (name !== undefined) documents.set(name, document)
+  return document
+}
+
+/** What the document does not say of an answer; undefined if it says all. */
+export function faultOf (document: Documented, request: FastifyRequest, reply: FastifyReply, payload: unknown): string | undefined {
+  const status = reply.statusCode
+  const { $ref, ...written } = responsesOf(document, request)[status] ?? { missing: true }
+  if ('missing' in written) return `there is no ${status} ${STATUS_CODES[status]}`
+  const { content = {}, headers = {} } = $ref === undefined ? written as Response : partOf(document, $ref) as Response
+  const missing = Object.entries(headers).find(([name, { schema }]) => faultIn(document, schema, plainHeader(reply.getHeader(name))) !== undefined)
+  if (missing !== undefined) return `the header ${missing[0]} is absent or wrong`
+  const [type = ''] = String(reply.getHeader('content-type') ?? '').split(';')
+  if (request.method === 'HEAD') return undefined
+  if (type === '' || payload === undefined || payload === '') {
+    return Object.keys(content).length === 0 ? undefined : 'there is no body'
+  }
+  const { [type]: media } = content
+  if (media === undefined) return `the content type is ${type}`
+  return faultIn(document, media.schema, type === 'application/json' ? JSON.parse(String(payload)) : String(payload))
+}
+
+/** Numbers travel as text in a header. */
+function plainHeader (value: unknown): unknown {
+  return typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value
+}
+
+/** Of HEAD those of GET; of a method that the path does not have, and so the document neither, what refuses a write, and 405. */
+function responsesOf ({ paths, components }: Documented, { method, routeOptions }: FastifyRequest): Readonly<Record<string, Response>> {
+  const path = String(routeOptions.url).replace(/\/?$/, '/').replace(':id', '{id}')
+  const methods = paths[path] ?? {}
+  const known = methods[method === 'HEAD' ? 'get' : method.toLowerCase()]
+  if (known !== undefined) return known.responses
+  const { responses = {} } = methods['post'] ?? methods['put'] ?? {}
+  const refusals = Object.fromEntries(Object.entries(responses).filter(([status]) => !['2', '404', '409'].some((start) => status.startsWith(start))))
+  return { ...refusals, 405: { content: { 'application/json': { schema: { ...components.schemas['Error'], required: ['code', 'error', 'message'] } } } } }
+}
+
+function faultIn (document: Documented, schema: object, value: unknown): string | undefined {
+  const text = JSON.stringify(expanded(document, schema))
+  const validate = validators.get(text) ?? ajv.compile(JSON.parse(text))
+  validators.set(text, validate)
+  return validate(value) ? undefined : ajv.errorsText(validate.errors, { dataVar: 'the body' })
+}
+
+/** A schema with what it refers to in its place; none refers to itself. */
+function expanded (document: Documented, schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map((item) => expanded(document, item))
+  if (typeof schema !== 'object' || schema === null) return schema
+  if ('$ref' in schema) return expanded(document, partOf(document, String(schema.$ref)))
+  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, expanded(document, value)]))
+}
+
+function partOf (document: Documented, reference: string): object {
+  const part = reference.split('/').slice(1).reduce<unknown>((found, name) => (found as Record<string, unknown>)[name], document)
+  if (typeof part !== 'object' || part === null) throw new Error(`${reference} leads nowhere`)
+  return part
+}

@@ -1,0 +1,207 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import ajvFormats from 'ajv-formats'
+import { test } from 'tap'
+import {
+  bigint, boolean, date, datetime, decimal, defineModel, foreignKey, integer, json, number, password, text, userAuth, uuid, type Model
+} from '../../lib/index.js'
+import { maxListed } from '../../lib/openapi/filters.js'
+import { buildApp, User } from '../helper.js'
+import { documentedApp, parametersOf, type Parameter, type Schema } from './documents.js'
+
+const ajv = new Ajv2020({ strict: false })
+ajvFormats.default(ajv)
+
+/** A model whose primary key is a UUID. */
+const Group = defineModel('Group', { id: uuid(), name: text({ unique: true }) })
+/** A model with a field of every kind, in all manners. */
+const Thing = defineModel('Thing', {
+  group: foreignKey(() => Group, { nullable: true }),
+  text: text({ minLength: 12, maxLength: 14 }),
+  email: text({ format: 'email', nullable: true }),
+  state: text({ enum: ['new', 'old'], default: 'new' }),
+  count: integer({ minimum: 2.5, maximum: 9 }),
+  big: bigint({ nullable: true }),
+  size: number({ maximum: -1 }),
+  price: decimal({ precision: 3, scale: 3 }),
+  flag: boolean({ nullable: true, default: null }),
+  day: date({ default: 'now' }),
+  moment: datetime({ default: () => '2024-01-01 00:00:00' }),
+  extra: json({ nullable: true }),
+  mark: uuid({ nullable: true }),
+  secret: password({ maxLength: 20 }),
+  // Names by which `@fastify/swagger` would take a list of parameters for a schema, and those of other parameters.
+  const: text({ nullable: true }),
+  properties: text({ nullable: true }),
+  limit: integer({ nullable: true })
+})
+
+const things = {
+  models: [User, Group, Thing],
+  register: (registry: Parameters<NonNullable<Parameters<typeof buildApp>[1]>['register'] & {}>[0]) => {
+    registry.register(Group, { auth: userAuth(User) }).register(Thing, { auth: userAuth(User) })
+  }
+}
+
+test('D-80: every example in the document is an answer, or a body that is accepted', async (t) => {
+  const { document, post, put, get } = await documentedApp(t, things)
+  for (const [name, schema] of Object.entries(document.schemas)) {
+    for (const example of schema.examples ?? []) t.ok(ajv.validate(schema, example), `${name}: ${ajv.errorsText()}`)
+  }
+  const exampleOf = (name: string) => document.schemas[name]?.examples?.[0] as Record<string, unknown>
+  t.strictSame(Object.keys(exampleOf('ThingCreate')), ['text', 'count', 'size', 'price', 'secret'], 'what must be there')
+  const created = await post('/api/thing/', exampleOf('ThingCreate'), { as: 'alice' })
+  t.strictSame([created.statusCode, created.body.slice(0, 10)], [201, '{"id":1,"g'])
+  t.strictSame((await put('/api/thing/1/', exampleOf('ThingUpdate'), { as: 'alice' })).statusCode, 400, 'the group of the example is not there')
+  const group = (await post('/api/group/', exampleOf('GroupCreate'), { as: 'alice' })).json()
+  t.strictSame((await put('/api/thing/1/', { group_id: group.id }, { as: 'alice' })).statusCode, 200)
+  t.strictSame((await get(`/api/group/${String(group.id)}/`)).json(), group)
+  t.strictSame(Object.keys(exampleOf('Thing')), Object.keys((await get('/api/thing/1/')).json()))
+})
+
+/** A text that a parameter takes, by its own account. */
+function sampleOf ({ name, schema }: Parameter): string {
+  const samples = ['1', 'true', 'null', '2026-01-31', '2026-01-31 12:30:00', '-0.5', '018f4d3a-7c1e-7b2a-9d3f-5a6b7c8d9e0f', '-id', '0.500']
+  const parsed: Readonly<Record<string, (text: string) => unknown>> = { integer: Number, number: Number, boolean: (text) => text === 'true' ? true : text }
+  const found = samples.find((text) => ajv.validate(schema, parsed[String(schema.type)]?.(text) ?? text))
+  if (found === undefined) throw new Error(`no sample for ${name}`)
+  return found
+}
+
+test('D-83: every filter that is listed is permitted, with the operators and the values of its type', async (t) => {
+  const { document, get } = await documentedApp(t, things)
+  const { parameters = [] } = document.operation('listThing')
+  t.equal(parameters.filter(({ in: place, required }) => place === 'query' && required === undefined).length, parameters.length)
+  for (const parameter of parameters.filter(({ name }) => name !== 'after')) {
+    if (/^(moment|day|price)/.test(parameter.name)) continue
+    const reply = await get(`/api/thing/?${parameter.name}=${encodeURIComponent(sampleOf(parameter))}`)
+    t.equal(reply.statusCode, 200, `${parameter.name}: ${reply.body}`)
+  }
+  const names = parametersOf(document.operation('listThing'))
+  for (const [name, value] of [['moment', '2024-01-01'], ['moment__gte', '2024-01-01T00:00Z'], ['day__in', '2024-01-01'], ['price', '0.5'], ['price__in', '0.5,0']] as const) {
+    t.ok(names.includes(name))
+    t.equal((await get(`/api/thing/?${name}=${value}`)).statusCode, 200)
+  }
+  const schemaOf = (name: string): Schema => parameters.find((parameter) => parameter.name === name)?.schema ?? {}
+  t.match(schemaOf('count__gt'), { type: 'integer', minimum: -(2 ** 31) })
+  t.match(schemaOf('group'), { type: 'string', pattern: /0-9a-f/ })
+  t.match(schemaOf('group__name__ilike'), { type: 'string', maxLength: 128 })
+  t.strictSame(schemaOf('flag__is').enum, ['null', 'true', 'false'])
+  t.strictSame(schemaOf('extra__is').enum, ['null'])
+  t.strictSame(names.filter((name) => /^(secret|extra|limit|const|properties)/.test(name)), [
+    'limit', 'extra__is',
+    ...['const', 'properties'].flatMap((name) => ['eq', 'ne', 'in', 'is', 'lt', 'lte', 'gt', 'gte', 'like', 'ilike'].map((operator) => `${name}__${operator}`)),
+    ...['eq', 'ne', 'in', 'is', 'lt', 'lte', 'gt', 'gte'].map((operator) => `limit__${operator}`)
+  ])
+})
+
+test('D-83: parameters tell limits, defaults and what can be ordered by', async (t) => {
+  const { document } = await documentedApp(t, { ...things, options: { limits: { offset: 77, filters: 3, patternLength: 5, inItems: 4 }, defaultLimit: 7, maxLimit: 9 } })
+  const { parameters = [], description } = document.operation('listThing')
+  const named = Object.fromEntries(parameters.map((parameter) => [parameter.name, parameter]))
+  t.match(named['limit'], { schema: { type: 'integer', minimum: 1, maximum: 9, default: 7 } })
+  t.match(named['page'], { description: /at most 77 records/ })
+  t.match(named['text__like']?.schema, { maxLength: 5 })
+  t.match(named['count__in']?.schema['description'], /at most 4/)
+  t.match(description, 'At most 3 filters')
+  const ordering = new RegExp(String(named['ordering']?.schema.pattern), 'u')
+  for (const right of ['', 'id', '-moment', 'group,-group_id,count']) t.match(right, ordering)
+  for (const wrong of ['extra', 'secret', 'id,', '--id', 'none']) t.notMatch(wrong, ordering)
+})
+
+test('D-80: the path of a record takes the primary key of its model', async (t) => {
+  const { document } = await documentedApp(t, things)
+  t.match(document.operation('readThing').parameters, [{ name: 'id', in: 'path', required: true, schema: { type: 'integer', minimum: 0 } }])
+  t.match(document.operation('readGroup').parameters, [{ name: 'id', in: 'path', schema: { type: 'string', pattern: /0-9a-f/ } }])
+  t.strictSame(document.schemas['Thing']?.properties?.['group_id']?.type, ['string', 'null'])
+})
+
+test('D-84: bodies tell what must be there, defaults, and what no answer shows', async (t) => {
+  const { document } = await documentedApp(t, things)
+  const { properties = {}, required } = document.schemas['ThingCreate'] ?? {}
+  t.strictSame(required, ['text', 'count', 'size', 'price', 'secret'])
+  t.strictSame([properties['state']?.['default'], properties['flag']?.['default']], ['new', null])
+  t.strictSame([properties['day'], properties['moment'], properties['secret']].map((schema) => schema?.['default']), [undefined, undefined, undefined])
+  t.strictSame(document.schemas['ThingUpdate']?.required, undefined)
+  t.strictSame(document.schemas['Thing']?.properties?.['secret'], { type: 'string', description: 'What is stored, a hash' })
+  t.strictSame(Object.keys(document.operation('updateThing').requestBody?.content ?? {}),
+    ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'])
+})
+
+const Hider = defineModel('Hider', {
+  shown: text(),
+  buried_one: text({ default: 'buried_two' }),
+  written_only: text({ default: 'buried_three' }),
+  owner: foreignKey(() => User, { nullable: true })
+})
+const Looker = defineModel('Looker', { hider: foreignKey(() => Hider), title: text() })
+
+test('D-84: a hidden field that no client may write is nowhere in the document; one that may be written is in bodies alone', async (t) => {
+  const { document, post } = await documentedApp(t, {
+    models: [User, Hider, Looker],
+    register: (registry) => registry
+      .register(Hider, { auth: userAuth(User), exclude: ['buried_one', 'written_only'], readOnly: ['buried_one'] })
+      .register(Looker, { auth: userAuth(User) })
+  })
+  t.notMatch(document.text, /buried/)
+  t.strictSame(document.schemas['HiderCreate']?.properties?.['written_only'], { type: 'string', writeOnly: true })
+  t.equal(document.text.split('written_only').length - 1, 2, 'in the bodies of a create and of an update')
+  const created = await post('/api/hider/', { shown: 'x', written_only: 'y' }, { as: 'alice' })
+  t.strictSame([created.statusCode, created.json()], [201, { id: 1, shown: 'x', owner_id: null }])
+  t.notMatch(document.text, /"(user|owner)__username/, 'a model without a resource shows its key alone')
+  t.ok(parametersOf(document.operation('listLooker')).includes('hider__owner__id__in'))
+})
+
+test('D-83: what `filterable` opens is listed once, as far as filters may go', async (t) => {
+  const { document } = await documentedApp(t, {
+    models: [User, Hider, Looker],
+    options: { limits: { joins: 1 } },
+    register: (registry) => registry
+      .register(Hider, { exclude: ['buried_one'], filterable: ['buried_one', 'owner__username', 'owner__id'] })
+      .register(Looker, { filterable: ['hider__owner__username', 'hider__buried_one'] })
+  })
+  const names = parametersOf(document.operation('listHider'))
+  t.ok(['buried_one__like', 'owner__username', 'owner__id'].every((name) => names.includes(name)))
+  t.equal(new Set(names).size, names.length)
+  const far = parametersOf(document.operation('listLooker'))
+  t.ok(far.includes('hider__buried_one'))
+  t.notOk(far.some((name) => /^hider__owner__(username|id)/.test(name)))
+})
+
+test('D-83: filters through a resource whose reading is protected are listed where somebody may use them', async (t) => {
+  const register = (protect: 'writes' | 'all') => ({
+    models: [User, Hider, Looker],
+    register: (registry: Parameters<typeof things.register>[0]) => {
+      registry.register(Hider, { auth: userAuth(User, { protect: 'all' }) }).register(Looker, { auth: userAuth(User, { protect }) })
+    }
+  })
+  const open = (await documentedApp(t, register('writes'))).document.operation('listLooker')
+  t.strictSame(parametersOf(open).filter((name) => name.startsWith('hider__') && !/^hider__(ne|in|is|lte?|gte?)$/.test(name)), [])
+  const closed = (await documentedApp(t, register('all'))).document.operation('listLooker')
+  t.ok(parametersOf(closed).includes('hider__shown'))
+  t.match(closed.description, 'are for those who may list it')
+})
+
+test('D-83: models that refer to each other in circles do not let the document explode', async (t) => {
+  const Knot: Model = defineModel('Knot', Object.fromEntries('abcdefghij'.split('').map((name) => [name, foreignKey((): Model => Knot, { nullable: true })])))
+  const { document } = await documentedApp(t, { models: [Knot], options: { limits: { joins: 30 } }, register: (registry) => { registry.register(Knot) } })
+  const { description } = document.operation('listKnot')
+  const names = parametersOf(document.operation('listKnot'))
+  t.ok(names.length <= maxListed + 4, `${names.length} parameters`)
+  t.ok(names.includes('j__lt') && names.includes('a__b__in'), 'own columns are all there, then the nearest')
+  t.match(description, 'There are more filters than are listed here: a filter may follow up to 30 foreign keys')
+  const few = await documentedApp(t, things)
+  t.notMatch(few.document.operation('listThing').description, 'more filters than are listed')
+})
+
+test('D-83: columns of its own are all listed, however many', async (t) => {
+  const Wide = defineModel('Wide', Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`f${index}`, text()])))
+  const { document } = await documentedApp(t, { models: [Wide], register: (registry) => { registry.register(Wide) } })
+  t.equal(parametersOf(document.operation('listWide')).length, 4 + 8 + 400)
+  t.notMatch(document.operation('listWide').description, 'more filters than are listed')
+})
+
+test('D-80: a text of which no example is at hand leaves a schema without one', async (t) => {
+  const Odd = defineModel('Odd', { regex: text({ format: 'regex' }), long: text({ minLength: 500, nullable: true }) })
+  const { document } = await documentedApp(t, { models: [User, Odd], register: (registry) => { registry.register(Odd, { auth: userAuth(User) }) } })
+  t.strictSame([document.schemas['Odd']?.examples, document.schemas['OddCreate']?.examples], [undefined, undefined])
+})

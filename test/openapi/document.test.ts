@@ -1,0 +1,184 @@
+import swagger from '@fastify/swagger'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import Fastify from 'fastify'
+import { test } from 'tap'
+import restModels, {
+  adminAuth, createTables, defineModel, integer, text, userAuth, type Policy
+} from '../../lib/index.js'
+import { openSqlite } from '../../lib/sqlite.js'
+import { buildApp, Message, Note, User } from '../helper.js'
+import { documentedApp, info, parametersOf, version31 } from './documents.js'
+
+test('D-80: a host that registers @fastify/swagger as usual has one operation for each of the five routes, and no other', async (t) => {
+  const { document } = await documentedApp(t)
+  t.strictSame(Object.entries(document.paths).map(([path, methods]) => [path, Object.keys(methods).sort()]), ['user', 'relationship', 'message', 'note'].flatMap((name) => [
+    [`/api/${name}/`, ['get', 'post']],
+    [`/api/${name}/{id}/`, ['delete', 'get', 'put']]
+  ]))
+  const ids = Object.values(document.paths).flatMap((methods) => Object.values(methods)).map(({ operationId }) => operationId)
+  t.strictSame(ids.slice(0, 5).sort(), ['createUser', 'deleteUser', 'listUser', 'readUser', 'updateUser'])
+  t.equal(new Set(ids).size, 20)
+  t.strictSame(document.tags.map(({ name }) => name), ['user', 'relationship', 'message', 'note'])
+  const { summary, tags, description } = document.operation('deleteMessage')
+  t.strictSame([summary, tags], ['Delete a record of message', ['message']])
+  t.match(description, 'Only the owner of a record of message may do this.')
+})
+
+test('D-80: the document of the example project has less than 60 KB', async (t) => {
+  const { document } = await documentedApp(t)
+  t.ok(document.text.length < 60_000, `${document.text.length} characters`)
+})
+
+test('D-80: the document is as valid in OpenAPI 3.0, where nothing has two types', async (t) => {
+  const Thing = defineModel('Thing', { size: integer({ nullable: true }), name: text({ nullable: true, enum: ['a', 'b'] }) })
+  const { document } = await documentedApp(t, {
+    models: [User, Thing], register: (registry) => { registry.register(Thing, { auth: userAuth(User) }) }
+  }, { openapi: { info } })
+  t.match(document.text, '"openapi":"3.0.3"')
+  t.strictSame(document.schemas['Thing']?.properties?.['name'], { type: 'string', nullable: true, enum: ['a', 'b', null] })
+  t.strictSame(document.schemas['Thing']?.['example'], { id: 1, size: 1, name: 'a' })
+  t.notMatch(document.text, /"type":\[|"examples"/)
+})
+
+test('D-80: a host that asks for Swagger 2.0 gets the schemas of the routes', async (t) => {
+  const { app } = await buildApp(t, { prepare: async (app) => { await app.register(swagger, { swagger: { info } }) } })
+  const { paths = {} } = app.swagger() as { paths?: Record<string, object> }
+  t.strictSame(Object.keys(paths).length, 8)
+  t.strictSame(Object.keys(paths['/api/note/'] ?? {}), ['get', 'post'])
+})
+
+test('D-80: no host needs @fastify/swagger, and no request is judged by what documentation says', async (t) => {
+  const schemas: unknown[] = []
+  const app = Fastify()
+  const db = openSqlite(':memory:')
+  t.teardown(async () => { await app.close(); await db.destroy() })
+  await createTables(db, [Note])
+  app.addHook('onRoute', ({ schema }) => { schemas.push(schema?.querystring) })
+  await app.register(restModels, { db })
+  app.restModels.register(Note)
+  await app.restModels.setup()
+  const reply = await app.inject('/api/note/?limit=%31&id__is=none')
+  t.strictSame([reply.statusCode, reply.json().objects], [200, []])
+  t.equal(app.hasDecorator('swagger'), false)
+  t.strictSame([...new Set(schemas)], [undefined], 'no route has a schema of its query, so there is nothing to coerce')
+})
+
+const always = ['414', '500', '503']
+const guarded = ['401', '403', '429']
+const bodied = ['413', '415']
+const statusesOf: Readonly<Record<string, readonly string[]>> = {
+  // Anybody reads, users write.
+  listMessage: ['200', '400', ...always],
+  readMessage: ['200', '400', '404', ...always],
+  createMessage: ['201', '400', '409', ...guarded, ...bodied, ...always],
+  updateMessage: ['200', '400', '404', '409', ...guarded, ...bodied, ...always],
+  deleteMessage: ['204', '400', '404', '409', ...guarded, ...bodied, ...always],
+  // Nobody writes.
+  listNote: ['200', '400', ...always],
+  createNote: ['401', '403', ...bodied, '500'],
+  updateNote: ['401', '403', ...bodied, '500'],
+  deleteNote: ['401', '403', ...bodied, '500'],
+  // Admins do all.
+  listUser: ['200', '400', ...guarded, ...always],
+  readUser: ['200', '400', '404', ...guarded, ...always]
+}
+
+test('D-81: an operation has the statuses that its policy and its resource let happen, and no other', async (t) => {
+  const { document } = await documentedApp(t, {
+    register: (registry) => registry.register(User, { auth: adminAuth(User, { protect: 'all' }) }).register(Message, { auth: userAuth(User) }).register(Note)
+  })
+  for (const [id, statuses] of Object.entries(statusesOf)) {
+    t.strictSame(Object.keys(document.operation(id).responses), [...statuses].sort(), id)
+  }
+  const { responses } = document.operation('createMessage')
+  t.hasStrict(responses['201']?.headers, { Location: { schema: { type: 'string' } } })
+  t.strictSame(Object.keys(responses['401']?.content ?? {}), ['text/html'])
+  t.hasStrict(responses['401']?.headers, { 'WWW-Authenticate': { schema: { enum: ['Basic realm="Login Required"'] } } })
+  for (const status of ['429', '503']) t.hasStrict(responses[status]?.headers, { 'Retry-After': { schema: { type: 'integer' } } })
+  t.match(document.operation('createNote').description, 'Nobody may do this.')
+})
+
+test('D-81: an open write that hashes a password can be one too many', async (t) => {
+  const open: Policy = { open: ['create'], authenticator: () => async () => null, permits: () => true }
+  const { document } = await documentedApp(t, { register: (registry) => registry.register(User, { auth: open }).register(Note, { auth: open }) })
+  t.ok('429' in document.operation('createUser').responses)
+  t.notOk('429' in document.operation('createNote').responses)
+  t.strictSame(document.operation('createUser').security, [])
+})
+
+test('D-82: credentials are asked for where they are of use', async (t) => {
+  const bearer: Policy = {
+    open: ['list'],
+    scheme: { type: 'http', scheme: 'bearer' },
+    authenticator: () => async () => ({ id: 1, admin: true }),
+    permits: () => true
+  }
+  const unnamed: Policy = { open: ['list'], authenticator: bearer.authenticator, permits: bearer.permits }
+  const { document } = await documentedApp(t, {
+    register: (registry) => registry.register(User, { auth: unnamed }).register(Message, { auth: userAuth(User) }).register(Note, { auth: bearer, path: 'open-notes' })
+  })
+  t.strictSame(document.securitySchemes, { basic: { type: 'http', scheme: 'basic' }, bearer: { type: 'http', scheme: 'bearer' } })
+  const securityOf = (id: string) => document.operation(id).security
+  t.strictSame([securityOf('listMessage'), securityOf('createMessage')], [[], [{ basic: [] }]])
+  t.strictSame([securityOf('listOpenNotes'), securityOf('readOpenNotes')], [[], [{ bearer: [] }]])
+  t.strictSame(securityOf('readUser'), [], 'the policy does not say how')
+})
+
+test("D-80: the host's own components, tags and routes stay as they are, and its options are not written to", async (t) => {
+  const mine = { type: 'apiKey', name: 'key', in: 'header' } as const
+  const options = {
+    openapi: {
+      openapi: '3.1.0',
+      info,
+      tags: [{ name: 'message', description: 'Mine' }],
+      components: { securitySchemes: { basic: mine }, schemas: { Message: { type: 'string' as const } }, responses: { Forbidden: { description: 'Mine' } } }
+    }
+  }
+  const before = structuredClone(options)
+  const { document } = await documentedApp(t, {
+    prepare: (app) => {
+      app.get('/health', { schema: { operationId: 'listMessage', tags: ['message'], response: { 200: { type: 'string' } } } }, async () => 'well')
+    }
+  }, options)
+  t.strictSame(options.openapi, before.openapi)
+  t.strictSame(document.securitySchemes, { basic: mine, basic2: { type: 'http', scheme: 'basic' } })
+  t.strictSame(document.schemas['Message'], { type: 'string' })
+  t.strictSame(document.operation('listMessage2').responses['200']?.content?.['application/json']?.schema.properties?.['objects']?.['items'], document.schemas['Message2'])
+  t.strictSame(document.tags[0], { name: 'message', description: 'Mine' })
+  t.strictSame(document.operation('updateMessage').security, [{ basic2: [] }])
+})
+
+test('D-80: the operations of two containers have names of their own, and share what is the same', async (t) => {
+  const app = Fastify()
+  const db = openSqlite(':memory:')
+  t.teardown(async () => { await app.close(); await db.destroy() })
+  await createTables(db, [User, Note])
+  await app.register(swagger, version31)
+  for (const [prefix, limits] of [['/v1', {}], ['/v2', { valueLength: 10 }]] as const) {
+    await app.register(async (scope) => {
+      await scope.register(restModels, { db, prefix, limits })
+      scope.restModels.register(Note, prefix === '/v1' ? {} : { exclude: ['created'] })
+      await scope.restModels.setup()
+    })
+  }
+  await app.ready()
+  const { valid } = await new Validator().validate(JSON.parse(JSON.stringify(app.swagger())))
+  t.equal(valid, true)
+  const text = JSON.stringify(app.swagger())
+  t.match(text, /"\/v1\/note\/":\{"get":\{"operationId":"listNote",/)
+  t.match(text, /"\/v2\/note\/":\{"get":\{"operationId":"listNote2",/)
+  t.strictSame(Object.keys((JSON.parse(text) as { components: { schemas: object } }).components.schemas).filter((name) => /^(Note|Text|Error)/.test(name)).sort(),
+    ['Error', 'Note', 'Note2', 'NoteCreate', 'NoteCreate2', 'NoteList', 'NoteList2', 'NoteUpdate', 'NoteUpdate2', 'TextFilter', 'TextFilter2', 'TextListFilter'])
+})
+
+test('D-80: HEAD is documented for a host that exposes it, under a name of its own', async (t) => {
+  const { document } = await documentedApp(t, {}, { ...version31, exposeHeadRoutes: true })
+  t.strictSame(Object.keys(document.paths['/api/note/'] ?? {}).sort(), ['get', 'head', 'post'])
+  t.equal(document.paths['/api/note/']?.['head']?.operationId, 'listNote-head')
+})
+
+test("D-80: a server's base path is taken off the paths, as the host has it", async (t) => {
+  const { document } = await documentedApp(t, {}, { openapi: { openapi: '3.1.0', info, servers: [{ url: 'https://example.com/api' }] } })
+  t.ok(document.paths['/note/{id}/'])
+  t.strictSame(parametersOf(document.paths['/note/{id}/']?.['get'] ?? document.operation('none')), ['id'])
+})
