@@ -52,7 +52,8 @@ function isolate (scope: FastifyInstance, allowedOrigins: readonly string[]): vo
   scope.setValidatorCompiler(() => () => true)
   const serializerOf = serializerCompiler()
   scope.setSerializerCompiler(({ schema, httpStatus }) => isFailure(httpStatus) ? serializeFailure : serializerOf(schema as object))
-  scope.setErrorHandler((error, request) => passOn(error, request))
+  // A promise that is rejected: thrown, what is no Error would be sent as an answer.
+  scope.setErrorHandler(async (error, request) => passOn(error, request))
   scope.addHook('onRequest', (request, reply, done) => {
     if (request.headers.authorization !== undefined) reply.header('cache-control', 'no-store')
     done()

@@ -34,6 +34,7 @@ export {
 export type { CreateOf, DatabaseOf, RecordOf, UpdateOf } from './model/types.js'
 export type { RestModelsOptions } from './options.js'
 export type { Limits } from './plan/limits.js'
+export { userOf } from './policy/guard.js'
 export { adminAuth, readOnlyAuth, userAuth, type UserAuthOptions } from './policy/policies.js'
 export { hashPassword, type Credentials, type Verify } from './policy/passwords.js'
 export type { Authenticate, Operation, Policy, PolicySetting, PolicyUser, SecurityScheme } from './policy/policy.js'

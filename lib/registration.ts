@@ -1,3 +1,4 @@
+import type { FastifyContextConfig } from 'fastify'
 import { errors } from './errors.js'
 import { isForeignKey, isSecret, type Column, type ForeignKeyColumn } from './model/column.js'
 import type { Model } from './model/define-model.js'
@@ -23,6 +24,8 @@ export interface ResourceOptions<M extends Model = Model> {
   /** Records per page if the client does not say. */
   readonly defaultLimit?: number
   readonly maxLimit?: number
+  /** The `config` of every route of the resource, where plugins of the host, such as `@fastify/rate-limit`, look for their options. */
+  readonly config?: FastifyContextConfig
 }
 
 /** Options that a container gives to resources that have none of their own. */
@@ -44,10 +47,11 @@ export interface Registration {
   readonly opened: ReadonlyMap<string, Path>
   readonly defaultLimit: number
   readonly maxLimit: number
+  readonly config: Readonly<FastifyContextConfig>
 }
 
 const optionNames: ReadonlyArray<keyof ResourceOptions> =
-  ['auth', 'exclude', 'ownerField', 'readOnly', 'filterable', 'path', 'defaultLimit', 'maxLimit']
+  ['auth', 'exclude', 'ownerField', 'readOnly', 'filterable', 'path', 'defaultLimit', 'maxLimit', 'config']
 
 /**
  * Checks the options of a resource.
@@ -69,7 +73,8 @@ export function checkRegistration (model: Model, options: ResourceOptions, defau
     readOnly: columnsNamed(model, options, 'readOnly'),
     owner: ownerOf(model, options.ownerField, policy),
     opened: new Map(listed(model, options, 'filterable').map((path) => openedPath(model, path))),
-    ...checkLimits(`resource '${model.name}'`, options, defaults)
+    ...checkLimits(`resource '${model.name}'`, options, defaults),
+    config: configOf(model, options)
   }
   requireCreatable(registration)
   return Object.freeze(registration)
@@ -101,6 +106,11 @@ export function checkLimits (where: string, options: Partial<PageLimits>, defaul
   }
   if (defaultLimit > maxLimit) throw new errors.InvalidOptions(`'defaultLimit' of ${where} is more than its 'maxLimit'`)
   return { defaultLimit, maxLimit }
+}
+
+function configOf (model: Model, { config = {} }: ResourceOptions): Registration['config'] {
+  if (typeof config === 'object' && config !== null && !Array.isArray(config)) return Object.freeze({ ...config })
+  throw new errors.InvalidOptions(`'config' of resource '${model.name}' must be an object, such as a route of Fastify takes`)
 }
 
 function columnsNamed (model: Model, options: ResourceOptions, option: 'exclude' | 'readOnly'): ReadonlySet<Column> {

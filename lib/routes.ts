@@ -1,11 +1,11 @@
 import type { TSchema } from '@sinclair/typebox'
-import type { FastifyInstance, FastifySchema, HTTPMethods, preHandlerAsyncHookHandler, RouteHandlerMethod } from 'fastify'
+import type { FastifyContextConfig, FastifyInstance, FastifySchema, HTTPMethods, preHandlerAsyncHookHandler, RouteHandlerMethod } from 'fastify'
 import { emptySchema } from '../schemas/empty.js'
 import { errorSchema } from '../schemas/error.js'
 import { keySchema } from '../schemas/key.js'
 import { envelopeSchema } from '../schemas/list.js'
 import { create, list, read, refuseMethod, remove, update, type Handler } from './handlers.js'
-import { documentedAs, sharesPartsOf, undocumented, type DocumentedConfig } from './openapi/transform.js'
+import { documentedAs, sharesPartsOf, undocumented } from './openapi/transform.js'
 import { policyHooks } from './policy/guard.js'
 import { recordHook } from './policy/owner.js'
 import type { Authenticate, Operation } from './policy/policy.js'
@@ -43,7 +43,7 @@ const paths = {
 
 /** Adds the routes of a resource below the scope's prefix. */
 export function addRoutes (scope: FastifyInstance, resource: Resource, authenticate: Authenticate): void {
-  const { registration: { name, policy } } = resource
+  const { registration: { name, policy, config } } = resource
   for (const [operation, row] of Object.entries<RouteRow>(routeTable)) {
     const handler = row.handler(resource)
     const preHandler = policyHooks(policy, authenticate, operation as Operation)
@@ -53,7 +53,7 @@ export function addRoutes (scope: FastifyInstance, resource: Resource, authentic
       handler: (request, reply) => handler(request, reply.code(row.status)),
       preHandler,
       schema: schemaOf(row, resource),
-      config: documentedAs(resource, operation as Operation)
+      config: { ...documentedAs(resource, operation as Operation), ...config }
     })
   }
   for (const { suffix, allowed, judgedAs, others } of Object.values(paths)) {
@@ -62,7 +62,7 @@ export function addRoutes (scope: FastifyInstance, resource: Resource, authentic
       handler: refuseMethod(allowed),
       preHandler: policyHooks(policy, authenticate, judgedAs),
       schema: hidden({ response: failures }),
-      config: sharesPartsOf(resource)
+      config: { ...config, ...sharesPartsOf(resource) }
     })
   }
 }
@@ -70,16 +70,22 @@ export function addRoutes (scope: FastifyInstance, resource: Resource, authentic
 interface RouteParts {
   readonly method: HTTPMethods | HTTPMethods[]
   readonly handler: RouteHandlerMethod
-  readonly preHandler: preHandlerAsyncHookHandler[]
+  readonly preHandler: readonly preHandlerAsyncHookHandler[]
+  readonly config: Readonly<FastifyContextConfig>
   readonly schema: FastifySchema
-  readonly config: DocumentedConfig
 }
 
 /** The same route with and without the final slash: a redirect would lose bodies. */
 function addRoute (scope: FastifyInstance, url: string, parts: RouteParts): void {
-  const route = { ...parts, exposeHeadRoute: parts.method === 'GET' }
-  scope.route({ ...route, url })
-  if (!ignoresSlash(scope)) scope.route({ ...route, url: url.slice(0, -1), schema: hidden(parts.schema), config: undocumented })
+  scope.route({ ...optionsOf(parts), url })
+  if (ignoresSlash(scope)) return
+  const { schema, config } = parts
+  scope.route({ ...optionsOf({ ...parts, schema: hidden(schema), config: { ...config, ...undocumented } }), url: url.slice(0, -1) })
+}
+
+/** Each route has its own, since onRoute hooks of the host write to them: what one adds must not run twice on the other. */
+function optionsOf ({ preHandler, config, ...rest }: RouteParts) {
+  return { ...rest, preHandler: [...preHandler], config: { ...config }, exposeHeadRoute: rest.method === 'GET' }
 }
 
 /** Documentation shows each route once. */

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # check-example.sh NODE FOLDER: starts FOLDER/site/main.js with that Node on a free port and the empty database of
-# DATABASE_URL (SQLite in memory if there is none), makes five requests and stops it. FOLDER has the package installed.
+# DATABASE_URL (SQLite in memory if there is none), makes some requests and stops it. FOLDER has the package installed.
 set -euo pipefail
 source "$(dirname "$0")/check.sh"
 
@@ -74,4 +74,6 @@ id=$(sed -nE 's/.*"id":([0-9]+).*/\1/p' "$work/reply" | head -n 1)
 check "$label: bob may not change it" ask 403 '"statusCode":403' --request PUT --user bob:bob --data '{"content":"ho"}' "$api/message/${id:-0}/"
 check "$label: a create under the read-only policy" ask 401 'www-authenticate: Basic realm="Login Required"' --data '{"message":"hi"}' "$api/note/"
 check "$label: a filter on an excluded field" ask 400 '"statusCode":400' "$api/user/?password=x"
+check "$label: the page to try it" ask 200 '<div id="swagger-ui"' "${api%/api}/documentation"
+check "$label: its description of the API" ask 200 '"openapi":"3.1.0"' "${api%/api}/documentation/json"
 check "$label: SIGTERM ends it with 0" stops

@@ -18,7 +18,7 @@ consumer () (
   mkdir "$1" && cd "$1" &&
     npm init --yes > /dev/null &&
     npm pkg set type=module &&
-    npm install $quiet --ignore-scripts "$tarball" fastify@5 "kysely@$2" "better-sqlite3@$3" pg@8 mysql2@3 @types/node@20 @types/pg@8 &&
+    npm install $quiet --ignore-scripts "$tarball" fastify@5 "kysely@$2" "better-sqlite3@$3" pg@8 mysql2@3 @fastify/swagger@9 @fastify/swagger-ui@5 @types/node@20 @types/pg@8 &&
     use_driver "$3" &&
     cp -r "$root/dist/examples/site" site
 )

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { engineNames, findEngine, variableOf, type EngineName, type FoundEngine, type MissingEngine } from '../test/engines/find-engine.js'
+import { whyMissing } from '../test/engines/programs.js'
 import { reasonOf } from '../test/engines/sql.js'
 import { buildTap, interruption, listenForSignals, runTap, toLine, type Outcome } from './run-tap.js'
 
@@ -12,6 +13,7 @@ import { buildTap, interruption, listenForSignals, runTap, toLine, type Outcome 
 /** Files, and folders, of test that are run once: they are the same on each engine, or choose their engine themselves. */
 const runOnce: Readonly<Record<string, string>> = {
   'architecture.test.ts': 'reads the sources',
+  'browser.test.ts': 'starts the example, on SQLite',
   'connect.test.ts': 'opens both servers itself',
   differential: 'opens all engines itself',
   'documentation/': 'runs the pages, on SQLite',
@@ -21,6 +23,7 @@ const runOnce: Readonly<Record<string, string>> = {
   'example.test.ts': 'starts the example, on SQLite',
   'exports.test.ts': 'reads the names of the exports',
   'failover/': 'starts its own clusters',
+  'neighbours/': 'about other plugins of Fastify',
   'own-database.test.ts': 'opens both servers itself',
   'policies.test.ts': 'about who may do what, which is asked before any statement but that for the user',
   'properties/bodies.test.ts': 'about bodies, which are read before any statement',
@@ -98,6 +101,8 @@ function report (outcomes: readonly Outcome[], engines: Engines): void {
   console.log()
   for (const outcome of outcomes) console.log(toLine(outcome))
   for (const name of missingOf(engines)) console.log(`${name}: not run, no server was found`)
+  const noBrowser = whyMissing('chromium')
+  if (noBrowser !== undefined) console.log(`browser: not run, ${noBrowser}`)
   const signal = interruption()
   if (signal !== undefined) console.log(`ended by ${signal}`)
 }

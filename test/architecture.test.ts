@@ -44,7 +44,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 
 /** Who may import which package, by room or by file; `types` lists those that may import its types alone. */
 const packages: Readonly<Record<string, { readonly values: readonly string[], readonly types?: readonly string[] }>> = {
-  fastify: { values: [], types: ['policy', 'response/failure', 'warnings', 'handlers', 'routes', 'container', 'registry', 'index'] },
+  fastify: { values: [], types: ['policy', 'response/failure', 'registration', 'warnings', 'handlers', 'routes', 'container', 'registry', 'index'] },
   kysely: { values: ['vocabulary', 'query', 'tables', 'sqlite', 'sqlite-connections', 'postgres', 'mariadb'], types: ['model/types', 'connect'] },
   '@sinclair/typebox': { values: ['schemas', 'vocabulary'], types: ['resource', 'routes'] },
   '@fastify/basic-auth': { values: ['policy/credentials'] },

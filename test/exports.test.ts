@@ -9,7 +9,7 @@ import * as sqlite from '../lib/sqlite.js'
 const values = {
   'lib/index.ts': [
     'adminAuth', 'bigint', 'boolean', 'createTables', 'date', 'datetime', 'decimal', 'default', 'defineModel', 'errors', 'foreignKey', 'hashPassword', 'integer', 'json',
-    'number', 'password', 'readOnlyAuth', 'text', 'userAuth', 'uuid'
+    'number', 'password', 'readOnlyAuth', 'text', 'userAuth', 'userOf', 'uuid'
   ],
   'lib/sqlite.ts': ['openSqlite'],
   'lib/postgres.ts': ['openPostgres'],

@@ -12,8 +12,8 @@ export interface ServerProcess {
 }
 
 /** Starts a script on a free port and waits until it says where it listens; it is stopped when the test ends. */
-export async function startServer (t: Pick<Test, 'teardown'>, script: string, { cwd, env = {} }: { cwd: string, env?: Record<string, string> }): Promise<ServerProcess> {
-  const child = spawn(process.execPath, [script], { cwd, env: { PATH: process.env['PATH'], PORT: '0', ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+export async function startServer (t: Pick<Test, 'teardown'>, script: string, { args = [], cwd, env = {} }: { args?: string[], cwd: string, env?: Record<string, string> }): Promise<ServerProcess> {
+  const child = spawn(process.execPath, [script, ...args], { cwd, env: { PATH: process.env['PATH'], PORT: '0', ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   let printed = ''
   const listening = new Promise<string>((resolve, reject) => {
     const read = (chunk: Buffer): void => {

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ColumnType, Generated } from 'kysely'
 import { test } from 'tap'
 import * as plugin from '../lib/index.js'
@@ -269,18 +269,21 @@ test('options of a field are those of its kind, for the compiler and again when 
 type IsAny<T> = 0 extends 1 & T ? true : false
 /** Types of other packages, which are theirs to get right, and what cannot hold an `any`. */
 type Leaf = string | number | bigint | boolean | symbol | null | undefined | FastifyInstance | FastifyRequest | FastifyReply | AnyKysely
+/** Whether a type is that of the option `config`, which other packages add to. */
+type IsConfig<T> = [keyof T, keyof FastifyContextConfig] extends [keyof FastifyContextConfig, keyof T] ? true : false
 /** Paths to every `any` in a type: through properties, items, parameters and results. */
 type AnyPaths<T, Path extends string, Depth extends readonly unknown[] = [1, 1, 1, 1, 1, 1, 1]> =
   IsAny<T> extends true ? Path
     : Depth extends readonly [unknown, ...infer Rest]
       ? T extends Leaf ? never
-        : T extends ReadonlyMap<infer K, infer V> ? AnyPaths<K | V, `${Path}[]`, Rest>
-          : T extends ReadonlySet<infer Item> ? AnyPaths<Item, `${Path}[]`, Rest>
-            : T extends Promise<infer Result> ? AnyPaths<Result, Path, Rest>
-              : T extends ReadonlyArray<infer Item> ? AnyPaths<Item, `${Path}[]`, Rest>
-                : T extends (...parameters: infer Parameters) => infer Result
-                  ? { [P in keyof Parameters]-?: AnyPaths<Parameters[P], `${Path}(${P & string})`, Rest> }[number] | AnyPaths<Result, `${Path} =>`, Rest>
-                  : T extends object ? { [P in keyof T]-?: AnyPaths<T[P], `${Path}.${P & string}`, Rest> }[keyof T] : never
+        : IsConfig<T> extends true ? never
+          : T extends ReadonlyMap<infer K, infer V> ? AnyPaths<K | V, `${Path}[]`, Rest>
+            : T extends ReadonlySet<infer Item> ? AnyPaths<Item, `${Path}[]`, Rest>
+              : T extends Promise<infer Result> ? AnyPaths<Result, Path, Rest>
+                : T extends ReadonlyArray<infer Item> ? AnyPaths<Item, `${Path}[]`, Rest>
+                  : T extends (...parameters: infer Parameters) => infer Result
+                    ? { [P in keyof Parameters]-?: AnyPaths<Parameters[P], `${Path}(${P & string})`, Rest> }[number] | AnyPaths<Result, `${Path} =>`, Rest>
+                    : T extends object ? { [P in keyof T]-?: AnyPaths<T[P], `${Path}.${P & string}`, Rest> }[keyof T] : never
       : never
 
 /** The exported types; generic ones for a model. */

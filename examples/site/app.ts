@@ -1,6 +1,7 @@
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import restModels, { adminAuth, createTables, userAuth } from 'fastify-rest-models'
 import { openDatabase, type SiteDatabase } from './database.js'
+import { addDocumentation } from './documentation.js'
 import { Message, models, Note, Relationship, User } from './models.js'
 import { seed } from './seed.js'
 
@@ -12,6 +13,7 @@ export async function buildSite (databaseUrl: string, options: FastifyServerOpti
 
   const app = Fastify(options)
   app.addHook('onClose', async () => await db.destroy())
+  await addDocumentation(app)
   await app.register(restModels, { db })
   app.restModels.register(User, { auth: adminAuth(User), exclude: ['password', 'email'] })
   app.restModels.register(Relationship, { auth: userAuth(User), ownerField: 'from_user' })

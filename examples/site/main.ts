@@ -1,6 +1,7 @@
 import { buildSite } from './app.js'
+import { documentationPath } from './documentation.js'
 import { logging } from './logging.js'
-import { accounts } from './seed.js'
+import { accounts, toLine } from './seed.js'
 
 const { PORT = '3000', HOST = '127.0.0.1', DATABASE_URL = 'sqlite:./site.db' } = process.env
 
@@ -25,9 +26,11 @@ const address = await app.listen({ port: Number(PORT), host: HOST })
 console.log(`
 The example site is on ${address}
 
-Accounts (password = name): ${accounts.map(({ username, admin, active }) => `${username}${admin ? ' (admin)' : ''}${active ? '' : ' (not active)'}`).join(', ')}
+Accounts (password = name): ${toLine(accounts)}
 
-Try:
+Try it in a browser: ${address}${documentationPath}
+
+Or here:
   curl '${address}/api/message/?user__username=alice&ordering=-pub_date&limit=3'
   curl -u alice:alice -d '{"content": "my first message"}' ${address}/api/message/
   curl -u admin:admin -X PUT -d '{"active": true}' ${address}/api/user/4/

@@ -8,6 +8,11 @@ export const accounts = [
   { username: 'carol', admin: 0, active: 0 }
 ] as const
 
+/** The accounts in one line, for people. */
+export function toLine (users: ReadonlyArray<{ username: string, admin: number, active: number }>): string {
+  return users.map(({ username, admin, active }) => `${username}${admin ? ' (admin)' : ''}${active ? '' : ' (not active)'}`).join(', ')
+}
+
 const topics = ['hello', 'the weather', 'lunch', 'a good book', 'the train', 'garden news', 'a question', 'thanks', 'music', 'good night']
 
 /** Fills an empty database: users whose passwords are their names, who follow each other, and what they wrote. */

@@ -8,9 +8,9 @@ import { uuid } from '../vocabulary/values.js'
 /** Where a request keeps who sent it. */
 export const kUser = Symbol('rest-models.user')
 
-/** Who sent a request; null where the operation is open. */
+/** Who sent a request, as its policy has made out: null before that, where the operation is open, and on routes of the host. */
 export function userOf (request: FastifyRequest): PolicyUser | null {
-  return request.getDecorator<PolicyUser | null>(kUser)
+  return kUser in request ? request.getDecorator<PolicyUser | null>(kUser) : null
 }
 
 /** The hooks that stand before an operation: none if it is open; else 401 for nobody and 403 for whoever may not. */

@@ -6,7 +6,8 @@ import { errors } from '../errors.js'
  * anything else as an internal error that tells the client nothing but the request's id.
  */
 export function passOn (error: unknown, request: FastifyRequest): never {
-  if (error instanceof Error && 'statusCode' in error) throw error
+  // A plugin of the host may throw an object that is no Error, as @fastify/rate-limit does with an answer of the host's own.
+  if (typeof error === 'object' && error !== null && 'statusCode' in error) throw error
   throw new errors.Internal(request.id, { cause: error })
 }
 

@@ -13,7 +13,7 @@ const ofPlugin: Record<keyof RestModelsOptions, true> = {
   db: true, readDb: true, defaultAuth: true, prefix: true, decorator: true, defaultLimit: true, maxLimit: true, limits: true, allowedOrigins: true
 }
 const ofResource: Record<keyof ResourceOptions, true> = {
-  auth: true, exclude: true, ownerField: true, readOnly: true, filterable: true, path: true, defaultLimit: true, maxLimit: true
+  auth: true, exclude: true, ownerField: true, readOnly: true, filterable: true, path: true, defaultLimit: true, maxLimit: true, config: true
 }
 const ofUserAuth: Record<keyof UserAuthOptions, true> = { username: true, password: true, active: true, admin: true, verify: true, protect: true }
 

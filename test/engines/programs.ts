@@ -21,7 +21,8 @@ const kinds = {
   postgresCluster: { programs: ['initdb', 'postgres', 'pg_basebackup'], folders: postgresFolders, together: true, packages: 'postgresql' },
   pgbouncer: { programs: ['pgbouncer'], folders: system, together: false, packages: 'pgbouncer' },
   mariadb: { programs: ['mariadbd', 'mariadb-install-db'], folders: system, together: false, packages: 'mariadb-server' },
-  galera: { programs: ['mariadbd', 'mariadb-install-db', 'rsync', 'libgalera_smm.so'], folders: () => [...system(), ...galeraFolders()], together: false, packages: 'mariadb-server galera-4 rsync' }
+  galera: { programs: ['mariadbd', 'mariadb-install-db', 'rsync', 'libgalera_smm.so'], folders: () => [...system(), ...galeraFolders()], together: false, packages: 'mariadb-server galera-4 rsync' },
+  chromium: { programs: ['chromium'], folders: path, together: false, packages: 'chromium' }
 } as const satisfies Record<string, Kind>
 
 export type ServerKind = keyof typeof kinds

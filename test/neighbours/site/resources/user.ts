@@ -1,0 +1,7 @@
+import type { FastifyInstance } from 'fastify'
+import { adminAuth } from '../../../../lib/index.js'
+import { User } from '../../../helper.js'
+
+export default async function user (app: FastifyInstance): Promise<void> {
+  app.restModels.register(User, { auth: adminAuth(User), exclude: ['password', 'email'] })
+}
