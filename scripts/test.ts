@@ -12,6 +12,7 @@ import { buildTap, interruption, listenForSignals, runTap, toLine, type Outcome 
 /** Files, and folders, of test that are run once: they are the same on each engine, or choose their engine themselves. */
 const runOnce: Readonly<Record<string, string>> = {
   'architecture.test.ts': 'reads the sources',
+  'client/': 'about what the client sends, and the compiler; what servers answer to it is in client.test.ts',
   'connect.test.ts': 'opens both servers itself',
   differential: 'opens all engines itself',
   'encapsulation.test.ts': 'about Fastify',
