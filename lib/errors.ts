@@ -15,11 +15,8 @@ const named = <Code extends string, Status extends number>(code: Code, message: 
 const unnamed = <Code extends string, Status extends number>(code: Code, message: string, status: Status) =>
   createError<`REST_MODELS_${Code}`, Status, [options?: { cause: unknown }]>(`REST_MODELS_${code}`, message, status)
 
-/**
- * Every error of the plugin: code, message, status. The first group is thrown at start-up and never reaches a client.
- * A message names a parameter or a field, never a value, SQL, a path or a stack.
- */
-export const errors = {
+/** Thrown at start-up; they never reach a client. */
+const startUpErrors = {
   InvalidOptions: deployerError('INVALID_OPTIONS'),
   InvalidModel: deployerError('INVALID_MODEL'),
   UnknownOptionField: deployerError('UNKNOWN_OPTION_FIELD'),
@@ -27,8 +24,11 @@ export const errors = {
   NotSetUp: deployerError('NOT_SET_UP'),
   AlreadySetUp: deployerError('ALREADY_SET_UP'),
   TableMismatch: deployerError('TABLE_MISMATCH'),
-  UnsupportedDatabase: deployerError('UNSUPPORTED_DATABASE'),
+  UnsupportedDatabase: deployerError('UNSUPPORTED_DATABASE')
+} as const
 
+/** What a request can end in. A message names a parameter or a field, never a value, SQL, a path or a stack. */
+const requestErrors = {
   InvalidQuery: unnamed('INVALID_QUERY', 'The query string or form is not valid percent-encoded UTF-8', 400),
   UnknownParameter: named('UNKNOWN_PARAMETER', "Unknown parameter '%s'", 400),
   UnknownOperator: named('UNKNOWN_OPERATOR', "Unknown operator in '%s'", 400),
@@ -52,6 +52,12 @@ export const errors = {
     'REST_MODELS_INTERNAL', 'Internal error in request %s', 500),
   Unavailable: unnamed('UNAVAILABLE', 'The database cannot do this now', 503)
 } as const
+
+/** Every error of the plugin: code, message, status. */
+export const errors = { ...startUpErrors, ...requestErrors } as const
+
+/** The codes of the errors that a client may meet. */
+export type ErrorCode = (typeof requestErrors)[keyof typeof requestErrors]['prototype']['code']
 
 /** The same error, with the faulty fields listed in its answer. */
 export function withDetails<E extends Error> (error: E, details: readonly FieldFault[]): E {

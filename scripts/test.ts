@@ -14,6 +14,7 @@ import { buildTap, interruption, listenForSignals, runTap, toLine, type Outcome 
 const runOnce: Readonly<Record<string, string>> = {
   'architecture.test.ts': 'reads the sources',
   'browser.test.ts': 'starts the example, on SQLite',
+  'client/': 'about what the client sends, and the compiler; what servers answer to it is in client.test.ts',
   'connect.test.ts': 'opens both servers itself',
   differential: 'opens all engines itself',
   'documentation/': 'runs the pages, on SQLite',

@@ -33,6 +33,8 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   registry: ['type options', 'registration', 'container', 'type model', 'errors'],
   index: ['options', 'registry', 'type registration', 'tables', 'policy', 'type query', 'type plan', 'model', 'type vocabulary', 'errors'],
 
+  client: ['type model', 'type vocabulary', 'type errors'],
+
   'sqlite-driver': ['errors'],
   'sqlite-wal': [],
   'sqlite-connections': ['query'],

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'tap'
+import * as client from '../lib/client.js'
 import * as plugin from '../lib/index.js'
 import * as mariadb from '../lib/mariadb.js'
 import * as postgres from '../lib/postgres.js'
@@ -11,6 +12,7 @@ const values = {
     'adminAuth', 'bigint', 'boolean', 'createTables', 'date', 'datetime', 'decimal', 'default', 'defineModel', 'errors', 'foreignKey', 'hashPassword', 'integer', 'json',
     'number', 'password', 'readOnlyAuth', 'text', 'userAuth', 'userOf', 'uuid'
   ],
+  'lib/client.ts': ['RestModelsError', 'createClient'],
   'lib/sqlite.ts': ['openSqlite'],
   'lib/postgres.ts': ['openPostgres'],
   'lib/mariadb.ts': ['MariadbDialect', 'openMariadb']
@@ -21,11 +23,15 @@ const types = {
     'Json', 'Limits', 'Model', 'Operation', 'PasswordOptions', 'Policy', 'PolicySetting', 'PolicyUser', 'RangeOptions', 'RecordOf', 'ResourceOptions', 'ResourceRegistry',
     'RestModelsOptions', 'TextOptions', 'UpdateOf', 'UserAuthOptions', 'Verify'
   ],
+  'lib/client.ts': [
+    'CallOptions', 'Client', 'ClientOptions', 'ErrorCode', 'Fetch', 'FetchAnswer', 'FetchInit', 'FieldFault', 'List', 'ListQuery', 'Page',
+    'ResourceClient', 'ResourceCreate', 'ResourceDefinition', 'ResourceRecord', 'ResourceUpdate', 'UnknownOptionFields'
+  ],
   'lib/sqlite.ts': ['SqliteOptions'],
   'lib/postgres.ts': ['PostgresOptions'],
   'lib/mariadb.ts': ['MariadbOptions']
 }
-const entryPoints = { '.': 'lib/index.ts', './mariadb': 'lib/mariadb.ts', './postgres': 'lib/postgres.ts', './sqlite': 'lib/sqlite.ts' }
+const entryPoints = { '.': 'lib/index.ts', './client': 'lib/client.ts', './mariadb': 'lib/mariadb.ts', './postgres': 'lib/postgres.ts', './sqlite': 'lib/sqlite.ts' }
 
 const source = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 
@@ -39,6 +45,7 @@ function exportedTypes (text: string): string[] {
 
 test('the package exports these values and no others', async (t) => {
   t.same(Object.keys(plugin).sort(), values['lib/index.ts'])
+  t.same(Object.keys(client).sort(), values['lib/client.ts'])
   t.same(Object.keys(sqlite).sort(), values['lib/sqlite.ts'])
   t.same(Object.keys(postgres).sort(), values['lib/postgres.ts'])
   t.same(Object.keys(mariadb).sort(), values['lib/mariadb.ts'])

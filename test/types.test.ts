@@ -1,6 +1,7 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ColumnType, Generated } from 'kysely'
 import { test } from 'tap'
+import type * as client from '../lib/client.js'
 import * as plugin from '../lib/index.js'
 import * as mariadb from '../lib/mariadb.js'
 import * as postgres from '../lib/postgres.js'
@@ -268,7 +269,7 @@ test('options of a field are those of its kind, for the compiler and again when 
 
 type IsAny<T> = 0 extends 1 & T ? true : false
 /** Types of other packages, which are theirs to get right, and what cannot hold an `any`. */
-type Leaf = string | number | bigint | boolean | symbol | null | undefined | FastifyInstance | FastifyRequest | FastifyReply | AnyKysely
+type Leaf = Date | AbortSignal | string | number | bigint | boolean | symbol | null | undefined | FastifyInstance | FastifyRequest | FastifyReply | AnyKysely
 /** Whether a type is that of the option `config`, which other packages add to. */
 type IsConfig<T> = [keyof T, keyof FastifyContextConfig] extends [keyof FastifyContextConfig, keyof T] ? true : false
 /** Paths to every `any` in a type: through properties, items, parameters and results. */
@@ -290,6 +291,8 @@ type AnyPaths<T, Path extends string, Depth extends readonly unknown[] = [1, 1, 
 interface PublicTypes {
   AnyKysely: keyof AnyKysely
   Authenticate: Authenticate
+  Client: client.Client<[typeof Everything, { model: typeof User, exclude: ['email'] }]>
+  ClientOptions: client.ClientOptions
   CommonOptions: CommonOptions<string>
   CreateOf: CreateOf<typeof Everything>
   Credentials: Credentials
@@ -313,10 +316,12 @@ interface PublicTypes {
   ResourceOptions: ResourceOptions<typeof Everything>
   ResourceRegistry: ResourceRegistry
   RestModelsOptions: RestModelsOptions
+  ListQuery: client.ListQuery<typeof Everything>
   MariadbOptions: mariadb.MariadbOptions
   PostgresOptions: postgres.PostgresOptions
   SqliteOptions: sqlite.SqliteOptions
   TextOptions: TextOptions
+  RestModelsError: client.RestModelsError
   UpdateOf: UpdateOf<typeof Everything>
   UserAuthOptions: UserAuthOptions
   Verify: Verify

@@ -2,11 +2,13 @@ import type { ColumnType, Generated, InsertType, SelectType, UpdateType } from '
 import type { Model } from './define-model.js'
 import type { Field, KeyOf, ValueOf } from './field.js'
 
-type Flat<T> = { [K in keyof T]: T[K] }
+/** The same properties, of an intersection as well, written as one type. */
+export type Flat<T> = { [K in keyof T]: T[K] }
 type Fields<M extends Model> = M['fields']
 type Names<M extends Model> = Exclude<keyof Fields<M> & string, 'id'>
 
-type Key<Name extends string, F extends Field> = F['kind'] extends 'foreignKey' ? `${Name}_id` : Name
+/** The key of a field in JSON. */
+export type Key<Name extends string, F extends Field> = F['kind'] extends 'foreignKey' ? `${Name}_id` : Name
 type Nullable<F extends Field> = F['options'] extends { readonly nullable: true } ? true : false
 type Value<F extends Field> = Nullable<F> extends true ? ValueOf<F> | null : ValueOf<F>
 type Optional<F extends Field> =

@@ -3,18 +3,16 @@ import type { FieldKindRow, KindValues } from './field-kind-row.js'
 import { maxUniqueLength, type FieldOptions } from './field-options.js'
 import { comparisons, equality, matching } from './operators.js'
 import * as values from './values.js'
-import type { Json } from './values.js'
 
-const row = <Value extends Json>(kind: FieldKindRow<Value>): FieldKindRow<Value> => kind
 const booleanTexts = new Map([['true', true], ['1', true], ['false', false], ['0', false]])
-const everything = [...equality, ...comparisons]
+const everything = [...equality, ...comparisons] as const
 const length = ({ minLength, maxLength, unique = false }: FieldOptions) =>
   defined({ minLength, maxLength: maxLength ?? (unique ? maxUniqueLength : undefined) })
 const range = ({ minimum, maximum }: FieldOptions) => defined({ minimum, maximum })
 const digits = ({ precision = 15, scale = 2 }: FieldOptions): [precision: number, scale: number] => [precision, scale]
 
 /** A reference to a record; also what the primary key itself is. */
-const reference = row<number>({
+const reference = {
   options: ['onDelete'],
   expects: 'the id of a record',
   schema: () => Type.Integer({ minimum: -Number.MAX_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
@@ -22,11 +20,11 @@ const reference = row<number>({
   parse: values.safeInteger,
   operators: everything,
   storage: 'key'
-})
+} as const satisfies FieldKindRow<number>
 
 /** The kinds of fields. A row is all that a new kind needs. */
 const table = {
-  text: row<string>({
+  text: {
     options: ['minLength', 'maxLength', 'format', 'enum'],
     expects: 'text without NUL characters and broken surrogate pairs',
     schema: (options) => Type.String(defined({ ...length(options), format: options.format, enum: options.enum })),
@@ -34,8 +32,8 @@ const table = {
     parse: values.storableText,
     operators: [...everything, ...matching],
     storage: 'text'
-  }),
-  integer: row<number>({
+  },
+  integer: {
     options: ['minimum', 'maximum'],
     expects: 'a whole number from -2147483648 to 2147483647',
     schema: (options) => Type.Integer({ minimum: -(2 ** 31), maximum: 2 ** 31 - 1, ...range(options) }),
@@ -43,8 +41,8 @@ const table = {
     parse: values.integer,
     operators: everything,
     storage: 'integer'
-  }),
-  bigint: row<string>({
+  },
+  bigint: {
     options: [],
     expects: 'the text of a whole number of 64 bits',
     schema: () => Type.String({ pattern: '^(0|-?[1-9][0-9]*)$', maxLength: 20 }),
@@ -52,8 +50,8 @@ const table = {
     parse: values.bigintText,
     operators: everything,
     storage: 'bigint'
-  }),
-  number: row<number>({
+  },
+  number: {
     options: ['minimum', 'maximum'],
     expects: 'a finite number other than -0',
     schema: (options) => Type.Number(range(options)),
@@ -61,8 +59,8 @@ const table = {
     parse: values.finiteNumber,
     operators: everything,
     storage: 'number'
-  }),
-  decimal: row<string>({
+  },
+  decimal: {
     options: ['precision', 'scale'],
     expects: 'the text of a decimal number within its digits',
     schema: () => Type.String({ pattern: '^-?(0|[1-9][0-9]*)(\\.[0-9]+)?$', maxLength: 18 }),
@@ -70,8 +68,8 @@ const table = {
     parse: (text, options) => values.decimal(text, ...digits(options)),
     operators: everything,
     storage: 'decimal'
-  }),
-  boolean: row<boolean>({
+  },
+  boolean: {
     options: [],
     expects: 'true, false, 1 or 0',
     schema: () => Type.Boolean(),
@@ -79,8 +77,8 @@ const table = {
     parse: (text) => booleanTexts.get(text),
     operators: everything,
     storage: 'boolean'
-  }),
-  datetime: row<string>({
+  },
+  datetime: {
     options: [],
     expects: 'a date and time as YYYY-MM-DD HH:MM:SS',
     schema: () => Type.String({ maxLength: 40 }),
@@ -89,8 +87,8 @@ const table = {
     operators: everything,
     now: (moment) => moment.toISOString().slice(0, 19).replace('T', ' '),
     storage: 'datetime'
-  }),
-  date: row<string>({
+  },
+  date: {
     options: [],
     expects: 'a date as YYYY-MM-DD',
     schema: () => Type.String({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' }),
@@ -99,8 +97,8 @@ const table = {
     operators: everything,
     now: (moment) => moment.toISOString().slice(0, 10),
     storage: 'date'
-  }),
-  json: row<Json>({
+  },
+  json: {
     options: [],
     expects: 'JSON that can be stored unchanged, at most 64 levels deep',
     schema: () => Type.Unknown(),
@@ -108,8 +106,8 @@ const table = {
     parse: () => undefined,
     operators: ['is'],
     storage: 'json'
-  }),
-  uuid: row<string>({
+  },
+  uuid: {
     options: [],
     expects: 'a UUID',
     schema: () => Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' }),
@@ -117,8 +115,8 @@ const table = {
     parse: values.uuid,
     operators: everything,
     storage: 'uuid'
-  }),
-  password: row<string>({
+  },
+  password: {
     options: ['minLength', 'maxLength'],
     expects: 'text of at most 1024 bytes, without control characters, line separators and broken surrogate pairs',
     schema: (options) => Type.String(length(options)),
@@ -127,7 +125,7 @@ const table = {
     operators: [],
     isSecret: true,
     storage: 'text'
-  }),
+  },
   foreignKey: reference,
   key: reference
 } as const satisfies { [Kind in keyof KindValues]: FieldKindRow<KindValues[Kind]> }
@@ -136,6 +134,8 @@ const table = {
 const unsendable = /[\p{Cc}\u2028\u2029]/u
 
 export type FieldKind = keyof typeof table
+/** The filter operators of each kind, as literal types. */
+export type KindOperators = { readonly [Kind in FieldKind]: (typeof table)[Kind]['operators'][number] }
 export const fieldKinds: Readonly<Record<FieldKind, FieldKindRow>> = table
 
 /** Longer passwords are neither stored nor hashed, so that a login costs the same whatever is sent. */

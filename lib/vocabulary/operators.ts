@@ -22,11 +22,11 @@ interface OperatorRow {
 
 type Comparison = '<' | '<=' | '>' | '>='
 
-const comparing = (symbol: Comparison): OperatorRow => ({
+const comparing = (symbol: Comparison) => ({
   syntax: 'value',
   sql: (column, values, dialect) =>
     any(values, (value) => sql<SqlBool>`${comparable(column, dialect)} ${sql.raw(symbol)} ${column.compared(value)}`)
-})
+} as const satisfies OperatorRow)
 
 /** The filter operators of the service document, "Filtering". */
 const table = {
@@ -60,6 +60,8 @@ const table = {
 } as const satisfies Record<string, OperatorRow>
 
 export type Operator = keyof typeof table
+/** How the text of each operator is read, as literal types. */
+export type OperatorSyntax = { readonly [Name in Operator]: (typeof table)[Name]['syntax'] }
 export const operators: Readonly<Record<Operator, OperatorRow>> = table
 
 export const equality = ['eq', 'ne', 'in', 'is'] as const satisfies Operator[]

@@ -1,0 +1,53 @@
+import type { Operator, OperatorSyntax } from '../vocabulary/operators.js'
+
+type ListOperator = { [Name in Operator]: OperatorSyntax[Name] extends 'list' ? Name : never }[Operator]
+
+/** The operators whose values are one list: the compiler asks for a row for each of them. */
+const listOperators: Readonly<Record<ListOperator, true>> = { in: true }
+
+/**
+ * The query string of a list, in the order of the query's names; what is undefined is left out.
+ *
+ * @throws TypeError naming the parameter, if its value cannot be written
+ */
+export function toQuery (query: Readonly<Record<string, unknown>>): string {
+  return Object.entries(query).flatMap(([name, value]) =>
+    textsOf(name, value).map((text) => `${encode(name, name)}=${encode(name, text)}`)).join('&')
+}
+
+function textsOf (name: string, value: unknown): readonly string[] {
+  if (value === undefined) return []
+  if (!Array.isArray(value)) return [toText(name, value)]
+  const texts = value.map((item) => toText(name, item))
+  if (isList(name)) return [texts.map(toItem).join(',')]
+  if (name === 'ordering') return [texts.join(',')]
+  // Left out, the filter would let every record pass.
+  if (texts.length === 0) throw new TypeError(`'${name}' needs a value; only 'in' takes an empty list, which matches nothing`)
+  return texts
+}
+
+function isList (name: string): boolean {
+  return Object.hasOwn(listOperators, name.slice(name.lastIndexOf('__') + 2))
+}
+
+/** Quoted where a comma, a quote or nothing at all would be read otherwise. */
+function toItem (text: string): string {
+  return text === '' || /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+function toText (name: string, value: unknown): string {
+  if (value instanceof Date) {
+    if (Number.isNaN(value.getTime())) throw new TypeError(`'${name}' is a date that is none`)
+    return value.toISOString()
+  }
+  if (value === null || ['string', 'number', 'bigint', 'boolean'].includes(typeof value)) return String(value)
+  throw new TypeError(`'${name}' must be a text, a number, a boolean, a date or null, or a list of them`)
+}
+
+function encode (name: string, text: string): string {
+  try {
+    return encodeURIComponent(text)
+  } catch (cause) {
+    throw new TypeError(`'${name}' holds half a surrogate pair`, { cause })
+  }
+}

@@ -1,0 +1,265 @@
+import { test } from 'tap'
+import { createClient, type ListQuery, type ResourceCreate, type ResourceRecord, type ResourceUpdate } from '../../lib/client.js'
+import {
+  bigint, boolean, date, datetime, decimal, defineModel, foreignKey, integer, json, number, password, text, uuid,
+  type CreateOf, type Field, type ForeignKeyField, type Model, type RecordOf, type UpdateOf
+} from '../../lib/index.js'
+import { Message, User } from '../helper.js'
+
+// The compiler is what these checks are for, as in ../types.test.ts. What it refuses is not sent: the `fetch` of this client fails.
+
+type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
+/** Compiles if both types are exactly the same. */
+function same<A, B> (..._proof: Equal<A, B> extends true ? [] : [difference: { readonly left: A, readonly right: B }]): void {}
+/** Compiles if a value is exactly of a type. */
+const exactly = <A>() => <B>(_value: B, ..._proof: Equal<A, B> extends true ? [] : [difference: { readonly left: A, readonly right: B }]): void => {}
+
+const Everything = defineModel('Everything', {
+  text: text(),
+  status: text({ enum: ['draft', 'final'], nullable: true }),
+  integer: integer(),
+  bigint: bigint(),
+  number: number(),
+  decimal: decimal(),
+  boolean: boolean(),
+  datetime: datetime(),
+  date: date(),
+  json: json(),
+  uuid: uuid(),
+  password: password(),
+  limit: integer(),
+  user: foreignKey(() => User, { nullable: true })
+})
+const House = defineModel('House', { id: uuid(), owner: foreignKey(() => User), address: text() })
+const Room = defineModel('Room', { house: foreignKey(() => House), name: text() })
+const Bed = defineModel('Bed', { room: foreignKey(() => Room), width: integer() })
+const Pillow = defineModel('Pillow', { bed: foreignKey(() => Bed), soft: boolean() })
+const Employee = defineModel('Employee', { name: text(), boss: foreignKey((): Model<'Employee'> => Employee, { nullable: true }) })
+const Person = defineModel('Person', { name: text(), friend: foreignKey((): Model => Person, { nullable: true }) })
+
+const options = { baseUrl: 'http://127.0.0.1', fetch: async () => { throw new Error('sent') } }
+const models = [User, Message, Everything, House, Room, Bed, Pillow, Employee, Person] as const
+const client = createClient<typeof models>(options)
+
+test('each resource has its name, in lower case, and no other has one', async (t) => {
+  same<keyof typeof client, 'user' | 'message' | 'everything' | 'house' | 'room' | 'bed' | 'pillow' | 'employee' | 'person'>()
+  // @ts-expect-error no such resource
+  t.ok(client.mesage)
+  // @ts-expect-error names are in lower case
+  t.notOk(client.Message)
+  t.same(models.map(({ name }) => name.toLowerCase()) satisfies string[], ['user', 'message', 'everything', 'house', 'room', 'bed', 'pillow', 'employee', 'person'] satisfies Array<keyof typeof client>)
+})
+
+test('every operator that a kind has is a filter, with values of the kind', async (t) => {
+  const { list } = client.everything
+  list({ text: 'a', text__eq: 'a', text__ne: ['a', 'b'], text__lt: 'a', text__lte: 'a', text__gt: 'a', text__gte: 'a', text__in: ['a'], text__is: null, text__like: 'a%', text__ilike: 'a%' })
+  list({ status: 'draft', status__in: ['draft', 'final'], status__like: 'd%' })
+  list({ integer: 1, integer__gt: 1, bigint: '1', bigint__in: ['1', 2n], bigint__lt: 1n, number__lte: 0.5, decimal__gte: '1.50' })
+  list({ boolean: true, boolean__is: false, boolean__ne: false, datetime__gte: new Date(0), datetime__lt: '2026-01-01', date: '2026-01-01' })
+  list({ json__is: null, uuid: '0', limit: 5, limit__eq: 5, id: 1, id__in: [1, 2], user: 1, user_id: 1, user__in: [1, 2], user_id__is: null })
+  list({ user: undefined, limit: undefined, ordering: undefined })
+
+  // @ts-expect-error no such field
+  list({ txt: 'a' })
+  // @ts-expect-error no such field, beside one that there is
+  list({ text: 'a', txt: 'a' })
+  // @ts-expect-error no such operator
+  list({ text__equals: 'a' })
+  // @ts-expect-error numbers have no patterns
+  list({ integer__like: '1%' })
+  // @ts-expect-error JSON is compared with null alone
+  list({ json: 'a' })
+  // @ts-expect-error passwords are never compared
+  list({ password: 'a' })
+  // @ts-expect-error not even with null
+  list({ password__is: null })
+
+  // @ts-expect-error a text is no number
+  list({ integer: '1' })
+  // @ts-expect-error a number is no text
+  list({ text: 1 })
+  // @ts-expect-error decimals are texts
+  list({ decimal: 1.5 })
+  // @ts-expect-error bigints are texts or bigints
+  list({ bigint: 1 })
+  // @ts-expect-error a day is no moment
+  list({ date: new Date(0) })
+  // @ts-expect-error not one of the choices
+  list({ status: 'other' })
+  // @ts-expect-error only `is` tests null
+  list({ status: null })
+  // @ts-expect-error one value is no list
+  list({ text__in: 'a' })
+  // @ts-expect-error a list of another kind
+  list({ integer__in: ['1'] })
+  // @ts-expect-error a text is null or not, but neither true nor false
+  list({ text__is: true })
+  // @ts-expect-error a pattern is a text
+  list({ text__like: 1 })
+  t.throws(() => list({ text: {} as string }), TypeError, 'and what is passed by force is refused again')
+})
+
+test('filters follow foreign keys under both spellings, three deep at most', async (t) => {
+  client.message.list({ user__username: 'alice', user_id__username__like: 'a%', user__id__in: [1, 2], pub_date__gte: new Date(0) })
+  client.pillow.list({ bed__width: 1 })
+  client.pillow.list({ bed__room__house__address__ilike: 'a%' })
+  client.pillow.list({ bed_id__room_id__house_id: '0', bed__room__house__owner: 1, bed__room__name__in: ['a'] })
+  client.bed.list({ room__house__owner__username: 'alice' })
+
+  // @ts-expect-error no such field behind the foreign key
+  client.message.list({ user__name: 'alice' })
+  // @ts-expect-error a text is no foreign key
+  client.message.list({ content__username: 'alice' })
+  // @ts-expect-error a value of another kind
+  client.message.list({ user__username: 1 })
+  // @ts-expect-error an operator that the field behind the foreign key does not have
+  client.message.list({ user__id__like: '1%' })
+  // @ts-expect-error a password behind a foreign key
+  client.message.list({ user__password: 'a' })
+  // @ts-expect-error no such field, three deep
+  client.pillow.list({ bed__room__house__adress: 'a' })
+  // @ts-expect-error a value of another kind, three deep
+  client.pillow.list({ bed__room__house__address: 1 })
+  // @ts-expect-error the id of a house is a UUID
+  client.pillow.list({ bed__room__house: 1 })
+  // @ts-expect-error four deep
+  client.pillow.list({ bed__room__house__owner__username: 'alice' })
+  // @ts-expect-error no field between the underscores
+  client.message.list({ user____username: 'alice' })
+  t.pass('checked by the compiler')
+})
+
+test('a foreign key that is annotated with the name of its model leads to what the client knows of it, any other to the id alone', async (t) => {
+  client.employee.list({ boss__boss__boss__name: 'Ann', boss__name__like: 'A%', boss: 1 })
+  // @ts-expect-error no such field
+  client.employee.list({ boss__boss__title: 'Ann' })
+  client.person.list({ friend__id__gt: 1, friend: 1 })
+  // @ts-expect-error nothing is known of a `Model`
+  client.person.list({ friend__name: 'Ann' })
+  t.pass('checked by the compiler')
+})
+
+type AuthorFields = { name: Field<'text'>, best: ForeignKeyField<BookModel> }
+interface AuthorModel extends Model<'Author', AuthorFields> {}
+type BookFields = { title: Field<'text'>, author: ForeignKeyField<AuthorModel> }
+interface BookModel extends Model<'Book', BookFields> {}
+
+test('models may refer to each other in a circle', async (t) => {
+  const circular = createClient<[AuthorModel, BookModel]>(options)
+  circular.author.list({ best__author__best__title: 'a', best__author__name: 'b' })
+  // @ts-expect-error four deep
+  circular.author.list({ best__author__best__author__name: 'b' })
+  // @ts-expect-error no such field
+  circular.book.list({ author__best__name: 'b' })
+  t.pass('checked by the compiler')
+})
+
+test('records are ordered by one or several of the fields that have an order', async (t) => {
+  const { list } = client.everything
+  list({ ordering: 'text' })
+  list({ ordering: ['-datetime', 'id', 'user', '-user_id'] })
+  // @ts-expect-error no such field
+  list({ ordering: 'txt' })
+  // @ts-expect-error not through foreign keys
+  list({ ordering: 'user__username' })
+  // @ts-expect-error JSON has no order
+  list({ ordering: 'json' })
+  // @ts-expect-error passwords have none that is told
+  list({ ordering: '-password' })
+  // @ts-expect-error one of them is no field
+  list({ ordering: ['text', '-txt'] })
+  list({ limit: 10, page: 2 })
+  list({ after: '' })
+  // @ts-expect-error a number
+  list({ limit: '10' })
+  // @ts-expect-error a cursor is a text
+  list({ after: 1 })
+  t.pass('checked by the compiler')
+})
+
+test('records and bodies are those of the model', async (t) => {
+  same<ResourceRecord<typeof Message>, RecordOf<typeof Message>>()
+  same<ResourceRecord<typeof Everything>, RecordOf<typeof Everything>>()
+  same<ResourceCreate<typeof Everything>, CreateOf<typeof Everything>>()
+  same<ResourceUpdate<typeof Everything>, UpdateOf<typeof Everything>>()
+  same<Awaited<ReturnType<typeof client.house.read>>, RecordOf<typeof House>>()
+  const calls = async (): Promise<void> => {
+    const page = await client.message.list({ limit: 1 })
+    exactly<RecordOf<typeof Message> | undefined>()(page.objects[0])
+    exactly<string>()(page.meta.next)
+    for await (const message of client.message.list()) exactly<RecordOf<typeof Message>>()(message)
+    await client.message.create({ user_id: 1, content: 'a' })
+    await client.message.update(1, { content: 'a' })
+    await client.house.delete('0')
+    // @ts-expect-error a required field is missing
+    await client.message.create({ content: 'a' })
+    // @ts-expect-error no such field
+    await client.message.create({ user_id: 1, content: 'a', title: 'a' })
+    // @ts-expect-error a value of another kind
+    await client.message.create({ user_id: '1', content: 'a' })
+    // @ts-expect-error no client chooses an id
+    await client.message.create({ id: 1, user_id: 1, content: 'a' })
+    // @ts-expect-error no such field
+    await client.message.update(1, { contents: 'a' })
+    // @ts-expect-error an id is a number
+    await client.message.read('1')
+    // @ts-expect-error the id of a house is a UUID
+    await client.house.delete(1)
+  }
+  await t.rejects(calls(), { message: 'sent' })
+})
+
+// As they are given to `register`.
+const userOptions = { exclude: ['password', 'email'], readOnly: ['join_date'], filterable: ['email'] } as const
+const loose = { exclude: ['email'] }
+
+test('options of the registration narrow what the client may do', async (t) => {
+  const narrowed = createClient<[
+    { model: typeof User } & typeof userOptions,
+    { model: typeof Message, ownerField: 'user', exclude: ['pub_date'], path: 'blog-posts', filterable: ['user__password'] },
+    { model: typeof House, filterable: ['owner__join_date'] }
+  ]>(options)
+  same<keyof typeof narrowed, 'user' | 'blog-posts' | 'house'>()
+  same<Awaited<ReturnType<typeof narrowed.user.read>>, { id: number, username: string, join_date: string, active: boolean, admin: boolean }>()
+  same<Parameters<typeof narrowed.user.create>[0], { username: string, password: string, email: string, active?: boolean, admin?: boolean }>()
+  same<Parameters<typeof narrowed.user.update>[1], { username?: string, password?: string, email?: string, active?: boolean, admin?: boolean }>()
+  const posts = narrowed['blog-posts']
+  same<Parameters<typeof posts.create>[0], { content: string, pub_date?: string, user_id?: number }>()
+  same<Parameters<typeof posts.update>[1], { content?: string, pub_date?: string }>()
+  posts.list({ user__username: 'alice', user__email: 'a', ordering: 'content' })
+  narrowed.house.list({ owner__join_date__lt: new Date(0), owner__username: 'alice' })
+  // @ts-expect-error an excluded field is no filter
+  posts.list({ pub_date: '2026-01-01' })
+  // @ts-expect-error nor an ordering
+  posts.list({ ordering: 'pub_date' })
+  // @ts-expect-error not even a deployer opens a password
+  posts.list({ user__password: 'a' })
+  // @ts-expect-error an opened path has operators of its kind alone
+  narrowed.house.list({ owner__join_date__like: 'a' })
+
+  const hidden = createClient<[{ model: typeof User, exclude: ['email'] }, typeof Message, { model: typeof House, filterable: ['owner__email'] }]>(options)
+  // @ts-expect-error what is excluded of users is so through messages
+  hidden.message.list({ user__email: 'a' })
+  hidden.house.list({ owner__email__like: 'a%' })
+
+  const wrong = createClient<[{ model: typeof User, exclude: ['e_mail'] }, { model: typeof Message } & typeof loose]>(options)
+  // @ts-expect-error `e_mail` is not a field of the model
+  wrong.user.list()
+  // @ts-expect-error the names are lost: `as const` is missing
+  wrong.message.list()
+  t.ok([userOptions, loose])
+})
+
+test('a query can be kept in a variable', async (t) => {
+  const query: ListQuery<typeof Message> = { user__username: 'alice', ordering: '-pub_date' }
+  client.message.list({ ...query, limit: 5 })
+  client.message.list(query)
+  const deep = { room__house__owner__username: 'alice' }
+  client.bed.list(deep)
+  const wrong = { room__house__owner__name: 'alice' }
+  // @ts-expect-error no such field
+  client.bed.list(wrong)
+  // @ts-expect-error no such field
+  const typed: ListQuery<typeof Message> = { user__name: 'alice' }
+  t.ok(typed)
+})
