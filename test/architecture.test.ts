@@ -39,9 +39,9 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'sqlite-wal': [],
   'sqlite-connections': ['query'],
   sqlite: ['sqlite-connections', 'sqlite-driver', 'sqlite-wal', 'query', 'nearest', 'errors'],
-  connect: ['nearest', 'errors'],
-  postgres: ['connect', 'type query'],
-  mariadb: ['connect', 'type query']
+  connect: ['type query', 'nearest', 'errors'],
+  postgres: ['connect', 'query'],
+  mariadb: ['connect', 'query']
 }
 
 /** Who may import which package, by room or by file; `types` lists those that may import its types alone. */
