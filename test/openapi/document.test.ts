@@ -113,11 +113,15 @@ test('D-82: credentials are asked for where they are of use', async (t) => {
     authenticator: () => async () => ({ id: 1, admin: true }),
     permits: () => true
   }
+  const keyed: Policy = { ...bearer, scheme: { type: 'apiKey', in: 'header', name: 'x-key' } }
   const unnamed: Policy = { open: ['list'], authenticator: bearer.authenticator, permits: bearer.permits }
   const { document } = await documentedApp(t, {
-    register: (registry) => registry.register(User, { auth: unnamed }).register(Message, { auth: userAuth(User) }).register(Note, { auth: bearer, path: 'open-notes' })
+    register: (registry) => registry
+      .register(User, { auth: unnamed }).register(Message, { auth: userAuth(User) }).register(Note, { auth: bearer, path: 'open-notes' })
+      .register(Note, { auth: keyed })
   })
-  t.strictSame(document.securitySchemes, { basic: { type: 'http', scheme: 'basic' }, bearer: { type: 'http', scheme: 'bearer' } })
+  t.strictSame(document.securitySchemes, { basic: { type: 'http', scheme: 'basic' }, bearer: { type: 'http', scheme: 'bearer' }, apiKey: keyed.scheme })
+  t.strictSame(document.operation('readNote').security, [{ apiKey: [] }])
   const securityOf = (id: string) => document.operation(id).security
   t.strictSame([securityOf('listMessage'), securityOf('createMessage')], [[], [{ basic: [] }]])
   t.strictSame([securityOf('listOpenNotes'), securityOf('readOpenNotes')], [[], [{ bearer: [] }]])
