@@ -17,6 +17,7 @@ import { lacks, requireDatabase } from './engines/lacks.js'
 import { startMariadb } from './engines/mariadb-server.js'
 import { startPgbouncer } from './engines/pgbouncer-server.js'
 import { runSql } from './engines/sql.js'
+import { checkAnswers } from './answers.js'
 import { client, insert, registerSite, siteModels, siteUsers } from './helper.js'
 
 const openers = { postgres: openPostgres, mariadb: openMariadb }
@@ -238,6 +239,7 @@ test('a table of PostgreSQL may be altered while its statements are prepared', a
   await createTables(db, siteModels)
   await insert(db, { note: [{ id: 1, message: 'a', created: '2024-01-01 00:00:00' }] })
   const app = Fastify()
+  await checkAnswers(t, app)
   t.teardown(async () => { await app.close() })
   await app.register(restModels, { db })
   registerSite(app.restModels)
@@ -259,6 +261,7 @@ test('behind PgBouncer in transaction mode all requests are answered, if nothing
   await createTables(db, siteModels)
   await insert(db, { user: await siteUsers() })
   const app = Fastify()
+  await checkAnswers(t, app)
   t.teardown(async () => { await app.close() })
   await app.register(restModels, { db })
   registerSite(app.restModels)

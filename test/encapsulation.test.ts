@@ -5,6 +5,7 @@ import { test, type Test } from 'tap'
 import restModels, { createTables, defineModel, text, userAuth, type ResourceRegistry } from '../lib/index.js'
 import type { Tables } from '../lib/query/engine.js'
 import { openSqlite } from '../lib/sqlite.js'
+import { checkAnswers } from './answers.js'
 import { basic, buildApp, client, insert, Message, Note, registerSite, siteModels, siteUsers, User, type BuildOptions } from './helper.js'
 import { requireWorking, rows } from './working.js'
 
@@ -94,6 +95,7 @@ for (const order of ['before', 'after'] as const) {
   test(`the host's own basic auth, registered ${order} the plugin, keeps its users and its challenge`, async (t) => {
     const db = await openSite(t)
     const app = Fastify()
+    await checkAnswers(t, app)
     t.teardown(async () => { await app.close() })
     const own = async () => {
       await app.register(basicAuth, { authenticate: { realm: 'Host' }, validate: async (username) => { if (username !== 'host') throw new Error('not the host') } })
@@ -167,6 +169,7 @@ test("hooks of the host run before the plugin's own", async (t) => {
 
 test('models have no endpoints before setup(), and others never', async (t) => {
   const app = Fastify()
+  await checkAnswers(t, app)
   t.teardown(async () => { await app.close() })
   await app.register(restModels, { db: await openSite(t) })
   app.restModels.register(Note)
@@ -179,6 +182,7 @@ test('models have no endpoints before setup(), and others never', async (t) => {
 
 test('an app that registers no model has no endpoints', async (t) => {
   const app = Fastify()
+  await checkAnswers(t, app)
   t.teardown(async () => { await app.close() })
   await app.register(restModels, { db: await openSite(t) })
   t.equal((await app.inject('/api/note/')).statusCode, 404)
@@ -194,6 +198,7 @@ async function openSite (t: Test, extra: BuildOptions['rows'] = rows): Promise<K
 
 test('two containers in one app share nothing', async (t) => {
   const app = Fastify()
+  await checkAnswers(t, app)
   t.teardown(async () => { await app.close() })
   const other = await openSite(t, { note: [{ id: 8, message: 'other', created: '2024-01-01 00:00:00' }, { id: 9, message: 'other', created: '2024-01-01 00:00:00' }] })
   await other.updateTable('user').set({ username: 'bob', id: 9 }).where('username', '=', 'bob').execute()
@@ -228,6 +233,7 @@ test('two containers in one app share nothing', async (t) => {
 
 test('a container needs a decorator of its own', async (t) => {
   const app = Fastify()
+  await checkAnswers(t, app)
   t.teardown(async () => { await app.close() })
   const db = await openSite(t)
   await app.register(restModels, { db })
@@ -236,6 +242,7 @@ test('a container needs a decorator of its own', async (t) => {
 
 test('a forgotten setup() of the second container is an error too', async (t) => {
   const app = Fastify()
+  await checkAnswers(t, app)
   t.teardown(async () => { await app.close() })
   const db = await openSite(t)
   await app.register(restModels, { db })
@@ -260,6 +267,7 @@ test('two apps in one process share nothing, though they share models and polici
 
 test('links and Location carry the prefix of the scope', async (t) => {
   const app = Fastify()
+  await checkAnswers(t, app)
   t.teardown(async () => { await app.close() })
   const db = await openSite(t)
   await app.register(async (scope) => {
@@ -282,6 +290,7 @@ test('without any prefix the resources are at the top', async (t) => {
 
 test('a nested plugin keeps its container, hooks and resources to itself', async (t) => {
   const app = Fastify()
+  await checkAnswers(t, app)
   t.teardown(async () => { await app.close() })
   const db = await openSite(t)
   app.register(async (outer) => {
@@ -303,6 +312,7 @@ test('a nested plugin keeps its container, hooks and resources to itself', async
 
 test('setup() runs where the plugin was registered, wherever it is called', async (t) => {
   const app = Fastify()
+  await checkAnswers(t, app)
   t.teardown(async () => { await app.close() })
   await app.register(restModels, { db: await openSite(t) })
   await app.register(async (scope) => { registerSite(scope.restModels) }, { prefix: '/deep' })

@@ -10,6 +10,7 @@ import type { Tables } from '../lib/query/engine.js'
 import { engineNames } from './engines/find-engine.js'
 import { requireDatabase, requireEngine } from './engines/lacks.js'
 import { runSql } from './engines/sql.js'
+import { checkAnswers } from './answers.js'
 import { client, insert, siteUsers, User } from './helper.js'
 
 // Drivers that know nothing of the plugin make local dates of times: a zone with a gap at 02:30 shows it.
@@ -54,6 +55,7 @@ const plain = {
 
 async function start (t: Test, db: Kysely<Tables>) {
   const app = Fastify()
+  await checkAnswers(t, app)
   t.teardown(async () => {
     await app.close()
     await db.destroy()

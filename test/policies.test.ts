@@ -222,6 +222,20 @@ test('a policy of its own works with an owner field, and as the default of a con
   t.strictSame([refusal.statusCode, refusal.headers['www-authenticate']], [401, 'Basic realm="Login Required"'])
 })
 
+test('what a policy closes nobody may do, and nobody is asked who he is', async (t) => {
+  const asked: string[] = []
+  const app = await notesUnder(t, {
+    ...tokens,
+    closed: ['delete'],
+    authenticator: () => async ({ method }) => {
+      asked.push(method)
+      return { id: 3, admin: true }
+    }
+  })
+  t.strictSame(await statusesOf(app, bearer('b')), { ...done, delete: 401 })
+  t.notOk(asked.includes('DELETE'))
+})
+
 const careless: Record<string, Partial<Policy>> = {
   'finds out undefined': { authenticator: () => async () => undefined as unknown as null },
   'finds out nothing of use': { authenticator: () => async () => ({}) as PolicyUser },

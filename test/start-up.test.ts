@@ -585,6 +585,11 @@ test('careless options of the plugin and of resources are told at start-up', asy
     [{ decorator: '' }, /'decorator'/],
     [{ decorator: 5 as never }, /'decorator'/],
     [{ defaultAuth: policy({ open: ['reed'] }) }, /'defaultAuth' opens an unknown operation 'reed', did you mean 'read'\?/],
+    [{ defaultAuth: policy({ closed: ['writ'] }) }, /'defaultAuth' closes an unknown operation 'writ'/],
+    [{ defaultAuth: policy({ closed: 'create' }) }, /'defaultAuth' needs a list of operations as 'closed'/],
+    [{ defaultAuth: policy({ closed: ['read'] }) }, /'defaultAuth' both opens and closes 'read'/],
+    [{ defaultAuth: policy({ scheme: 'bearer' }) }, /'defaultAuth' needs a security scheme of OpenAPI as 'scheme'/],
+    [{ defaultAuth: policy({ scheme: null }) }, /'defaultAuth' needs a security scheme of OpenAPI as 'scheme'/],
     [{ defaultAuth: policy({ authenticator: async () => async () => null }) }, /authenticator\(\) must give a function/]
   ] as const) {
     await t.rejects(buildApp(t, { options, register: onlyNote }), { code: 'REST_MODELS_INVALID_OPTIONS', message: names })

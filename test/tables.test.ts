@@ -10,7 +10,8 @@ import type { Tables } from '../lib/query/engine.js'
 import { openPostgres } from '../lib/postgres.js'
 import { emptyDatabase, engine, openDatabase } from './database.js'
 import { definitions, tableNames, type Definition } from './definitions.js'
-import { buildApp, client, Message, Note, registerSite, siteModels, siteUsers, User } from './helper.js'
+import { checkAnswers } from './answers.js'
+import { buildApp, client, Message, Note, registerSite, siteModels, siteUsers, User, type BuildOptions } from './helper.js'
 
 const anybody = { open: ['list', 'read', 'create', 'update', 'delete'] as const, authenticator: () => async () => null, permits: () => false }
 
@@ -292,7 +293,11 @@ test('an id is never used twice', async (t) => {
 })
 
 test('ids may be written by hand, and are generated where they are not', async (t) => {
-  const { db, get, post } = await buildApp(t, { models: [Owner], register: (registry) => { registry.register(Owner, { auth: anybody }) } })
+  const { db, get, post } = await buildApp(t, {
+    models: [Owner],
+    register: (registry) => { registry.register(Owner, { auth: anybody }) },
+    undocumented: 'an id that no other client can hold exactly'
+  })
   await db.insertInto('owner').values({ id: 9007199254740991, name: 'the last one' }).execute()
   await db.insertInto('owner').values({ id: -5, name: 'before' }).execute()
   t.equal((await get('/api/owner/9007199254740991/')).json().name, 'the last one')
@@ -459,13 +464,14 @@ const Post = defineModel('Post', {
 }, { table: 'app__post' })
 const accountColumns = { username: 'login', password: 'pass', active: 'enabled', admin: 'root' } as const
 
-async function legacyApp (t: Test) {
+async function legacyApp (t: Test, unlike: Pick<BuildOptions, 'undocumented'> = {}) {
   const db = await made(t, ...legacyTables)
   const created = engine === 'sqlite' ? '2011-01-01T10:00:00.123Z' : '2011-01-01 10:00:00.123'
   for (const { username, password, active, admin } of await siteUsers()) {
     await db.insertInto('Accounts').values({ Login: username, PASS: password, Enabled: active, IsRoot: admin, Created: created }).execute()
   }
   const app = await buildApp(t, {
+    ...unlike,
     models: [],
     options: { db },
     register: (registry) => {
@@ -572,7 +578,7 @@ test('datetimes that others stored with more than seconds are read in the form o
 // The other engines keep nothing in such a column but a moment.
 if (engine === 'sqlite') {
   test('a text in a column of datetimes of SQLite that is none is shown as it is', async (t) => {
-    const { get, db } = await legacyApp(t)
+    const { get, db } = await legacyApp(t, { undocumented: 'a value that is no datetime' })
     await db.insertInto('app__post').values({ AUTHOR: 2, Body: 'x', Stamp: 'some day' }).execute()
     t.equal((await get('/api/post/?ordering=-id')).json().objects[0].stamp, 'some day')
   })
@@ -835,6 +841,7 @@ if (engine === 'sqlite') {
 
 async function appOn (t: Test, db: Kysely<Tables>) {
   const app = Fastify()
+  await checkAnswers(t, app)
   t.teardown(async () => { await app.close() })
   await app.register(restModels, { db })
   registerSite(app.restModels)

@@ -3,9 +3,8 @@ import { failures, refusal, type Failure } from './failures.js'
 
 /** An operation as `@fastify/swagger` has written it: what it could not refer to is written out. */
 interface WrittenOperation {
-  readonly tags?: readonly string[]
   parameters?: ReadonlyArray<{ readonly name?: string, readonly in?: string, readonly required?: boolean }>
-  readonly responses: Record<string, { readonly description?: string }>
+  readonly responses?: Record<string, { readonly description?: string }>
 }
 
 /** The names of the responses that all resources have in common, by what they say. */
@@ -16,15 +15,16 @@ const sharedResponses = new Map([
 /** Likewise those of the parameters, by place and name. */
 const sharedParameters: Readonly<Record<string, string>> = { 'path id': 'Key', 'query limit': 'Limit', 'query page': 'Page', 'query after': 'After' }
 
-/** Moves what the operations of a tag have in common with others to the components: else it would be most of the document. */
-export function shareParts (document: OpenApiDocument, tag: string): void {
-  for (const operation of Object.values(document.paths).flatMap((methods) => Object.values(methods)) as WrittenOperation[]) {
-    if (operation.tags?.includes(tag)) shareOf(document, operation)
+/** Moves what the operations of a resource have in common with others to the components: else it would be most of the document. */
+export function shareParts (document: OpenApiDocument, name: string): void {
+  for (const [path, methods] of Object.entries(document.paths)) {
+    if (!path.endsWith(`/${name}/`) && !path.endsWith(`/${name}/{id}/`)) continue
+    for (const operation of Object.values(methods) as WrittenOperation[]) shareOf(document, operation)
   }
 }
 
 function shareOf (document: OpenApiDocument, operation: WrittenOperation): void {
-  const { parameters, responses } = operation
+  const { parameters, responses = {} } = operation
   if (parameters !== undefined) {
     operation.parameters = parameters.map(({ required, ...parameter }) => {
       const written = { ...parameter, ...(required && { required }) }

@@ -2,6 +2,7 @@ import Fastify from 'fastify'
 import { test } from 'tap'
 import restModels, { createTables, userAuth } from '../../lib/index.js'
 import { openDatabase } from '../database.js'
+import { checkAnswers } from '../answers.js'
 import { Message, Note, User, buildApp, client, registerSite, siteModels, valuesOf } from '../helper.js'
 
 const byAlice = { id: 1, user_id: 2, content: 'from alice', pub_date: '2024-02-01 10:00:00' }
@@ -83,6 +84,7 @@ test('What the service does: requests and responses are JSON', async (t) => {
 test('What the service does: a container is bound to the web application, models are registered, and setup configures the URLs', async (t) => {
   const db = await openDatabase(t)
   const app = Fastify()
+  await checkAnswers(t, app)
   t.teardown(async () => { await app.close() })
   await createTables(db, siteModels)
   await app.register(restModels, { db })

@@ -7,6 +7,7 @@ import { test, type Test } from 'tap'
 import restModels, { adminAuth, userAuth, type Policy, type UserAuthOptions } from '../../lib/index.js'
 import { boundedSite } from '../bounded.js'
 import { engine } from '../database.js'
+import { checkAnswers } from '../answers.js'
 import { Message, Note, User, buildApp, client, registerSite, type BuildOptions } from '../helper.js'
 import { beforeStatements } from '../interleaving.js'
 
@@ -226,6 +227,7 @@ for (const [what, { change, status }] of Object.entries(changes)) {
 test('D-47: a password that is changed through one process counts at once in another', async (t) => {
   const { db, put, post } = await buildApp(t, { rows })
   const other = Fastify()
+  await checkAnswers(t, other)
   t.teardown(async () => await other.close())
   await other.register(restModels, { db })
   registerSite(other.restModels)

@@ -4,6 +4,7 @@ import restModels, {
   bigint, boolean, createTables, date, datetime, decimal, defineModel, foreignKey, integer, json, number, password, text, userAuth, uuid
 } from '../../lib/index.js'
 import { engine, openDatabase } from '../database.js'
+import { checkAnswers } from '../answers.js'
 import { Message, Note, Relationship, User, buildApp, client, insert, registerSite, siteModels, siteUsers, type BuildOptions } from '../helper.js'
 
 const as = 'alice'
@@ -372,6 +373,7 @@ test('D-42: where the password is excluded, nobody can have read it, so such a t
 test('D-43: Location and links carry the prefix of the scope in which the plugin is registered', async (t) => {
   const db = await openDatabase(t)
   const app = Fastify()
+  await checkAnswers(t, app)
   t.teardown(async () => { await app.close() })
   await createTables(db, siteModels)
   await insert(db, { user: await siteUsers() })

@@ -9,6 +9,7 @@ import { lacks } from '../engines/lacks.js'
 import { startMariadb } from '../engines/mariadb-server.js'
 import { startPostgres } from '../engines/postgres-server.js'
 import type { PrivateServer } from '../engines/private-server.js'
+import { checkAnswers } from '../answers.js'
 import { client } from '../helper.js'
 import { freeze } from './processes.js'
 import { Entry, seed, User } from './site.js'
@@ -32,6 +33,7 @@ async function startMute (t: Test): Promise<number> {
 
 async function serve (t: Test, db: ReturnType<typeof openPostgres>) {
   const app = Fastify()
+  await checkAnswers(t, app)
   t.teardown(async () => { await app.close() })
   app.addHook('onClose', async () => { await db.destroy() })
   await app.register(restModels, { db, defaultAuth: userAuth(User) })

@@ -23,6 +23,7 @@ const Thing = defineModel('Thing', {
   big: bigint({ nullable: true }),
   size: number({ maximum: -1 }),
   price: decimal({ precision: 3, scale: 3 }),
+  cost: decimal({ nullable: true }),
   flag: boolean({ nullable: true, default: null }),
   day: date({ default: 'now' }),
   moment: datetime({ default: () => '2024-01-01 00:00:00' }),

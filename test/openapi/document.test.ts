@@ -113,11 +113,15 @@ test('D-82: credentials are asked for where they are of use', async (t) => {
     authenticator: () => async () => ({ id: 1, admin: true }),
     permits: () => true
   }
+  const keyed: Policy = { ...bearer, scheme: { type: 'apiKey', in: 'header', name: 'x-key' } }
   const unnamed: Policy = { open: ['list'], authenticator: bearer.authenticator, permits: bearer.permits }
   const { document } = await documentedApp(t, {
-    register: (registry) => registry.register(User, { auth: unnamed }).register(Message, { auth: userAuth(User) }).register(Note, { auth: bearer, path: 'open-notes' })
+    register: (registry) => registry
+      .register(User, { auth: unnamed }).register(Message, { auth: userAuth(User) }).register(Note, { auth: bearer, path: 'open-notes' })
+      .register(Note, { auth: keyed })
   })
-  t.strictSame(document.securitySchemes, { basic: { type: 'http', scheme: 'basic' }, bearer: { type: 'http', scheme: 'bearer' } })
+  t.strictSame(document.securitySchemes, { basic: { type: 'http', scheme: 'basic' }, bearer: { type: 'http', scheme: 'bearer' }, apiKey: keyed.scheme })
+  t.strictSame(document.operation('readNote').security, [{ apiKey: [] }])
   const securityOf = (id: string) => document.operation(id).security
   t.strictSame([securityOf('listMessage'), securityOf('createMessage')], [[], [{ basic: [] }]])
   t.strictSame([securityOf('listOpenNotes'), securityOf('readOpenNotes')], [[], [{ bearer: [] }]])
@@ -181,4 +185,10 @@ test("D-80: a server's base path is taken off the paths, as the host has it", as
   const { document } = await documentedApp(t, {}, { openapi: { openapi: '3.1.0', info, servers: [{ url: 'https://example.com/api' }] } })
   t.ok(document.paths['/note/{id}/'])
   t.strictSame(parametersOf(document.paths['/note/{id}/']?.['get'] ?? document.operation('none')), ['id'])
+})
+
+test("D-80: a path that the host describes by hand stays as it is, even if it looks like a resource's", async (t) => {
+  const { document } = await documentedApp(t, {}, { openapi: { openapi: '3.1.0', info, paths: { '/elsewhere/note/': { get: {} } } } } as typeof version31)
+  t.strictSame(document.paths['/elsewhere/note/'], { get: {} })
+  t.equal(document.operation('listNote').tags[0], 'note')
 })

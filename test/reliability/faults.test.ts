@@ -7,6 +7,7 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import { test, type Test } from 'tap'
 import restModels, { createTables } from '../../lib/index.js'
 import { openSqlite } from '../../lib/sqlite.js'
+import { checkAnswers } from '../answers.js'
 import { buildApp, insert, registerSite, siteModels } from '../helper.js'
 
 const pubDate = '2024-01-01 00:00:00'
@@ -96,6 +97,7 @@ for (const [what, change, message] of [
     await createTables(db, siteModels)
     const start = async () => {
       const app = Fastify()
+      await checkAnswers(t, app)
       t.teardown(async () => { await app.close() })
       await app.register(restModels, { db })
       registerSite(app.restModels)
