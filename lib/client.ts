@@ -12,6 +12,8 @@ export type { ClientOptions } from './client/options.js'
 export type { ResourceClient } from './client/resource.js'
 export type { CallOptions } from './client/send.js'
 export type { ErrorCode, FieldFault } from './errors.js'
+export type { Field, ForeignKeyField } from './model/field.js'
+export type { Model } from './model/model.js'
 
 /** A client: the operations of each resource under its name in the path. */
 export type Client<Resources extends readonly Described[]> = {

@@ -41,11 +41,20 @@ types () (
       --module "$2" --moduleResolution "$3" consumer.ts
 )
 
+# page FOLDER MODULE RESOLUTION: without the types of Node, and with every declaration looked at
+page () (
+  cp scripts/consumer-browser.ts "$1" && cd "$1" &&
+    "$root/node_modules/.bin/tsc" --noEmit --strict --target es2023 --lib es2023,dom,dom.iterable \
+      --module "$2" --moduleResolution "$3" consumer-browser.ts
+)
+
 first=$work/own
 driver=$(( own < 22 ? 12 : 13 ))
 need "the package installs, with kysely 0.28 and better-sqlite3 $driver" consumer "$first" 0.28 "$driver"
 check 'its types, module resolution nodenext' types "$first" nodenext nodenext
 check 'its types, module resolution bundler' types "$first" esnext bundler
+check 'types of its client in a browser, module resolution nodenext' page "$first" nodenext nodenext
+check 'types of its client in a browser, module resolution bundler' page "$first" esnext bundler
 scripts/check-example.sh node "$first"
 versions=$own
 

@@ -4,6 +4,7 @@ import restModels, {
   adminAuth, boolean, createTables, datetime, defineModel, foreignKey, password, readOnlyAuth, text, userAuth
 } from 'fastify-rest-models'
 import type { CreateOf, DatabaseOf, RecordOf, UpdateOf } from 'fastify-rest-models'
+import { createClient } from 'fastify-rest-models/client'
 import { MariadbDialect, openMariadb } from 'fastify-rest-models/mariadb'
 import { openPostgres } from 'fastify-rest-models/postgres'
 import { openSqlite } from 'fastify-rest-models/sqlite'
@@ -42,3 +43,10 @@ export async function contents (tables: Kysely<DatabaseOf<[typeof User, typeof M
   const rows = await tables.selectFrom('message').select('content').execute()
   return rows.map((row) => row.content)
 }
+
+const client = createClient<[typeof User, typeof Message]>({ baseUrl: 'http://127.0.0.1', fetch, username: 'alice', password: 'alice' })
+for await (const message of client.message.list({ user__username__like: 'a%', ordering: '-pub_date' }, { signal: AbortSignal.timeout(1000) })) {
+  await client.message.update(message.id, { content: message.content })
+}
+// @ts-expect-error a field that the model does not have
+await client.message.list({ nothing: 1 })
