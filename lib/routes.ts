@@ -59,7 +59,8 @@ export function addRoutes (scope: FastifyInstance, resource: Resource, authentic
       method: [...others],
       handler: refuseMethod(allowed),
       preHandler: policyHooks(policy, authenticate, judgedAs),
-      schema: { response: failures }
+      // Of its own: a host's hook may change it.
+      schema: { response: { ...failures } }
     })
   }
 }
