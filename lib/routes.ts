@@ -61,7 +61,8 @@ export function addRoutes (scope: FastifyInstance, resource: Resource, authentic
       method: [...others],
       handler: refuseMethod(allowed),
       preHandler: policyHooks(policy, authenticate, judgedAs),
-      schema: hidden({ response: failures }),
+      // Of its own: a host's hook may change it.
+      schema: hidden({ response: { ...failures } }),
       config: { ...config, ...sharesPartsOf(resource) }
     })
   }

@@ -81,8 +81,8 @@ export async function skipKeys (db: Kysely<Tables>, table: string): Promise<void
   await sql`select setval(pg_get_serial_sequence(${`"${table}"`}, 'id'), (select max(id) from ${sql.table(table)}))`.execute(db)
 }
 
-/** Lists every statement on a handle from now on. */
-export async function recordStatements (db: Kysely<Tables>): Promise<CompiledQuery[]> {
+/** Lists every statement on a handle until the test ends. */
+export async function recordStatements (t: Test, db: Kysely<Tables>): Promise<CompiledQuery[]> {
   const statements: CompiledQuery[] = []
   const note = (query: CompiledQuery): void => { statements.push(query) }
   await db.getExecutor().provideConnection(async (connection) => {
@@ -91,6 +91,7 @@ export async function recordStatements (db: Kysely<Tables>): Promise<CompiledQue
     else recordAll(Object.getPrototypeOf(connection) as DatabaseConnection, note)
   })
   beforeDirect(db, note)
+  t.teardown(() => recorders.delete(note))
   return statements
 }
 

@@ -363,4 +363,5 @@ test('a schema that a host puts in place of ours, and that refers to nothing, is
     app.addHook('onRoute', ({ schema }) => { if (schema?.response != null) Object.assign(schema.response, { 200: { $ref: 'nothing#' } }) })
   }
   await t.rejects(buildHost(t, prepare), /serialization schema/)
+  await t.resolves(buildApp(t), 'another app has schemas of its own')
 })
