@@ -41,11 +41,17 @@ types () (
       --module "$2" --moduleResolution "$3" consumer.ts
 )
 
+# required NODE FOLDER
+required () (
+  cp scripts/consumer.cjs "$2" && cd "$2" && "$1" consumer.cjs
+)
+
 first=$work/own
 driver=$(( own < 22 ? 12 : 13 ))
 need "the package installs, with kysely 0.28 and better-sqlite3 $driver" consumer "$first" 0.28 "$driver"
 check 'its types, module resolution nodenext' types "$first" nodenext nodenext
 check 'its types, module resolution bundler' types "$first" esnext bundler
+check 'require() of it' required node "$first"
 scripts/check-example.sh node "$first"
 versions=$own
 
@@ -61,6 +67,7 @@ for version in 22 24 26; do
   check "node $version is there" npm install $quiet --prefix "$work/node$version" "node@$version"
   binary=$work/node$version/node_modules/node/bin/node
   if [[ ! -x $binary ]]; then continue; fi
+  check "require() of it, node $version" required "$binary" "$second"
   scripts/check-example.sh "$binary" "$second"
   versions+=" $version"
   newest=$binary
