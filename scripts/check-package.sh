@@ -48,6 +48,11 @@ page () (
       --module "$2" --moduleResolution "$3" consumer-browser.ts
 )
 
+# required NODE FOLDER
+required () (
+  cp scripts/consumer.cjs "$2" && cd "$2" && "$1" consumer.cjs
+)
+
 # Downloaded beside what comes first.
 for version in 22 24 26; do
   if (( version != own )); then start "node$version" npm install $quiet --prefix "$work/node$version" "node@$version"; fi
@@ -60,6 +65,7 @@ check 'its types, module resolution nodenext' types "$first" nodenext nodenext
 check 'its types, module resolution bundler' types "$first" esnext bundler
 check 'types of its client in a browser, module resolution nodenext' page "$first" nodenext nodenext
 check 'types of its client in a browser, module resolution bundler' page "$first" esnext bundler
+check 'require() of it' required node "$first"
 scripts/check-example.sh node "$first"
 versions=$own
 
@@ -75,6 +81,7 @@ for version in 22 24 26; do
   check "node $version is there" finish "node$version"
   binary=$work/node$version/node_modules/node/bin/node
   if [[ ! -x $binary ]]; then continue; fi
+  check "require() of it, node $version" required "$binary" "$second"
   scripts/check-example.sh "$binary" "$second"
   versions+=" $version"
   newest=$binary

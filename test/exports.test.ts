@@ -21,7 +21,7 @@ const types = {
   'lib/index.ts': [
     'AnyKysely', 'Authenticate', 'CommonOptions', 'CreateOf', 'Credentials', 'DatabaseOf', 'DecimalOptions', 'Field', 'FieldFault', 'ForeignKeyField', 'ForeignKeyOptions',
     'Json', 'Limits', 'Model', 'Operation', 'PasswordOptions', 'Policy', 'PolicySetting', 'PolicyUser', 'RangeOptions', 'RecordOf', 'ResourceOptions', 'ResourceRegistry',
-    'RestModelsOptions', 'TextOptions', 'UpdateOf', 'UserAuthOptions', 'Verify'
+    'RestModelsOptions', 'SecurityScheme', 'TextOptions', 'UpdateOf', 'UserAuthOptions', 'Verify'
   ],
   'lib/client.ts': [
     'CallOptions', 'Client', 'ClientOptions', 'ErrorCode', 'Fetch', 'FetchAnswer', 'FetchInit', 'Field', 'FieldFault', 'ForeignKeyField', 'List', 'ListQuery',

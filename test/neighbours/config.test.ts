@@ -16,6 +16,7 @@ async function buildHost (t: Test, config: FastifyContextConfig, prepare: NonNul
   const { app } = await buildApp(t, {
     rows,
     prepare,
+    undocumented: 'neighbours answer as well',
     register: (registry) => {
       registry.register(Message, { auth: userAuth(User), ownerField: 'user', config })
       registry.register(User, { exclude: ['password'] })

@@ -12,7 +12,7 @@ import { requireWorking, rows } from '../working.js'
 const origin = 'https://app.example'
 
 async function buildHost (t: Test, prepare: NonNullable<BuildOptions['prepare']>, options: Omit<BuildOptions, 'prepare'> = {}): Promise<FastifyInstance> {
-  return (await buildApp(t, { rows, prepare, ...options })).app
+  return (await buildApp(t, { rows, prepare, undocumented: 'neighbours answer as well', ...options })).app
 }
 
 test('@fastify/cors: pages of an origin that both allow may write, those of another are told 403', async (t) => {
