@@ -19,7 +19,7 @@ const types = {
   'lib/index.ts': [
     'AnyKysely', 'Authenticate', 'CommonOptions', 'CreateOf', 'Credentials', 'DatabaseOf', 'DecimalOptions', 'Field', 'FieldFault', 'ForeignKeyField', 'ForeignKeyOptions',
     'Json', 'Limits', 'Model', 'Operation', 'PasswordOptions', 'Policy', 'PolicySetting', 'PolicyUser', 'RangeOptions', 'RecordOf', 'ResourceOptions', 'ResourceRegistry',
-    'RestModelsOptions', 'TextOptions', 'UpdateOf', 'UserAuthOptions', 'Verify'
+    'RestModelsOptions', 'SecurityScheme', 'TextOptions', 'UpdateOf', 'UserAuthOptions', 'Verify'
   ],
   'lib/sqlite.ts': ['SqliteOptions'],
   'lib/postgres.ts': ['PostgresOptions'],
