@@ -188,7 +188,7 @@ test("D-80: a server's base path is taken off the paths, as the host has it", as
 })
 
 test("D-80: a path that the host describes by hand stays as it is, even if it looks like a resource's", async (t) => {
-  const { document } = await documentedApp(t, {}, { openapi: { openapi: '3.1.0', info, paths: { '/elsewhere/note/': { get: {} } } } } as unknown as typeof version31)
+  const { document } = await documentedApp(t, {}, { openapi: { openapi: '3.1.0', info, paths: { '/elsewhere/note/': { get: {} as never } } } })
   t.strictSame(document.paths['/elsewhere/note/'], { get: {} })
   t.equal(document.operation('listNote').tags[0], 'note')
 })

@@ -27,6 +27,7 @@ const after = ['preSerialization', 'onSend'] as const
 async function appWithHook (t: Test, hook: string, give: () => unknown) {
   const failed = new WeakSet()
   return await buildApp(t, {
+    undocumented: "the host's hook answers",
     rows: { message: [byAlice] },
     prepare: (app) => {
       const add = app.addHook.bind(app) as unknown as (name: string, run: (request: object & { headers: object }) => Promise<void>) => FastifyInstance
