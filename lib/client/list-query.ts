@@ -56,7 +56,7 @@ type Filter<All, C, Path, Joins extends readonly unknown[] = MaxJoins> =
       : never
       : never
 
-/** The filter of a path that the resource opens by name, past what is excluded. */
+/** The filter of a path that the resource opens by name, past what other resources exclude. */
 type Opened<D extends Described, Path> =
   Path extends Listed<D, 'filterable'> ? Filter<{}, Columns<ModelOf<D>>, Path>
     : Path extends `${Listed<D, 'filterable'>}__${Operator}` ? Filter<{}, Columns<ModelOf<D>>, Path> : never

@@ -30,7 +30,7 @@ export class List<Item> implements PromiseLike<Page<Item>>, AsyncIterable<Item> 
 
   /** The pages, one after the other. Without `page` and `after` they follow each other by cursors, which have no bound. */
   async * pages (): AsyncGenerator<Page<Item>, void, undefined> {
-    let query = /(?:^|&)(?:page|after)=/.test(this.#query) ? this.#query : this.#query.replace(/^(?=.)/, '&').replace(/^/, 'after=')
+    let query = /(?:^|&)(?:page|after)=/.test(this.#query) ? this.#query : ['after=', this.#query].filter(Boolean).join('&')
     while (true) {
       const page = await this.#fetch(query)
       yield page
