@@ -84,8 +84,8 @@ export async function skipKeys (db: Kysely<Tables>, table: string): Promise<void
 const recorders = new Set<CompiledQuery[]>()
 const patched = new WeakSet<object>()
 
-/** Lists every statement from now on: of SQLite's one connection, or of all connections of this process. */
-export async function recordStatements (db: Kysely<Tables>): Promise<CompiledQuery[]> {
+/** Lists every statement until the test ends: of SQLite's one connection, or of all connections of this process. */
+export async function recordStatements (t: Test, db: Kysely<Tables>): Promise<CompiledQuery[]> {
   const statements: CompiledQuery[] = []
   await db.getExecutor().provideConnection(async (connection) => {
     if (engine === 'sqlite') {
@@ -97,6 +97,7 @@ export async function recordStatements (db: Kysely<Tables>): Promise<CompiledQue
     }
   })
   recorders.add(statements)
+  t.teardown(() => recorders.delete(statements))
   return statements
 }
 

@@ -1,4 +1,4 @@
-import { hash } from '@node-rs/argon2'
+import { hash, type Options } from '@node-rs/argon2'
 import Fastify, { type FastifyInstance, type FastifyServerOptions, type InjectOptions, type LightMyRequestResponse } from 'fastify'
 import type { CompiledQuery, Kysely } from 'kysely'
 import type { Test } from 'tap'
@@ -30,19 +30,23 @@ type RowValue = string | number | bigint | null
 /** Rows to insert, by table name; keys are column names, values as the engine stores them. */
 export type Rows = Readonly<Record<string, ReadonlyArray<Readonly<Record<string, RowValue>>>>>
 
+/** The least that argon2id can cost: a login takes 0.1 ms in place of 16. */
+const leastCost: Options = { memoryCost: 8, timeCost: 1, parallelism: 1 }
+
 const hashes = new Map<string, string>()
-async function hashOf (password: string): Promise<string> {
-  const known = hashes.get(password) ?? await hash(password)
-  hashes.set(password, known)
+async function hashOf (password: string, cost: Options): Promise<string> {
+  const name = JSON.stringify([password, cost])
+  const known = hashes.get(name) ?? await hash(password, cost)
+  hashes.set(name, known)
   return known
 }
 
 /** `admin` (id 1, an admin), `alice` (2), `bob` (3) and `carol` (4, not active); each one's password is the name. */
-export async function siteUsers (): Promise<Rows[string]> {
+export async function siteUsers (cost: Options = leastCost): Promise<Rows[string]> {
   return await Promise.all(['admin', 'alice', 'bob', 'carol'].map(async (name, index) => ({
     id: index + 1,
     username: name,
-    password: await hashOf(name),
+    password: await hashOf(name, cost),
     email: `${name}@example.com`,
     join_date: `2024-01-0${index + 1} 10:00:00`,
     active: name === 'carol' ? 0 : 1,
@@ -65,6 +69,8 @@ export interface BuildOptions {
   readonly register?: (registry: ResourceRegistry) => void
   /** Rows beside the four users, which are there whenever there is a `user` table. */
   readonly rows?: Rows
+  /** The passwords of the four users are hashed as the plugin hashes, for tests of what a login costs; else a login costs next to nothing. */
+  readonly realHashes?: boolean
   readonly options?: Partial<RestModelsOptions>
   readonly server?: FastifyServerOptions
   /** Called with the app before the plugin is registered. */
@@ -97,15 +103,15 @@ export function basic (username: string, password = username): string {
 
 /** An app on an empty database, closed and removed when the test ends. */
 export async function buildApp (t: Test, options: BuildOptions = {}): Promise<TestApp> {
-  const { models = siteModels, register = registerSite, rows = {} } = options
+  const { models = siteModels, register = registerSite, rows = {}, realHashes = false } = options
   const app = Fastify(options.server)
   const db = await openDatabase(t)
   t.teardown(async () => { await app.close() })
   await createTables(db, models)
-  if (models.includes(User)) await insert(db, { user: await siteUsers() })
+  if (models.includes(User)) await insert(db, { user: await siteUsers(realHashes ? {} : leastCost) })
   await insert(db, rows)
   await options.prepare?.(app)
-  const statements = await recordStatements(db)
+  const statements = await recordStatements(t, db)
   await app.register(restModels, { db, ...options.options })
   register(app.restModels)
   await app.restModels.setup()

@@ -98,6 +98,7 @@ async function legacyApp (t: Test, check: (given: string, stored: string) => boo
   const [, alice] = await siteUsers() ?? []
   const { policy, expect } = gate(userAuth(User, options as {}))
   const app = await buildApp(t, {
+    realHashes: true,
     rows: { ...rows, user: [{ ...alice!, id: 10, username: 'dora', password: md5('dora') }] },
     register: (registry) => {
       registry.register(Message, { auth: policy, ownerField: 'user' })

@@ -46,7 +46,7 @@ async function lockedApp (t: Test, ...milliseconds: string[]) {
   await createTables(db, siteModels)
   await insert(db, { user: await siteUsers(), message: [{ id: 1, user_id: 2, content: 'first', pub_date: '2024-01-01 00:00:00' }] })
   const { app } = await buildApp(t, { models: [], options: { db } })
-  const statements = await recordStatements(db)
+  const statements = await recordStatements(t, db)
   await client(app).post('/api/message/', { content: 1 }, { as: 'alice' })
   const holder = startWorker<string>(t, 'holder.ts', path, ...milliseconds)
   t.equal(await holder.next(), 'held')
