@@ -211,7 +211,7 @@ test('D-60: what is stored of a password is no password', async (t) => {
 })
 
 test('D-61: only a salted hash of a password is stored', async (t) => {
-  const { post, put, rowsOf } = await attack(t)
+  const { post, put, rowsOf } = await attack(t, { realHashes: true })
   for (const username of ['dora', 'eve']) await post('/api/user/', { username, password: 'same pa55word', email: '' }, { as: 'admin' })
   await put('/api/user/3/', { password: 'same pa55word' }, { as: 'admin' })
   const rows = await rowsOf('user') as Array<{ password: string }>
