@@ -9,7 +9,7 @@ import * as sqlite from '../lib/sqlite.js'
 const values = {
   'lib/index.ts': [
     'adminAuth', 'bigint', 'boolean', 'createTables', 'date', 'datetime', 'decimal', 'default', 'defineModel', 'errors', 'foreignKey', 'hashPassword', 'integer', 'json',
-    'number', 'password', 'readOnlyAuth', 'text', 'userAuth', 'uuid'
+    'key', 'number', 'password', 'readOnlyAuth', 'text', 'userAuth', 'uuid'
   ],
   'lib/sqlite.ts': ['openSqlite'],
   'lib/postgres.ts': ['openPostgres'],
@@ -18,7 +18,7 @@ const values = {
 const types = {
   'lib/index.ts': [
     'AnyKysely', 'Authenticate', 'CommonOptions', 'CreateOf', 'Credentials', 'DatabaseOf', 'DecimalOptions', 'Field', 'FieldFault', 'ForeignKeyField', 'ForeignKeyOptions',
-    'Json', 'Limits', 'Model', 'Operation', 'PasswordOptions', 'Policy', 'PolicySetting', 'PolicyUser', 'RangeOptions', 'RecordOf', 'ResourceOptions', 'ResourceRegistry',
+    'Json', 'KeyOptions', 'Limits', 'Model', 'Operation', 'PasswordOptions', 'Policy', 'PolicySetting', 'PolicyUser', 'RangeOptions', 'RecordOf', 'ResourceOptions', 'ResourceRegistry',
     'RestModelsOptions', 'TextOptions', 'UpdateOf', 'UserAuthOptions', 'Verify'
   ],
   'lib/sqlite.ts': ['SqliteOptions'],

@@ -1,5 +1,5 @@
 import { errors } from '../errors.js'
-import { isGenerated, storageOf, type Column } from '../model/column.js'
+import { isGenerated, isGivenByOthers, storageOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { readHandle, type AnyKysely } from '../query/engine.js'
 import type { Dialect } from '../vocabulary/dialects.js'
@@ -55,8 +55,9 @@ function compareColumn (column: Column, { name, dataType, isNullable, isAutoIncr
   if (!storageOf(column, dialect).holds(dataType)) {
     differences.push(`is ${column.kind}, but column '${name}' is ${dataType || 'of no type'}`)
   }
-  if (isGenerated(column) && !isAutoIncrementing && !isView) differences.push(`needs column '${name}' to be the primary key whose integers the database generates`)
-  if (!isGenerated(column) && column.nullable !== isNullable) {
+  const isMade = isGenerated(column) && !isGivenByOthers(column)
+  if (isMade && !isAutoIncrementing && !isView) differences.push(`needs column '${name}' to be the primary key whose integers the database generates`)
+  if (!isMade && column.nullable !== isNullable) {
     differences.push(`${column.nullable ? 'is nullable' : 'is not nullable'}, but column '${name}' is ${isNullable ? 'nullable' : 'not null'}`)
   }
   return differences
