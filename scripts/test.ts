@@ -13,6 +13,7 @@ import { buildTap, interruption, listenForSignals, runTap, toLine, type Outcome 
 const runOnce: Readonly<Record<string, string>> = {
   'architecture.test.ts': 'reads the sources',
   'connect.test.ts': 'opens both servers itself',
+  'command/': 'about the command line; what it reads of databases is in introspection/ and inspection/',
   differential: 'opens all engines itself',
   'encapsulation.test.ts': 'about Fastify',
   'engines/': 'starts its own servers',
@@ -20,6 +21,7 @@ const runOnce: Readonly<Record<string, string>> = {
   'example.test.ts': 'starts the example, on SQLite',
   'exports.test.ts': 'reads the names of the exports',
   'failover/': 'starts its own clusters',
+  'introspection/names.test.ts': 'about names and texts',
   'own-database.test.ts': 'opens both servers itself',
   'policies.test.ts': 'about who may do what, which is asked before any statement but that for the user',
   'properties/bodies.test.ts': 'about bodies, which are read before any statement',
