@@ -11,7 +11,7 @@ import { Passwords } from './policy/passwords.js'
 import type { Authenticate, Policy, PolicySetting } from './policy/policy.js'
 import { openEngine } from './query/engine.js'
 import type { Registration } from './registration.js'
-import { compileResource } from './resource.js'
+import { compileResource, type Resource } from './resource.js'
 import { isFailure, passOn, serializeFailure } from './response/failure.js'
 import { serializerCompiler } from './response/serializer.js'
 import { addRoutes } from './routes.js'
@@ -19,7 +19,7 @@ import { readTables, requireTables } from './tables/compare-tables.js'
 import { warnOfExposure } from './warnings.js'
 
 /** The encapsulated scope of a container: it owns its routes, parser, serializer and hooks, so that none of them leaks into the host. */
-export function openContainer (registrations: readonly Registration[], options: CheckedOptions) {
+export function openContainer (registrations: readonly Registration[], options: CheckedOptions, note: (resource: Resource) => void) {
   return async function restModelsContainer (scope: FastifyInstance): Promise<void> {
     const { db, readDb, limits, allowedOrigins } = options
     const engine = await openEngine(db)
@@ -33,7 +33,9 @@ export function openContainer (registrations: readonly Registration[], options: 
     }
     for (const registration of registrations) {
       warnOfExposure(scope.log, registration, registrations)
-      addRoutes(scope, compileResource(registration, setting), authenticateBy(registration.policy))
+      const resource = compileResource(registration, setting)
+      addRoutes(scope, resource, authenticateBy(registration.policy))
+      note(resource)
     }
   }
 }

@@ -28,8 +28,8 @@ export default fp(restModels, { name: 'fastify-rest-models', fastify: '5.x' })
 export { errors, type FieldFault } from './errors.js'
 export { defineModel, type Model } from './model/define-model.js'
 export {
-  bigint, boolean, date, datetime, decimal, foreignKey, integer, json, number, password, text, uuid,
-  type CommonOptions, type DecimalOptions, type Field, type ForeignKeyField, type ForeignKeyOptions, type PasswordOptions, type RangeOptions, type TextOptions
+  bigint, boolean, date, datetime, decimal, foreignKey, integer, json, key, number, password, text, uuid,
+  type CommonOptions, type DecimalOptions, type Field, type ForeignKeyField, type ForeignKeyOptions, type KeyOptions, type PasswordOptions, type RangeOptions, type TextOptions
 } from './model/field.js'
 export type { CreateOf, DatabaseOf, RecordOf, UpdateOf } from './model/types.js'
 export type { RestModelsOptions } from './options.js'

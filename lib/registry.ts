@@ -4,14 +4,21 @@ import type { Model } from './model/define-model.js'
 import type { CheckedOptions } from './options.js'
 import { checkRegistration, type Registration, type ResourceOptions } from './registration.js'
 import { openContainer } from './container.js'
+import type { Resource } from './resource.js'
 
 /** The resources of one container: the only mutable state, closed by setup. */
 export class ResourceRegistry {
   readonly #fastify: FastifyInstance
   readonly #options: CheckedOptions
   readonly #registrations: Registration[] = []
+  readonly #resources: Resource[] = []
   #isSetUp = false
   #isReady = false
+
+  /** The compiled resources of a registry, for tools; undefined for anything else. */
+  static resourcesOf (value: unknown): readonly Resource[] | undefined {
+    return typeof value === 'object' && value !== null && #resources in value ? value.#resources : undefined
+  }
 
   constructor (fastify: FastifyInstance, options: CheckedOptions) {
     this.#fastify = fastify
@@ -52,7 +59,7 @@ export class ResourceRegistry {
     if (this.#isSetUp) throw new errors.AlreadySetUp('setup() was called twice; call it once, after the last register()')
     this.#requireNotReady('setup() was called')
     this.#isSetUp = true
-    await this.#fastify.register(openContainer(this.#registrations, this.#options), { prefix: this.#options.prefix })
+    await this.#fastify.register(openContainer(this.#registrations, this.#options, (resource) => { this.#resources.push(resource) }), { prefix: this.#options.prefix })
   }
 
   #requireNotReady (what: string): void {

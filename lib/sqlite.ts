@@ -14,6 +14,8 @@ export interface SqliteOptions {
    * gone, the database stays sound, and single writes are several times as fast.
    */
   readonly durability?: 'full' | 'normal'
+  /** Whether the database is only read: nothing is written to the file, which must exist. Default false. */
+  readonly readonly?: boolean
 }
 
 const maxWalBytes = 64 * 1024 * 1024
@@ -30,15 +32,16 @@ const busyTimeout = 2000
  *   crash on this version of Node
  */
 export function openSqlite<DB = Tables> (path: string, options: SqliteOptions = {}): Kysely<DB> {
-  requireKnown('openSqlite()', options, ['durability'])
-  const { durability = 'full' } = options
+  requireKnown('openSqlite()', options, ['durability', 'readonly'])
+  const { durability = 'full', readonly = false } = options
   if (!['full', 'normal'].includes(durability)) throw new errors.InvalidOptions("'durability' of openSqlite() is 'full' or 'normal'")
+  if (typeof readonly !== 'boolean') throw new errors.InvalidOptions("'readonly' of openSqlite() is true or false")
   const { version } = createRequire(import.meta.url)('better-sqlite3/package.json') as { version: string }
   requireDriver(process.versions.node, version)
-  return new Kysely<DB>({ dialect: openDialect(path, durability) })
+  return new Kysely<DB>({ dialect: openDialect(path, { durability, readonly }) })
 }
 
-function openDialect (path: string, durability: string): EmbeddedDialect {
+function openDialect (path: string, { durability, readonly }: Required<SqliteOptions>): EmbeddedDialect {
   const opened: Database.Database[] = []
   const open = (options: Database.Options): Database.Database => {
     const database = new Database(path, { ...options, timeout: busyTimeout })
@@ -47,6 +50,7 @@ function openDialect (path: string, durability: string): EmbeddedDialect {
     return database.function(deadlineFunction, { deterministic: false, directOnly: true }, requireTime)
   }
   try {
+    if (readonly) return new EmbeddedDialect(openReader(open), undefined)
     const writer = open({})
     switchToWal(writer, busyTimeout)
     // SQLite may be compiled to reopen WAL databases with NORMAL, so the default would change with the second start.
@@ -58,6 +62,13 @@ function openDialect (path: string, durability: string): EmbeddedDialect {
     for (const database of opened) database.close()
     throw new errors.UnsupportedDatabase(`openSqlite() cannot open '${path}': ${(cause as Error).message}`)
   }
+}
+
+/** The one connection of a database that is only read; the plugin asks for foreign keys on every connection. */
+function openReader (open: (options: Database.Options) => Database.Database): Database.Database {
+  const reader = open({ readonly: true })
+  reader.pragma('foreign_keys = on')
+  return reader
 }
 
 class DeadlinePassed extends Error {

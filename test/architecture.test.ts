@@ -21,6 +21,8 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   policy: ['query', 'plan', 'request', 'model', 'vocabulary', 'nearest', 'errors'],
   tables: ['query', 'plan', 'schemas', 'model', 'vocabulary', 'errors'],
 
+  introspection: ['query', 'plan', 'schemas', 'model', 'vocabulary', 'nearest', 'errors'],
+
   registration: ['policy', 'plan', 'model', 'nearest', 'errors'],
   options: ['registration', 'policy', 'query', 'plan', 'nearest', 'errors'],
   access: ['type registration', 'type policy', 'type plan', 'model'],
@@ -30,7 +32,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   handlers: ['type resource', 'policy', 'response', 'query', 'plan', 'request', 'model', 'vocabulary', 'errors'],
   routes: ['type resource', 'handlers', 'openapi', 'schemas', 'response', 'policy', 'errors'],
   container: ['type registration', 'type options', 'access', 'warnings', 'resource', 'routes', 'tables', 'schemas', 'policy', 'response', 'query', 'model', 'errors'],
-  registry: ['type options', 'registration', 'container', 'type model', 'errors'],
+  registry: ['type options', 'registration', 'container', 'type resource', 'type model', 'errors'],
   index: ['options', 'registry', 'type registration', 'tables', 'policy', 'type query', 'type plan', 'model', 'type vocabulary', 'errors'],
 
   client: ['type model', 'type vocabulary', 'type errors'],
@@ -41,13 +43,21 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   sqlite: ['sqlite-connections', 'sqlite-driver', 'sqlite-wal', 'query', 'nearest', 'errors'],
   connect: ['type query', 'nearest', 'errors'],
   postgres: ['connect', 'query'],
-  mariadb: ['connect', 'query']
+  mariadb: ['connect', 'query'],
+
+  inspection: ['registry', 'type resource', 'policy', 'query', 'plan', 'request', 'model', 'type vocabulary', 'errors'],
+  command: ['index', 'inspection', 'introspection', 'sqlite', 'postgres', 'mariadb', 'policy', 'type query', 'model', 'nearest', 'errors'],
+  tools: ['command', 'inspection', 'introspection']
 }
 
 /** Who may import which package, by room or by file; `types` lists those that may import its types alone. */
 const packages: Readonly<Record<string, { readonly values: readonly string[], readonly types?: readonly string[] }>> = {
-  fastify: { values: [], types: ['policy', 'response/failure', 'registration', 'warnings', 'handlers', 'routes', 'container', 'registry', 'index'] },
-  kysely: { values: ['vocabulary', 'query', 'tables', 'sqlite', 'sqlite-connections', 'postgres', 'mariadb'], types: ['model/types', 'connect'] },
+  '@fastify/swagger': { values: ['command/documentation'] },
+  '@fastify/swagger-ui': { values: ['command/documentation'] },
+  'cli-table3': { values: ['command/check'] },
+  commander: { values: ['command/run'] },
+  fastify: { values: ['command/serve-database', 'command/load-app'], types: ['command', 'inspection/inspect', 'policy', 'response/failure', 'registration', 'warnings', 'handlers', 'routes', 'container', 'registry', 'index'] },
+  kysely: { values: ['vocabulary', 'query', 'tables', 'introspection', 'inspection/unindexed', 'sqlite', 'sqlite-connections', 'postgres', 'mariadb'], types: ['model/types', 'connect', 'command'] },
   '@sinclair/typebox': { values: ['schemas', 'vocabulary'], types: ['resource', 'routes'] },
   '@fastify/basic-auth': { values: ['policy/credentials'] },
   '@fastify/busboy': { values: ['request/multipart'] },

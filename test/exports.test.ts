@@ -5,22 +5,24 @@ import * as plugin from '../lib/index.js'
 import * as mariadb from '../lib/mariadb.js'
 import * as postgres from '../lib/postgres.js'
 import * as sqlite from '../lib/sqlite.js'
+import * as tools from '../lib/tools.js'
 
 // A name that is added here is one that has to be kept: see "Versions" in the changelog.
 const values = {
   'lib/index.ts': [
     'adminAuth', 'bigint', 'boolean', 'createTables', 'date', 'datetime', 'decimal', 'default', 'defineModel', 'errors', 'foreignKey', 'hashPassword', 'integer', 'json',
-    'number', 'password', 'readOnlyAuth', 'text', 'userAuth', 'userOf', 'uuid'
+    'key', 'number', 'password', 'readOnlyAuth', 'text', 'userAuth', 'userOf', 'uuid'
   ],
   'lib/client.ts': ['RestModelsError', 'createClient'],
   'lib/sqlite.ts': ['openSqlite'],
   'lib/postgres.ts': ['openPostgres'],
-  'lib/mariadb.ts': ['MariadbDialect', 'openMariadb']
+  'lib/mariadb.ts': ['MariadbDialect', 'openMariadb'],
+  'lib/tools.ts': ['describeNote', 'inspect', 'introspect', 'loadApp', 'openDatabase', 'serveDatabase']
 }
 const types = {
   'lib/index.ts': [
     'AnyKysely', 'Authenticate', 'CommonOptions', 'CreateOf', 'Credentials', 'DatabaseOf', 'DecimalOptions', 'Field', 'FieldFault', 'ForeignKeyField', 'ForeignKeyOptions',
-    'Json', 'Limits', 'Model', 'Operation', 'PasswordOptions', 'Policy', 'PolicySetting', 'PolicyUser', 'RangeOptions', 'RecordOf', 'ResourceOptions', 'ResourceRegistry',
+    'Json', 'KeyOptions', 'Limits', 'Model', 'Operation', 'PasswordOptions', 'Policy', 'PolicySetting', 'PolicyUser', 'RangeOptions', 'RecordOf', 'ResourceOptions', 'ResourceRegistry',
     'RestModelsOptions', 'SecurityScheme', 'TextOptions', 'UpdateOf', 'UserAuthOptions', 'Verify'
   ],
   'lib/client.ts': [
@@ -29,9 +31,12 @@ const types = {
   ],
   'lib/sqlite.ts': ['SqliteOptions'],
   'lib/postgres.ts': ['PostgresOptions'],
-  'lib/mariadb.ts': ['MariadbOptions']
+  'lib/mariadb.ts': ['MariadbOptions'],
+  'lib/tools.ts': [
+    'Audience', 'Danger', 'FieldPermissions', 'Inspection', 'IntrospectOptions', 'Introspection', 'Note', 'OpenOptions', 'ResourcePermissions', 'ServeOptions', 'ServedDatabase', 'Unindexed'
+  ]
 }
-const entryPoints = { '.': 'lib/index.ts', './client': 'lib/client.ts', './mariadb': 'lib/mariadb.ts', './postgres': 'lib/postgres.ts', './sqlite': 'lib/sqlite.ts' }
+const entryPoints = { '.': 'lib/index.ts', './client': 'lib/client.ts', './mariadb': 'lib/mariadb.ts', './postgres': 'lib/postgres.ts', './sqlite': 'lib/sqlite.ts', './tools': 'lib/tools.ts' }
 
 const source = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 
@@ -49,6 +54,7 @@ test('the package exports these values and no others', async (t) => {
   t.same(Object.keys(sqlite).sort(), values['lib/sqlite.ts'])
   t.same(Object.keys(postgres).sort(), values['lib/postgres.ts'])
   t.same(Object.keys(mariadb).sort(), values['lib/mariadb.ts'])
+  t.same(Object.keys(tools).sort(), values['lib/tools.ts'])
 })
 
 test('the package exports these types and no others', async (t) => {

@@ -1,6 +1,6 @@
 import { test } from 'tap'
 import {
-  bigint, boolean, createTables, date, datetime, decimal, defineModel, foreignKey, integer, json, number, password, text, uuid,
+  bigint, boolean, createTables, date, datetime, decimal, defineModel, foreignKey, integer, json, key, number, password, text, uuid,
   type Field, type Model
 } from '../lib/index.js'
 import { openSqlite } from '../lib/sqlite.js'
@@ -64,7 +64,11 @@ const faults: Record<string, Fault> = {
   'a field with two underscores': { wrong: one(text(), 'first__name'), right: one(text(), 'first_name'), message: /field 'first__name' of model 'Thing'.*single underscores/ },
   'a field with a final underscore': { wrong: one(text(), 'class_'), right: one(text({ column: 'class_' }), 'kind'), message: /field 'class_' of model 'Thing'/ },
   'a field called as an operator': { wrong: one(text(), 'like'), right: one(text({ column: 'like' }), 'liking'), message: /field 'like' of model 'Thing'.*filter operator.*'column'/ },
-  'a field called id': { wrong: one(integer(), 'id'), right: one(integer(), 'number'), message: /field 'id' of model 'Thing' is the primary key: leave it out .* or declare it as uuid\(\) without options/ },
+  'a field called id': { wrong: one(integer(), 'id'), right: one(integer(), 'number'), message: /field 'id' of model 'Thing' is the primary key: leave it out .* or declare it as key\(\) or uuid\(\), with no options but 'column'/ },
+  'a key that is not id': { wrong: one(key({ column: 'x' })), right: one(key({ column: 'x' }), 'id'), message: /field 'size' of model 'Thing' is made by key\(\), which is for the field 'id' alone/ },
+  'a key with an option that it does not have': { wrong: one({ kind: 'key', options: { unique: true } }, 'id'), right: one(key({ generated: false }), 'id'), message: /field 'id' of model 'Thing' is the primary key/ },
+  'a key whose column cannot be a name': { wrong: one(key({ column: 'a b' }), 'id'), right: one(key({ column: 'a_b' }), 'id'), message: /field 'id' of model 'Thing', column 'a b'/ },
+  'a key that is perhaps generated': { wrong: one({ kind: 'key', options: { generated: 'no' } }, 'id'), right: one(key({ generated: false }), 'id'), message: /field 'id' of model 'Thing': 'generated' is true or false/ },
   'a field called as the key of a foreign key': {
     wrong: () => defineModel('Thing', { user: foreignKey(() => User), user_id: text() }),
     right: () => defineModel('Thing', { user: foreignKey(() => User), user_name: text() }),

@@ -45,9 +45,14 @@ export function valueKindOf ({ kind, target }: Column): FieldKindRow {
   return fieldKinds[target === undefined ? kind : target().columns[0].kind]
 }
 
-/** Whether the database generates the values of a primary key. */
+/** Whether a column is an integer primary key, which the API never writes. */
 export function isGenerated ({ kind }: Column): boolean {
   return kind === 'key'
+}
+
+/** Whether neither the database nor the API makes values of a primary key, so that the API creates no records. */
+export function isGivenByOthers ({ kind, options }: Column): boolean {
+  return kind === 'key' && options.generated === false
 }
 
 /** Whether a column is hashed on every write, and never named by a filter or an ordering. */

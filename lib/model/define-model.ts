@@ -16,10 +16,12 @@ const sqlName = /^[A-Za-z_][A-Za-z0-9_]{0,59}$/
 /** https://www.postgresql.org/docs/15/ddl-system-columns.html */
 const systemColumns = new Set(['tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'ctid'])
 const commonOptions = ['nullable', 'default', 'unique', 'column']
+const keyOptions = ['column', 'generated']
 
 /**
  * Defines a model from its fields. Every model also has the primary key `id`: an integer that the database generates, or,
  * if `id` is declared as `uuid()`, a UUID of version 7 that the plugin makes, so that any number of writers never meet.
+ * Declared as `key()` or `uuid()` with a `column`, it is another column of the table; records have it as `id`.
  *
  * @param name   name of the model; in lower case it is the resource's name in the path
  * @param fields in the order in which they are serialized
@@ -46,12 +48,14 @@ function checkField (where: string, name: string, field: Field): void {
   if (!Object.hasOwn(fieldKinds, field?.kind)) throw new errors.InvalidModel(`${where} is not a field; use text(), integer(), …`)
   if ('target' in field && typeof field.target !== 'function') throw new errors.InvalidModel(`${where} takes the model in a function: foreignKey(() => Model)`)
   if (name === keyName) requireKey(where, field)
+  else if (field.kind === 'key') throw new errors.InvalidModel(`${where} is made by key(), which is for the field '${keyName}' alone; a reference to another model is foreignKey()`)
   checkOptions(where, name, field)
 }
 
 function requireKey (where: string, { kind, options }: Field): void {
-  if (kind === 'uuid' && Object.keys(options).length === 0) return
-  throw new errors.InvalidModel(`${where} is the primary key: leave it out for an integer that the database generates, or declare it as uuid() without options`)
+  const permitted: readonly string[] = kind === 'key' ? keyOptions : ['column']
+  if ((kind === 'uuid' || kind === 'key') && Object.keys(options).every((option) => permitted.includes(option))) return
+  throw new errors.InvalidModel(`${where} is the primary key: leave it out for an integer that the database generates, or declare it as key() or uuid(), with no options but 'column', and 'generated' of key()`)
 }
 
 function requireIdentifier (name: string, where: string): void {
@@ -76,9 +80,10 @@ function checkOptions (where: string, name: string, { kind, options }: Field): v
   if (fault !== undefined) throw new errors.InvalidModel(`${where}: ${fault}`)
 }
 
-function optionFault ({ nullable, onDelete, format, precision = 15, scale = 2, ...options }: FieldOptions): string | undefined {
+function optionFault ({ nullable, generated, onDelete, format, precision = 15, scale = 2, ...options }: FieldOptions): string | undefined {
   if (format !== undefined && !(formatNames as string[]).includes(format)) return `'format' is one of ${formatNames.join(', ')}`
   if (nullable !== undefined && typeof nullable !== 'boolean') return "'nullable' is true or false"
+  if (generated !== undefined && typeof generated !== 'boolean') return "'generated' is true or false"
   if (options.default === null && nullable !== true) return "the default is null, but the field is not 'nullable'"
   if (onDelete !== undefined && !['restrict', 'cascade', 'set null'].includes(onDelete)) return "'onDelete' is 'restrict', 'cascade' or 'set null'"
   if (onDelete === 'set null' && nullable !== true) return "onDelete 'set null' needs a field that is 'nullable'"

@@ -50,6 +50,14 @@ export interface ForeignKeyOptions extends CommonOptions<number | string> {
   readonly onDelete?: OnDelete
 }
 
+/** The primary key of a table that exists. */
+export interface KeyOptions {
+  /** Name of the column, if it is not `id`. */
+  readonly column?: string
+  /** Whether the database makes the integers. Default true; if not, the API creates no records. */
+  readonly generated?: boolean
+}
+
 const field = <const Kind extends FieldKind>(kind: Kind) =>
   <Allowed extends FieldOptions>() =>
     <const Options extends Allowed = Allowed>(options?: Options): Field<Kind, Options> =>
@@ -75,6 +83,8 @@ export const date = field('date')<CommonOptions<string | DynamicDefault>>()
 export const json = field('json')<Omit<CommonOptions<unknown>, 'unique'>>()
 /** A UUID in lower case; as the field `id`, the primary key of a model, which the plugin makes. */
 export const uuid = field('uuid')<CommonOptions<string>>()
+/** The integer primary key, as the field `id` alone: for one whose column has another name, or whose values others give. */
+export const key = field('key')<KeyOptions>()
 /** A password: hashed with argon2id on every write, and never a filter or an ordering. */
 export const password = field('password')<PasswordOptions>()
 

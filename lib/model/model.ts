@@ -3,7 +3,7 @@ import type { FieldOptions } from '../vocabulary/field-options.js'
 
 // A model holds fields and columns, and a foreign key among them leads to a model: types that refer to each other, in one file.
 
-/** The name of every primary key, as a field, in JSON and in SQL. */
+/** The name of every primary key, as a field and in JSON; in SQL too, unless its field has a `column`. */
 export const keyName = 'id'
 
 /** A declared field: its kind and what was said of it, kept as literal types. */

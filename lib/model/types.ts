@@ -60,8 +60,14 @@ type StoredColumn<F extends Field, Engine extends EngineName> =
 /** `Generated` does not look into a type that is a `ColumnType` already. */
 type WithDefault<C> = ColumnType<SelectType<C>, InsertType<C> | undefined, UpdateType<C>>
 
+type KeyName<M extends Model> =
+  Fields<M> extends { readonly id: { readonly options: { readonly column: infer Column extends string } } } ? Column : 'id'
+type StoredKey<M extends Model> =
+  Fields<M> extends { readonly id: { readonly options: { readonly generated: false } } } ? number
+    : KeyOf<M> extends number ? Generated<number> : string
+
 type TableOf<M extends Model, Engine extends EngineName> = Flat<
-  { id: KeyOf<M> extends number ? Generated<number> : string } &
+  { [N in KeyName<M>]: StoredKey<M> } &
   { [N in Names<M> as ColumnName<N, Fields<M>[N]>]: StoredColumn<Fields<M>[N], Engine> }
 >
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { v7 as makeUuid } from 'uuid'
 import { errors, withDetails, type FieldFault } from '../errors.js'
-import { isSecret, valueKindOf, type Column } from '../model/column.js'
+import { isGivenByOthers, isSecret, valueKindOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { Payload } from '../request/payload.js'
 import type { Json } from '../vocabulary/values.js'
@@ -30,10 +30,11 @@ export type WritePlan = ReadonlyMap<Column, Json>
  *
  * @param ownerId  id of the user who creates; what the body says of the owner is not looked at
  * @returns a value for each column that the database does not generate, in the order of the model
- * @throws REST_MODELS_INVALID_RECORD (400) listing every fault by field
+ * @throws REST_MODELS_INVALID_RECORD (400) listing every fault by field; REST_MODELS_CONSTRAINT (409) if nobody here can make a primary key
  */
 export function planCreate (scope: WriteScope, payload: Payload, ownerId: Json): WritePlan {
-  const { created, owner, writable, checkCreate } = scope
+  const { model, created, owner, writable, checkCreate } = scope
+  if (isGivenByOthers(model.columns[0])) throw new errors.Constraint()
   const { fields, faults } = readFields(scope, withoutOwner(payload, owner), checkCreate)
   const fixed = [...fields.values()].filter(({ column }) => !writable.has(column))
   requireNoFaults(faults, fixed, 'is set by the server')

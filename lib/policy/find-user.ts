@@ -1,6 +1,5 @@
 import { decode, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
-import { keyName } from '../model/model.js'
 import { readHandle, type AnyKysely, type Row } from '../query/engine.js'
 import { run, search } from '../query/run.js'
 import { conditionSql } from '../query/condition.js'
@@ -35,7 +34,7 @@ export function compileFindUser (handle: AnyKysely, users: Model, columns: UserC
   const wanted = [primaryKey, ...Object.values(columns)].filter((column) => column !== undefined)
   const compile = (dialect: Dialect) => {
     const isNamed = conditionSql({ column: columns.username, operator: 'eq', values: [placeholder] }, dialect)
-    return engine.db.selectFrom(users.table).select(selection(wanted, dialect)).where(isNamed).orderBy(keyName).compile()
+    return engine.db.selectFrom(users.table).select(selection(wanted, dialect)).where(isNamed).orderBy(primaryKey.name).compile()
   }
   const compiled = compile(dialect)
   const valueOf = (row: Row, column: Column | undefined): Json => column ? decode(column, row[column.key] as Stored, dialect) : null

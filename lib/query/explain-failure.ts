@@ -1,7 +1,6 @@
-import type { Compilable } from 'kysely'
+import { sql, type Compilable } from 'kysely'
 import { errors, withDetails } from '../errors.js'
 import { isForeignKey, type Column } from '../model/column.js'
-import { keyName } from '../model/model.js'
 import type { Model } from '../model/define-model.js'
 import type { Stored } from '../vocabulary/storage.js'
 import type { RecordKey } from '../vocabulary/values.js'
@@ -37,8 +36,8 @@ function withField (error: Error, { key }: Column, message: string): Error {
 async function findTaken (engine: Engine, { model, values, id }: FailedWrite): Promise<Column | undefined> {
   for (const [column, value] of values) {
     if (value === null || column.options.unique !== true) continue
-    const same = engine.db.selectFrom(model.table).select(keyName).where(isEqual(column, value, engine.dialect)).limit(1)
-    if (await finds(engine, id === undefined ? same : same.where(keyName, '<>', id))) return column
+    const same = rowsWith(engine, model, column, value)
+    if (await finds(engine, id === undefined ? same : same.where(model.columns[0].name, '<>', id))) return column
   }
   return undefined
 }
@@ -47,13 +46,14 @@ async function findTaken (engine: Engine, { model, values, id }: FailedWrite): P
 async function findDangling (engine: Engine, { values }: FailedWrite): Promise<Column | undefined> {
   for (const [column, value] of values) {
     if (value === null || !isForeignKey(column)) continue
-    if (!await finds(engine, targetOf(engine, column.target(), value))) return column
+    const target = column.target()
+    if (!await finds(engine, rowsWith(engine, target, target.columns[0], value))) return column
   }
   return undefined
 }
 
-function targetOf ({ db, dialect }: Engine, { table, columns: [key] }: Model, value: Stored): Compilable {
-  return db.selectFrom(table).select(keyName).where(isEqual(key, value, dialect)).limit(1)
+function rowsWith ({ db, dialect }: Engine, { table }: Model, column: Column, value: Stored) {
+  return db.selectFrom(table).select(sql.lit(1).as('one')).where(isEqual(column, value, dialect)).limit(1)
 }
 
 async function finds (engine: Engine, query: Compilable): Promise<boolean> {

@@ -57,20 +57,26 @@ function selectRows ({ db, dialect, hasDeadline }: Engine, { model, columns }: L
   if (leadsOn) query = query.select(isWhole(ordering, dialect).as(wholeKey))
   for (const { alias, from, column, table } of joins) {
     query = query.innerJoin(`${table} as ${alias}`, (on) =>
-      on.on(sql<SqlBool>`${columnRef(column, from)} = ${sql.ref(`${alias}.id`)}`))
+      on.on(sql<SqlBool>`${columnRef(column, from)} = ${columnRef(column.target().columns[0], alias)}`))
   }
+  const keys = keysOf(model, joins)
   if (hasDeadline && mayTakeLong(plan)) {
     // First, since SQLite does not go on to the conditions behind one that is false.
-    for (const alias of [baseAlias, ...joins.map((join) => join.alias)]) query = query.where(inTime(alias, deadline))
+    for (const key of keys.values()) query = query.where(inTime(key, deadline))
   }
   for (const condition of way.conditions) query = query.where(condition)
   for (const condition of conditions) {
     // A pattern may take long in one row.
-    if (hasDeadline && operators[condition.operator].syntax === 'pattern') query = query.where(inTime(condition.alias, deadline))
+    if (hasDeadline && operators[condition.operator].syntax === 'pattern') query = query.where(inTime(keys.get(condition.alias) as RawBuilder<unknown>, deadline))
     query = query.where(conditionSql(condition, dialect))
   }
   for (const order of ordering.slice(way.fixed)) query = query.orderBy(orderSql(order, columnRef(order.column, baseAlias), dialect))
   return query.limit(sql<number>`${most}`)
+}
+
+/** The primary key of each table, by its alias. */
+function keysOf ({ columns: [key] }: Model, joins: ListPlan['joins']): ReadonlyMap<string, RawBuilder<unknown>> {
+  return new Map([[baseAlias, columnRef(key, baseAlias)], ...joins.map(({ alias, column }) => [alias, columnRef(column.target().columns[0], alias)] as const)])
 }
 
 /** The first rows of those that come by several ways, each of which gives no more than are wanted. */
@@ -111,6 +117,6 @@ function mayTakeLong ({ conditions, ordering }: OpenPlan): boolean {
 }
 
 /** Naming a column of each table makes SQLite ask at every row of that table, wherever it stands in the loops. */
-function inTime (alias: string, deadline: Slot): RawBuilder<SqlBool> {
-  return sql<SqlBool>`${sql.raw(deadlineFunction)}(${deadline}, ${sql.ref(`${alias}.id`)})`
+function inTime (key: RawBuilder<unknown>, deadline: Slot): RawBuilder<SqlBool> {
+  return sql<SqlBool>`${sql.raw(deadlineFunction)}(${deadline}, ${key})`
 }

@@ -1,5 +1,5 @@
 import { errors } from '../errors.js'
-import { isGenerated, storageOf, type Column } from '../model/column.js'
+import { isGenerated, isGivenByOthers, storageOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { readHandle, type AnyKysely } from '../query/engine.js'
 import type { Dialect } from '../vocabulary/dialects.js'
@@ -16,14 +16,17 @@ export interface DatabaseTables {
 }
 
 export async function readTables (handle: AnyKysely): Promise<DatabaseTables> {
-  const { db, dialect: { foldName, schema: { searchPath, foldsTables } } } = readHandle(handle)
+  const { db, dialect: { foldName, schema: { searchPath, foldsTables, keys } } } = readHandle(handle)
   const fold = await foldsTables?.execute(db).then(({ rows: [row] }) => Number(row?.answer)) === 0 ? (name: string) => name : foldName
   const tables = await handle.introspection.getTables()
   const path = searchPath === undefined ? undefined : (await searchPath.execute(db)).rows.map(({ name }) => name)
   // Of tables of one name the last one stays: that of the first schema in the path.
   const inPath = path === undefined ? tables : path.toReversed().flatMap((name) => tables.filter(({ schema }) => schema === name))
+  const { rows: described } = await keys?.execute(db) ?? { rows: [] }
+  const generates = (table: string, { name, isAutoIncrementing }: Table['columns'][number]): boolean =>
+    isAutoIncrementing || described.some((row) => row.table === table && row.name === name && row.generated === 1)
   const byName = new Map(inPath.map(({ name, isView, columns }) =>
-    [fold(name), new Map(columns.map((column) => [foldName(column.name), { ...column, isView }]))] as const))
+    [fold(name), new Map(columns.map((column) => [foldName(column.name), { ...column, isView, isAutoIncrementing: generates(name, column) }]))] as const))
   return { of: ({ table }) => byName.get(fold(table)), nameOf: ({ table }) => fold(table) }
 }
 
@@ -55,8 +58,10 @@ function compareColumn (column: Column, { name, dataType, isNullable, isAutoIncr
   if (!storageOf(column, dialect).holds(dataType)) {
     differences.push(`is ${column.kind}, but column '${name}' is ${dataType || 'of no type'}`)
   }
-  if (isGenerated(column) && !isAutoIncrementing && !isView) differences.push(`needs column '${name}' to be the primary key whose integers the database generates`)
-  if (!isGenerated(column) && column.nullable !== isNullable) {
+  const isMade = isGenerated(column) && !isGivenByOthers(column)
+  if (isMade && !isAutoIncrementing && !isView) differences.push(`needs column '${name}' to be the primary key whose integers the database generates`)
+  const isNeverNull = isGenerated(column) && isAutoIncrementing
+  if (!isMade && !isNeverNull && column.nullable !== isNullable) {
     differences.push(`${column.nullable ? 'is nullable' : 'is not nullable'}, but column '${name}' is ${isNullable ? 'nullable' : 'not null'}`)
   }
   return differences

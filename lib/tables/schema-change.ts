@@ -1,6 +1,5 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import pRetry from 'p-retry'
-import { keyName } from '../model/model.js'
 import { readHandle, type AnyKysely, type Tables } from '../query/engine.js'
 import type { SchemaHabits } from '../vocabulary/dialect.js'
 
@@ -59,6 +58,6 @@ async function attempt (db: Kysely<Tables>, acquire: RawBuilder<{ answer: unknow
 
 /** Another process may have found the table, and written to it. */
 async function drop (db: Kysely<Tables>, { drop }: SchemaHabits, table: string): Promise<void> {
-  const used = await db.selectFrom(table).select(keyName).limit(1).executeTakeFirst()
+  const used = await db.selectFrom(table).select(sql.lit(1).as('one')).limit(1).executeTakeFirst()
   if (used === undefined) await drop?.(sql.table(table)).execute(db)
 }

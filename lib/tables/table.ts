@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { sql, type ColumnDefinitionBuilder, type CreateTableBuilder, type Kysely } from 'kysely'
 import { encode, isForeignKey, isGenerated, isNow, isSecret, storageOf, valueKindOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
-import { keyName } from '../model/model.js'
 import type { Tables } from '../query/engine.js'
 import type { Dialect } from '../vocabulary/dialects.js'
 import type { Json } from '../vocabulary/values.js'
@@ -21,7 +20,7 @@ export async function createTable (db: Kysely<Tables>, { model: { table, columns
         column === columns[0] ? builder.notNull().primaryKey() : constrain(builder, column, dialect))
   }
   for (const column of references) {
-    creation = creation.addForeignKeyConstraint(nameOf(table, column.name, 'reference'), [column.name], column.target().table, [keyName],
+    creation = creation.addForeignKeyConstraint(nameOf(table, column.name, 'reference'), [column.name], column.target().table, [column.target().columns[0].name],
       (reference) => reference.onDelete(onDeleteOf(column)))
   }
   await (tableOptions === undefined ? creation : creation.modifyEnd(sql.raw(tableOptions))).execute()
@@ -43,7 +42,7 @@ export async function createIndexes (db: Kysely<Tables>, { table, columns }: Mod
 /** Adds a foreign key to a table. */
 export async function addReference (db: Kysely<Tables>, { model: { table }, column }: Reference): Promise<void> {
   await db.schema.alterTable(table)
-    .addForeignKeyConstraint(nameOf(table, column.name, 'reference'), [column.name], column.target().table, [keyName])
+    .addForeignKeyConstraint(nameOf(table, column.name, 'reference'), [column.name], column.target().table, [column.target().columns[0].name])
     .onDelete(onDeleteOf(column)).execute()
 }
 

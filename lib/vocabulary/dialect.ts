@@ -1,4 +1,6 @@
 import type { RawBuilder, SqlBool } from 'kysely'
+import type { Catalog, ColumnRow } from './catalog.js'
+import type { QueryPlans } from './query-plan.js'
 import type { Parameter, StorageTable } from './storage.js'
 
 /**
@@ -41,6 +43,8 @@ export interface Dialect {
   /** Whether an update can give back the rows that it changed. */
   readonly returnsUpdates: boolean
   readonly schema: SchemaHabits
+  readonly catalog: Catalog
+  readonly plans: QueryPlans
   /** What a failure may be called in {@link failures}, from the exact name to the general one. */
   codesOf (failure: Error): readonly string[]
   /** Failures that are told apart, by code and never by text. */
@@ -64,6 +68,8 @@ export interface SchemaHabits {
   readonly lock?: { readonly acquire: RawBuilder<{ answer: unknown }>, readonly release?: RawBuilder<unknown> }
   /** Drops a table that others may refer to, where making tables cannot be undone otherwise. */
   drop? (table: RawBuilder<unknown>): RawBuilder<unknown>
+  /** The columns of all tables, where Kysely cannot tell which of them are generated if a name is quoted. */
+  readonly keys?: RawBuilder<ColumnRow>
   /** Whether `foldName` is right about tables too: 0 is the answer of a server that tells them apart by case. */
   readonly foldsTables?: RawBuilder<{ answer: unknown }>
   /** The names of the schemas in which a table is found by its bare name, the first one winning, as rows `{ name }`. */

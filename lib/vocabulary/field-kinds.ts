@@ -127,7 +127,7 @@ const table = {
     storage: 'text'
   },
   foreignKey: reference,
-  key: reference
+  key: { ...reference, options: ['generated'] }
 } as const satisfies { [Kind in keyof KindValues]: FieldKindRow<KindValues[Kind]> }
 
 /** Control characters and line separators cannot be sent by HTTP Basic (RFC 7617, section 2). */

@@ -16,6 +16,7 @@ export interface FieldOptions {
   readonly precision?: number
   readonly scale?: number
   readonly onDelete?: OnDelete
+  readonly generated?: boolean
 }
 
 /** Characters of the longest text that every engine can keep unique: an index of PostgreSQL holds 2,704 bytes, a character up to 4. */

@@ -1,5 +1,7 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import { propertyOf, type Dialect } from './dialect.js'
+import { mariadbCatalog } from './mariadb-catalog.js'
+import { mariadbPlans } from './mariadb-plans.js'
 import { mariadbStorage } from './mariadb-storage.js'
 
 /** Converted first, since a collation fits one character set only. */
@@ -17,6 +19,8 @@ function codesOf (failure: Error): readonly string[] {
 export const mariadbDialect: Dialect = {
   adapter: 'MysqlAdapter',
   storage: mariadbStorage,
+  catalog: mariadbCatalog,
+  plans: mariadbPlans,
   foldName: (name) => name.toLowerCase(),
   exact,
   seeksByCollation: true,

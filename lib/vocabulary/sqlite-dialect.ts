@@ -1,5 +1,7 @@
 import { sql, type SqlBool } from 'kysely'
 import { propertyOf, type Dialect } from './dialect.js'
+import { sqliteCatalog } from './sqlite-catalog.js'
+import { sqlitePlans } from './sqlite-plans.js'
 import { sqliteStorage } from './sqlite-storage.js'
 
 /** GLOB is SQLite's case-sensitive LIKE: `*` and `?` are its wildcards, and `[…]` is how they are escaped. */
@@ -17,6 +19,8 @@ function prefixesOf (code: string): readonly string[] {
 export const sqliteDialect: Dialect = {
   adapter: 'SqliteAdapter',
   storage: sqliteStorage,
+  catalog: sqliteCatalog,
+  plans: sqlitePlans,
   foldName: (name) => name.toLowerCase(),
   exact: (column) => sql`${column} collate binary`,
   seeksByCollation: false,
@@ -27,7 +31,7 @@ export const sqliteDialect: Dialect = {
   length: (column) => sql`length(${column})`,
   returnsUpdates: true,
   // A transaction that reads first cannot wait for another that writes.
-  schema: { generatedKey: 'integer primary key autoincrement', needsTargets: false, begin: sql`begin immediate` },
+  schema: { generatedKey: 'integer primary key autoincrement', needsTargets: false, begin: sql`begin immediate`, keys: sqliteCatalog.columns },
   codesOf: (failure) => prefixesOf(propertyOf(failure, 'code')),
   failures: {
     SQLITE_CONSTRAINT_UNIQUE: 'unique',

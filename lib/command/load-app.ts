@@ -1,0 +1,46 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import Fastify, { type FastifyInstance } from 'fastify'
+import { errors } from '../errors.js'
+import { suggestion } from '../nearest.js'
+
+type Builder = (app: FastifyInstance, options: object) => unknown
+
+/**
+ * The app of a module: its export is an app (or a promise of one), a function that gives one, or a plugin as fastify-cli runs it,
+ * a function that is given an app and adds to it.
+ *
+ * @param name  of the export; `default` or `app` if absent
+ * @throws REST_MODELS_INVALID_OPTIONS if there is no such file or export
+ */
+export async function loadApp (path: string, name?: string): Promise<FastifyInstance> {
+  const file = resolve(path)
+  if (!existsSync(file)) throw new errors.InvalidOptions(`There is no file '${path}'`)
+  const module = await importModule(path, file)
+  const wanted = name ?? ['default', 'app'].find((known) => known in module)
+  const exported = await (wanted === undefined ? undefined : module[wanted])
+  if (isApp(exported)) return exported
+  if (typeof exported === 'function') return await build(exported as Builder)
+  const where = wanted === undefined ? "has no export 'default' or 'app'" : `has no app or function under '${wanted}'${suggestion(name, Object.keys(module))}`
+  throw new errors.InvalidOptions(`The module '${path}' ${where}; name an export by --export`)
+}
+
+async function importModule (path: string, file: string): Promise<Readonly<Record<string, unknown>>> {
+  try {
+    return await import(pathToFileURL(file).href) as Record<string, unknown>
+  } catch (cause) {
+    const hint = /\.[cm]?ts$/.test(file) ? '; for TypeScript, compile it first, or run: node --import tsx node_modules/fastify-rest-models/dist/lib/command/main.js check …' : ''
+    throw new Error(`The module '${path}' cannot be imported: ${cause instanceof Error ? cause.message : String(cause)}${hint}`)
+  }
+}
+
+async function build (exported: Builder): Promise<FastifyInstance> {
+  const given = Fastify()
+  const made = await exported(given, {})
+  return isApp(made) ? made : given
+}
+
+function isApp (value: unknown): value is FastifyInstance {
+  return typeof value === 'object' && value !== null && 'inject' in value && 'ready' in value && 'close' in value
+}

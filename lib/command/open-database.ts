@@ -1,0 +1,56 @@
+import { existsSync } from 'node:fs'
+import type { Kysely } from 'kysely'
+import { errors } from '../errors.js'
+import type { Tables } from '../query/engine.js'
+
+/** How a database is opened, and the package of its driver, which may not be installed. */
+interface OpenerRow {
+  readonly driver: string
+  open (url: string, isReadOnly: boolean): Promise<Kysely<Tables>>
+}
+
+const sqlite: OpenerRow = { driver: 'better-sqlite3', open: openFile }
+const postgres: OpenerRow = { driver: 'pg', open: async (url) => (await import('../postgres.js')).openPostgres(url) }
+const mariadb: OpenerRow = { driver: 'mysql2', open: async (url) => (await import('../mariadb.js')).openMariadb(url) }
+
+/** The databases by the scheme of their URLs. */
+const openers: Readonly<Record<string, OpenerRow>> = { sqlite, postgres, postgresql: postgres, mariadb, mysql: mariadb }
+
+/** What is asked of a database before it is used. */
+export interface OpenOptions {
+  /** Whether it is only read, as far as the engine can be told so. Default true. */
+  readonly readOnly?: boolean
+}
+
+/**
+ * Opens the database of a URL: `sqlite:./site.db`, `postgres://…` or `mariadb://…`. Nothing is created: a file must exist.
+ *
+ * @throws REST_MODELS_INVALID_OPTIONS, REST_MODELS_UNSUPPORTED_DATABASE with the remedy; a password in the URL is never repeated
+ */
+export async function openDatabase (url: string, { readOnly = true }: OpenOptions = {}): Promise<Kysely<Tables>> {
+  const opener = openers[/^[a-z0-9]+(?=:)/.exec(url)?.[0] ?? '']
+  if (opener === undefined) throw new errors.InvalidOptions("A database URL begins with 'sqlite:', 'postgres://' or 'mariadb://', such as sqlite:./site.db or postgres://user:password@localhost:5432/site")
+  return await withDriver(opener, async () => await opener.open(url, readOnly))
+}
+
+async function openFile (url: string, isReadOnly: boolean): Promise<Kysely<Tables>> {
+  const path = url.slice('sqlite:'.length)
+  if (path === '' || path === ':memory:') throw new errors.InvalidOptions('A database in memory is empty: name a file, such as sqlite:./site.db')
+  if (!existsSync(path)) throw new errors.InvalidOptions(`There is no file '${path}'; none is created`)
+  return (await import('../sqlite.js')).openSqlite(path, { readonly: isReadOnly })
+}
+
+/** Says which package is missing if the one for a database is. */
+export async function withDriver<Result> ({ driver }: Pick<OpenerRow, 'driver'>, open: () => Promise<Result>): Promise<Result> {
+  try {
+    return await open()
+  } catch (error) {
+    if (!isMissing(error, driver)) throw error
+    throw new errors.UnsupportedDatabase(`The package '${driver}' is not installed; run: npm install ${driver}`)
+  }
+}
+
+/** Whether an import failed since a package is not there. */
+export function isMissing (error: unknown, name: string): boolean {
+  return error instanceof Error && 'code' in error && ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND'].includes(String(error.code)) && error.message.includes(`'${name}'`)
+}

@@ -1,0 +1,60 @@
+import { isForeignKey, isSecret, type Column } from '../model/column.js'
+import type { Model } from '../model/define-model.js'
+import { looksSecret } from '../model/secret-names.js'
+import type { Resource } from '../resource.js'
+import { includes, type Audience } from './audience.js'
+import { audiencesOf, fieldPermissions } from './permissions.js'
+
+/** Something that a deployer may not have meant. */
+export interface Danger {
+  readonly resource: string
+  /** Absent if it is about the whole resource. */
+  readonly field?: string
+  readonly why: string
+}
+
+/** Names of flags that give power over others. */
+const powers = /^(?:is_?)?(?:admin|administrator|superuser|super_?user|staff|root)$|^(?:roles?|permissions?)$/i
+
+/** What is dangerous in the resources of an app, by resource and field. */
+export function dangersOf (resources: readonly Resource[]): readonly Danger[] {
+  const users = new Set(resources.flatMap(({ registration: { policy } }) => policy.users ?? []))
+  return resources.flatMap((resource) => [
+    ...resourceDangers(resource, users),
+    ...resource.registration.model.columns.flatMap((column) =>
+      fieldDangers(resource, column, resources).map((why) => ({ resource: resource.registration.name, field: column.field, why })))
+  ])
+}
+
+/** The users or wider: whoever is an admin may do much anyway. */
+function isWide (audience: Audience): boolean {
+  return includes(audience, 'users')
+}
+
+function resourceDangers (resource: Resource, users: ReadonlySet<Model>): Danger[] {
+  const { registration: { name, model, owner } } = resource
+  const { create, update, delete: remove } = audiencesOf(resource)
+  const open = Object.entries({ create, update, delete: remove }).filter(([, audience]) => audience === 'anybody').map(([operation]) => operation)
+  const found: string[] = []
+  if (open.length > 0) found.push(`anybody may ${open.join(', ')} without logging in`)
+  if (users.has(model) && create === 'anybody') found.push('anybody may create users who can log in')
+  if (users.has(model) && owner === undefined && isWide(update)) found.push('users may change other users, their passwords too')
+  const refers = model.columns.filter((column) => isForeignKey(column) && users.has(column.target())).map(({ field }) => field)
+  if (!users.has(model) && owner === undefined && refers.length > 0 && (update === 'users' || remove === 'users')) {
+    found.push(`users may write each other's records: it refers to users by ${refers.join(', ')}, but has no ownerField`)
+  }
+  return found.map((why) => ({ resource: name, why }))
+}
+
+function fieldDangers (resource: Resource, column: Column, all: readonly Resource[]): readonly string[] {
+  const { read, filter, create, update } = fieldPermissions(resource, column)
+  const found: string[] = []
+  if (looksSecret(column) && isWide(read)) found.push(`looks secret, and ${read} may read it`)
+  if (looksSecret(column) && !isWide(read) && isWide(filter)) found.push(`looks secret, and ${filter} can find its values out by filters`)
+  if (powers.test(column.field) && (isWide(create) || isWide(update))) found.push(`gives power over others, and ${isWide(create) ? create : update} may write it`)
+  const owning = all.find(({ registration: { model, owner } }) => model === resource.registration.model && owner === column)
+  if (owning !== undefined && (isWide(create) || isWide(update))) {
+    found.push(`says who owns a record in resource '${owning.registration.name}', and ${isWide(create) ? create : update} may write it here`)
+  }
+  return isSecret(column) && column.options.default !== undefined ? [...found, 'is a password with a default'] : found
+}

@@ -1,0 +1,35 @@
+import type { FastifyInstance } from 'fastify'
+import { errors } from '../errors.js'
+import { ResourceRegistry } from '../registry.js'
+import type { Resource } from '../resource.js'
+import { dangersOf, type Danger } from './dangers.js'
+import { permissionsOf, type ResourcePermissions } from './permissions.js'
+import { unindexedOf, type Unindexed } from './unindexed.js'
+
+/** What an app lets clients do. */
+export interface Inspection {
+  readonly resources: readonly ResourcePermissions[]
+  readonly dangers: readonly Danger[]
+  readonly unindexed: readonly Unindexed[]
+}
+
+/**
+ * Tells who may do what in an app, what of that is dangerous, and which filters and orderings have no index.
+ *
+ * @param app  an app on which the plugin is registered, under any name; it is made ready
+ * @throws REST_MODELS_INVALID_OPTIONS if it has no resources
+ */
+export async function inspect (app: FastifyInstance): Promise<Inspection> {
+  await app.ready()
+  const resources = resourcesOf(app)
+  const unindexed: Unindexed[] = []
+  for (const resource of resources) unindexed.push(...await unindexedOf(resource))
+  return { resources: resources.map(permissionsOf), dangers: dangersOf(resources), unindexed }
+}
+
+function resourcesOf (app: FastifyInstance): readonly Resource[] {
+  const found: Resource[] = []
+  for (const name in app) found.push(...ResourceRegistry.resourcesOf(Reflect.get(app, name)) ?? [])
+  if (found.length > 0) return found
+  throw new errors.InvalidOptions('The app has no resources: register the plugin on the app itself (or in a plugin that is wrapped in fastify-plugin), register models, and call setup()')
+}

@@ -1,0 +1,105 @@
+import { CompiledQuery, type Kysely } from 'kysely'
+import { isForeignKey, isOrderable, storageOf, valueKindOf, type Column } from '../model/column.js'
+import { baseAlias, type ListPlan } from '../plan/list-plan.js'
+import { pathName, type Path } from '../plan/path.js'
+import { planList } from '../plan/plan-list.js'
+import type { Tables } from '../query/engine.js'
+import { listStatement } from '../query/list-statement.js'
+import { parseListQuery } from '../request/list-query.js'
+import type { Resource } from '../resource.js'
+import type { FieldKind } from '../vocabulary/field-kinds.js'
+import type { PlannedUse, PlanRow } from '../vocabulary/query-plan.js'
+
+/** A filter or an ordering that a resource permits, and for which the database reads the whole table. */
+export interface Unindexed {
+  readonly resource: string
+  readonly use: PlannedUse
+  /** As in a query: `user__email`. */
+  readonly name: string
+}
+
+/** A value of each kind, as the text of a filter. */
+const samples: Readonly<Record<FieldKind, string>> = {
+  key: '1',
+  foreignKey: '1',
+  text: 'x',
+  integer: '1',
+  bigint: '1',
+  number: '1',
+  decimal: '1',
+  boolean: 'true',
+  datetime: '2000-01-01 00:00:00',
+  date: '2000-01-01',
+  json: 'null',
+  uuid: '00000000-0000-0000-0000-000000000000',
+  password: 'x'
+}
+
+/** So many rows are asked for that no plan counts on finding them soon. */
+const manyRows = 1_000_000
+
+/**
+ * Asks the database how it would run the lists of a resource: one filter or one ordering each, on the fields of the resource and of
+ * those that its foreign keys lead to directly. Nothing is run but `explain`.
+ */
+export async function unindexedOf (resource: Resource): Promise<readonly Unindexed[]> {
+  const { registration: { name } } = resource
+  const filters: Unindexed[] = []
+  for (const path of filterPaths(resource)) {
+    if (!await isSought(resource, path)) filters.push({ resource: name, use: 'filter', name: pathName(path) })
+  }
+  const orderings: Unindexed[] = []
+  for (const column of resource.list.access.own) {
+    if (isOrderable(column) && !await isOrdered(resource, column)) orderings.push({ resource: name, use: 'ordering', name: column.field })
+  }
+  return [...filters, ...orderings]
+}
+
+/** The paths that can be filtered by, but for primary keys, which always have an index. */
+function filterPaths ({ list: { access } }: Resource): readonly Path[] {
+  const own = [...access.own].map((column): Path => ({ joins: [], column }))
+  const joined = [...access.own].filter(isForeignKey).flatMap((join) =>
+    [...access.related.get(join.target()) ?? []].map((column): Path => ({ joins: [join], column })))
+  const all = new Map([...own, ...joined, ...access.opened.values()].map((path) => [pathName(path), path]))
+  return [...all.values()].filter(({ joins, column }) =>
+    valueKindOf(column).operators.length > 0 && column !== (joins.at(-1)?.target() ?? access.model).columns[0])
+}
+
+async function isSought (resource: Resource, path: Path): Promise<boolean> {
+  const { column } = path
+  const isEqual = valueKindOf(column).operators.includes('eq')
+  const plan = planOf(resource, `${pathName(path)}${isEqual ? '__eq' : '__is'}=${encodeURIComponent(sampleOf(column))}`)
+  const { reader, registration: { model } } = resource
+  const rows = await explain(resource, 'filter', { ...plan, limit: manyRows })
+  const { alias = baseAlias, table = model.table } = plan.joins.at(-1) ?? {}
+  return reader.dialect.plans.seeks(rows, { alias, table, name: column.name })
+}
+
+function sampleOf (column: Column): string {
+  const { target, kind } = column
+  return samples[target === undefined ? kind : target().columns[0].kind]
+}
+
+async function isOrdered (resource: Resource, column: Column): Promise<boolean> {
+  const rows = await explain(resource, 'ordering', planOf(resource, `ordering=${column.field}`))
+  const { reader: { db, dialect }, registration: { model } } = resource
+  if (!dialect.plans.sorts(rows)) return true
+  if (dialect.plans.leading === undefined || storageOf(column, dialect).isCollated === true) return false
+  const { rows: leading } = await dialect.plans.leading.execute(db)
+  return leading.some((index) => index.table === model.table && index.column === column.name)
+}
+
+function planOf ({ list, limits }: Resource, query: string): ListPlan {
+  return planList(list, parseListQuery(query, limits.queryLength), new Set())
+}
+
+async function explain ({ reader, list }: Resource, use: PlannedUse, plan: ListPlan): Promise<readonly PlanRow[]> {
+  const { db, dialect: { plans: { explain, settings: { [use]: settings } } } } = reader
+  const { sql, parameters } = listStatement(reader, list, plan)
+  const run = async (connection: Kysely<Tables>): Promise<readonly PlanRow[]> => {
+    for (const setting of settings) await setting.execute(connection)
+    const { rows } = await connection.executeQuery<PlanRow>(CompiledQuery.raw(`${explain}${sql}`, [...parameters]))
+    return rows
+  }
+  return settings.length === 0 ? await run(db) : await db.transaction().execute(run)
+}

@@ -1,0 +1,155 @@
+import { checkCompiler, type CheckCompiler } from '../../schemas/check.js'
+import { valueSchema } from '../../schemas/shapes.js'
+import { defineModel } from '../model/define-model.js'
+import type { Field, Model } from '../model/model.js'
+import { requireSoundDefaults } from '../plan/defaults.js'
+import { readType, type ColumnRow, type DescribedType } from '../vocabulary/catalog.js'
+import type { Dialect } from '../vocabulary/dialects.js'
+import type { FieldKind } from '../vocabulary/field-kinds.js'
+import { maxUniqueLength, type FieldOptions } from '../vocabulary/field-options.js'
+import type { StorageName } from '../vocabulary/storage.js'
+import { defaultValue, expression } from './default-values.js'
+import type { FieldPlan, Note } from './model-plan.js'
+import { fieldName, Names, referenceName } from './names.js'
+import { isPlainName, type KeyedTable } from './plan-keys.js'
+import { isYes, type FoundTable } from './read-database.js'
+
+/** Texts under these names are taken for stored passwords, which nobody may filter by, and which are hashed when they are written. */
+const passwordName = /^(?:password|passwd|pwd|pass_?word_?hash|hashed_?password)$/i
+
+/** What planning a column needs to know of the others. */
+interface Setting {
+  readonly dialect: Dialect
+  /** The tables that have a model, by the name that a foreign key gives. */
+  readonly targetOf: (name: string) => KeyedTable | undefined
+  /** The primary key of the table itself. */
+  readonly key: FieldPlan
+  readonly checks: CheckCompiler
+  readonly names: Names
+  readonly notes: Note[]
+}
+
+/** The fields of a table, and what could not be said by them. */
+export function planFields ({ table, column: keyColumn, key }: KeyedTable, dialect: Dialect, targetOf: Setting['targetOf']): { readonly fields: readonly FieldPlan[], readonly notes: readonly Note[] } {
+  const notes: Note[] = []
+  const names = new Names()
+  names.take('id')
+  const columns = new Set([keyColumn.name.toLowerCase()])
+  const setting: Setting = { dialect, targetOf, key, checks: checkCompiler(), names, notes }
+  const fields = table.columns.filter((column) => column !== keyColumn).flatMap((column) => {
+    const isTaken = columns.has(column.name.toLowerCase())
+    columns.add(column.name.toLowerCase())
+    const field = isTaken ? 'has the name of another column but for its case' : planField(column, table, setting)
+    if (typeof field !== 'string') return [field]
+    notes.push({ table: table.name, column: column.name, why: `left out: it ${field}` })
+    return []
+  })
+  return { fields, notes }
+}
+
+function planField (column: ColumnRow, table: FoundTable, setting: Setting): FieldPlan | string {
+  const { dialect: { catalog: { types }, storage } } = setting
+  if (!isPlainName(column.name)) return 'has a name that is not made of letters, digits and underscores, at most 60'
+  if (isYes(column.computed)) return 'is computed by the database'
+  const type = readType(column.type, column.written)
+  const described = types[type.name]?.(type)
+  if (described === undefined || !storage[described.kind].holds(column.type)) return `is ${column.written === '' ? 'of no type' : column.written}, which no kind of field holds`
+  const reference = planReference(column, table, setting)
+  const kind = reference === undefined ? kindOf(column, described) : 'foreignKey'
+  if (described.loss !== undefined && reference === undefined) setting.notes.push({ table: table.name, column: column.name, why: described.loss })
+  const plan = {
+    name: nameFor(column.name, kind, setting.names),
+    kind,
+    options: { ...(reference === undefined && kind === described.kind && described.options), ...commonOptions(column, table, kind), ...reference?.options },
+    ...(reference !== undefined && { target: reference.target })
+  }
+  const named = { ...plan, options: { ...plan.options, ...columnOption(plan, column) } }
+  return withDefault(named, { column, table, values: reference?.values ?? described.kind }, setting)
+}
+
+function kindOf ({ name }: ColumnRow, { kind }: DescribedType): FieldKind {
+  return kind === 'text' && passwordName.test(name) ? 'password' : kind
+}
+
+function nameFor (column: string, kind: FieldKind, names: Names): string {
+  return kind === 'foreignKey' ? names.take(referenceName(column), (name) => [`${name}_id`]) : names.take(fieldName(column))
+}
+
+function columnOption ({ name, kind }: Pick<FieldPlan, 'name' | 'kind'>, column: ColumnRow): FieldOptions {
+  return column.name === (kind === 'foreignKey' ? `${name}_id` : name) ? {} : { column: column.name }
+}
+
+function commonOptions (column: ColumnRow, { unique }: FoundTable, kind: FieldKind): FieldOptions {
+  const isUnique = unique.has(column.name) && kind !== 'password' && kind !== 'json'
+  return { ...(isYes(column.nullable) && { nullable: true }), ...(isUnique && { unique: true }) }
+}
+
+interface PlannedReference {
+  readonly target: string
+  readonly options: FieldOptions
+  readonly values: 'uuid' | 'integer'
+}
+
+/** The foreign key of a column, if it leads to the primary key of a table that has a model. */
+function planReference (column: ColumnRow, { name, references }: FoundTable, { dialect, targetOf, notes }: Setting): PlannedReference | undefined {
+  const found = references.get(column.name)
+  if (found === undefined) return undefined
+  const note = (why: string): undefined => { notes.push({ table: name, column: column.name, why }) }
+  const target = targetOf(found.target)
+  if (target === undefined) return note(`refers to '${found.target}', which has no model here, and is a plain value`)
+  const { key, column: { name: keyColumn } } = target
+  const isToKey = found.targetColumn === null || dialect.foldName(found.targetColumn) === dialect.foldName(keyColumn)
+  if (!isToKey || !dialect.storage[key.kind === 'uuid' ? 'uuid' : 'key'].holds(column.type)) {
+    return note(`refers to '${found.target}', but not to its primary key, and is a plain value`)
+  }
+  return { target: target.table.name, options: onDeleteOption(found.onDelete.toLowerCase(), isYes(column.nullable), note), values: key.kind === 'uuid' ? 'uuid' : 'integer' }
+}
+
+function onDeleteOption (action: string, isNullable: boolean, note: (why: string) => void): FieldOptions {
+  if (action === 'cascade' || (action === 'set null' && isNullable)) return { onDelete: action }
+  if (action.startsWith('set')) note(`has 'on delete ${action}', which a foreign key cannot say; the database does it all the same`)
+  return {}
+}
+
+interface Source {
+  readonly column: ColumnRow
+  readonly table: FoundTable
+  /** What the values are, those of a foreign key as well. */
+  readonly values: StorageName
+}
+
+/** The field with the default of its column, if that is a value which the field can hold; or why it cannot be a field at all. */
+function withDefault (plan: FieldPlan, source: Source, setting: Setting): FieldPlan | string {
+  const { column, table, values } = source
+  const limited = withinUnique(plan)
+  const fault = faultOf(limited, values, setting)
+  if (fault !== undefined) return fault
+  const value = plan.kind === 'password' ? undefined : defaultValue(values, column.declared)
+  if (value === undefined) return limited
+  if (value !== expression) {
+    const complete = { ...limited, options: { ...limited.options, default: value } }
+    if (faultOf(complete, values, setting) === undefined) return complete
+  }
+  setting.notes.push({ table: table.name, column: column.name, why: `has the default ${String(column.declared)}, which is not taken over: on create it is ${plan.options.nullable === true ? 'null' : 'required'} unless you declare one` })
+  return limited
+}
+
+/** A unique text of the API has at most so many characters, whatever the column has. */
+function withinUnique (plan: FieldPlan): FieldPlan {
+  const { unique, maxLength = 0, ...options } = plan.options
+  return unique === true && maxLength > maxUniqueLength ? { ...plan, options: { ...options, unique } } : plan
+}
+
+/** Why a field cannot be declared, in the words of defineModel(). */
+function faultOf ({ name, kind, options }: FieldPlan, values: StorageName, { key, checks }: Setting): string | undefined {
+  // The model of a foreign key is not defined yet: its values stand for it.
+  const { onDelete, ...others } = options
+  const field: Field = kind === 'foreignKey' ? { kind: values, options: others } : { kind, options }
+  try {
+    const { columns }: Model = defineModel('Model', { [key.name]: key, [name]: field })
+    requireSoundDefaults('Model', columns, (column) => checks.ofValue(valueSchema(column)))
+    return undefined
+  } catch (error) {
+    return `cannot be a field: ${(error as Error).message}`
+  }
+}

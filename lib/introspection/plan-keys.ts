@@ -1,0 +1,60 @@
+import { keyName } from '../model/model.js'
+import type { Handle } from '../query/engine.js'
+import { readType, type ColumnRow } from '../vocabulary/catalog.js'
+import type { Dialect } from '../vocabulary/dialects.js'
+import type { FieldPlan, Note } from './model-plan.js'
+import { holdsUuids, isYes, type FoundTable } from './read-database.js'
+
+/** A table that can have a model, and its primary key. */
+export interface KeyedTable {
+  readonly table: FoundTable
+  readonly key: FieldPlan
+  readonly column: ColumnRow
+}
+
+/** The primary keys of tables, and why others can have no model. */
+export async function planKeys (handle: Handle, tables: readonly FoundTable[]): Promise<{ readonly keyed: readonly KeyedTable[], readonly leftOut: readonly Note[] }> {
+  const keyed: KeyedTable[] = []
+  const leftOut: Note[] = []
+  for (const table of tables) {
+    const found = await planKey(handle, table)
+    if (typeof found === 'string') leftOut.push({ table: table.name, why: found })
+    else keyed.push(found)
+  }
+  return { keyed, leftOut }
+}
+
+async function planKey (handle: Handle, table: FoundTable): Promise<KeyedTable | string> {
+  const { kind, name, key: [first, ...others] } = table
+  if (kind !== 'table') return `is a ${kind}`
+  if (!isPlainName(name)) return 'has a name that is not made of letters, digits and underscores, at most 60'
+  if (first === undefined) return 'has no primary key'
+  if (others.length > 0) return `has a primary key of several columns (${[first, ...others].join(', ')})`
+  const column = table.columns.find(({ name }) => name === first) as ColumnRow
+  if (!isPlainName(first)) return `has a primary key '${first}' whose name is not made of letters, digits and underscores`
+  const isKey = await keyKind(handle, table, column)
+  if (isKey === undefined) return `has a primary key '${first}' that is ${column.written === '' ? 'of no type' : column.written}, not an integer or a UUID`
+  const isGenerated = isYes(column.generated)
+  if (isYes(column.nullable) && !(isKey === 'key' && isGenerated)) return `has a primary key '${first}' that may be null`
+  const options = { ...(first !== keyName && { column: first }), ...(isKey === 'key' && !isGenerated && { generated: false }) }
+  return { table, column, key: { name: keyName, kind: isKey, options } }
+}
+
+/** Whether a name in the database can be that of a table or a column of a model. */
+export function isPlainName (name: string): boolean {
+  return /^[A-Za-z_][A-Za-z0-9_]{0,59}$/.test(name)
+}
+
+async function keyKind (handle: Handle, { name }: FoundTable, { name: column, type, written }: ColumnRow): Promise<'key' | 'uuid' | undefined> {
+  const { dialect } = handle
+  const kind = kindOf(dialect, type, written)
+  if (kind === 'uuid') return 'uuid'
+  if (kind === 'integer' || kind === 'bigint') return 'key'
+  // Engines without a type for UUIDs keep them as texts.
+  return kind === 'text' && dialect.storage.uuid.holds(readType(type, type).name) && await holdsUuids(handle, name, column) ? 'uuid' : undefined
+}
+
+function kindOf ({ catalog: { types } }: Dialect, type: string, written: string): string | undefined {
+  const described = readType(type, written)
+  return types[described.name]?.(described).kind
+}

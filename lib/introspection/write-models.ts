@@ -1,0 +1,72 @@
+import type { DatabasePlan, FieldPlan, ModelPlan, Note } from './model-plan.js'
+
+/**
+ * A TypeScript file that defines the models of a database.
+ *
+ * @returns a module that exports each model by its name, and all of them as `models`
+ */
+export function writeModels ({ models, leftOut }: DatabasePlan): string {
+  const parts = models.map((model, index) => writeModel(model, models.slice(0, index), models))
+  const list = `export const models = [${models.map(constantOf).join(', ')}] as const`
+  return `${[writeImports(models), ...comments(leftOut), ...parts, list].join('\n\n')}\n`
+}
+
+/** Names that the file has from elsewhere. */
+const imported = new Set(['Field', 'Model'])
+
+/** A constant cannot have the name of a type that the file imports. */
+function constantOf ({ name }: ModelPlan): string {
+  return imported.has(name) ? `${name}_` : name
+}
+
+function writeImports (models: readonly ModelPlan[]): string {
+  const kinds = new Set(models.flatMap(({ key, fields }) => [...key === undefined ? [] : [key.kind], ...fields.map(({ kind }) => kind)]))
+  const types = models.flatMap((model, index) => annotations(model, models.slice(0, index), models))
+  const names = [...[...kinds, ...models.length > 0 ? ['defineModel'] : []].sort(),
+    ...['Field', 'Model'].filter((type) => types.some((text) => text.includes(type))).map((type) => `type ${type}`)]
+  return names.length === 0 ? '// There is no table that can have a model.' : `import { ${names.join(', ')} } from 'fastify-rest-models'`
+}
+
+function annotations ({ fields }: ModelPlan, before: readonly ModelPlan[], all: readonly ModelPlan[]): string[] {
+  return fields.flatMap(({ target }) => target === undefined ? [] : [annotation(target, before, all)])
+}
+
+/** The compiler cannot infer the type of a model from one that is defined by it: such a one is named by what matters of it. */
+function annotation (target: string, before: readonly ModelPlan[], all: readonly ModelPlan[]): string {
+  if (before.some(({ table }) => table === target)) return ''
+  const { name, key } = planOf(target, all)
+  return key?.kind === 'uuid' ? `: Model<'${name}', { id: Field<'uuid'> }>` : ': Model'
+}
+
+function planOf (target: string, all: readonly ModelPlan[]): ModelPlan {
+  return all.find(({ table }) => table === target) as ModelPlan
+}
+
+function writeModel (model: ModelPlan, before: readonly ModelPlan[], all: readonly ModelPlan[]): string {
+  const { name, table, key, fields, notes } = model
+  const lines = [...key === undefined ? [] : [key], ...fields].map((field) => `  ${field.name}: ${writeField(field, before, all)}`)
+  const options = table === name.toLowerCase() ? '' : `, { table: ${literal(table)} }`
+  return [...comments(notes), `export const ${constantOf(model)} = defineModel('${name}', {\n${lines.join(',\n')}\n}${options})`].join('\n')
+}
+
+function writeField ({ kind, options, target }: FieldPlan, before: readonly ModelPlan[], all: readonly ModelPlan[]): string {
+  const reference = target === undefined ? [] : [`()${annotation(target, before, all)} => ${constantOf(planOf(target, all))}`]
+  const said = Object.entries(options).map(([name, value]) => `${name}: ${literal(value)}`)
+  return `${kind}(${[...reference, ...said.length === 0 ? [] : [`{ ${said.join(', ')} }`]].join(', ')})`
+}
+
+function literal (value: unknown): string {
+  const text = JSON.stringify(value)
+  return typeof value === 'string' && !/['\\]/.test(text) ? `'${text.slice(1, -1).replaceAll('\\"', '"')}'` : text
+}
+
+function comments (notes: readonly Note[]): string[] {
+  return notes.length === 0 ? [] : [notes.map((note) => `// ${describeNote(note)}`).join('\n')]
+}
+
+/** A note in one line. */
+export function describeNote ({ table, column, why }: Note): string {
+  const text = column === undefined ? `Table '${table}' is left out: it ${why}` : `Column '${column}' of table '${table}' ${why.startsWith('left out') ? `is ${why}` : why}`
+  // Names and defaults may hold anything, and the line may be shown by a terminal.
+  return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+}

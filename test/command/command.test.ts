@@ -1,0 +1,290 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { test, type Test } from 'tap'
+import { addDocumentation } from '../../lib/command/documentation.js'
+import { loadApp } from '../../lib/command/load-app.js'
+import { openDatabase, withDriver } from '../../lib/command/open-database.js'
+import { runCommand } from '../../lib/command/run.js'
+import { announce } from '../../lib/command/serve.js'
+import { serveDatabase } from '../../lib/command/serve-database.js'
+import { createTables } from '../../lib/index.js'
+import { openSqlite } from '../../lib/sqlite.js'
+import { makeChinook } from '../../scripts/chinook.js'
+import { engineNames } from '../engines/find-engine.js'
+import { requireDatabase } from '../engines/lacks.js'
+import { siteModels } from '../helper.js'
+import { startServer } from '../process.js'
+
+const main = resolve('dist/lib/command/main.js')
+
+/** A command as a shell runs it, and what it wrote. */
+async function run (...words: string[]): Promise<{ code: number, out: string, err: string }> {
+  return await runUntil(async () => {}, ...words)
+}
+
+async function runUntil (interrupted: (out: () => string) => Promise<unknown>, ...words: string[]): Promise<{ code: number, out: string, err: string }> {
+  const written = { out: '', err: '' }
+  const code = await runCommand(words, {
+    out: (text) => { written.out += `${text}\n` },
+    err: (text) => { written.err += `${text}\n` },
+    interrupted: async () => await interrupted(() => written.out)
+  })
+  return { code, ...written }
+}
+
+function folderFor (t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), 'command-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  return folder
+}
+
+async function siteFile (t: Test): Promise<string> {
+  const path = join(folderFor(t), 'site.db')
+  const db = openSqlite(path)
+  await createTables(db, siteModels)
+  await db.insertInto('user').values({ username: 'alice', password: 'x', email: 'alice@example.com' }).execute()
+  await db.destroy()
+  return path
+}
+
+async function chinookFile (t: Test): Promise<string> {
+  const path = join(folderFor(t), 'chinook.db')
+  const db = openSqlite(path)
+  await makeChinook(db, 'sqlite')
+  await db.destroy()
+  return path
+}
+
+test('help and version are no mistakes; nothing, an unknown command and an unknown option are', async (t) => {
+  for (const words of [['--help'], ['serve', '--help'], ['help', 'check']]) {
+    const { code, out } = await run(...words)
+    t.equal(code, 0, words.join(' '))
+    t.match(out, /Usage: fastify-rest-models/)
+  }
+  t.match(await run('--version'), { code: 0, out: `${JSON.parse(readFileSync('package.json', 'utf8')).version}\n` })
+  t.match(await run(), { code: 2, err: /introspect.*serve.*check/s })
+  t.match(await run('introspct', 'x'), { code: 2, err: /unknown command 'introspct'.*introspect/s })
+  t.match(await run('introspect'), { code: 2, err: /missing required argument 'database-url'/ })
+  t.match(await run('serve', 'sqlite:x', '--wirte'), { code: 2, err: /unknown option '--wirte'.*--write/s })
+})
+
+test('a database that cannot be opened is said to be so, with the remedy, and no file is made', async (t) => {
+  const folder = folderFor(t)
+  t.match(await run('introspect', 'oracle://localhost/x'), { code: 2, err: /begins with 'sqlite:', 'postgres:\/\/' or 'mariadb:\/\/'/ })
+  t.match(await run('introspect', 'site.db'), { code: 2, err: /begins with 'sqlite:'/ })
+  t.match(await run('introspect', `sqlite:${folder}/none.db`), { code: 2, err: /There is no file '.*none\.db'; none is created/ })
+  t.match(await run('introspect', 'sqlite::memory:'), { code: 2, err: /in memory is empty/ })
+  t.match(await run('serve', `sqlite:${folder}/none.db`, '--write'), { code: 2, err: /There is no file/ })
+  t.strictSame(readdirSync(folder), [])
+  writeFileSync(join(folder, 'text.db'), 'this is no database, although it is long enough to be looked at')
+  t.match(await run('introspect', `sqlite:${folder}/text.db`), { code: 1, err: /file is not a database/ })
+  t.match(await run('introspect', 'postgres://me:secret@127.0.0.1:1/site'), { code: 1, err: /ECONNREFUSED/ })
+  t.notMatch((await run('introspect', 'postgres://me:secret@/site')).err, /secret/)
+})
+
+test('a driver that is not installed is named with how to install it; other failures are passed on', async (t) => {
+  const missing = Object.assign(new Error("Cannot find package 'pg' imported from x"), { code: 'ERR_MODULE_NOT_FOUND' })
+  await t.rejects(withDriver({ driver: 'pg' }, async () => { throw missing }), { code: 'REST_MODELS_UNSUPPORTED_DATABASE', message: "The package 'pg' is not installed; run: npm install pg" })
+  await t.rejects(withDriver({ driver: 'mysql2' }, async () => { throw missing }), missing)
+})
+
+test('introspect writes a file, or to standard output, and says beside it what is left out', async (t) => {
+  const path = await chinookFile(t)
+  const before = readFileSync(path)
+  const shown = await run('introspect', `sqlite:${path}`)
+  t.match(shown, { code: 0, err: /^Table 'PlaylistTrack' is left out: it has a primary key of several columns \(PlaylistId, TrackId\)\n$/ })
+  t.match(shown.out, "export const Artist = defineModel('Artist', {\n  id: key({ column: 'ArtistId' }),")
+  const file = join(folderFor(t), 'models.ts')
+  t.match(await run('introspect', `sqlite:${path}`, '--output', file, '--table', 'Artist', 'Genre'), { code: 0, out: '', err: /2 models are in .*models\.ts/ })
+  t.match(readFileSync(file, 'utf8'), 'export const models = [Artist, Genre] as const\n')
+  t.match(await run('introspect', `sqlite:${path}`, '--table', 'Artst'), { code: 2, err: /no table 'Artst', did you mean 'Artist'/ })
+  t.match(await run('introspect', `sqlite:${path}`, '--output', '/nowhere/x.ts'), { code: 1, err: /ENOENT/ })
+  t.same(readFileSync(path), before, 'the database is as it was')
+})
+
+test('D-94: serve serves a database read-only, without what looks secret, with a page, until it is interrupted', async (t) => {
+  const path = await siteFile(t)
+  const before = readFileSync(path)
+  const { code, out, err } = await runUntil(async (out) => {
+    const address = /http:\/\/127\.0\.0\.1:\d+/.exec(out())?.[0] ?? ''
+    t.match(await (await fetch(`${address}/api/user/`)).json(), { objects: [{ id: 1, username: 'alice', email: 'alice@example.com' }] })
+    t.notOk('password' in (await (await fetch(`${address}/api/user/1/`)).json() as object))
+    t.equal((await fetch(`${address}/api/note/`, { method: 'POST', body: '{"message":"x"}' })).status, 401)
+    t.equal((await fetch(`${address}/documentation/`)).status, 200)
+    const document = await (await fetch(`${address}/documentation/json`)).json() as { paths: object }
+    t.ok('/api/user/{id}/' in document.paths)
+    t.notOk(/password|"post"|"delete"/.test(JSON.stringify(document)), 'neither hidden names nor what nobody may do')
+  }, 'serve', `sqlite:${path}`, '--port', '0')
+  t.equal(code, 0, err)
+  t.match(out, /Serving 4 tables on/)
+  t.match(err, /Not shown, since they look secret: user\.password/)
+  t.same(readFileSync(path), before, 'the database is as it was')
+})
+
+test('D-95: serve writes only if it is told to, and only on this machine', async (t) => {
+  const path = await siteFile(t)
+  for (const host of ['0.0.0.0', '::', 'example.com', '127.0.0.1.example.com']) t.match(await run('serve', `sqlite:${path}`, '--write', '--host', host), { code: 2, err: /--write lets anybody write/ })
+  const { code } = await runUntil(async (out) => {
+    const address = /http:\/\/[^/]+/.exec(out())?.[0] ?? ''
+    const made = await fetch(`${address}/api/note/`, { method: 'POST', body: '{"message":"x"}' })
+    t.equal(made.status, 201)
+    t.equal((await fetch(`${address}${made.headers.get('location')}`, { method: 'DELETE' })).status, 204)
+  }, 'serve', `sqlite:${path}`, '--write', '--port', '0', '--host', 'localhost', '--table', 'note')
+  t.equal(code, 0)
+})
+
+test('serve shows what looks secret if it is named, and knows its columns and ports', async (t) => {
+  const path = await siteFile(t)
+  const { app, hidden } = await serveDatabase(`sqlite:${path}`, { include: ['user.password'] })
+  t.match((await app.inject('/api/user/1/')).json(), { password: 'x' })
+  t.strictSame(hidden, [])
+  await app.close()
+  t.match(await run('serve', `sqlite:${path}`, '--include', 'user.pasword'), { code: 2, err: /'user\.pasword' is no column that is served, as table\.column, did you mean 'user\.password'/ })
+  for (const port of ['http', '-1', '65536', '1.5']) t.match(await run('serve', `sqlite:${path}`, `--port=${port}`), { code: 2, err: /--port is a number from 0 to 65535/ })
+  const taken = createServer().listen(0, '127.0.0.1')
+  t.teardown(() => taken.close())
+  await new Promise((resolve) => taken.once('listening', resolve))
+  const { port } = taken.address() as { port: number }
+  t.match(await run('serve', `sqlite:${path}`, '--port', String(port)), { code: 1, err: /EADDRINUSE/ })
+})
+
+test('Chinook is served: keys of other names, joins, decimals', async (t) => {
+  const { app, models, notes } = await serveDatabase(`sqlite:${await chinookFile(t)}`)
+  t.teardown(async () => { await app.close() })
+  t.equal(models.length, 10)
+  t.match(notes, [{ table: 'PlaylistTrack' }])
+  t.match((await app.inject('/api/track/?Genre__Name=Rock')).json(), { objects: [{ id: 1, Name: 'Fence Posts', UnitPrice: '0.99' }] })
+})
+
+for (const engine of engineNames) {
+  test(`Chinook is served from ${engine}`, async (t) => {
+    const url = await requireDatabase(t, engine)
+    if (url === undefined) return
+    const db = await openDatabase(url, { readOnly: false })
+    await makeChinook(db, engine)
+    await db.destroy()
+    const { app } = await serveDatabase(url)
+    t.match((await app.inject('/api/album/?Artist__Name__like=Null%25')).json(), { objects: [{ id: 2, Title: 'Undefined Behaviour', Artist_id: 2 }] })
+    t.match((await app.inject('/api/customer/1/')).json(), { id: 1, SupportRep_id: 2, Country: 'Norway' })
+    await app.close()
+  })
+}
+
+test('without the packages of the page, serve goes on and says what to install', async (t) => {
+  const missing = (name: string) => async (): Promise<never> => { throw Object.assign(new Error(`Cannot find package '${name}'`), { code: 'ERR_MODULE_NOT_FOUND' }) }
+  const packages = { swagger: missing('@fastify/swagger'), swaggerUi: missing('@fastify/swagger-ui') }
+  const served = await serveDatabase(`sqlite:${await siteFile(t)}`, {}, packages)
+  t.teardown(async () => { await served.app.close() })
+  t.equal((await served.app.inject('/api/note/')).statusCode, 200)
+  let said = ''
+  announce('http://x', served, { out: () => {}, err: (text) => { said += `${text}\n` }, interrupted: async () => {} })
+  t.match(said, 'There is no page of documentation; for one, run: npm install @fastify/swagger @fastify/swagger-ui')
+  const broken = { ...packages, swagger: async () => { throw new TypeError('broken') } }
+  await t.rejects(addDocumentation(served.app, { write: false, packages: broken }), { message: 'broken' })
+})
+
+const site = `
+import Fastify from 'fastify'
+import restModels, { adminAuth, createTables, userAuth } from 'fastify-rest-models'
+import { openSqlite } from 'fastify-rest-models/sqlite'
+import { models, User, Message } from '${resolve('dist/examples/site/models.js')}'
+`
+const body = `
+  const db = openSqlite(':memory:')
+  await createTables(db, models)
+  app.addHook('onClose', () => db.destroy())
+  await app.register(restModels, { db })
+  app.restModels.register(User, { auth: userAuth(User) })
+  await app.restModels.setup()
+`
+
+/** A module beside the package, which it imports by its name. */
+function moduleFor (t: Test, text: string): string {
+  const folder = mkdtempSync(resolve('.tap', 'module-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  const path = join(folder, 'app.mjs')
+  writeFileSync(path, text)
+  return path
+}
+
+test('D-96: check prints who may do what, what is dangerous and what has no index; strictly, danger is a failure', (t) => {
+  const path = moduleFor(t, `${site} export default async function (app) {${body}}`)
+  const check = (...options: string[]) => spawnSync(process.execPath, [main, 'check', path, ...options])
+  const { status, stdout, stderr } = check()
+  t.equal(status, 0, stderr.toString())
+  const text = stdout.toString()
+  t.match(text, 'user: list anybody, read anybody, create users, update users, delete users')
+  t.match(text, /│ password +│ anybody +│ - +│ - +│ users +│ users +│/)
+  t.match(text, /│ user +│ admin +│ gives power over others, and users may write it/)
+  t.match(text, /│ user +│ ordering +│ join_date +│/)
+  t.equal(check('--strict').status, 1)
+  t.end()
+})
+
+test('a module may export an app, a function that gives one, or a plugin', async (t) => {
+  const { resolve: path } = { resolve: (text: string) => moduleFor(t, text) }
+  const start = "import Fastify from 'fastify'\n"
+  const app = await loadApp(path(`${start} export const app = Fastify()`))
+  t.type(app.inject, 'function')
+  t.type((await loadApp(path(`${start} export default Promise.resolve(Fastify())`))).inject, 'function')
+  t.type((await loadApp(path(`${start} export const make = async () => Fastify()`), 'make')).inject, 'function')
+  t.ok((await loadApp(path("export default async (app) => { app.decorate('mine', 1) }"))).hasDecorator('mine'))
+})
+
+test('check says what is wrong with a module, and checks an app that is safe', async (t) => {
+  t.match(await run('check', 'nowhere.js'), { code: 2, err: /There is no file 'nowhere\.js'/ })
+  t.match(await run('check', moduleFor(t, 'export const x = 1')), { code: 2, err: /has no export 'default' or 'app'; name an export by --export/ })
+  t.match(await run('check', moduleFor(t, 'export const build = 1'), '--export', 'biuld'), { code: 2, err: /has no app or function under 'biuld', did you mean 'build'/ })
+  t.match(await run('check', moduleFor(t, "throw new Error('no database here')")), { code: 1, err: /cannot be imported: no database here/ })
+  t.match(await run('check', moduleFor(t, 'throw 1')), { code: 1, err: /cannot be imported: 1/ })
+  const typescript = join(folderFor(t), 'app.ts')
+  writeFileSync(typescript, 'export const app: = 1')
+  t.match(await run('check', typescript), { code: 1, err: /for TypeScript, compile it first/ })
+  t.match(await run('check', moduleFor(t, "export default () => { throw new Error('first', { cause: new AggregateError([new Error('a'), new Error('b')]) }) }")), { code: 1, err: 'error: first: a; b' })
+  t.match(await run('check', moduleFor(t, 'export default () => { throw 7 }')), { code: 1, err: 'error: 7' })
+  const empty = moduleFor(t, "import Fastify from 'fastify'\n export default () => Fastify()")
+  t.match(await run('check', empty), { code: 2, err: /The app has no resources/ })
+  const lib = (name: string): string => JSON.stringify(resolve('lib', name))
+  const safe = moduleFor(t, `
+    import restModels, { createTables, defineModel, key } from ${lib('index.ts')}
+    import { openSqlite } from ${lib('sqlite.ts')}
+    export const app = async (app) => {
+      const db = openSqlite(':memory:')
+      app.addHook('onClose', () => db.destroy())
+      const Thing = defineModel('Thing', { id: key() })
+      await createTables(db, [Thing])
+      await app.register(restModels, { db })
+      app.restModels.register(Thing)
+      await app.restModels.setup()
+    }`)
+  const { code, out } = await run('check', safe, '--strict')
+  t.equal(code, 0, out)
+  t.match(out, /Nothing dangerous was found\.\n$/)
+})
+
+test('the program itself serves until SIGTERM, introspects, and ends with the code of what it did', async (t) => {
+  const path = await siteFile(t)
+  const introspected = spawnSync(process.execPath, [main, 'introspect', `sqlite:${path}`])
+  t.equal(introspected.status, 0)
+  t.match(introspected.stdout.toString(), 'export const models = [User, Message, Note, Relationship] as const')
+  t.equal(spawnSync(process.execPath, [main, 'introspect', 'nothing']).status, 2)
+  const script = join(moduleFor(t, ''), '..', 'serve.mjs')
+  writeFileSync(script, `process.argv.push('serve', 'sqlite:${path}', '--port', '0')\nawait import(${JSON.stringify(main)})`)
+  const server = await startServer(t, script, { cwd: folderFor(t) })
+  t.equal((await fetch(`${server.address}/api/note/`)).status, 200)
+  t.equal(await server.stop(), 0)
+  t.ok(existsSync(path))
+})
+
+test('the program is run with the words of its process', async (t) => {
+  const { argv, exitCode } = process
+  t.teardown(() => Object.assign(process, { argv, exitCode }))
+  process.argv = [...argv.slice(0, 2), '--version']
+  const said = t.capture(console, 'log')
+  await import('../../lib/command/main.js')
+  t.strictSame(said().map(({ args }) => args), [[JSON.parse(readFileSync('package.json', 'utf8')).version]])
+  t.equal(process.exitCode, 0)
+})

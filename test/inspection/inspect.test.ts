@@ -1,0 +1,149 @@
+import Fastify, { type FastifyInstance } from 'fastify'
+import { sql } from 'kysely'
+import { test, type Test } from 'tap'
+import restModels, {
+  adminAuth, boolean, createTables, defineModel, foreignKey, json, key, password, text, userAuth, uuid, type Model, type Policy, type ResourceRegistry
+} from '../../lib/index.js'
+import { inspect, type Inspection } from '../../lib/inspection/inspect.js'
+import { engine, openDatabase } from '../database.js'
+import { Message, Note, Relationship, registerSite, siteModels, User } from '../helper.js'
+
+async function build (t: Test, models: readonly Model[], register: (registry: ResourceRegistry) => void, decorator = 'restModels'): Promise<FastifyInstance> {
+  const db = await openDatabase(t)
+  await createTables(db, models)
+  const app = Fastify()
+  t.teardown(async () => { await app.close() })
+  await app.register(restModels, { db, decorator })
+  const registry = Reflect.get(app, decorator) as ResourceRegistry
+  register(registry)
+  await registry.setup()
+  return app
+}
+
+function dangersFrom ({ dangers }: Inspection): string[] {
+  return dangers.map(({ resource, field, why }) => `${[resource, field].filter((part) => part !== undefined).join('.')}: ${why}`)
+}
+
+test('who may do what with the example is told by resource and field', async (t) => {
+  const { resources, dangers } = await inspect(await build(t, siteModels, registerSite))
+  t.strictSame(dangers, [])
+  const [user, , message, note] = resources
+  t.strictSame(user?.operations, { list: 'anybody', read: 'anybody', create: 'admins', update: 'admins', delete: 'admins' })
+  t.strictSame(user?.fields.find(({ field }) => field === 'password'), { field: 'password', read: 'nobody', filter: 'nobody', order: 'nobody', create: 'admins', update: 'admins' })
+  t.strictSame(message?.operations, { list: 'anybody', read: 'anybody', create: 'users', update: 'owner', delete: 'owner' })
+  t.strictSame(message?.fields.map(({ field, create, update }) => [field, create, update]), [
+    ['id', 'nobody', 'nobody'], ['user', 'nobody', 'nobody'], ['content', 'users', 'owner'], ['pub_date', 'users', 'owner']
+  ])
+  t.strictSame(note?.operations, { list: 'anybody', read: 'anybody', create: 'nobody', update: 'nobody', delete: 'nobody' })
+})
+
+test('what is dangerous is flagged, and the same without the mistake is not', async (t) => {
+  const Vault = defineModel('Vault', { api_key: text(), accessToken: text(), tokens: text(), password_hash: text({ nullable: true }), plain: text() })
+  const Account = defineModel('Account', { user: foreignKey(() => User), role: text({ default: 'x' }), is_admin: boolean({ default: false }) })
+  const models = [...siteModels, Vault, Account]
+  const wrong = await inspect(await build(t, models, (registry) => {
+    registry.register(User, { auth: userAuth(User) })
+    registry.register(Message, { auth: userAuth(User), ownerField: 'user' })
+    registry.register(Message, { auth: userAuth(User), path: 'messages' })
+    registry.register(Vault, { exclude: ['accessToken'], filterable: ['accessToken'] })
+    registry.register(Account, { auth: { ...adminAuth(User), open: ['create'], permits: () => false } })
+  }))
+  t.strictSame(dangersFrom(wrong), [
+    'user: users may change other users, their passwords too',
+    'user.password: looks secret, and anybody may read it',
+    'user.admin: gives power over others, and users may write it',
+    "messages: users may write each other's records: it refers to users by user, but has no ownerField",
+    "messages.user: says who owns a record in resource 'message', and users may write it here",
+    'vault.api_key: looks secret, and anybody may read it',
+    'vault.accessToken: looks secret, and anybody can find its values out by filters',
+    'vault.password_hash: looks secret, and anybody may read it',
+    'account: anybody may create without logging in',
+    'account.role: gives power over others, and anybody may write it',
+    'account.is_admin: gives power over others, and anybody may write it'
+  ])
+  const right = await inspect(await build(t, models, (registry) => {
+    registry.register(User, { auth: adminAuth(User), exclude: ['password'] })
+    registry.register(Message, { auth: userAuth(User), ownerField: 'user' })
+    registry.register(Message, { auth: adminAuth(User), path: 'messages' })
+    registry.register(Vault, { exclude: ['api_key', 'accessToken', 'password_hash'] })
+    registry.register(Account, { auth: userAuth(User), ownerField: 'user', readOnly: ['role', 'is_admin'] })
+  }))
+  t.strictSame(dangersFrom(right), [])
+})
+
+test('users who create themselves, and passwords that everybody starts with, are flagged', async (t) => {
+  const Person = defineModel('Person', { username: text(), password: password({ default: 'letmein' }), active: boolean({ default: true }), note: text({ default: '' }) })
+  const auth = { ...adminAuth(Person, { admin: 'active' }), open: ['list', 'read', 'create'] } satisfies Policy
+  const found = await inspect(await build(t, [Person], (registry) => { registry.register(Person, { auth, exclude: ['password'] }) }))
+  t.strictSame(dangersFrom(found), [
+    'person: anybody may create without logging in', 'person: anybody may create users who can log in', 'person.password: is a password with a default'
+  ])
+})
+
+test('a policy of one\'s own is asked about a user and an admin, with the keys of its users', async (t) => {
+  const Person = defineModel('Person', { id: uuid(), name: text() })
+  const asked: unknown[] = []
+  const policy: Policy = {
+    open: [],
+    users: Person,
+    authenticator: () => async () => null,
+    permits: (user, operation) => {
+      asked.push(typeof user.id)
+      if (operation === 'delete') throw new TypeError('Who is this?')
+      return user.admin || operation === 'list'
+    }
+  }
+  const { resources: [person] } = await inspect(await build(t, [Person], (registry) => { registry.register(Person, { auth: policy }) }))
+  t.strictSame(person?.operations, { list: 'users', read: 'admins', create: 'admins', update: 'admins', delete: 'nobody' })
+  t.equal(person?.fields[1]?.read, 'users', 'a list shows it as well')
+  t.strictSame(new Set(asked), new Set(['string']))
+})
+
+test('D-97: filters and orderings without an index are found by asking the database', async (t) => {
+  const Tag = defineModel('Tag', { id: uuid(), word: text({ unique: true }), extra: json({ nullable: true }), other: foreignKey((): Model => Tag, { nullable: true }) })
+  const app = await build(t, [...siteModels, Tag], (registry) => {
+    registry.register(User, { exclude: ['password', 'email', 'active', 'admin'], filterable: ['email'] })
+    registry.register(Message)
+    registry.register(Relationship, { filterable: ['to_user__active'] })
+    registry.register(Note)
+    registry.register(Tag)
+  })
+  const { unindexed } = await inspect(app)
+  const names = unindexed.map(({ resource, use, name }) => `${resource} ${use} ${name}`).filter((name) => !/ordering (?:username|content|message|word|email)$/.test(name))
+  t.strictSame(names.sort(), [
+    'message filter content', 'message filter pub_date', 'message filter user__email', 'message filter user__join_date', 'message ordering pub_date', 'note filter created', 'note filter message', 'note ordering created',
+    'relationship filter from_user__email', 'relationship filter from_user__join_date', 'relationship filter to_user__active', 'relationship filter to_user__email', 'relationship filter to_user__join_date',
+    'tag filter extra', 'tag filter other__extra', ...engine === 'postgres' ? ['tag ordering other'] : [], 'user filter email', 'user filter join_date', 'user ordering join_date'
+  ])
+  // On PostgreSQL an index of a nullable column has to say that nulls come first.
+  const texts = unindexed.filter(({ use, name }) => use === 'ordering' && ['username', 'word'].includes(name)).length
+  t.equal(texts, engine === 'mariadb' ? 2 : 0, 'on MariaDB no index serves an ordering by text')
+})
+
+test('an index that is made is found, on an empty table and on one with rows', async (t) => {
+  const db = await openDatabase(t)
+  await createTables(db, siteModels)
+  await sql`create index by_date on note (created)`.execute(db)
+  await sql`create index by_moment on message (pub_date)`.execute(db)
+  for (let count = 0; count < 5; count++) await db.insertInto('note').values({ message: `${count}` }).execute()
+  const app = Fastify()
+  t.teardown(async () => { await app.close() })
+  await app.register(restModels, { db })
+  app.restModels.register(Note).register(Message)
+  await app.restModels.setup()
+  const { unindexed } = await inspect(app)
+  t.strictSame(unindexed.filter(({ name }) => ['created', 'pub_date'].includes(name)), [])
+  t.ok(unindexed.some(({ name }) => name === 'message'))
+})
+
+test('a key that others give is one that nobody creates, and a container is found under any name', async (t) => {
+  const Genre = defineModel('Genre', { id: key({ generated: false }), name: text({ nullable: true }) })
+  const { resources: [genre] } = await inspect(await build(t, [Genre], (registry) => { registry.register(Genre, { auth: { open: ['list', 'create'], authenticator: () => async () => null, permits: () => false } }) }, 'music'))
+  t.match(genre, { resource: 'genre', operations: { list: 'anybody', create: 'nobody' } })
+})
+
+test('an app without resources is refused with the remedy', async (t) => {
+  const app = Fastify()
+  t.teardown(async () => { await app.close() })
+  await t.rejects(inspect(app), { code: 'REST_MODELS_INVALID_OPTIONS', message: /has no resources: register the plugin on the app itself.*setup\(\)/ })
+})
