@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { engineNames, findEngine, variableOf, type EngineName, type FoundEngine, type MissingEngine } from '../test/engines/find-engine.js'
 import { reasonOf } from '../test/engines/sql.js'
+import { groupFiles } from './groups.js'
 import { buildTap, interruption, listenForSignals, runTap, toLine, type Outcome } from './run-tap.js'
 
 /**
@@ -13,6 +14,7 @@ import { buildTap, interruption, listenForSignals, runTap, toLine, type Outcome 
 const runOnce: Readonly<Record<string, string>> = {
   'architecture.test.ts': 'reads the sources',
   'connect.test.ts': 'opens both servers itself',
+  'decisions/numbers.test.ts': 'compares a document with the names of the tests',
   differential: 'opens all engines itself',
   'encapsulation.test.ts': 'about Fastify',
   'engines/': 'starts its own servers',
@@ -30,6 +32,7 @@ const runOnce: Readonly<Record<string, string>> = {
   'security/authentication.test.ts': 'about headers and passwords; logging in is in conformance/authentication.test.ts',
   'security/bodies.test.ts': 'about bodies, which are read before any statement',
   'security/browsers.test.ts': 'about headers, which are judged before any statement',
+  'security/numbers.test.ts': 'compares a document with the names of the tests',
   'sqlite.test.ts': 'about SQLite',
   'types.test.ts': 'checked by the compiler'
 }
@@ -67,10 +70,10 @@ async function runAll (engines: Engines): Promise<readonly Outcome[]> {
     console.log(`\nTests on ${name}:`)
     return await runTap(name, [...options, ...args], { ...env, TEST_ENGINE: name })
   }
-  const outcomes = [await run('sqlite', [...coverage(engines), ...files])]
+  const outcomes = [await run('sqlite', [...coverage(engines), ...files.length > 0 ? files : groupFiles(testFiles())])]
   for (const [name, { url }] of engines) {
     if (url === undefined || interruption() !== undefined) continue
-    outcomes.push(await run(name, ['--disable-coverage', ...files.length > 0 ? files : contractFiles()]))
+    outcomes.push(await run(name, ['--disable-coverage', ...files.length > 0 ? files : groupFiles(contractFiles())]))
   }
   return outcomes
 }
@@ -89,9 +92,12 @@ function coverage (engines: Engines): string[] {
 }
 
 function contractFiles (): string[] {
+  return testFiles().filter((file) => !Object.keys(runOnce).some((start) => file.startsWith(start)))
+}
+
+function testFiles (): string[] {
   const folder = fileURLToPath(new URL('../test/', import.meta.url))
-  const all = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.test.ts'))
-  return all.filter((file) => !Object.keys(runOnce).some((start) => file.startsWith(start))).sort().map((file) => `test/${file}`)
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.test.ts')).sort()
 }
 
 function report (outcomes: readonly Outcome[], engines: Engines): void {

@@ -1,0 +1,56 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** Files, and folders, of test that have a process of their own. The others share one with their neighbours. */
+const alone: Readonly<Record<string, string>> = {
+  'connect.test.ts': 'starts a server, and waits for connections that are lost',
+  'differential.test.ts': 'takes as long as a group',
+  'engines/': 'ends processes with their servers',
+  'example.test.ts': 'starts processes',
+  'failover/': 'measures how long others wait',
+  'processes/': 'starts processes',
+  'properties/': 'take as long as a group',
+  'readme.test.ts': 'starts processes',
+  'reliability/': 'starts and ends processes',
+  'security/authentication.test.ts': 'compares times',
+  'security/cost.test.ts': 'measures time and memory',
+  'sqlite.test.ts': 'measures time'
+}
+
+/** So many files share a process. */
+const size = 5
+const root = fileURLToPath(new URL('..', import.meta.url))
+const groups = join('.tap', 'groups')
+
+/**
+ * Files for tap to run, each in a process, that run all files of test which are given. Before its first test a process
+ * has to load Fastify, Kysely, the drivers and so on, which takes as much CPU as the tests of most files do.
+ *
+ * @param files  paths in test
+ * @returns paths from the root: of the files themselves, or of files in .tap that import some of them
+ */
+export function groupFiles (files: readonly string[]): string[] {
+  const isAlone = (file: string): boolean => Object.keys(alone).some((start) => file.startsWith(start))
+  const shared = files.filter((file) => !isAlone(file))
+  rmSync(join(root, groups), { recursive: true, force: true })
+  mkdirSync(join(root, groups), { recursive: true })
+  return [
+    ...files.filter(isAlone).map((file) => `test/${file}`),
+    ...[...new Set(shared.map((file) => dirname(file)))].flatMap((folder) => {
+      return chunks(shared.filter((file) => dirname(file) === folder)).map((chunk, index) => writeGroup(`${folder === '.' ? 'test' : folder.replaceAll('/', '-')}-${index + 1}.ts`, chunk))
+    })
+  ]
+}
+
+/** As many as are needed, of about the same size. */
+function chunks (files: readonly string[]): string[][] {
+  const count = Math.ceil(files.length / size)
+  return Array.from({ length: count }, (_, index) => files.filter((_file, position) => position % count === index))
+}
+
+function writeGroup (name: string, files: readonly string[]): string {
+  const lines = files.map((file) => `comment('test/${file}')\nawait import('../../test/${file.replace(/ts$/, 'js')}')\n`)
+  writeFileSync(join(root, groups, name), `import { comment } from 'tap'\n\n${lines.join('')}`)
+  return join(groups, name)
+}
