@@ -8,7 +8,7 @@ source scripts/check.sh
 root=$PWD
 tarball=$(realpath "$1")
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+trap 'wait; rm -rf "$work"' EXIT
 
 own=$(node -p 'parseInt(process.versions.node)')
 quiet='--no-audit --no-fund --loglevel=error'
@@ -41,6 +41,11 @@ types () (
       --module "$2" --moduleResolution "$3" consumer.ts
 )
 
+# Downloaded beside what comes first.
+for version in 22 24 26; do
+  if (( version != own )); then start "node$version" npm install $quiet --prefix "$work/node$version" "node@$version"; fi
+done
+
 first=$work/own
 driver=$(( own < 22 ? 12 : 13 ))
 need "the package installs, with kysely 0.28 and better-sqlite3 $driver" consumer "$first" 0.28 "$driver"
@@ -58,7 +63,7 @@ fi
 newest=node
 for version in 22 24 26; do
   if (( version == own )); then continue; fi
-  check "node $version is there" npm install $quiet --prefix "$work/node$version" "node@$version"
+  check "node $version is there" finish "node$version"
   binary=$work/node$version/node_modules/node/bin/node
   if [[ ! -x $binary ]]; then continue; fi
   scripts/check-example.sh "$binary" "$second"

@@ -18,3 +18,23 @@ need () {
     exit 0
   fi
 }
+
+# start NAME COMMAND...: a command that goes on beside what follows. finish NAME: waits for it, prints what it printed, and ends
+# as it did: `check 'what it is' finish NAME`.
+declare -A pids=() logs=()
+
+start () {
+  local name=$1
+  shift
+  logs[$name]=$(mktemp)
+  "$@" > "${logs[$name]}" 2>&1 &
+  pids[$name]=$!
+}
+
+finish () {
+  local code=0
+  wait "${pids[$1]}" || code=$?
+  cat "${logs[$1]}"
+  rm "${logs[$1]}"
+  return "$code"
+}
