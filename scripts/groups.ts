@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 /** Files, and folders, of test that have a process of their own. The others share one with their neighbours. */
 const alone: Readonly<Record<string, string>> = {
-  'connect.test.ts': 'counts the connections of its process',
+  'connect.test.ts': 'starts a server, and waits for connections that are lost',
   'differential.test.ts': 'takes as long as a group',
   'engines/': 'ends processes with their servers',
   'example.test.ts': 'starts processes',
@@ -38,7 +38,7 @@ export function groupFiles (files: readonly string[]): string[] {
   return [
     ...files.filter(isAlone).map((file) => `test/${file}`),
     ...[...new Set(shared.map((file) => dirname(file)))].flatMap((folder) => {
-      return chunks(shared.filter((file) => dirname(file) === folder)).map((chunk, index) => writeGroup(`${folder === '.' ? 'test' : folder}-${index + 1}.ts`, chunk))
+      return chunks(shared.filter((file) => dirname(file) === folder)).map((chunk, index) => writeGroup(`${folder === '.' ? 'test' : folder.replaceAll('/', '-')}-${index + 1}.ts`, chunk))
     })
   ]
 }
