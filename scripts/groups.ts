@@ -4,14 +4,20 @@ import { fileURLToPath } from 'node:url'
 
 /** Files, and folders, of test that have a process of their own. The others share one with their neighbours. */
 const alone: Readonly<Record<string, string>> = {
+  'browser.test.ts': 'starts a browser',
+  'client/': 'runs the compiler',
+  'command/': 'starts processes',
   'connect.test.ts': 'starts a server, and waits for connections that are lost',
   'differential.test.ts': 'takes as long as a group',
+  'documentation/': 'starts processes',
   'engines/': 'ends processes with their servers',
   'example.test.ts': 'starts processes',
   'failover/': 'measures how long others wait',
+  'neighbours/': 'starts processes, and looks at whole apps',
+  'openapi/': 'runs the compiler',
   'processes/': 'starts processes',
   'properties/': 'take as long as a group',
-  'readme.test.ts': 'starts processes',
+  'recipes.test.ts': 'starts processes',
   'reliability/': 'starts and ends processes',
   'security/authentication.test.ts': 'compares times',
   'security/cost.test.ts': 'measures time and memory',

@@ -37,7 +37,7 @@ const build = async (t: Test) => {
   return site
 }
 
-test('D-91: a primary key in a column of another name is `id` to clients, in records, paths, links and filters', async (t) => {
+test('D-83: a primary key in a column of another name is `id` to clients, in records, paths, links and filters', async (t) => {
   const { get, post, put, delete: remove } = await build(t)
   const first = await post('/api/post/', { title: 'a' }, { as: 'alice' })
   t.equal(first.statusCode, 201, first.body)
@@ -57,7 +57,7 @@ test('D-91: a primary key in a column of another name is `id` to clients, in rec
   t.equal((await get(`/api/post/${second.id}/`)).statusCode, 404)
 })
 
-test('D-91: what the database refuses is explained by fields, whatever the column of the key is called', async (t) => {
+test('D-83: what the database refuses is explained by fields, whatever the column of the key is called', async (t) => {
   const { post, put, delete: remove } = await build(t)
   const { id } = (await post('/api/post/', { title: 'a' }, { as: 'alice' })).json<RecordOf<typeof Post>>()
   const { id: other } = (await post('/api/post/', { title: 'b', reply_to: id }, { as: 'alice' })).json<RecordOf<typeof Post>>()
@@ -68,7 +68,7 @@ test('D-91: what the database refuses is explained by fields, whatever the colum
   t.match((await remove(`/api/post/${id}/`, { as: 'alice' })).json(), { statusCode: 409, code: 'REST_MODELS_STILL_REFERENCED' })
 })
 
-test('D-91: a UUID may be in a column of another name as well', async (t) => {
+test('D-83: a UUID may be in a column of another name as well', async (t) => {
   const { get, post, db } = await build(t)
   const { id } = (await post('/api/label/', { word: 'x' })).json<RecordOf<typeof Label>>()
   t.match(await db.selectFrom('label').selectAll().execute(), [{ LabelId: id, word: 'x' }])
@@ -76,7 +76,7 @@ test('D-91: a UUID may be in a column of another name as well', async (t) => {
   t.strictSame(valuesOf(await get('/api/post/?label__word=x'), 'label_id'), [id])
 })
 
-test('D-91: tables are made with the key under its name, and `key()` without options is what is there without it', async (t) => {
+test('D-83: tables are made with the key under its name, and `key()` without options is what is there without it', async (t) => {
   const plain = await openDatabase(t)
   const declared = await openDatabase(t)
   await createTables(plain, [defineModel('Thing', { word: text() })])
@@ -84,7 +84,7 @@ test('D-91: tables are made with the key under its name, and `key()` without opt
   t.strictSame(await definitions(declared), await definitions(plain))
 })
 
-test('D-91: an integer key that the database does not generate can be read, changed and deleted, but no record is created', async (t) => {
+test('D-83: an integer key that the database does not generate can be read, changed and deleted, but no record is created', async (t) => {
   const Genre = defineModel('Genre', { id: key({ column: 'GenreId', generated: false }), name: text({ nullable: true }) })
   const db = await openDatabase(t)
   await sql`create table genre (${sql.ref('GenreId')} int not null primary key, name text)`.execute(db)
@@ -101,7 +101,7 @@ test('D-91: an integer key that the database does not generate can be read, chan
   t.equal((await db.selectFrom('genre').selectAll().execute()).length, 1)
 })
 
-test('D-91: the types of tables know the column of the key', (t) => {
+test('D-83: the types of tables know the column of the key', (t) => {
   const row: Pick<DatabaseOf<[typeof Post], 'postgres'>['posts'], 'title'> & { PostId: unknown } = { PostId: 1, title: 'a' }
   const name: keyof DatabaseOf<[typeof Label]>['label'] = 'LabelId'
   // @ts-expect-error the key has another name

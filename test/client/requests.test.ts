@@ -56,7 +56,7 @@ test('a request goes to its path under the base URL and the prefix, with the bod
   }
 })
 
-test('D-89 credentials are sent as UTF-8, alone, and are not told by the client', async (t) => {
+test('D-81 credentials are sent as UTF-8, alone, and are not told by the client', async (t) => {
   const { client, sent } = scripted([{}], { username: 'jürgen', password: 'pä:ß€😀' })
   await client.user.read(1)
   t.match(sent[0], { credentials: 'omit', headers: { authorization: basic('jürgen', 'pä:ß€😀') } }, 'a browser neither adds a login of its own nor asks for one')
@@ -94,7 +94,7 @@ test('options that cannot be used are refused by name, without their values', as
   await t.rejects(scripted([{}], { token: 'secret\n' }).client.user.read(1), { name: 'TypeError', message: "the header 'authorization' has characters that cannot be sent" })
 })
 
-test('D-90 values and keys that cannot be written are refused by name, and nothing is sent', async (t) => {
+test('D-82 values and keys that cannot be written are refused by name, and nothing is sent', async (t) => {
   const { client: { message }, sent } = scripted([{}])
   t.throws(() => message.list({ user: [] }), { name: 'TypeError', message: "'user' needs a value; only 'in' takes an empty list, which matches nothing" })
   t.throws(() => message.list({ pub_date: new Date(NaN) }), { name: 'TypeError', message: "'pub_date' is a date that is none" })
@@ -153,7 +153,7 @@ test('a signal ends a request, and the requests of a loop', async (t) => {
   t.same(seen, [1, 2], 'the page that had arrived')
 })
 
-test('D-89 a redirect is not followed: a write would arrive as a read, and credentials elsewhere', async (t) => {
+test('D-81 a redirect is not followed: a write would arrive as a read, and credentials elsewhere', async (t) => {
   const { address, sent } = await serve(t, {
     prepare: (app) => { app.get('/old/api/message/1/', async (_request, reply) => await reply.redirect('/api/message/1/')) }
   })
@@ -164,7 +164,7 @@ test('D-89 a redirect is not followed: a write would arrive as a read, and crede
 const page = (ids: readonly number[], next = ''): Answer =>
   ({ body: JSON.stringify({ meta: { model: 'message', page: 1, next, previous: '' }, objects: ids.map((id) => ({ id })) }) })
 
-test('D-86 a list sends nothing before it is awaited or gone through, and then each request once', async (t) => {
+test('D-78 a list sends nothing before it is awaited or gone through, and then each request once', async (t) => {
   const { client, sent } = scripted([page([1, 2], '/api/message/?limit=2&after=x'), page([3])])
   const list = client.message.list()
   t.equal(sent.length, 0)
@@ -182,7 +182,7 @@ test('D-86 a list sends nothing before it is awaited or gone through, and then e
   t.same(pages, [[1, 2], [3]])
 })
 
-test('D-86 a loop begins where the query says, and does not leave the resource, wherever a link points', async (t) => {
+test('D-78 a loop begins where the query says, and does not leave the resource, wherever a link points', async (t) => {
   const gateway = scripted([page([1], '/inner/api/message/?limit=1&page=2'), page([2], 'https://evil.example/?limit=1&page=3'), page([3])], { baseUrl: 'https://example.com/shop' })
   const ids: number[] = []
   for await (const { id } of gateway.client.message.list({ page: 1, limit: 1 })) ids.push(id)

@@ -129,7 +129,7 @@ test('filters follow foreign keys under both spellings, three deep at most', asy
   t.pass('checked by the compiler')
 })
 
-test('D-88 a foreign key that is annotated with the name of its model leads to what the client knows of it, any other to the id alone', async (t) => {
+test('D-80 a foreign key that is annotated with the name of its model leads to what the client knows of it, any other to the id alone', async (t) => {
   client.employee.list({ boss__boss__boss__name: 'Ann', boss__name__like: 'A%', boss: 1 })
   // @ts-expect-error no such field
   client.employee.list({ boss__boss__title: 'Ann' })
@@ -213,7 +213,7 @@ test('records and bodies are those of the model', async (t) => {
 const userOptions = { exclude: ['password', 'email'], readOnly: ['join_date'], filterable: ['email'] } as const
 const loose = { exclude: ['email'] }
 
-test('D-87 options of the registration narrow what the client may do', async (t) => {
+test('D-79 options of the registration narrow what the client may do', async (t) => {
   const narrowed = createClient<[
     { model: typeof User } & typeof userOptions,
     { model: typeof Message, ownerField: 'user', exclude: ['pub_date'], path: 'blog-posts', filterable: ['user__password'] },

@@ -105,7 +105,7 @@ test('introspect writes a file, or to standard output, and says beside it what i
   t.same(readFileSync(path), before, 'the database is as it was')
 })
 
-test('D-94: serve serves a database read-only, without what looks secret, with a page, until it is interrupted', async (t) => {
+test('D-86: serve serves a database read-only, without what looks secret, with a page, until it is interrupted', async (t) => {
   const path = await siteFile(t)
   const before = readFileSync(path)
   const { code, out, err } = await runUntil(async (out) => {
@@ -124,7 +124,7 @@ test('D-94: serve serves a database read-only, without what looks secret, with a
   t.same(readFileSync(path), before, 'the database is as it was')
 })
 
-test('D-95: serve writes only if it is told to, and only on this machine', async (t) => {
+test('D-87: serve writes only if it is told to, and only on this machine', async (t) => {
   const path = await siteFile(t)
   for (const host of ['0.0.0.0', '::', 'example.com', '127.0.0.1.example.com']) t.match(await run('serve', `sqlite:${path}`, '--write', '--host', host), { code: 2, err: /--write lets anybody write/ })
   const { code } = await runUntil(async (out) => {
@@ -210,7 +210,7 @@ function moduleFor (t: Test, text: string): string {
   return path
 }
 
-test('D-96: check prints who may do what, what is dangerous and what has no index; strictly, danger is a failure', (t) => {
+test('D-88: check prints who may do what, what is dangerous and what has no index; strictly, danger is a failure', (t) => {
   const path = moduleFor(t, `${site} export default async function (app) {${body}}`)
   const check = (...options: string[]) => spawnSync(process.execPath, [main, 'check', path, ...options])
   const { status, stdout, stderr } = check()

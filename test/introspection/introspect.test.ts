@@ -81,7 +81,7 @@ test('a database with everything gives a file that compiles and fits its tables,
   t.notMatch(text, /kysely_migration/)
 })
 
-test('D-93: every kind of column becomes the field that holds it, with its default', async (t) => {
+test('D-85: every kind of column becomes the field that holds it, with its default', async (t) => {
   const { models } = await introspect(await database(t, everything))
   const person = models.find(({ table }) => table === 'person')
   const { id, name, mail, nick, password, small, big, ratio, price, flag, tiny, born, made, day, quoted, boss, like_value: like, two_words: two, id_value: other } =
@@ -127,7 +127,7 @@ test('tables that createTables made come back as the models that they were made 
   t.strictSame(byName((await introspect(db)).models), byName([Folder, Sheet]))
 })
 
-test('D-92: a text is a primary key if its values are UUIDs in lower case', { skip: engine === 'postgres' && 'which has a type for them' }, async (t) => {
+test('D-84: a text is a primary key if its values are UUIDs in lower case', { skip: engine === 'postgres' && 'which has a type for them' }, async (t) => {
   const db = await database(t, ['create table tag (id varchar(36) not null primary key, word varchar(9))'])
   t.match((await introspect(db)).notes, [{ table: 'tag', why: /primary key 'id' that is varchar\(36\), not an integer or a UUID/ }], 'no row tells')
   await db.insertInto('tag').values({ id: '0f8fad5b-d9cb-469f-a165-70867728950e' }).execute()

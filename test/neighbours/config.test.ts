@@ -25,7 +25,7 @@ async function buildHost (t: Test, config: FastifyContextConfig, prepare: NonNul
   return app
 }
 
-test("a resource's config is that of all its routes, and of no others", async (t) => {
+test("D-90: a resource's config is that of all its routes, and of no others", async (t) => {
   const seen = new Map<string, FastifyContextConfig | undefined>()
   const config = { colour: 'red' }
   const app = await buildHost(t, config, (app) => {
@@ -94,7 +94,7 @@ test('@fastify/rate-limit: a limit for all routes counts them all together', asy
   t.strictSame(replies, [200, 200, 200, 401, 429])
 })
 
-test('@fastify/rate-limit: an answer of its own that is no Error is sent as it is, and seen by the handler of the host', async (t) => {
+test('D-92, @fastify/rate-limit: an answer of its own that is no Error is sent as it is, and seen by the handler of the host', async (t) => {
   const limit = async (app: FastifyInstance) => {
     await app.register(rateLimit, { max: 0, errorResponseBuilder: (_request, { statusCode, max }) => ({ statusCode, error: 'Slow down', message: `only ${max}` }) })
   }
@@ -119,7 +119,7 @@ test('@fastify/rate-limit: keyed by the user whom the policy has made out, nobod
   t.strictSame(await statuses(3, async () => await app.inject('/api/message/')), [200, 200, 429], 'by address where nobody has to log in')
 })
 
-test('who sent a request is known behind the policy, and nobody on routes of the host', async (t) => {
+test('D-91: who sent a request is known behind the policy, and nobody on routes of the host', async (t) => {
   const seen: unknown[] = []
   const app = await buildHost(t, {}, (app) => {
     app.addHook('onRequest', async (request) => { seen.push(userOf(request)) })

@@ -46,7 +46,7 @@ export async function faults (): Promise<void> {
 }
 `
 
-test('D-80: openapi-typescript makes types of the document, under which a program with openapi-fetch compiles and runs', async (t) => {
+test('D-73: openapi-typescript makes types of the document, under which a program with openapi-fetch compiles and runs', async (t) => {
   const { app } = await documentedApp(t, {
     models,
     rows: { user: [...await siteUsers()] },

@@ -43,7 +43,7 @@ const things = {
   }
 }
 
-test('D-80: every example in the document is an answer, or a body that is accepted', async (t) => {
+test('D-73: every example in the document is an answer, or a body that is accepted', async (t) => {
   const { document, post, put, get } = await documentedApp(t, things)
   for (const [name, schema] of Object.entries(document.schemas)) {
     for (const example of schema.examples ?? []) t.ok(ajv.validate(schema, example), `${name}: ${ajv.errorsText()}`)
@@ -68,7 +68,7 @@ function sampleOf ({ name, schema }: Parameter): string {
   return found
 }
 
-test('D-83: every filter that is listed is permitted, with the operators and the values of its type', async (t) => {
+test('D-76: every filter that is listed is permitted, with the operators and the values of its type', async (t) => {
   const { document, get } = await documentedApp(t, things)
   const { parameters = [] } = document.operation('listThing')
   t.equal(parameters.filter(({ in: place, required }) => place === 'query' && required === undefined).length, parameters.length)
@@ -95,7 +95,7 @@ test('D-83: every filter that is listed is permitted, with the operators and the
   ])
 })
 
-test('D-83: parameters tell limits, defaults and what can be ordered by', async (t) => {
+test('D-76: parameters tell limits, defaults and what can be ordered by', async (t) => {
   const { document } = await documentedApp(t, { ...things, options: { limits: { offset: 77, filters: 3, patternLength: 5, inItems: 4 }, defaultLimit: 7, maxLimit: 9 } })
   const { parameters = [], description } = document.operation('listThing')
   const named = Object.fromEntries(parameters.map((parameter) => [parameter.name, parameter]))
@@ -109,14 +109,14 @@ test('D-83: parameters tell limits, defaults and what can be ordered by', async 
   for (const wrong of ['extra', 'secret', 'id,', '--id', 'none']) t.notMatch(wrong, ordering)
 })
 
-test('D-80: the path of a record takes the primary key of its model', async (t) => {
+test('D-73: the path of a record takes the primary key of its model', async (t) => {
   const { document } = await documentedApp(t, things)
   t.match(document.operation('readThing').parameters, [{ name: 'id', in: 'path', required: true, schema: { type: 'integer', minimum: 0 } }])
   t.match(document.operation('readGroup').parameters, [{ name: 'id', in: 'path', schema: { type: 'string', pattern: /0-9a-f/ } }])
   t.strictSame(document.schemas['Thing']?.properties?.['group_id']?.type, ['string', 'null'])
 })
 
-test('D-84: bodies tell what must be there, defaults, and what no answer shows', async (t) => {
+test('D-77: bodies tell what must be there, defaults, and what no answer shows', async (t) => {
   const { document } = await documentedApp(t, things)
   const { properties = {}, required } = document.schemas['ThingCreate'] ?? {}
   t.strictSame(required, ['text', 'count', 'size', 'price', 'secret'])
@@ -136,7 +136,7 @@ const Hider = defineModel('Hider', {
 })
 const Looker = defineModel('Looker', { hider: foreignKey(() => Hider), title: text() })
 
-test('D-84: a hidden field that no client may write is nowhere in the document; one that may be written is in bodies alone', async (t) => {
+test('D-77: a hidden field that no client may write is nowhere in the document; one that may be written is in bodies alone', async (t) => {
   const { document, post } = await documentedApp(t, {
     models: [User, Hider, Looker],
     register: (registry) => registry
@@ -152,7 +152,7 @@ test('D-84: a hidden field that no client may write is nowhere in the document; 
   t.ok(parametersOf(document.operation('listLooker')).includes('hider__owner__id__in'))
 })
 
-test('D-83: what `filterable` opens is listed once, as far as filters may go', async (t) => {
+test('D-76: what `filterable` opens is listed once, as far as filters may go', async (t) => {
   const { document } = await documentedApp(t, {
     models: [User, Hider, Looker],
     options: { limits: { joins: 1 } },
@@ -168,7 +168,7 @@ test('D-83: what `filterable` opens is listed once, as far as filters may go', a
   t.notOk(far.some((name) => /^hider__owner__(username|id)/.test(name)))
 })
 
-test('D-83: filters through a resource whose reading is protected are listed where somebody may use them', async (t) => {
+test('D-76: filters through a resource whose reading is protected are listed where somebody may use them', async (t) => {
   const register = (protect: 'writes' | 'all') => ({
     models: [User, Hider, Looker],
     register: (registry: Parameters<typeof things.register>[0]) => {
@@ -182,7 +182,7 @@ test('D-83: filters through a resource whose reading is protected are listed whe
   t.match(closed.description, 'are for those who may list it')
 })
 
-test('D-83: models that refer to each other in circles do not let the document explode', async (t) => {
+test('D-76: models that refer to each other in circles do not let the document explode', async (t) => {
   const Knot: Model = defineModel('Knot', Object.fromEntries('abcdefghij'.split('').map((name) => [name, foreignKey((): Model => Knot, { nullable: true })])))
   const { document } = await documentedApp(t, { models: [Knot], options: { limits: { joins: 30 } }, register: (registry) => { registry.register(Knot) } })
   const { description } = document.operation('listKnot')
@@ -194,14 +194,14 @@ test('D-83: models that refer to each other in circles do not let the document e
   t.notMatch(few.document.operation('listThing').description, 'more filters than are listed')
 })
 
-test('D-83: columns of its own are all listed, however many', async (t) => {
+test('D-76: columns of its own are all listed, however many', async (t) => {
   const Wide = defineModel('Wide', Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`f${index}`, text()])))
   const { document } = await documentedApp(t, { models: [Wide], register: (registry) => { registry.register(Wide) } })
   t.equal(parametersOf(document.operation('listWide')).length, 4 + 8 + 400)
   t.notMatch(document.operation('listWide').description, 'more filters than are listed')
 })
 
-test('D-80: a text of which no example is at hand leaves a schema without one', async (t) => {
+test('D-73: a text of which no example is at hand leaves a schema without one', async (t) => {
   const Odd = defineModel('Odd', { regex: text({ format: 'regex' }), long: text({ minLength: 500, nullable: true }) })
   const { document } = await documentedApp(t, { models: [User, Odd], register: (registry) => { registry.register(Odd, { auth: userAuth(User) }) } })
   t.strictSame([document.schemas['Odd']?.examples, document.schemas['OddCreate']?.examples], [undefined, undefined])

@@ -9,7 +9,7 @@ import { openSqlite } from '../../lib/sqlite.js'
 import { buildApp, Message, Note, User } from '../helper.js'
 import { documentedApp, info, parametersOf, version31 } from './documents.js'
 
-test('D-80: a host that registers @fastify/swagger as usual has one operation for each of the five routes, and no other', async (t) => {
+test('D-73: a host that registers @fastify/swagger as usual has one operation for each of the five routes, and no other', async (t) => {
   const { document } = await documentedApp(t)
   t.strictSame(Object.entries(document.paths).map(([path, methods]) => [path, Object.keys(methods).sort()]), ['user', 'relationship', 'message', 'note'].flatMap((name) => [
     [`/api/${name}/`, ['get', 'post']],
@@ -24,12 +24,12 @@ test('D-80: a host that registers @fastify/swagger as usual has one operation fo
   t.match(description, 'Only the owner of a record of message may do this.')
 })
 
-test('D-80: the document of the example project has less than 60 KB', async (t) => {
+test('D-73: the document of the example project has less than 60 KB', async (t) => {
   const { document } = await documentedApp(t)
   t.ok(document.text.length < 60_000, `${document.text.length} characters`)
 })
 
-test('D-80: the document is as valid in OpenAPI 3.0, where nothing has two types', async (t) => {
+test('D-73: the document is as valid in OpenAPI 3.0, where nothing has two types', async (t) => {
   const Thing = defineModel('Thing', { size: integer({ nullable: true }), name: text({ nullable: true, enum: ['a', 'b'] }) })
   const { document } = await documentedApp(t, {
     models: [User, Thing], register: (registry) => { registry.register(Thing, { auth: userAuth(User) }) }
@@ -40,14 +40,14 @@ test('D-80: the document is as valid in OpenAPI 3.0, where nothing has two types
   t.notMatch(document.text, /"type":\[|"examples"/)
 })
 
-test('D-80: a host that asks for Swagger 2.0 gets the schemas of the routes', async (t) => {
+test('D-73: a host that asks for Swagger 2.0 gets the schemas of the routes', async (t) => {
   const { app } = await buildApp(t, { prepare: async (app) => { await app.register(swagger, { swagger: { info } }) } })
   const { paths = {} } = app.swagger() as { paths?: Record<string, object> }
   t.strictSame(Object.keys(paths).length, 8)
   t.strictSame(Object.keys(paths['/api/note/'] ?? {}), ['get', 'post'])
 })
 
-test('D-80: no host needs @fastify/swagger, and no request is judged by what documentation says', async (t) => {
+test('D-73: no host needs @fastify/swagger, and no request is judged by what documentation says', async (t) => {
   const schemas: unknown[] = []
   const app = Fastify()
   const db = openSqlite(':memory:')
@@ -83,7 +83,7 @@ const statusesOf: Readonly<Record<string, readonly string[]>> = {
   readUser: ['200', '400', '404', ...guarded, ...always]
 }
 
-test('D-81: an operation has the statuses that its policy and its resource let happen, and no other', async (t) => {
+test('D-74: an operation has the statuses that its policy and its resource let happen, and no other', async (t) => {
   const { document } = await documentedApp(t, {
     register: (registry) => registry.register(User, { auth: adminAuth(User, { protect: 'all' }) }).register(Message, { auth: userAuth(User) }).register(Note)
   })
@@ -98,7 +98,7 @@ test('D-81: an operation has the statuses that its policy and its resource let h
   t.match(document.operation('createNote').description, 'Nobody may do this.')
 })
 
-test('D-81: an open write that hashes a password can be one too many', async (t) => {
+test('D-74: an open write that hashes a password can be one too many', async (t) => {
   const open: Policy = { open: ['create'], authenticator: () => async () => null, permits: () => true }
   const { document } = await documentedApp(t, { register: (registry) => registry.register(User, { auth: open }).register(Note, { auth: open }) })
   t.ok('429' in document.operation('createUser').responses)
@@ -106,7 +106,7 @@ test('D-81: an open write that hashes a password can be one too many', async (t)
   t.strictSame(document.operation('createUser').security, [])
 })
 
-test('D-82: credentials are asked for where they are of use', async (t) => {
+test('D-75: credentials are asked for where they are of use', async (t) => {
   const bearer: Policy = {
     open: ['list'],
     scheme: { type: 'http', scheme: 'bearer' },
@@ -128,7 +128,7 @@ test('D-82: credentials are asked for where they are of use', async (t) => {
   t.strictSame(securityOf('readUser'), [], 'the policy does not say how')
 })
 
-test("D-80: the host's own components, tags and routes stay as they are, and its options are not written to", async (t) => {
+test("D-73: the host's own components, tags and routes stay as they are, and its options are not written to", async (t) => {
   const mine = { type: 'apiKey', name: 'key', in: 'header' } as const
   const options = {
     openapi: {
@@ -152,7 +152,7 @@ test("D-80: the host's own components, tags and routes stay as they are, and its
   t.strictSame(document.operation('updateMessage').security, [{ basic2: [] }])
 })
 
-test('D-80: the operations of two containers have names of their own, and share what is the same', async (t) => {
+test('D-73: the operations of two containers have names of their own, and share what is the same', async (t) => {
   const app = Fastify()
   const db = openSqlite(':memory:')
   t.teardown(async () => { await app.close(); await db.destroy() })
@@ -175,19 +175,19 @@ test('D-80: the operations of two containers have names of their own, and share 
     ['Error', 'Note', 'Note2', 'NoteCreate', 'NoteCreate2', 'NoteList', 'NoteList2', 'NoteUpdate', 'NoteUpdate2', 'TextFilter', 'TextFilter2', 'TextListFilter'])
 })
 
-test('D-80: HEAD is documented for a host that exposes it, under a name of its own', async (t) => {
+test('D-73: HEAD is documented for a host that exposes it, under a name of its own', async (t) => {
   const { document } = await documentedApp(t, {}, { ...version31, exposeHeadRoutes: true })
   t.strictSame(Object.keys(document.paths['/api/note/'] ?? {}).sort(), ['get', 'head', 'post'])
   t.equal(document.paths['/api/note/']?.['head']?.operationId, 'listNote-head')
 })
 
-test("D-80: a server's base path is taken off the paths, as the host has it", async (t) => {
+test("D-73: a server's base path is taken off the paths, as the host has it", async (t) => {
   const { document } = await documentedApp(t, {}, { openapi: { openapi: '3.1.0', info, servers: [{ url: 'https://example.com/api' }] } })
   t.ok(document.paths['/note/{id}/'])
   t.strictSame(parametersOf(document.paths['/note/{id}/']?.['get'] ?? document.operation('none')), ['id'])
 })
 
-test("D-80: a path that the host describes by hand stays as it is, even if it looks like a resource's", async (t) => {
+test("D-73: a path that the host describes by hand stays as it is, even if it looks like a resource's", async (t) => {
   const { document } = await documentedApp(t, {}, { openapi: { openapi: '3.1.0', info, paths: { '/elsewhere/note/': { get: {} as never } } } })
   t.strictSame(document.paths['/elsewhere/note/'], { get: {} })
   t.equal(document.operation('listNote').tags[0], 'note')
