@@ -20,6 +20,8 @@ const runOnce: Readonly<Record<string, string>> = {
   'example.test.ts': 'starts the example, on SQLite',
   'exports.test.ts': 'reads the names of the exports',
   'failover/': 'starts its own clusters',
+  'openapi/client.test.ts': 'compiles a program against a document',
+  'openapi/document.test.ts': 'about documents, which say the same of each engine',
   'own-database.test.ts': 'opens both servers itself',
   'policies.test.ts': 'about who may do what, which is asked before any statement but that for the user',
   'properties/bodies.test.ts': 'about bodies, which are read before any statement',
