@@ -29,6 +29,8 @@ const runOnce: Readonly<Record<string, string>> = {
   'failover/': 'starts its own clusters',
   'introspection/names.test.ts': 'about names and texts',
   'neighbours/': 'about other plugins of Fastify',
+  'openapi/client.test.ts': 'compiles a program against a document',
+  'openapi/document.test.ts': 'about documents, which say the same of each engine',
   'own-database.test.ts': 'opens both servers itself',
   'policies.test.ts': 'about who may do what, which is asked before any statement but that for the user',
   'properties/bodies.test.ts': 'about bodies, which are read before any statement',

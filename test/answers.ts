@@ -92,7 +92,7 @@ function faultIn (document: Documented, schema: object, value: unknown): string 
   const text = JSON.stringify(expanded(document, schema))
   const validate = validators.get(text) ?? ajv.compile(JSON.parse(text))
   validators.set(text, validate)
-  return validate(value) ? undefined : `${ajv.errorsText(validate.errors, { dataVar: 'the body' })} in ${JSON.stringify(value).slice(0, 300)}`
+  return validate(value) ? undefined : `${ajv.errorsText(validate.errors, { dataVar: 'the body' })} in ${String(JSON.stringify(value)).slice(0, 300)}`
 }
 
 /** A schema with what it refers to in its place; none refers to itself. */
