@@ -117,14 +117,16 @@ const roles = ['reader', 'writer'] as const
 
 /** Does something before each statement that goes past Kysely's driver; only statements for a server wait for it. */
 export function beforeDirect (db: Kysely<Tables>, act: (query: CompiledQuery) => Promise<void> | void): void {
-  const actBefore = <Result> (query: CompiledQuery, run: () => Result | Promise<Result>): Result | Promise<Result> => {
+  const actBefore = <Result> (query: CompiledQuery, reached: () => void, run: () => Result | Promise<Result>): Result | Promise<Result> => {
+    // What fails now is to fail as the statement would.
+    reached()
     const done = act(query)
     return done === undefined || engine === 'sqlite' ? run() : done.then(run)
   }
   for (const road of new Set(roles.map((role) => readHandle(db, role).direct))) {
     if (road === undefined) continue
     const { execute, readArrays } = road
-    road.execute = (query, reached) => actBefore(query, () => execute.call(road, query, reached))
-    road.readArrays = (query, reached) => actBefore(query, () => readArrays.call(road, query, reached))
+    road.execute = (query, reached) => actBefore(query, reached, () => execute.call(road, query, reached))
+    road.readArrays = (query, reached) => actBefore(query, reached, () => readArrays.call(road, query, reached))
   }
 }

@@ -31,14 +31,15 @@ export async function addDocumentation (app: FastifyInstance, { write, packages:
   const missing = found.filter((plugin) => typeof plugin === 'string')
   const [documents, page] = found as readonly [Plugin, Plugin]
   if (missing.length > 0) return missing
-  await app.register(documents, { openapi: { openapi: '3.1.0', info: { title: 'REST API', version: '1' } }, ...(!write && { transform: onlyReads }) })
+  await app.register(documents, { openapi: { openapi: '3.1.0', info: { title: 'REST API', version: '1' } }, ...(!write && { transformObject: withoutWrites }) })
   await app.register(page, { routePrefix: documentationPath })
   return []
 }
 
-/** What nobody may do is not shown, nor are the names that it would take. */
-function onlyReads ({ schema, url, route }: { readonly schema: object, readonly url: string, readonly route: { readonly method: unknown } }): object {
-  return { schema: { ...schema, ...(route.method !== 'GET' && { hide: true }) }, url }
+/** What nobody may do is not shown. */
+function withoutWrites ({ openapiObject }: { readonly openapiObject: { readonly paths: Readonly<Record<string, { readonly get?: object }>> } }): object {
+  const paths = Object.fromEntries(Object.entries(openapiObject.paths).map(([path, { get }]) => [path, { get }]))
+  return { ...openapiObject, paths }
 }
 
 type Plugin = FastifyPluginCallback<Record<string, unknown>>

@@ -24,7 +24,7 @@ export function describeOperation (document: OpenApiDocument, resource: Resource
     security: securityOf(document, policy, operation),
     ...(list && { querystring: listParameters(document, resource.list, list.filters) }),
     ...(!isOfList(operation) && { params: keyDocumentation(model) }),
-    ...(takes && { body: bodyOf(document, resource, takes) }),
+    ...(takes && policy.closed?.includes(operation) !== true && { body: bodyOf(document, resource, takes) }),
     response: responsesOf(document, resource, { operation, body: success.body && answerOf(document, resource, success.body) })
   }
 }

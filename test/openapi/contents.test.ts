@@ -152,6 +152,13 @@ test('D-77: a hidden field that no client may write is nowhere in the document; 
   t.ok(parametersOf(document.operation('listLooker')).includes('hider__owner__id__in'))
 })
 
+test('D-77: what nobody may do takes no body, so that a hidden field is nowhere', async (t) => {
+  const { document } = await documentedApp(t, { models: [User, Hider], register: (registry) => { registry.register(Hider, { exclude: ['written_only'] }) } })
+  t.notMatch(document.text, /written_only/)
+  t.equal(document.operation('createHider').requestBody, undefined)
+  t.strictSame(Object.keys(document.operation('createHider').responses).filter((status) => status.startsWith('2')), [])
+})
+
 test('D-76: what `filterable` opens is listed once, as far as filters may go', async (t) => {
   const { document } = await documentedApp(t, {
     models: [User, Hider, Looker],
