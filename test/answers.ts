@@ -25,8 +25,9 @@ declare module 'fastify' {
 
 const ajv = new Ajv2020({ strict: false, validateFormats: true })
 ajvFormats.default(ajv)
-/** By document and schema: the apps of a test file are much the same. */
+/** By the text of the schema, since the apps of a test file are much the same; and by the schema itself, of which writing the text costs more than the check. */
 const validators = new Map<string, ValidateFunction>()
+const known = new WeakMap<object, ValidateFunction>()
 
 /**
  * Lets a test fail for every answer of the plugin that the app's own OpenAPI document does not declare: its status, its content
@@ -89,10 +90,16 @@ function responsesOf ({ paths, components }: Documented, { method, routeOptions 
 }
 
 function faultIn (document: Documented, schema: object, value: unknown): string | undefined {
+  const validate = known.get(schema) ?? compileIn(document, schema)
+  known.set(schema, validate)
+  return validate(value) ? undefined : `${ajv.errorsText(validate.errors, { dataVar: 'the body' })} in ${String(JSON.stringify(value)).slice(0, 300)}`
+}
+
+function compileIn (document: Documented, schema: object): ValidateFunction {
   const text = JSON.stringify(expanded(document, schema))
   const validate = validators.get(text) ?? ajv.compile(JSON.parse(text))
   validators.set(text, validate)
-  return validate(value) ? undefined : `${ajv.errorsText(validate.errors, { dataVar: 'the body' })} in ${String(JSON.stringify(value)).slice(0, 300)}`
+  return validate
 }
 
 /** A schema with what it refers to in its place; none refers to itself. */
