@@ -22,6 +22,7 @@ const runOnce: Readonly<Record<string, string>> = {
   'exports.test.ts': 'reads the names of the exports',
   'failover/': 'starts its own clusters',
   'introspection/names.test.ts': 'about names and texts',
+  'introspection/types.test.ts': 'about names of types and words of plans',
   'own-database.test.ts': 'opens both servers itself',
   'policies.test.ts': 'about who may do what, which is asked before any statement but that for the user',
   'properties/bodies.test.ts': 'about bodies, which are read before any statement',
