@@ -8,6 +8,7 @@ import { createClient } from 'fastify-rest-models/client'
 import { MariadbDialect, openMariadb } from 'fastify-rest-models/mariadb'
 import { openPostgres } from 'fastify-rest-models/postgres'
 import { openSqlite } from 'fastify-rest-models/sqlite'
+import { inspect, introspect, type Introspection } from 'fastify-rest-models/tools'
 import type { Kysely } from 'kysely'
 
 const User = defineModel('User', {
@@ -32,6 +33,8 @@ app.restModels.register(Message, { ownerField: 'user' })
 // @ts-expect-error a field that the model does not have
 app.restModels.register(Message, { auth: readOnlyAuth(), exclude: ['nothing'] })
 await app.restModels.setup()
+export const found: Introspection = await introspect(db)
+export const { dangers } = await inspect(app)
 
 export const record: RecordOf<typeof Message> = { id: 1, user_id: 2, content: 'hi', pub_date: '2026-01-01 00:00:00' }
 export const create: Pick<CreateOf<typeof Message>, 'content'> = { content: 'hi' }

@@ -28,6 +28,7 @@ const runOnce: Readonly<Record<string, string>> = {
   'exports.test.ts': 'reads the names of the exports',
   'failover/': 'starts its own clusters',
   'introspection/names.test.ts': 'about names and texts',
+  'introspection/types.test.ts': 'about names of types and words of plans',
   'neighbours/': 'about other plugins of Fastify',
   'openapi/client.test.ts': 'compiles a program against a document',
   'openapi/document.test.ts': 'about documents, which say the same of each engine',

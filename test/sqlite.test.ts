@@ -41,6 +41,22 @@ test('R-03: every opening of a database is as durable as the first', async (t) =
   plain.close()
 })
 
+test('a database that is only read is not written to, and must exist', async (t) => {
+  const path = join(t.testdir(), 'site.db')
+  t.throws(() => openSqlite(path, { readonly: true }), { code: 'REST_MODELS_UNSUPPORTED_DATABASE', message: /cannot open/ })
+  t.throws(() => openSqlite(path, { readonly: 'yes' as unknown as boolean }), { code: 'REST_MODELS_INVALID_OPTIONS', message: /'readonly' of openSqlite\(\) is true or false/ })
+  t.notOk(existsSync(path))
+  const plain = new Database(path)
+  plain.exec('create table note (id integer primary key, message text)')
+  plain.close()
+  const before = readFileSync(path)
+  const db = openSqlite(path, { readonly: true })
+  t.strictSame(await db.selectFrom('note').selectAll().execute(), [])
+  await t.rejects(db.insertInto('note').values({ message: 'x' }).execute(), { code: 'SQLITE_READONLY' })
+  await db.destroy()
+  t.same(readFileSync(path), before, 'not even switched to WAL')
+})
+
 test("durability 'normal' is chosen by name, at every opening", async (t) => {
   const path = join(t.testdir(), 'site.db')
   t.equal((await settingsOf(path, { durability: 'normal' }))[1], normal)

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyPluginCallback } from 'fastify'
+import { importModule } from './import-module.js'
 import { isMissing } from './open-database.js'
 
 export const documentationPath = '/documentation'
@@ -10,8 +11,8 @@ export interface DocumentationPackages {
 }
 
 const installed: DocumentationPackages = {
-  swagger: async () => await import('@fastify/swagger'),
-  swaggerUi: async () => await import('@fastify/swagger-ui')
+  swagger: async () => await importModule<typeof import('@fastify/swagger')>('@fastify/swagger'),
+  swaggerUi: async () => await importModule<typeof import('@fastify/swagger-ui')>('@fastify/swagger-ui')
 }
 
 /** What shall be documented, and by what. */

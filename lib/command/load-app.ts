@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { errors } from '../errors.js'
 import { suggestion } from '../nearest.js'
+import { importModule } from './import-module.js'
 
 type Builder = (app: FastifyInstance, options: object) => unknown
 
@@ -17,7 +18,7 @@ type Builder = (app: FastifyInstance, options: object) => unknown
 export async function loadApp (path: string, name?: string): Promise<FastifyInstance> {
   const file = resolve(path)
   if (!existsSync(file)) throw new errors.InvalidOptions(`There is no file '${path}'`)
-  const module = await importModule(path, file)
+  const module = await load(path, file)
   const wanted = name ?? ['default', 'app'].find((known) => known in module)
   const exported = await (wanted === undefined ? undefined : module[wanted])
   if (isApp(exported)) return exported
@@ -26,13 +27,20 @@ export async function loadApp (path: string, name?: string): Promise<FastifyInst
   throw new errors.InvalidOptions(`The module '${path}' ${where}; name an export by --export`)
 }
 
-async function importModule (path: string, file: string): Promise<Readonly<Record<string, unknown>>> {
+async function load (path: string, file: string): Promise<Readonly<Record<string, unknown>>> {
   try {
-    return await import(pathToFileURL(file).href) as Record<string, unknown>
+    const module = await importModule<Record<string, unknown>>(pathToFileURL(file).href)
+    const { default: whole } = module
+    return isCompiled(whole) ? whole : module
   } catch (cause) {
     const hint = /\.[cm]?ts$/.test(file) ? '; for TypeScript, compile it first, or run: node --import tsx node_modules/fastify-rest-models/dist/lib/command/main.js check …' : ''
     throw new Error(`The module '${path}' cannot be imported: ${cause instanceof Error ? cause.message : String(cause)}${hint}`)
   }
+}
+
+/** What compilers make of a module for CommonJS is, as a whole, the default export. */
+function isCompiled (whole: unknown): whole is Readonly<Record<string, unknown>> {
+  return typeof whole === 'object' && whole !== null && '__esModule' in whole
 }
 
 async function build (exported: Builder): Promise<FastifyInstance> {

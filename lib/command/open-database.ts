@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import type { Kysely } from 'kysely'
 import { errors } from '../errors.js'
 import type { Tables } from '../query/engine.js'
+import { importModule } from './import-module.js'
 
 /** How a database is opened, and the package of its driver, which may not be installed. */
 interface OpenerRow {
@@ -10,8 +11,20 @@ interface OpenerRow {
 }
 
 const sqlite: OpenerRow = { driver: 'better-sqlite3', open: openFile }
-const postgres: OpenerRow = { driver: 'pg', open: async (url) => (await import('../postgres.js')).openPostgres(url) }
-const mariadb: OpenerRow = { driver: 'mysql2', open: async (url) => (await import('../mariadb.js')).openMariadb(url) }
+const postgres: OpenerRow = {
+  driver: 'pg',
+  open: async (url) => {
+    const { openPostgres } = await importModule<typeof import('../postgres.js')>('../postgres.js')
+    return openPostgres(url)
+  }
+}
+const mariadb: OpenerRow = {
+  driver: 'mysql2',
+  open: async (url) => {
+    const { openMariadb } = await importModule<typeof import('../mariadb.js')>('../mariadb.js')
+    return openMariadb(url)
+  }
+}
 
 /** The databases by the scheme of their URLs. */
 const openers: Readonly<Record<string, OpenerRow>> = { sqlite, postgres, postgresql: postgres, mariadb, mysql: mariadb }
@@ -37,7 +50,8 @@ async function openFile (url: string, isReadOnly: boolean): Promise<Kysely<Table
   const path = url.slice('sqlite:'.length)
   if (path === '' || path === ':memory:') throw new errors.InvalidOptions('A database in memory is empty: name a file, such as sqlite:./site.db')
   if (!existsSync(path)) throw new errors.InvalidOptions(`There is no file '${path}'; none is created`)
-  return (await import('../sqlite.js')).openSqlite(path, { readonly: isReadOnly })
+  const { openSqlite } = await importModule<typeof import('../sqlite.js')>('../sqlite.js')
+  return openSqlite(path, { readonly: isReadOnly })
 }
 
 /** Says which package is missing if the one for a database is. */

@@ -2,7 +2,7 @@ import { isForeignKey, isSecret, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { looksSecret } from '../model/secret-names.js'
 import type { Resource } from '../resource.js'
-import { includes, type Audience } from './audience.js'
+import { includes, wider, type Audience } from './audience.js'
 import { audiencesOf, fieldPermissions } from './permissions.js'
 
 /** Something that a deployer may not have meant. */
@@ -51,10 +51,11 @@ function fieldDangers (resource: Resource, column: Column, all: readonly Resourc
   const found: string[] = []
   if (looksSecret(column) && isWide(read)) found.push(`looks secret, and ${read} may read it`)
   if (looksSecret(column) && !isWide(read) && isWide(filter)) found.push(`looks secret, and ${filter} can find its values out by filters`)
-  if (powers.test(column.field) && (isWide(create) || isWide(update))) found.push(`gives power over others, and ${isWide(create) ? create : update} may write it`)
+  const writing = wider(create, update)
+  if (powers.test(column.field) && isWide(writing)) found.push(`gives power over others, and ${writing} may write it`)
   const owning = all.find(({ registration: { model, owner } }) => model === resource.registration.model && owner === column)
-  if (owning !== undefined && (isWide(create) || isWide(update))) {
-    found.push(`says who owns a record in resource '${owning.registration.name}', and ${isWide(create) ? create : update} may write it here`)
+  if (owning !== undefined && isWide(writing)) {
+    found.push(`says who owns a record in resource '${owning.registration.name}', and ${writing} may write it here`)
   }
   return isSecret(column) && column.options.default !== undefined ? [...found, 'is a password with a default'] : found
 }

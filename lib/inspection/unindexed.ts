@@ -59,7 +59,7 @@ export async function unindexedOf (resource: Resource): Promise<readonly Unindex
 function filterPaths ({ list: { access } }: Resource): readonly Path[] {
   const own = [...access.own].map((column): Path => ({ joins: [], column }))
   const joined = [...access.own].filter(isForeignKey).flatMap((join) =>
-    [...access.related.get(join.target()) ?? []].map((column): Path => ({ joins: [join], column })))
+    [...access.related.get(join.target()) as ReadonlySet<Column>].map((column): Path => ({ joins: [join], column })))
   const all = new Map([...own, ...joined, ...access.opened.values()].map((path) => [pathName(path), path]))
   return [...all.values()].filter(({ joins, column }) =>
     valueKindOf(column).operators.length > 0 && column !== (joins.at(-1)?.target() ?? access.model).columns[0])

@@ -53,7 +53,7 @@ function planField (column: ColumnRow, table: FoundTable, setting: Setting): Fie
   if (isYes(column.computed)) return 'is computed by the database'
   const type = readType(column.type, column.written)
   const described = types[type.name]?.(type)
-  if (described === undefined || !storage[described.kind].holds(column.type)) return `is ${column.written === '' ? 'of no type' : column.written}, which no kind of field holds`
+  if (described === undefined || !storage[described.kind].holds(column.type)) return `is ${column.written}, which no kind of field holds`
   const reference = planReference(column, table, setting)
   const kind = reference === undefined ? kindOf(column, described) : 'foreignKey'
   if (described.loss !== undefined && reference === undefined) setting.notes.push({ table: table.name, column: column.name, why: described.loss })

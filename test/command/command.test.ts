@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { sql } from 'kysely'
 import { test, type Test } from 'tap'
 import { addDocumentation } from '../../lib/command/documentation.js'
 import { loadApp } from '../../lib/command/load-app.js'
@@ -10,7 +11,8 @@ import { openDatabase, withDriver } from '../../lib/command/open-database.js'
 import { runCommand } from '../../lib/command/run.js'
 import { announce } from '../../lib/command/serve.js'
 import { serveDatabase } from '../../lib/command/serve-database.js'
-import { createTables } from '../../lib/index.js'
+import { inspect } from '../../lib/inspection/inspect.js'
+import { createTables, defineModel, integer, text, uuid } from '../../lib/index.js'
 import { openSqlite } from '../../lib/sqlite.js'
 import { makeChinook } from '../../scripts/chinook.js'
 import { engineNames } from '../engines/find-engine.js'
@@ -166,7 +168,22 @@ for (const engine of engineNames) {
     const db = await openDatabase(url, { readOnly: false })
     await makeChinook(db, engine)
     await db.destroy()
-    const { app } = await serveDatabase(url)
+    const Tag = defineModel('Tag', { id: uuid(), word: text({ nullable: true }), small: integer({ nullable: true }) })
+    const writing = await openDatabase(url, { readOnly: false })
+    await createTables(writing, [Tag])
+    await writing.insertInto('tag').values({ id: '0f8fad5b-d9cb-469f-a165-70867728950e' }).execute()
+    // Other engines do not tell these columns apart.
+    if (engine === 'postgres') await sql`create table twice (id serial primary key, a text, "A" text)`.execute(writing)
+    await writing.destroy()
+    const { app, models, notes } = await serveDatabase(url)
+    t.equal(notes.some(({ column, why }) => column === 'A' && why.includes('name of another column but for its case')), engine === 'postgres')
+    t.match(models.find(({ name }) => name === 'Tag')?.columns[0].kind, 'uuid')
+    const { unindexed } = await inspect(app)
+    const of = (resource: string, use: string): string[] => unindexed.filter((found) => found.resource === resource && found.use === use).map(({ name }) => name).sort()
+    t.strictSame(of('tag', 'filter'), ['small', 'word'])
+    t.strictSame(of('tag', 'ordering'), ['small', 'word'])
+    t.equal(of('album', 'filter').includes('Artist'), engine === 'postgres', 'PostgreSQL makes no index for a foreign key')
+    t.equal(of('album', 'ordering').includes('Artist'), engine === 'postgres')
     t.match((await app.inject('/api/album/?Artist__Name__like=Null%25')).json(), { objects: [{ id: 2, Title: 'Undefined Behaviour', Artist_id: 2 }] })
     t.match((await app.inject('/api/customer/1/')).json(), { id: 1, SupportRep_id: 2, Country: 'Norway' })
     await app.close()
@@ -176,11 +193,12 @@ for (const engine of engineNames) {
 test('without the packages of the page, serve goes on and says what to install', async (t) => {
   const missing = (name: string) => async (): Promise<never> => { throw Object.assign(new Error(`Cannot find package '${name}'`), { code: 'ERR_MODULE_NOT_FOUND' }) }
   const packages = { swagger: missing('@fastify/swagger'), swaggerUi: missing('@fastify/swagger-ui') }
-  const served = await serveDatabase(`sqlite:${await siteFile(t)}`, {}, packages)
+  const served = await serveDatabase(`sqlite:${await chinookFile(t)}`, {}, packages)
   t.teardown(async () => { await served.app.close() })
-  t.equal((await served.app.inject('/api/note/')).statusCode, 200)
+  t.equal((await served.app.inject('/api/genre/')).statusCode, 200)
   let said = ''
   announce('http://x', served, { out: () => {}, err: (text) => { said += `${text}\n` }, interrupted: async () => {} })
+  t.match(said, /^Table 'PlaylistTrack' is left out/)
   t.match(said, 'There is no page of documentation; for one, run: npm install @fastify/swagger @fastify/swagger-ui')
   const broken = { ...packages, swagger: async () => { throw new TypeError('broken') } }
   await t.rejects(addDocumentation(served.app, { write: false, packages: broken }), { message: 'broken' })
@@ -225,11 +243,16 @@ test('D-88: check prints who may do what, what is dangerous and what has no inde
 })
 
 test('a module may export an app, a function that gives one, or a plugin', async (t) => {
-  const { resolve: path } = { resolve: (text: string) => moduleFor(t, text) }
+  const path = (text: string): string => moduleFor(t, text)
   const start = "import Fastify from 'fastify'\n"
   const app = await loadApp(path(`${start} export const app = Fastify()`))
   t.type(app.inject, 'function')
   t.type((await loadApp(path(`${start} export default Promise.resolve(Fastify())`))).inject, 'function')
+  const compiled = path('')
+  writeFileSync(compiled.replace(/mjs$/, 'cjs'), "exports.__esModule = true; exports.default = { __esModule: true, default: require('fastify')() }")
+  t.type((await loadApp(compiled.replace(/mjs$/, 'cjs'))).inject, 'function', 'compiled to CommonJS')
+  writeFileSync(compiled.replace(/mjs$/, 'cjs'), "exports.__esModule = true; exports.default = require('fastify')()")
+  t.match(spawnSync(process.execPath, [main, 'check', compiled.replace(/mjs$/, 'cjs')]).stderr.toString(), 'The app has no resources')
   t.type((await loadApp(path(`${start} export const make = async () => Fastify()`), 'make')).inject, 'function')
   t.ok((await loadApp(path("export default async (app) => { app.decorate('mine', 1) }"))).hasDecorator('mine'))
 })
@@ -260,6 +283,10 @@ test('check says what is wrong with a module, and checks an app that is safe', a
       app.restModels.register(Thing)
       await app.restModels.setup()
     }`)
+  const unsafe = moduleFor(t, readFileSync(safe, 'utf8').replace('{ id: key() }', '{ id: key(), api_key: text() }').replace('key }', 'key, text }'))
+  const dangerous = await run('check', unsafe, '--strict')
+  t.match(dangerous, { code: 1, out: /Dangerous:\n.*│ thing +│ api_key +│ looks secret, and anybody may read it/s })
+  t.match(dangerous.out, /No index serves these.*│ thing +│ filter +│ api_key/s)
   const { code, out } = await run('check', safe, '--strict')
   t.equal(code, 0, out)
   t.match(out, /Nothing dangerous was found\.\n$/)

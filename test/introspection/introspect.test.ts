@@ -108,6 +108,20 @@ test('D-85: every kind of column becomes the field that holds it, with its defau
   t.match(other, { kind: 'integer', name: 'id' })
 })
 
+test('SQLite, which knows no types, has columns and keys that no field can be', { skip: engine !== 'sqlite' && 'about SQLite' }, async (t) => {
+  const { notes, models } = await introspect(await database(t, everything))
+  const text = notes.map(describeNote)
+  for (const expected of [
+    "Table 'untyped_key' is left out: it has a primary key 'id' that is of no type, not an integer or a UUID",
+    "Table 'money_key' is left out: it has a primary key 'id' that is money, not an integer or a UUID",
+    "Table 'search' is left out: it is a virtual table",
+    "Column 'ctid' of table 'person' is left out: it cannot be a field: field 'ctid' of model 'Model': every table of PostgreSQL has a column 'ctid' of its own; give the field another 'column'",
+    "Column 'must' of table 'person' has the default lower('X'), which is not taken over: on create it is required unless you declare one",
+    "Column 'short' of table 'person' has the default 'long', which is not taken over: on create it is null unless you declare one"
+  ]) t.ok(text.includes(expected), expected)
+  t.equal(models.find(({ table }) => table === 'person')?.byName.get('few')?.kind, 'integer')
+})
+
 test('names of models and fields are unique, whatever their case, and near to those of the database', async (t) => {
   const { models, source } = await introspect(await database(t, everything))
   const names = models.map(({ name, table }) => [table, name])

@@ -1,0 +1,8 @@
+/**
+ * Imports a module whose name is known only now, or whose package may not be installed.
+ *
+ * @param specifier  a package, a URL, or a path relative to this file
+ */
+export async function importModule<Module> (specifier: string): Promise<Module> {
+  return await import(specifier) as Module
+}
