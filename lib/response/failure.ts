@@ -6,9 +6,14 @@ import { errors } from '../errors.js'
  * anything else as an internal error that tells the client nothing but the request's id.
  */
 export function passOn (error: unknown, request: FastifyRequest): never {
-  // A plugin of the host may throw an object that is no Error, as @fastify/rate-limit does with an answer of the host's own.
-  if (typeof error === 'object' && error !== null && 'statusCode' in error) throw error
+  if (hasStatus(error)) throw error
   throw new errors.Internal(request.id, { cause: error })
+}
+
+/** Whether an Error has a status, or what a plugin of the host throws in place of one, as @fastify/rate-limit does with an answer of the host's own. */
+function hasStatus (error: unknown): boolean {
+  if (typeof error !== 'object' || error === null || !('statusCode' in error)) return false
+  return error instanceof Error || (Number.isInteger(error.statusCode) && isFailure(String(error.statusCode)))
 }
 
 /** Whether a status of a schema, such as `404` or `4xx`, is that of an error. */
