@@ -1,11 +1,11 @@
-import { Kysely, MysqlAdapter, MysqlDialect, type MysqlPool } from 'kysely'
+import { MysqlAdapter, MysqlDialect, type Kysely, type MysqlPool } from 'kysely'
 import { createPool, type Pool } from 'mysql2'
 import { nodeUrls } from './connect/database-url.js'
 import { MariadbConnection, type DriverConnection } from './connect/mariadb-connection.js'
 import { Nodes, NoneIsFree } from './connect/nodes.js'
 import { PooledRoad } from './connect/pooled-road.js'
 import { checkServerOptions, connectTimeout, type ServerOptions } from './connect/server-options.js'
-import { kDirect, type Tables } from './query/engine.js'
+import { openKysely, type Tables } from './query/engine.js'
 
 export type MariadbOptions = ServerOptions
 
@@ -22,26 +22,15 @@ const maxPreparedStatements = 200
 export function openMariadb<DB = Tables> (url: string, options: MariadbOptions = {}): Kysely<DB> {
   const urls = nodeUrls(url, ['mariadb', 'mysql'])
   const checked = checkServerOptions('openMariadb()', options, urls.length)
-  return new Kysely<DB>({ dialect: new PooledDialect(new NodePool(urls, checked)) })
+  const pool = new NodePool(urls, checked)
+  const road = new PooledRoad(() => pool.connect())
+  return openKysely<DB>(new MariadbDialect({ pool }), { reader: road, writer: road })
 }
 
 /** Kysely's dialect for MySQL, but for the rows that MariaDB returns from inserts and deletes, which that one throws away. */
 export class MariadbDialect extends MysqlDialect {
   override createAdapter (): MysqlAdapter {
     return new MariadbAdapter()
-  }
-}
-
-class PooledDialect extends MariadbDialect {
-  readonly #road: PooledRoad
-
-  constructor (pool: NodePool) {
-    super({ pool })
-    this.#road = new PooledRoad(() => pool.connect())
-  }
-
-  override createAdapter (): MysqlAdapter {
-    return Object.assign(super.createAdapter(), { [kDirect]: { reader: this.#road, writer: this.#road } })
   }
 }
 

@@ -1,4 +1,4 @@
-import { Kysely, PostgresAdapter, PostgresDialect, type PostgresPool } from 'kysely'
+import { PostgresDialect, type Kysely, type PostgresPool } from 'kysely'
 import pg from 'pg'
 import { nodeUrls } from './connect/database-url.js'
 import { Nodes, NoneIsFree } from './connect/nodes.js'
@@ -7,7 +7,7 @@ import { PostgresConnection } from './connect/postgres-connection.js'
 import { columnTypes } from './connect/postgres-types.js'
 import { checkServerOptions, connectTimeout, driverTimeout, type ServerOptions } from './connect/server-options.js'
 import { StatementNames } from './connect/statement-names.js'
-import { kDirect, type Tables } from './query/engine.js'
+import { openKysely, type Tables } from './query/engine.js'
 
 export type PostgresOptions = ServerOptions
 
@@ -22,20 +22,9 @@ export type PostgresOptions = ServerOptions
 export function openPostgres<DB = Tables> (url: string, options: PostgresOptions = {}): Kysely<DB> {
   const urls = nodeUrls(url, ['postgres', 'postgresql'])
   const checked = checkServerOptions('openPostgres()', options, urls.length)
-  return new Kysely<DB>({ dialect: new PooledDialect(new NodePool(urls, checked)) })
-}
-
-class PooledDialect extends PostgresDialect {
-  readonly #road: PooledRoad
-
-  constructor (pool: NodePool) {
-    super({ pool })
-    this.#road = new PooledRoad(() => pool.connect())
-  }
-
-  override createAdapter (): PostgresAdapter {
-    return Object.assign(new PostgresAdapter(), { [kDirect]: { reader: this.#road, writer: this.#road } })
-  }
+  const pool = new NodePool(urls, checked)
+  const road = new PooledRoad(() => pool.connect())
+  return openKysely<DB>(new PostgresDialect({ pool }), { reader: road, writer: road })
 }
 
 /** A pool for each node, together what Kysely takes for one. */

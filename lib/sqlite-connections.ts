@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3'
-import { SqliteAdapter, SqliteDialect, SqliteDriver, type CompiledQuery, type DatabaseConnection } from 'kysely'
+import { SqliteDialect, SqliteDriver, type CompiledQuery, type DatabaseConnection } from 'kysely'
 import { LRUCache } from 'lru-cache'
-import { kDirect, type ArrayRows, type DirectRoad, type Outcome, type Role, type Row } from './query/engine.js'
+import type { ArrayRows, DirectRoad, DirectRoads, Outcome, Row } from './query/engine.js'
 
 /** Clients choose the shapes of lists, so the statements that are kept must be bounded. */
 const maxStatements = 500
@@ -15,7 +15,7 @@ const maxStatements = 500
  */
 export class EmbeddedDialect extends SqliteDialect {
   readonly #driver: CountingDriver
-  readonly #roads: Readonly<Record<Role, DirectRoad>>
+  readonly roads: DirectRoads
 
   constructor (writer: Database, reader: Database | undefined) {
     const statements = keep((sql) => writer.prepare(sql))
@@ -24,7 +24,7 @@ export class EmbeddedDialect extends SqliteDialect {
     const driver = new CountingDriver(config)
     const shared = new SyncRoad(writer, statements, () => driver.isIdle)
     this.#driver = driver
-    this.#roads = {
+    this.roads = {
       writer: shared,
       reader: reader === undefined ? shared : new SyncRoad(reader, keep((sql) => reader.prepare(sql)), () => true)
     }
@@ -32,10 +32,6 @@ export class EmbeddedDialect extends SqliteDialect {
 
   override createDriver (): SqliteDriver {
     return this.#driver
-  }
-
-  override createAdapter (): SqliteAdapter {
-    return Object.assign(new SqliteAdapter(), { [kDirect]: this.#roads })
   }
 }
 

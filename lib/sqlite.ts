@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module'
 import Database from 'better-sqlite3'
-import { Kysely } from 'kysely'
+import type { Kysely } from 'kysely'
 import { errors } from './errors.js'
 import { requireKnown } from './nearest.js'
-import { deadlineFunction, type Tables } from './query/engine.js'
+import { deadlineFunction, openKysely, type Tables } from './query/engine.js'
 import { EmbeddedDialect } from './sqlite-connections.js'
 import { requireDriver } from './sqlite-driver.js'
 import { switchToWal } from './sqlite-wal.js'
@@ -38,7 +38,8 @@ export function openSqlite<DB = Tables> (path: string, options: SqliteOptions = 
   if (typeof readonly !== 'boolean') throw new errors.InvalidOptions("'readonly' of openSqlite() is true or false")
   const { version } = createRequire(import.meta.url)('better-sqlite3/package.json') as { version: string }
   requireDriver(process.versions.node, version)
-  return new Kysely<DB>({ dialect: openDialect(path, { durability, readonly }) })
+  const dialect = openDialect(path, { durability, readonly })
+  return openKysely<DB>(dialect, dialect.roads)
 }
 
 function openDialect (path: string, { durability, readonly }: Required<SqliteOptions>): EmbeddedDialect {

@@ -44,7 +44,7 @@ export function bodyDocumentation ({ writable, required, excluded }: BodyColumns
   return objectOf(writable, {
     required: needed,
     described: (column) => bodySchema(column, excluded.has(column)),
-    shown: needed.length > 0 ? needed : writable.slice(0, 1)
+    shown: needed.length > 0 ? needed : writable.filter((column) => !excluded.has(column)).slice(0, 1)
   })
 }
 

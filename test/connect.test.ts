@@ -1,5 +1,5 @@
 import Fastify from 'fastify'
-import { sql } from 'kysely'
+import { CamelCasePlugin, sql } from 'kysely'
 import type pg from 'pg'
 import { test, type Test } from 'tap'
 import { nodeUrls } from '../lib/connect/database-url.js'
@@ -10,6 +10,10 @@ import { StatementNames } from '../lib/connect/statement-names.js'
 import restModels, { createTables, defineModel, foreignKey, text, type Model } from '../lib/index.js'
 import { openMariadb } from '../lib/mariadb.js'
 import { openPostgres } from '../lib/postgres.js'
+import { openSqlite } from '../lib/sqlite.js'
+import { readHandle } from '../lib/query/engine.js'
+import { run } from '../lib/query/run.js'
+import { driverTimeout } from '../lib/connect/server-options.js'
 import { changeSchema } from '../lib/tables/schema-change.js'
 import { dialects } from '../lib/vocabulary/dialects.js'
 import { engineNames, type EngineName } from './engines/find-engine.js'
@@ -21,6 +25,7 @@ import { checkAnswers } from './answers.js'
 import { client, insert, registerSite, siteModels, siteUsers } from './helper.js'
 
 const openers = { postgres: openPostgres, mariadb: openMariadb }
+const seconds = async (count: number): Promise<void> => { await new Promise((resolve) => setTimeout(resolve, count * 1000)) }
 
 function open (t: Test, engine: EngineName, ...given: Parameters<typeof openPostgres>) {
   const db = openers[engine](...given)
@@ -374,3 +379,31 @@ test('a connection to MariaDB that cannot be made ready is closed, and not in us
 test('a boolean of PostgreSQL that a driver gives as something else passes for neither', async (t) => {
   t.throws(() => dialects.postgres.storage.boolean.decode('t', {}), { message: 'The driver gives booleans as something else' })
 })
+
+test('MariaDB: a value that the driver refuses at once leaves its connection to the others', async (t) => {
+  const url = await requireDatabase(t, 'mariadb')
+  if (url === undefined) return
+  const db = open(t, 'mariadb', url, { connections: 1, statementTimeout: 50 })
+  const connection = async () => (await sql<{ id: number }>`select connection_id() as id`.execute(db)).rows[0]?.id
+  const before = await connection()
+  await t.rejects(sql`select ${undefined}`.execute(db), /must not contain undefined/)
+  await seconds(driverTimeout(50) / 1000 + 0.2)
+  t.equal(await connection(), before)
+})
+
+for (const engine of ['sqlite', ...engineNames] as const) {
+  test(`${engine}: what is made of a handle, one connection or a transaction, is asked itself`, async (t) => {
+    const url = engine === 'sqlite' ? ':memory:' : await requireDatabase(t, engine)
+    if (url === undefined) return
+    const db = { ...openers, sqlite: openSqlite }[engine](url)
+    t.teardown(async () => { await db.destroy() })
+    t.ok(readHandle(db).direct)
+    t.equal(readHandle(db.withPlugin(new CamelCasePlugin())).direct, undefined)
+    await db.transaction().execute(async (transaction) => { t.equal(readHandle(transaction).direct, undefined) })
+    await db.connection().execute(async (one) => {
+      await sql`create temporary table mine (id integer)`.execute(one)
+      const { row } = await run(readHandle(one), sql`select count(*) as answer from mine`.compile(one))
+      t.equal(Number(row?.['answer']), 0, 'a table that only this connection has')
+    })
+  })
+}

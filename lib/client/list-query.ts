@@ -52,7 +52,8 @@ type Filter<All, C, Path, Joins extends readonly unknown[] = MaxJoins> =
   Path extends keyof C ? Operand<C[Path], 'eq'>
     : Path extends `${infer First}__${infer Rest}` ? First extends keyof C
       ? Rest extends Operator ? Operand<C[First], Rest>
-        : Joins extends readonly [unknown, ...infer Left] ? Filter<All, Columns<Target<All, C[First]>>, Rest, Left> : never
+        : C[First] extends ForeignKeyField ? Joins extends readonly [unknown, ...infer Left] ? Filter<All, Columns<Target<All, C[First]>>, Rest, Left> : never
+          : never
       : never
       : never
 

@@ -28,7 +28,10 @@ export class List<Item> implements PromiseLike<Page<Item>>, AsyncIterable<Item> 
     return this.#page.then(kept, failed)
   }
 
-  /** The pages, one after the other. Without `page` and `after` they follow each other by cursors, which have no bound. */
+  /**
+   * The pages, one after the other. Without `page` and `after` they follow each other by cursors, which have no bound; where a cursor
+   * cannot tell a record they go on by numbers, as far as the server's limit of records that are skipped.
+   */
   async * pages (): AsyncGenerator<Page<Item>, void, undefined> {
     let query = /(?:^|&)(?:page|after)=/.test(this.#query) ? this.#query : ['after=', this.#query].filter(Boolean).join('&')
     while (true) {

@@ -39,7 +39,7 @@ export function checkOptions (options: ClientOptions): Endpoint {
   const authorization = authorizationOf(options)
   const { credentials = authorization === undefined ? 'same-origin' : 'omit' } = options
   return {
-    url: baseOf(options.baseUrl) + trimSlashes(prefix),
+    url: baseOf(options.baseUrl) + trimSlashes(checkPrefix(prefix)),
     credentials,
     fetch,
     headers: async () => checkHeaders({ ...authorization, ...typeof headers === 'function' ? await headers() : headers })
@@ -54,6 +54,11 @@ function baseOf (baseUrl: ClientOptions['baseUrl']): string {
   if (url.username !== '' || url.password !== '') throw new TypeError("'baseUrl' must not hold credentials; give 'username' and 'password'")
   if (url.search !== '' || url.hash !== '') throw new TypeError("'baseUrl' must end with its path")
   return url.origin + trimSlashes(url.pathname)
+}
+
+function checkPrefix (prefix: string): string {
+  if (/[?#\s]/.test(prefix)) throw new TypeError("'prefix' must be a path")
+  return prefix
 }
 
 /** A path with a slash at its beginning and none at its end; empty for the root. */
@@ -83,7 +88,7 @@ function base64 (text: string): string {
 function checkHeaders (headers: Headers): Record<string, string> {
   const checked: Record<string, string> = { accept: 'application/json' }
   for (const [name, value] of Object.entries(headers)) {
-    if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) throw new TypeError(`the header '${name}' has characters that cannot be sent`)
+    if (typeof value !== 'string' || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) throw new TypeError(`the header '${name}' has characters that cannot be sent`)
     checked[name.toLowerCase()] = value
   }
   return checked

@@ -40,11 +40,13 @@ function toText (name: string, value: unknown): string {
     if (Number.isNaN(value.getTime())) throw new TypeError(`'${name}' is a date that is none`)
     return value.toISOString()
   }
+  if (value === null && !name.endsWith('__is')) throw new TypeError(`'${name}' cannot be null; only 'is' tests that`)
   if (value === null || ['string', 'number', 'bigint', 'boolean'].includes(typeof value)) return String(value)
   throw new TypeError(`'${name}' must be a text, a number, a boolean, a date or null, or a list of them`)
 }
 
-function encode (name: string, text: string): string {
+/** @throws TypeError naming the parameter, if the text cannot be written */
+export function encode (name: string, text: string): string {
   try {
     return encodeURIComponent(text)
   } catch (cause) {

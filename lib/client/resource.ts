@@ -2,7 +2,7 @@ import type { Described, RecordKeyOf, ResourceCreate, ResourceRecord, ResourceUp
 import type { AnyQuery, Checked } from './list-query.js'
 import { List, type Page } from './list.js'
 import type { Endpoint } from './options.js'
-import { toQuery } from './query.js'
+import { encode, toQuery } from './query.js'
 import { send, type Call, type CallOptions } from './send.js'
 
 /** The five operations of a resource. Each of them fails with a RestModelsError if the answer is an error. */
@@ -45,5 +45,5 @@ export function resourceClient (endpoint: Endpoint, name: string): Operations {
 function keyPath (key: unknown): string {
   const text = String(key)
   if (/^\.{0,2}$/.test(text)) throw new TypeError("'key' must be the id of a record")
-  return `${encodeURIComponent(text)}/`
+  return `${encode('key', text)}/`
 }

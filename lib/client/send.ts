@@ -29,13 +29,19 @@ export async function send (endpoint: Endpoint, { method, path, body, signal }: 
     credentials: endpoint.credentials,
     // The API never redirects. What leads elsewhere would get a write as a GET, and the record.
     redirect: 'error',
-    ...body !== undefined && { body: JSON.stringify(body) },
+    ...body !== undefined && { body: JSON.stringify(body, requireJson) },
     ...signal !== undefined && { signal }
   }
   const answer = await endpoint.fetch(endpoint.url + path, init)
   const text = await answer.text()
   if (!answer.ok) throw toFailure(answer, text)
   return text === '' ? undefined : parse(text, answer.status)
+}
+
+/** JSON would make null of it. */
+function requireJson (name: string, value: unknown): unknown {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError(`'${name}' is no number that can be sent`)
+  return value
 }
 
 function parse (text: string, status: number): unknown {

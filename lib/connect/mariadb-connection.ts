@@ -91,8 +91,13 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
     const { statementTimeout, preparedStatements } = this.#setting.options
     const done = this.#within(driverTimeout(statementTimeout), callback)
     const ask = (): void => { this.#connection.query(statement, done) }
-    if (!preparedStatements || statement.values.length === 0) ask()
-    else this.#connection.execute(statement, (error, result) => error?.errno === tooManyPrepared ? ask() : done(error, result))
+    try {
+      if (!preparedStatements || statement.values.length === 0) ask()
+      else this.#connection.execute(statement, (error, result) => error?.errno === tooManyPrepared ? ask() : done(error, result))
+    } catch (error) {
+      // The driver refuses values such as undefined at once, and would never call back.
+      done(error as QueryError, undefined)
+    }
   }
 
   async #ask (sql: string): Promise<unknown> {

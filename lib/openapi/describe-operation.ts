@@ -21,7 +21,7 @@ export function describeOperation (document: OpenApiDocument, resource: Resource
     summary: summary(name),
     description: [description, ...remarksOf(operation, resource), ...(list === undefined ? [] : filterRemarks(list, resource))].join('\n\n'),
     tags: [name],
-    security: securityOf(document, policy, operation),
+    ...securityOf(document, policy, operation),
     ...(list && { querystring: listParameters(document, resource.list, list.filters) }),
     ...(!isOfList(operation) && { params: keyDocumentation(model) }),
     ...(takes && policy.closed?.includes(operation) !== true && { body: bodyOf(document, resource, takes) }),
@@ -56,11 +56,12 @@ function filterRemarks ({ isCut }: DocumentedFilters, { list: { limits }, guarde
   ]
 }
 
-/** None for what needs nobody, whatever the host asks for elsewhere. */
-function securityOf (document: OpenApiDocument, { open, closed, scheme }: Resource['registration']['policy'], operation: Operation): JsonSchema[] {
-  if (scheme === undefined || open.includes(operation) || closed?.includes(operation)) return []
+/** None for what needs nobody, whatever the host asks for elsewhere; what the host says where the policy does not say how credentials are sent. */
+function securityOf (document: OpenApiDocument, { open, closed, scheme }: Resource['registration']['policy'], operation: Operation): JsonSchema {
+  if (open.includes(operation) || closed?.includes(operation)) return { security: [] }
+  if (scheme === undefined) return {}
   const { type, scheme: name = type } = scheme
-  return [{ [shareSecurity(document, String(name), scheme)]: [] }]
+  return { security: [{ [shareSecurity(document, String(name), scheme)]: [] }] }
 }
 
 function answerOf (document: OpenApiDocument, resource: Resource, body: 'record' | 'list'): JsonSchema {

@@ -69,14 +69,22 @@ function firstFree (name: string, isFree: (candidate: string) => boolean): strin
   return candidate
 }
 
+/** What holds schemas in a schema; all else is values. */
+const keywords: Readonly<Record<string, (value: unknown) => unknown>> = {
+  properties: (value) => Object.fromEntries(Object.entries(value as object).map(([name, schema]) => [name, toVersion30(schema)])),
+  items: (value) => toVersion30(value),
+  anyOf: (value) => toVersion30(value),
+  allOf: (value) => toVersion30(value)
+}
+
 /** In OpenAPI 3.0, `nullable` stands for the type null, and one `example` for several. */
 function toVersion30 (schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(toVersion30)
   if (typeof schema !== 'object' || schema === null) return schema
   const { type, examples, ...others } = schema as { readonly type?: unknown, readonly examples?: unknown }
   return {
-    ...(Array.isArray(type) ? { type: type[0], nullable: true } : type !== undefined && { type: toVersion30(type) }),
-    ...Object.fromEntries(Object.entries(others).map(([key, value]) => [key, toVersion30(value)])),
+    ...(Array.isArray(type) ? { type: type[0], nullable: true } : type !== undefined && { type }),
+    ...Object.fromEntries(Object.entries(others).map(([key, value]) => [key, keywords[key]?.(value) ?? value])),
     ...(Array.isArray(examples) && { example: examples[0] })
   }
 }

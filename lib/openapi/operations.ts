@@ -59,17 +59,17 @@ export const operationTable: Readonly<Record<Operation, OperationRow>> = {
 }
 
 /** What a resource adds to the description of an operation. */
-export function remarksOf (operation: Operation, { registration: { policy, owner, name }, list: { limits } }: Resource): string[] {
+export function remarksOf (operation: Operation, { registration: { policy, owner, name, excluded }, list: { limits } }: Resource): string[] {
   const isWrite = operationTable[operation].takes !== undefined || operation === 'delete'
   return [
     ...(operation === 'list' ? [`At most ${limits.filters} filters through ${limits.totalJoins} different joins, in a query of ${limits.queryLength} characters.`] : []),
     ...(policy.closed?.includes(operation) ? ['Nobody may do this.'] : []),
-    ...(isWrite && owner !== undefined ? [ownerRemark(operation, name, owner.key)] : [])
+    ...(isWrite && owner !== undefined ? [ownerRemark(operation, name, excluded.has(owner) ? 'the owner' : `\`${owner.key}\``)] : [])
   ]
 }
 
-function ownerRemark (operation: Operation, name: string, key: string): string {
+function ownerRemark (operation: Operation, name: string, owner: string): string {
   return operation === 'create'
-    ? `The record belongs to whoever creates it: \`${key}\` is set by the server.`
+    ? `The record belongs to whoever creates it: ${owner} is set by the server.`
     : `Only the owner of a record of ${name} may do this.`
 }

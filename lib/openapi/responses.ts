@@ -28,10 +28,13 @@ export function responsesOf (document: OpenApiDocument, resource: Resource, { op
   return responses
 }
 
+const pathStatuses: ReadonlySet<number> = new Set([400, 414])
+
 /** In the order in which a request meets them: before the policy, at the policy, behind it. */
 function failuresOf ({ registration: { policy }, write: { writable } }: Resource, operation: Operation): readonly Failure[] {
   const before: Failure[] = reads.includes(operation) ? ['InternalError'] : ['InternalError', 'Forbidden', 'BodyTooLarge', 'InvalidContentType']
-  if (policy.closed?.includes(operation)) return before
+  // Even what nobody may do has a path, which Fastify may refuse.
+  if (policy.closed?.includes(operation)) return [...before, ...operationTable[operation].failures.filter((name) => pathStatuses.has(failures[name].status))]
   const isHashed = operationTable[operation].takes !== undefined && [...writable].some(isSecret)
   const login: Failure[] = policy.open.includes(operation) ? [] : ['Forbidden', 'TooManyLogins']
   return [...before, ...login, ...(isHashed ? ['TooManyLogins'] as const : []), ...operationTable[operation].failures]

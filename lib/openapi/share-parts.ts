@@ -3,6 +3,7 @@ import { failures, refusal, type Failure } from './failures.js'
 
 /** An operation as `@fastify/swagger` has written it: what it could not refer to is written out. */
 interface WrittenOperation {
+  readonly operationId?: string
   parameters?: ReadonlyArray<{ readonly name?: string, readonly in?: string, readonly required?: boolean }>
   readonly responses?: Record<string, { readonly description?: string }>
 }
@@ -15,11 +16,12 @@ const sharedResponses = new Map([
 /** Likewise those of the parameters, by place and name. */
 const sharedParameters: Readonly<Record<string, string>> = { 'path id': 'Key', 'query limit': 'Limit', 'query page': 'Page', 'query after': 'After' }
 
-/** Moves what the operations of a resource have in common with others to the components: else it would be most of the document. */
-export function shareParts (document: OpenApiDocument, name: string): void {
-  for (const [path, methods] of Object.entries(document.paths)) {
-    if (!path.endsWith(`/${name}/`) && !path.endsWith(`/${name}/{id}/`)) continue
-    for (const operation of Object.values(methods) as WrittenOperation[]) shareOf(document, operation)
+/** Moves what operations have in common with others to the components: else it would be most of the document. */
+export function shareParts (document: OpenApiDocument, operationIds: ReadonlySet<string>): void {
+  for (const methods of Object.values(document.paths)) {
+    for (const operation of Object.values(methods) as WrittenOperation[]) {
+      if (operationIds.has(String(operation.operationId))) shareOf(document, operation)
+    }
   }
 }
 

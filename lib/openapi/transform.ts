@@ -27,8 +27,11 @@ export interface DocumentedConfig {
  */
 export function documentedAs (resource: Resource, operation: Operation): DocumentedConfig {
   return whenAsked((document, { route }) => {
-    const suffix = route.method === 'HEAD' ? '-head' : ''
-    return { operationId: freeOperationId(document, `${operationIdOf(resource, operation)}${suffix}`), ...describeOperation(document, resource, operation) }
+    const name = `${operationIdOf(resource, operation)}${route.method === 'HEAD' ? '-head' : ''}`
+    const ids = idsOf(resource)
+    const operationId = ids.get(name) ?? freeOperationId(document, name)
+    ids.set(name, operationId)
+    return { operationId, ...describeOperation(document, resource, operation) }
   })
 }
 
@@ -36,11 +39,20 @@ export function documentedAs (resource: Resource, operation: Operation): Documen
 export const undocumented: DocumentedConfig = { swaggerTransform: false }
 
 /** Of such a route that comes behind all operations of a resource: what these have in common is shared there. */
-export function sharesPartsOf ({ registration: { name } }: Resource): DocumentedConfig {
+export function sharesPartsOf (resource: Resource): DocumentedConfig {
   return whenAsked((document, { schema }) => {
-    shareParts(document, name)
+    shareParts(document, new Set(idsOf(resource).values()))
     return schema
   })
+}
+
+/** The ids of a resource's operations, by the names that they would have alone: once given they stay, since a host's documents may share their paths. */
+const operationIds = new WeakMap<Resource, Map<string, string>>()
+
+function idsOf (resource: Resource): Map<string, string> {
+  const ids = operationIds.get(resource) ?? new Map<string, string>()
+  operationIds.set(resource, ids)
+  return ids
 }
 
 function whenAsked (describe: (document: OpenApiDocument, asked: Asked) => object): DocumentedConfig {

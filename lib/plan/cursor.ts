@@ -47,10 +47,14 @@ export function readCursor (text: string, ordering: readonly PlannedOrder[], dia
   return { start, after: ordering.map(({ column }, index) => readValue(column, texts[index], dialect)) }
 }
 
-/** Whoever asks must not learn from a cursor what the records do not show. */
+/** Whether cursors of an ordering hold nothing but what the records show: nobody must learn more from one. */
+export function isShown (ordering: readonly PlannedOrder[], shown: readonly Column[]): boolean {
+  return ordering.every(({ column }) => shown.includes(column))
+}
+
+/** @throws REST_MODELS_INVALID_PAGE (400) if cursors of this ordering would show more than the records do, so that there are none */
 export function requireShown (ordering: readonly PlannedOrder[], shown: readonly Column[]): void {
-  if (ordering.every(({ column }) => shown.includes(column))) return
-  throw invalidCursor('must not be given with an ordering by a column that records do not show')
+  if (!isShown(ordering, shown)) throw invalidCursor('must not be given with an ordering by a column that records do not show')
 }
 
 function nameOf (ordering: readonly PlannedOrder[]): string {

@@ -2,7 +2,7 @@ import { errors, withDetails } from '../errors.js'
 import { isOrderable, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { ListRequest } from '../request/list-query.js'
-import { readCursor, requireShown } from './cursor.js'
+import { isShown, readCursor, requireShown } from './cursor.js'
 import type { ListPlan, PlannedOrder } from './list-plan.js'
 import type { ListScope } from './list-scope.js'
 import { permittedPath, type Access } from './path.js'
@@ -21,7 +21,7 @@ export function planList (scope: ListScope, wanted: ListRequest, closed: Readonl
   const { joins, conditions } = planFilters(scope, wanted.filters, closed)
   const ordering = planOrdering(scope.access, wanted.ordering)
   const limit = planLimit(scope, wanted)
-  const { start, after } = wanted.after === undefined ? planPage(scope, wanted, limit) : planCursor(scope, wanted.after, ordering)
+  const { start, after } = hasCursors(scope, wanted, ordering) ? planCursor(scope, wanted.after, ordering) : planPage(scope, wanted, limit)
   return { joins, conditions, ordering, limit, start, after }
 }
 
@@ -57,6 +57,11 @@ function planLimit ({ defaultLimit, maxLimit }: ListScope, { limit = defaultLimi
 }
 
 type Place = Pick<ListPlan, 'start' | 'after'>
+
+/** Where no cursor may be made, pages that are asked for by cursors are linked by their numbers from the first one on. */
+function hasCursors ({ columns }: ListScope, wanted: ListRequest, ordering: readonly PlannedOrder[]): wanted is ListRequest & { readonly after: string } {
+  return wanted.after !== undefined && (wanted.after !== '' || isShown(ordering, columns))
+}
 
 function planPage ({ limits }: ListScope, { page }: ListRequest, limit: number): Place {
   const start = (page - 1) * limit

@@ -1,4 +1,4 @@
-import { sql, type CompiledQuery, type Kysely, type RawBuilder } from 'kysely'
+import { Kysely, sql, type CompiledQuery, type Dialect as KyselyDialect, type RawBuilder } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import { errors } from '../errors.js'
 import { dialects, type Dialect } from '../vocabulary/dialects.js'
@@ -33,8 +33,20 @@ export interface DirectRoad {
 /** What a handle is for: one that only reads is given what nobody writes on, so that it awaits nobody. */
 export type Role = 'reader' | 'writer'
 
-/** Where the adapter of a handle that the plugin's own functions opened has a {@link DirectRoad} for each role. */
-export const kDirect = Symbol('rest-models.direct')
+export type DirectRoads = Readonly<Record<Role, DirectRoad>>
+
+/**
+ * The roads of the handles that the plugin's own functions opened. What is made of such a handle, a transaction or one
+ * connection of it, is another handle, which must be asked itself.
+ */
+const directRoads = new WeakMap<object, DirectRoads>()
+
+/** A Kysely instance whose database can also be reached past its driver. */
+export function openKysely<DB> (dialect: KyselyDialect, roads: DirectRoads): Kysely<DB> {
+  const db = new Kysely<DB>({ dialect })
+  directRoads.set(db, roads)
+  return db
+}
 
 export type Tables = Record<string, Record<string, unknown>>
 
@@ -89,9 +101,7 @@ export function readHandle (handle: AnyKysely, role: Role = 'writer'): Handle {
   if (dialect === undefined) {
     throw new errors.UnsupportedDatabase(`'db' runs on ${names[0]}; supported: ${Object.keys(dialects).join(', ')}`)
   }
-  // A transaction shares the adapter, but has a connection that the others must not use.
-  const roads = given.isTransaction ? undefined : (adapter as { readonly [kDirect]?: Readonly<Record<Role, DirectRoad>> })[kDirect]
-  return { db, dialect, direct: roads?.[role] }
+  return { db, dialect, direct: directRoads.get(handle)?.[role] }
 }
 
 /** The names of the class of an object and of those that it extends. */

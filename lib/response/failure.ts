@@ -10,10 +10,18 @@ export function passOn (error: unknown, request: FastifyRequest): never {
   throw new errors.Internal(request.id, { cause: error })
 }
 
-/** Whether an Error has a status, or what a plugin of the host throws in place of one, as @fastify/rate-limit does with an answer of the host's own. */
+/** Whether an Error has the status of one, or what a plugin of the host throws in its place for a client to read, as @fastify/rate-limit does. */
 function hasStatus (error: unknown): boolean {
-  if (typeof error !== 'object' || error === null || !('statusCode' in error)) return false
-  return error instanceof Error || (Number.isInteger(error.statusCode) && isFailure(String(error.statusCode)))
+  const status = statusOf(error)
+  return Number.isInteger(status) && Number(status) >= 400 && Number(status) < (error instanceof Error ? 600 : 500)
+}
+
+function statusOf (error: unknown): unknown {
+  try {
+    return (error as { readonly statusCode?: unknown } | null | undefined)?.statusCode
+  } catch {
+    return undefined
+  }
 }
 
 /** Whether a status of a schema, such as `404` or `4xx`, is that of an error. */

@@ -63,6 +63,12 @@ test('every operator that a kind has is a filter, with values of the kind', asyn
   list({ txt: 'a' })
   // @ts-expect-error no such field, beside one that there is
   list({ text: 'a', txt: 'a' })
+  // @ts-expect-error a text leads to no other model
+  list({ text__id: 1 })
+  // @ts-expect-error nor does a primary key
+  list({ id__id__in: [1] })
+  // @ts-expect-error nor does what is reached through a foreign key
+  list({ user__username__id: 1 })
   // @ts-expect-error no such operator
   list({ text__equals: 'a' })
   // @ts-expect-error numbers have no patterns
@@ -87,7 +93,7 @@ test('every operator that a kind has is a filter, with values of the kind', asyn
   // @ts-expect-error not one of the choices
   list({ status: 'other' })
   // @ts-expect-error only `is` tests null
-  list({ status: null })
+  t.throws(() => list({ status: null }))
   // @ts-expect-error one value is no list
   list({ text__in: 'a' })
   // @ts-expect-error a list of another kind

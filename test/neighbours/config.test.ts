@@ -109,6 +109,22 @@ test('D-92, @fastify/rate-limit: an answer of its own that is no Error is sent a
   t.strictSame([answer.statusCode, answer.json()], [429, { host: 'Slow down' }])
 })
 
+test('D-92: what a hook throws that has no status of an error is a 500 that tells nothing', async (t) => {
+  const secrets: readonly unknown[] = [
+    { statusCode: 500, sql: 'secret' }, { statusCode: 200, body: 'secret' }, { statusCode: undefined, body: 'secret' }, { statusCode: 'abc', body: 'secret' },
+    Object.assign(new Error('secret'), { statusCode: undefined }), Object.assign(new Error('secret'), { statusCode: 302 }),
+    { get statusCode () { throw new Error('secret') } }, 'secret'
+  ]
+  for (const thrown of secrets) {
+    const app = await buildHost(t, {}, (app) => { app.addHook('preHandler', () => { throw thrown }) })
+    const { statusCode, body } = await app.inject('/api/message/')
+    t.equal(statusCode, 500)
+    t.match(body, /^\{"statusCode":500,"code":"REST_MODELS_INTERNAL",/)
+  }
+  const app = await buildHost(t, {}, (app) => { app.addHook('preHandler', () => { throw Object.assign(new Error('later'), { statusCode: 503 }) }) })
+  t.match((await app.inject('/api/message/')).json(), { statusCode: 503, message: 'later' })
+})
+
 test('@fastify/rate-limit: keyed by the user whom the policy has made out, nobody uses up the limit of another', async (t) => {
   const keyGenerator = (request: Parameters<typeof userOf>[0]) => String(userOf(request)?.id ?? request.ip)
   const app = await buildHost(t, { rateLimit: { max: 2, hook: 'preHandler', keyGenerator } }, async (app) => { await app.register(rateLimit, { global: false }) })

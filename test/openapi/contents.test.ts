@@ -152,6 +152,18 @@ test('D-77: a hidden field that no client may write is nowhere in the document; 
   t.ok(parametersOf(document.operation('listLooker')).includes('hider__owner__id__in'))
 })
 
+test('D-77: an excluded owner is not named, nor is an excluded field an example', async (t) => {
+  const Owned = defineModel('Owned', { buried_owner: foreignKey(() => User), buried: text({ nullable: true, enum: ['hidden one'], default: 'hidden one' }) })
+  const { document } = await documentedApp(t, {
+    models: [User, Owned],
+    register: (registry) => { registry.register(Owned, { auth: userAuth(User), ownerField: 'buried_owner', exclude: ['buried_owner', 'buried'] }) }
+  })
+  t.match(document.operation('createOwned').description, 'The record belongs to whoever creates it: the owner is set by the server.')
+  t.notMatch(document.text, 'buried_owner')
+  t.equal(document.schemas['OwnedCreate']?.examples?.length, 1)
+  t.strictSame(document.schemas['OwnedCreate']?.examples?.[0], {})
+})
+
 test('D-77: what nobody may do takes no body, so that a hidden field is nowhere', async (t) => {
   const { document } = await documentedApp(t, { models: [User, Hider], register: (registry) => { registry.register(Hider, { exclude: ['written_only'] }) } })
   t.notMatch(document.text, /written_only/)

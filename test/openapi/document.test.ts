@@ -3,7 +3,7 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import Fastify from 'fastify'
 import { test } from 'tap'
 import restModels, {
-  adminAuth, createTables, defineModel, integer, text, userAuth, type Policy
+  adminAuth, createTables, defineModel, integer, json, text, userAuth, type Policy
 } from '../../lib/index.js'
 import { openSqlite } from '../../lib/sqlite.js'
 import { buildApp, Message, Note, User } from '../helper.js'
@@ -75,9 +75,9 @@ const statusesOf: Readonly<Record<string, readonly string[]>> = {
   deleteMessage: ['204', '400', '404', '409', ...guarded, ...bodied, ...always],
   // Nobody writes.
   listNote: ['200', '400', ...always],
-  createNote: ['401', '403', ...bodied, '500'],
-  updateNote: ['401', '403', ...bodied, '500'],
-  deleteNote: ['401', '403', ...bodied, '500'],
+  createNote: ['400', '401', '403', ...bodied, '414', '500'],
+  updateNote: ['400', '401', '403', ...bodied, '414', '500'],
+  deleteNote: ['400', '401', '403', ...bodied, '414', '500'],
   // Admins do all.
   listUser: ['200', '400', ...guarded, ...always],
   readUser: ['200', '400', '404', ...guarded, ...always]
@@ -125,7 +125,7 @@ test('D-75: credentials are asked for where they are of use', async (t) => {
   const securityOf = (id: string) => document.operation(id).security
   t.strictSame([securityOf('listMessage'), securityOf('createMessage')], [[], [{ basic: [] }]])
   t.strictSame([securityOf('listOpenNotes'), securityOf('readOpenNotes')], [[], [{ bearer: [] }]])
-  t.strictSame(securityOf('readUser'), [], 'the policy does not say how')
+  t.strictSame([securityOf('listUser'), securityOf('readUser')], [[], undefined], 'the policy does not say how: as the host says of everything')
 })
 
 test("D-73: the host's own components, tags and routes stay as they are, and its options are not written to", async (t) => {
@@ -172,7 +172,7 @@ test('D-73: the operations of two containers have names of their own, and share 
   t.match(text, /"\/v1\/note\/":\{"get":\{"operationId":"listNote",/)
   t.match(text, /"\/v2\/note\/":\{"get":\{"operationId":"listNote2",/)
   t.strictSame(Object.keys((JSON.parse(text) as { components: { schemas: object } }).components.schemas).filter((name) => /^(Note|Text|Error)/.test(name)).sort(),
-    ['Error', 'Note', 'Note2', 'NoteCreate', 'NoteCreate2', 'NoteList', 'NoteList2', 'NoteUpdate', 'NoteUpdate2', 'TextFilter', 'TextFilter2', 'TextListFilter'])
+    ['Error', 'Note', 'Note2', 'NoteList', 'NoteList2', 'TextFilter', 'TextFilter2', 'TextListFilter'])
 })
 
 test('D-73: HEAD is documented for a host that exposes it, under a name of its own', async (t) => {
@@ -191,4 +191,22 @@ test("D-73: a path that the host describes by hand stays as it is, even if it lo
   const { document } = await documentedApp(t, {}, { openapi: { openapi: '3.1.0', info, paths: { '/elsewhere/note/': { get: {} as never } } } })
   t.strictSame(document.paths['/elsewhere/note/'], { get: {} })
   t.equal(document.operation('listNote').tags[0], 'note')
+})
+
+test('D-73: operations of the host are not written to, and those of the plugin keep their names, however often the document is asked for', async (t) => {
+  const parameters = Object.freeze([Object.freeze({ name: 'limit', in: 'query', schema: { type: 'integer' } })])
+  const paths = { '/host/note/': Object.freeze({ get: Object.freeze({ operationId: 'mine', parameters, responses: { 200: { description: 'Yes' } } }) }) }
+  const { app, document } = await documentedApp(t, {}, { openapi: { openapi: '3.1.0', info, paths } } as unknown as typeof version31)
+  t.strictSame(paths['/host/note/'].get.parameters, parameters)
+  t.ok(document.operation('listNote'))
+  t.match(app.swagger({ yaml: true }), /operationId: listNote\n/)
+  t.notMatch(app.swagger({ yaml: true }), 'listNote2')
+})
+
+const Odd = defineModel('Odd', { examples: text(), type: text({ default: 'a' }), data: json({ default: { type: ['a', 'b'], examples: [1] } }) })
+
+test('D-73: in OpenAPI 3.0, names of fields and values are not taken for words of a schema', async (t) => {
+  const { document } = await documentedApp(t, { models: [User, Odd], register: (registry) => { registry.register(Odd, { auth: userAuth(User) }) } }, { openapi: { openapi: '3.0.3', info } })
+  t.strictSame(Object.keys(document.schemas['OddCreate']?.properties ?? {}), ['examples', 'type', 'data'])
+  t.match(document.schemas['OddCreate']?.properties?.['data'], { default: { type: ['a', 'b'], examples: [1] } })
 })
