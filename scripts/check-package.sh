@@ -53,6 +53,13 @@ required () (
   cp scripts/consumer.cjs "$2" && cd "$2" && "$1" consumer.cjs
 )
 
+# commanded NODE FOLDER: the command makes a model of a table
+commanded () (
+  cd "$2" &&
+    "$1" -e "new (require('better-sqlite3'))('shop.db').exec('create table if not exists item (id integer primary key, name text not null)')" &&
+    "$1" node_modules/fastify-rest-models/dist/lib/command/main.js introspect sqlite:shop.db | grep "defineModel('Item'"
+)
+
 # Downloaded beside what comes first.
 for version in 22 24 26; do
   if (( version != own )); then start "node$version" npm install $quiet --prefix "$work/node$version" "node@$version"; fi
@@ -66,6 +73,8 @@ check 'its types, module resolution bundler' types "$first" esnext bundler
 check 'types of its client in a browser, module resolution nodenext' page "$first" nodenext nodenext
 check 'types of its client in a browser, module resolution bundler' page "$first" esnext bundler
 check 'require() of it' required node "$first"
+check 'its command, by npx' env -C "$first" npx --no-install fastify-rest-models --version
+check 'its command' commanded node "$first"
 scripts/check-example.sh node "$first"
 versions=$own
 
@@ -82,6 +91,7 @@ for version in 22 24 26; do
   binary=$work/node$version/node_modules/node/bin/node
   if [[ ! -x $binary ]]; then continue; fi
   check "require() of it, node $version" required "$binary" "$second"
+  check "its command, node $version" commanded "$binary" "$second"
   scripts/check-example.sh "$binary" "$second"
   versions+=" $version"
   newest=$binary

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -56,6 +56,7 @@ function chunks (files: readonly string[]): string[][] {
 }
 
 function writeGroup (name: string, files: readonly string[]): string {
+  if (existsSync(join(root, groups, name))) throw new Error(`Two folders of test would be the group ${name}`)
   const lines = files.map((file) => `comment('test/${file}')\nawait import('../../test/${file.replace(/ts$/, 'js')}')\n`)
   writeFileSync(join(root, groups, name), `import { comment } from 'tap'\n\n${lines.join('')}`)
   return join(groups, name)
