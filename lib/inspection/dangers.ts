@@ -26,9 +26,9 @@ export function dangersOf (resources: readonly Resource[]): readonly Danger[] {
   ])
 }
 
-/** The users or wider: whoever is an admin may do much anyway. */
+/** Users, be it only some, or wider: whoever is an admin may do much anyway. */
 function isWide (audience: Audience): boolean {
-  return includes(audience, 'users')
+  return includes(audience, 'some users')
 }
 
 function resourceDangers (resource: Resource, users: ReadonlySet<Model>): Danger[] {
@@ -38,10 +38,11 @@ function resourceDangers (resource: Resource, users: ReadonlySet<Model>): Danger
   const found: string[] = []
   if (open.length > 0) found.push(`anybody may ${open.join(', ')} without logging in`)
   if (users.has(model) && create === 'anybody') found.push('anybody may create users who can log in')
-  if (users.has(model) && owner === undefined && isWide(update)) found.push('users may change other users, their passwords too')
+  if (users.has(model) && owner === undefined && isWide(update)) found.push(`${update} may change other users, their passwords too`)
   const refers = model.columns.filter((column) => isForeignKey(column) && users.has(column.target())).map(({ field }) => field)
-  if (!users.has(model) && owner === undefined && refers.length > 0 && (update === 'users' || remove === 'users')) {
-    found.push(`users may write each other's records: it refers to users by ${refers.join(', ')}, but has no ownerField`)
+  const writing = [update, remove].find((audience) => isWide(audience) && audience !== 'anybody')
+  if (!users.has(model) && owner === undefined && refers.length > 0 && writing !== undefined) {
+    found.push(`${writing} may write each other's records: it refers to users by ${refers.join(', ')}, but has no ownerField`)
   }
   return found.map((why) => ({ resource: name, why }))
 }

@@ -46,7 +46,7 @@ test('what is dangerous is flagged, and the same without the mistake is not', as
     registry.register(Message, { auth: userAuth(User), ownerField: 'user' })
     registry.register(Message, { auth: userAuth(User), path: 'messages' })
     registry.register(Vault, { exclude: ['accessToken'], filterable: ['accessToken'] })
-    registry.register(Account, { auth: { ...adminAuth(User), open: ['create'], permits: () => false } })
+    registry.register(Account, { auth: { ...adminAuth(User), open: ['create'], closed: ['update', 'delete'] } })
   }))
   t.strictSame(dangersFrom(wrong), [
     'user: users may change other users, their passwords too',
@@ -90,13 +90,42 @@ test('a policy of one\'s own is asked about a user and an admin, with the keys o
     permits: (user, operation) => {
       asked.push(typeof user.id)
       if (operation === 'delete') throw new TypeError('Who is this?')
-      return user.admin || operation === 'list'
+      if (operation === 'update' && user.admin) throw new TypeError('Who is this?')
+      return operation !== 'create' && (user.admin || operation === 'list')
     }
   }
   const { resources: [person] } = await inspect(await build(t, [Person], (registry) => { registry.register(Person, { auth: policy }) }))
-  t.strictSame(person?.operations, { list: 'users', read: 'admins', create: 'admins', update: 'admins', delete: 'nobody' })
+  t.strictSame(person?.operations, { list: 'users', read: 'admins', create: 'some users', update: 'some users', delete: 'some users' })
   t.equal(person?.fields[1]?.read, 'users', 'a list shows it as well')
   t.strictSame(new Set(asked), new Set(['string']))
+})
+
+test('what a policy closes is for nobody, even if it would permit it', async (t) => {
+  const policy: Policy = { open: ['list'], closed: ['create', 'update', 'delete'], authenticator: () => async () => null, permits: () => true }
+  const { resources: [user], dangers } = await inspect(await build(t, [User], (registry) => { registry.register(User, { auth: policy, exclude: ['password'] }) }))
+  t.strictSame(user?.operations, { list: 'anybody', read: 'users', create: 'nobody', update: 'nobody', delete: 'nobody' })
+  t.strictSame(dangers, [])
+})
+
+test('D-88: users whom only the policy knows count like users, for what is dangerous', async (t) => {
+  const auth: Policy = { ...userAuth(User), permits: ({ id }) => id === 7 }
+  const { resources, dangers } = await inspect(await build(t, siteModels, (registry) => {
+    registry.register(User, { auth, exclude: ['password'] })
+    registry.register(Message, { auth })
+    registry.register(Relationship, { auth: { ...auth, closed: ['update'] }, ownerField: 'from_user' })
+  }))
+  t.strictSame(dangersFrom({ resources, dangers, unindexed: [] }), [
+    'user: some users may change other users, their passwords too',
+    'user.admin: gives power over others, and some users may write it',
+    "message: some users may write each other's records: it refers to users by user, but has no ownerField"
+  ])
+  t.match(resources[2]?.operations, { create: 'some users', update: 'nobody', delete: 'some users who own it' })
+})
+
+test('D-88: records that an admin alone may change if they are his own are said to be so', async (t) => {
+  const { resources: [message] } = await inspect(await build(t, siteModels, (registry) => { registry.register(Message, { auth: adminAuth(User), ownerField: 'user' }) }))
+  t.match(message?.operations, { create: 'admins', update: 'admins who own it', delete: 'admins who own it' })
+  t.equal(message?.fields.find(({ field }) => field === 'content')?.update, 'admins who own it')
 })
 
 test('D-89: filters and orderings without an index are found by asking the database', async (t) => {
