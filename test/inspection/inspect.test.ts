@@ -2,18 +2,18 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import { test, type Test } from 'tap'
 import restModels, {
-  adminAuth, boolean, createTables, defineModel, foreignKey, json, key, password, text, userAuth, uuid, type Model, type Policy, type ResourceRegistry
+  adminAuth, boolean, createTables, decimal, defineModel, foreignKey, json, key, password, text, userAuth, uuid, type Model, type Policy, type ResourceRegistry
 } from '../../lib/index.js'
 import { inspect, type Inspection } from '../../lib/inspection/inspect.js'
 import { engine, openDatabase } from '../database.js'
 import { Message, Note, Relationship, registerSite, siteModels, User } from '../helper.js'
 
-async function build (t: Test, models: readonly Model[], register: (registry: ResourceRegistry) => void, decorator = 'restModels'): Promise<FastifyInstance> {
+async function build (t: Test, models: readonly Model[], register: (registry: ResourceRegistry) => void, { decorator = 'restModels', limits = {} }: { decorator?: string, limits?: Record<string, number> } = {}): Promise<FastifyInstance> {
   const db = await openDatabase(t)
   await createTables(db, models)
   const app = Fastify()
   t.teardown(async () => { await app.close() })
-  await app.register(restModels, { db, decorator })
+  await app.register(restModels, { db, decorator, limits })
   const registry = Reflect.get(app, decorator) as ResourceRegistry
   register(registry)
   await registry.setup()
@@ -76,7 +76,8 @@ test('users who create themselves, and passwords that everybody starts with, are
   const auth = { ...adminAuth(Person, { admin: 'active' }), open: ['list', 'read', 'create'] } satisfies Policy
   const found = await inspect(await build(t, [Person], (registry) => { registry.register(Person, { auth, exclude: ['password'] }) }))
   t.strictSame(dangersFrom(found), [
-    'person: anybody may create without logging in', 'person: anybody may create users who can log in', 'person.password: is a password with a default'
+    'person: anybody may create without logging in', 'person: anybody may create users who can log in', 'person.password: is a password with a default',
+    'person.active: gives power over others, and anybody may write it'
   ])
 })
 
@@ -128,6 +129,46 @@ test('D-88: records that an admin alone may change if they are his own are said 
   t.equal(message?.fields.find(({ field }) => field === 'content')?.update, 'admins who own it')
 })
 
+test('secrets that another resource opens by name are flagged for whoever may filter by them', async (t) => {
+  const Holder = defineModel('Holder', { api_key: text(), name: text() })
+  const Letter = defineModel('Letter', { holder: foreignKey(() => Holder) })
+  const found = async (holders: Policy | undefined, letters: Policy | undefined): Promise<string[]> => dangersFrom(await inspect(await build(t, [User, Holder, Letter], (registry) => {
+    registry.register(Holder, { exclude: ['api_key'], ...(holders && { auth: holders }) })
+    registry.register(Letter, { filterable: ['holder__api_key', 'holder__name'], ...(letters && { auth: letters }) })
+  })))
+  const all = { protect: 'all' } as const
+  t.strictSame(await found(undefined, undefined), ['letter.holder__api_key: looks secret, and anybody can find its values out by filters'])
+  t.strictSame(await found(userAuth(User, all), undefined), [], 'whoever is not known may not look through what is guarded')
+  t.strictSame(await found(userAuth(User, all), userAuth(User, all)), ['letter.holder__api_key: looks secret, and users can find its values out by filters'])
+  t.strictSame(await found(adminAuth(User, all), userAuth(User, all)), [])
+  t.strictSame(await found(userAuth(User, all), adminAuth(User, all)), [])
+})
+
+test('the field that tells a policy who is an admin gives power, whatever its name', async (t) => {
+  const Person = defineModel('Person', { username: text(), password: password(), active: boolean(), chief: boolean({ default: false }), tall: boolean({ default: false }) })
+  const admin = adminAuth(Person, { admin: 'chief' })
+  const found = await inspect(await build(t, [Person], (registry) => {
+    registry.register(Person, { auth: userAuth(Person), exclude: ['password'], path: 'people' })
+    registry.register(Person, { auth: admin, exclude: ['password'] })
+    registry.register(Person, { auth: { ...admin, login: null }, exclude: ['password'], path: 'others' })
+  }))
+  t.strictSame(dangersFrom(found), ['people: users may change other users, their passwords too', 'people.chief: gives power over others, and users may write it'])
+})
+
+test('D-89: what the limits refuse is not asked about, and a number below 1 is', async (t) => {
+  const Share = defineModel('Share', { part: decimal({ precision: 4, scale: 4 }), code: uuid(), user: foreignKey(() => User) })
+  const names = async (limits: Record<string, number>): Promise<string[]> => {
+    const { unindexed } = await inspect(await build(t, [User, Share], (registry) => { registry.register(Share, { filterable: ['user__email'] }) }, { limits }))
+    return unindexed.map(({ use, name }) => `${use} ${name}`).sort()
+  }
+  const orderings = ['ordering code', 'ordering part']
+  t.strictSame(await names({}), ['filter code', 'filter part', 'filter user__email', ...orderings])
+  t.strictSame(await names({ joins: 0 }), ['filter code', 'filter part', ...orderings])
+  t.strictSame(await names({ totalJoins: 0 }), ['filter code', 'filter part', ...orderings])
+  t.strictSame(await names({ valueLength: 35 }), ['filter part', 'filter user__email', ...orderings])
+  t.strictSame(await names({ queryLength: 5 }), [])
+})
+
 test('D-89: filters and orderings without an index are found by asking the database', async (t) => {
   const Tag = defineModel('Tag', { id: uuid(), word: text({ unique: true }), extra: json({ nullable: true }), other: foreignKey((): Model => Tag, { nullable: true }) })
   const app = await build(t, [...siteModels, Tag], (registry) => {
@@ -167,7 +208,7 @@ test('an index that is made is found, on an empty table and on one with rows', a
 
 test('a key that others give is one that nobody creates, and a container is found under any name', async (t) => {
   const Genre = defineModel('Genre', { id: key({ generated: false }), name: text({ nullable: true }) })
-  const { resources: [genre] } = await inspect(await build(t, [Genre], (registry) => { registry.register(Genre, { auth: { open: ['list', 'create'], authenticator: () => async () => null, permits: () => false } }) }, 'music'))
+  const { resources: [genre] } = await inspect(await build(t, [Genre], (registry) => { registry.register(Genre, { auth: { open: ['list', 'create'], authenticator: () => async () => null, permits: () => false } }) }, { decorator: 'music' }))
   t.match(genre, { resource: 'genre', operations: { list: 'anybody', create: 'nobody' } })
 })
 
