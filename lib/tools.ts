@@ -4,7 +4,7 @@ export { serveDatabase, type ServedDatabase, type ServeOptions } from './command
 export type { Audience } from './inspection/audience.js'
 export type { Danger } from './inspection/dangers.js'
 export { inspect, type Inspection } from './inspection/inspect.js'
-export type { FieldPermissions, ResourcePermissions } from './inspection/permissions.js'
+export type { Changer, FieldPermissions, ResourcePermissions } from './inspection/permissions.js'
 export type { Unindexed } from './inspection/unindexed.js'
 export { introspect, type Introspection, type IntrospectOptions } from './introspection/introspect.js'
 export type { Note } from './introspection/model-plan.js'

@@ -3,27 +3,30 @@ import { operations, type Operation } from '../policy/policy.js'
 import type { Resource } from '../resource.js'
 import { audienceOf, wider, type Audience } from './audience.js'
 
-/** Who may do what with a field of a resource; `owner` is whoever owns the record. */
+/** Who may change a record that has an owner: `owner` is whichever user owns it. */
+export type Changer = Audience | 'owner' | 'admins who own it' | 'some users who own it'
+
+/** Who may do what with a field of a resource. */
 export interface FieldPermissions {
   readonly field: string
   readonly read: Audience
   readonly filter: Audience
   readonly order: Audience
   readonly create: Audience
-  readonly update: Audience | 'owner'
+  readonly update: Changer
 }
 
 /** Who may do what with a resource, and its fields in their order. */
 export interface ResourcePermissions {
   readonly resource: string
-  readonly operations: Readonly<Record<Operation, Audience | 'owner'>>
+  readonly operations: Readonly<Record<Operation, Changer>>
   readonly fields: readonly FieldPermissions[]
 }
 
 export function permissionsOf (resource: Resource): ResourcePermissions {
   const { registration: { name, model, owner } } = resource
   const own = audiencesOf(resource)
-  const owned = (audience: Audience) => owner === undefined || audience === 'nobody' ? audience : 'owner'
+  const owned = (audience: Audience) => owner === undefined ? audience : owning(audience)
   return {
     resource: name,
     operations: { ...own, update: owned(own.update), delete: owned(own.delete) },
@@ -32,6 +35,11 @@ export function permissionsOf (resource: Resource): ResourcePermissions {
       return { field: column.field, read, filter, order, create, update: owned(update) }
     })
   }
+}
+
+function owning (audience: Audience): Changer {
+  if (audience === 'nobody') return audience
+  return audience === 'admins' || audience === 'some users' ? `${audience} who own it` : 'owner'
 }
 
 /** The audience of each operation, whoever owns the record. */

@@ -1,4 +1,5 @@
 import { CompiledQuery, type Kysely } from 'kysely'
+import { errors } from '../errors.js'
 import { isForeignKey, isOrderable, storageOf, valueKindOf, type Column } from '../model/column.js'
 import { baseAlias, type ListPlan } from '../plan/list-plan.js'
 import { pathName, type Path } from '../plan/path.js'
@@ -26,7 +27,8 @@ const samples: Readonly<Record<FieldKind, string>> = {
   integer: '1',
   bigint: '1',
   number: '1',
-  decimal: '1',
+  // The one value that each precision and scale can hold.
+  decimal: '0',
   boolean: 'true',
   datetime: '2000-01-01 00:00:00',
   date: '2000-01-01',
@@ -40,7 +42,7 @@ const manyRows = 1_000_000
 
 /**
  * Asks the database how it would run the lists of a resource: one filter or one ordering each, on the fields of the resource and of
- * those that its foreign keys lead to directly. Nothing is run but `explain`.
+ * those that its foreign keys lead to directly. What the limits refuse to everybody is not asked about. Nothing is run but `explain`.
  */
 export async function unindexedOf (resource: Resource): Promise<readonly Unindexed[]> {
   const { registration: { name } } = resource
@@ -65,10 +67,14 @@ function filterPaths ({ list: { access } }: Resource): readonly Path[] {
     valueKindOf(column).operators.length > 0 && column !== (joins.at(-1)?.target() ?? access.model).columns[0])
 }
 
+/** Whether an index finds the rows of a filter, or the limits refuse it. */
 async function isSought (resource: Resource, path: Path): Promise<boolean> {
   const { column } = path
   const isEqual = valueKindOf(column).operators.includes('eq')
-  const plan = planOf(resource, `${pathName(path)}${isEqual ? '__eq' : '__is'}=${encodeURIComponent(sampleOf(column))}`)
+  const sample = sampleOf(column)
+  if (isEqual && sample.length > resource.limits.valueLength) return true
+  const plan = planOf(resource, `${pathName(path)}${isEqual ? '__eq' : '__is'}=${encodeURIComponent(sample)}`)
+  if (plan === undefined) return true
   const { reader, registration: { model } } = resource
   const rows = await explain(resource, 'filter', { ...plan, limit: manyRows })
   const { alias = baseAlias, table = model.table } = plan.joins.at(-1) ?? {}
@@ -80,8 +86,11 @@ function sampleOf (column: Column): string {
   return samples[target === undefined ? kind : target().columns[0].kind]
 }
 
+/** Whether an index orders the rows, or the limits refuse that. */
 async function isOrdered (resource: Resource, column: Column): Promise<boolean> {
-  const rows = await explain(resource, 'ordering', planOf(resource, `ordering=${column.field}`))
+  const plan = planOf(resource, `ordering=${column.field}`)
+  if (plan === undefined) return true
+  const rows = await explain(resource, 'ordering', plan)
   const { reader: { db, dialect }, registration: { model } } = resource
   if (!dialect.plans.sorts(rows)) return true
   if (dialect.plans.leading === undefined || storageOf(column, dialect).isCollated === true) return false
@@ -89,8 +98,14 @@ async function isOrdered (resource: Resource, column: Column): Promise<boolean> 
   return leading.some((index) => index.table === model.table && index.column === column.name)
 }
 
-function planOf ({ list, limits }: Resource, query: string): ListPlan {
-  return planList(list, parseListQuery(query, limits.queryLength), new Set())
+/** Undefined for what the limits refuse. */
+function planOf ({ list, limits }: Resource, query: string): ListPlan | undefined {
+  try {
+    return planList(list, parseListQuery(query, limits.queryLength), new Set())
+  } catch (error) {
+    if (error instanceof errors.TooMuch || error instanceof errors.QueryTooLong) return undefined
+    throw error
+  }
 }
 
 async function explain ({ reader, list }: Resource, use: PlannedUse, plan: ListPlan): Promise<readonly PlanRow[]> {

@@ -2,18 +2,18 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import { test, type Test } from 'tap'
 import restModels, {
-  adminAuth, boolean, createTables, defineModel, foreignKey, json, key, password, text, userAuth, uuid, type Model, type Policy, type ResourceRegistry
+  adminAuth, boolean, createTables, decimal, defineModel, foreignKey, json, key, password, text, userAuth, uuid, type Model, type Policy, type ResourceRegistry
 } from '../../lib/index.js'
 import { inspect, type Inspection } from '../../lib/inspection/inspect.js'
 import { engine, openDatabase } from '../database.js'
 import { Message, Note, Relationship, registerSite, siteModels, User } from '../helper.js'
 
-async function build (t: Test, models: readonly Model[], register: (registry: ResourceRegistry) => void, decorator = 'restModels'): Promise<FastifyInstance> {
+async function build (t: Test, models: readonly Model[], register: (registry: ResourceRegistry) => void, { decorator = 'restModels', limits = {} }: { decorator?: string, limits?: Record<string, number> } = {}): Promise<FastifyInstance> {
   const db = await openDatabase(t)
   await createTables(db, models)
   const app = Fastify()
   t.teardown(async () => { await app.close() })
-  await app.register(restModels, { db, decorator })
+  await app.register(restModels, { db, decorator, limits })
   const registry = Reflect.get(app, decorator) as ResourceRegistry
   register(registry)
   await registry.setup()
@@ -46,7 +46,7 @@ test('what is dangerous is flagged, and the same without the mistake is not', as
     registry.register(Message, { auth: userAuth(User), ownerField: 'user' })
     registry.register(Message, { auth: userAuth(User), path: 'messages' })
     registry.register(Vault, { exclude: ['accessToken'], filterable: ['accessToken'] })
-    registry.register(Account, { auth: { ...adminAuth(User), open: ['create'], permits: () => false } })
+    registry.register(Account, { auth: { ...adminAuth(User), open: ['create'], closed: ['update', 'delete'] } })
   }))
   t.strictSame(dangersFrom(wrong), [
     'user: users may change other users, their passwords too',
@@ -76,7 +76,8 @@ test('users who create themselves, and passwords that everybody starts with, are
   const auth = { ...adminAuth(Person, { admin: 'active' }), open: ['list', 'read', 'create'] } satisfies Policy
   const found = await inspect(await build(t, [Person], (registry) => { registry.register(Person, { auth, exclude: ['password'] }) }))
   t.strictSame(dangersFrom(found), [
-    'person: anybody may create without logging in', 'person: anybody may create users who can log in', 'person.password: is a password with a default'
+    'person: anybody may create without logging in', 'person: anybody may create users who can log in', 'person.password: is a password with a default',
+    'person.active: gives power over others, and anybody may write it'
   ])
 })
 
@@ -90,13 +91,82 @@ test('a policy of one\'s own is asked about a user and an admin, with the keys o
     permits: (user, operation) => {
       asked.push(typeof user.id)
       if (operation === 'delete') throw new TypeError('Who is this?')
-      return user.admin || operation === 'list'
+      if (operation === 'update' && user.admin) throw new TypeError('Who is this?')
+      return operation !== 'create' && (user.admin || operation === 'list')
     }
   }
   const { resources: [person] } = await inspect(await build(t, [Person], (registry) => { registry.register(Person, { auth: policy }) }))
-  t.strictSame(person?.operations, { list: 'users', read: 'admins', create: 'admins', update: 'admins', delete: 'nobody' })
+  t.strictSame(person?.operations, { list: 'users', read: 'admins', create: 'some users', update: 'some users', delete: 'some users' })
   t.equal(person?.fields[1]?.read, 'users', 'a list shows it as well')
   t.strictSame(new Set(asked), new Set(['string']))
+})
+
+test('what a policy closes is for nobody, even if it would permit it', async (t) => {
+  const policy: Policy = { open: ['list'], closed: ['create', 'update', 'delete'], authenticator: () => async () => null, permits: () => true }
+  const { resources: [user], dangers } = await inspect(await build(t, [User], (registry) => { registry.register(User, { auth: policy, exclude: ['password'] }) }))
+  t.strictSame(user?.operations, { list: 'anybody', read: 'users', create: 'nobody', update: 'nobody', delete: 'nobody' })
+  t.strictSame(dangers, [])
+})
+
+test('D-88: users whom only the policy knows count like users, for what is dangerous', async (t) => {
+  const auth: Policy = { ...userAuth(User), permits: ({ id }) => id === 7 }
+  const { resources, dangers } = await inspect(await build(t, siteModels, (registry) => {
+    registry.register(User, { auth, exclude: ['password'] })
+    registry.register(Message, { auth })
+    registry.register(Relationship, { auth: { ...auth, closed: ['update'] }, ownerField: 'from_user' })
+  }))
+  t.strictSame(dangersFrom({ resources, dangers, unindexed: [] }), [
+    'user: some users may change other users, their passwords too',
+    'user.admin: gives power over others, and some users may write it',
+    "message: some users may write each other's records: it refers to users by user, but has no ownerField"
+  ])
+  t.match(resources[2]?.operations, { create: 'some users', update: 'nobody', delete: 'some users who own it' })
+})
+
+test('D-88: records that an admin alone may change if they are his own are said to be so', async (t) => {
+  const { resources: [message] } = await inspect(await build(t, siteModels, (registry) => { registry.register(Message, { auth: adminAuth(User), ownerField: 'user' }) }))
+  t.match(message?.operations, { create: 'admins', update: 'admins who own it', delete: 'admins who own it' })
+  t.equal(message?.fields.find(({ field }) => field === 'content')?.update, 'admins who own it')
+})
+
+test('secrets that another resource opens by name are flagged for whoever may filter by them', async (t) => {
+  const Holder = defineModel('Holder', { api_key: text(), name: text() })
+  const Letter = defineModel('Letter', { holder: foreignKey(() => Holder) })
+  const found = async (holders: Policy | undefined, letters: Policy | undefined): Promise<string[]> => dangersFrom(await inspect(await build(t, [User, Holder, Letter], (registry) => {
+    registry.register(Holder, { exclude: ['api_key'], ...(holders && { auth: holders }) })
+    registry.register(Letter, { filterable: ['holder__api_key', 'holder__name'], ...(letters && { auth: letters }) })
+  })))
+  const all = { protect: 'all' } as const
+  t.strictSame(await found(undefined, undefined), ['letter.holder__api_key: looks secret, and anybody can find its values out by filters'])
+  t.strictSame(await found(userAuth(User, all), undefined), [], 'whoever is not known may not look through what is guarded')
+  t.strictSame(await found(userAuth(User, all), userAuth(User, all)), ['letter.holder__api_key: looks secret, and users can find its values out by filters'])
+  t.strictSame(await found(adminAuth(User, all), userAuth(User, all)), [])
+  t.strictSame(await found(userAuth(User, all), adminAuth(User, all)), [])
+})
+
+test('the field that tells a policy who is an admin gives power, whatever its name', async (t) => {
+  const Person = defineModel('Person', { username: text(), password: password(), active: boolean(), chief: boolean({ default: false }), tall: boolean({ default: false }) })
+  const admin = adminAuth(Person, { admin: 'chief' })
+  const found = await inspect(await build(t, [Person], (registry) => {
+    registry.register(Person, { auth: userAuth(Person), exclude: ['password'], path: 'people' })
+    registry.register(Person, { auth: admin, exclude: ['password'] })
+    registry.register(Person, { auth: { ...admin, login: null }, exclude: ['password'], path: 'others' })
+  }))
+  t.strictSame(dangersFrom(found), ['people: users may change other users, their passwords too', 'people.chief: gives power over others, and users may write it'])
+})
+
+test('D-89: what the limits refuse is not asked about, and a number below 1 is', async (t) => {
+  const Share = defineModel('Share', { part: decimal({ precision: 4, scale: 4 }), code: uuid(), user: foreignKey(() => User) })
+  const names = async (limits: Record<string, number>): Promise<string[]> => {
+    const { unindexed } = await inspect(await build(t, [User, Share], (registry) => { registry.register(Share, { filterable: ['user__email'] }) }, { limits }))
+    return unindexed.map(({ use, name }) => `${use} ${name}`).sort()
+  }
+  const orderings = ['ordering code', 'ordering part']
+  t.strictSame(await names({}), ['filter code', 'filter part', 'filter user__email', ...orderings])
+  t.strictSame(await names({ joins: 0 }), ['filter code', 'filter part', ...orderings])
+  t.strictSame(await names({ totalJoins: 0 }), ['filter code', 'filter part', ...orderings])
+  t.strictSame(await names({ valueLength: 35 }), ['filter part', 'filter user__email', ...orderings])
+  t.strictSame(await names({ queryLength: 5 }), [])
 })
 
 test('D-89: filters and orderings without an index are found by asking the database', async (t) => {
@@ -138,7 +208,7 @@ test('an index that is made is found, on an empty table and on one with rows', a
 
 test('a key that others give is one that nobody creates, and a container is found under any name', async (t) => {
   const Genre = defineModel('Genre', { id: key({ generated: false }), name: text({ nullable: true }) })
-  const { resources: [genre] } = await inspect(await build(t, [Genre], (registry) => { registry.register(Genre, { auth: { open: ['list', 'create'], authenticator: () => async () => null, permits: () => false } }) }, 'music'))
+  const { resources: [genre] } = await inspect(await build(t, [Genre], (registry) => { registry.register(Genre, { auth: { open: ['list', 'create'], authenticator: () => async () => null, permits: () => false } }) }, { decorator: 'music' }))
   t.match(genre, { resource: 'genre', operations: { list: 'anybody', create: 'nobody' } })
 })
 
