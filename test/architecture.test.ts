@@ -61,7 +61,7 @@ const packages: Readonly<Record<string, { readonly values: readonly string[], re
   '@sinclair/typebox': { values: ['schemas', 'vocabulary'], types: ['resource', 'routes'] },
   '@fastify/basic-auth': { values: ['policy/credentials'] },
   '@fastify/busboy': { values: ['request/multipart'] },
-  '@fastify/error': { values: ['errors'] },
+  '@fastify/error': { values: ['errors', 'command/host-check'] },
   '@node-rs/argon2': { values: ['policy/passwords'] },
   ajv: { values: ['schemas/check'] },
   'ajv-formats': { values: ['schemas/check', 'model/define-model'] },

@@ -41,7 +41,8 @@ export interface OpenOptions {
  * @throws REST_MODELS_INVALID_OPTIONS, REST_MODELS_UNSUPPORTED_DATABASE with the remedy; a password in the URL is never repeated
  */
 export async function openDatabase (url: string, { readOnly = true }: OpenOptions = {}): Promise<Kysely<Tables>> {
-  const opener = openers[/^[a-z0-9]+(?=:)/.exec(url)?.[0] ?? '']
+  const scheme = /^[a-z0-9]+(?=:)/.exec(url)?.[0] ?? ''
+  const opener = Object.hasOwn(openers, scheme) ? openers[scheme] : undefined
   if (opener === undefined) throw new errors.InvalidOptions("A database URL begins with 'sqlite:', 'postgres://' or 'mariadb://', such as sqlite:./site.db or postgres://user:password@localhost:5432/site")
   return await withDriver(opener, async () => await opener.open(url, readOnly))
 }

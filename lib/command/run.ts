@@ -18,6 +18,11 @@ const commands: Readonly<Record<string, CommandRow>> = { introspect: introspectC
 export async function runCommand (words: readonly string[], terminal: Terminal): Promise<ExitCode> {
   let code: ExitCode = exitCodes.success
   const program = programFor(terminal, (end) => { code = exitCodes[end] })
+  // Commander would repeat the word, which may hold a password.
+  if (words[0]?.includes(':') === true) {
+    terminal.err(`error: a command comes before the URL: ${Object.keys(commands).join(', ')}`)
+    return exitCodes.usage
+  }
   try {
     await program.parseAsync(words, { from: 'user' })
     return code

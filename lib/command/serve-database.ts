@@ -9,6 +9,7 @@ import { suggestion } from '../nearest.js'
 import { readOnlyAuth } from '../policy/policies.js'
 import { operations, type Policy } from '../policy/policy.js'
 import { addDocumentation, type DocumentationPackages } from './documentation.js'
+import { hostCheck } from './host-check.js'
 import { openDatabase } from './open-database.js'
 
 export interface ServeOptions {
@@ -16,6 +17,8 @@ export interface ServeOptions {
   readonly tables?: readonly string[]
   /** Whether anybody may create, change and delete. Default false: everybody may read, nobody may write. */
   readonly write?: boolean
+  /** The address that the app will listen on: requests for other names than that and those of this machine are 421. Default 127.0.0.1. */
+  readonly host?: string
   /** Columns to show although their names are those of secrets, as `table.column`. Default none. */
   readonly include?: readonly string[]
 }
@@ -43,10 +46,11 @@ const openAuth: Policy = Object.freeze({ open: operations, authenticator: () => 
  * @throws REST_MODELS_INVALID_OPTIONS, REST_MODELS_UNSUPPORTED_DATABASE with the remedy
  */
 export async function serveDatabase (url: string, options: ServeOptions = {}, packages?: DocumentationPackages): Promise<ServedDatabase> {
-  const { tables, write = false, include = [] } = options
+  const { tables, write = false, host = '127.0.0.1', include = [] } = options
   const db = await openDatabase(url, { readOnly: !write })
   const app = Fastify({ requestTimeout: 30_000, connectionTimeout: 60_000 })
   app.addHook('onClose', async () => await db.destroy())
+  app.addHook('onRequest', hostCheck(host))
   try {
     const { models, notes } = await introspect(db, tables && { tables })
     requireColumns(models, include)

@@ -25,7 +25,7 @@ function bare (text: string): string {
   let rest = text.trim()
   while (rest !== previous) {
     previous = rest
-    rest = rest.replace(/^\(((?:[^()']|'(?:[^']|'')*'|\(\))*)\)$/s, '$1').trim()
+    rest = rest.replace(/^\(((?:[^()']|'[^']*'|\(\))*)\)$/s, '$1').trim()
     if (/^(?:'(?:[^']|'')*'|[-\w.]+|\(.*\))::/s.test(rest) && !nowInUtc.test(rest)) rest = rest.replace(casts, '')
   }
   return rest

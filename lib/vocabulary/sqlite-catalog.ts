@@ -5,10 +5,11 @@ const { integer, bigint, number, decimal, text } = described
 
 /** https://www.sqlite.org/pragma.html: the table-valued functions of the pragmas. */
 export const sqliteCatalog: Catalog = {
-  tables: sql`select name, case when type in ('table', 'view') then type else type || ' table' end as kind from pragma_table_list where schema = 'main' and name not like 'sqlite\_%' escape '\\' order by name`,
+  tables: sql`select name, case when type in ('table', 'view') then type else type || ' table' end as kind from pragma_table_list where schema = 'main' and name not like 'sqlite\\_%' escape '\\' order by name`,
   columns: sql`
     select l.name as "table", c.name, c.type, c.type as written, c."notnull" = 0 as nullable, c.hidden in (2, 3) as computed, c.dflt_value as declared,
-      lower(c.type) = 'integer' and c.pk = 1 and l.wr = 0 and (select count(*) from pragma_table_info(l.name) where pk > 0) = 1 as generated
+      lower(c.type) = 'integer' and c.pk = 1 and l.wr = 0 and (select count(*) from pragma_table_info(l.name) where pk > 0) = 1
+        and not exists (select 1 from pragma_index_list(l.name) where origin = 'pk') as generated
     from pragma_table_list l join pragma_table_xinfo(l.name) c
     where l.schema = 'main' and l.type = 'table' and c.hidden <> 1 order by l.name, c.cid`,
   keys: sql`

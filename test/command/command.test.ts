@@ -13,6 +13,7 @@ import { announce } from '../../lib/command/serve.js'
 import { serveDatabase } from '../../lib/command/serve-database.js'
 import { inspect } from '../../lib/inspection/inspect.js'
 import { createTables, defineModel, integer, text, uuid } from '../../lib/index.js'
+import { isSecretName } from '../../lib/model/secret-names.js'
 import { openSqlite } from '../../lib/sqlite.js'
 import { makeChinook } from '../../scripts/chinook.js'
 import { engineNames } from '../engines/find-engine.js'
@@ -189,6 +190,43 @@ for (const engine of engineNames) {
     await app.close()
   })
 }
+
+test('D-87: a page of another site whose name leads here reads and writes nothing', async (t) => {
+  const hostsOf = async (options: { host?: string }, names: readonly string[]) => {
+    const { app } = await serveDatabase(`sqlite:${await siteFile(t)}`, { write: true, ...options })
+    t.teardown(async () => { await app.close() })
+    return await Promise.all(names.map(async (host) => (await app.inject({ url: '/api/note/', headers: { host } })).statusCode))
+  }
+  const own = ['localhost', 'LOCALHOST:3000', '127.0.0.1:3000', '127.1.2.3', '[::1]', '[::1]:3000']
+  t.strictSame(await hostsOf({}, own), own.map(() => 200))
+  const others = ['evil.example:3000', 'localhost.evil.example', '127.0.0.1.evil.example', '10.0.0.1', 'a@localhost', 'localhost/x', '[::2]']
+  t.strictSame(await hostsOf({}, others), others.map(() => 421))
+  t.strictSame(await hostsOf({ host: '0.0.0.0' }, ['10.0.0.1:3000', 'evil.example']), [200, 421])
+  t.strictSame(await hostsOf({ host: 'Db.internal' }, ['db.internal:3000', '10.0.0.1']), [200, 421])
+  const { app } = await serveDatabase(`sqlite:${await siteFile(t)}`, { write: true })
+  t.teardown(async () => { await app.close() })
+  const headers = { host: 'evil.example:3000', origin: 'http://evil.example:3000' }
+  const written = await app.inject({ method: 'POST', url: '/api/note/', headers, payload: { message: 'x' } })
+  t.match([written.statusCode, written.json()], [421, { code: 'REST_MODELS_MISDIRECTED_REQUEST' }])
+  for (const url of ['/documentation/json', '/nothing']) t.equal((await app.inject({ url, headers })).statusCode, 421)
+})
+
+test('a URL without a command before it is not repeated', async (t) => {
+  const { code, err } = await run('postgres://me:secret@localhost/site')
+  t.equal(code, 2)
+  t.match(err, 'a command comes before the URL')
+  t.notMatch(err, 'secret')
+  t.match(await run('introspect', 'constructor:x'), { code: 2, err: /A database URL begins with/ })
+})
+
+test('D-86: names of secrets are known however they are written, and others are not taken for them', async (t) => {
+  const secret = [
+    'password', 'passwords', 'password_hash', 'user_pass', 'userpassword', 'DBPassword', 'passphrases', 'apiKey', 'api_keys', 'APIToken', 'accesstoken', 'AccessToken', 'reset_token',
+    'clientsecret', 'JWTSecret', 'session_key', 'auth_key', 'user_activation_key', 'recovery_codes', 'hashes', 'salt', 'pin'
+  ]
+  for (const name of secret) t.ok(isSecretName(name), name)
+  for (const name of ['compass', 'passenger', 'keyboard', 'hashtag', 'monkey', 'token_count', 'tokenType', 'pinned', 'salty', 'key', 'name', 'passed', 'secretary', 'class']) t.notOk(isSecretName(name), name)
+})
 
 test('without the packages of the page, serve goes on and says what to install', async (t) => {
   const missing = (name: string) => async (): Promise<never> => { throw Object.assign(new Error(`Cannot find package '${name}'`), { code: 'ERR_MODULE_NOT_FOUND' }) }

@@ -38,7 +38,7 @@ test('who may do what with the example is told by resource and field', async (t)
 })
 
 test('what is dangerous is flagged, and the same without the mistake is not', async (t) => {
-  const Vault = defineModel('Vault', { api_key: text(), accessToken: text(), tokens: text(), password_hash: text({ nullable: true }), plain: text() })
+  const Vault = defineModel('Vault', { api_key: text(), accessToken: text(), token_count: text(), password_hash: text({ nullable: true }), plain: text() })
   const Account = defineModel('Account', { user: foreignKey(() => User), role: text({ default: 'x' }), is_admin: boolean({ default: false }) })
   const models = [...siteModels, Vault, Account]
   const wrong = await inspect(await build(t, models, (registry) => {

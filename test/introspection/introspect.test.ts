@@ -9,6 +9,7 @@ import restModels, { createTables, defineModel, foreignKey, key, text, uuid, typ
 import { introspect, type Introspection } from '../../lib/introspection/introspect.js'
 import { describeNote } from '../../lib/introspection/write-models.js'
 import type { Tables } from '../../lib/query/engine.js'
+import { openSqlite } from '../../lib/sqlite.js'
 import { makeChinook } from '../../scripts/chinook.js'
 import { compile } from '../compile.js'
 import { engine, openDatabase } from '../database.js'
@@ -182,4 +183,14 @@ test('Chinook: the models compile, fit the tables and are served', { timeout: 12
   t.match((await app.inject('/api/employee/?ReportsTo__LastName=Root')).json(), { objects: [{ id: 2, ReportsTo_id: 1, HireDate: '2021-03-04 00:00:00' }] })
   t.match((await app.inject('/api/invoice/1/')).json(), { id: 1, Customer_id: 1, InvoiceDate: '2024-05-06 07:08:09', Total: '2.97' })
   t.match((await app.inject('/api/invoiceline/?ordering=-UnitPrice&limit=1')).json(), { objects: [{ id: 2 }] })
+})
+
+test('SQLite: a table whose name begins like those of the engine is there, and a key that is no row number is not generated', async (t) => {
+  const db = openSqlite(':memory:')
+  t.teardown(async () => { await db.destroy() })
+  await sql`create table sqlitedata (id integer primary key, a text not null)`.execute(db)
+  await sql`create table down (id integer primary key desc, a text not null)`.execute(db)
+  const { source } = await introspect(db)
+  t.match(source, /Sqlitedata = defineModel\('Sqlitedata', \{\n {2}a: text\(\)\n\}\)/)
+  t.match(source, "// Table 'down' is left out: it has a primary key 'id' that may be null")
 })

@@ -69,3 +69,10 @@ test('what is written into a file cannot leave its place there, whatever names a
   ])
   t.end()
 })
+
+test('a default of many quotes is read at once', (t) => {
+  const start = performance.now()
+  t.equal(defaultValue('text', `(${"'".repeat(60)} || lower('x'))`), expression)
+  t.ok(performance.now() - start < 500)
+  t.end()
+})
