@@ -10,7 +10,7 @@ const pairs = new Set([
 /** Ends of words that are written together, as PostgreSQL makes them of names without quotes. */
 const ends = /(?:password|passwd|passphrase|secret|token|apikey)$/
 /** What tells how many there are, or of what kind. */
-const harmless = new Set(['count', 'counts', 'type', 'length', 'limit', 'used'])
+const harmless = /(?:^|_)(?:count|type|length|limit|used)$/
 
 /** Whether a column holds a secret, as far as its kind or its name tells: `password_hash`, `apiKey`, `AccessToken`, `resettoken`. */
 export function looksSecret (column: Column): boolean {
@@ -18,8 +18,8 @@ export function looksSecret (column: Column): boolean {
 }
 
 export function isSecretName (name: string): boolean {
-  const parts = name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').replace(/([A-Z]+)([A-Z][a-z])/g, '$1_$2').toLowerCase().split(/[^a-z]+/)
-    .map((part) => part.replace(/(?<!s)s$/, ''))
-  if (harmless.has(parts.at(-1) ?? '')) return false
+  const text = name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').replace(/([A-Z]+)([A-Z][a-z])/g, '$1_$2').toLowerCase()
+  if (harmless.test(text)) return false
+  const parts = text.split(/[^a-z]+/).map((part) => part.replace(/(?<!s)s$/, ''))
   return parts.some((part, index) => words.has(part) || ends.test(part) || pairs.has(part) || pairs.has(`${part}${parts[index + 1] ?? ''}`))
 }

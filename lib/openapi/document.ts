@@ -73,7 +73,6 @@ function firstFree (name: string, isFree: (candidate: string) => boolean): strin
 const keywords: Readonly<Record<string, (value: unknown) => unknown>> = {
   properties: (value) => Object.fromEntries(Object.entries(value as object).map(([name, schema]) => [name, toVersion30(schema)])),
   items: (value) => toVersion30(value),
-  anyOf: (value) => toVersion30(value),
   allOf: (value) => toVersion30(value)
 }
 
