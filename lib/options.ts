@@ -3,8 +3,9 @@ import { requireKnown } from './nearest.js'
 import { defaultLimits, type Limits } from './plan/limits.js'
 import { readOnlyAuth } from './policy/policies.js'
 import type { Policy } from './policy/policy.js'
+import { requirePolicy } from './policy/require-policy.js'
 import { readHandle, type AnyKysely } from './query/engine.js'
-import { checkLimits, requirePolicy } from './registration.js'
+import { checkLimits } from './registration.js'
 
 /** Options of the plugin; only `db` is required. */
 export interface RestModelsOptions {

@@ -5,7 +5,8 @@ import type { Model } from './model/define-model.js'
 import type { FieldNameOf, ForeignKeyNameOf } from './model/types.js'
 import { requireKnown, suggestion } from './nearest.js'
 import { followPath, pathName, type Path } from './plan/path.js'
-import { operations, reads, type Policy } from './policy/policy.js'
+import { reads, type Policy } from './policy/policy.js'
+import { requirePolicy } from './policy/require-policy.js'
 
 /** How a model is exposed; everything may be left out. */
 export interface ResourceOptions<M extends Model = Model> {
@@ -78,18 +79,6 @@ export function checkRegistration (model: Model, options: ResourceOptions, defau
   }
   requireCreatable(registration)
   return Object.freeze(registration)
-}
-
-export function requirePolicy (where: string, policy: Policy): void {
-  const isPolicy = typeof policy?.authenticator === 'function' && typeof policy.permits === 'function' && Array.isArray(policy.open)
-  if (!isPolicy) throw new errors.InvalidOptions(`${where} is not a policy; use readOnlyAuth(), userAuth(User) or adminAuth(User)`)
-  const { open, closed = [], scheme } = policy
-  if (!Array.isArray(closed)) throw new errors.InvalidOptions(`${where} needs a list of operations as 'closed'`)
-  const unknown = [...open, ...closed].find((operation) => !operations.includes(operation))
-  if (unknown !== undefined) throw new errors.InvalidOptions(`${where} ${open.includes(unknown) ? 'opens' : 'closes'} an unknown operation '${unknown}'${suggestion(unknown, operations)}`)
-  const both = closed.find((operation) => open.includes(operation))
-  if (both !== undefined) throw new errors.InvalidOptions(`${where} both opens and closes '${both}'`)
-  if (scheme !== undefined && typeof scheme?.type !== 'string') throw new errors.InvalidOptions(`${where} needs a security scheme of OpenAPI as 'scheme', such as { type: 'http', scheme: 'bearer' }`)
 }
 
 interface PageLimits {

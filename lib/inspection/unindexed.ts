@@ -1,8 +1,10 @@
 import { CompiledQuery, type Kysely } from 'kysely'
 import { errors } from '../errors.js'
-import { isForeignKey, isOrderable, storageOf, valueKindOf, type Column } from '../model/column.js'
+import { isOrderable, storageOf, valueKindOf, type Column } from '../model/column.js'
+import type { Model } from '../model/define-model.js'
 import { baseAlias, type ListPlan } from '../plan/list-plan.js'
 import { pathName, type Path } from '../plan/path.js'
+import { permittedPaths } from '../plan/permitted-paths.js'
 import { planList } from '../plan/plan-list.js'
 import type { Tables } from '../query/engine.js'
 import { listStatement } from '../query/list-statement.js'
@@ -37,6 +39,8 @@ const samples: Readonly<Record<FieldKind, string>> = {
   password: 'x'
 }
 
+const noModels: ReadonlySet<Model> = new Set()
+
 /** So many rows are asked for that no plan counts on finding them soon. */
 const manyRows = 1_000_000
 
@@ -59,10 +63,7 @@ export async function unindexedOf (resource: Resource): Promise<readonly Unindex
 
 /** The paths that can be filtered by, but for primary keys, which always have an index. */
 function filterPaths ({ list: { access } }: Resource): readonly Path[] {
-  const own = [...access.own].map((column): Path => ({ joins: [], column }))
-  const joined = [...access.own].filter(isForeignKey).flatMap((join) =>
-    [...access.related.get(join.target()) as ReadonlySet<Column>].map((column): Path => ({ joins: [join], column })))
-  const all = new Map([...own, ...joined, ...access.opened.values()].map((path) => [pathName(path), path]))
+  const all = new Map([...permittedPaths(access, 1, noModels), ...access.opened.values()].map((path) => [pathName(path), path]))
   return [...all.values()].filter(({ joins, column }) =>
     valueKindOf(column).operators.length > 0 && column !== (joins.at(-1)?.target() ?? access.model).columns[0])
 }
@@ -101,7 +102,7 @@ async function isOrdered (resource: Resource, column: Column): Promise<boolean> 
 /** Undefined for what the limits refuse. */
 function planOf ({ list, limits }: Resource, query: string): ListPlan | undefined {
   try {
-    return planList(list, parseListQuery(query, limits.queryLength), new Set())
+    return planList(list, parseListQuery(query, limits.queryLength), noModels)
   } catch (error) {
     if (error instanceof errors.TooMuch || error instanceof errors.QueryTooLong) return undefined
     throw error

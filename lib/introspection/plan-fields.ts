@@ -12,21 +12,18 @@ import { defaultValue, expression } from './default-values.js'
 import type { FieldPlan, Note } from './model-plan.js'
 import { fieldName, Names, referenceName } from './names.js'
 import { isPlainName, type KeyedTable } from './plan-keys.js'
+import { planReference, type ReferenceSetting } from './plan-reference.js'
 import { isYes, type FoundTable } from './read-database.js'
 
 /** Texts under these names are taken for stored passwords, which nobody may filter by, and which are hashed when they are written. */
 const passwordName = /^(?:password|passwd|pwd|pass_?word_?hash|hashed_?password)$/i
 
 /** What planning a column needs to know of the others. */
-interface Setting {
-  readonly dialect: Dialect
-  /** The tables that have a model, by the name that a foreign key gives. */
-  readonly targetOf: (name: string) => KeyedTable | undefined
+interface Setting extends ReferenceSetting {
   /** The primary key of the table itself. */
   readonly key: FieldPlan
   readonly checks: CheckCompiler
   readonly names: Names
-  readonly notes: Note[]
 }
 
 /** The fields of a table, and what could not be said by them. */
@@ -82,33 +79,6 @@ function columnOption ({ name, kind }: Pick<FieldPlan, 'name' | 'kind'>, column:
 function commonOptions (column: ColumnRow, { unique }: FoundTable, kind: FieldKind): FieldOptions {
   const isUnique = unique.has(column.name) && kind !== 'password' && kind !== 'json'
   return { ...(isYes(column.nullable) && { nullable: true }), ...(isUnique && { unique: true }) }
-}
-
-interface PlannedReference {
-  readonly target: string
-  readonly options: FieldOptions
-  readonly values: 'uuid' | 'integer'
-}
-
-/** The foreign key of a column, if it leads to the primary key of a table that has a model. */
-function planReference (column: ColumnRow, { name, references }: FoundTable, { dialect, targetOf, notes }: Setting): PlannedReference | undefined {
-  const found = references.get(column.name)
-  if (found === undefined) return undefined
-  const note = (why: string): undefined => { notes.push({ table: name, column: column.name, why }) }
-  const target = targetOf(found.target)
-  if (target === undefined) return note(`refers to '${found.target}', which has no model here, and is a plain value`)
-  const { key, column: { name: keyColumn } } = target
-  const isToKey = found.targetColumn === null || dialect.foldName(found.targetColumn) === dialect.foldName(keyColumn)
-  if (!isToKey || !dialect.storage[key.kind === 'uuid' ? 'uuid' : 'key'].holds(column.type)) {
-    return note(`refers to '${found.target}', but not to its primary key, and is a plain value`)
-  }
-  return { target: target.table.name, options: onDeleteOption(found.onDelete.toLowerCase(), isYes(column.nullable), note), values: key.kind === 'uuid' ? 'uuid' : 'integer' }
-}
-
-function onDeleteOption (action: string, isNullable: boolean, note: (why: string) => void): FieldOptions {
-  if (action === 'cascade' || (action === 'set null' && isNullable)) return { onDelete: action }
-  if (action.startsWith('set')) note(`has 'on delete ${action}', which a foreign key cannot say; the database does it all the same`)
-  return {}
 }
 
 interface Source {
