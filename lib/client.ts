@@ -25,8 +25,12 @@ export interface UnknownOptionFields<Names> {
   readonly unknownFields: Names
 }
 
-/** What a resource may be called, but for `then`, which would make a promise of the client. */
-const resourceName = /^(?!then$)[a-z0-9_-]+$/
+const resourceName = /^[a-z0-9_-]+$/
+
+/** Whether a property may be a resource: not `then`, which would make a promise of the client, nor what every object has, as `constructor`. */
+function isResource (name: string | symbol): name is string {
+  return typeof name === 'string' && resourceName.test(name) && name !== 'then' && !(name in Object.prototype)
+}
 
 /**
  * A client of the resources of some models, for browsers and Node: `createClient<[typeof User, typeof Message]>({ … })`.
@@ -39,7 +43,7 @@ export function createClient<const Resources extends readonly Described[]> (opti
   const resources = new Map<string, unknown>()
   const client: object = new Proxy(Object.freeze({}), {
     get: (_target, name) => {
-      if (typeof name !== 'string' || !resourceName.test(name)) return undefined
+      if (!isResource(name)) return undefined
       if (!resources.has(name)) resources.set(name, resourceClient(endpoint, name))
       return resources.get(name)
     }

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, preHandlerHookHandler } from 'fastify'
 import { checkCompiler } from '../schemas/check.js'
 import { compileAccess, reachableModels } from './access.js'
 import { errors } from './errors.js'
@@ -9,13 +9,14 @@ import { kUser } from './policy/guard.js'
 import { kStored } from './policy/owner.js'
 import { Passwords } from './policy/passwords.js'
 import type { Authenticate, Policy, PolicySetting } from './policy/policy.js'
-import { openEngine } from './query/engine.js'
+import { openEngine, type Engine } from './query/engine.js'
 import type { Registration } from './registration.js'
 import { compileResource, type Resource } from './resource.js'
 import { isFailure, passOn, serializeFailure } from './response/failure.js'
 import { serializerCompiler } from './response/serializer.js'
 import { addRoutes } from './routes.js'
 import { readTables, requireTables } from './tables/compare-tables.js'
+import { Turns } from './turns.js'
 import { warnOfExposure } from './warnings.js'
 
 /** The encapsulated scope of a container: it owns its routes, parser, serializer and hooks, so that none of them leaks into the host. */
@@ -26,6 +27,7 @@ export function openContainer (registrations: readonly Registration[], options: 
     const reader = await openEngine(readDb, 'reader')
     for (const handle of new Set([db, readDb])) requireTables(await readTables(handle), modelsOf(registrations), engine.dialect)
     isolate(scope, allowedOrigins)
+    const first = turnHooks(engine)
     const passwords = await Passwords.create()
     const authenticateBy = authenticators({ db, passwords, credentials: await readCredentials(scope) })
     const setting = {
@@ -34,7 +36,7 @@ export function openContainer (registrations: readonly Registration[], options: 
     for (const registration of registrations) {
       warnOfExposure(scope.log, registration, registrations)
       const resource = compileResource(registration, setting)
-      addRoutes(scope, resource, authenticateBy(registration.policy))
+      addRoutes(scope, resource, { authenticate: authenticateBy(registration.policy), first })
       note(resource)
     }
   }
@@ -61,6 +63,13 @@ function isolate (scope: FastifyInstance, allowedOrigins: readonly string[]): vo
     done()
   })
   scope.addHook('onRequest', browserGuard(allowedOrigins))
+}
+
+/** What comes before requests that may cost something, where the engine does its work in this process. */
+function turnHooks ({ dialect }: Engine): readonly preHandlerHookHandler[] {
+  if (!dialect.isEmbedded) return []
+  const turns = new Turns()
+  return [(request, _reply, done) => { turns.enter(request, done) }]
 }
 
 /** One authenticator for each policy, however many resources it guards. */

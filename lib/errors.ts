@@ -47,6 +47,7 @@ const requestErrors = {
   StillReferenced: unnamed('STILL_REFERENCED', 'Other records refer to this one', 409),
   Constraint: unnamed('CONSTRAINT', 'A rule of the database refuses this change', 409),
   QueryTooLong: unnamed('QUERY_TOO_LONG', 'The query string is too long', 414),
+  MisdirectedRequest: unnamed('MISDIRECTED_REQUEST', 'This server is not called so', 421),
   TooManyLogins: unnamed('TOO_MANY_LOGINS', 'Too many logins at once', 429),
   Internal: createError<'REST_MODELS_INTERNAL', 500, [requestId: string, options: { cause: unknown }]>(
     'REST_MODELS_INTERNAL', 'Internal error in request %s', 500),

@@ -37,7 +37,7 @@ export const read: Handler<ModelRecord> = (resource) => async (request) => {
   const { row } = await run(resource.reader, resource.write.statements.read(keyOf(request, resource)))
   if (row === undefined) throw new errors.RecordNotFound()
   requireNoQuery(queryOf(request.url), resource.limits.queryLength)
-  return recordOf(resource, row)
+  return toRecord(resource.visible, row, resource.reader.dialect)
 }
 
 export const create: Handler<ModelRecord> = (resource) => async (request, reply) => {

@@ -24,7 +24,7 @@ export function openMariadb<DB = Tables> (url: string, options: MariadbOptions =
   const checked = checkServerOptions('openMariadb()', options, urls.length)
   const pool = new NodePool(urls, checked)
   const road = new PooledRoad(() => pool.connect())
-  return openKysely<DB>(new MariadbDialect({ pool }), { reader: road, writer: road })
+  return openKysely<DB>(new MariadbDialect({ pool }), { reader: road, writer: road }, async () => await pool.close())
 }
 
 /** Kysely's dialect for MySQL, but for the rows that MariaDB returns from inserts and deletes, which that one throws away. */
@@ -45,6 +45,7 @@ class NodePool implements MysqlPool {
   readonly #nodes: Nodes<Pool>
   readonly #options: Required<ServerOptions>
   readonly #ready = new WeakSet<DriverConnection>()
+  #closed: Promise<unknown> | undefined
 
   constructor ([first, ...others]: readonly [string, ...string[]], options: Required<ServerOptions>) {
     this.#options = options
@@ -56,7 +57,14 @@ class NodePool implements MysqlPool {
   }
 
   end (callback: (error: unknown) => void): void {
-    Promise.all(this.#nodes.all.map(async (pool) => await pool.promise().end())).then(() => callback(null), callback)
+    this.close().then(() => callback(null), callback)
+  }
+
+  /** Once: Kysely's driver ends the pool, or what closes the database if that was never used. */
+  async close (): Promise<void> {
+    // A connection that fails while it is closed is closed.
+    this.#closed ??= Promise.all(this.#nodes.all.map(async (pool) => { await pool.promise().end().catch(() => {}) }))
+    await this.#closed
   }
 
   async connect (): Promise<MariadbConnection> {

@@ -24,21 +24,22 @@ export function openPostgres<DB = Tables> (url: string, options: PostgresOptions
   const checked = checkServerOptions('openPostgres()', options, urls.length)
   const pool = new NodePool(urls, checked)
   const road = new PooledRoad(() => pool.connect())
-  return openKysely<DB>(new PostgresDialect({ pool }), { reader: road, writer: road })
+  return openKysely<DB>(new PostgresDialect({ pool }), { reader: road, writer: road }, async () => await pool.end())
 }
 
 /** A pool for each node, together what Kysely takes for one. */
 class NodePool implements PostgresPool {
   readonly #nodes: Nodes<pg.Pool>
   readonly #names: StatementNames | undefined
-  readonly #isWritable: boolean
+  readonly #options: Required<ServerOptions>
   readonly #timeout: number
-  readonly #fit = new WeakSet<pg.PoolClient>()
+  readonly #ready = new WeakSet<pg.PoolClient>()
+  #ended: Promise<unknown> | undefined
 
   constructor ([first, ...others]: readonly [string, ...string[]], options: Required<ServerOptions>) {
     this.#nodes = new Nodes([openPool(first, options), ...others.map((url) => openPool(url, options))])
     this.#names = options.preparedStatements ? new StatementNames() : undefined
-    this.#isWritable = options.writable
+    this.#options = options
     this.#timeout = driverTimeout(options.statementTimeout)
   }
 
@@ -47,19 +48,17 @@ class NodePool implements PostgresPool {
       const client = await take(node, () => this.#nodes.inUse(node) >= node.options.max)
       const release = this.#nodes.use(node)
       const connection = new PostgresConnection(client, { names: this.#names, timeout: this.#timeout, release, leave: () => this.#nodes.leave(node) })
-      if (!this.#fit.has(client)) await this.#requireFit(connection)
-      this.#fit.add(client)
+      // A standby that is promoted keeps its connections, a primary that fails does not.
+      if (!this.#ready.has(client)) await connection.makeReady(this.#options)
+      this.#ready.add(client)
       return connection
     })
   }
 
+  /** Once: Kysely's driver ends it, or what closes the database if that was never used. */
   async end (): Promise<void> {
-    await Promise.all(this.#nodes.all.map(async (node) => await node.end()))
-  }
-
-  /** Asked once for each new connection: a standby that is promoted keeps its connections, a primary that fails does not. */
-  async #requireFit (connection: PostgresConnection): Promise<void> {
-    if (this.#isWritable) await connection.requireWritable()
+    this.#ended ??= Promise.all(this.#nodes.all.map(async (node) => await node.end()))
+    await this.#ended
   }
 }
 
@@ -71,9 +70,9 @@ async function take (pool: pg.Pool, isFull: () => boolean): Promise<pg.PoolClien
   }
 }
 
-function openPool (connectionString: string, { connections, statementTimeout }: Required<ServerOptions>): pg.Pool {
+function openPool (url: string, { connections, statementTimeout, readonly }: Required<ServerOptions>): pg.Pool {
   const pool = new pg.Pool({
-    connectionString,
+    connectionString: readonly ? readOnlyUrl(url) : url,
     max: connections,
     connectionTimeoutMillis: connectTimeout,
     keepAlive: true,
@@ -85,4 +84,11 @@ function openPool (connectionString: string, { connections, statementTimeout }: 
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
+}
+
+/** Told when a connection is opened: a setting that is made later would stay with a pooler, for others. */
+function readOnlyUrl (url: string): string {
+  const changed = new URL(url)
+  changed.searchParams.set('options', `${changed.searchParams.get('options') ?? ''} -c default_transaction_read_only=on`.trim())
+  return changed.href
 }

@@ -6,6 +6,9 @@ import { checkRegistration, type Registration, type ResourceOptions } from './re
 import { openContainer } from './container.js'
 import type { Resource } from './resource.js'
 
+/** The registries of an app, however deep the scopes are in which the plugin was registered: a server is what these have in common. */
+const registries = new WeakMap<object, ResourceRegistry[]>()
+
 /** The resources of one container: the only mutable state, closed by setup. */
 export class ResourceRegistry {
   readonly #fastify: FastifyInstance
@@ -15,14 +18,15 @@ export class ResourceRegistry {
   #isSetUp = false
   #isReady = false
 
-  /** The compiled resources of a registry, for tools; undefined for anything else. */
-  static resourcesOf (value: unknown): readonly Resource[] | undefined {
-    return typeof value === 'object' && value !== null && #resources in value ? value.#resources : undefined
+  /** The compiled resources of all containers of an app, for tools. */
+  static resourcesOf ({ server }: Pick<FastifyInstance, 'server'>): readonly Resource[] {
+    return (registries.get(server) ?? []).flatMap((registry) => registry.#resources)
   }
 
   constructor (fastify: FastifyInstance, options: CheckedOptions) {
     this.#fastify = fastify
     this.#options = options
+    registries.set(fastify.server, [...registries.get(fastify.server) ?? [], this])
     fastify.addHook('onReady', async () => {
       this.#isReady = true
       this.#requireSetUp()

@@ -85,7 +85,7 @@ export function compileResource (registration: Registration, setting: ResourceSe
       checkCreate: checks.ofObject({ ...anyValues, required: schemas.create.required ?? [] }),
       checkValues: checks.ofObject(anyValues),
       shape,
-      statements: compileStatements(engine, shape, created)
+      statements: compileStatements(engine, reader, shape, created)
     })
   })
 }

@@ -1,5 +1,5 @@
 import type { TSchema } from '@sinclair/typebox'
-import type { FastifyContextConfig, FastifyInstance, FastifySchema, HTTPMethods, preHandlerAsyncHookHandler, RouteHandlerMethod } from 'fastify'
+import type { FastifyContextConfig, FastifyInstance, FastifySchema, HTTPMethods, preHandlerAsyncHookHandler, preHandlerHookHandler, RouteHandlerMethod } from 'fastify'
 import { emptySchema } from '../schemas/empty.js'
 import { errorSchema } from '../schemas/error.js'
 import { keySchema } from '../schemas/key.js'
@@ -41,12 +41,21 @@ const paths = {
   record: { suffix: '/:id/', allowed: 'GET, HEAD, PUT, DELETE', judgedAs: 'update', others: ['POST', 'PATCH'] }
 } as const satisfies Record<RouteRow['path'], { suffix: string, allowed: string, judgedAs: Operation, others: HTTPMethods[] }>
 
+/** What stands before the handlers. */
+interface Guards {
+  readonly authenticate: Authenticate
+  /** Before a policy is asked, unless it lets nobody in. */
+  readonly first: readonly preHandlerHookHandler[]
+}
+
 /** Adds the routes of a resource below the scope's prefix. */
-export function addRoutes (scope: FastifyInstance, resource: Resource, authenticate: Authenticate): void {
+export function addRoutes (scope: FastifyInstance, resource: Resource, { authenticate, first }: Guards): void {
   const { registration: { name, policy, config } } = resource
+  const guardsOf = (operation: Operation): Hooks =>
+    [...policy.closed?.includes(operation) === true ? [] : first, ...policyHooks(policy, authenticate, operation)]
   for (const [operation, row] of Object.entries<RouteRow>(routeTable)) {
     const handler = row.handler(resource)
-    const preHandler = policyHooks(policy, authenticate, operation as Operation)
+    const preHandler = guardsOf(operation as Operation)
     if (row.needsRecord) preHandler.push(recordHook(resource.engine, resource.write))
     addRoute(scope, `/${name}${paths[row.path].suffix}`, {
       method: row.method,
@@ -60,7 +69,7 @@ export function addRoutes (scope: FastifyInstance, resource: Resource, authentic
     addRoute(scope, `/${name}${suffix}`, {
       method: [...others],
       handler: refuseMethod(allowed),
-      preHandler: policyHooks(policy, authenticate, judgedAs),
+      preHandler: guardsOf(judgedAs),
       // Of its own: a host's hook may change it.
       schema: hidden({ response: { ...failures } }),
       config: { ...config, ...sharesPartsOf(resource) }
@@ -68,10 +77,12 @@ export function addRoutes (scope: FastifyInstance, resource: Resource, authentic
   }
 }
 
+type Hooks = Array<preHandlerHookHandler | preHandlerAsyncHookHandler>
+
 interface RouteParts {
   readonly method: HTTPMethods | HTTPMethods[]
   readonly handler: RouteHandlerMethod
-  readonly preHandler: readonly preHandlerAsyncHookHandler[]
+  readonly preHandler: Readonly<Hooks>
   readonly config: Readonly<FastifyContextConfig>
   readonly schema: FastifySchema
 }

@@ -3,6 +3,9 @@ import { SqliteDialect, SqliteDriver, type CompiledQuery, type DatabaseConnectio
 import { LRUCache } from 'lru-cache'
 import type { ArrayRows, DirectRoad, DirectRoads, Outcome, Row } from './query/engine.js'
 
+/** What Kysely's driver ends a transaction with. */
+const commit = 'commit'
+
 /** Clients choose the shapes of lists, so the statements that are kept must be bounded. */
 const maxStatements = 500
 
@@ -12,18 +15,28 @@ const maxStatements = 500
  * @param writer  what Kysely gets, and what writes while nobody has it
  * @param reader  a connection of its own to the same file, on which nobody ever begins a transaction; absent for a
  *   database in memory, which has but one connection
+ * @param requireFile  called before each statement that writes
  */
 export class EmbeddedDialect extends SqliteDialect {
   readonly #driver: CountingDriver
   readonly roads: DirectRoads
+  /** Closes the connections, as often as it is called. */
+  readonly close: () => void
 
-  constructor (writer: Database, reader: Database | undefined) {
-    const statements = keep((sql) => writer.prepare(sql))
-    const config = { database: { prepare: statements, close: () => { for (const database of [reader, writer]) database?.close() } } }
+  constructor (writer: Database, reader: Database | undefined, requireFile: () => void = () => {}) {
+    const kept = keep((sql) => writer.prepare(sql))
+    const statements: Prepare = (sql) => {
+      const statement = kept(sql)
+      if (!statement.readonly || sql === commit) requireFile()
+      return statement
+    }
+    const close = (): void => { for (const database of [reader, writer]) database?.close() }
+    const config = { database: { prepare: statements, close } }
     super(config)
     const driver = new CountingDriver(config)
     const shared = new SyncRoad(writer, statements, () => driver.isIdle)
     this.#driver = driver
+    this.close = close
     this.roads = {
       writer: shared,
       reader: reader === undefined ? shared : new SyncRoad(reader, keep((sql) => reader.prepare(sql)), () => true)

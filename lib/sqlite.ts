@@ -6,6 +6,7 @@ import { requireKnown } from './nearest.js'
 import { deadlineFunction, openKysely, type Tables } from './query/engine.js'
 import { EmbeddedDialect } from './sqlite-connections.js'
 import { requireDriver } from './sqlite-driver.js'
+import { watchFile } from './sqlite-file.js'
 import { switchToWal } from './sqlite-wal.js'
 
 export interface SqliteOptions {
@@ -16,6 +17,8 @@ export interface SqliteOptions {
   readonly durability?: 'full' | 'normal'
   /** Whether the database is only read: nothing is written to the file, which must exist. Default false. */
   readonly readonly?: boolean
+  /** Whether the whole file is read to find damage before it is used, which takes seconds for each GiB. Default false. */
+  readonly check?: boolean
 }
 
 const maxWalBytes = 64 * 1024 * 1024
@@ -32,17 +35,19 @@ const busyTimeout = 2000
  *   crash on this version of Node
  */
 export function openSqlite<DB = Tables> (path: string, options: SqliteOptions = {}): Kysely<DB> {
-  requireKnown('openSqlite()', options, ['durability', 'readonly'])
-  const { durability = 'full', readonly = false } = options
+  requireKnown('openSqlite()', options, ['durability', 'readonly', 'check'])
+  const { durability = 'full', readonly = false, check = false } = options
   if (!['full', 'normal'].includes(durability)) throw new errors.InvalidOptions("'durability' of openSqlite() is 'full' or 'normal'")
-  if (typeof readonly !== 'boolean') throw new errors.InvalidOptions("'readonly' of openSqlite() is true or false")
+  for (const [name, value] of Object.entries({ readonly, check })) {
+    if (typeof value !== 'boolean') throw new errors.InvalidOptions(`'${name}' of openSqlite() is true or false`)
+  }
   const { version } = createRequire(import.meta.url)('better-sqlite3/package.json') as { version: string }
   requireDriver(process.versions.node, version)
-  const dialect = openDialect(path, { durability, readonly })
-  return openKysely<DB>(dialect, dialect.roads)
+  const dialect = openDialect(path, { durability, readonly, check })
+  return openKysely<DB>(dialect, dialect.roads, async () => dialect.close())
 }
 
-function openDialect (path: string, { durability, readonly }: Required<SqliteOptions>): EmbeddedDialect {
+function openDialect (path: string, { durability, readonly, check }: Required<SqliteOptions>): EmbeddedDialect {
   const opened: Database.Database[] = []
   const open = (options: Database.Options): Database.Database => {
     const database = new Database(path, { ...options, timeout: busyTimeout })
@@ -51,14 +56,15 @@ function openDialect (path: string, { durability, readonly }: Required<SqliteOpt
     return database.function(deadlineFunction, { deterministic: false, directOnly: true }, requireTime)
   }
   try {
-    if (readonly) return new EmbeddedDialect(openReader(open), undefined)
+    if (readonly) return new EmbeddedDialect(openReader(open, check), undefined)
     const writer = open({})
+    requireSound(writer, check)
     switchToWal(writer, busyTimeout)
     // SQLite may be compiled to reopen WAL databases with NORMAL, so the default would change with the second start.
     writer.pragma(`synchronous = ${durability}`)
     writer.pragma('foreign_keys = on')
     writer.pragma(`journal_size_limit = ${maxWalBytes}`)
-    return new EmbeddedDialect(writer, writer.memory ? undefined : open({ readonly: true }))
+    return writer.memory ? new EmbeddedDialect(writer, undefined) : new EmbeddedDialect(writer, open({ readonly: true }), watchFile(path))
   } catch (cause) {
     for (const database of opened) database.close()
     throw new errors.UnsupportedDatabase(`openSqlite() cannot open '${path}': ${(cause as Error).message}`)
@@ -66,10 +72,19 @@ function openDialect (path: string, { durability, readonly }: Required<SqliteOpt
 }
 
 /** The one connection of a database that is only read; the plugin asks for foreign keys on every connection. */
-function openReader (open: (options: Database.Options) => Database.Database): Database.Database {
+function openReader (open: (options: Database.Options) => Database.Database, check: boolean): Database.Database {
   const reader = open({ readonly: true })
+  requireSound(reader, check)
   reader.pragma('foreign_keys = on')
   return reader
+}
+
+/** Reads the schema, and all else if that is asked for: a damaged file is refused before anything is written to it. */
+function requireSound (database: Database.Database, check: boolean): void {
+  database.exec('select count(*) from sqlite_schema')
+  if (!check) return
+  const fault = database.pragma('quick_check(1)', { simple: true })
+  if (fault !== 'ok') throw new Error(`it is damaged: ${String(fault)}`)
 }
 
 class DeadlinePassed extends Error {

@@ -98,7 +98,7 @@ function reference ({ target }: Column): JsonSchema {
 }
 
 /** A reference is documented as the primary key that it holds. */
-function documentationOf (column: Column): KindDocumentation {
+export function documentationOf (column: Column): KindDocumentation {
   const { kind, target } = column
   return kindDocumentation[target === undefined ? kind : target().columns[0].kind]
 }

@@ -1,6 +1,6 @@
 import { valueKindOf, type Column } from '../lib/model/column.js'
 import { operators, type FilterSyntax, type Operator } from '../lib/vocabulary/operators.js'
-import { kindSchema, type JsonSchema } from './documentation.js'
+import { documentationOf, kindSchema, type JsonSchema } from './documentation.js'
 
 /** What the text of a filter may hold at most. */
 export interface FilterBounds {
@@ -47,11 +47,11 @@ export function filterSchema (column: Column, operator: Operator, bounds: Filter
 
 function valueOf (column: Column, { valueLength }: FilterBounds): JsonSchema {
   const schema = kindSchema(column)
-  return { ...schema, ...(schema['type'] === 'string' && { maxLength: schema['maxLength'] ?? valueLength }), description: sentence(valueKindOf(column).expects) }
+  return { ...schema, ...(schema['type'] === 'string' && { maxLength: schema['maxLength'] ?? valueLength }), ...documentationOf(column).filter, description: sentence(valueKindOf(column).expects) }
 }
 
 /** By type, an item that needs no quotes. */
-const items: Readonly<Record<string, string>> = { integer: '0|-?[1-9][0-9]*', number: '-?[0-9]+([.][0-9]+)?([eE][+-]?[0-9]+)?', boolean: 'true|false|1|0' }
+const items: Readonly<Record<string, string>> = { integer: '0|-?[1-9][0-9]*', number: '-?(0|[1-9][0-9]*)([.][0-9]+)?([eE][+-]?[0-9]+)?', boolean: 'true|false|1|0' }
 
 function listPattern (column: Column): JsonSchema {
   const { type, pattern } = kindSchema(column)

@@ -1,18 +1,20 @@
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** Files, and folders, of test that have a process of their own. The others share one with their neighbours. */
-const alone: Readonly<Record<string, string>> = {
+export const alone: Readonly<Record<string, string>> = {
   'browser.test.ts': 'starts a browser',
   'client/': 'runs the compiler',
   'command/': 'starts processes',
   'connect.test.ts': 'starts a server, and waits for connections that are lost',
+  'deadlines.test.ts': 'measures time',
   'differential.test.ts': 'takes as long as a group',
   'documentation/': 'starts processes',
   'engines/': 'ends processes with their servers',
   'example.test.ts': 'starts processes',
   'failover/': 'measures how long others wait',
+  'fuzz/': 'takes as long as a group, and listens for failures of its process',
   'neighbours/': 'starts processes, and looks at whole apps',
   'openapi/': 'runs the compiler',
   'processes/': 'starts processes',
@@ -38,6 +40,7 @@ const groups = join('.tap', 'groups')
  */
 export function groupFiles (files: readonly string[]): string[] {
   const isAlone = (file: string): boolean => Object.keys(alone).some((start) => file.startsWith(start))
+  requireTests(files)
   const shared = files.filter((file) => !isAlone(file))
   rmSync(join(root, groups), { recursive: true, force: true })
   mkdirSync(join(root, groups), { recursive: true })
@@ -47,6 +50,18 @@ export function groupFiles (files: readonly string[]): string[] {
       return chunks(shared.filter((file) => dirname(file) === folder)).map((chunk, index) => writeGroup(`${folder === '.' ? 'test' : folder.replaceAll('/', '-')}-${index + 1}.ts`, chunk))
     })
   ]
+}
+
+/** @throws if a row of a table stands for no file of test */
+export function requireRows (table: Readonly<Record<string, string>>, files: readonly string[]): void {
+  const stale = Object.keys(table).filter((start) => !files.some((file) => file.startsWith(start)))
+  if (stale.length > 0) throw new Error(`There are no files of test for ${stale.join(' and ')}`)
+}
+
+/** In a group nobody would notice a file that tests nothing. */
+function requireTests (files: readonly string[]): void {
+  const empty = files.filter((file) => !/\btest\(/.test(readFileSync(join(root, 'test', file), 'utf8')))
+  if (empty.length > 0) throw new Error(`There is no test in ${empty.join(' and ')}`)
 }
 
 /** As many as are needed, of about the same size. */

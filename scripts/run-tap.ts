@@ -4,18 +4,23 @@ import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 
-/** What tap said of a run. */
+/** What tap, or a check, said of a run. */
 export interface Outcome {
   readonly name: string
   readonly passed: number
   readonly failed: number
-  /** The exit code, which also says whether the coverage was full. */
+  /** The exit code. */
   readonly code: number
+  /** The assertions that failed, with their diagnostics, their tests and their files, as lines of TAP. */
+  readonly failures: readonly string[]
 }
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const tap = `${root}/node_modules/.bin/tap`
 const summary = '# { total: '
+
+/** That of the diagnostics of an assertion. A test and a file, which have a time, say nothing that their assertions have not said. */
+const endOfFailure = /^ *(\.\.\.|not ok .* # time=[\d.]+ms)$/
 
 /** The run under way, if any, and the signal that ended it and forbids others. */
 let current: ChildProcess | undefined
@@ -64,15 +69,22 @@ export async function runTap (name: string, args: readonly string[], env: NodeJS
   current = child
   let rest = ''
   let totals = ''
+  const failures: string[] = []
+  let isFailure = false
   child.stdout.on('data', (chunk: Buffer) => {
     process.stdout.write(chunk)
     const lines = (rest + chunk.toString()).split('\n')
     rest = lines.pop() ?? ''
-    totals = lines.map(stripVTControlCharacters).findLast((line) => line.startsWith(summary)) ?? totals
+    for (const line of lines.map(stripVTControlCharacters)) {
+      if (line.startsWith(summary)) totals = line
+      isFailure ||= /^ *not ok /.test(line)
+      if (isFailure) failures.push(line)
+      if (endOfFailure.test(line)) isFailure = false
+    }
   })
   const [code] = await once(child, 'close') as [number | null]
   const count = (what: string): number => Number(new RegExp(`${what}: (\\d+)`).exec(totals)?.[1] ?? 0)
-  return { name, passed: count('pass'), failed: count('fail'), code: code ?? 1 }
+  return { name, passed: count('pass'), failed: count('fail'), code: code ?? 1, failures }
 }
 
 export function toLine ({ name, passed, failed, code }: Outcome): string {

@@ -3,11 +3,12 @@ import { fileURLToPath } from 'node:url'
 import { engineNames, findEngine, variableOf, type EngineName, type FoundEngine, type MissingEngine } from '../test/engines/find-engine.js'
 import { whyMissing } from '../test/engines/programs.js'
 import { reasonOf } from '../test/engines/sql.js'
-import { groupFiles } from './groups.js'
+import { judgeCoverage } from './coverage.js'
+import { alone, groupFiles, requireRows } from './groups.js'
 import { buildTap, interruption, listenForSignals, runTap, toLine, type Outcome } from './run-tap.js'
 
 /**
- * What `npm test` runs: all test files on SQLite, with coverage, and then, on each other engine that is found, those which
+ * What `npm test` runs: all test files on SQLite, which together must cover everything, and then, on each other engine that is found, those which
  * say something about engines. Arguments are passed on to tap: files in place of all these, options in addition.
  */
 
@@ -27,6 +28,8 @@ const runOnce: Readonly<Record<string, string>> = {
   'example.test.ts': 'starts the example, on SQLite',
   'exports.test.ts': 'reads the names of the exports',
   'failover/': 'starts its own clusters',
+  'fuzz/': 'on SQLite; npm run fuzz sends more, on any engine',
+  'hooks.test.ts': 'about Fastify',
   'introspection/names.test.ts': 'about names and texts',
   'introspection/types.test.ts': 'about names of types and words of plans',
   'neighbours/': 'about other plugins of Fastify',
@@ -38,11 +41,12 @@ const runOnce: Readonly<Record<string, string>> = {
   'refusals.test.ts': 'about the order of refusals, all of which come before a statement or say no more than that nothing was found',
   'reliability/': 'about files of SQLite, and processes that share them',
   'retries.test.ts': 'needs no database',
-  'security/authentication.test.ts': 'about headers and passwords; logging in is in conformance/authentication.test.ts',
-  'security/bodies.test.ts': 'about bodies, which are read before any statement',
+  'security/authentication.test.ts': 'about headers and what hashing costs; logging in is in security/logins.test.ts',
+  'security/bodies.test.ts': 'about bodies, which are read before any statement; what is stored of them is in security/texts.test.ts',
   'security/browsers.test.ts': 'about headers, which are judged before any statement',
   'security/numbers.test.ts': 'compares a document with the names of the tests',
   'sqlite.test.ts': 'about SQLite',
+  'supply.test.ts': 'reads the lock files',
   'types.test.ts': 'checked by the compiler'
 }
 
@@ -63,6 +67,7 @@ async function findAndRun (): Promise<number> {
   const engines: Engines = new Map(await Promise.all(engineNames.map(async (name) => [name, await findEngine(name)] as const)))
   for (const [name, found] of engines) console.log(`${name}: ${found.url === undefined ? `not found: ${found.why}` : found.how}`)
   try {
+    for (const table of [alone, runOnce]) requireRows(table, testFiles())
     await buildTap()
     if (process.env['CI'] === 'true' && missingOf(engines).length > 0) throw new Error('With CI=true no engine may be missing.')
     const outcomes = await runAll(engines)
@@ -79,10 +84,13 @@ async function runAll (engines: Engines): Promise<readonly Outcome[]> {
     console.log(`\nTests on ${name}:`)
     return await runTap(name, [...options, ...args], { ...env, TEST_ENGINE: name })
   }
-  const outcomes = [await run('sqlite', [...coverage(engines), ...files.length > 0 ? files : groupFiles(testFiles())])]
+  const isWhole = files.length === 0
+  const outcomes = [await run('sqlite', isWhole ? groupFiles(testFiles()) : ['--disable-coverage', ...files])]
+  // The next run of tap removes what this one has written.
+  if (isWhole && missingOf(engines).length === 0 && interruption() === undefined) outcomes.push(await judgeCoverage())
   for (const [name, { url }] of engines) {
     if (url === undefined || interruption() !== undefined) continue
-    outcomes.push(await run(name, ['--disable-coverage', ...files.length > 0 ? files : groupFiles(contractFiles())]))
+    outcomes.push(await run(name, ['--disable-coverage', ...isWhole ? groupFiles(contractFiles()) : files]))
   }
   return outcomes
 }
@@ -91,28 +99,22 @@ function missingOf (engines: Engines): EngineName[] {
   return [...engines].flatMap(([name, { url }]) => url === undefined ? [name] : [])
 }
 
-/** The run of all files has to cover everything, but for what needs an engine that is missing. */
-function coverage (engines: Engines): string[] {
-  if (files.length > 0) return ['--disable-coverage']
-  const missing = missingOf(engines)
-  if (missing.length === 0) return []
-  console.log(`Coverage may be incomplete: what needs ${missing.join(' or ')} is not run.`)
-  return ['--allow-incomplete-coverage']
-}
-
 function contractFiles (): string[] {
   return testFiles().filter((file) => !Object.keys(runOnce).some((start) => file.startsWith(start)))
 }
 
 function testFiles (): string[] {
   const folder = fileURLToPath(new URL('../test/', import.meta.url))
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.test.ts')).sort()
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.test.ts') && !file.includes('node_modules')).sort()
 }
 
 function report (outcomes: readonly Outcome[], engines: Engines): void {
   console.log()
+  for (const { name, failures } of outcomes) if (failures.length > 0) console.log(`Failed on ${name}:\n${failures.join('\n')}\n`)
   for (const outcome of outcomes) console.log(toLine(outcome))
-  for (const name of missingOf(engines)) console.log(`${name}: not run, no server was found`)
+  const missing = missingOf(engines)
+  for (const name of missing) console.log(`${name}: not run, no server was found`)
+  if (files.length === 0 && missing.length > 0) console.log(`coverage: not judged, as what needs ${missing.join(' or ')} is not run`)
   const noBrowser = whyMissing('chromium')
   if (noBrowser !== undefined) console.log(`browser: not run, ${noBrowser}`)
   const signal = interruption()

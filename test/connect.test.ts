@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import Fastify from 'fastify'
 import { CamelCasePlugin, sql } from 'kysely'
 import type pg from 'pg'
@@ -52,12 +53,44 @@ test('a URL that is none is refused with the right form, and without the passwor
 for (const engine of engineNames) {
   const url = `${engine}://me@127.0.0.1:1/site`
 
+  test(`${engine} refuses every write on a connection that is opened to read only`, async (t) => {
+    const at = await requireDatabase(t, engine)
+    if (at === undefined) return
+    const url = new URL(at)
+    if (engine === 'postgres') url.searchParams.set('options', '-c work_mem=5MB')
+    const writer = open(t, engine, url.href)
+    await sql`create table kept (id integer)`.execute(writer)
+    const db = open(t, engine, url.href, { readonly: true, connections: 2 })
+    for (const statement of ['insert into kept values (1)', 'create table more (id integer)']) await t.rejects(sql.raw(statement).execute(db), statement)
+    await t.rejects(db.transaction().execute(async (transaction) => await sql`insert into kept values (1)`.execute(transaction)))
+    await t.rejects(async () => { await readHandle(db).direct?.execute(sql`insert into kept values (1)`.compile(db), () => {}) }, 'by the direct road')
+    t.match((await sql`select * from kept`.execute(db)).rows, [])
+    if (engine === 'postgres') t.match((await sql`show work_mem`.execute(db)).rows, [{ work_mem: '5MB' }], 'other options are kept')
+    await sql`drop table kept`.execute(writer)
+  })
+
+  test(`destroy closes the connections of ${engine} that only the plugin's own road has used`, async (t) => {
+    const at = await requireDatabase(t, engine)
+    if (at === undefined) return
+    const db = openers[engine](at)
+    const one = sql`select 1 as one`.compile(db)
+    const { direct } = readHandle(db)
+    t.same(await direct?.readArrays(one, () => {}), [[1]])
+    await db.destroy()
+    await t.rejects(async () => { await direct?.readArrays(one, () => {}) }, 'the pool is closed')
+    await t.resolves(db.destroy(), 'a second time it does nothing')
+    const used = openers[engine](at)
+    await sql`select 1`.execute(used)
+    await t.resolves(used.destroy())
+  })
+
   test(`wrong options of ${engine} are named, with the nearest right ones`, async (t) => {
     const wrong = [
       [{ conections: 5 }, /unknown option 'conections', did you mean 'connections'/],
       [{ connections: 0 }, /'connections' of open\w+\(\) must be a whole number of at least 1/],
       [{ connections: 1.5 }, /'connections'/],
       [{ statementTimeout: -1 }, /'statementTimeout' of open\w+\(\) must be a whole number of at least 0/],
+      [{ readonly: 1 }, /'readonly' of open\w+\(\) is true or false/],
       [{ preparedStatements: 'no' }, /'preparedStatements' of open\w+\(\) is true or false/],
       [{ writable: 1 }, /'writable'/]
     ] as const
@@ -279,6 +312,31 @@ test('behind PgBouncer in transaction mode all requests are answered, if nothing
   t.equal(new Set(replies.filter(({ statusCode }) => statusCode === 201).map((reply) => reply.json().id)).size, 100)
 })
 
+test('a connection that is to read only is refused where a pooler drops what says so', async (t) => {
+  if (lacks(t, 'pgbouncer')) return
+  const at = await requireDatabase(t, 'postgres')
+  if (at === undefined) return
+  const bouncer = await startPgbouncer(at, { ignore_startup_parameters: 'options' })
+  t.teardown(bouncer.stop)
+  const db = open(t, 'postgres', bouncer.url, { preparedStatements: false, statementTimeout: 0, readonly: true })
+  await t.rejects(sql`create table thing (id integer)`.execute(db), { message: /this connection would not be read only/ })
+  await t.resolves(sql`create table thing (id integer)`.execute(open(t, 'postgres', bouncer.url, { preparedStatements: false, statementTimeout: 0 })), 'else it would be made')
+})
+
+test('a role that reads only may be said to read only also where a pooler drops what says so', async (t) => {
+  if (lacks(t, 'pgbouncer')) return
+  const at = await requireDatabase(t, 'postgres')
+  if (at === undefined) return
+  const role = `reader_${randomUUID().replaceAll('-', '')}`
+  await runSql(at, `create role ${role} login; alter role ${role} set default_transaction_read_only = on; create table thing (id integer); grant select, insert on thing to ${role}`)
+  t.teardown(async () => { await runSql(at, `drop owned by ${role}; drop role ${role}`) })
+  const bouncer = await startPgbouncer(Object.assign(new URL(at), { username: role }).href, { ignore_startup_parameters: 'options' })
+  t.teardown(bouncer.stop)
+  const db = open(t, 'postgres', bouncer.url, { preparedStatements: false, statementTimeout: 0, readonly: true })
+  t.same((await sql`select id from thing`.execute(db)).rows, [])
+  await t.rejects(sql`insert into thing values (1)`.execute(db), { code: '25006' })
+})
+
 for (const engine of engineNames) {
   const Author = defineModel('Author', { name: text(), best: foreignKey((): Model => Book, { nullable: true }) })
   const Book = defineModel('Book', { author: foreignKey((): Model => Author), sequel: foreignKey((): Model => Book, { nullable: true }) })
@@ -357,7 +415,7 @@ function fakeConnection (answer: (done: (error: object | null, result?: unknown)
   const calls = { closed: 0, released: 0, left: 0 }
   const ask = (_command: unknown, done: Parameters<typeof answer>[0]): void => { answer(done) }
   const driver = { query: ask, execute: ask, destroy: () => { calls.closed++ }, release: () => {}, stream: { destroy: () => {} } } as unknown as DriverConnection
-  const options = { connections: 1, statementTimeout: 0, preparedStatements: true, writable: true }
+  const options = { connections: 1, statementTimeout: 0, preparedStatements: true, writable: true, readonly: false }
   return { connection: new MariadbConnection(driver, { options, release: () => { calls.released++ }, leave: () => { calls.left++ } }), calls }
 }
 

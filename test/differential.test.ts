@@ -15,8 +15,8 @@ const onlyScenario = process.env['PROPERTY_SCENARIO']
 
 const requestsEach = 75
 /** Some scenarios end early, so there are more than this takes. */
-const requestsInAll = 2200
-const scenarios = 60
+const requestsInAll = 1500
+const scenarios = 42
 
 /** Milliseconds after which the search for fewer requests that differ is given up. */
 const longest = 20_000
@@ -114,7 +114,7 @@ const expected = Object.entries({
   'list with records': 300, 'empty list': 100, 200: 600, 201: 80, 'PUT 200': 40, 204: 20, 400: 250, 401: 60, 403: 30, 404: 80, 409: 40, 'POST 400': 40, 'POST 409': 20, 'DELETE 409': 4
 })
 
-test('D-59: all engines answer thousands of random requests to random models with the same status, headers and bytes', async (t) => {
+test('D-59: all engines answer more than a thousand random requests to random models with the same status, headers and bytes', async (t) => {
   const urls = { postgres: await requireEngine(t, 'postgres'), mariadb: await requireEngine(t, 'mariadb') }
   const servers = new Map<EngineName, string>([['sqlite', '']])
   for (const name of ['postgres', 'mariadb'] as const) {
@@ -139,6 +139,6 @@ test('D-59: all engines answer thousands of random requests to random models wit
   }
   t.comment(`${total} requests with seed ${seed}: ${[...counts].sort().map(([kind, count]) => `${kind}: ${count}`).join(', ')}`)
   if (onlyScenario !== undefined) return
-  t.ok(total >= 2000, `${total} requests`)
+  t.ok(total >= requestsInAll, `${total} requests`)
   for (const [kind, least] of expected) t.ok((counts.get(kind) ?? 0) >= least, `${kind}: ${counts.get(kind) ?? 0}, of at least ${least}`)
 })

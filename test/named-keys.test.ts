@@ -4,6 +4,8 @@ import { test, type Test } from 'tap'
 import restModels, {
   adminAuth, boolean, createTables, defineModel, foreignKey, key, password, text, userAuth, uuid, type DatabaseOf, type Model, type RecordOf
 } from '../lib/index.js'
+import { introspect } from '../lib/introspection/introspect.js'
+import { checkAnswers } from './answers.js'
 import { openDatabase } from './database.js'
 import { definitions } from './definitions.js'
 import { buildApp, siteUsers, valuesOf } from './helper.js'
@@ -90,6 +92,7 @@ test('D-83: an integer key that the database does not generate can be read, chan
   await sql`create table genre (${sql.ref('GenreId')} int not null primary key, name text)`.execute(db)
   await db.insertInto('genre').values([{ GenreId: 7, name: 'Rock' }, { GenreId: 9, name: 'Jazz' }]).execute()
   const app = Fastify()
+  await checkAnswers(t, app)
   t.teardown(async () => { await app.close() })
   await app.register(restModels, { db, defaultAuth: anybody })
   app.restModels.register(Genre)
@@ -99,6 +102,19 @@ test('D-83: an integer key that the database does not generate can be read, chan
   t.match((await app.inject({ method: 'POST', url: '/api/genre/', payload: { name: 'Blues' } })).json(), { statusCode: 409, code: 'REST_MODELS_CONSTRAINT' })
   t.equal((await app.inject({ method: 'DELETE', url: '/api/genre/9/' })).statusCode, 204)
   t.equal((await db.selectFrom('genre').selectAll().execute()).length, 1)
+})
+
+test('D-83: a key that others give is not generated in the tables that createTables makes', async (t) => {
+  const Genre = defineModel('Genre', { id: key({ generated: false }), name: text() })
+  const Song = defineModel('Song', { id: key({ column: 'SongId', generated: false }), genre: foreignKey(() => Genre) })
+  const db = await openDatabase(t)
+  await createTables(db, [Genre, Song])
+  await t.rejects(db.insertInto('genre').values({ name: 'Rock' }).execute(), 'no key is made up')
+  await db.insertInto('genre').values({ id: 7, name: 'Rock' }).execute()
+  await db.insertInto('song').values({ SongId: 1, genre_id: 7 }).execute()
+  await t.rejects(db.insertInto('genre').values({ id: 7, name: 'Jazz' }).execute(), 'it is a primary key')
+  await t.resolves(createTables(db, [Genre, Song]), 'the tables fit')
+  t.match((await introspect(db)).models.map(({ columns: [{ options }] }) => options), [{ generated: false }, { generated: false, column: 'SongId' }])
 })
 
 test('D-83: the types of tables know the column of the key', (t) => {

@@ -1,11 +1,12 @@
 import Fastify from 'fastify'
-import { Kysely, MysqlDialect, PostgresDialect } from 'kysely'
+import { Kysely, MysqlDialect, PostgresDialect, sql } from 'kysely'
 import { createPool, type PoolOptions } from 'mysql2'
 import pg from 'pg'
 import { test, type Test } from 'tap'
 import restModels, {
   bigint, boolean, createTables, date, datetime, decimal, defineModel, foreignKey, integer, json, number, text, userAuth, uuid
 } from '../lib/index.js'
+import { openPostgres } from '../lib/postgres.js'
 import type { Tables } from '../lib/query/engine.js'
 import { engineNames } from './engines/find-engine.js'
 import { requireDatabase, requireEngine } from './engines/lacks.js'
@@ -26,6 +27,7 @@ const Everything = defineModel('Everything', {
   flag: boolean(),
   moment: datetime(),
   day: date(),
+  seen: datetime({ nullable: true }),
   data: json(),
   token: uuid()
 })
@@ -39,6 +41,7 @@ const record = {
   flag: true,
   moment: '2024-03-10 02:30:00',
   day: '2024-03-10',
+  seen: null,
   data: { b: 1, a: [null, 'x'] },
   token: '00000000-0000-7000-8000-00000000000a'
 }
@@ -79,8 +82,9 @@ for (const engine of engineNames) {
     t.equal(created.statusCode, 201, created.body)
     t.same(created.json(), { id: 1, user_id: 2, ...record })
     t.same((await get('/api/everything/1/')).json(), { id: 1, user_id: 2, ...record })
-    const filters = Object.entries(record).filter(([name]) => name !== 'data').map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`)
+    const filters = Object.entries(record).filter(([name]) => name !== 'data' && name !== 'seen').map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`)
     t.equal((await get(`/api/everything/?${filters.join('&')}&user__username=alice`)).json().objects.length, 1)
+    t.equal((await get('/api/everything/?after=&ordering=-ratio,moment,day,seen,token')).json().objects.length, 1)
     const changed = { ...record, moment: '2024-11-03 01:30:00', flag: false, big: '-1' }
     t.same((await put('/api/everything/1/', changed, { as })).json(), { id: 1, user_id: 2, ...changed })
     t.same((await put('/api/everything/1/', changed, { as })).json(), { id: 1, user_id: 2, ...changed }, 'the same once more')
@@ -89,6 +93,61 @@ for (const engine of engineNames) {
     t.equal((await get('/api/everything/1/')).statusCode, 404)
   })
 }
+
+const Event = defineModel('Event', { moment: datetime({ nullable: true }), day: date({ nullable: true }) })
+const moments: ReadonlyArray<readonly [stored: string, moment: string | null, day: string | null]> = [
+  ['2024-03-10 02:30:00', '2024-03-10 02:30:00', '2024-03-10'],
+  ['2024-03-10 02:30:00.987654', '2024-03-10 02:30:00', '2024-03-10'],
+  ['0044-03-15 10:00:00 BC', '0044-03-15 10:00:00', '0044-03-15'],
+  ['12024-01-01 00:00:00', '12024-01-01 00:00:00', '12024-01-01'],
+  ['infinity', null, null],
+  ['-infinity', null, null]
+]
+const styles: Readonly<Record<string, string>> = { 'as they are by default': 'ISO, MDY', German: 'German, DMY', 'those of SQL': 'SQL, DMY' }
+
+for (const [name, style] of Object.entries(styles)) {
+  test(`dates of PostgreSQL are read alike from handles of all kinds, where the styles of dates are ${name}`, async (t) => {
+    const url = await requireDatabase(t, 'postgres')
+    if (url === undefined) return
+    await runSql(url, `alter database "${new URL(url).pathname.slice(1)}" set datestyle = '${style}'`)
+    const handles = { plain: plain.postgres(url), own: openPostgres<Tables>(url), reader: openPostgres<Tables>(url) }
+    t.teardown(async () => { for (const db of Object.values(handles)) await db.destroy() })
+    await createTables(handles.plain, [Event])
+    await runSql(url, 'alter table event alter column moment type timestamp')
+    await insert(handles.plain, { event: moments.map(([stored]) => ({ moment: stored, day: stored })) })
+    const records = moments.map(([, moment, day], index) => ({ id: index + 1, moment, day }))
+    const pairs = [['plain', 'plain'], ['own', 'own'], ['own', 'reader'], ['own', 'plain'], ['plain', 'own']] as const
+    for (const [db, readDb] of pairs) {
+      // Undocumented: a year of five digits, which the API would not write.
+      const app = Fastify()
+      await app.register(restModels, { db: handles[db], readDb: handles[readDb] })
+      app.restModels.register(Event)
+      await app.restModels.setup()
+      const { get } = client(app)
+      t.same((await get('/api/event/')).json().objects, records, `listed from ${readDb} beside ${db}`)
+      for (const record of records) t.same((await get(`/api/event/${record.id}/`)).json(), record, `read from ${readDb} beside ${db}`)
+      await app.close()
+    }
+  })
+}
+
+test('dates of PostgreSQL that come in another style than at the start are an error, and no wrong answer', async (t) => {
+  const url = await requireDatabase(t, 'postgres')
+  if (url === undefined) return
+  const db = openPostgres<Tables>(url, { connections: 1 })
+  t.teardown(async () => { await db.destroy() })
+  await createTables(db, [Event])
+  await insert(db, { event: [{ moment: '2024-03-10 02:30:00' }] })
+  const app = Fastify()
+  await checkAnswers(t, app)
+  t.teardown(async () => { await app.close() })
+  await app.register(restModels, { db })
+  app.restModels.register(Event)
+  await app.restModels.setup()
+  await sql`set datestyle = 'German'`.execute(db)
+  const reply = await client(app).get('/api/event/')
+  t.match([reply.statusCode, reply.json().code], [500, 'REST_MODELS_INTERNAL'])
+})
 
 test('a connection to MariaDB that cuts texts, or cannot transmit them, is refused with the remedy', async (t) => {
   const url = await requireDatabase(t, 'mariadb')

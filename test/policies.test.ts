@@ -240,6 +240,8 @@ test('what a policy closes nobody may do, and nobody is asked who he is', async 
 const careless: Record<string, Partial<Policy>> = {
   'finds out undefined': { authenticator: () => async () => undefined as unknown as null },
   'finds out nothing of use': { authenticator: () => async () => ({}) as PolicyUser },
+  'finds out an id as text': { authenticator: () => async () => ({ id: '3', admin: true }) },
+  'finds out an id in another spelling': { authenticator: () => async () => ({ id: '019A0000-0000-7000-8000-000000000003', admin: true }) },
   'permits by a promise': { permits: (async () => false) as unknown as Policy['permits'] },
   'permits by a word': { permits: (() => 'no') as unknown as Policy['permits'] },
   'throws an error': { authenticator: () => async () => { throw new Error('secret of the policy') } },
@@ -276,6 +278,19 @@ test("a policy's authenticator is made once for each container, at setup, with w
   t.equal((await app.post('/api/note/', { message: 'x' }, { as: ['a', 'b'] })).statusCode, 401)
   t.equal((await app.post('/api/note/', { message: 'x' })).statusCode, 401)
   t.equal(made.length, 1)
+})
+
+test('to a policy that reads passwords elsewhere, half a surrogate pair is no password, though UTF-8 cannot tell it from another', async (t) => {
+  const stored = await hash('a\ufffd')
+  const app = await notesUnder(t, {
+    ...tokens,
+    authenticator: ({ passwords }) => async ({ headers }) => {
+      const password = JSON.parse(String(headers['x-password'])) as string
+      return await passwords.matches({ username: 'alice', password }, { stored }) ? { id: 2, admin: false } : null
+    }
+  })
+  const status = async (password: string) => (await app.post('/api/note/', { message: 'x' }, { headers: { 'x-password': password } })).statusCode
+  t.strictSame([await status('"a\\ufffd"'), await status('"a\\ud800"'), await status('"a\\udfff"')], [201, 401, 401])
 })
 
 test('the read-only policy permits nobody, should anybody be made out', (t) => {

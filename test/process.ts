@@ -11,12 +11,32 @@ export interface ServerProcess {
   stop (): Promise<number | null>
 }
 
+/** What Node needs to be told for a fault of an answer to end a process: see checked-apps.ts. */
+export const checked = ['--import', new URL('../dist/test/checked-apps.js', import.meta.url).href] as const
+
+/** Lets a process that fails by itself, such as by a fault of an answer, fail the process that has started it, whatever a client makes of it. */
+export function requireSound (child: ChildProcess, script: string, printed = () => 'see above'): void {
+  child.once('close', (code) => { if (code === 1) throw new Error(`${script} has failed: ${printed()}`) })
+}
+
+/** More than this of what a server prints is not kept. */
+const most = 2 ** 20
+
+interface ServerOptions {
+  readonly cwd: string
+  readonly args?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+  /** Why answers are not compared with the app's OpenAPI document; they are if absent. */
+  readonly undocumented?: string | undefined
+}
+
 /** Starts a script on a free port and waits until it says where it listens; it is stopped when the test ends. */
-export async function startServer (t: Pick<Test, 'teardown'>, script: string, { args = [], cwd, env = {} }: { args?: string[], cwd: string, env?: Record<string, string> }): Promise<ServerProcess> {
-  const child = spawn(process.execPath, [script, ...args], { cwd, env: { PATH: process.env['PATH'], PORT: '0', ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+export async function startServer (t: Pick<Test, 'teardown'>, script: string, { args = [], cwd, env = {}, undocumented }: ServerOptions): Promise<ServerProcess> {
+  const child = spawn(process.execPath, [...undocumented === undefined ? checked : [], script, ...args], { cwd, env: { PATH: process.env['PATH'], PORT: '0', ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   let printed = ''
   const listening = new Promise<string>((resolve, reject) => {
     const read = (chunk: Buffer): void => {
+      if (printed.length > most) return
       printed += chunk.toString()
       const address = /http:\/\/127\.0\.0\.1:\d+/.exec(printed)?.[0]
       if (address !== undefined) resolve(address)
@@ -33,5 +53,7 @@ export async function startServer (t: Pick<Test, 'teardown'>, script: string, { 
     return child.exitCode
   }
   t.teardown(stop)
-  return { child, address: await listening, output: () => printed, stop }
+  const address = await listening
+  requireSound(child, script, () => printed)
+  return { child, address, output: () => printed, stop }
 }

@@ -45,7 +45,7 @@ const failures: Record<DialectName, Record<'unexecuted' | 'lost' | 'unique' | 'r
     unique: [coded('SQLITE_CONSTRAINT_UNIQUE'), coded('SQLITE_CONSTRAINT_PRIMARYKEY')],
     reference: [coded('SQLITE_CONSTRAINT_FOREIGNKEY')],
     constraint: [coded('SQLITE_CONSTRAINT_CHECK'), coded('SQLITE_CONSTRAINT_TRIGGER'), coded('SQLITE_CONSTRAINT_NOTNULL')],
-    unavailable: [coded('SQLITE_BUSY'), coded('SQLITE_FULL'), coded('SQLITE_IOERR_WRITE'), coded('SQLITE_READONLY')]
+    unavailable: [coded('SQLITE_BUSY'), coded('SQLITE_FULL'), coded('SQLITE_IOERR_WRITE'), coded('SQLITE_READONLY'), coded('SQLITE_CORRUPT_INDEX'), coded('SQLITE_NOTADB')]
   },
   postgres: {
     unexecuted: [coded('40001'), coded('40P01'), coded('55P03'), coded('25006'), coded('0A000'), coded('26000')],

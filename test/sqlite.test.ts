@@ -1,5 +1,6 @@
-import { mkdirSync, readFileSync, writeFileSync, existsSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { Kysely, sql, SqliteDialect } from 'kysely'
 import { test, type Test } from 'tap'
@@ -92,7 +93,7 @@ test('a file that cannot be opened is an error that names it', async (t) => {
   t.ok(existsSync(path), 'a file in a folder that is there')
 })
 
-test('a file that is no database is an error that names it, and stays as it was', async (t) => {
+test('R-10: a file that is no database is an error that names it, and stays as it was', async (t) => {
   const directory = t.testdir()
   for (const content of ['This is a letter, and no database. '.repeat(100), `SQLite format 3\0${'x'.repeat(4096)}`]) {
     const path = join(directory, 'letter.txt')
@@ -367,7 +368,7 @@ test('a database that openSqlite did not open has no deadline, and works', async
   t.equal((await other.get('/api/note/?message__like=a%25')).statusCode, 503, 'the same with the deadline')
 })
 
-test('a new file that another connection keeps locked is given up after the busy timeout, with a clear error', async (t) => {
+test('R-06: a new file that another connection keeps locked is given up after the busy timeout, with a clear error', async (t) => {
   const file = join(t.testdir(), 'locked.db')
   const holder = new Database(file)
   t.teardown(() => { holder.close() })
@@ -388,4 +389,87 @@ test('a database that is busy for a moment, since another process switches it to
   const other = new Error('disk I/O error')
   t.throws(() => switchToWal(failing(1, other), 1000), other)
   t.end()
+})
+
+test('destroy closes a file that only the road of the plugin has used', async (t) => {
+  const path = join(t.testdir(), 'site.db')
+  const db = openSqlite(path)
+  const { direct } = readHandle(db, 'reader')
+  t.same(direct?.readArrays(sql`select 1 as one`.compile(db), () => {}), [[1]])
+  await db.destroy()
+  t.equal(direct?.isFree, false)
+  await t.resolves(db.destroy())
+})
+
+test('D-94: a transaction of the deployer reads a file that was moved away, and writes nothing to it', async (t) => {
+  const path = join(t.testdir(), 'site.db')
+  const db = openSqlite(path)
+  t.teardown(async () => { await db.destroy() })
+  await createTables(db, [Note])
+  const write = async () => await db.transaction().execute(async (transaction) => {
+    const before = await transaction.selectFrom('note').selectAll().execute()
+    await insert(transaction, { note: [{ id: 1, message: 'x', created: '2024-01-01 00:00:00' }] })
+    return before
+  })
+  renameSync(path, `${path}.old`)
+  await sleep(10)
+  await t.rejects(write(), { code: 'SQLITE_READONLY_DBMOVED', message: `'${path}' was moved, replaced or deleted` })
+  t.same(await db.selectFrom('note').selectAll().execute(), [])
+  renameSync(`${path}.old`, path)
+  t.same(await write(), [], 'the transaction before was rolled back')
+})
+
+test('D-94: a transaction is not ended in a file that was moved away in the meantime', async (t) => {
+  const path = join(t.testdir(), 'site.db')
+  const db = openSqlite(path)
+  t.teardown(async () => { await db.destroy() })
+  await createTables(db, [Note])
+  const write = db.transaction().execute(async (transaction) => {
+    await insert(transaction, { note: [{ id: 1, message: 'x', created: '2024-01-01 00:00:00' }] })
+    renameSync(path, `${path}.old`)
+    await sleep(10)
+  })
+  await t.rejects(write, { code: 'SQLITE_READONLY_DBMOVED' })
+  renameSync(`${path}.old`, path)
+  t.same(await db.selectFrom('note').selectAll().execute(), [])
+})
+
+test('D-94: a file is where it was, wherever the process goes on, and whatever it may look at', async (t) => {
+  const folder = t.testdir()
+  const before = process.cwd()
+  t.teardown(() => { process.chdir(before) })
+  process.chdir(folder)
+  const db = openSqlite(' site.db ')
+  t.teardown(async () => { await db.destroy() })
+  await createTables(db, [Note])
+  process.chdir('/')
+  await sleep(10)
+  const write = async (): Promise<unknown> => await db.insertInto('note').values({ message: 'x' }).execute()
+  await t.resolves(write())
+  if (process.geteuid?.() === 0) {
+    chmodSync(folder, 0o700)
+    process.seteuid?.(65534)
+    await sleep(10)
+    await t.resolves(write().finally(() => { process.seteuid?.(0) }), 'what it may not look at counts as being there')
+  }
+  renameSync(join(folder, 'site.db'), join(folder, 'old.db'))
+  await sleep(10)
+  await t.rejects(write(), { code: 'SQLITE_READONLY_DBMOVED' })
+})
+
+test('D-95: a file is read as a whole before it is used only where that is asked for', async (t) => {
+  const path = join(t.testdir(), 'site.db')
+  for (const readonly of [false, true]) {
+    const db = openSqlite(path, { check: true, readonly })
+    if (!readonly) await createTables(db, [Note, Message, User])
+    await db.destroy()
+  }
+  writeFileSync(path, readFileSync(path).fill(0xa5, 2 * 4096))
+  const before = readFileSync(path)
+  for (const readonly of [false, true]) {
+    t.throws(() => openSqlite(path, { check: true, readonly }), { code: 'REST_MODELS_UNSUPPORTED_DATABASE', message: `openSqlite() cannot open '${path}': it is damaged: ` })
+  }
+  t.same(readFileSync(path), before)
+  await openSqlite(path).destroy()
+  t.throws(() => openSqlite(path, { check: 1 as unknown as boolean }), { code: 'REST_MODELS_INVALID_OPTIONS', message: /'check' of openSqlite\(\) is true or false/ })
 })

@@ -6,6 +6,7 @@ import restModels, {
   type Field, type Model, type ResourceOptions, type ResourceRegistry, type RestModelsOptions
 } from '../lib/index.js'
 import type { Tables } from '../lib/query/engine.js'
+import { checkAnswers } from './answers.js'
 import { engine, openDatabase } from './database.js'
 import { buildApp, Message, Note, Relationship, siteModels, User } from './helper.js'
 
@@ -355,7 +356,7 @@ const wrongUsers: Record<string, Mistake> = {
     wrong: { ...accountColumns, username: 'enabled' }, right: accountColumns, code: 'INVALID_OPTIONS', names: ["'enabled'", "model 'Account'", 'text()']
   },
   'an unknown option': {
-    wrong: { ...accountColumns, user: 'login' }, right: accountColumns, code: 'INVALID_OPTIONS', names: ["'user'", 'did you mean']
+    wrong: { ...accountColumns, user: 'login' }, right: accountColumns, code: 'INVALID_OPTIONS', names: ["A policy has an unknown option 'user', did you mean"]
   },
   'something else to protect': {
     wrong: { ...accountColumns, protect: 'reads' }, right: { ...accountColumns, protect: 'all' }, code: 'INVALID_OPTIONS', names: ["'protect'", "'writes' or 'all'"]
@@ -415,6 +416,7 @@ for (const [name, [wrong, right]] of Object.entries(wrongDefaults)) {
 /** An app with the plugin, on a database with the example project's tables. */
 async function plugged (t: Test, options: Partial<RestModelsOptions> = {}): Promise<FastifyInstance> {
   const app = Fastify()
+  await checkAnswers(t, app)
   t.teardown(async () => { await app.close() })
   await app.register(restModels, { db: await siteTables(), ...options })
   return app
@@ -584,11 +586,15 @@ test('careless options of the plugin and of resources are told at start-up', asy
     [{ limits: 5 as never }, /'limits' must be an object/],
     [{ decorator: '' }, /'decorator'/],
     [{ decorator: 5 as never }, /'decorator'/],
+    [{ defaultAuth: policy({ authenticator: undefined }) }, /'defaultAuth' is not a policy; use readOnlyAuth\(\)/],
+    [{ defaultAuth: policy({ permits: true }) }, /'defaultAuth' is not a policy/],
+    [{ defaultAuth: policy({ open: 'list' }) }, /'defaultAuth' is not a policy/],
     [{ defaultAuth: policy({ open: ['reed'] }) }, /'defaultAuth' opens an unknown operation 'reed', did you mean 'read'\?/],
     [{ defaultAuth: policy({ closed: ['writ'] }) }, /'defaultAuth' closes an unknown operation 'writ'/],
     [{ defaultAuth: policy({ closed: 'create' }) }, /'defaultAuth' needs a list of operations as 'closed'/],
     [{ defaultAuth: policy({ closed: ['read'] }) }, /'defaultAuth' both opens and closes 'read'/],
     [{ defaultAuth: policy({ scheme: 'bearer' }) }, /'defaultAuth' needs a security scheme of OpenAPI as 'scheme'/],
+    [{ defaultAuth: policy({ scheme: { scheme: 'bearer' } }) }, /'defaultAuth' needs a security scheme of OpenAPI as 'scheme'/],
     [{ defaultAuth: policy({ scheme: null }) }, /'defaultAuth' needs a security scheme of OpenAPI as 'scheme'/],
     [{ defaultAuth: policy({ authenticator: async () => async () => null }) }, /authenticator\(\) must give a function/]
   ] as const) {

@@ -823,7 +823,8 @@ if (engine === 'sqlite') {
     const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) })
     t.teardown(async () => { await db.destroy() })
     database.pragma('foreign_keys = on')
-    await createTables(db, siteModels)
+    database.exec('create table "thing" ("id" integer primary key, "word" text not null)')
+    await createTables(db, [...siteModels, defineModel('Thing', { word: text() })])
     await t.rejects(appOn(t, db), { code: 'REST_MODELS_UNSUPPORTED_DATABASE', message: /defaultSafeIntegers/ })
   })
 

@@ -1,4 +1,5 @@
-import type { ServerArguments, Usage } from '../servers/serve.js'
+import type { Share } from '../servers/profiler.js'
+import type { Question, ServerArguments, Usage } from '../servers/serve.js'
 import { startChild } from './child.js'
 import { compiledFile } from './compile.js'
 
@@ -6,6 +7,8 @@ import { compiledFile } from './compile.js'
 export interface Server {
   readonly url: string
   usage (): Promise<Usage>
+  /** Where the processor time goes while something is done. */
+  profile (doing: () => Promise<unknown>, count: number): Promise<readonly Share[]>
   end (): Promise<void>
 }
 
@@ -23,7 +26,17 @@ export async function startServer ({ file, core, profile, ...input }: ServerPlan
   const { end } = child
   try {
     const { port } = await child.greeting as { port: number }
-    return { url: `http://127.0.0.1:${port}`, usage: async () => await child.ask({}, 30) as Usage, end }
+    const ask = async (question: Question): Promise<unknown> => await child.ask(question, 30)
+    return {
+      url: `http://127.0.0.1:${port}`,
+      usage: async () => await ask({ ask: 'usage' }) as Usage,
+      profile: async (doing, count) => {
+        await ask({ ask: 'profile' })
+        await doing()
+        return await ask({ ask: 'functions', count }) as readonly Share[]
+      },
+      end
+    }
   } catch (error) {
     await end()
     throw error

@@ -14,6 +14,8 @@ export interface Line {
   readonly isReached: boolean | undefined
   /** What bounds the figure, as far as it is known. */
   readonly bound: string | undefined
+  /** Microseconds of a request in the functions that take most, on each side. */
+  readonly profiles?: ReadonlyArray<readonly string[]>
 }
 
 /** The lines of an outcome. */
@@ -27,12 +29,13 @@ export function linesOf (outcome: Outcome, engine: EngineName): readonly Line[] 
 
 type Measured = Pick<Line, 'figure' | 'target' | 'isReached'> & Partial<Line>
 
-function ratioLine ({ row, ratio: { ratio, sides } }: Extract<Outcome, { ratio: unknown }>, engine: EngineName): Measured {
+function ratioLine ({ row, ratio: { ratio, sides, profiles } }: Extract<Outcome, { ratio: unknown }>, engine: EngineName): Measured {
   const target = row.target?.[engine]
   const pair = (show: (side: typeof sides[0]) => number): string => sides.map((side) => Math.round(show(side)).toLocaleString('en')).join(' / ')
   return {
     cells: [sides[1].server === 'ours' ? 'ours' : 'by hand', pair(({ perSecond }) => perSecond), pair(({ p99 }) => p99), pair(({ cpu }) => cpu), pair(({ busy }) => busy * 100), pair(({ rss }) => rss / 2 ** 20)],
     figure: showSpread(ratio, 2),
+    profiles: (profiles ?? []).map((shares, index) => shares.map(({ name, share }) => `${(share * (sides[index]?.cpu ?? NaN)).toFixed(1)} ${name}`)),
     target: target?.toFixed(2) ?? '',
     isReached: target === undefined ? undefined : ratio.median >= target
   }

@@ -23,7 +23,8 @@ export function toSection ({ title, notes, extent }: Circumstances, lines: reado
       ratios.map(({ name, what, cells = [], figure, ...line }) => [`\`${name}\``, what, ...cells, `**${figure}**`, line.target, reached(line)])),
     ...table(['case', '', 'measured', 'target', 'reached'],
       others.map(({ name, what, figure, ...line }) => [`\`${name}\``, what, figure, line.target, reached(line)])),
-    ...boundsOf(lines)
+    ...boundsOf(lines),
+    ...lines.flatMap(profileOf)
   ].join('\n')
 }
 
@@ -46,4 +47,11 @@ function boundsOf (lines: readonly Line[]): readonly string[] {
   return missed.length === 0
     ? []
     : ['Not reached:', '', ...missed.map(({ name, figure, bound = 'what bounds it is not known yet' }) => `- \`${name}\` (${figure}): ${bound}`), '']
+}
+
+/** Both sides of a profile beside each other. */
+function profileOf ({ name, cells: [against = ''] = [], profiles: [ours = [], others = []] = [] }: Line): readonly string[] {
+  if (ours.length === 0) return []
+  const rows = Array.from({ length: Math.max(ours.length, others.length) }, (_, index) => [ours[index] ?? '', others[index] ?? ''])
+  return [`Profile of \`${name}\`: µs of a request in the functions that take most by themselves.`, '', ...table(['ours', against], rows)]
 }

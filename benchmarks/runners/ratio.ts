@@ -5,6 +5,7 @@ import type { RequestMaker } from '../requests.js'
 import { startLoad, type Load } from '../processes/load.js'
 import type { Server } from '../processes/server.js'
 import { seeded } from '../random.js'
+import type { Share } from '../servers/profiler.js'
 import { medianOf, spreadOf, type Spread } from '../statistics.js'
 import { withSide, type Setting, type Sides } from './setting.js'
 
@@ -13,6 +14,8 @@ export interface RatioResult {
   /** Of the requests per second, round by round. */
   readonly ratio: Spread
   readonly sides: Sides<SideResult>
+  /** Where the time goes on both sides, if the ratio is less than it should be. */
+  readonly profiles: Sides<readonly Share[]> | undefined
 }
 
 /** Medians of all rounds. */
@@ -33,6 +36,8 @@ type Turn = Omit<SideResult, 'server' | 'rss'>
 
 /** Requests that are compared before anything is timed. */
 const samples = 20
+/** Functions that are named in a profile. */
+const named = 12
 /** Requests that are built for one run of one server: 40 for each connection. */
 const built = 2000
 
@@ -49,7 +54,7 @@ export async function measureRatio (row: RatioCase, setting: Setting): Promise<R
       try {
         const contest = new Contest(setting, load, sides, [ours, against])
         await contest.compare(row)
-        return await contest.run()
+        return await contest.run(row.target?.[setting.databases.engine.name])
       } finally {
         await load.end()
       }
@@ -88,7 +93,7 @@ class Contest {
     }
   }
 
-  async run (): Promise<RatioResult> {
+  async run (target = 0): Promise<RatioResult> {
     const { rounds, seconds } = this.#setting.extent
     const turns: [Turn[], Turn[]] = [[], []]
     for (const side of [0, 1] as const) await this.#turn(side, 1, seconds * 1.5)
@@ -96,7 +101,13 @@ class Contest {
       for (const side of round % 2 === 1 ? [0, 1] as const : [1, 0] as const) turns[side].push(await this.#turn(side, round + 1, seconds))
     }
     const ratio = spreadOf(turns[0].map(({ perSecond }, index) => perSecond / (turns[1][index]?.perSecond ?? NaN)))
-    return { ratio, sides: [await this.#result(0, turns[0]), await this.#result(1, turns[1])] }
+    const sides = [await this.#result(0, turns[0]), await this.#result(1, turns[1])] as const
+    return { ratio, sides, profiles: ratio.median < target ? [await this.#profile(0), await this.#profile(1)] : undefined }
+  }
+
+  async #profile (side: 0 | 1): Promise<readonly Share[]> {
+    const { rounds, seconds } = this.#setting.extent
+    return await this.#servers[side].profile(async () => await this.#turn(side, rounds + 2, 2 * seconds), named)
   }
 
   async #turn (side: 0 | 1, seed: number, duration: number): Promise<Turn> {

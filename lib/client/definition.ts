@@ -39,8 +39,8 @@ type KeysOf<M extends Model, Names extends string> = { [Name in Names]: Key<Name
 export type RecordKeyOf<D extends Described> = KeyOf<ModelOf<D>>
 /** A record as the resource serializes it. */
 export type ResourceRecord<D extends Described> = Flat<Omit<RecordOf<ModelOf<D>>, KeysOf<ModelOf<D>, Listed<D, 'exclude'>>>>
-/** What a create takes: no fields that clients may not write, and the owner, which the server sets, only as a courtesy. */
-export type ResourceCreate<D extends Described> = Courteous<CreateOf<ModelOf<D>>, KeysOf<ModelOf<D>, Listed<D, 'readOnly'>>, KeysOf<ModelOf<D>, Owner<D>>>
+/** What a create takes: no fields that clients may not write, and the owner, which the server sets, only as a courtesy. Nothing, if others than the API make keys. */
+export type ResourceCreate<D extends Described> = ModelOf<D>['fields'] extends { readonly id: { readonly options: { readonly generated: false } } } ? never : Courteous<CreateOf<ModelOf<D>>, KeysOf<ModelOf<D>, Listed<D, 'readOnly'>>, KeysOf<ModelOf<D>, Owner<D>>>
 type Courteous<Body, ReadOnly extends string, OwnerKey extends string> =
   Flat<Omit<Body, ReadOnly | OwnerKey> & { [K in OwnerKey & keyof Body]?: Body[K] }>
 /** What an update takes: the fields that clients may change. */

@@ -57,8 +57,9 @@ function baseOf (baseUrl: ClientOptions['baseUrl']): string {
 }
 
 function checkPrefix (prefix: string): string {
-  if (/[?#\s]/.test(prefix)) throw new TypeError("'prefix' must be a path")
-  return prefix
+  if (/[?#\s]/.test(prefix) || !prefix.isWellFormed()) throw new TypeError("'prefix' must be a path")
+  // As the server has it, and not as a URL: a % is a character of it.
+  return encodeURI(prefix)
 }
 
 /** A path with a slash at its beginning and none at its end; empty for the root. */

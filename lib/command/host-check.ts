@@ -1,8 +1,6 @@
 import { isIP } from 'node:net'
-import createError from '@fastify/error'
 import type { onRequestHookHandler } from 'fastify'
-
-const MisdirectedRequest = createError('REST_MODELS_MISDIRECTED_REQUEST', 'This server is not called so', 421)
+import { errors } from '../errors.js'
 
 const wildcards = new Set(['0.0.0.0', '::'])
 
@@ -14,7 +12,7 @@ const wildcards = new Set(['0.0.0.0', '::'])
  */
 export function hostCheck (host: string): onRequestHookHandler {
   return (request, _reply, done) => {
-    done(isOwn(nameIn(request.host), host) ? undefined : new MisdirectedRequest())
+    done(isOwn(nameIn(request.host), host) ? undefined : new errors.MisdirectedRequest())
   }
 }
 

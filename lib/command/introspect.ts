@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
+import { errors } from '../errors.js'
 import { introspect } from '../introspection/introspect.js'
 import { describeNote } from '../introspection/write-models.js'
 import type { CommandRow } from './command-row.js'
@@ -6,6 +7,7 @@ import { openDatabase } from './open-database.js'
 
 interface Options {
   readonly output?: string
+  readonly force?: true
   readonly table?: readonly string[]
 }
 
@@ -14,9 +16,11 @@ export const introspectCommand: CommandRow<Options> = {
   argument: { name: 'database-url', description: 'sqlite:./site.db, postgres://user:password@host:port/database or mariadb://…' },
   options: [
     { flags: '-o, --output <file>', description: 'the file to write; standard output if absent' },
+    { flags: '-f, --force', description: 'replace the file if there is one' },
     { flags: '-t, --table <names...>', description: 'only these tables' }
   ],
-  run: async (url, { output, table: tables }, { out, err }) => {
+  run: async (url, { output, force = false, table: tables }, { out, err }) => {
+    if (output !== undefined && !force && existsSync(output)) throw new errors.InvalidOptions(`There is a file '${output}' already; --force replaces it`)
     const db = await openDatabase(url)
     try {
       const { source, models, notes } = await introspect(db, tables && { tables })
@@ -24,7 +28,7 @@ export const introspectCommand: CommandRow<Options> = {
       if (output === undefined) {
         out(source.trimEnd())
       } else {
-        writeFileSync(output, source)
+        writeFileSync(output, source, { flag: force ? 'w' : 'wx' })
         err(`${models.length} models are in ${output}`)
       }
       return 'success'

@@ -6,7 +6,7 @@ import { errors } from '../errors.js'
 import { suggestion } from '../nearest.js'
 import { importModule } from './import-module.js'
 
-type Builder = (app: FastifyInstance, options: object) => unknown
+type Builder = (app: FastifyInstance, options: object, done?: (error?: Error) => void) => unknown
 
 /**
  * The app of a module: its export is an app (or a promise of one), a function that gives one, or a plugin as fastify-cli runs it,
@@ -45,8 +45,16 @@ function isCompiled (whole: unknown): whole is Readonly<Record<string, unknown>>
 
 async function build (exported: Builder): Promise<FastifyInstance> {
   const given = Fastify()
-  const made = await exported(given, {})
+  // Plugins take a third argument if they call back instead of giving a promise.
+  const made = exported.length < 3 ? await exported(given, {}) : await callBack((done) => exported(given, {}, done))
   return isApp(made) ? made : given
+}
+
+async function callBack (act: (done: (error?: Error) => void) => unknown): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const promise = act((error) => { error === undefined || error === null ? resolve() : reject(error) })
+    if (promise instanceof Promise) reject(new Error('A plugin that gives a promise takes two arguments, and one that takes three calls the last one'))
+  })
 }
 
 function isApp (value: unknown): value is FastifyInstance {

@@ -13,16 +13,16 @@ interface OpenerRow {
 const sqlite: OpenerRow = { driver: 'better-sqlite3', open: openFile }
 const postgres: OpenerRow = {
   driver: 'pg',
-  open: async (url) => {
+  open: async (url, isReadOnly) => {
     const { openPostgres } = await importModule<typeof import('../postgres.js')>('../postgres.js')
-    return openPostgres(url)
+    return openPostgres(url, { readonly: isReadOnly })
   }
 }
 const mariadb: OpenerRow = {
   driver: 'mysql2',
-  open: async (url) => {
+  open: async (url, isReadOnly) => {
     const { openMariadb } = await importModule<typeof import('../mariadb.js')>('../mariadb.js')
-    return openMariadb(url)
+    return openMariadb(url, { readonly: isReadOnly })
   }
 }
 
@@ -31,7 +31,7 @@ const openers: Readonly<Record<string, OpenerRow>> = { sqlite, postgres, postgre
 
 /** What is asked of a database before it is used. */
 export interface OpenOptions {
-  /** Whether it is only read, as far as the engine can be told so. Default true. */
+  /** Whether it is only read, and the engine refuses every write. Default true. */
   readonly readOnly?: boolean
 }
 

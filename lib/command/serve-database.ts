@@ -3,12 +3,13 @@ import { errors } from '../errors.js'
 import restModels from '../index.js'
 import { introspect } from '../introspection/introspect.js'
 import type { Note } from '../introspection/model-plan.js'
+import { secretColumns } from '../introspection/secret-columns.js'
 import type { Model } from '../model/define-model.js'
-import { looksSecret } from '../model/secret-names.js'
 import { suggestion } from '../nearest.js'
 import { readOnlyAuth } from '../policy/policies.js'
 import { operations, type Policy } from '../policy/policy.js'
 import { addDocumentation, type DocumentationPackages } from './documentation.js'
+import { errorLog } from './error-log.js'
 import { hostCheck } from './host-check.js'
 import { openDatabase } from './open-database.js'
 
@@ -21,6 +22,8 @@ export interface ServeOptions {
   readonly host?: string
   /** Columns to show although their names are those of secrets, as `table.column`. Default none. */
   readonly include?: readonly string[]
+  /** Takes each line of the log, which is JSON: what the server is to blame for, without values. Default: standard error. */
+  readonly log?: (line: string) => void
 }
 
 /** A database that is served. */
@@ -46,28 +49,40 @@ const openAuth: Policy = Object.freeze({ open: operations, authenticator: () => 
  * @throws REST_MODELS_INVALID_OPTIONS, REST_MODELS_UNSUPPORTED_DATABASE with the remedy
  */
 export async function serveDatabase (url: string, options: ServeOptions = {}, packages?: DocumentationPackages): Promise<ServedDatabase> {
-  const { tables, write = false, host = '127.0.0.1', include = [] } = options
+  const { tables, write = false, host = '127.0.0.1', include = [], log = (line) => { process.stderr.write(line) } } = options
   const db = await openDatabase(url, { readOnly: !write })
-  const app = Fastify({ requestTimeout: 30_000, connectionTimeout: 60_000 })
+  const app = Fastify({ logger: errorLog(log), requestTimeout: 30_000, connectionTimeout: 60_000 })
   app.addHook('onClose', async () => await db.destroy())
   app.addHook('onRequest', hostCheck(host))
   try {
-    const { models, notes } = await introspect(db, tables && { tables })
-    requireColumns(models, include)
+    const found = await introspect(db, tables && { tables })
+    requireColumns(found.models, include)
+    const secrets = await secretColumns(db, include)
+    const [models, secret] = split(found.models, ({ table, columns: [key] }) => !secrets.has(`${table}.${key.name}`))
     const missing = await addDocumentation(app, { write, packages })
     await app.register(restModels, { db, defaultAuth: write ? openAuth : readOnlyAuth() })
-    for (const model of models) app.restModels.register(model, { exclude: hiddenOf(model, include).map(({ field }) => field) })
+    for (const model of models) app.restModels.register(model, { exclude: hiddenOf(model, secrets).map(({ field }) => field) })
     await app.restModels.setup()
     await app.ready()
-    return { app, models, notes, missing, hidden: models.flatMap((model) => hiddenOf(model, include).map(({ name }) => `${model.table}.${name}`)) }
+    const notes = [...found.notes, ...secret.map(noteOf)]
+    return { app, models, notes, missing, hidden: models.flatMap((model) => hiddenOf(model, secrets).map(({ name }) => `${model.table}.${name}`)) }
   } catch (error) {
     await app.close()
     throw error
   }
 }
 
-function hiddenOf ({ table, columns }: Model, include: readonly string[]) {
-  return columns.slice(1).filter((column) => looksSecret(column) && !include.includes(`${table}.${column.name}`))
+/** Paths and links show a primary key: a table whose key is secret is not served at all. */
+function noteOf ({ table, columns: [{ name }] }: Model): Note {
+  return { table, why: `has a primary key '${name}' that looks secret, or refers to what does (serve it by --include ${table}.${name})` }
+}
+
+function split<Item> (items: readonly Item[], isFirst: (item: Item) => boolean): readonly [readonly Item[], readonly Item[]] {
+  return [items.filter(isFirst), items.filter((item) => !isFirst(item))]
+}
+
+function hiddenOf ({ table, columns }: Model, secrets: ReadonlySet<string>) {
+  return columns.slice(1).filter(({ name }) => secrets.has(`${table}.${name}`))
 }
 
 function requireColumns (models: readonly Model[], include: readonly string[]): void {

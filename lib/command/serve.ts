@@ -29,7 +29,8 @@ export const serveCommand: CommandRow<Options> = {
     if (write && !isLoopback(host)) {
       throw new errors.InvalidOptions(`--write lets anybody write who reaches the port, so it does not listen on '${host}': use 127.0.0.1, or write an app with a policy (see introspect)`)
     }
-    const served = await serveDatabase(url, { write, host, ...(tables && { tables }), ...(include && { include }) })
+    const log = (line: string): void => terminal.err(line.trimEnd())
+    const served = await serveDatabase(url, { write, host, log, ...(tables && { tables }), ...(include && { include }) })
     try {
       announce(await served.app.listen({ port: number, host }), served, terminal)
       await terminal.interrupted()

@@ -69,11 +69,12 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
 
   /** @throws what the driver threw, or an error with the number of a server that only reads, after the connection is closed */
   async makeReady (): Promise<void> {
-    const { statementTimeout, writable } = this.#setting.options
+    const { statementTimeout, writable, readonly } = this.#setting.options
     try {
       const [node] = await this.#ask(situation) as [{ writes: number, shares: number }]
       if (writable && node.writes !== 1) throw Object.assign(new Error('The node only reads'), { errno: 1290 })
       await this.#ask(`set session sql_mode = '${sqlMode}', max_statement_time = ${statementTimeout / 1000}${node.shares === 1 ? readsAll : ''}`)
+      if (readonly) await this.#ask('set session transaction read only')
     } catch (error) {
       this.#setting.release()
       this.#close()

@@ -3,7 +3,7 @@ import pg from 'pg'
 import type { ArrayRows, Row } from '../query/engine.js'
 import { expectAnswer } from './deadline.js'
 import type { Answer, PooledConnection } from './pooled-road.js'
-import { connectTimeout } from './server-options.js'
+import { connectTimeout, type ServerOptions } from './server-options.js'
 import type { StatementNames } from './statement-names.js'
 
 interface ConnectionSetting {
@@ -16,6 +16,14 @@ interface ConnectionSetting {
   /** Called when the node of the connection turns out to be the wrong one. */
   leave (): void
 }
+
+interface NodeState {
+  readonly standby: boolean
+  readonly reads: boolean
+  readonly iso: boolean
+}
+
+const stateQuery = "select pg_is_in_recovery() as standby, current_setting('transaction_read_only') = 'on' as reads, current_setting('DateStyle') like 'ISO%' as iso"
 
 /** The SQLSTATEs of a node that will not do for the next statement either: it only reads, or is being shut down. */
 const unfit = new Set(['25006', '57P01', '57P02', '57P03'])
@@ -53,11 +61,17 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
     this.#client.release(this.#isSpent)
   }
 
-  /** @throws an error with the SQLSTATE of a read-only transaction, after the connection is closed */
-  async requireWritable (): Promise<void> {
+  /**
+   * Makes sure that a new connection is as it should be, and lets it write dates in the one style that is read.
+   *
+   * @throws an error with the SQLSTATE of a read-only transaction, or of a feature that is not supported, after the connection is closed
+   */
+  async makeReady ({ writable, readonly }: Pick<Required<ServerOptions>, 'writable' | 'readonly'>): Promise<void> {
     try {
-      const { rows: [node] } = await this.#ask<{ standby: boolean }>({ text: 'select pg_is_in_recovery() as standby' }, connectTimeout)
-      if (node?.standby !== false) throw Object.assign(new Error('The node is a standby'), { code: '25006' })
+      const { rows: [node] } = await this.#ask<NodeState>({ text: stateQuery }, connectTimeout)
+      if (writable && node?.standby !== false) throw Object.assign(new Error('The node is a standby'), { code: '25006' })
+      if (readonly && node?.reads !== true) throw Object.assign(new Error("A pooler before the server drops 'options', so that this connection would not be read only"), { code: '0A000' })
+      if (node?.iso !== true) await this.#ask({ text: 'set datestyle = ISO' }, connectTimeout)
     } catch (error) {
       this.#setting.release()
       this.#client.release(true)

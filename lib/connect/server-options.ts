@@ -11,6 +11,8 @@ export interface ServerOptions {
   readonly preparedStatements?: boolean
   /** Whether only a node that accepts writes will do. Default: whether the URL names several nodes. */
   readonly writable?: boolean
+  /** Whether the server is told to refuse every write. Default false. */
+  readonly readonly?: boolean
 }
 
 /** Milliseconds after which a node that does not answer is taken for dead. */
@@ -26,7 +28,7 @@ export function driverTimeout (statementTimeout: number): number {
   return (statementTimeout === 0 ? patience : statementTimeout) + grace
 }
 
-const optionNames: ReadonlyArray<keyof ServerOptions> = ['connections', 'statementTimeout', 'preparedStatements', 'writable']
+const optionNames: ReadonlyArray<keyof ServerOptions> = ['connections', 'statementTimeout', 'preparedStatements', 'writable', 'readonly']
 
 /**
  * Options with every default filled in.
@@ -35,14 +37,14 @@ const optionNames: ReadonlyArray<keyof ServerOptions> = ['connections', 'stateme
  */
 export function checkServerOptions (where: string, options: ServerOptions, nodes: number): Required<ServerOptions> {
   requireKnown(where, options, optionNames)
-  const { connections = 10, statementTimeout = 5000, preparedStatements = true, writable = nodes > 1 } = options
+  const { connections = 10, statementTimeout = 5000, preparedStatements = true, readonly = false, writable = nodes > 1 && !readonly } = options
   requireCount(where, { connections }, 1)
   requireCount(where, { statementTimeout }, 0)
   if (statementTimeout > maxTimeout) throw new errors.InvalidOptions(`'statementTimeout' of ${where} must be at most ${maxTimeout}`)
-  for (const [name, value] of Object.entries({ preparedStatements, writable })) {
+  for (const [name, value] of Object.entries({ preparedStatements, writable, readonly })) {
     if (typeof value !== 'boolean') throw new errors.InvalidOptions(`'${name}' of ${where} is true or false`)
   }
-  return { connections, statementTimeout, preparedStatements, writable }
+  return { connections, statementTimeout, preparedStatements, writable, readonly }
 }
 
 function requireCount (where: string, option: Readonly<Record<string, number>>, least: number): void {

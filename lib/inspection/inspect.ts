@@ -16,7 +16,7 @@ export interface Inspection {
 /**
  * Tells who may do what in an app, what of that is dangerous, and which filters and orderings have no index.
  *
- * @param app  an app on which the plugin is registered, under any name; it is made ready
+ * @param app  an app on which, or in scopes of which, the plugin is registered, under any names; it is made ready
  * @throws REST_MODELS_INVALID_OPTIONS if it has no resources
  */
 export async function inspect (app: FastifyInstance): Promise<Inspection> {
@@ -28,8 +28,7 @@ export async function inspect (app: FastifyInstance): Promise<Inspection> {
 }
 
 function resourcesOf (app: FastifyInstance): readonly Resource[] {
-  const found: Resource[] = []
-  for (const name in app) found.push(...ResourceRegistry.resourcesOf(Reflect.get(app, name)) ?? [])
+  const found = ResourceRegistry.resourcesOf(app)
   if (found.length > 0) return found
-  throw new errors.InvalidOptions('The app has no resources: register the plugin on the app itself (or in a plugin that is wrapped in fastify-plugin), register models, and call setup()')
+  throw new errors.InvalidOptions('The app has no resources: register the plugin and models, and call setup()')
 }

@@ -1,4 +1,4 @@
-import { CompiledQuery, type Kysely } from 'kysely'
+import { CompiledQuery, type Kysely, type RawBuilder } from 'kysely'
 import { errors } from '../errors.js'
 import { isOrderable, storageOf, valueKindOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
@@ -76,10 +76,22 @@ async function isSought (resource: Resource, path: Path): Promise<boolean> {
   if (isEqual && sample.length > resource.limits.valueLength) return true
   const plan = planOf(resource, `${pathName(path)}${isEqual ? '__eq' : '__is'}=${encodeURIComponent(sample)}`)
   if (plan === undefined) return true
-  const { reader, registration: { model } } = resource
+  const { reader: { db, dialect: { plans } }, registration: { model } } = resource
   const rows = await explain(resource, 'filter', { ...plan, limit: manyRows })
   const { alias = baseAlias, table = model.table } = plan.joins.at(-1) ?? {}
-  return reader.dialect.plans.seeks(rows, { alias, table, name: column.name })
+  if (!plans.seeks(rows, { alias, table, name: column.name })) return false
+  return plans.sought === undefined || await lists(db, plans.sought, { table, column: column.name })
+}
+
+interface Indexed {
+  readonly table: string
+  readonly column: string
+}
+
+/** Whether a query for the columns of indexes gives a column. */
+async function lists (db: Kysely<Tables>, query: RawBuilder<Indexed>, { table, column }: Indexed): Promise<boolean> {
+  const { rows } = await query.execute(db)
+  return rows.some((index) => index.table === table && index.column === column)
 }
 
 function sampleOf (column: Column): string {
@@ -95,8 +107,7 @@ async function isOrdered (resource: Resource, column: Column): Promise<boolean> 
   const { reader: { db, dialect }, registration: { model } } = resource
   if (!dialect.plans.sorts(rows)) return true
   if (dialect.plans.leading === undefined || storageOf(column, dialect).isCollated === true) return false
-  const { rows: leading } = await dialect.plans.leading.execute(db)
-  return leading.some((index) => index.table === model.table && index.column === column.name)
+  return await lists(db, dialect.plans.leading, { table: model.table, column: column.name })
 }
 
 /** Undefined for what the limits refuse. */

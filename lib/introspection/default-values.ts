@@ -2,7 +2,7 @@ import type { StorageName } from '../vocabulary/storage.js'
 import { datetime, type Json } from '../vocabulary/values.js'
 
 /** Functions of the engines that give the present, in the forms in which they tell a default. */
-const now = /^(?:current_timestamp|localtimestamp|now|utc_timestamp|transaction_timestamp|statement_timestamp|current_date|curdate|utc_date)(?:\(\d*\))?$|^(?:datetime|date)\('now'\)$/i
+const now = /^(?:current_timestamp|now|utc_timestamp|transaction_timestamp|statement_timestamp|current_date|curdate|utc_date)(?:\(\d*\))?$|^(?:datetime|date)\('now'\)$/i
 /** The present in UTC, cut to seconds or to days, as PostgreSQL writes it back. */
 const nowInUtc = /^(?:date_trunc\('second'(?:::text)?, )?\(?\(?(?:now\(\)|current_timestamp) at time zone 'utc'(?:::text)?\)*(?:::date)?$/i
 const casts = /(?:::(?:[a-z_ ]+|"[^"]+")(?:\(\d+(?:,\d+)?\))?)+$/i

@@ -23,7 +23,7 @@ const maxLength = 60
 export function modelName (table: string): string {
   const words = table.split(/[^A-Za-z0-9]+/).filter((word) => word !== '')
   const name = words.map((word) => word.charAt(0).toUpperCase() + (isShouted(table) ? word.slice(1).toLowerCase() : word.slice(1))).join('')
-  return /^[A-Za-z]/.test(name) ? name : `Table${name}`
+  return (/^[A-Za-z]/.test(name) ? name : `Table${name}`).slice(0, maxLength)
 }
 
 function isShouted (name: string): boolean {

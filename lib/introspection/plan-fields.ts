@@ -3,20 +3,24 @@ import { valueSchema } from '../../schemas/shapes.js'
 import { defineModel } from '../model/define-model.js'
 import type { Field, Model } from '../model/model.js'
 import { requireSoundDefaults } from '../plan/defaults.js'
-import { readType, type ColumnRow, type DescribedType } from '../vocabulary/catalog.js'
-import type { Dialect } from '../vocabulary/dialects.js'
+import type { Handle } from '../query/engine.js'
+import { isYes, readType, type ColumnRow, type DescribedType } from '../vocabulary/catalog.js'
 import type { FieldKind } from '../vocabulary/field-kinds.js'
 import { maxUniqueLength, type FieldOptions } from '../vocabulary/field-options.js'
 import type { StorageName } from '../vocabulary/storage.js'
 import { defaultValue, expression } from './default-values.js'
+import { heldType } from './held-values.js'
 import type { FieldPlan, Note } from './model-plan.js'
 import { fieldName, Names, referenceName } from './names.js'
 import { isPlainName, type KeyedTable } from './plan-keys.js'
 import { planReference, type ReferenceSetting } from './plan-reference.js'
-import { isYes, type FoundTable } from './read-database.js'
+import type { FoundTable } from './read-database.js'
 
 /** Texts under these names are taken for stored passwords, which nobody may filter by, and which are hashed when they are written. */
 const passwordName = /^(?:password|passwd|pwd|pass_?word_?hash|hashed_?password)$/i
+
+/** Characters of a hash, as hashPassword() makes it. */
+const hashLength = 97
 
 /** What planning a column needs to know of the others. */
 interface Setting extends ReferenceSetting {
@@ -27,32 +31,36 @@ interface Setting extends ReferenceSetting {
 }
 
 /** The fields of a table, and what could not be said by them. */
-export function planFields ({ table, column: keyColumn, key }: KeyedTable, dialect: Dialect, targetOf: Setting['targetOf']): { readonly fields: readonly FieldPlan[], readonly notes: readonly Note[] } {
+export async function planFields ({ table, column: keyColumn, key }: KeyedTable, handle: Handle, targetOf: Setting['targetOf']): Promise<{ readonly fields: readonly FieldPlan[], readonly notes: readonly Note[] }> {
   const notes: Note[] = []
   const names = new Names()
   names.take('id')
   const columns = new Set([keyColumn.name.toLowerCase()])
-  const setting: Setting = { dialect, targetOf, key, checks: checkCompiler(), names, notes }
-  const fields = table.columns.filter((column) => column !== keyColumn).flatMap((column) => {
+  const setting: Setting = { handle, targetOf, key, checks: checkCompiler(), names, notes }
+  const fields: FieldPlan[] = []
+  for (const column of table.columns.filter((column) => column !== keyColumn)) {
     const isTaken = columns.has(column.name.toLowerCase())
     columns.add(column.name.toLowerCase())
-    const field = isTaken ? 'has the name of another column but for its case' : planField(column, table, setting)
-    if (typeof field !== 'string') return [field]
-    notes.push({ table: table.name, column: column.name, why: `left out: it ${field}` })
-    return []
-  })
+    const field = isTaken ? 'has the name of another column but for its case' : await planField(column, table, setting)
+    if (typeof field === 'string') notes.push({ table: table.name, column: column.name, why: `left out: it ${field}` })
+    else fields.push(field)
+  }
   return { fields, notes }
 }
 
-function planField (column: ColumnRow, table: FoundTable, setting: Setting): FieldPlan | string {
-  const { dialect: { catalog: { types }, storage } } = setting
+async function planField (column: ColumnRow, table: FoundTable, setting: Setting): Promise<FieldPlan | string> {
+  const { handle, handle: { dialect: { catalog: { types }, storage } } } = setting
   if (!isPlainName(column.name)) return 'has a name that is not made of letters, digits and underscores, at most 60'
   if (isYes(column.computed)) return 'is computed by the database'
   const type = readType(column.type, column.written)
-  const described = types[type.name]?.(type)
-  if (described === undefined || !storage[described.kind].holds(column.type)) return `is ${column.written}, which no kind of field holds`
-  const reference = planReference(column, table, setting)
+  const named = types[type.name]?.(type)
+  if (named === undefined || !storage[named.kind].holds(column.type)) return `is ${column.written}, which no kind of field holds`
+  const described = await heldType(handle, column, named)
+  if (described === undefined) return `is ${column.written}, but holds other values, which no kind of field holds all of`
+  const reference = await planReference(column, table, setting)
   const kind = reference === undefined ? kindOf(column, described) : 'foreignKey'
+  const { options: { maxLength = hashLength } } = described
+  if (kind === 'password' && maxLength < hashLength) setting.notes.push({ table: table.name, column: column.name, why: `has room for ${maxLength} characters, but a hash has ${hashLength}: widen it before the API writes it` })
   if (described.loss !== undefined && reference === undefined) setting.notes.push({ table: table.name, column: column.name, why: described.loss })
   const plan = {
     name: nameFor(column.name, kind, setting.names),
@@ -60,8 +68,7 @@ function planField (column: ColumnRow, table: FoundTable, setting: Setting): Fie
     options: { ...(reference === undefined && kind === described.kind && described.options), ...commonOptions(column, table, kind), ...reference?.options },
     ...(reference !== undefined && { target: reference.target })
   }
-  const named = { ...plan, options: { ...plan.options, ...columnOption(plan, column) } }
-  return withDefault(named, { column, table, values: reference?.values ?? described.kind }, setting)
+  return withDefault({ ...plan, options: { ...plan.options, ...columnOption(plan, column) } }, { column, table, values: reference?.values ?? described.kind }, setting)
 }
 
 function kindOf ({ name }: ColumnRow, { kind }: DescribedType): FieldKind {

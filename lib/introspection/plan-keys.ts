@@ -1,9 +1,11 @@
+import { defineModel } from '../model/define-model.js'
 import { keyName } from '../model/model.js'
 import type { Handle } from '../query/engine.js'
-import { readType, type ColumnRow } from '../vocabulary/catalog.js'
+import { isYes, readType, type ColumnRow } from '../vocabulary/catalog.js'
 import type { Dialect } from '../vocabulary/dialects.js'
+import { holdsOnly } from './held-values.js'
 import type { FieldPlan, Note } from './model-plan.js'
-import { holdsUuids, isYes, type FoundTable } from './read-database.js'
+import { holdsUuids, whyUnreadable, type FoundTable } from './read-database.js'
 
 /** A table that can have a model, and its primary key. */
 export interface KeyedTable {
@@ -32,12 +34,26 @@ async function planKey (handle: Handle, table: FoundTable): Promise<KeyedTable |
   if (others.length > 0) return `has a primary key of several columns (${[first, ...others].join(', ')})`
   const column = table.columns.find(({ name }) => name === first) as ColumnRow
   if (!isPlainName(first)) return `has a primary key '${first}' whose name is not made of letters, digits and underscores`
+  const fault = await whyUnreadable(handle, table)
+  if (fault !== undefined) return `cannot be read: ${fault}`
   const isKey = await keyKind(handle, table, column)
   if (isKey === undefined) return `has a primary key '${first}' that is ${column.written === '' ? 'of no type' : column.written}, not an integer or a UUID`
   const isGenerated = isYes(column.generated)
   if (isYes(column.nullable) && !(isKey === 'key' && isGenerated)) return `has a primary key '${first}' that may be null`
+  if (!await holdsOnly(handle, column, isKey)) return `has a primary key '${first}' with values that are not all ${isKey === 'key' ? 'integers of at most 2^53 - 1, which JSON has exactly' : 'texts'}`
   const options = { ...(first !== keyName && { column: first }), ...(isKey === 'key' && !isGenerated && { generated: false }) }
-  return { table, column, key: { name: keyName, kind: isKey, options } }
+  const key: FieldPlan = { name: keyName, kind: isKey, options }
+  return whyUndefinable(key) ?? { table, column, key }
+}
+
+/** Why a primary key cannot be declared, in the words of defineModel(). */
+function whyUndefinable ({ name, kind, options }: FieldPlan): string | undefined {
+  try {
+    defineModel('Model', { [name]: { kind, options } })
+    return undefined
+  } catch (error) {
+    return `cannot have a model: ${(error as Error).message}`
+  }
 }
 
 /** Whether a name in the database can be that of a table or a column of a model. */

@@ -14,16 +14,16 @@ import { readDatabase } from './read-database.js'
  */
 export async function planModels (handle: AnyKysely, only?: readonly string[]): Promise<DatabasePlan> {
   const engine = readHandle(handle)
-  const { dialect } = engine
   const { keyed, leftOut } = await planKeys(engine, await readDatabase(handle, only))
   const names = new Names()
-  const targetOf = finder(keyed, dialect.foldName)
-  const models = keyed.map((table): ModelPlan => {
+  const targetOf = finder(keyed, engine.dialect.foldName)
+  const models: ModelPlan[] = []
+  for (const table of keyed) {
     const { key, table: { name } } = table
     const isPlain = key.kind === 'key' && Object.keys(key.options).length === 0
-    const { fields, notes } = planFields(table, dialect, targetOf)
-    return { name: names.take(modelName(name)), table: name, key: isPlain && fields.length > 0 ? undefined : key, fields, notes }
-  })
+    const { fields, notes } = await planFields(table, engine, targetOf)
+    models.push({ name: names.take(modelName(name)), table: name, key: isPlain && fields.length > 0 ? undefined : key, fields, notes })
+  }
   return { models: inOrder(models), leftOut }
 }
 

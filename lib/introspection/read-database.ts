@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { errors } from '../errors.js'
 import { suggestion } from '../nearest.js'
 import { readHandle, type AnyKysely, type Handle } from '../query/engine.js'
-import type { ColumnRow, KeyRow, ReferenceRow } from '../vocabulary/catalog.js'
+import { isYes, type ColumnRow, type KeyRow, type ReferenceRow } from '../vocabulary/catalog.js'
 import { uuid } from '../vocabulary/values.js'
 
 /** What a foreign key of one column refers to. */
@@ -72,11 +72,6 @@ function groups<Row extends { readonly key: string }> (rows: readonly Row[]): Re
   return [...byKey.values()]
 }
 
-/** What is 1 or 0 may come as a text or a BigInt. */
-export function isYes (answer: unknown): boolean {
-  return Number(answer) === 1
-}
-
 /** How many rows are looked at. */
 const sample = 100
 
@@ -84,4 +79,14 @@ const sample = 100
 export async function holdsUuids ({ db }: Pick<Handle, 'db'>, table: string, column: string): Promise<boolean> {
   const { rows } = await sql<{ value: unknown }>`select ${sql.ref(column)} as value from ${sql.table(table)} limit ${sql.lit(sample)}`.execute(db)
   return rows.length > 0 && rows.every(({ value }) => typeof value === 'string' && uuid(value) === value)
+}
+
+/** Why nothing can be selected from a table, in the words of the engine; undefined if it can. */
+export async function whyUnreadable ({ db }: Pick<Handle, 'db'>, { name, columns }: FoundTable): Promise<string | undefined> {
+  try {
+    await sql`select ${sql.join(columns.map((column) => sql.id(column.name)))} from ${sql.table(name)} limit 0`.execute(db)
+    return undefined
+  } catch (error) {
+    return (error as Error).message
+  }
 }

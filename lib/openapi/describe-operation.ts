@@ -51,7 +51,7 @@ function filtersOf ({ list, guarded, registration: { policy } }: Resource): Docu
 
 function filterRemarks ({ isCut }: DocumentedFilters, { list: { limits }, guarded, registration: { policy } }: Resource): string[] {
   return [
-    ...(isCut ? [`There are more filters than are listed here: a filter may follow up to ${limits.joins} foreign keys, joined by \`__\`.`] : []),
+    ...(isCut ? [`There are more filters than are listed here: other fields have them too, and a filter may follow up to ${limits.joins} foreign keys, joined by \`__\`.`] : []),
     ...(guarded.size > 0 && !policy.open.includes('list') ? ['Filters through a resource whose reading is protected are for those who may list it.'] : [])
   ]
 }

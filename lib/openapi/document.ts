@@ -70,20 +70,18 @@ function firstFree (name: string, isFree: (candidate: string) => boolean): strin
 }
 
 /** What holds schemas in a schema; all else is values. */
-const keywords: Readonly<Record<string, (value: unknown) => unknown>> = {
-  properties: (value) => Object.fromEntries(Object.entries(value as object).map(([name, schema]) => [name, toVersion30(schema)])),
-  items: (value) => toVersion30(value),
-  allOf: (value) => toVersion30(value)
+const keywords: Readonly<Record<string, (value: object) => unknown>> = {
+  properties: (schemas) => Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, toVersion30(schema as object)])),
+  items: toVersion30,
+  allOf: (schemas) => (schemas as object[]).map(toVersion30)
 }
 
 /** In OpenAPI 3.0, `nullable` stands for the type null, and one `example` for several. */
-function toVersion30 (schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(toVersion30)
-  if (typeof schema !== 'object' || schema === null) return schema
+function toVersion30 (schema: object): object {
   const { type, examples, ...others } = schema as { readonly type?: unknown, readonly examples?: unknown }
   return {
     ...(Array.isArray(type) ? { type: type[0], nullable: true } : type !== undefined && { type }),
-    ...Object.fromEntries(Object.entries(others).map(([key, value]) => [key, keywords[key]?.(value) ?? value])),
+    ...Object.fromEntries(Object.entries(others).map(([key, value]) => [key, keywords[key]?.(value as object) ?? value])),
     ...(Array.isArray(examples) && { example: examples[0] })
   }
 }

@@ -7,8 +7,10 @@ import { pathName, type Path } from '../plan/path.js'
 import { permittedPaths } from '../plan/permitted-paths.js'
 import type { Operator } from '../vocabulary/operators.js'
 
-/** How many filters through foreign keys, or opened by name, may be listed; those of own columns all are. */
+/** How many filters there may be for others to be listed that go through foreign keys, or are opened by name. */
 export const maxListed = 200
+/** How many filters may be listed at all: those of some sixty fields. */
+export const maxOwn = 600
 
 /** A parameter of a list, with the schema that it shares with others. */
 export interface DocumentedFilter {
@@ -20,7 +22,7 @@ export interface DocumentedFilter {
 /** The filters that documentation lists. */
 export interface DocumentedFilters {
   readonly filters: readonly DocumentedFilter[]
-  /** Whether there are more, further away. */
+  /** Whether there are more. */
   readonly isCut: boolean
 }
 
@@ -29,7 +31,7 @@ export function documentedFilters ({ access, limits }: ListScope, closed: Readon
   const filters: DocumentedFilter[] = []
   for (const path of permittedPaths(access, limits.joins, closed)) {
     const others = filtersOf(path, limits)
-    if (path.joins.length > 0 && filters.length + others.length > maxListed) return { filters, isCut: true }
+    if (filters.length + others.length > (path.joins.length > 0 ? maxListed : maxOwn)) return { filters, isCut: true }
     filters.push(...others)
   }
   return { filters, isCut: false }

@@ -17,9 +17,9 @@ interface ResolvedFilter {
   readonly spelling: string
 }
 
-/** A condition, and all that was given for it: the spelling of its path, and the values. */
+/** A condition, and all values that were given for it, by the spelling of its path. */
 interface Spelled extends Omit<PlannedCondition, 'values'> {
-  readonly given: Array<{ readonly spelling: string, readonly values: readonly Stored[] }>
+  readonly given: Map<string, readonly Stored[]>
 }
 
 const noFilters = Object.freeze({ joins: [], conditions: [] })
@@ -40,8 +40,8 @@ export function planFilters (scope: ListScope, filters: readonly WrittenFilter[]
     const alias = planJoins(joins, path)
     if (joins.size > scope.limits.totalJoins) throw tooMuch(filter.name, `needs more than ${scope.limits.totalJoins} joins in all`)
     const name = `${pathName(path)} ${operator}`
-    const condition = conditions.get(name) ?? { alias, column, operator, given: [] }
-    condition.given.push({ spelling, values })
+    const condition = conditions.get(name) ?? { alias, column, operator, given: new Map<string, readonly Stored[]>() }
+    condition.given.set(spelling, [...condition.given.get(spelling) ?? [], ...values])
     conditions.set(name, condition)
   }
   return { joins: [...joins.values()], conditions: [...conditions.values()].map(toCondition) }
@@ -56,10 +56,11 @@ function resolveFilter ({ access, limits }: ListScope, name: string, closed: Rea
   return { path, operator, spelling: names.join('__') }
 }
 
+/** No field has the name of an operator. */
 function splitName (name: string): { names: readonly string[], operator: Operator } {
   const names = name.split('__')
   const last = names.at(-1)
-  return names.length > 1 && last !== undefined && isOperator(last)
+  return last !== undefined && isOperator(last)
     ? { names: names.slice(0, -1), operator: last }
     : { names, operator: 'eq' }
 }
@@ -84,13 +85,10 @@ function requireFewer (filters: readonly WrittenFilter[], most: number): void {
 
 /** `user=1&user_id=1` says one thing twice; `user=1&user_id=2` contradicts itself, and must not match both. */
 function toCondition ({ given, alias, column, operator }: Spelled): PlannedCondition {
-  const { 0: first } = given
-  if (first !== undefined && given.length === 1) return { alias, column, operator, values: first.values }
-  const spellings = new Map<string, Stored[]>()
-  for (const { spelling, values } of given) spellings.set(spelling, [...spellings.get(spelling) ?? [], ...values])
-  const [values = [], ...others] = spellings.values()
-  if (others.some((other) => !isDeepStrictEqual(new Set(other), new Set(values)))) {
-    const [, field = ''] = spellings.keys()
+  const [values = []] = given.values()
+  const wrong = [...given].slice(1).find(([, others]) => !isDeepStrictEqual(new Set(others), new Set(values)))
+  if (wrong !== undefined) {
+    const [field] = wrong
     throw withDetails(new errors.InvalidValue(field), [{ field, message: 'contradicts another spelling of its name' }])
   }
   return { alias, column, operator, values }

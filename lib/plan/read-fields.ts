@@ -68,9 +68,9 @@ class Faults {
 function nameFields ({ model, writable }: Names, payload: Payload, faults: Faults): Map<Column, WrittenField> {
   const fields = new Map<Column, WrittenField>()
   for (const [name, value] of Object.entries(payload)) {
+    if (faults.isFull) return fields
     const column = model.byName.get(name)
     const before = column && fields.get(column)
-    if (faults.isFull) break
     if (column === undefined) {
       faults.add(name, `is not a field of this resource${suggestion(name, [...writable].map(({ key }) => key))}`)
     } else if (before !== undefined && before.value !== value) {

@@ -1,7 +1,8 @@
 import type { FastifyRequest, onRequestHookHandler } from 'fastify'
 import { errors } from '../errors.js'
 
-const safeMethods = ['GET', 'HEAD', 'OPTIONS']
+/** Of OPTIONS there is no route. */
+const safeMethods = ['GET', 'HEAD']
 const ownSites = ['same-origin', 'none']
 
 /**

@@ -27,9 +27,6 @@ export interface StoredPassword {
 /** What passwords are compared with where there is no hash; one serves a whole process, since making it takes a while. */
 let dummyHash: Promise<string> | undefined
 
-/** Half a surrogate pair: no UTF-8, in which another text may be the same. */
-const brokenText = /\p{Surrogate}/u
-
 const maxRemembered = 1000
 const rememberedFor = 10 * 60 * 1000
 const maxWaiting = 128
@@ -84,16 +81,14 @@ export class Passwords {
    * @throws REST_MODELS_TOO_MANY_LOGINS (429) with Retry-After if too many checks are waiting
    */
   async matches ({ username, password }: Credentials, { stored, verify }: StoredPassword): Promise<boolean> {
-    if (Buffer.byteLength(password) > maxPasswordBytes || brokenText.test(password)) return false
-    const name = this.#nameOf([username, password, stored ?? '', this.#numberOf(verify)])
-    if (stored !== null && this.#remembered.get(name) === true) return true
+    // Half a surrogate pair is no UTF-8, in which another text may be the same.
+    if (Buffer.byteLength(password) > maxPasswordBytes || !password.isWellFormed()) return false
+    const parts = JSON.stringify([username, password, stored, this.#numberOf(verify)])
+    const name = digest('sha256', this.#key + parts, 'base64')
+    if (this.#remembered.get(name) === true) return true
     const matches = await this.#once(name, async () => await this.#compare(password, stored, verify))
-    if (matches && stored !== null) this.#remembered.set(name, true)
+    if (matches) this.#remembered.set(name, true)
     return matches
-  }
-
-  #nameOf (parts: ReadonlyArray<string | number>): string {
-    return digest('sha256', parts.reduce<string>((text, part) => `${text}${String(part).length}:${part}`, this.#key), 'base64')
   }
 
   /** What one policy's `verify` accepts, another policy may not. */

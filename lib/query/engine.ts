@@ -41,9 +41,28 @@ export type DirectRoads = Readonly<Record<Role, DirectRoad>>
  */
 const directRoads = new WeakMap<object, DirectRoads>()
 
-/** A Kysely instance whose database can also be reached past its driver. */
-export function openKysely<DB> (dialect: KyselyDialect, roads: DirectRoads): Kysely<DB> {
-  const db = new Kysely<DB>({ dialect })
+/** Closes what Kysely leaves open if nothing has gone through its driver, but only by the direct roads. */
+class RoadKysely<DB> extends Kysely<DB> {
+  readonly #close: () => Promise<void>
+
+  constructor (dialect: KyselyDialect, close: () => Promise<void>) {
+    super({ dialect })
+    this.#close = close
+  }
+
+  override async destroy (): Promise<void> {
+    await super.destroy()
+    await this.#close()
+  }
+}
+
+/**
+ * A Kysely instance whose database can also be reached past its driver.
+ *
+ * @param close  closes the database; called after the driver, which may have closed it already
+ */
+export function openKysely<DB> (dialect: KyselyDialect, roads: DirectRoads, close: () => Promise<void>): Kysely<DB> {
+  const db = new RoadKysely<DB>(dialect, close)
   directRoads.set(db, roads)
   return db
 }
@@ -77,7 +96,8 @@ export const deadlineFunction = 'rest_models_before'
  * @throws REST_MODELS_UNSUPPORTED_DATABASE with the remedy
  */
 export async function openEngine (handle: AnyKysely, role: Role = 'writer'): Promise<Engine> {
-  const { db, dialect, direct } = readHandle(handle, role)
+  const { db, dialect: general, direct } = readHandle(handle, role)
+  const dialect = direct === undefined ? general : { ...general, storage: general.ownStorage ?? general.storage }
   for (const { query, remedy } of dialect.requirements) {
     const answer = await ask(db, query)
     if (typeof answer === 'bigint') throw new errors.UnsupportedDatabase("The connection gives integers as BigInt: switch 'defaultSafeIntegers' off")

@@ -1,4 +1,4 @@
-import { sql, type CompiledQuery, type RawBuilder, type SqlBool } from 'kysely'
+import { sql, type AliasedRawBuilder, type CompiledQuery, type RawBuilder, type SqlBool } from 'kysely'
 import { storageOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { baseAlias, type ListPlan, type PlannedCondition, type PlannedOrder } from '../plan/list-plan.js'
@@ -22,7 +22,7 @@ export interface ListBase {
   readonly statementTime: number
 }
 
-/** Behind the keys of a row from which a cursor may be made: 1 if it tells in full what the ordering depends on, else 0. No key begins so. */
+/** Behind the keys of a row from which a cursor may be made, where that is not certain: 1 if it tells in full what the ordering depends on, else 0. No key begins so. */
 export const wholeKey = '_whole'
 
 /** A plan whose values are still to come. */
@@ -54,7 +54,7 @@ const everyRow: Way = { conditions: [], fixed: 0 }
 function selectRows ({ db, dialect, hasDeadline }: Engine, { model, columns }: ListBase, plan: OpenPlan, way: Way) {
   const { joins, conditions, ordering, deadline, most, leadsOn } = plan
   let query = db.selectFrom(`${model.table} as ${baseAlias}`).select(selection(columns, dialect, baseAlias))
-  if (leadsOn) query = query.select(isWhole(ordering, dialect).as(wholeKey))
+  if (leadsOn) query = query.select(wholeness(ordering, dialect))
   for (const { alias, from, column, table } of joins) {
     query = query.innerJoin(`${table} as ${alias}`, (on) =>
       on.on(sql<SqlBool>`${columnRef(column, from)} = ${columnRef(column.target().columns[0], alias)}`))
@@ -62,16 +62,22 @@ function selectRows ({ db, dialect, hasDeadline }: Engine, { model, columns }: L
   const keys = keysOf(model, joins)
   if (hasDeadline && mayTakeLong(plan)) {
     // First, since SQLite does not go on to the conditions behind one that is false.
-    for (const key of keys.values()) query = query.where(inTime(key, deadline))
+    for (const key of keys.values()) query = query.where(sql<SqlBool>`(${usually} or ${inTime(key, deadline)})`)
   }
   for (const condition of way.conditions) query = query.where(condition)
   for (const condition of conditions) {
-    // A pattern may take long in one row.
-    if (hasDeadline && operators[condition.operator].syntax === 'pattern') query = query.where(inTime(keys.get(condition.alias) as RawBuilder<unknown>, deadline))
-    query = query.where(conditionSql(condition, dialect))
+    const key = keys.get(condition.alias) as RawBuilder<unknown>
+    const isSlow = hasDeadline && operators[condition.operator].syntax === 'pattern'
+    query = query.where(isSlow ? anyInTime(condition, inTime(key, deadline), dialect) : conditionSql(condition, dialect))
   }
   for (const order of ordering.slice(way.fixed)) query = query.orderBy(orderSql(order, columnRef(order.column, baseAlias), dialect))
   return query.limit(sql<number>`${most}`)
+}
+
+/** A pattern may take long in one row: the time is looked at before each. */
+function anyInTime (condition: OpenCondition, isInTime: RawBuilder<SqlBool>, dialect: Dialect): RawBuilder<SqlBool> {
+  const patterns = condition.values.map((value) => sql`(${isInTime} and ${conditionSql({ ...condition, values: [value] }, dialect)})`)
+  return sql<SqlBool>`(${sql.join(patterns, sql` or `)})`
 }
 
 /** The primary key of each table, by its alias. */
@@ -89,19 +95,21 @@ function selectFirst (engine: Engine, base: ListBase, plan: OpenPlan, [way, ...o
   const part = (way: Way) => db.selectFrom(selectRows(engine, { ...base, columns }, plan, way)
     .select(ordered.map(({ order, key }) => columnRef(order.column, baseAlias).as(key))).as('part')).selectAll()
   const all = others.reduce((union, way) => union.unionAll(part(way)), part(way))
-  let query = db.selectFrom(all.as('rows')).select([...base.keys.map((key, index) => sql.ref(`_${index}`).as(key)), sql.ref(wholeKey).as(wholeKey)])
+  let query = db.selectFrom(all.as('rows'))
+    .select(base.keys.map((key, index) => sql.ref(`_${index}`).as(key)))
+    .select(wholeness(plan.ordering, dialect).map(() => sql.ref(wholeKey).as(wholeKey)))
   for (const { order, key } of ordered) query = query.orderBy(orderSql(order, sql`${sql.ref(key)}`, dialect))
   return query.limit(sql<number>`${plan.most}`).compile()
 }
 
-/** 1 if the row that is selected tells the values of the ordering in full, else 0. */
-function isWhole (ordering: readonly PlannedOrder[], dialect: Dialect): RawBuilder<unknown> {
+/** Whether the row that is selected tells the values of the ordering in full, if it may not. */
+function wholeness (ordering: readonly PlannedOrder[], dialect: Dialect): ReadonlyArray<AliasedRawBuilder<unknown, string>> {
   const claims = ordering.flatMap(({ column }) => {
     const ref = columnRef(column, baseAlias)
     const claim = storageOf(column, dialect).isWhole?.(ref)
     return claim === undefined ? [] : [column.nullable ? sql`(${ref} is null or ${claim})` : claim]
   })
-  return claims.length === 0 ? sql`1` : sql`case when ${sql.join(claims, sql` and `)} then 1 else 0 end`
+  return claims.length === 0 ? [] : [sql`case when ${sql.join(claims, sql` and `)} then 1 else 0 end`.as(wholeKey)]
 }
 
 /** Where nulls go is said only where there may be some: an index in the engine's own order serves the others. */
@@ -116,7 +124,10 @@ function mayTakeLong ({ conditions, ordering }: OpenPlan): boolean {
   return conditions.length > 0 || ordering.length > 1
 }
 
-/** Naming a column of each table makes SQLite ask at every row of that table, wherever it stands in the loops. */
+/** True but for one row in 64, whatever its values are: to ask for the time costs as much as a short row. */
+const usually = sql`random() & 63`
+
+/** Naming a column of a table makes SQLite ask at the rows of that table, wherever it stands in the loops. */
 function inTime (key: RawBuilder<unknown>, deadline: Slot): RawBuilder<SqlBool> {
   return sql<SqlBool>`${sql.raw(deadlineFunction)}(${deadline}, ${key})`
 }

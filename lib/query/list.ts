@@ -25,6 +25,7 @@ export async function runList (engine: Engine, base: ListBase, plan: ListPlan): 
 
 function lastOf (rows: ArrayRows, { columns, keys }: ListBase, { ordering, after }: ListPlan): readonly Stored[] | undefined {
   const row = rows.at(-1) as readonly Stored[]
-  if (after === undefined || row[keys.length] !== 1) return undefined
+  const { [keys.length]: isWhole = 1 } = row
+  if (after === undefined || isWhole !== 1) return undefined
   return ordering.map(({ column }) => row[columns.indexOf(column)] as Stored)
 }

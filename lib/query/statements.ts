@@ -19,7 +19,7 @@ export interface StatementShape {
 
 /** The statements of a resource whose shape no request changes, compiled once. */
 export interface Statements {
-  /** Parameter: the id. */
+  /** For the engine that reads. Parameter: the id. */
   readonly read: Statement
   /** Parameter: the id. */
   readonly stored: Statement
@@ -37,18 +37,18 @@ export type Statement = (...parameters: readonly Stored[]) => CompiledQuery
 export const placeholder = 0
 
 /** Compiles the fixed statements of a resource; `created` are the columns that a create writes. */
-export function compileStatements (engine: Engine, shape: StatementShape, created: readonly Column[]): Statements {
+export function compileStatements (engine: Engine, reader: Engine, shape: StatementShape, created: readonly Column[]): Statements {
   const { db, dialect } = engine
   const { model, visible, stored } = shape
   const isTheOne = isEqual(model.columns[0], placeholder, dialect)
-  const read = (columns: readonly Column[]) => db.selectFrom(model.table).select(selection(columns, dialect)).where(isTheOne)
+  const read = ({ dialect }: Engine, columns: readonly Column[]) => db.selectFrom(model.table).select(selection(columns, dialect)).where(isTheOne)
   const written = Object.fromEntries(created.map(({ name }) => [name, placeholder]))
   const isOwn = isOwned(engine, shape, placeholder)
   return Object.freeze({
-    read: withParameters(read(visible).compile()),
-    stored: withParameters(read(stored).compile()),
+    read: withParameters(read(reader, visible).compile()),
+    stored: withParameters(read(engine, stored).compile()),
     create: withParameters(db.insertInto(model.table).values(written).returning(selection(visible, dialect)).compile()),
-    own: withParameters(isOwn.reduce((query, condition) => query.where(condition), read(visible)).compile()),
+    own: withParameters(isOwn.reduce((query, condition) => query.where(condition), read(engine, visible)).compile()),
     delete: withParameters(isOwn.reduce((query, condition) => query.where(condition), db.deleteFrom(model.table).where(isTheOne)).compile())
   })
 }

@@ -2,6 +2,7 @@ import { errors } from '../errors.js'
 import { isGenerated, isGivenByOthers, storageOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { readHandle, type AnyKysely } from '../query/engine.js'
+import { isYes } from '../vocabulary/catalog.js'
 import type { Dialect } from '../vocabulary/dialects.js'
 
 type Table = Awaited<ReturnType<AnyKysely['introspection']['getTables']>>[number]
@@ -24,7 +25,7 @@ export async function readTables (handle: AnyKysely): Promise<DatabaseTables> {
   const inPath = path === undefined ? tables : path.toReversed().flatMap((name) => tables.filter(({ schema }) => schema === name))
   const { rows: described } = await keys?.execute(db) ?? { rows: [] }
   const generates = (table: string, { name, isAutoIncrementing }: Table['columns'][number]): boolean =>
-    isAutoIncrementing || described.some((row) => row.table === table && row.name === name && row.generated === 1)
+    isAutoIncrementing || described.some((row) => row.table === table && row.name === name && isYes(row.generated))
   const byName = new Map(inPath.map(({ name, isView, columns }) =>
     [fold(name), new Map(columns.map((column) => [foldName(column.name), { ...column, isView, isAutoIncrementing: generates(name, column) }]))] as const))
   return { of: ({ table }) => byName.get(fold(table)), nameOf: ({ table }) => fold(table) }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { sql, type ColumnDefinitionBuilder, type CreateTableBuilder, type Kysely } from 'kysely'
-import { encode, isForeignKey, isGenerated, isNow, isSecret, storageOf, valueKindOf, type Column } from '../model/column.js'
+import { encode, isForeignKey, isGenerated, isGivenByOthers, isNow, isSecret, storageOf, valueKindOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { Tables } from '../query/engine.js'
 import type { Dialect } from '../vocabulary/dialects.js'
@@ -13,7 +13,7 @@ export async function createTable (db: Kysely<Tables>, { model: { table, columns
   const { generatedKey, tableOptions } = dialect.schema
   let creation: CreateTableBuilder<string, string> = db.schema.createTable(table)
   for (const column of columns) {
-    creation = isGenerated(column)
+    creation = isGenerated(column) && !isGivenByOthers(column)
       ? creation.addColumn(column.name, sql.raw(generatedKey))
       : creation.addColumn(column.name, sql.raw(typeOf(column, dialect)), (builder) =>
         // SQLite lets a primary key be null, unless it is an integer.
@@ -28,6 +28,8 @@ export async function createTable (db: Kysely<Tables>, { model: { table, columns
 
 /** The bounds of a password are not those of its hash. */
 function typeOf (column: Column, dialect: Dialect): string {
+  // SQLite would generate the values of an 'integer primary key'.
+  if (isGivenByOthers(column)) return dialect.storage.bigint.type({})
   return storageOf(column, dialect).type(isSecret(column) ? {} : column.options)
 }
 

@@ -1,4 +1,4 @@
-import type { RawBuilder } from 'kysely'
+import { sql, type Expression, type RawBuilder, type SqlBool } from 'kysely'
 import type { FieldOptions } from './field-options.js'
 import type { StorageName } from './storage.js'
 
@@ -72,7 +72,12 @@ export interface Catalog {
   readonly keys: RawBuilder<KeyRow>
   readonly references: RawBuilder<ReferenceRow>
   readonly types: TypeTable
+  /** Whether a value that is not null is one of a kind, where columns that may hold the kind also hold other values. */
+  readonly fits: Readonly<Partial<Record<StorageName, (column: Expression<unknown>) => RawBuilder<SqlBool>>>>
 }
+
+/** Whether an integer is a number of JSON, exactly. */
+export const isSafe = (column: Expression<unknown>): RawBuilder<SqlBool> => sql`${column} between ${sql.lit(Number.MIN_SAFE_INTEGER)} and ${sql.lit(Number.MAX_SAFE_INTEGER)}`
 
 const plain = (kind: StorageName) => (): DescribedType => ({ kind, options: {} })
 
@@ -98,4 +103,9 @@ export const described = {
 export function readType (name: string, written: string): WrittenType {
   const [, digits = ''] = /\(([-\d, ]+)\)/.exec(written) ?? []
   return { name: name.replace(/\(.*/s, '').trim().toLowerCase(), digits: digits === '' ? [] : digits.split(',').map(Number), written }
+}
+
+/** What is 1 or 0 may come as a text or a BigInt. */
+export function isYes (answer: unknown): boolean {
+  return Number(answer) === 1
 }

@@ -24,6 +24,10 @@ export interface Dialect {
   /** Name of Kysely's adapter class: it is the same for every copy of Kysely and every subclass of a dialect. */
   readonly adapter: string
   readonly storage: StorageTable
+  /** The same for connections that the plugin opened itself, whose settings it knows. */
+  readonly ownStorage?: StorageTable
+  /** Whether it does its work in this process. */
+  readonly isEmbedded: boolean
   /** The same for two names of tables or columns that the engine does not tell apart. */
   foldName (name: string): string
   /** A text column compared character by character, whatever its collation. */

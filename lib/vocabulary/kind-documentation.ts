@@ -6,6 +6,8 @@ import { decimal, type Json } from './values.js'
 export interface KindDocumentation {
   /** Keywords of JSON Schema that the values of answers have in addition, or instead: answers show what is stored. */
   readonly answer?: Readonly<Record<string, unknown>>
+  /** Keywords that the values of filters have in addition: a filter is a text, which is checked as such. */
+  readonly filter?: Readonly<Record<string, unknown>>
   /** What the values of bodies are, where the schema cannot say it. */
   readonly body?: string
   /** A value that fits the options; undefined if none is at hand. */
@@ -43,7 +45,7 @@ export const kindDocumentation: Readonly<Record<keyof KindValues, KindDocumentat
     body: 'YYYY-MM-DD HH:MM:SS in UTC, ISO 8601, or a date',
     example: () => `${day} 12:30:00`
   },
-  date: { answer: { description: 'YYYY-MM-DD' }, example: () => day },
+  date: { answer: { description: 'YYYY-MM-DD' }, filter: { format: 'date' }, example: () => day },
   json: { example: () => ({ any: ['JSON'] }) },
   uuid: { example: () => id },
   password: {

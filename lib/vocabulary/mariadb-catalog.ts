@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { described, type Catalog, type TypeTable } from './catalog.js'
+import { described, isSafe, type Catalog, type TypeTable } from './catalog.js'
 
 const { bigint, number, text } = described
 
@@ -47,5 +47,6 @@ export const mariadbCatalog: Catalog = {
     text: long,
     mediumtext: long,
     longtext: ({ written }) => written === 'json' ? described.json() : { kind: 'text', options: {} }
-  }
+  },
+  fits: { key: isSafe, boolean: (column) => sql`${column} in (0, 1)` }
 }

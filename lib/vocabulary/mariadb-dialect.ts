@@ -19,6 +19,7 @@ function codesOf (failure: Error): readonly string[] {
 export const mariadbDialect: Dialect = {
   adapter: 'MysqlAdapter',
   storage: mariadbStorage,
+  isEmbedded: false,
   catalog: mariadbCatalog,
   plans: mariadbPlans,
   foldName: (name) => name.toLowerCase(),

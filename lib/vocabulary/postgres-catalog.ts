@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { described, type Catalog } from './catalog.js'
+import { described, isSafe, type Catalog } from './catalog.js'
 
 const { integer, number, text } = described
 
@@ -53,5 +53,6 @@ export const postgresCatalog: Catalog = {
     uuid: described.uuid,
     text,
     varchar: text
-  }
+  },
+  fits: { key: isSafe }
 }

@@ -2,7 +2,7 @@ import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import { propertyOf, type Dialect } from './dialect.js'
 import { postgresCatalog } from './postgres-catalog.js'
 import { postgresPlans } from './postgres-plans.js'
-import { postgresStorage } from './postgres-storage.js'
+import { ownPostgresStorage, postgresStorage } from './postgres-storage.js'
 
 /** The collation in which strings are compared by their bytes, and only ASCII letters have two cases; some others have no patterns. */
 const byBytes = (text: RawBuilder<unknown>) => sql`${text} collate "C"`
@@ -20,6 +20,8 @@ function codesOf (failure: Error): readonly string[] {
 export const postgresDialect: Dialect = {
   adapter: 'PostgresAdapter',
   storage: postgresStorage,
+  ownStorage: ownPostgresStorage,
+  isEmbedded: false,
   catalog: postgresCatalog,
   plans: postgresPlans,
   foldName: (name) => name,

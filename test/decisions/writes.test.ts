@@ -396,12 +396,12 @@ test('D-43: Location and links carry the prefix of the scope in which the plugin
 test('D-36: of many unknown keys the first twenty are listed, and a body full of them costs little', async (t) => {
   const { post, rowsOf } = await buildApp(t)
   const unknown = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`unknown${index}`, index]))
-  const started = performance.now()
+  const started = process.cpuUsage()
   const reply = await post('/api/message/', { content: 'x', ...unknown }, { as: 'alice' })
-  const elapsed = performance.now() - started
+  const { user, system } = process.cpuUsage(started)
   t.equal(reply.statusCode, 400)
   t.equal(reply.json().details.length, 20)
-  t.ok(elapsed < 1000, `${elapsed} ms`)
+  t.ok(user + system < 1e6, `${(user + system) / 1000} ms`)
   t.same(await rowsOf('message'), [])
   t.equal((await post('/api/message/', { content: 'x' }, { as: 'alice' })).statusCode, 201)
 })

@@ -7,6 +7,7 @@ import { openMariadb } from '../../lib/mariadb.js'
 import { openPostgres } from '../../lib/postgres.js'
 import type { Tables } from '../../lib/query/engine.js'
 import { openSqlite } from '../../lib/sqlite.js'
+import { checkAnswers } from '../answers.js'
 import { runSql } from '../engines/sql.js'
 import { isReference, type Reference, type Request, type Sender, type Template } from './requests.js'
 import { keyAt, type Row } from './rows.js'
@@ -67,6 +68,8 @@ export class Contestant {
   readonly #app: FastifyInstance = Fastify()
   /** The keys that records got, by model, in the order of their creation. */
   readonly #created: Array<Array<number | string>>
+  /** What the document does not say of an answer. */
+  #fault: string | undefined
 
   constructor (name: EngineName, models: readonly ModelSpec[], opened: Opened) {
     this.name = name
@@ -80,6 +83,8 @@ export class Contestant {
     await createTables(this.#opened.db, models)
     await this.#fill(rows)
     for (const model of this.#models.keys()) await this.skipTo(model, 100)
+    // The others answer with the same bytes.
+    if (this.name === 'sqlite') await checkAnswers({ fail: (fault) => { this.#fault = fault } }, this.#app, JSON.stringify(this.#models))
     await this.#app.register(restModels, { db: this.#opened.db })
     for (const [index, model] of models.entries()) this.#app.restModels.register(model, optionsOf(this.#models[index] as ModelSpec, models))
     await this.#app.restModels.setup()
@@ -133,6 +138,7 @@ export class Contestant {
 
   async send (request: Request): Promise<Answer> {
     const reply = await this.#app.inject(this.#render(request))
+    if (this.#fault !== undefined) throw new Error(this.#fault)
     const { date: _date, ...headers } = reply.headers
     if (request.method === 'POST' && reply.statusCode === 201) this.#created[request.model]?.push(reply.json().id)
     const shown = { status: reply.statusCode, headers: JSON.parse(this.#neutral(JSON.stringify(headers))) as Answer['headers'], body: this.#neutral(reply.body) }

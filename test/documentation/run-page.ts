@@ -72,7 +72,7 @@ class Reader {
     writeFileSync(path, code)
     if (!code.includes('.listen(')) return
     await this.#server?.stop()
-    this.#server = await startServer(this.#t, name, { cwd: this.#folder, env: zone })
+    this.#server = await startServer(this.#t, name, { cwd: this.#folder, env: zone, undocumented: code.includes('@fastify/rate-limit') ? 'it answers as well' : undefined })
   }
 
   async type (command: Command, where: string): Promise<void> {

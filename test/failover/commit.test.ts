@@ -23,7 +23,7 @@ test('MariaDB: a change whose commit may have happened is not made again, whatev
     done(failures[sql] ?? null, sql === 'update' ? { insertId: 0, affectedRows: 1, changedRows: 1 } : [])
   }
   const driver = { query: answer, execute: answer, destroy: () => { sent.push('closed') }, release: () => {}, stream: { destroy: () => {} } } as unknown as DriverConnection
-  const options = { connections: 1, statementTimeout: 0, preparedStatements: true, writable: true }
+  const options = { connections: 1, statementTimeout: 0, preparedStatements: true, writable: true, readonly: false }
   const pool = {
     getConnection: (callback: (error: unknown, connection: MariadbConnection) => void) => { callback(null, new MariadbConnection(driver, { options, release: () => {}, leave: () => { left++ } })) },
     end: (callback: (error: unknown) => void) => { callback(null) }

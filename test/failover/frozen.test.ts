@@ -1,18 +1,15 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
-import Fastify from 'fastify'
 import tap, { test, type Test } from 'tap'
-import restModels, { userAuth } from '../../lib/index.js'
 import { openMariadb } from '../../lib/mariadb.js'
 import { openPostgres } from '../../lib/postgres.js'
 import { lacks } from '../engines/lacks.js'
 import { startMariadb } from '../engines/mariadb-server.js'
 import { startPostgres } from '../engines/postgres-server.js'
 import type { PrivateServer } from '../engines/private-server.js'
-import { checkAnswers } from '../answers.js'
-import { client } from '../helper.js'
 import { freeze } from './processes.js'
-import { Entry, seed, User } from './site.js'
+import { serve } from './serve.js'
+import { seed } from './site.js'
 
 const engines = {
   postgres: { start: startPostgres, open: openPostgres },
@@ -29,17 +26,6 @@ async function startMute (t: Test): Promise<number> {
   t.teardown(() => { mute.close() })
   await once(mute, 'listening')
   return (mute.address() as AddressInfo).port
-}
-
-async function serve (t: Test, db: ReturnType<typeof openPostgres>) {
-  const app = Fastify()
-  await checkAnswers(t, app)
-  t.teardown(async () => { await app.close() })
-  app.addHook('onClose', async () => { await db.destroy() })
-  await app.register(restModels, { db, defaultAuth: userAuth(User) })
-  app.restModels.register(Entry, { ownerField: 'user' })
-  await app.restModels.setup()
-  return client(app)
 }
 
 async function startServer (t: Test, engine: keyof typeof engines): Promise<PrivateServer> {

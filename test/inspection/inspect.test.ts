@@ -1,10 +1,13 @@
 import Fastify, { type FastifyInstance } from 'fastify'
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import { test, type Test } from 'tap'
 import restModels, {
-  adminAuth, boolean, createTables, decimal, defineModel, foreignKey, json, key, password, text, userAuth, uuid, type Model, type Policy, type ResourceRegistry
+  adminAuth, boolean, createTables, decimal, defineModel, foreignKey, integer, json, key, password, text, userAuth, uuid, type Model, type Policy, type ResourceRegistry
 } from '../../lib/index.js'
 import { inspect, type Inspection } from '../../lib/inspection/inspect.js'
+import { unindexedOf } from '../../lib/inspection/unindexed.js'
+import { ResourceRegistry as Registry } from '../../lib/registry.js'
+import type { Resource } from '../../lib/resource.js'
 import { engine, openDatabase } from '../database.js'
 import { Message, Note, Relationship, registerSite, siteModels, User } from '../helper.js'
 
@@ -206,14 +209,71 @@ test('an index that is made is found, on an empty table and on one with rows', a
   t.ok(unindexed.some(({ name }) => name === 'message'))
 })
 
+test('an index serves the columns with which it begins', async (t) => {
+  const Place = defineModel('Place', { first: integer(), second: integer(), third: integer({ nullable: true }), fourth: integer() })
+  const db = await openDatabase(t)
+  await createTables(db, [Place])
+  await sql`create index several on place (first, second, third)`.execute(db)
+  if (engine === 'postgres') await sql`create index every on place using brin (id, fourth)`.execute(db)
+  const values = Array.from({ length: 500 }, (_, count) => ({ first: count % 7, second: count, third: count, fourth: count }))
+  await db.insertInto('place').values(values).execute()
+  const app = Fastify()
+  t.teardown(async () => { await app.close() })
+  await app.register(restModels, { db })
+  app.restModels.register(Place)
+  await app.restModels.setup()
+  const { unindexed } = await inspect(app)
+  t.strictSame(unindexed.filter(({ use }) => use === 'filter').map(({ name }) => name), ['second', 'third', ...engine === 'postgres' ? [] : ['fourth']])
+})
+
 test('a key that others give is one that nobody creates, and a container is found under any name', async (t) => {
   const Genre = defineModel('Genre', { id: key({ generated: false }), name: text({ nullable: true }) })
   const { resources: [genre] } = await inspect(await build(t, [Genre], (registry) => { registry.register(Genre, { auth: { open: ['list', 'create'], authenticator: () => async () => null, permits: () => false } }) }, { decorator: 'music' }))
   t.match(genre, { resource: 'genre', operations: { list: 'anybody', create: 'nobody' } })
 })
 
+test('containers in scopes of the app are found, and getters of the host are let alone', async (t) => {
+  const db = await openDatabase(t)
+  await createTables(db, siteModels)
+  const app = Fastify()
+  t.teardown(async () => { await app.close() })
+  app.decorate('secret', { getter: () => { throw new Error('Nobody may look at this') } })
+  for (const prefix of ['/v1', '/v2']) {
+    await app.register(async (scope) => {
+      await scope.register(restModels, { db })
+      scope.restModels.register(User, { path: `${prefix.slice(1)}-user`, exclude: prefix === '/v1' ? ['password'] : [] })
+      await scope.restModels.setup()
+    }, { prefix })
+  }
+  const { resources, dangers } = await inspect(app)
+  t.strictSame(resources.map(({ resource }) => resource), ['v1-user', 'v2-user'])
+  t.strictSame(dangersFrom({ resources, dangers, unindexed: [] }), ['v2-user.password: looks secret, and anybody may read it'])
+  const other = Fastify()
+  t.teardown(async () => { await other.close() })
+  await t.rejects(inspect(other), { code: 'REST_MODELS_INVALID_OPTIONS' }, 'another app has none of them')
+})
+
 test('an app without resources is refused with the remedy', async (t) => {
   const app = Fastify()
   t.teardown(async () => { await app.close() })
-  await t.rejects(inspect(app), { code: 'REST_MODELS_INVALID_OPTIONS', message: /has no resources: register the plugin on the app itself.*setup\(\)/ })
+  await t.rejects(inspect(app), { code: 'REST_MODELS_INVALID_OPTIONS', message: /has no resources: register the plugin and models, and call setup\(\)/ })
+})
+
+test('only what the limits refuse is passed over: another failure is told', async (t) => {
+  const app = await build(t, siteModels, registerSite)
+  const [resource] = Registry.resourcesOf(app) as readonly [Resource]
+  const broken = { ...resource, limits: Object.defineProperty({ ...resource.limits }, 'queryLength', { get: () => { throw new Error('broken') } }) }
+  await t.rejects(unindexedOf(broken), { message: 'broken' })
+})
+
+test('an index that an engine does not list as one for the column is none', async (t) => {
+  const app = await build(t, siteModels, registerSite)
+  const [resource] = Registry.resourcesOf(app) as readonly [Resource]
+  const told = async (sought: RawBuilder<{ table: string, column: string }>): Promise<string[]> => {
+    const { reader } = resource
+    const plans = { ...reader.dialect.plans, sought }
+    return (await unindexedOf({ ...resource, reader: { ...reader, dialect: { ...reader.dialect, plans } } })).filter(({ use }) => use === 'filter').map(({ name }) => name)
+  }
+  t.notOk((await told(sql`select 'user' as ${sql.ref('table')}, 'username' as ${sql.ref('column')}`)).includes('username'))
+  t.ok((await told(sql`select 'user' as ${sql.ref('table')}, 'other' as ${sql.ref('column')}`)).includes('username'))
 })

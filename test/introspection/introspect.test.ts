@@ -5,12 +5,14 @@ import Fastify from 'fastify'
 import { sql, type Kysely } from 'kysely'
 import { test, type Test } from 'tap'
 import { models as siteModels } from '../../examples/site/models.js'
-import restModels, { createTables, defineModel, foreignKey, key, text, uuid, type Model } from '../../lib/index.js'
+import restModels, { createTables, defineModel, foreignKey, hashPassword, key, text, uuid, type Model } from '../../lib/index.js'
 import { introspect, type Introspection } from '../../lib/introspection/introspect.js'
 import { describeNote } from '../../lib/introspection/write-models.js'
+import { secretColumns } from '../../lib/introspection/secret-columns.js'
 import type { Tables } from '../../lib/query/engine.js'
 import { openSqlite } from '../../lib/sqlite.js'
 import { makeChinook } from '../../scripts/chinook.js'
+import { checkAnswers } from '../answers.js'
 import { compile } from '../compile.js'
 import { engine, openDatabase } from '../database.js'
 import { byName, meaningOf } from './models.js'
@@ -34,6 +36,7 @@ async function load (t: Test, { source }: Introspection): Promise<readonly Model
 /** An app on models; it starts only if they fit their tables. */
 async function serve (t: Test, db: Kysely<Tables>, models: readonly Model[]) {
   const app = Fastify()
+  await checkAnswers(t, app)
   t.teardown(async () => { await app.close() })
   await app.register(restModels, { db })
   for (const model of models) app.restModels.register(model)
@@ -123,6 +126,100 @@ test('SQLite, which knows no types, has columns and keys that no field can be', 
   t.equal(models.find(({ table }) => table === 'person')?.byName.get('few')?.kind, 'integer')
 })
 
+/** The fields of a table by name, and every record of it. */
+async function served (t: Test, db: Kysely<Tables>, table: string) {
+  const { models, notes } = await introspect(db)
+  const app = await serve(t, db, models)
+  const model = models.find((found) => found.table === table)
+  const answer = model && await app.inject(`/api/${model.name.toLowerCase()}/`)
+  return {
+    kinds: Object.fromEntries(model?.columns.slice(1).map(({ field, kind }) => [field, kind]) ?? []),
+    notes: notes.map(describeNote),
+    status: answer?.statusCode,
+    objects: answer?.json().objects as unknown
+  }
+}
+
+test('D-93: where columns hold what their types do not say, the fields are those that answer it', { skip: engine !== 'sqlite' && 'about SQLite' }, async (t) => {
+  const db = await database(t, [
+    'pragma foreign_keys = off',
+    `create table odd (id integer primary key, large integer, huge integer, part integer, word integer, flag boolean, counted boolean, moment datetime, day date, real real, text text, none,
+      price decimal(5,2), person integer references person, mixed integer references person)`,
+    'create table person (id integer primary key, name text)',
+    'create table snow (id integer primary key, name text)',
+    'create table named (id int not null primary key, name text)',
+    'insert into person (id) values (1)',
+    "insert into odd values (1, 3000000000, 9007199254740993, 1.5, 'n/a', 't', 2, 1700000000, 1.5, 'x', x'00', 5, 1.25, 1, 'ann')",
+    'insert into odd values (2, 1, 1, 1, 1, 1, 1, 1, 1, 1, null, null, 1, null, null)',
+    "insert into snow values (1234567890123456789, 'x')",
+    "insert into named values ('x', 'x')",
+    'pragma foreign_keys = on'
+  ])
+  const { kinds, notes, objects } = await served(t, db, 'odd')
+  t.strictSame(kinds, { large: 'bigint', huge: 'bigint', part: 'number', counted: 'integer', moment: 'integer', day: 'number', price: 'decimal', person: 'foreignKey' })
+  t.strictSame(objects, [
+    { id: 1, large: '3000000000', huge: '9007199254740993', part: 1.5, counted: 2, moment: 1700000000, day: 1.5, price: '1.25', person_id: 1 },
+    { id: 2, large: '1', huge: '1', part: 1, counted: 1, moment: 1, day: 1, price: '1.00', person_id: null }
+  ])
+  for (const expected of [
+    "Column 'large' of table 'odd' holds values that are no integer, and is read as bigint",
+    "Column 'word' of table 'odd' is left out: it is INTEGER, but holds other values, which no kind of field holds all of",
+    "Column 'mixed' of table 'odd' is left out: it is INTEGER, but holds other values, which no kind of field holds all of",
+    "Table 'named' is left out: it has a primary key 'id' with values that are not all integers of at most 2^53 - 1, which JSON has exactly",
+    "Table 'snow' is left out: it has a primary key 'id' with values that are not all integers of at most 2^53 - 1, which JSON has exactly"
+  ]) t.ok(notes.includes(expected), expected)
+})
+
+test('D-93: references to what is no key are plain values', { skip: engine !== 'sqlite' && 'where nobody need check references' }, async (t) => {
+  const db = await database(t, ['create table person (id integer primary key)', 'create table book (id integer primary key, owner integer references person)', 'pragma foreign_keys = off', 'insert into book values (1, 0.5)', 'pragma foreign_keys = on'])
+  const { kinds, notes, objects } = await served(t, db, 'book')
+  t.strictSame([kinds, objects], [{ owner: 'number' }, [{ id: 1, owner: 0.5 }]])
+  t.ok(notes.includes("Column 'owner' of table 'book' refers to 'person', but holds values that are no keys of it, and is a plain value"))
+})
+
+test('D-93: a tinyint(1) that holds other numbers is an integer', { skip: engine !== 'mariadb' && 'about MariaDB' }, async (t) => {
+  const db = await database(t, ['create table odd (id integer auto_increment primary key, flag tinyint(1), number tinyint(1))', 'insert into odd values (1, 1, 2)'])
+  const { kinds, objects } = await served(t, db, 'odd')
+  t.strictSame([kinds, objects], [{ flag: 'boolean', number: 'integer' }, [{ id: 1, flag: true, number: 2 }]])
+})
+
+test('a key beyond the integers of JSON leaves its table out', { skip: engine === 'sqlite' && 'which is shown above' }, async (t) => {
+  const db = await database(t, ['create table snow (id bigint not null primary key, word varchar(9))', "insert into snow values (1234567890123456789, 'x')"])
+  t.match((await served(t, db, 'snow')).notes, ["Table 'snow' is left out: it has a primary key 'id' with values that are not all integers of at most 2^53 - 1, which JSON has exactly"])
+})
+
+test('one odd table is left out with a note, and the others are there', async (t) => {
+  const long = `_${'1'.repeat(59)}`
+  const db = await database(t, [`create table ${long} (id integer not null primary key, a integer)`, 'create table plain (id integer not null primary key, a integer)'])
+  if (engine !== 'postgres') await sql`create table hidden (ctid integer not null primary key, a integer)`.execute(db)
+  const { models, notes } = await introspect(db)
+  t.strictSame(models.map(({ name }) => name).sort(), ['Plain', `Table${'1'.repeat(55)}`])
+  if (engine !== 'postgres') t.match(notes.map(describeNote), [/^Table 'hidden' is left out: it cannot have a model: .*every table of PostgreSQL has a column 'ctid'/])
+  await serve(t, db, models)
+})
+
+test('a password column that is too narrow for a hash is said to be so', async (t) => {
+  const hash = await hashPassword('secret')
+  const db = await database(t, [`create table login (id integer not null primary key, password varchar(60), pwd varchar(${hash.length}))`])
+  t.strictSame((await introspect(db)).notes.map(describeNote), ["Column 'password' of table 'login' has room for 60 characters, but a hash has 97: widen it before the API writes it"])
+  t.equal(hash.length, 97)
+})
+
+test('a table that may not be read is left out with a note', { skip: engine !== 'postgres' && 'other engines show nobody what he may not read' }, async (t) => {
+  const role = `reader_${process.pid}`
+  const db = await database(t, ['create table closed (id text primary key)', 'create table numbered (id serial primary key, a integer)', 'create table open (id serial primary key, a integer)', `create role ${role}`])
+  t.teardown(async () => { await sql.raw(`drop owned by ${role}; drop role ${role}`).execute(db).catch(() => {}) })
+  const { rows: [row] } = await sql<{ schema: string }>`select current_schema() as schema`.execute(db)
+  await sql.raw(`grant usage on schema ${row?.schema} to ${role}; grant select on open to ${role}`).execute(db)
+  await db.connection().execute(async (connection) => {
+    await sql.raw(`set role ${role}`).execute(connection)
+    const { models, notes } = await introspect(connection)
+    await sql`reset role`.execute(connection)
+    t.strictSame(models.map(({ name }) => name), ['Open'])
+    t.strictSame(notes.map(describeNote), ['closed', 'numbered'].map((table) => `Table '${table}' is left out: it cannot be read: permission denied for table ${table}`))
+  })
+})
+
 test('names of models and fields are unique, whatever their case, and near to those of the database', async (t) => {
   const { models, source } = await introspect(await database(t, everything))
   const names = models.map(({ name, table }) => [table, name])
@@ -193,4 +290,17 @@ test('SQLite: a table whose name begins like those of the engine is there, and a
   const { source } = await introspect(db)
   t.match(source, /Sqlitedata = defineModel\('Sqlitedata', \{\n {2}a: text\(\)\n\}\)/)
   t.match(source, "// Table 'down' is left out: it has a primary key 'id' that may be null")
+})
+
+test('D-86: a column to which a secret refers holds the same values, and so is a secret as well, unless it is a primary key', async (t) => {
+  const db = await database(t, [
+    'create table issued (id integer not null primary key, word varchar(36) unique, note varchar(9))',
+    `create table account (id integer not null primary key, token varchar(36), pin integer,
+      foreign key (token) references issued (word), foreign key (pin) references issued (id))`,
+    'create table used (id integer not null primary key, copy varchar(36), foreign key (copy) references issued (word))'
+  ])
+  const secrets = async (...shown: string[]) => [...await secretColumns(db, shown)].sort()
+  t.strictSame(await secrets(), ['account.pin', 'account.token', 'issued.word', 'used.copy'])
+  t.strictSame(await secrets('issued.word'), ['account.pin', 'account.token'])
+  t.strictSame(await secrets('account.token'), ['account.pin'])
 })

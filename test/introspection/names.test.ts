@@ -40,7 +40,7 @@ test('defaults are values where they have counterparts, and expressions of the d
     ['integer', '1', 1], ['integer', "'-1'::integer", -1], ['integer', '(0)::bigint', 0], ['integer', "''", expression], ['integer', "nextval('x'::regclass)", expression],
     ['number', '1.5e3', 1500], ['number', "'x'", expression], ['bigint', '9007199254740993', '9007199254740993'], ['bigint', '1.5', expression],
     ['decimal', '1.50', '1.50'], ['decimal', "'x'", expression], ['boolean', 'true', true], ['boolean', '0', false], ['boolean', "'t'::bool", true], ['boolean', '2', expression],
-    ['datetime', 'CURRENT_TIMESTAMP', 'now'], ['datetime', 'now()', 'now'], ['datetime', "datetime('now')", 'now'], ['datetime', 'current_timestamp(6)', 'now'],
+    ['datetime', 'CURRENT_TIMESTAMP', 'now'], ['datetime', 'now()', 'now'], ['datetime', "datetime('now')", 'now'], ['datetime', 'LOCALTIMESTAMP', expression], ['datetime', "datetime('now','localtime')", expression], ['datetime', 'current_timestamp(6)', 'now'],
     ['datetime', "date_trunc('second'::text, (now() AT TIME ZONE 'utc'::text))", 'now'], ['datetime', "(now() AT TIME ZONE 'utc'::text)", 'now'],
     ['date', "((now() AT TIME ZONE 'utc'::text))::date", 'now'], ['date', 'curdate()', 'now'], ['date', "'2024-02-29'::date", '2024-02-29'], ['date', "'2023-02-29'", expression],
     ['datetime', "'2024-01-02 03:04:05'::timestamp without time zone", '2024-01-02 03:04:05'], ['datetime', "(now() + '1 day'::interval)", expression],

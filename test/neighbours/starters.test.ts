@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import Fastify from 'fastify'
 import { test } from 'tap'
+import { checkAnswers } from '../answers.js'
 import { basic } from '../helper.js'
 import { startServer } from '../process.js'
 import { requireWorking } from '../working.js'
@@ -11,6 +12,7 @@ process.env['FASTIFY_AUTOLOAD_TYPESCRIPT'] = 'true'
 
 test('@fastify/autoload: the plugin, and each resource, in a file of its own', async (t) => {
   const app = Fastify()
+  await checkAnswers(t, app)
   t.teardown(async () => { await app.close() })
   await app.register(site)
   await requireWorking(t, app)

@@ -14,6 +14,7 @@ import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastif
 import { test, type Test } from 'tap'
 import restModels, { createTables, userAuth } from '../../lib/index.js'
 import { openSqlite } from '../../lib/sqlite.js'
+import { checkAnswers } from '../answers.js'
 import { basic, client, insert, Message, Note, siteModels, siteUsers, User } from '../helper.js'
 import { requireWorking, rows } from '../working.js'
 
@@ -36,6 +37,7 @@ async function addNeighbours (app: FastifyInstance): Promise<void> {
 async function buildHost (t: Test, server: FastifyServerOptions): Promise<FastifyInstance> {
   const db = openSqlite(':memory:')
   const app = Fastify({ ...server, ajv: { customOptions: { coerceTypes: 'array', removeAdditional: 'all', useDefaults: true, allErrors: true } } }).withTypeProvider<TypeBoxTypeProvider>()
+  await checkAnswers(t, app)
   t.teardown(async () => {
     await app.close()
     await db.destroy()
@@ -135,6 +137,7 @@ test('the log of all that, down to its finest level, holds neither credentials n
 test('an error handler and onRoute hooks that a host adds after setup() do not reach the routes, as with every plugin of Fastify', async (t) => {
   const db = openSqlite(':memory:')
   const app = Fastify()
+  await checkAnswers(t, app)
   t.teardown(async () => {
     await app.close()
     await db.destroy()

@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { test, type Test } from 'tap'
 import restModels, { createTables, readOnlyAuth } from '../../lib/index.js'
@@ -59,3 +61,14 @@ test('a header that the document declares may not be absent', async (t) => {
   await app.inject({ method: 'POST', url: '/api/note/' })
   t.match(faults, [/the header WWW-Authenticate is absent or wrong/])
 })
+
+for (const kind of ['server', 'worker']) {
+  test(`a wrong answer of a ${kind} fails the process that has started it, whatever its client makes of the answer`, (t) => {
+    const unaware = fileURLToPath(new URL('unaware.ts', import.meta.url))
+    const { status, stderr } = spawnSync(process.execPath, [...process.execArgv, unaware, kind], { encoding: 'utf8' })
+    t.equal(status, 1)
+    t.match(stderr, 'GET /api/note/ is not answered as documented: there is no 202 Accepted')
+    t.match(stderr, /wrong\.ts has failed/)
+    t.end()
+  })
+}

@@ -4,8 +4,8 @@ import { test } from 'tap'
 import {
   bigint, boolean, date, datetime, decimal, defineModel, foreignKey, integer, json, number, password, text, userAuth, uuid, type Model
 } from '../../lib/index.js'
-import { maxListed } from '../../lib/openapi/filters.js'
-import { buildApp, User } from '../helper.js'
+import { maxListed, maxOwn } from '../../lib/openapi/filters.js'
+import { buildApp, Note, User } from '../helper.js'
 import { documentedApp, parametersOf, type Parameter, type Schema } from './documents.js'
 
 const ajv = new Ajv2020({ strict: false })
@@ -93,6 +93,17 @@ test('D-76: every filter that is listed is permitted, with the operators and the
     ...['const', 'properties'].flatMap((name) => ['eq', 'ne', 'in', 'is', 'lt', 'lte', 'gt', 'gte', 'like', 'ilike'].map((operator) => `${name}__${operator}`)),
     ...['eq', 'ne', 'in', 'is', 'lt', 'lte', 'gt', 'gte'].map((operator) => `limit__${operator}`)
   ])
+})
+
+test('D-76: lists of numbers are permitted as they are documented, with neither zeros before them nor bare points', async (t) => {
+  const { document, get } = await documentedApp(t, things)
+  const parameters = document.operation('listThing').parameters ?? []
+  for (const name of ['count__in', 'size__in']) {
+    const pattern = new RegExp(String(parameters.find((parameter) => parameter.name === name)?.schema.pattern), 'u')
+    for (const text of ['', '0', '-1', '10,2', '00', '01', '-01', '+1', '1.', '.5', '1,']) {
+      t.equal((await get(`/api/thing/?${name}=${encodeURIComponent(text)}`)).statusCode === 200, pattern.test(text), `${name}=${text}`)
+    }
+  }
 })
 
 test('D-76: parameters tell limits, defaults and what can be ordered by', async (t) => {
@@ -208,20 +219,51 @@ test('D-76: models that refer to each other in circles do not let the document e
   const names = parametersOf(document.operation('listKnot'))
   t.ok(names.length <= maxListed + 4, `${names.length} parameters`)
   t.ok(names.includes('j__lt') && names.includes('a__b__in'), 'own columns are all there, then the nearest')
-  t.match(description, 'There are more filters than are listed here: a filter may follow up to 30 foreign keys')
+  t.match(description, 'There are more filters than are listed here: other fields have them too, and a filter may follow up to 30 foreign keys')
   const few = await documentedApp(t, things)
   t.notMatch(few.document.operation('listThing').description, 'more filters than are listed')
 })
 
-test('D-76: columns of its own are all listed, however many', async (t) => {
+test('D-76: columns of its own are all listed, up to a bound', async (t) => {
   const Wide = defineModel('Wide', Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`f${index}`, text()])))
   const { document } = await documentedApp(t, { models: [Wide], register: (registry) => { registry.register(Wide) } })
   t.equal(parametersOf(document.operation('listWide')).length, 4 + 8 + 400)
   t.notMatch(document.operation('listWide').description, 'more filters than are listed')
 })
 
+test('D-76: what is open and opened by name as well counts once', async (t) => {
+  const fields = Array.from({ length: 17 }, (_, index) => `f${index}`)
+  const Wide = defineModel('Wide', { ...Object.fromEntries(fields.map((name) => [name, text()])), user: foreignKey(() => User) })
+  const { document } = await documentedApp(t, { models: [User, Wide], register: (registry) => { registry.register(Wide, { filterable: fields }) } })
+  t.ok(parametersOf(document.operation('listWide')).includes('user__id'))
+  t.notMatch(document.operation('listWide').description, 'more filters than are listed')
+})
+
+test('D-76: a resource lists its own fields, whatever another resource of its model hides', async (t) => {
+  const { document } = await documentedApp(t, { register: (registry) => registry.register(Note).register(Note, { path: 'fewer', exclude: ['message'] }) })
+  const [all, fewer] = ['listNote', 'listFewer'].map((id) => parametersOf(document.operation(id)))
+  t.ok(all?.includes('message') && all.includes('created'))
+  t.ok(fewer?.includes('message') === false && fewer.includes('created'))
+})
+
 test('D-73: a text of which no example is at hand leaves a schema without one', async (t) => {
   const Odd = defineModel('Odd', { regex: text({ format: 'regex' }), long: text({ minLength: 500, nullable: true }) })
   const { document } = await documentedApp(t, { models: [User, Odd], register: (registry) => { registry.register(Odd, { auth: userAuth(User) }) } })
   t.strictSame([document.schemas['Odd']?.examples, document.schemas['OddCreate']?.examples], [undefined, undefined])
+})
+
+test('D-76: of a model with hundreds of fields a bounded number of filters is listed, and all of them filter', async (t) => {
+  const Wide = defineModel('Wide', Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`field${index}`, integer({ nullable: true })])))
+  const { get, document } = await documentedApp(t, { models: [Wide], register: (registry) => { registry.register(Wide) } })
+  const list = document.operation('listWide')
+  t.ok((list.parameters?.length ?? 0) <= maxOwn + 4, `${list.parameters?.length} parameters`)
+  t.match(list.description, 'There are more filters than are listed here')
+  t.equal((await get('/api/wide/?field299__gt=1')).statusCode, 200)
+})
+
+test('a date in a filter is a day that there is', async (t) => {
+  const Day = defineModel('Day', { day: date() })
+  const { get, document } = await documentedApp(t, { models: [Day], register: (registry) => { registry.register(Day) } })
+  t.match(document.operation('listDay').parameters?.find(({ name }) => name === 'day')?.schema, { format: 'date' })
+  t.equal((await get('/api/day/?day=2026-02-30')).statusCode, 400)
 })

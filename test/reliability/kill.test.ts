@@ -1,61 +1,47 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
-import Database from 'better-sqlite3'
 import { test } from 'tap'
-import { endWorker, startWorker } from './workers.js'
-import type { LogLine } from './writer.js'
+import { killRounds, type KillReport } from './kill-rounds.js'
+import { Ledger } from './ledger.js'
 
 const rounds = 10
 
 test(`R-01: of writes that were answered, none is lost when the process is killed, ${rounds} times`, { timeout: 120_000 }, async (t) => {
-  const directory = t.testdir()
-  const path = join(directory, 'site.db')
-  const logPath = join(directory, 'log')
-  for (let round = 0; round < rounds; round++) {
-    const { child, next } = startWorker<string>(t, 'writer.ts', path, logPath, round % 2 === 0 ? 'full' : 'normal')
-    await next()
-    await wait(20 + 30 * (round % 5))
-    await endWorker(child)
-    t.equal(child.signalCode, 'SIGKILL')
-    requireAnswered(path, logPath)
-  }
-  const lines = readLog(logPath)
-  t.ok(lines.length > rounds * 5, `${lines.length} lines are enough to mean something`)
-
-  function requireAnswered (path: string, logPath: string): void {
-    t.ok(existsSync(`${path}-wal`), 'the process could not clean up')
-    const database = new Database(path)
-    t.strictSame(database.pragma('integrity_check', { simple: true }), 'ok')
-    t.strictSame(database.pragma('foreign_key_check'), [])
-    const stored = new Map(database.prepare('select id, content from message').raw().all() as Array<[number, string]>)
-    database.close()
-    const lines = readLog(logPath)
-    t.strictSame(differences(lines, stored), [], `${lines.length} lines, ${stored.size} records`)
-  }
+  let report: KillReport | undefined
+  for await (report of killRounds(t, { folder: t.testdir(), rounds, seed: 1 })) t.match(report, { lost: [], halfDone: [], damages: [] })
+  t.equal(report?.rounds, rounds)
+  t.ok(Number(report?.acknowledged) > rounds * 20, `${report?.acknowledged} writes are enough to mean something`)
 })
 
-function readLog (path: string): LogLine[] {
-  return readFileSync(path, 'utf8').trimEnd().split('\n').map((line) => JSON.parse(line) as LogLine)
-}
-
-/** Where the table differs from what was answered; what was asked last in a process may have happened or not. */
-function differences (lines: readonly LogLine[], stored: ReadonlyMap<number, string>): string[] {
-  const expected = new Map<number, string | null>()
-  const open = new Map<number, string | null>()
-  const openCreates = new Set<string | null>()
-  for (const [index, { id, content, answered }] of lines.entries()) {
-    if (answered) {
-      expected.set(id, content)
-    } else if (lines[index + 1]?.answered !== true) {
-      if (id === 0) openCreates.add(content)
-      else open.set(id, content)
-    }
+test('R-01: what is lost, invented or half done is found', async (t) => {
+  const fields = (content: string) => ({ content, pub_date: `2024-01-01 00:00:${content.length}` })
+  const [old, changed] = [fields('a record'), fields('a changed record')]
+  const told = () => {
+    const ledger = new Ledger()
+    ledger.askCreate(old)
+    ledger.tellCreated(1, old)
+    return ledger
   }
-  const lost = [...expected].filter(([id, content]) => {
-    const found = stored.get(id) ?? null
-    return found !== content && !(open.has(id) && found === open.get(id))
-  })
-  const invented = [...stored].filter(([id, content]) => !expected.has(id) && !openCreates.has(content))
-  return [...lost, ...invented].map(([id, content]) => `${id} ${content}`)
-}
+  t.match(told().settle(new Map([[1, old]])), { lost: [], halfDone: [] })
+  t.match(told().settle(new Map()), { lost: [/^1 a record/], halfDone: [] }, 'an acknowledged create')
+
+  const asked = told()
+  asked.askChange(1, changed)
+  t.match(asked.settle(new Map([[1, { ...changed, pub_date: old.pub_date }]])), { lost: [], halfDone: [/^1 a changed record/] }, 'one column of two')
+  for (const [stored, isLost] of [[old, true], [changed, false]] as const) {
+    const ledger = told()
+    ledger.askChange(1, changed)
+    ledger.tellChanged(1, changed)
+    t.equal(ledger.settle(new Map([[1, stored]])).lost.length, Number(isLost), 'an acknowledged change')
+  }
+  for (const stored of [old, changed]) {
+    const ledger = told()
+    ledger.askChange(1, changed)
+    t.match(ledger.settle(new Map([[1, stored]])), { lost: [], halfDone: [] }, 'a change that was not answered is there or not')
+    t.equal(ledger.settle(new Map([[1, stored === old ? changed : old]])).lost.length, 1, 'and then it stays so')
+  }
+  const removed = told()
+  removed.askChange(1, null)
+  removed.tellChanged(1, null)
+  t.match(removed.settle(new Map([[1, old]])), { lost: [/^1 a record/] }, 'an acknowledged delete')
+  t.match(told().settle(new Map([[1, old], [2, fields('of nobody')]])), { halfDone: [/^2 of nobody/] })
+  t.match(told().settle(new Map([[1, old], [2, old]])), { lost: [/^2 a record/] }, 'twice')
+})

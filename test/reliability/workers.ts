@@ -8,6 +8,7 @@ import restModels, { createTables } from '../../lib/index.js'
 import type { Tables } from '../../lib/query/engine.js'
 import { openSqlite, type SqliteOptions } from '../../lib/sqlite.js'
 import { registerSite, siteModels, siteUsers } from '../helper.js'
+import { checked, requireSound } from '../process.js'
 
 /** Another process, which is ended with the test at the latest. */
 export interface Worker<Message> {
@@ -18,8 +19,9 @@ export interface Worker<Message> {
 }
 
 /** Starts a script of this folder; it has the loader of this process, so it may be TypeScript. */
-export function startWorker<Message> (t: Test, script: string, ...parameters: string[]): Worker<Message> {
-  const child = fork(fileURLToPath(new URL(script, import.meta.url)), parameters)
+export function startWorker<Message> (t: Pick<Test, 'teardown'>, script: string, ...parameters: string[]): Worker<Message> {
+  const child = fork(fileURLToPath(new URL(script, import.meta.url)), parameters, { execArgv: [...process.execArgv, ...checked] })
+  requireSound(child, script)
   const messages: Message[] = []
   const waiting: Array<{ resolve: (message: Message) => void, reject: (error: Error) => void }> = []
   child.on('message', (message) => {

@@ -10,17 +10,30 @@ async function testedNumbers (): Promise<Map<string, Set<string>>> {
     [file, new Set([...(await read(file)).matchAll(/^ *test\(['"]([A-Z]-\d+): /gm)].map(([, number = '']) => number))] as const)))
 }
 
+const filesIn = (text: string) => [...text.matchAll(/`([a-z]+\.test\.ts)`/g)].map(([, file = '']) => file)
+
 test('every threat of docs/security.md has its test, and every test its threat', async (t) => {
   const sections = (await read('../../docs/security.md')).split(/^###? /m)
   const tested = await testedNumbers()
-  const documented = new Map(sections.flatMap((section) => {
-    const file = /`([a-z]+\.test\.ts)`/.exec(section)?.[1]
-    return file === undefined ? [] : [[file, new Set([...section.matchAll(/^\| ([A-Z]-\d+) \|/gm)].map(([, number = '']) => number))] as const]
-  }))
-  for (const [file, numbers] of documented) t.same([...numbers].toSorted(), [...tested.get(file) ?? []].toSorted(), file)
-  t.same([...tested].filter(([file, numbers]) => numbers.size > 0 && !documented.has(file)), [])
+  const documented = sections.flatMap((section) => {
+    const files = filesIn(section.split('\n', 1)[0] ?? '')
+    return files.length === 0 ? [] : [{ files, numbers: [...section.matchAll(/^\| ([A-Z]-\d+) \|/gm)].map(([, number = '']) => number) }]
+  })
+  for (const { files, numbers } of documented) {
+    const inFiles = files.map((file) => [...tested.get(file) ?? []])
+    t.same(numbers.toSorted(), [...new Set(inFiles.flat())].toSorted(), files.join())
+    for (const [index, file] of files.entries()) t.ok(inFiles[index]?.length, `${file} has some`)
+  }
+  const named = documented.flatMap(({ files }) => files)
+  t.same([...tested].filter(([file, numbers]) => numbers.size > 0 && !named.includes(file)), [])
 
-  const numbersOf = (numbers: Iterable<string>) => [...numbers].filter((number) => !number.startsWith('X')).map((number) => Number(number.slice(2)))
-  const met = [...documented.values()].flatMap(numbersOf)
+  const met = documented.flatMap(({ numbers }) => numbers).filter((number) => !number.startsWith('X')).map((number) => Number(number.slice(2)))
   t.same(met.toSorted((a, b) => a - b), Array.from({ length: 100 }, (_, index) => index + 1), 'each number once')
+})
+
+test('docs/security.md names the files whose tests run on SQLite alone', async (t) => {
+  const once = [...(await read('../../scripts/test.ts')).matchAll(/^ {2}'security\/([a-z]+\.test\.ts)'/gm)].map(([, file = '']) => file)
+  const said = /on each engine, but for those of\s([^.]|\.test\.ts)+\./.exec(await read('../../docs/security.md'))?.[0] ?? ''
+  t.same(filesIn(said).toSorted(), once.filter((file) => file !== 'numbers.test.ts').toSorted())
+  t.ok(once.length > 0)
 })

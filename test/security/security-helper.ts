@@ -13,6 +13,16 @@ export const siteRows: Rows = {
   note: [{ id: 1, message: 'first', created: '2024-03-01 10:00:00' }, { id: 2, message: 'second', created: '2024-03-02 10:00:00' }]
 }
 
+/** The three ways in which JSON travels, and what they are made of. */
+export const form = { 'content-type': 'application/x-www-form-urlencoded' }
+export const multipart = { 'content-type': 'multipart/form-data; boundary=x' }
+export const field = (text: string, name = 'data') => `--x\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${text}\r\n`
+export const bodyWays = [
+  (json: string) => ({ payload: json, headers: { 'content-type': 'application/json' } }),
+  (json: string) => ({ payload: `data=${encodeURIComponent(json)}`, headers: form }),
+  (json: string) => ({ payload: `${field(json)}--x--\r\n`, headers: multipart })
+]
+
 /** What no refusal may hold. */
 const internals = [
   /SQLITE_[A-Z]|SqliteError|\bER_[A-Z]|ECONN|PostgreSQL|MariaDB|MySQL/,

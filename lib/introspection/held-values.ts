@@ -1,0 +1,38 @@
+import { sql } from 'kysely'
+import type { Handle } from '../query/engine.js'
+import type { ColumnRow, DescribedType } from '../vocabulary/catalog.js'
+import type { StorageName } from '../vocabulary/storage.js'
+
+/** What else the values of a column may be that are not all of the kind that its type names, the nearest first. */
+const wider: Readonly<Partial<Record<StorageName, readonly StorageName[]>>> = {
+  boolean: ['integer', 'bigint', 'number'],
+  integer: ['bigint', 'number'],
+  bigint: ['number'],
+  decimal: ['number'],
+  datetime: ['integer', 'bigint', 'number'],
+  date: ['integer', 'bigint', 'number']
+}
+
+/** The kind that all values of a column are of, with what is lost by that; undefined if there is none. All of its rows are looked at. */
+export async function heldType (handle: Handle, column: ColumnRow, described: DescribedType): Promise<DescribedType | undefined> {
+  if (await holdsOnly(handle, column, described.kind)) return described
+  for (const kind of wider[described.kind] ?? []) {
+    if (!handle.dialect.storage[kind].holds(column.type) || !await holdsOnly(handle, column, kind)) continue
+    return { kind, options: {}, loss: `holds values that are no ${described.kind}, and is read as ${kind}` }
+  }
+  return undefined
+}
+
+/** Whether all values of a column are of a kind, as far as its engine lets others in. */
+export async function holdsOnly ({ db, dialect: { catalog: { fits } } }: Handle, { table, name }: Pick<ColumnRow, 'table' | 'name'>, kind: StorageName): Promise<boolean> {
+  const { [kind]: isOne } = fits
+  if (isOne === undefined) return true
+  const column = sql.ref(name)
+  try {
+    const { rows } = await sql`select 1 from ${sql.table(table)} where ${column} is not null and not (${isOne(column)}) limit 1`.execute(db)
+    return rows.length === 0
+  } catch {
+    // A server may have no time for a large table: then its type is believed.
+    return true
+  }
+}

@@ -1,0 +1,116 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { join, resolve } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { text } from 'node:stream/consumers'
+import type { Result } from 'autocannon'
+import { basic } from '../helper.js'
+import { startWorker } from '../reliability/workers.js'
+import type { LoopDelay } from './busy-app.js'
+import type { Teardown } from './undo.js'
+
+const autocannon = resolve('node_modules/autocannon/autocannon.js')
+
+/** About a millisecond of work: a join, a search, a sort, and a hundred records. */
+const costly = '/api/message/?user__username__ne=nobody&content__like=message%25&ordering=-content&limit=100'
+
+export interface OverloadPlan {
+  readonly folder: string
+  readonly seconds: number
+  /** Each sends its next request as soon as it has an answer. */
+  readonly connections: number
+  readonly slowSenders: number
+  /** Rows that the costly list goes through. */
+  readonly messages: number
+  /** Whether the app has @fastify/under-pressure. */
+  readonly sheds: boolean
+}
+
+export interface OverloadReport {
+  /** Answers with success per second to a single client, which keeps the app busy; less where the app puts some of its requests off. */
+  readonly capacity: number
+  /** Requests per second that the crowd sent. */
+  readonly offered: number
+  /** How often the crowd was answered with each status; `none` if not at all. */
+  readonly crowd: Readonly<Record<string, number>>
+  /** Milliseconds. */
+  readonly crowdP99: number
+  readonly loop: LoopDelay
+  readonly health: Probed
+  readonly others: Probed
+  readonly after: Probed
+}
+
+/** What a client saw that asks from time to time. */
+export interface Probed {
+  readonly statuses: Readonly<Record<string, number>>
+  /** Milliseconds. */
+  readonly p99: number
+}
+
+/** Lets a crowd loose on an app on SQLite, and asks as others do meanwhile. */
+export async function overload (t: Teardown, { folder, seconds, connections, slowSenders, messages, sheds }: OverloadPlan): Promise<OverloadReport> {
+  const app = startWorker<string | LoopDelay>(t, '../endurance/busy-app.ts', join(folder, `${sheds}.db`), String(messages), sheds ? 'sheds' : '')
+  const address = String(await app.next())
+  const measureLoop = async (): Promise<LoopDelay> => { app.send('measure'); return await app.next() as LoopDelay }
+  const alone = await crowd(address, 1, Math.max(1, seconds / 5))
+  const slow = Array.from({ length: slowSenders }, (_, index) => sendSlowly(address, index % 2 === 0))
+  await measureLoop()
+  const during = probing(seconds)
+  const [result, health, others] = await Promise.all([
+    crowd(address, connections, seconds), during(`${address}/health`), during(`${address}/api/message/1/`, { method: 'PUT', body: '{}', headers: { authorization: basic('alice') } })
+  ])
+  const loop = await measureLoop()
+  for (const stop of slow) stop()
+  await wait(500)
+  return {
+    capacity: alone['2xx'] / alone.duration,
+    offered: result.requests.sent / seconds,
+    crowd: { ...Object.fromEntries(Object.entries(result.statusCodeStats ?? {}).map(([status, { count = 0 }]) => [status, count])), none: result.errors },
+    crowdP99: result.latency.p99,
+    loop,
+    health,
+    others,
+    after: await probing(1)(`${address}/api/message/1/`)
+  }
+}
+
+async function crowd (address: string, connections: number, seconds: number): Promise<Result> {
+  return await runAutocannon(['-c', String(connections), '-d', String(seconds), '-t', '30', `${address}${costly}`])
+}
+
+/** In a process of its own, so that it and the clients of this process do not keep each other waiting. */
+export async function runAutocannon (args: readonly string[]): Promise<Result> {
+  const child = spawn(process.execPath, [autocannon, '-j', ...args], { stdio: ['ignore', 'pipe', 'ignore'] })
+  const [printed] = await Promise.all([text(child.stdout), once(child, 'exit')])
+  return JSON.parse(printed) as Result
+}
+
+/** Sends the beginning of a request, and then a byte from time to time. */
+function sendSlowly (address: string, stopsInHeaders: boolean): () => void {
+  const { hostname, port } = new URL(address)
+  const socket = connect(Number(port), hostname)
+  socket.on('error', () => {}).resume()
+  socket.write(stopsInHeaders ? `GET /api/message/ HTTP/1.1\r\nHost: ${hostname}\r\nX-Slow: ` : `PUT /api/message/1/ HTTP/1.1\r\nHost: ${hostname}\r\nContent-Length: 10000\r\n\r\n{"content":"`)
+  const timer = setInterval(() => { socket.write('x') }, 200)
+  return () => {
+    clearInterval(timer)
+    socket.destroy()
+  }
+}
+
+function probing (seconds: number) {
+  return async (url: string, request: RequestInit = {}): Promise<Probed> => {
+    const statuses: Record<string, number> = {}
+    const times: number[] = []
+    for (const end = performance.now() + seconds * 1000; performance.now() < end; await wait(20)) {
+      const start = performance.now()
+      const status = await fetch(url, request).then(async (reply) => { await reply.arrayBuffer(); return String(reply.status) }, () => 'none')
+      times.push(performance.now() - start)
+      statuses[status] = (statuses[status] ?? 0) + 1
+    }
+    times.sort((a, b) => a - b)
+    return { statuses, p99: times[Math.floor(times.length * 0.99)] ?? NaN }
+  }
+}

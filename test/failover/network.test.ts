@@ -1,0 +1,104 @@
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import tap, { test, type Test } from 'tap'
+import { openMariadb } from '../../lib/mariadb.js'
+import { openPostgres } from '../../lib/postgres.js'
+import { requireDatabase } from '../engines/lacks.js'
+import { runSql } from '../engines/sql.js'
+import { waitFor } from '../engines/wait-for.js'
+import { serve } from './serve.js'
+import { seed } from './site.js'
+
+tap.setTimeout(120_000)
+
+const openers = { postgres: openPostgres, mariadb: openMariadb }
+const as = 'alice'
+
+/** A way to a database that can be cut and slowed down. */
+interface Way {
+  readonly url: string
+  /** Passes on what holds a text, and cuts the connection before its answer comes back; how often that was so far. */
+  cutBehind (text: string): () => number
+  /** Milliseconds that everything takes on its way there. */
+  slowDown (milliseconds: number): void
+}
+
+async function openWay (t: Test, to: string): Promise<Way> {
+  const target = new URL(to)
+  let cut: string | undefined
+  let cuts = 0
+  let delay = 0
+  const sockets = new Set<Socket>()
+  const server = createServer((near) => {
+    const far = connect(Number(target.port), target.hostname)
+    for (const [socket, other] of [[near, far], [far, near]] as const) {
+      sockets.add(socket)
+      socket.on('error', () => {}).on('close', () => { other.destroy() })
+    }
+    far.on('data', (chunk) => { near.write(chunk) })
+    near.on('data', async (chunk: Buffer) => {
+      if (delay > 0) await sleep(delay)
+      if (cut !== undefined && chunk.includes(cut)) {
+        cuts++
+        far.removeAllListeners('data').resume()
+        far.write(chunk, () => setTimeout(() => { near.destroy() }, 300))
+      } else far.write(chunk)
+    })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  const url = new URL(to)
+  url.port = String((server.address() as AddressInfo).port)
+  return { url: url.href, cutBehind: (text) => { cut = text; cuts = 0; return () => cuts }, slowDown: (milliseconds) => { delay = milliseconds } }
+}
+
+for (const engine of ['postgres', 'mariadb'] as const) {
+  async function serveBehindWay (t: Test) {
+    const direct = await requireDatabase(t, engine)
+    if (direct === undefined) return undefined
+    await seed(direct)
+    const way = await openWay(t, direct)
+    const db = openers[engine](way.url, { statementTimeout: 500, connections: 2 })
+    return { ...await serve(t, db), way, direct }
+  }
+
+  test(`R-13: ${engine}: a connection that is cut while a write is under way is 503, and the write is not sent again`, async (t) => {
+    const served = await serveBehindWay(t)
+    if (served === undefined) return
+    const { get, post, put, way, direct } = served
+    const created = await post('/api/entry/', { label: 'before' }, { as })
+    t.equal(created.statusCode, 201)
+    const writes = [async () => await post('/api/entry/', { label: 'cut here' }, { as }), async () => await put(String(created.headers.location), { note: 'cut here' }, { as })]
+    for (const write of writes) {
+      const cuts = way.cutBehind('cut here')
+      t.match(await write().then((reply) => ({ ...reply.json(), after: reply.headers['retry-after'] })), { statusCode: 503, code: 'REST_MODELS_UNAVAILABLE', after: '1' })
+      await sleep(500)
+      t.equal(cuts(), 1)
+    }
+    way.cutBehind('never sent')
+    const stored = async () => Number((await runSql(direct, "select count(*) as count from entry where label = 'cut here'"))[0]?.['count'])
+    await waitFor('the server has done what it was sent', async () => await stored() === 1)
+    t.match((await get('/api/entry/?label=before')).json().objects[0].note, /^(cut here)?$/, 'a change is there or not')
+    t.equal((await post('/api/entry/', { label: 'cut here' }, { as })).statusCode, 409, 'whoever repeats a write can find out what became of it')
+    t.equal((await post('/api/entry/', { label: 'after' }, { as })).statusCode, 201)
+  })
+
+  test(`R-14: ${engine}: a network that is slower than a statement may be is 503 in bounded time, and passes`, async (t) => {
+    const served = await serveBehindWay(t)
+    if (served === undefined) return
+    const { get, post, way } = served
+    t.equal((await get('/api/entry/')).statusCode, 200)
+    way.slowDown(3000)
+    const start = performance.now()
+    const replies = await Promise.all([get('/api/entry/'), get('/api/entry/1/'), post('/api/entry/', { label: 'slow' }, { as }), get('/api/entry/?label=x')])
+    const took = performance.now() - start
+    for (const { statusCode, headers } of replies) t.match({ statusCode, after: headers['retry-after'] }, { statusCode: 503, after: '1' })
+    t.ok(took < 15_000, `after ${took} ms`)
+    way.slowDown(0)
+    await waitFor('it goes on', async () => (await post('/api/entry/', { label: 'after' }, { as })).statusCode === 201)
+  })
+}
