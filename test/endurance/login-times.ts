@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { seeded } from '../../benchmarks/random.js'
 import { medianOf } from '../../benchmarks/statistics.js'
 import { basic } from '../helper.js'
@@ -8,9 +9,9 @@ import { runAutocannon } from './overloading.js'
 import { comparePermuted, shuffle } from './permutation-test.js'
 import { inFolder } from './undo.js'
 
-/** npm run login-times [-- --rounds=500 --seed=1]: whether the time of a refused log-in tells what there is of the user, and whether guessing keeps others from reading. */
+/** npm run login-times [-- --rounds=500 --seed=1]: whether the time of a refused log-in tells what there is of the user, and whether guessing keeps others from reading, more than as many reads do. */
 
-const guesses = 400
+const crowd = 400
 
 type Draw = (round: number) => readonly [username: string, password: string]
 
@@ -36,8 +37,8 @@ const random = seeded(seed)
 process.exitCode = await inFolder(async (folder, t) => {
   const { address } = await startServer(t, resolve('dist/examples/site/main.js'), { cwd: folder, env: { DATABASE_URL: `sqlite:${join(folder, 'site.db')}` }, undocumented: 'its times are measured' })
   const times = await measure(address)
-  const { p99, statuses } = await readWhileOthersGuess(address)
-  console.log(`reads while ${guesses} wrong log-ins are under way (${statuses}): p99 ${p99} ms`)
+  await readBeside('reads', address, () => ({}))
+  const p99 = await readBeside('wrong log-ins', address, (number) => ({ method: 'PUT', body: '{}', headers: { authorization: basic('alice', `guess ${number}`) } }))
   const [base, ...others] = names
   console.log(`${rounds} log-ins of each kind in random order (seed ${seed}); ${base}: median ${medianOf(times[base]).toFixed(2)} ms`)
   const verdicts = others.map((kind) => {
@@ -63,18 +64,19 @@ async function measure (address: string): Promise<Record<Kind, number[]>> {
   return times
 }
 
-/** Four hundred guesses at once, and, when they are answered, again, as long as somebody else reads a hundred times a second. */
-async function readWhileOthersGuess (address: string): Promise<{ readonly p99: number, readonly statuses: string }> {
+/** Four hundred requests at once, and, when they are answered, again, as long as somebody else reads a hundred times a second: the p99 of the latter, in milliseconds. */
+async function readBeside (what: string, address: string, requestOf: (number: number) => RequestInit): Promise<number> {
   const url = `${address}/api/message/1/`
   const counts: Record<string, number> = {}
-  const guess = async (number: number): Promise<void> => {
-    const { status } = await fetch(url, { method: 'PUT', body: '{}', headers: { authorization: basic('alice', `guess ${number}`) } })
+  const send = async (number: number): Promise<void> => {
+    const { status } = await fetch(url, requestOf(number))
     counts[status] = (counts[status] ?? 0) + 1
   }
   const done = new AbortController()
   const reading = runAutocannon(['-c', '5', '-R', '100', '-d', '15', url]).finally(() => { done.abort() })
-  while (!done.signal.aborted) await Promise.all(Array.from({ length: guesses }, async (_, number) => await guess(number)))
-  const { latency, '2xx': reads } = await reading
+  while (!done.signal.aborted) await Promise.all([pause(2000), ...Array.from({ length: crowd }, async (_, number) => await send(number))])
+  const { latency: { p99 }, '2xx': reads } = await reading
   const statuses = Object.entries(counts).map(([status, count]) => `${count} x ${status}`).join(', ')
-  return { p99: latency.p99, statuses: `${statuses}; ${reads} reads` }
+  console.log(`${reads} reads while ${crowd} ${what} at a time are under way (${statuses}): p99 ${p99} ms`)
+  return p99
 }
