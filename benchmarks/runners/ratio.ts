@@ -36,6 +36,8 @@ type Turn = Omit<SideResult, 'server' | 'rss'>
 
 /** Requests that are compared before anything is timed. */
 const samples = 20
+/** Enough for what a request runs to be compiled, which on a slow machine a second is not; fewer if they take too many turns. */
+const warmUp = { requests: 12_000, turns: 8 } as const
 /** Functions that are named in a profile. */
 const named = 12
 /** Requests that are built for one run of one server: 40 for each connection. */
@@ -96,13 +98,19 @@ class Contest {
   async run (target = 0): Promise<RatioResult> {
     const { rounds, seconds } = this.#setting.extent
     const turns: [Turn[], Turn[]] = [[], []]
-    for (const side of [0, 1] as const) await this.#turn(side, 1, seconds * 1.5)
+    for (const side of [0, 1] as const) await this.#warmUp(side)
     for (let round = 1; round <= rounds; round++) {
       for (const side of round % 2 === 1 ? [0, 1] as const : [1, 0] as const) turns[side].push(await this.#turn(side, round + 1, seconds))
     }
     const ratio = spreadOf(turns[0].map(({ perSecond }, index) => perSecond / (turns[1][index]?.perSecond ?? NaN)))
     const sides = [await this.#result(0, turns[0]), await this.#result(1, turns[1])] as const
     return { ratio, sides, profiles: ratio.median < target ? [await this.#profile(0), await this.#profile(1)] : undefined }
+  }
+
+  async #warmUp (side: 0 | 1): Promise<void> {
+    const { seconds } = this.#setting.extent
+    let answered = 0
+    for (let turn = 0; turn < warmUp.turns && answered < warmUp.requests; turn++) answered += (await this.#turn(side, 1, seconds)).perSecond * seconds
   }
 
   async #profile (side: 0 | 1): Promise<readonly Share[]> {
