@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Test } from 'tap'
 
 /** A Node process that serves HTTP, and what it has printed so far. */
@@ -19,6 +20,9 @@ export function requireSound (child: ChildProcess, script: string, printed = () 
   child.once('close', (code) => { if (code === 1) throw new Error(`${script} has failed: ${printed()}`) })
 }
 
+/** Milliseconds in which Fastify, after it has said that it listens, looks up other addresses of its host: it throws if it is closed meanwhile. */
+const settling = 500
+
 /** More than this of what a server prints is not kept. */
 const most = 2 ** 20
 
@@ -34,18 +38,22 @@ interface ServerOptions {
 export async function startServer (t: Pick<Test, 'teardown'>, script: string, { args = [], cwd, env = {}, undocumented }: ServerOptions): Promise<ServerProcess> {
   const child = spawn(process.execPath, [...undocumented === undefined ? checked : [], script, ...args], { cwd, env: { PATH: process.env['PATH'], PORT: '0', ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   let printed = ''
+  let settled: Promise<void> | undefined
   const listening = new Promise<string>((resolve, reject) => {
     const read = (chunk: Buffer): void => {
       if (printed.length > most) return
       printed += chunk.toString()
       const address = /http:\/\/127\.0\.0\.1:\d+/.exec(printed)?.[0]
-      if (address !== undefined) resolve(address)
+      if (address === undefined) return
+      settled ??= pause(settling)
+      resolve(address)
     }
     child.stdout.on('data', read)
     child.stderr.on('data', read)
     child.once('exit', (code) => reject(new Error(`${script} ended with ${code}:\n${printed}`)))
   })
   const stop = async (): Promise<number | null> => {
+    await settled
     if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
     const exit = once(child, 'exit')
     child.kill('SIGTERM')
