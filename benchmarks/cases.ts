@@ -60,7 +60,7 @@ const isOld = Number.parseInt(process.versions.node) < 22
 /** By profiles of 45,000 to 70,000 requests on each side, functions of their own time compared one by one. */
 const writes = 'on SQLite the statements take what they take by hand; each field is named and checked (3 µs), the credentials are kept as a digest (3.5 µs), and hooks and steps that may wait take the rest (some 8 µs)'
 const reads = 'steps that may wait, and judging path and query (2 µs); on a server also the deadline of each statement and what closes a connection that breaks'
-const lists = 'rows cost less than by hand on Node 20, where better-sqlite3 12 gives a hundred of them as arrays in 46 µs and as objects in 76 µs, and the same on Node 24 with version 13 (24 and 25 µs); but records have to be made of arrays (3 to 5 µs), and judging, planning and linking takes 5 to 10 µs for each request, which weighs more the shorter the list is'
+const lists = 'what takes most (rows, sockets, serializing) takes no more on SQLite than by hand, as the profile shows; what ours takes more is spread over many functions that take little: judging and planning the query, making records of arrays (3 to 5 µs a hundred), linking'
 
 /** What is measured. */
 export const cases = [
