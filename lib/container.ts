@@ -27,7 +27,7 @@ export function openContainer (registrations: readonly Registration[], options: 
     const reader = await openEngine(readDb, 'reader')
     for (const handle of new Set([db, readDb])) requireTables(await readTables(handle), modelsOf(registrations), engine.dialect)
     isolate(scope, allowedOrigins)
-    const first = turnHooks(engine)
+    const first = { open: turnHooks(engine), guarded: turnHooks(engine) }
     const passwords = await Passwords.create()
     const authenticateBy = authenticators({ db, passwords, credentials: await readCredentials(scope) })
     const setting = {
@@ -65,7 +65,7 @@ function isolate (scope: FastifyInstance, allowedOrigins: readonly string[]): vo
   scope.addHook('onRequest', browserGuard(allowedOrigins))
 }
 
-/** What comes before requests that may cost something, where the engine does its work in this process. */
+/** What comes before requests that may cost something, where the engine does its work in this process; those of two calls do not wait for each other. */
 function turnHooks ({ dialect }: Engine): readonly preHandlerHookHandler[] {
   if (!dialect.isEmbedded) return []
   const turns = new Turns()

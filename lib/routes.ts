@@ -8,7 +8,7 @@ import { create, list, read, refuseMethod, remove, update, type Handler } from '
 import { documentedAs, sharesPartsOf, undocumented } from './openapi/transform.js'
 import { policyHooks } from './policy/guard.js'
 import { recordHook } from './policy/owner.js'
-import type { Authenticate, Operation } from './policy/policy.js'
+import type { Authenticate, Operation, Policy } from './policy/policy.js'
 import type { Resource } from './resource.js'
 
 /** A route: the policy is applied to all rows alike. */
@@ -44,15 +44,14 @@ const paths = {
 /** What stands before the handlers. */
 interface Guards {
   readonly authenticate: Authenticate
-  /** Before a policy is asked, unless it lets nobody in. */
-  readonly first: readonly preHandlerHookHandler[]
+  /** Before an operation that is open, and before a policy is asked, unless it lets nobody in. */
+  readonly first: Readonly<Record<'open' | 'guarded', readonly preHandlerHookHandler[]>>
 }
 
 /** Adds the routes of a resource below the scope's prefix. */
 export function addRoutes (scope: FastifyInstance, resource: Resource, { authenticate, first }: Guards): void {
   const { registration: { name, policy, config } } = resource
-  const guardsOf = (operation: Operation): Hooks =>
-    [...policy.closed?.includes(operation) === true ? [] : first, ...policyHooks(policy, authenticate, operation)]
+  const guardsOf = (operation: Operation): Hooks => [...firstOf(policy, operation, first), ...policyHooks(policy, authenticate, operation)]
   for (const [operation, row] of Object.entries<RouteRow>(routeTable)) {
     const handler = row.handler(resource)
     const preHandler = guardsOf(operation as Operation)
@@ -75,6 +74,11 @@ export function addRoutes (scope: FastifyInstance, resource: Resource, { authent
       config: { ...config, ...sharesPartsOf(resource) }
     })
   }
+}
+
+function firstOf ({ open, closed }: Policy, operation: Operation, first: Guards['first']): Guards['first']['open'] {
+  if (open.includes(operation)) return first.open
+  return closed?.includes(operation) === true ? [] : first.guarded
 }
 
 type Hooks = Array<preHandlerHookHandler | preHandlerAsyncHookHandler>

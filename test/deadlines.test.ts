@@ -4,10 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { test, type Test } from 'tap'
+import type { Policy } from '../lib/index.js'
 import { Turns } from '../lib/turns.js'
 import { boundedSite } from './bounded.js'
 import { engine } from './database.js'
-import { buildApp, registerSite, type BuildOptions, type Rows, type TestApp } from './helper.js'
+import { buildApp, Message, registerSite, type BuildOptions, type Rows, type TestApp } from './helper.js'
 
 /** Texts, in SQLite as long as a body may be, and patterns that are tried at each of their characters: a minute of work, and more. The servers look at the time between two rows only. */
 const [count, length] = engine === 'sqlite' ? [30, 2 ** 20 - 100] : [100, 2 ** 14]
@@ -74,13 +75,41 @@ test('R-22: a crowd of costly lists lets others in between, and each goes on in 
   t.ok(longest > 0 && longest < Math.max(took * 0.7, 100), `of ${took} ms, the event loop was held for ${longest} ms at a time`)
 })
 
+test('D-96: whoever needs no credentials does not wait behind a crowd whose credentials are checked', { skip: engine !== 'sqlite' && 'turns are for an engine in the process' }, async (t) => {
+  const slow: Policy = {
+    open: ['list', 'read'],
+    permits: () => true,
+    authenticator: () => async () => {
+      holdUp(5)
+      return null
+    }
+  }
+  const { get, put } = await buildApp(t, { rows: { message: [{ id: 1, user_id: 2, content: 'x', pub_date: '2024-01-01 00:00:00' }] }, register: (registry) => { registry.register(Message, { auth: slow }) } })
+  const answered: number[] = []
+  const crowd = Array.from({ length: 100 }, async () => {
+    const { statusCode } = await put('/api/message/1/', {})
+    answered.push(statusCode)
+  })
+  while (answered.length === 0) await sleep(1)
+  const before = answered.length
+  t.equal((await get('/api/message/1/')).statusCode, 200)
+  const meanwhile = answered.length - before
+  t.ok(meanwhile < 30, `${meanwhile} of ${100 - before} that came before the read were refused before it was answered`)
+  await Promise.all(crowd)
+  t.same([...new Set(answered)], [401])
+})
+
+function holdUp (milliseconds: number): void {
+  for (const end = performance.now() + milliseconds; performance.now() < end;);
+}
+
 const from = (isGone: boolean) => ({ raw: { socket: { destroyed: isGone } } }) as FastifyRequest
 
 test('D-96: whoever has gone while others had their turns is not served', async (t) => {
   const turns = new Turns()
   const served: string[] = []
   const enter = (name: string, isGone: boolean) => { turns.enter(from(isGone), (failure?: Error) => { served.push(`${name} ${failure === undefined}`) }) }
-  turns.enter(from(false), () => { for (const end = performance.now() + 30; performance.now() < end;); })
+  turns.enter(from(false), () => { holdUp(30) })
   enter('a', true)
   enter('b', false)
   await sleep(50)
@@ -94,7 +123,7 @@ test('D-96: whoever waits for a turn for two seconds is told to come back', asyn
     turns.enter(from(false), (failure?: Error) => {
       order.push(failure === undefined ? name : `${name} late`)
       if (name === 'c') t.match(failure, { code: 'REST_MODELS_UNAVAILABLE', statusCode: 503, headers: { 'retry-after': '1' } })
-      for (const end = performance.now() + milliseconds; performance.now() < end;);
+      holdUp(milliseconds)
     })
   }
   enter('a', 30)
@@ -112,13 +141,12 @@ test('D-96: whoever waits is served in turn also while what the host does itself
   const turns = new Turns()
   const served: string[] = []
   const enter = (name: string) => { turns.enter(from(false), (failure?: Error) => { served.push(failure === undefined ? name : `${name} late`) }) }
-  const holdUp = () => { for (const end = performance.now() + 30; performance.now() < end;); }
   const names = Array.from({ length: 10 }, (_, index) => `${index}`)
-  turns.enter(from(false), holdUp)
+  turns.enter(from(false), () => { holdUp(30) })
   for (const name of names) {
     enter(name)
     const nextTurn = sleep(1)
-    holdUp()
+    holdUp(30)
     await nextTurn
   }
   t.ok(served.length > 5, `${served.length} of 10 were served in 10 turns`)
