@@ -103,6 +103,12 @@ class SyncRoad implements DirectRoad {
 }
 
 function keep (prepare: Prepare): Prepare {
-  const statements = new LRUCache<string, Statement>({ max: maxStatements, memoMethod: prepare })
-  return (sql) => statements.memo(sql)
+  const statements = new LRUCache<string, Statement>({ max: maxStatements })
+  return (sql) => {
+    const kept = statements.get(sql)
+    if (kept !== undefined) return kept
+    const prepared = prepare(sql)
+    statements.set(sql, prepared)
+    return prepared
+  }
 }

@@ -9,17 +9,17 @@ const kCredentials = Symbol('rest-models.credentials')
  * rejects, since a rejection without an Error lets a request in or hangs it, and its challenge carries a charset that
  * the service document's does not have.
  */
-export async function readCredentials (scope: FastifyInstance): Promise<(request: FastifyRequest, reply: FastifyReply) => Promise<Credentials | undefined>> {
-  scope.decorateRequest(kCredentials, null)
+export async function readCredentials (scope: FastifyInstance): Promise<(request: FastifyRequest, reply: FastifyReply) => Credentials | undefined> {
+  scope.decorateRequest(kCredentials, undefined)
   await scope.register(basicAuth, {
     validate: (username, password, request, _reply, done) => {
       request.setDecorator(kCredentials, { username, password })
       done()
     }
   })
-  return (request, reply) => new Promise((resolve) => {
-    scope.basicAuth(request, reply, (error) => {
-      resolve(error === undefined ? request.getDecorator<Credentials>(kCredentials) : undefined)
-    })
-  })
+  return (request, reply) => {
+    // The plugin goes on at once, as `validate` does.
+    scope.basicAuth(request, reply, () => {})
+    return request.getDecorator<Credentials | undefined>(kCredentials)
+  }
 }

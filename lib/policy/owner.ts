@@ -2,7 +2,8 @@ import type { FastifyRequest } from 'fastify'
 import { errors } from '../errors.js'
 import { decode } from '../model/column.js'
 import { planKey } from '../plan/plan-key.js'
-import type { Engine, Row } from '../query/engine.js'
+import type { Engine, Outcome, Row } from '../query/engine.js'
+import type { Soon } from '../query/insist.js'
 import { run } from '../query/run.js'
 import type { WriteTarget } from '../query/write.js'
 import type { Stored } from '../vocabulary/storage.js'
@@ -22,7 +23,7 @@ export function storedOf (request: FastifyRequest): Row {
 export function recordHook (engine: Engine, target: WriteTarget): (request: FastifyRequest) => Promise<void> {
   return async (request) => {
     const { id } = request.params as { readonly id: string }
-    const row = await readStored(engine, target, planKey(target.shape.model, id))
+    const { row } = await readStored(engine, target, planKey(target.shape.model, id))
     if (row === undefined) throw new errors.RecordNotFound()
     if (!isOwn(engine, row, { target, user: userOf(request) })) throw new errors.Forbidden()
     request.setDecorator(kStored, row)
@@ -36,7 +37,7 @@ export function recordHook (engine: Engine, target: WriteTarget): (request: Fast
  *   REST_MODELS_CONSTRAINT (409) if it is as it was, since a trigger of the database keeps it so
  */
 export async function explainLost (engine: Engine, target: WriteTarget, { id, user }: Claim): Promise<Error> {
-  const row = await readStored(engine, target, id)
+  const { row } = await readStored(engine, target, id)
   if (row === undefined) return new errors.RecordNotFound()
   return isOwn(engine, row, { target, user }) ? new errors.Constraint() : new errors.Forbidden()
 }
@@ -47,9 +48,8 @@ interface Claim {
   readonly user: PolicyUser | null
 }
 
-async function readStored (engine: Engine, { statements }: WriteTarget, id: RecordKey): Promise<Row | undefined> {
-  const { row } = await run(engine, statements.stored(id))
-  return row
+function readStored (engine: Engine, { statements }: WriteTarget, id: RecordKey): Soon<Outcome> {
+  return run(engine, statements.stored(id))
 }
 
 function isOwn ({ dialect }: Engine, row: Row, { target, user }: { readonly target: WriteTarget, readonly user: PolicyUser | null }): boolean {

@@ -4,7 +4,7 @@ import { hash, verify } from '@node-rs/argon2'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
 import { errors, withRetryAfter } from '../errors.js'
-import { isSecret } from '../model/column.js'
+import { isSecret, type Column } from '../model/column.js'
 import type { WritePlan } from '../plan/plan-write.js'
 import { maxPasswordBytes } from '../vocabulary/field-kinds.js'
 
@@ -64,9 +64,12 @@ export class Passwords {
    *
    * @throws REST_MODELS_TOO_MANY_LOGINS (429) as {@link matches}
    */
-  async hashIn (plan: WritePlan): Promise<WritePlan> {
+  hashIn (plan: WritePlan): WritePlan | Promise<WritePlan> {
     const secrets = [...plan.keys()].filter(isSecret)
-    if (secrets.length === 0) return plan
+    return secrets.length === 0 ? plan : this.#hashThese(secrets, plan)
+  }
+
+  async #hashThese (secrets: readonly Column[], plan: WritePlan): Promise<WritePlan> {
     const hashed = new Map(plan)
     for (const column of secrets) {
       const value = plan.get(column)
@@ -80,12 +83,15 @@ export class Passwords {
    *
    * @throws REST_MODELS_TOO_MANY_LOGINS (429) with Retry-After if too many checks are waiting
    */
-  async matches ({ username, password }: Credentials, { stored, verify }: StoredPassword): Promise<boolean> {
+  matches ({ username, password }: Credentials, { stored, verify }: StoredPassword): boolean | Promise<boolean> {
     // Half a surrogate pair is no UTF-8, in which another text may be the same.
     if (Buffer.byteLength(password) > maxPasswordBytes || !password.isWellFormed()) return false
     const parts = JSON.stringify([username, password, stored, this.#numberOf(verify)])
     const name = digest('sha256', this.#key + parts, 'base64')
-    if (this.#remembered.get(name) === true) return true
+    return this.#remembered.get(name) === true || this.#check(name, password, { stored, verify })
+  }
+
+  async #check (name: string, password: string, { stored, verify }: StoredPassword): Promise<boolean> {
     const matches = await this.#once(name, async () => await this.#compare(password, stored, verify))
     if (matches) this.#remembered.set(name, true)
     return matches

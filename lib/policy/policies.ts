@@ -47,7 +47,7 @@ export function userAuth<M extends Model> (users: M, options: UserAuthOptions<Fi
     authenticator: ({ db, credentials, passwords }) => {
       const findUser = compileFindUser(db, users, columns)
       return async (request, reply) => {
-        const given = await credentials(request, reply)
+        const given = credentials(request, reply)
         if (given === undefined) return null
         const user = await findUser(given.username)
         // An inactive user's password is not looked at, since one that matched would be remembered and so answered sooner.

@@ -36,7 +36,7 @@ export interface SecurityScheme {
 export interface PolicySetting {
   readonly db: AnyKysely
   /** The HTTP Basic credentials of a request; undefined if it has none that are well-formed. */
-  readonly credentials: (request: FastifyRequest, reply: FastifyReply) => Promise<Credentials | undefined>
+  readonly credentials: (request: FastifyRequest, reply: FastifyReply) => Credentials | undefined
   readonly passwords: Passwords
 }
 

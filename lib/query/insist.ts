@@ -58,7 +58,7 @@ function attempt<Result> (dialect: Dialect, isRead: boolean, work: Work<Result>)
 }
 
 /** What is done, or, if it fails at once or later, what is made of the failure. */
-function unless<Result> (onFailure: (failure: unknown) => Soon<Result>, act: () => Soon<Result>): Soon<Result> {
+export function unless<Result> (onFailure: (failure: unknown) => Soon<Result>, act: () => Soon<Result>): Soon<Result> {
   try {
     const result = act()
     return result instanceof Promise ? result.catch(onFailure) : result

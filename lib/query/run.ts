@@ -1,7 +1,7 @@
 import { CompiledQuery, type DatabaseConnection, type QueryResult } from 'kysely'
 import type { Stored } from '../vocabulary/storage.js'
 import type { ArrayRows, DirectRoad, Handle, Outcome, Row } from './engine.js'
-import { insist, StatementFailure, type Soon } from './insist.js'
+import { insist, StatementFailure, unless, type Soon } from './insist.js'
 
 const begin = CompiledQuery.raw('begin')
 const commit = CompiledQuery.raw('commit')
@@ -43,13 +43,12 @@ export function runArrays (engine: Handle, query: CompiledQuery, keys: readonly 
  *
  * @throws as {@link run}
  */
-export async function search<Searched extends Handle, Result> (engine: Searched, searchOn: (engine: Searched) => Soon<Result>): Promise<Result> {
-  try {
-    return await searchOn(engine)
-  } catch (failure) {
+export function search<Searched extends Handle, Result> (engine: Searched, searchOn: (engine: Searched) => Soon<Result>): Soon<Result> {
+  const searchAgain = (failure: unknown): Soon<Result> => {
     if (!(failure instanceof StatementFailure) || failure.kind !== 'incomparable') throw failure
-    return await searchOn({ ...engine, dialect: { ...engine.dialect, seeksByCollation: false } })
+    return searchOn({ ...engine, dialect: { ...engine.dialect, seeksByCollation: false } })
   }
+  return unless(searchAgain, () => searchOn(engine))
 }
 
 /**

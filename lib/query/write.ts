@@ -5,7 +5,7 @@ import type { Stored } from '../vocabulary/storage.js'
 import type { RecordKey } from '../vocabulary/values.js'
 import type { Engine, Outcome, Row } from './engine.js'
 import { explainFailure } from './explain-failure.js'
-import { StatementFailure, type Soon } from './insist.js'
+import { StatementFailure, unless, type Soon } from './insist.js'
 import { run, runTogether } from './run.js'
 import { updateStatement, type Statements, type StatementShape } from './statements.js'
 
@@ -76,11 +76,10 @@ interface Written {
   readonly id?: RecordKey
 }
 
-async function write (engine: Engine, written: Written, execute: () => Soon<Outcome>): Promise<Outcome> {
-  try {
-    return await execute()
-  } catch (failure) {
+function write (engine: Engine, written: Written, execute: () => Soon<Outcome>): Soon<Outcome> {
+  const explain = async (failure: unknown): Promise<never> => {
     if (!(failure instanceof StatementFailure)) throw failure
     throw await explainFailure(engine, { ...written, model: written.shape.model, failure })
   }
+  return unless(explain, execute)
 }
