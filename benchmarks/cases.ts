@@ -58,7 +58,7 @@ const sqliteOnly = { engines: ['sqlite'] } as const
 const isOld = Number.parseInt(process.versions.node) < 22
 
 /** By profiles, functions of their own time compared one by one; of writes by `perf`, of native code and the kernel as well, and system calls counted. */
-const writes = 'on SQLite both make the same system calls (9.5 pwrite64 and 6.0 fcntl for a create); what an update takes more (47 of 123 µs) is native code of Node that JavaScript calls (23), compiled JavaScript (12), the kernel, above all to wake a load generator that has less to do (8), allocation (3), and SQLite, which reads more columns (3): no function takes more than 1.6 µs. It is spent on naming and checking each field, the digest of the credentials (4), hooks and steps that may wait'
+const writes = 'on SQLite both make the same system calls (9.5 pwrite64 and 6.0 fcntl for a create); what an update takes more (49 of 125 µs) is native code of Node that JavaScript calls (23), compiled JavaScript (12), the kernel, above all to wake a load generator that has less to do (8), allocation (3), and SQLite, which reads more columns (3): no function outside the kernel takes more than 1.6 µs. It is spent on naming and checking each field, the digest of the credentials (4), hooks and steps that may wait'
 const reads = 'steps that may wait, and judging path and query (2 µs); on a server also the deadline of each statement and what closes a connection that breaks'
 const lists = 'what takes most (rows, sockets, serializing) takes no more on SQLite than by hand, as the profile shows; what ours takes more is spread over many functions that take little: judging and planning the query, making records of arrays (3 to 5 µs a hundred), linking'
 
