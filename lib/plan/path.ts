@@ -47,7 +47,7 @@ export function permittedPath (access: Access, names: readonly string[], closed:
   const path = followPath(access.model, names)
   if (path === undefined) return undefined
   if (path.joins.some(({ target }) => closed.has(target()))) return undefined
-  return access.opened.has(pathName(path)) || isOpen(access, path) ? path : undefined
+  return isOpen(access, path) || access.opened.has(pathName(path)) ? path : undefined
 }
 
 function isOpen (access: Access, { joins, column }: Path): boolean {

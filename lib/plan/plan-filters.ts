@@ -86,7 +86,7 @@ function requireFewer (filters: readonly WrittenFilter[], most: number): void {
 /** `user=1&user_id=1` says one thing twice; `user=1&user_id=2` contradicts itself, and must not match both. */
 function toCondition ({ given, alias, column, operator }: Spelled): PlannedCondition {
   const [values = []] = given.values()
-  const wrong = [...given].find(([, others]) => !isDeepStrictEqual(new Set(others), new Set(values)))
+  const wrong = [...given].slice(1).find(([, others]) => !isDeepStrictEqual(new Set(others), new Set(values)))
   if (wrong !== undefined) {
     const [field] = wrong
     throw withDetails(new errors.InvalidValue(field), [{ field, message: 'contradicts another spelling of its name' }])
