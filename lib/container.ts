@@ -2,6 +2,7 @@ import type { FastifyInstance, preHandlerHookHandler } from 'fastify'
 import { checkCompiler } from '../schemas/check.js'
 import { compileAccess, reachableModels } from './access.js'
 import { errors } from './errors.js'
+import { Flush } from './flush.js'
 import type { CheckedOptions } from './options.js'
 import { browserGuard } from './policy/browser-guard.js'
 import { readCredentials } from './policy/credentials.js'
@@ -28,6 +29,7 @@ export function openContainer (registrations: readonly Registration[], options: 
     for (const handle of new Set([db, readDb])) requireTables(await readTables(handle), modelsOf(registrations), engine.dialect)
     isolate(scope, allowedOrigins)
     const first = { open: turnHooks(engine), guarded: turnHooks(engine) }
+    const flush = new Flush()
     const passwords = await Passwords.create()
     const authenticateBy = authenticators({ db, passwords, credentials: await readCredentials(scope) })
     const setting = {
@@ -36,7 +38,7 @@ export function openContainer (registrations: readonly Registration[], options: 
     for (const registration of registrations) {
       warnOfExposure(scope.log, registration, registrations)
       const resource = compileResource(registration, setting)
-      addRoutes(scope, resource, { authenticate: authenticateBy(registration.policy), first })
+      addRoutes(scope, resource, { authenticate: authenticateBy(registration.policy), first, flush })
       note(resource)
     }
   }

@@ -4,6 +4,7 @@ import { emptySchema } from '../schemas/empty.js'
 import { errorSchema } from '../schemas/error.js'
 import { keySchema } from '../schemas/key.js'
 import { envelopeSchema } from '../schemas/list.js'
+import type { Flush } from './flush.js'
 import { create, list, read, refuseMethod, remove, update, type Handler } from './handlers.js'
 import { documentedAs, sharesPartsOf, undocumented } from './openapi/transform.js'
 import { policyHooks } from './policy/guard.js'
@@ -41,15 +42,16 @@ const paths = {
   record: { suffix: '/:id/', allowed: 'GET, HEAD, PUT, DELETE', judgedAs: 'update', others: ['POST', 'PATCH'] }
 } as const satisfies Record<RouteRow['path'], { suffix: string, allowed: string, judgedAs: Operation, others: HTTPMethods[] }>
 
-/** What stands before the handlers. */
+/** What stands before and behind the handlers. */
 interface Guards {
   readonly authenticate: Authenticate
   /** Before an operation that is open, and before a policy is asked, unless it lets nobody in. */
   readonly first: Readonly<Record<'open' | 'guarded', readonly preHandlerHookHandler[]>>
+  readonly flush: Flush
 }
 
 /** Adds the routes of a resource below the scope's prefix. */
-export function addRoutes (scope: FastifyInstance, resource: Resource, { authenticate, first }: Guards): void {
+export function addRoutes (scope: FastifyInstance, resource: Resource, { authenticate, first, flush }: Guards): void {
   const { registration: { name, policy, config } } = resource
   const guardsOf = (operation: Operation): Hooks => [...firstOf(policy, operation, first), ...policyHooks(policy, authenticate, operation)]
   for (const [operation, row] of Object.entries<RouteRow>(routeTable)) {
@@ -58,7 +60,11 @@ export function addRoutes (scope: FastifyInstance, resource: Resource, { authent
     if (row.needsRecord) preHandler.push(recordHook(resource.engine, resource.write))
     addRoute(scope, `/${name}${paths[row.path].suffix}`, {
       method: row.method,
-      handler: (request, reply) => handler(request, reply.code(row.status)),
+      handler: async (request, reply) => {
+        const answer = await handler(request, reply.code(row.status))
+        await flush.wait()
+        return answer
+      },
       preHandler,
       schema: schemaOf(row, resource),
       config: { ...documentedAs(resource, operation as Operation), ...config }

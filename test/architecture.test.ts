@@ -30,9 +30,10 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   resource: ['type registration', 'type access', 'schemas', 'type policy', 'response', 'query', 'plan', 'model', 'type vocabulary', 'errors'],
   openapi: ['type resource', 'schemas', 'policy', 'plan', 'model', 'type vocabulary', 'errors'],
   handlers: ['type resource', 'policy', 'response', 'query', 'plan', 'request', 'model', 'vocabulary', 'errors'],
-  routes: ['type resource', 'handlers', 'openapi', 'schemas', 'response', 'policy', 'errors'],
+  flush: [],
+  routes: ['type resource', 'type flush', 'handlers', 'openapi', 'schemas', 'response', 'policy', 'errors'],
   turns: ['errors'],
-  container: ['type registration', 'type options', 'access', 'warnings', 'turns', 'resource', 'routes', 'tables', 'schemas', 'policy', 'response', 'query', 'model', 'errors'],
+  container: ['type registration', 'type options', 'access', 'warnings', 'turns', 'flush', 'resource', 'routes', 'tables', 'schemas', 'policy', 'response', 'query', 'model', 'errors'],
   registry: ['type options', 'registration', 'container', 'type resource', 'type model', 'errors'],
   index: ['options', 'registry', 'type registration', 'tables', 'policy', 'type query', 'type plan', 'model', 'type vocabulary', 'errors'],
 
