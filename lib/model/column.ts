@@ -2,7 +2,7 @@ import { errors } from '../errors.js'
 import type { Dialect } from '../vocabulary/dialects.js'
 import type { FieldKindRow } from '../vocabulary/field-kind-row.js'
 import { fieldKinds } from '../vocabulary/field-kinds.js'
-import type { Storage, Stored } from '../vocabulary/storage.js'
+import { asIs, type Storage, type Stored } from '../vocabulary/storage.js'
 import type { Json } from '../vocabulary/values.js'
 import { keyName, type Column, type Field, type ForeignKeyColumn, type ForeignKeyField, type Model } from './model.js'
 
@@ -83,4 +83,9 @@ export function encode (column: Column, value: Json, dialect: Dialect): Stored {
 /** The value of the column for what a driver gave. */
 export function decode (column: Column, stored: Stored, dialect: Dialect): Json {
   return stored === null ? null : storageOf(column, dialect).decode(stored, column.options)
+}
+
+/** {@link decode} for one column; undefined if what a driver gives is the value. */
+export function decoderOf (column: Column, dialect: Dialect): ((stored: Stored) => Json) | undefined {
+  return storageOf(column, dialect).decode === asIs.decode ? undefined : (stored) => decode(column, stored, dialect)
 }

@@ -1,4 +1,4 @@
-import { decode, storageOf, type Column } from '../model/column.js'
+import { decode, decoderOf, type Column } from '../model/column.js'
 import type { Row } from '../query/engine.js'
 import type { Dialect } from '../vocabulary/dialects.js'
 import type { Stored } from '../vocabulary/storage.js'
@@ -23,16 +23,20 @@ export function valueOf (column: Column, row: Row, dialect: Dialect): Json | und
   return stored === undefined ? undefined : decode(column, stored, dialect)
 }
 
-/** What makes records of rows without keys, whose values are in the order of the columns. */
-export function recordMaker (columns: readonly Column[], dialect: Dialect): (values: readonly Stored[]) => ModelRecord {
-  const fields = columns.map((column) => ({ key: column.key, options: column.options, storage: storageOf(column, dialect) }))
-  return (values) => {
-    const record: Record<string, Json> = {}
-    let index = 0
-    for (const { key, options, storage } of fields) {
-      const stored = values[index++] as Stored
-      record[key] = stored === null ? null : storage.decode(stored, options)
-    }
-    return record
-  }
+type RecordMaker = (values: readonly Stored[]) => ModelRecord
+
+/**
+ * Makes what makes records of rows without keys, whose values are in the order of the columns. It is compiled, as
+ * serializers are: an object literal takes a fifth of the time of a loop that adds one key after the other.
+ */
+export function recordMaker (columns: readonly Column[], dialect: Dialect): RecordMaker {
+  const decoders = columns.map((column) => decoderOf(column, dialect))
+  const properties = columns.map(({ key }, index) => {
+    const value = `values[${index}]`
+    return `${JSON.stringify(key)}: ${decoders[index] === undefined ? value : `decode${index}(${value})`}`
+  })
+  const names = decoders.map((_, index) => `decode${index}`)
+  // eslint-disable-next-line no-new-func -- the keys, which are quoted, are all that comes from elsewhere
+  const compile = new Function(`[${names.join()}]`, `return (values) => ({ ${properties.join()} })`) as (given: typeof decoders) => RecordMaker
+  return compile(decoders)
 }

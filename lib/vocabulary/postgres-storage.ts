@@ -15,11 +15,13 @@ function decodeBoolean (stored: Stored): boolean {
   throw new TypeError('The driver gives booleans as something else')
 }
 
+const plain = /^\d{4,}-\d\d-\d\d(?: \d\d:\d\d:\d\d)?$/
 const written = /^\d{4,}-\d\d-\d\d( \d\d:\d\d:\d\d)?/
 
 /** A moment as `to_char` would write it, from the text that the server sends: without a fraction or an era, and null if it is infinite. */
 function decodeWritten (stored: Stored): string | null {
   const text = String(stored)
+  if (plain.test(text)) return text
   const [found] = written.exec(text) ?? []
   if (found !== undefined) return found
   if (text.endsWith('infinity')) return null
