@@ -87,5 +87,6 @@ export function decode (column: Column, stored: Stored, dialect: Dialect): Json 
 
 /** {@link decode} for one column; undefined if what a driver gives is the value. */
 export function decoderOf (column: Column, dialect: Dialect): ((stored: Stored) => Json) | undefined {
-  return storageOf(column, dialect).decode === asIs.decode ? undefined : (stored) => decode(column, stored, dialect)
+  const { decode } = storageOf(column, dialect)
+  return decode === asIs.decode ? undefined : (stored) => stored === null ? null : decode(stored, column.options)
 }

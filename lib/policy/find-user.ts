@@ -1,10 +1,11 @@
 import { decode, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
-import { readHandle, type AnyKysely, type Row } from '../query/engine.js'
+import { readHandle, type AnyKysely, type Outcome, type Row } from '../query/engine.js'
+import type { Soon } from '../query/insist.js'
 import { run, search } from '../query/run.js'
 import { conditionSql } from '../query/condition.js'
 import { selection } from '../query/selection.js'
-import { placeholder } from '../query/statements.js'
+import { placeholder, withParameters } from '../query/statements.js'
 import type { Dialect } from '../vocabulary/dialects.js'
 import type { Stored } from '../vocabulary/storage.js'
 import type { Json, RecordKey } from '../vocabulary/values.js'
@@ -27,27 +28,32 @@ export interface FoundUser extends PolicyUser {
 }
 
 /** Finds a user by exact name; of several the one with the lowest id. Read anew for each request, so that a change counts at once. */
-export function compileFindUser (handle: AnyKysely, users: Model, columns: UserColumns): (username: string) => Promise<FoundUser | undefined> {
+export function compileFindUser (handle: AnyKysely, users: Model, columns: UserColumns): (username: string) => Soon<FoundUser | undefined> {
   const engine = readHandle(handle)
-  const { dialect } = engine
   const { columns: [primaryKey] } = users
-  const wanted = [primaryKey, ...Object.values(columns)].filter((column) => column !== undefined)
+  const wanted = [primaryKey, columns.password, columns.active, columns.admin].filter((column) => column !== undefined)
   const compile = (dialect: Dialect) => {
     const isNamed = conditionSql({ column: columns.username, operator: 'eq', values: [placeholder] }, dialect)
     return engine.db.selectFrom(users.table).select(selection(wanted, dialect)).where(isNamed).orderBy(primaryKey.name).compile()
   }
-  const compiled = compile(dialect)
-  const valueOf = (row: Row, column: Column | undefined): Json => column ? decode(column, row[column.key] as Stored, dialect) : null
-  return async (username) => {
-    const { row } = await search(engine, (other) => {
-      const statement = other.dialect === dialect ? compiled : compile(other.dialect)
-      return run(other, { ...statement, parameters: statement.parameters.map(() => username) })
+  const compiled = compile(engine.dialect)
+  const toUser = userMaker(primaryKey, columns, engine.dialect)
+  const userOf = ({ row }: Outcome): FoundUser | undefined => row && toUser(row)
+  return (username) => {
+    const found = search(engine, (other) => {
+      const statement = other === engine ? compiled : compile(other.dialect)
+      return run(other, withParameters(statement)(...statement.parameters.map(() => username)))
     })
-    return row && {
-      id: valueOf(row, primaryKey) as RecordKey,
-      password: valueOf(row, columns.password) as string | null,
-      active: columns.active === undefined || valueOf(row, columns.active) === true,
-      admin: valueOf(row, columns.admin) === true
-    }
+    return found instanceof Promise ? found.then(userOf) : userOf(found)
   }
+}
+
+function userMaker (primaryKey: Column, { password, active, admin }: UserColumns, dialect: Dialect): (row: Row) => FoundUser {
+  const valueOf = (row: Row, column: Column): Json => decode(column, row[column.key] as Stored, dialect)
+  return (row) => ({
+    id: valueOf(row, primaryKey) as RecordKey,
+    password: valueOf(row, password) as string | null,
+    active: active === undefined || valueOf(row, active) === true,
+    admin: admin !== undefined && valueOf(row, admin) === true
+  })
 }

@@ -44,9 +44,9 @@ type OpenCondition = Omit<PlannedCondition, 'values'> & { readonly values: reado
 
 /** The SQL of a list. Names come from the models, values are parameters. */
 export function compileList (engine: Engine, base: ListBase, plan: OpenPlan): CompiledQuery {
-  const [way = everyRow, ...others] = plan.bounds.length === 0 ? [] : waysAfter(plan.bounds, engine.dialect)
-  if (others.length === 0) return selectRows(engine, base, plan, way).offset(sql<number>`${plan.skipped}`).compile()
-  return selectFirst(engine, base, plan, [way, ...others])
+  if (plan.bounds.length === 0) return selectRows(engine, base, plan, everyRow).offset(sql<number>`${plan.skipped}`).compile()
+  const [way = everyRow, ...others] = waysAfter(plan.bounds, engine.dialect)
+  return others.length === 0 ? selectRows(engine, base, plan, way).compile() : selectFirst(engine, base, plan, [way, ...others])
 }
 
 const everyRow: Way = { conditions: [], fixed: 0 }

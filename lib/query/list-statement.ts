@@ -8,29 +8,39 @@ import { compileOnce } from './statements.js'
 
 /** The statement of a list: compiled once for each shape, filled with the values of the request. */
 export function listStatement (engine: Engine, base: ListBase, plan: ListPlan): CompiledQuery {
-  const { open, values } = splitPlan(base, plan)
-  return withValues(compileOnce(engine, shapeOf(engine, base, plan), () => compileList(engine, base, open)), values)
-}
-
-function withValues ({ query, queryId, sql, parameters }: CompiledQuery, values: readonly Stored[]): CompiledQuery {
+  const { query, queryId, sql, parameters } = compileOnce(engine, shapeOf(engine, base, plan), () => compileList(engine, base, openPlan(plan)))
+  const values = valuesOf(plan, base)
   return { query, queryId, sql, parameters: parameters.map((parameter) => parameter instanceof Slot ? values[parameter.position] : parameter) }
 }
 
-/** A plan with slots in place of its values, and the values in the order of the slots. */
-function splitPlan ({ statementTime }: ListBase, { joins, conditions, ordering, limit, start, after }: ListPlan): { readonly open: OpenPlan, readonly values: readonly Stored[] } {
-  const values: Stored[] = []
-  const slotOf = (value: Stored): Slot => new Slot(values.push(value) - 1)
-  const open = {
+/** What a plan is filled with, in the order of its slots. */
+function valuesOf ({ conditions, limit, start, after }: ListPlan, { statementTime }: ListBase): readonly Stored[] {
+  const values: Stored[] = [performance.now() + statementTime, limit + 1, start]
+  if (after !== undefined) values.push(...after)
+  for (const condition of conditions) values.push(...condition.values)
+  return values
+}
+
+/** A plan with slots in place of its values. */
+function openPlan ({ joins, conditions, ordering, after }: ListPlan): OpenPlan {
+  let position = 0
+  const nextSlot = (): Slot => new Slot(position++)
+  return {
     joins,
     ordering,
-    deadline: slotOf(performance.now() + statementTime),
-    most: slotOf(limit + 1),
-    skipped: slotOf(after === undefined ? start : 0),
+    deadline: nextSlot(),
+    most: nextSlot(),
+    skipped: nextSlot(),
     leadsOn: after !== undefined,
-    bounds: (after ?? []).map((value, index) => ({ ...ordering[index] as PlannedOrder, value: value === null ? null : slotOf(value) })),
-    conditions: conditions.map((condition) => isConstant(condition) ? condition : { ...condition, values: condition.values.map(slotOf) })
+    bounds: (after ?? []).map((value, index) => {
+      const slot = nextSlot()
+      return { ...ordering[index] as PlannedOrder, value: value === null ? null : slot }
+    }),
+    conditions: conditions.map((condition) => {
+      const slots = condition.values.map(nextSlot)
+      return isConstant(condition) ? condition : { ...condition, values: slots }
+    })
   }
-  return { open, values }
 }
 
 /** All that the SQL of a list depends on; no name in it has a space. */
