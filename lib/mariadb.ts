@@ -67,8 +67,8 @@ class NodePool implements MysqlPool {
     await this.#closed
   }
 
-  async connect (): Promise<MariadbConnection> {
-    return await this.#nodes.connect(async (node) => {
+  connect (): Promise<MariadbConnection> {
+    return this.#nodes.connect(async (node) => {
       const raw = await take(node, () => this.#nodes.inUse(node) >= this.#options.connections)
       const release = this.#nodes.use(node)
       const connection = new MariadbConnection(raw, { options: this.#options, release, leave: () => this.#nodes.leave(node) })
@@ -80,8 +80,8 @@ class NodePool implements MysqlPool {
 }
 
 /** A connection that is free or new; the driver would wait for ever for one of those that are in use. */
-async function take (pool: Pool, isFull: () => boolean): Promise<DriverConnection> {
-  return await new Promise((resolve, reject) => {
+function take (pool: Pool, isFull: () => boolean): Promise<DriverConnection> {
+  return new Promise((resolve, reject) => {
     let isLate = false
     const timer = setTimeout(() => {
       isLate = true

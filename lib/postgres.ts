@@ -43,8 +43,8 @@ class NodePool implements PostgresPool {
     this.#timeout = driverTimeout(options.statementTimeout)
   }
 
-  async connect (): Promise<PostgresConnection> {
-    return await this.#nodes.connect(async (node) => {
+  connect (): Promise<PostgresConnection> {
+    return this.#nodes.connect(async (node) => {
       const client = await take(node, () => this.#nodes.inUse(node) >= node.options.max)
       const release = this.#nodes.use(node)
       const connection = new PostgresConnection(client, { names: this.#names, timeout: this.#timeout, release, leave: () => this.#nodes.leave(node) })

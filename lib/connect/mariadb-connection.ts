@@ -53,12 +53,12 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
     return undefined
   }
 
-  async askObjects (query: CompiledQuery): Promise<Answer<Row>> {
-    return await this.#run(query, {})
+  askObjects (query: CompiledQuery): Promise<Answer<Row>> {
+    return this.#run(query, {})
   }
 
-  async askArrays (query: CompiledQuery): Promise<Answer<ArrayRows[number]>> {
-    return await this.#run(query, { rowsAsArray: true })
+  askArrays (query: CompiledQuery): Promise<Answer<ArrayRows[number]>> {
+    return this.#run(query, { rowsAsArray: true })
   }
 
   release (): void {
@@ -82,8 +82,8 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
     }
   }
 
-  async #run<R> ({ sql, parameters }: CompiledQuery, form: Pick<QueryOptions, 'rowsAsArray'>): Promise<Answer<R>> {
-    return await new Promise((resolve, reject) => {
+  #run<R> ({ sql, parameters }: CompiledQuery, form: Pick<QueryOptions, 'rowsAsArray'>): Promise<Answer<R>> {
+    return new Promise((resolve, reject) => {
       this.#send({ sql, values: [...parameters], ...form }, (error, result) => error === null ? resolve(answerOf(result)) : reject(error))
     })
   }
@@ -139,5 +139,5 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
 
 /** Rows, or how many were changed. */
 function answerOf<R> (result: MysqlQueryResult): Answer<R> {
-  return Array.isArray(result) ? { rows: result as R[], changed: 0 } : { rows: [], changed: Number(result.affectedRows) }
+  return Array.isArray(result) ? { rows: result as R[], rowCount: 0 } : { rows: [], rowCount: Number(result.affectedRows) }
 }

@@ -1,10 +1,10 @@
 import type { CompiledQuery } from 'kysely'
 import type { ArrayRows, DirectRoad, Outcome, Row } from '../query/engine.js'
 
-/** What a driver answers: rows, of which it makes objects or arrays, and how many a write changed. */
+/** What a driver answers: rows, of which it makes objects or arrays, and how many a write changed; of a select, nobody asks for that. */
 export interface Answer<Row> {
   readonly rows: readonly Row[]
-  readonly changed: number
+  readonly rowCount: number
 }
 
 /** A connection that is taken from a pool for one statement. */
@@ -23,23 +23,29 @@ export class PooledRoad implements DirectRoad {
     this.#connect = connect
   }
 
-  async execute (query: CompiledQuery, reached: () => void): Promise<Outcome> {
-    const { rows: [row], changed } = await this.#ask(reached, (connection) => connection.askObjects(query))
-    return { row, changed }
+  execute (query: CompiledQuery, reached: () => void): Promise<Outcome> {
+    return this.#ask(reached, (connection) => connection.askObjects(query), outcomeOf)
   }
 
-  async readArrays (query: CompiledQuery, reached: () => void): Promise<ArrayRows> {
-    const { rows } = await this.#ask(reached, (connection) => connection.askArrays(query))
-    return rows
+  readArrays (query: CompiledQuery, reached: () => void): Promise<ArrayRows> {
+    return this.#ask(reached, (connection) => connection.askArrays(query), rowsOf)
   }
 
-  async #ask<Row> (reached: () => void, ask: (connection: PooledConnection) => Promise<Answer<Row>>): Promise<Answer<Row>> {
+  async #ask<Row, Result> (reached: () => void, ask: (connection: PooledConnection) => Promise<Answer<Row>>, resultOf: (answer: Answer<Row>) => Result): Promise<Result> {
     const connection = await this.#connect()
     reached()
     try {
-      return await ask(connection)
+      return resultOf(await ask(connection))
     } finally {
       connection.release()
     }
   }
+}
+
+function outcomeOf ({ rows: [row], rowCount: changed }: Answer<Row>): Outcome {
+  return { row, changed }
+}
+
+function rowsOf ({ rows }: Answer<ArrayRows[number]>): ArrayRows {
+  return rows
 }

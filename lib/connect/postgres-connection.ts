@@ -48,12 +48,12 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
     return this.#run<R>(wanted, values)
   }
 
-  async askObjects ({ sql, parameters }: CompiledQuery): Promise<Answer<Row>> {
-    return answerOf(await this.#run<Row>(sql, parameters))
+  askObjects ({ sql, parameters }: CompiledQuery): Promise<Answer<Row>> {
+    return this.#run<Row>(sql, parameters)
   }
 
-  async askArrays ({ sql, parameters }: CompiledQuery): Promise<Answer<ArrayRows[number]>> {
-    return answerOf(await this.#run<ArrayRows[number]>(sql, parameters, { rowMode: 'array' }))
+  askArrays ({ sql, parameters }: CompiledQuery): Promise<Answer<ArrayRows[number]>> {
+    return this.#run<ArrayRows[number]>(sql, parameters, { rowMode: 'array' })
   }
 
   release (): void {
@@ -79,24 +79,20 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
     }
   }
 
-  async #run<R> (text: string, values: readonly unknown[], form: { readonly rowMode?: 'array' } = {}): Promise<PostgresQueryResult<R>> {
+  #run<R> (text: string, values: readonly unknown[], form: { readonly rowMode?: 'array' } = {}): Promise<PostgresQueryResult<R>> {
     const name = this.#setting.names?.nameOf(text, values)
-    try {
-      return await this.#ask({ text, values: [...values], ...form, ...(name !== undefined && { name }) }, this.#setting.timeout)
-    } catch (error) {
-      this.#judge(error)
-      throw error
-    }
+    return this.#ask({ text, values: [...values], ...form, ...(name !== undefined && { name }) }, this.#setting.timeout)
   }
 
   /** By callback: the driver's own promises would keep the rows until the next major garbage collection. */
-  async #ask<R> (query: pg.QueryConfig, timeout: number): Promise<PostgresQueryResult<R>> {
-    return await new Promise((resolve, reject) => {
+  #ask<R> (query: pg.QueryConfig, timeout: number): Promise<PostgresQueryResult<R>> {
+    return new Promise((resolve, reject) => {
       const timer = expectAnswer(this.#client.connection.stream, timeout)
       this.#client.query(query, (error: Error | null, result) => {
         clearTimeout(timer)
-        if (error === null) resolve(result as PostgresQueryResult<R> & pg.QueryResult)
-        else reject(error)
+        if (error === null) return resolve(result as PostgresQueryResult<R> & pg.QueryResult)
+        this.#judge(error)
+        reject(error)
       })
     })
   }
@@ -108,9 +104,4 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
     if (isUnfit || outgrown.has(code)) this.#isSpent = true
     if (isUnfit) this.#setting.leave()
   }
-}
-
-/** `rowCount` counts what was selected, too: nobody asks how much that was. */
-function answerOf<R> ({ rows, rowCount }: PostgresQueryResult<R>): Answer<R> {
-  return { rows, changed: rowCount }
 }
