@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers'
 
-/** Answers of a turn from which on those of the next wait for each other: fewer clients would only wait longer. */
+/** Answers of a turn from which on those of the next turn with answers wait for each other: fewer clients would only wait longer. */
 const many = 4
 
-/** Milliseconds that an answer waits for others at most, and then for the step that is under way. */
+/** Milliseconds that an answer has waited when the next one that becomes ready takes it along, before the turn ends. */
 const longest = 2
 
 /**
@@ -17,7 +17,7 @@ export class Flush {
   #flushed: Promise<void> | undefined
   #flush: () => void = () => {}
 
-  /** When an answer may leave: at once, or if there are many, at the end of this turn, or sooner if that takes long. */
+  /** When an answer may leave: at once, or if there are many, at the end of this turn or, if that takes long, with one of the next answers. */
   wait (): Promise<void> | undefined {
     if (this.#answers++ === 0) setImmediate(this.#endTurn)
     if (!this.#isBusy) return undefined

@@ -30,7 +30,7 @@ const apart = (count: number): readonly string[] => [...Array.from({ length: cou
 const together = (count: number): readonly string[] =>
   [...Array.from({ length: count }, (_, index) => `${index + 1} ready`), 'end', ...Array.from({ length: count }, (_, index) => `${index + 1} leaves`)]
 
-test('D-97: answers that become ready in one turn leave together, if there were many in the turn before', async (t) => {
+test('D-97: answers that become ready in one turn leave together, if there were many in the last turn that had any', async (t) => {
   const flush = new Flush()
   t.same(await answer(flush, 4), apart(4), 'nobody knows yet that there are many')
   t.same(await answer(flush, 5), together(5))
@@ -40,7 +40,7 @@ test('D-97: answers that become ready in one turn leave together, if there were 
   t.same(await answer(flush, 1), apart(1))
 })
 
-test('D-97: an answer waits for others no longer than two milliseconds and what is under way', async (t) => {
+test('D-97: an answer that has waited for two milliseconds leaves with the next one that becomes ready', async (t) => {
   const flush = new Flush()
   await answer(flush, 4)
   const order = await answer(flush, 6, 1.5)

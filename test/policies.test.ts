@@ -297,3 +297,16 @@ test('the read-only policy permits nobody, should anybody be made out', (t) => {
   t.equal(readOnlyAuth().permits({ id: 1, admin: true }, 'create'), false)
   t.end()
 })
+
+test('a password matches nothing where a policy of JavaScript knows of no stored one', async (t) => {
+  const careless: Policy = {
+    open: [],
+    permits: () => true,
+    authenticator: ({ credentials, passwords }) => async (request, reply) => {
+      const given = credentials(request, reply)
+      return given !== undefined && await passwords.matches(given, { stored: undefined as unknown as null }) ? { id: 1, admin: true } : null
+    }
+  }
+  const { get } = await buildApp(t, { models: [Note], register: (registry) => { registry.register(Note, { auth: careless }) } })
+  for (const time of ['first', 'second']) t.equal((await get('/api/note/', { as: ['alice', 'anything'] })).statusCode, 401, time)
+})

@@ -38,14 +38,13 @@ export async function hashPassword (password: string): Promise<string> {
 
 /**
  * Hashes and checks passwords for one container. A check costs the same whether the user exists or not; at most as many run at
- * once as there are cores. Basic sends the password with every request, so one that matched is remembered, as a keyed
- * digest, with the stored hash: a changed password is checked anew.
+ * once as there are cores. Basic sends the password with every request, so one that matched is remembered, under a key
+ * that the stored hash is part of: a changed password is checked anew.
  */
 export class Passwords {
   readonly #dummyHash: string
   readonly #key = randomBytes(32).toString('base64')
-  /** The stored values that credentials have matched. */
-  readonly #remembered = new LRUCache<string, string>({ max: maxRemembered, ttl: rememberedFor, ttlResolution: 100 })
+  readonly #remembered = new LRUCache<string, true>({ max: maxRemembered, ttl: rememberedFor, ttlResolution: 100 })
   readonly #running = new Map<string, Promise<boolean>>()
   readonly #limit = pLimit(availableParallelism())
   readonly #verifiers = new WeakMap<Verify, number>()
@@ -87,14 +86,14 @@ export class Passwords {
   matches ({ username, password }: Credentials, { stored, verify }: StoredPassword): boolean | Promise<boolean> {
     // Half a surrogate pair is no UTF-8, in which another text may be the same.
     if (Buffer.byteLength(password) > maxPasswordBytes || !password.isWellFormed()) return false
-    const parts = JSON.stringify([username, password, this.#numberOf(verify)])
+    const parts = JSON.stringify([username, password, stored, this.#numberOf(verify)])
     const name = digest('sha256', this.#key + parts, 'base64')
-    return (stored !== null && this.#remembered.get(name) === stored) || this.#check(name, password, { stored, verify })
+    return this.#remembered.get(name) === true || this.#check(name, password, { stored, verify })
   }
 
   async #check (name: string, password: string, { stored, verify }: StoredPassword): Promise<boolean> {
-    const matches = await this.#once(`${name} ${stored}`, async () => await this.#compare(password, stored, verify))
-    if (matches && stored !== null) this.#remembered.set(name, stored)
+    const matches = await this.#once(name, async () => await this.#compare(password, stored, verify))
+    if (matches) this.#remembered.set(name, true)
     return matches
   }
 
