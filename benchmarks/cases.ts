@@ -88,7 +88,7 @@ export const cases = [
     against: { server: 'ours', policy: 'open', requests: create },
     differs: ['cache-control'],
     target: { sqlite: 0.85 },
-    bound: 'by profiles 17 to 22 µs: the user is read for each request, so that what changes counts at once (7), credentials are kept as a digest (3), the header is read (1), steps that may wait (2), and SQLite takes 5 more for the insert itself, with the same system calls. By hand it costs 9 to 12, of a create that takes longer than ours'
+    bound: 'by profiles 17 to 22 µs: the user is read for each request, so that what changes counts at once (7), credentials are kept as a digest (3), the header is read (1), steps that may wait (2), and SQLite takes 5 more for the insert itself, which is not explained: in process it is 1.5. By hand it costs 9 to 12, of a create that takes longer than ours'
   },
   { kind: 'ratio', name: 'create-basic-by-hand', what: 'create under Basic with argon2id, warm', requests: createAsUser, policy: 'basic' },
   {
