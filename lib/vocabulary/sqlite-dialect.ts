@@ -29,6 +29,8 @@ export const sqliteDialect: Dialect = {
   like: (column, pattern) => sql<SqlBool>`${column} glob ${pattern}`,
   ilike: (column, pattern) => sql<SqlBool>`lower(${column}) like lower(${pattern}) escape '\\'`,
   nullsFirst: { ascending: sql`asc`, descending: sql`desc` },
+  // SQLite looks at a mere parameter when it plans, and prepares the statement anew whenever that is bound.
+  limit: (count) => sql<number>`cast(${count} as integer)`,
   length: (column) => sql`length(${column})`,
   returnsUpdates: true,
   // A transaction that reads first cannot wait for another that writes.
