@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers'
+import { Crowd } from './crowd.js'
 
 /** Answers of a turn from which on those of the next turn with answers wait for each other: fewer clients would only wait longer. */
 const many = 4
@@ -11,16 +11,14 @@ const longest = 2
  * alone wakes whoever waits for it, which for a client or a proxy on the same machine costs as much as a short list.
  */
 export class Flush {
-  #answers = 0
-  #isBusy = false
+  readonly #crowd = new Crowd(many, () => { this.#end() })
   #began = 0
   #flushed: Promise<void> | undefined
   #flush: () => void = () => {}
 
   /** When an answer may leave: at once, or if there are many, at the end of this turn or, if that takes long, with one of the next answers. */
   wait (): Promise<void> | undefined {
-    if (this.#answers++ === 0) setImmediate(this.#endTurn)
-    if (!this.#isBusy) return undefined
+    if (!this.#crowd.join()) return undefined
     const flushed = this.#flushed ?? this.#begin()
     if (performance.now() - this.#began > longest) this.#end()
     return flushed
@@ -29,12 +27,6 @@ export class Flush {
   #begin (): Promise<void> {
     this.#began = performance.now()
     return (this.#flushed = new Promise((resolve) => { this.#flush = resolve }))
-  }
-
-  readonly #endTurn = (): void => {
-    this.#isBusy = this.#answers >= many
-    this.#answers = 0
-    this.#end()
   }
 
   #end (): void {

@@ -1,7 +1,9 @@
 import type { Database, Statement } from 'better-sqlite3'
-import { SqliteDialect, SqliteDriver, type CompiledQuery, type DatabaseConnection } from 'kysely'
+import { SqliteDialect, SqliteDriver, type CompiledQuery, type DatabaseConnection, type SqliteDialectConfig } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import type { ArrayRows, DirectRoad, DirectRoads, Outcome, Row } from './query/engine.js'
+import type { Soon } from './query/insist.js'
+import { GroupCommit } from './sqlite-group-commit.js'
 
 /** What Kysely's driver ends a transaction with. */
 const commit = 'commit'
@@ -30,16 +32,20 @@ export class EmbeddedDialect extends SqliteDialect {
       if (!statement.readonly || sql === commit) requireFile()
       return statement
     }
-    const close = (): void => { for (const database of [reader, writer]) database?.close() }
+    const commits = new GroupCommit(writer)
+    const close = (): void => {
+      commits.commit()
+      for (const database of [reader, writer]) database?.close()
+    }
     const config = { database: { prepare: statements, close } }
     super(config)
-    const driver = new CountingDriver(config)
-    const shared = new SyncRoad(writer, statements, () => driver.isIdle)
+    const driver = new CountingDriver(config, commits)
+    const shared = new SyncRoad(writer, { statements, commits, isIdle: () => driver.isIdle })
     this.#driver = driver
     this.close = close
     this.roads = {
       writer: shared,
-      reader: reader === undefined ? shared : new SyncRoad(reader, keep((sql) => reader.prepare(sql)), () => true)
+      reader: reader === undefined ? shared : new SyncRoad(reader, { statements: keep((sql) => reader.prepare(sql)), commits, isIdle: () => true })
     }
   }
 
@@ -48,15 +54,22 @@ export class EmbeddedDialect extends SqliteDialect {
   }
 }
 
-/** Kysely's driver, which has one connection, and knows whether somebody has it or waits for it. */
+/** Kysely's driver, which has one connection, and knows whether somebody has it or waits for it. Who takes it comes after the writes that wait. */
 class CountingDriver extends SqliteDriver {
+  readonly #commits: GroupCommit
   #takers = 0
+
+  constructor (config: SqliteDialectConfig, commits: GroupCommit) {
+    super(config)
+    this.#commits = commits
+  }
 
   get isIdle (): boolean {
     return this.#takers === 0
   }
 
   override async acquireConnection (): Promise<DatabaseConnection> {
+    this.#commits.commit()
     this.#takers += 1
     return await super.acquireConnection()
   }
@@ -69,31 +82,42 @@ class CountingDriver extends SqliteDriver {
 
 type Prepare = (sql: string) => Statement
 
-/** A connection of this process: when a call returns, the statement was executed. It is open while nobody has the connection, so that it is in no transaction. */
+interface Traffic {
+  readonly statements: Prepare
+  readonly commits: GroupCommit
+  /** Whether nobody has the connection, so that it is in no transaction. */
+  readonly isIdle: () => boolean
+}
+
+/** A connection of this process: when a call returns, a statement that reads was executed. */
 class SyncRoad implements DirectRoad {
   readonly #database: Database
-  readonly #statements: Prepare
+  readonly #traffic: Traffic
   readonly #arrays: Prepare
-  readonly #isIdle: () => boolean
 
-  constructor (database: Database, statements: Prepare, isIdle: () => boolean) {
+  constructor (database: Database, traffic: Traffic) {
     this.#database = database
-    this.#statements = statements
+    this.#traffic = traffic
     this.#arrays = keep((sql) => database.prepare(sql).raw(true))
-    this.#isIdle = isIdle
   }
 
   get isFree (): boolean {
-    return this.#database.open && this.#isIdle()
+    return this.#database.open && this.#traffic.isIdle()
   }
 
-  execute ({ sql, parameters }: CompiledQuery, reached: () => void): Outcome {
+  execute (query: CompiledQuery, reached: () => void): Soon<Outcome> {
     reached()
-    const statement = this.#statements(sql)
+    const { statements, commits } = this.#traffic
+    const statement = statements(query.sql)
+    if (!statement.readonly) return commits.execute(() => this.#write(query))
+    return { row: statement.get(query.parameters) as Row | undefined, changed: 0 }
+  }
+
+  #write ({ sql, parameters }: CompiledQuery): Outcome {
+    const statement = this.#traffic.statements(sql)
     if (!statement.reader) return { row: undefined, changed: statement.run(parameters).changes }
-    // The commit of a write comes behind its last row: get() would stop before, and pass over a commit that fails.
-    const row = statement.readonly ? statement.get(parameters) : statement.all(parameters)[0]
-    return { row: row as Row | undefined, changed: 0 }
+    // The commit comes behind the last row: get() would stop before, and pass over a commit that fails.
+    return { row: statement.all(parameters)[0] as Row | undefined, changed: 0 }
   }
 
   readArrays ({ sql, parameters }: CompiledQuery, reached: () => void): ArrayRows {

@@ -20,7 +20,7 @@ export interface Outcome {
   readonly changed: number
 }
 
-/** A road to the engine past Kysely's driver, which costs as much as a short statement. Each statement is a transaction of its own. */
+/** A road to the engine past Kysely's driver, which costs as much as a short statement. What was executed is committed when it answers, and no part of a transaction of somebody else's. */
 export interface DirectRoad {
   /** Whether it is open now. */
   readonly isFree: boolean

@@ -1,0 +1,218 @@
+import { readFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import { test, type Test } from 'tap'
+import { createTables, defineModel, text } from '../lib/index.js'
+import { readHandle, type Outcome, type Tables } from '../lib/query/engine.js'
+import { GroupCommit } from '../lib/sqlite-group-commit.js'
+import { openSqlite } from '../lib/sqlite.js'
+import { engine } from './database.js'
+import { buildApp } from './helper.js'
+
+const onSqlite = { skip: engine !== 'sqlite' && 'servers commit for several connections at once by themselves' }
+const anybody = { open: ['list', 'read', 'create', 'update', 'delete'] as const, authenticator: () => async () => null, permits: () => false }
+
+const schema = `
+  create table word (id integer primary key, text text not null unique);
+  create table mark (id integer primary key, word_id integer references word deferrable initially deferred);
+  create trigger word_rollback before insert on word when new.text = 'rollback' begin select raise(rollback, 'all is undone'); end;
+  create trigger word_abort before insert on word when new.text = 'abort' begin select raise(abort, 'this is undone'); end`
+
+/** How many transactions were committed to a database since its write-ahead log began: frames that end one tell the size of the database. */
+function commitsIn (path: string): number {
+  const log = readFileSync(`${path}-wal`)
+  const [header, frameHeader, page] = [32, 24, log.readUInt32BE(8)]
+  const salt = log.readBigUInt64BE(16)
+  let commits = 0
+  for (let at = header; at + frameHeader + page <= log.length; at += frameHeader + page) {
+    if (log.readBigUInt64BE(at + 8) === salt && log.readUInt32BE(at + 4) > 0) commits += 1
+  }
+  return commits
+}
+
+/** A file whose writes are committed in groups, and what another connection sees of it. */
+function openFile (t: Test) {
+  const path = join(t.testdir(), 'words.db')
+  const [database, other] = [new Database(path, { timeout: 300 }), new Database(path)]
+  t.teardown(() => { for (const opened of [database, other]) opened.close() })
+  database.pragma('journal_mode = wal')
+  database.exec(schema)
+  const group = new GroupCommit(database)
+  const run = (sql: string, value: unknown) => group.execute((): Outcome => ({ row: undefined, changed: database.prepare(sql).run(value).changes }))
+  const add = (word: string) => run('insert into word (text) values (?)', word)
+  return {
+    database,
+    other,
+    group,
+    add,
+    mark: (word: number) => run('insert into mark (word_id) values (?)', word),
+    words: () => other.prepare('select text from word order by id').pluck().all(),
+    commits: () => commitsIn(path),
+    /** Makes the group expect many writes. */
+    crowd: async () => {
+      await Promise.all(['first', 'second'].map(async (word) => await add(word)))
+      database.exec('delete from word')
+      await turn()
+    }
+  }
+}
+
+/** What became of each: how many rows it changed, or the code of its failure. */
+async function fates (writes: readonly unknown[]): Promise<unknown[]> {
+  const settled = await Promise.allSettled(writes as ReadonlyArray<Promise<Outcome>>)
+  return settled.map((result) => result.status === 'fulfilled' ? result.value.changed : (result.reason as { code: string }).code)
+}
+
+test('D-98: writes of a turn are committed together at its end, if the last turn with writes had several', onSqlite, async (t) => {
+  const { add, words, commits } = openFile(t)
+  const before = commits()
+  t.same([add('a'), add('b'), add('c')], Array(3).fill({ row: undefined, changed: 1 }), 'at once: nobody knows yet that there are several')
+  t.equal(commits() - before, 3)
+  await turn()
+  const writes = ['d', 'e', 'f', 'g', 'h'].map(add)
+  t.ok(writes.every((write) => write instanceof Promise))
+  t.same(words(), ['a', 'b', 'c'], 'nothing is to be seen of them yet')
+  t.same(await fates(writes), [1, 1, 1, 1, 1])
+  t.same(words(), [...'abcdefgh'])
+  t.equal(commits() - before, 4)
+  const alone = add('i')
+  t.ok(alone instanceof Promise, 'several were there in the turn before')
+  t.same(words(), [...'abcdefgh'])
+  await alone
+  await turn()
+  t.same(add('j'), { row: undefined, changed: 1 }, 'one by itself waits for nobody')
+  t.same(words(), [...'abcdefghij'])
+})
+
+test('D-98: nobody hears of a write before it is committed', onSqlite, async (t) => {
+  const { add, crowd, words } = openFile(t)
+  await crowd()
+  const seen = ['a', 'b', 'c'].map(async (word) => {
+    await add(word)
+    return words()
+  })
+  t.same(await Promise.all(seen), Array(3).fill(['a', 'b', 'c']))
+})
+
+test('D-98: a write that a rule refuses is refused alone', onSqlite, async (t) => {
+  const { add, crowd, words, commits } = openFile(t)
+  await crowd()
+  const before = commits()
+  t.same(await fates(['a', 'b', 'a', 'abort', 'c'].map(add)), [1, 1, 'SQLITE_CONSTRAINT_UNIQUE', 'SQLITE_CONSTRAINT_TRIGGER', 1])
+  t.same(words(), ['a', 'b', 'c'])
+  t.equal(commits() - before, 1)
+})
+
+test('D-98: a write that undoes all undoes none but itself, and no other is written twice', onSqlite, async (t) => {
+  const { add, crowd, words, commits } = openFile(t)
+  await crowd()
+  const before = commits()
+  t.same(await fates(['a', 'rollback', 'b', 'c', 'a'].map(add)), [1, 'SQLITE_CONSTRAINT_TRIGGER', 1, 1, 'SQLITE_CONSTRAINT_UNIQUE'])
+  t.same(words(), ['a', 'b', 'c'])
+  t.equal(commits() - before, 3, 'one by one')
+})
+
+test('D-98: a rule that is looked at when a transaction ends refuses only what breaks it', onSqlite, async (t) => {
+  const { database, add, mark, crowd, words } = openFile(t)
+  database.pragma('foreign_keys = on')
+  await crowd()
+  t.same(await fates([add('a'), mark(99), add('b'), mark(1)]), [1, 'SQLITE_CONSTRAINT_FOREIGNKEY', 1, 1])
+  t.same(words(), ['a', 'b'])
+  t.same(database.prepare('select word_id from mark').pluck().all(), [1])
+  t.notOk(database.inTransaction)
+})
+
+test('D-98: what does not fit into the file is refused, and what fits is written', onSqlite, async (t) => {
+  const { database, add, crowd, words } = openFile(t)
+  await crowd()
+  database.pragma(`max_page_count = ${Number(database.pragma('page_count', { simple: true })) + 2}`)
+  t.same(await fates(['a', 'x'.repeat(100_000), 'b'].map(add)), [1, 'SQLITE_FULL', 1])
+  t.same(words(), ['a', 'b'])
+})
+
+test('D-98: where another process writes, all wait for it once', onSqlite, async (t) => {
+  const { other, add, crowd, words } = openFile(t)
+  await crowd()
+  other.exec('begin immediate')
+  const start = performance.now()
+  t.same(await fates([...'abcdefghij'].map(add)), Array(10).fill('SQLITE_BUSY'))
+  t.ok(performance.now() - start < 900, `${performance.now() - start} ms`)
+  other.exec('commit')
+  t.same(words(), [])
+  t.same(await fates(['a', 'b'].map(add)), [1, 1])
+  t.same(words(), ['a', 'b'])
+})
+
+const Word = defineModel('Word', { text: text({ unique: true }) })
+
+/** A file of the plugin's own, as requests write to it when several have come, and what another connection sees of it. */
+async function openOwn (t: Test) {
+  const path = join(t.testdir(), 'site.db')
+  const db = openSqlite<Tables>(path)
+  await createTables(db, [Word])
+  const other = new Database(path, { readonly: true })
+  t.teardown(async () => {
+    other.close()
+    await db.destroy()
+  })
+  const { direct } = readHandle(db)
+  const add = (word: string) => direct?.execute(db.insertInto('word').values({ text: word }).compile(), () => {})
+  return { db, path, other, add, words: () => other.prepare('select text from word order by id').pluck().all() }
+}
+
+test('D-98: clients that write at once are answered when theirs is there, whatever becomes of the others', onSqlite, async (t) => {
+  const { db, path, other } = await openOwn(t)
+  const { app } = await buildApp(t, { models: [], options: { db }, register: (registry) => { registry.register(Word, { auth: anybody }) } })
+  const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
+  const sockets = Array.from({ length: 10 }, () => connect(Number(port), '127.0.0.1'))
+  t.teardown(() => { for (const socket of sockets) socket.destroy() })
+  await Promise.all(sockets.map(async (socket) => await once(socket, 'connect')))
+  const isThere = other.prepare('select count(*) from word where text = ?').pluck()
+  const before = commitsIn(path)
+  const rounds = 20
+  for (let round = 0; round < rounds; round++) {
+    const answers = sockets.map(async (socket, index) => {
+      const word = index < 8 ? `${round} ${index}` : `${round} twice`
+      const body = JSON.stringify({ text: word })
+      socket.write(`POST /api/word/ HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
+      const [answer] = await once(socket, 'data') as [Buffer]
+      t.equal(isThere.get(word), 1)
+      return answer.toString().slice(9, 12)
+    })
+    const statuses = await Promise.all(answers)
+    t.same(statuses.slice(0, 8), Array(8).fill('201'))
+    t.same(statuses.slice(8).sort(), ['201', '409'])
+  }
+  const commits = commitsIn(path) - before
+  t.ok(commits < rounds * 9 / 2, `${commits} transactions for ${rounds * 9} records`)
+})
+
+test('D-98: a transaction of the deployer begins behind the writes that wait, and takes none of them back', onSqlite, async (t) => {
+  const { db, add, words } = await openOwn(t)
+  await fates([add('a'), add('b')])
+  await turn()
+  const writes = ['c', 'd'].map(add)
+  t.ok(writes.every((write) => write instanceof Promise))
+  const rolledBack = db.transaction().execute(async (transaction) => {
+    await transaction.insertInto('word').values({ text: 'of the deployer' }).execute()
+    await turn()
+    throw new Error('rolled back')
+  })
+  await t.rejects(rolledBack, { message: 'rolled back' })
+  t.same(await fates(writes), [1, 1])
+  t.same(words(), ['a', 'b', 'c', 'd'])
+})
+
+test('D-98: what waits when the database is closed is written', onSqlite, async (t) => {
+  const { db, add, words } = await openOwn(t)
+  await fates([add('a'), add('b')])
+  await turn()
+  const writes = ['c', 'd'].map(add)
+  t.ok(writes.every((write) => write instanceof Promise))
+  await db.destroy()
+  t.same(await fates(writes), [1, 1])
+  t.same(words(), ['a', 'b', 'c', 'd'])
+})
