@@ -97,7 +97,7 @@ test('D-98: nobody hears of a write before it is committed', onSqlite, async (t)
   t.same(await Promise.all(seen), Array(3).fill(['a', 'b', 'c']))
 })
 
-test('D-98: a write that a rule refuses is refused alone', onSqlite, async (t) => {
+test('R-26: a write that a rule refuses is refused alone, also where others are committed with it (D-98)', onSqlite, async (t) => {
   const { add, crowd, words, commits } = openFile(t)
   await crowd()
   const before = commits()

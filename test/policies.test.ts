@@ -246,6 +246,8 @@ const careless: Record<string, Partial<Policy>> = {
   'permits by a word': { permits: (() => 'no') as unknown as Policy['permits'] },
   'throws an error': { authenticator: () => async () => { throw new Error('secret of the policy') } },
   'throws nothing': { authenticator: () => async () => await Promise.reject(null) }, // eslint-disable-line prefer-promise-reject-errors
+  'throws nothing at once': { authenticator: () => () => { throw undefined } }, // eslint-disable-line no-throw-literal
+  'throws nothing when it is asked what is permitted': { permits: () => { throw null } }, // eslint-disable-line no-throw-literal
   'throws when it is asked what is permitted': { permits: () => { throw new Error('secret of the policy') } }
 }
 
