@@ -1,6 +1,6 @@
 import type { EngineName } from './engines/engine.js'
 import { after, afterByFilter, create, createAsUser, deepPage, list, mixture, ofUser, read, search, update, type RequestMaker } from './requests.js'
-import type { PolicyName } from './servers/serve.js'
+import type { Durability, PolicyName } from './servers/serve.js'
 
 /** One of the two servers that take turns, and what it is asked. */
 export interface Side {
@@ -8,6 +8,8 @@ export interface Side {
   readonly policy: PolicyName
   /** How many times the usual number of messages it has. */
   readonly times: number
+  /** Default `normal`. */
+  readonly durability?: Durability
   readonly requests: RequestMaker
 }
 
@@ -79,6 +81,8 @@ export const cases = [
   { kind: 'ratio', name: 'deep-page', what: 'the page of 20 behind 80 % of the rows, by its number (page 4,000)', requests: deepPage },
   { kind: 'ratio', name: 'create', what: 'create, without credentials', requests: create, policy: 'open', target: onAll(0.95), bound: writes },
   { kind: 'ratio', name: 'update', what: 'update by the owner, under Basic with argon2id on both sides', requests: update, target: { sqlite: 0.95 }, bound: writes },
+  { kind: 'ratio', name: 'create-durable', what: "create, as durable as by default (durability 'full', synchronous = full)", requests: create, policy: 'open', durability: 'full', target: { sqlite: 0.95 }, ...sqliteOnly },
+  { kind: 'ratio', name: 'update-durable', what: 'update by the owner, as durable as by default', requests: update, durability: 'full', target: { sqlite: 0.95 }, ...sqliteOnly },
   {
     kind: 'ratio',
     name: 'create-basic',

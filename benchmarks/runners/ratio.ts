@@ -63,8 +63,8 @@ export async function measureRatio (row: RatioCase, setting: Setting): Promise<R
     }))
 }
 
-function sidesOf ({ requests, policy = 'owner', times = 1, against }: RatioCase): Sides<Side> {
-  const ours: Side = { server: 'ours', policy, times, requests }
+function sidesOf ({ requests, policy = 'owner', times = 1, durability = 'normal', against }: RatioCase): Sides<Side> {
+  const ours: Side = { server: 'ours', policy, times, durability, requests }
   return [ours, { ...ours, server: 'baseline', ...against }]
 }
 

@@ -16,12 +16,12 @@ export interface Setting {
 export type Sides<Value> = readonly [ours: Value, against: Value]
 
 /** Starts a server on a copy of the database, both of which go when the work with it is done. */
-export async function withSide<Result> (setting: Setting, { server, policy, times }: Omit<Side, 'requests'>, work: (server: Server) => Promise<Result>): Promise<Result> {
+export async function withSide<Result> (setting: Setting, { server, policy, times, durability = 'normal' }: Omit<Side, 'requests'>, work: (server: Server) => Promise<Result>): Promise<Result> {
   const { databases, extent } = setting
   const database = await databases.copy(extent.rows * times)
   const file = server === 'ours' ? server : `baseline-${databases.engine.name}` as const
   try {
-    return await withServer(setting, { file, database, policy }, work)
+    return await withServer(setting, { file, database, policy, durability }, work)
   } finally {
     await databases.drop(database)
   }

@@ -13,9 +13,9 @@ const guards: Readonly<Record<PolicyName, ResourceOptions<typeof Message>>> = {
   owner: { auth: userAuth(User), ownerField: 'user' }
 }
 
-const { database, policy } = readArguments()
+const { database, policy, durability } = readArguments()
 const app = Fastify()
-await app.register(restModels, { db: openDatabase(database) })
+await app.register(restModels, { db: openDatabase(database, durability) })
 app.restModels.register(User, { auth: adminAuth(User), exclude: ['password', 'email'] })
 app.restModels.register(Message, guards[policy])
 await app.restModels.setup()

@@ -4,11 +4,16 @@ import { endProfile, startProfile } from './profiler.js'
 /** How messages are guarded: not at all, by Basic, or by Basic and their owner. */
 export type PolicyName = 'open' | 'basic' | 'owner'
 
+/** Of SQLite, as openSqlite has it: whether each commit waits for the disk. */
+export type Durability = 'full' | 'normal'
+
 /** What a server is started with. */
 export interface ServerArguments {
   /** URL of its database. */
   readonly database: string
   readonly policy: PolicyName
+  /** Default `normal`. */
+  readonly durability?: Durability
   /** How many models it has, where that is what is measured. */
   readonly models: number
 }
