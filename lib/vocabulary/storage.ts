@@ -49,7 +49,7 @@ export type StorageTable = Readonly<Record<StorageName, Storage>>
 export const asIs = { encode: (value: Json) => value as Stored, decode: (stored: Stored) => stored as Json }
 
 /** Numbers that a driver may give as a number, a text or a BigInt. */
-export const asNumber = { encode: asIs.encode, decode: (stored: Stored): number => Number(stored) }
+export const asNumber = { encode: asIs.encode, decode: (stored: Stored): number => typeof stored === 'number' ? stored : Number(stored) }
 
 /** JSON kept as text. */
 export const asJson = {
