@@ -32,7 +32,7 @@ export class EmbeddedDialect extends SqliteDialect {
       if (!statement.readonly || sql === commit) requireFile()
       return statement
     }
-    const commits = new GroupCommit(writer)
+    const commits = new GroupCommit(writer, requireFile)
     const close = (): void => {
       commits.commit()
       for (const database of [reader, writer]) database?.close()
@@ -113,6 +113,7 @@ class SyncRoad implements DirectRoad {
     return { row: statement.get(query.parameters) as Row | undefined, changed: 0 }
   }
 
+  /** Finds the statement anew, which may run later than it was asked for, when the file may have gone. */
   #write ({ sql, parameters }: CompiledQuery): Outcome {
     const statement = this.#traffic.statements(sql)
     if (!statement.reader) return { row: undefined, changed: statement.run(parameters).changes }

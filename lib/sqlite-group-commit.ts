@@ -2,9 +2,13 @@ import type { Database, Transaction } from 'better-sqlite3'
 import { Crowd } from './crowd.js'
 import type { Outcome } from './query/engine.js'
 import type { Soon } from './query/insist.js'
+import { isBusy } from './sqlite-wal.js'
 
 /** Writes of a turn from which on those of the next turn with writes wait for each other. */
 const many = 2
+
+/** Milliseconds of writing after which a group is committed, since meanwhile nothing else is done. */
+const longest = 10
 
 /** A write, and who waits for it. */
 interface Waiting {
@@ -21,47 +25,82 @@ class Undone extends Error {}
 
 /**
  * Commits writes that come in one turn of the event loop together, at its end (group commit): a commit costs as much as a
- * short write, and far more where it waits for the disk. Nobody hears of a write before it is committed, and none feels
- * what becomes of the others: those that cannot be committed together are committed one by one.
+ * short write, and far more where it waits for the disk. Nobody hears of a write before it is committed, and if one fails
+ * that takes others back, or the commit does, they are written again, each by itself.
  */
 export class GroupCommit {
-  readonly #together: Transaction<(waiting: readonly Waiting[], begun: () => void) => readonly Tell[]>
-  readonly #crowd = new Crowd(many, () => { this.commit() })
+  readonly #together: Transaction<(waiting: readonly Waiting[]) => readonly Tell[]>
+  readonly #crowd = new Crowd(many, () => { this.#commitSome() })
   #waiting: Waiting[] = []
+  /** Milliseconds that a write took, at last: in a group, which has one commit, without that. */
+  #cost = 0
 
-  constructor (database: Database) {
-    this.#together = database.transaction((waiting: readonly Waiting[], begun: () => void) => {
-      begun()
-      return waiting.map((one) => {
-        const tell = attempt(one)
-        // Some failures take all back that the transaction has done.
-        if (!database.inTransaction) throw new Undone()
-        return tell
-      })
+  /** @param requireFile  called before each commit */
+  constructor (database: Database, requireFile: () => void) {
+    const requireNotUndone = (): void => { if (!database.inTransaction) throw new Undone() }
+    this.#together = database.transaction((waiting: readonly Waiting[]) => {
+      const tells = this.#writeSome(waiting, requireNotUndone)
+      requireFile()
+      return tells
     })
   }
 
-  /** Writes at once, or if there are many, at the end of this turn. */
+  /** Writes at once, or if there are many, at the end of this turn; sooner if those that wait will take long. */
   execute (write: () => Outcome): Soon<Outcome> {
-    if (!this.#crowd.join()) return write()
-    return new Promise((resolve, reject) => { this.#waiting.push({ write, resolve, reject }) })
+    const isOneOfMany = this.#crowd.join()
+    // Nobody overtakes those that wait.
+    if (!isOneOfMany && this.#waiting.length === 0) return this.#writeAtOnce(write)
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ write, resolve, reject })
+      if (this.#waiting.length * this.#cost > longest) this.#commitSome()
+    })
   }
 
-  /** Writes what waits. */
-  commit (): void {
-    const waiting = this.#waiting
-    this.#waiting = []
-    for (const tell of waiting.length < 2 ? waiting.map(attempt) : this.#commitTogether(waiting)) tell()
-  }
-
-  #commitTogether (waiting: readonly Waiting[]): readonly Tell[] {
-    let isBegun = false
+  #writeAtOnce (write: () => Outcome): Outcome {
+    const start = performance.now()
     try {
-      return this.#together.immediate(waiting, () => { isBegun = true })
-    } catch (failure) {
-      // If it cannot begin, another process writes: each by itself would wait for it as long as all did.
-      return isBegun ? waiting.map(attempt) : waiting.map(({ reject }) => () => { reject(failure) })
+      return write()
+    } finally {
+      this.#cost = performance.now() - start
     }
+  }
+
+  /** Writes now all that waits. */
+  commit (): void {
+    while (this.#waiting.length > 0) this.#commitSome()
+  }
+
+  #commitSome (): void {
+    if (this.#waiting.length === 0) return
+    const tells = this.#tryTogether(this.#waiting)
+    this.#waiting = this.#waiting.slice(tells.length)
+    // What is left comes with the next turn.
+    if (this.#waiting.length > 0) this.#crowd.join()
+    for (const tell of tells) tell()
+  }
+
+  #tryTogether (waiting: readonly Waiting[]): readonly Tell[] {
+    try {
+      return this.#together.immediate(waiting)
+    } catch (failure) {
+      // Each by itself would wait for the other process as long as all did.
+      return isBusy(failure) ? waiting.map(({ reject }) => () => { reject(failure) }) : this.#writeSome(waiting, () => {})
+    }
+  }
+
+  /** Writes in turn for as long as a group may take. */
+  #writeSome (waiting: readonly Waiting[], check: () => void): readonly Tell[] {
+    const start = performance.now()
+    const tells: Tell[] = []
+    let took = 0
+    for (const one of waiting) {
+      tells.push(attempt(one))
+      check()
+      took = performance.now() - start
+      if (took > longest) break
+    }
+    this.#cost = took / tells.length
+    return tells
   }
 }
 

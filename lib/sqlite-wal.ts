@@ -27,6 +27,7 @@ function isSwitched (database: Switchable, end: number): boolean {
   }
 }
 
-function isBusy (error: unknown): boolean {
+/** Whether another connection has the lock that a statement needs. */
+export function isBusy (error: unknown): boolean {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY')
 }

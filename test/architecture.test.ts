@@ -43,7 +43,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'sqlite-driver': ['errors'],
   'sqlite-file': [],
   'sqlite-wal': [],
-  'sqlite-group-commit': ['crowd', 'type query'],
+  'sqlite-group-commit': ['crowd', 'sqlite-wal', 'type query'],
   'sqlite-connections': ['sqlite-group-commit', 'query'],
   sqlite: ['sqlite-connections', 'sqlite-driver', 'sqlite-file', 'sqlite-wal', 'query', 'nearest', 'errors'],
   connect: ['type query', 'nearest', 'errors'],

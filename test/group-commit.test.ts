@@ -1,12 +1,14 @@
+import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import Database from 'better-sqlite3'
+import fc from 'fast-check'
 import { test, type Test } from 'tap'
 import { createTables, defineModel, text } from '../lib/index.js'
-import { readHandle, type Outcome, type Tables } from '../lib/query/engine.js'
+import { readHandle, type Outcome, type Row, type Tables } from '../lib/query/engine.js'
 import { GroupCommit } from '../lib/sqlite-group-commit.js'
 import { openSqlite } from '../lib/sqlite.js'
 import { engine } from './database.js'
@@ -34,13 +36,14 @@ function commitsIn (path: string): number {
 }
 
 /** A file whose writes are committed in groups, and what another connection sees of it. */
-function openFile (t: Test) {
+function openFile (t: Test, journal: 'wal' | 'delete' = 'wal') {
   const path = join(t.testdir(), 'words.db')
   const [database, other] = [new Database(path, { timeout: 300 }), new Database(path)]
   t.teardown(() => { for (const opened of [database, other]) opened.close() })
-  database.pragma('journal_mode = wal')
+  database.pragma(`journal_mode = ${journal}`)
   database.exec(schema)
-  const group = new GroupCommit(database)
+  let isMoved = false
+  const group = new GroupCommit(database, () => { if (isMoved) throw Object.assign(new Error('moved'), { code: 'SQLITE_READONLY_DBMOVED' }) })
   const run = (sql: string, value: unknown) => group.execute((): Outcome => ({ row: undefined, changed: database.prepare(sql).run(value).changes }))
   const add = (word: string) => run('insert into word (text) values (?)', word)
   return {
@@ -48,6 +51,12 @@ function openFile (t: Test) {
     other,
     group,
     add,
+    /** Writes after some milliseconds of work. */
+    addSlowly: (word: string, milliseconds: number) => group.execute((): Outcome => {
+      for (const end = performance.now() + milliseconds; performance.now() < end;);
+      return { row: undefined, changed: database.prepare('insert into word (text) values (?)').run(word).changes }
+    }),
+    move: () => { isMoved = true },
     mark: (word: number) => run('insert into mark (word_id) values (?)', word),
     words: () => other.prepare('select text from word order by id').pluck().all(),
     commits: () => commitsIn(path),
@@ -145,6 +154,102 @@ test('D-98: where another process writes, all wait for it once', onSqlite, async
   t.same(await fates(['a', 'b'].map(add)), [1, 1])
   t.same(words(), ['a', 'b'])
 })
+
+test('D-98: where another process reads a file without a write-ahead log, all wait for it once', onSqlite, async (t) => {
+  const { database, other, add, crowd, words } = openFile(t, 'delete')
+  await crowd()
+  other.exec('begin; select * from word')
+  const start = performance.now()
+  t.same(await fates([...'abcde'].map(add)), Array(5).fill('SQLITE_BUSY'), 'what can begin cannot be committed')
+  t.ok(performance.now() - start < 900, `${performance.now() - start} ms`)
+  other.exec('commit')
+  t.notOk(database.inTransaction)
+  t.same(words(), [])
+})
+
+test('D-98: a file that has gone when a group is to be committed does not take it: each write finds out for itself', onSqlite, async (t) => {
+  const { add, crowd, move, commits } = openFile(t)
+  await crowd()
+  const before = commits()
+  const writes = ['a', 'b'].map(add)
+  move()
+  t.same(await fates(writes), [1, 1], 'these do not look')
+  t.equal(commits() - before, 2)
+})
+
+test('D-98: a group is written for ten milliseconds or so, then others have their turn', onSqlite, async (t) => {
+  const { addSlowly, crowd, words } = openFile(t)
+  await crowd()
+  const writes = Array.from({ length: 12 }, async (_, number) => await addSlowly(`${number}`, 4))
+  const turns: number[] = []
+  while (words().length < 12) {
+    await turn()
+    turns.push(words().length)
+  }
+  t.ok(turns.every((count, index) => count - (turns[index - 1] ?? 0) <= 4), turns.join())
+  t.same(await fates(writes), Array(12).fill(1))
+  t.same(words(), Array.from({ length: 12 }, (_, number) => `${number}`), 'in their order')
+})
+
+test('D-98: writes that are known to take long are written in the turn in which they come, which D-96 measures', onSqlite, async (t) => {
+  const { addSlowly, crowd, words } = openFile(t)
+  await crowd()
+  await fates([addSlowly('a', 4), addSlowly('b', 4)])
+  await turn()
+  const writes = ['c', 'd', 'e', 'f', 'g'].map((word) => addSlowly(word, 4))
+  t.ok(words().length >= 5, words().join())
+  t.same(await fates(writes), Array(5).fill(1))
+  t.same(words(), [...'abcdefg'])
+})
+
+test('D-98: nobody overtakes what is left of a group', onSqlite, async (t) => {
+  const { add, addSlowly, crowd, words } = openFile(t)
+  await crowd()
+  const writes: unknown[] = Array.from({ length: 12 }, (_, number) => addSlowly(`${number}`, 4))
+  await turn()
+  await turn()
+  t.ok(words().length < 12, 'some are left, and no others have come')
+  writes.push(add('last'))
+  t.same(await fates(writes), Array(13).fill(1))
+  t.equal(words().at(-1), 'last')
+})
+
+const rules = `
+  create table w (id integer primary key, text text unique, a text unique on conflict rollback, b text unique on conflict replace, c text unique on conflict ignore,
+    d text unique on conflict fail, up integer references w (id));
+  create table log (text text);
+  create trigger w_log after insert on w begin insert into log values (new.text); end;
+  create trigger w_fail after insert on w when new.text = 'f' begin select raise(fail, 'not undone'); end;
+  create trigger w_ignore before insert on w when new.text = 'i' begin select raise(ignore); end;
+  create trigger w_abort after insert on w when new.text = 'x' begin select raise(abort, 'undone'); end;
+  create trigger w_rollback after insert on w when new.text = 'r' begin select raise(rollback, 'all undone'); end`
+const statement = fc.oneof(
+  fc.constantFrom(...['text', 'a', 'b', 'c', 'd'].map((column) => `insert into w (${column}) values (?) returning *`)),
+  fc.constantFrom('update w set text = ? where id = 2 returning *', 'delete from w where text = ? returning *', 'insert into w (text, up) values (?, 7) returning *')
+)
+const writesOfTurns = fc.array(fc.array(fc.tuple(statement, fc.constantFrom('p', 'q', 'f', 'i', 'x', 'r')), { minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 5 })
+
+test('D-98: whatever rules there are, writes that are committed together do what they do one by one', onSqlite, async (t) => {
+  await fc.assert(fc.asyncProperty(writesOfTurns, async (turns) => {
+    const [grouped, alone] = [new Database(':memory:'), new Database(':memory:')]
+    for (const database of [grouped, alone]) database.exec(rules)
+    const group = new GroupCommit(grouped, () => {})
+    const write = (database: Database.Database, sql: string, value: string) => (): Outcome => ({ row: database.prepare(sql).all(value)[0] as Row, changed: 0 })
+    for (const turnOf of turns) {
+      const answers = await Promise.allSettled(turnOf.map(async ([sql, value]) => await group.execute(write(grouped, sql, value))))
+      const expected = await Promise.allSettled(turnOf.map(async ([sql, value]) => write(alone, sql, value)()))
+      assert.deepEqual(answers.map(told), expected.map(told))
+      await turn()
+    }
+    for (const table of ['w', 'log']) assert.deepEqual(grouped.prepare(`select * from ${table}`).all(), alone.prepare(`select * from ${table}`).all())
+    for (const database of [grouped, alone]) database.close()
+  }), { numRuns: 300 })
+  t.pass('300 of them')
+})
+
+function told (result: PromiseSettledResult<Outcome>): unknown {
+  return result.status === 'fulfilled' ? result.value.row : String(result.reason)
+}
 
 const Word = defineModel('Word', { text: text({ unique: true }) })
 
