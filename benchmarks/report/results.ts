@@ -13,16 +13,14 @@ is the median of the rounds' ratios of requests per second, with the lowest and 
 the time in which the server used its core; what is missing it waited for the load generator, a disk, a database server or a neighbour.
 
 Ours lets the answers of one turn of the event loop leave together (decision D-97), as the servers by hand do not: with 50 connections the
-load generator, on the same machine, is then woken 0.06 times for a list of 20 in place of 0.94 times. A server by hand that did the same took, in one
-run of all on SQLite, 54 µs of processor time in place of 71 for a list of 20 (ours 53), 147 in place of 167 for one of 100 (ours 143), 160 in place
-of 207 for a filter through a join (ours 201) and 43 in place of 60 for an update (ours 59). Clients on other machines are not woken by
-the server's core, so over a network less of it is to be expected; with one or two connections it makes no difference.
+load generator, on the same machine, is then woken 0.06 times for a list of 20 in place of 0.94 times. Clients on other machines are not woken by
+the server's core, so over a network less of it is to be expected; with one or two connections it makes no difference. And on SQLite lists ask
+for \`limit cast(? as integer)\`, since SQLite looks at a mere parameter when it plans, and prepares the statement anew whenever that is bound. A
+server by hand that did both took, in one run of all with SQLite 3.53, 48 µs of processor time for a list of 20 (ours 41), 145 for one of 100
+(ours 119), 178 for a filter through a join (ours 182) and 43 for an update (ours 48).
 
-On SQLite two more things are ours alone. Lists ask for \`limit cast(? as integer)\`, since SQLite looks at a mere parameter when it plans, and
-prepares the statement anew whenever that is bound: a server by hand that did so took 53 µs in place of 62 for a list of 20 (ours 40), and
-157 in place of 178 for a filter through a join (ours 153). And writes that come in one turn of the event loop are committed together
-(decision D-98): with one connection it makes no difference, with four a create takes four fifths of the time, and the more the longer a
-commit waits for the disk.
+Writes to SQLite that come in one turn of the event loop are committed together (decision D-98): with one or two connections it makes no
+difference, with four a create takes four fifths of the time, and the more the longer a commit waits for the disk.
 `
 
 /** Writes a section into results.md in place of the one with its title, or behind the others. */
