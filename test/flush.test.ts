@@ -4,14 +4,15 @@ import { connect } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import { test } from 'tap'
 import { Flush } from '../lib/flush.js'
+import { stopClock } from './clock.js'
 import { engine } from './database.js'
 import { buildApp, Note } from './helper.js'
 
-/** Answers that become ready in one turn, each after some milliseconds of work; the order in which they become ready and leave. */
-async function answer (flush: Flush, count: number, milliseconds = 0): Promise<readonly string[]> {
+/** Answers that become ready in one turn, each after some work; the order in which they become ready and leave. */
+async function answer (flush: Flush, count: number, work = () => {}): Promise<readonly string[]> {
   const order: string[] = []
   const answerOne = async (number: number): Promise<void> => {
-    for (const end = performance.now() + milliseconds; performance.now() < end;);
+    work()
     order.push(`${number} ready`)
     await flush.wait()
     order.push(`${number} leaves`)
@@ -33,6 +34,7 @@ const together = (count: number): readonly string[] =>
   [...Array.from({ length: count }, (_, index) => `${index + 1} ready`), 'end', ...Array.from({ length: count }, (_, index) => `${index + 1} leaves`)]
 
 test('D-97: answers that become ready in one turn leave together, if there were many in the last turn that had any', async (t) => {
+  stopClock(t)
   const flush = new Flush()
   t.same(await answer(flush, 4), apart(4), 'nobody knows yet that there are many')
   t.same(await answer(flush, 5), together(5))
@@ -43,9 +45,10 @@ test('D-97: answers that become ready in one turn leave together, if there were 
 })
 
 test('D-97: an answer that has waited for two milliseconds leaves with the next one that becomes ready', async (t) => {
+  const putForward = stopClock(t)
   const flush = new Flush()
   await answer(flush, 4)
-  const order = await answer(flush, 6, 1.5)
+  const order = await answer(flush, 6, () => { putForward(1.5) })
   t.ok(order.indexOf('1 leaves') < order.indexOf('4 ready'), order.join())
   t.ok(order.indexOf('2 ready') < order.indexOf('1 leaves'), order.join())
   t.equal(order.length, 13)

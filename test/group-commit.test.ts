@@ -11,6 +11,7 @@ import { createTables, defineModel, text } from '../lib/index.js'
 import { readHandle, type Outcome, type Row, type Tables } from '../lib/query/engine.js'
 import { GroupCommit } from '../lib/sqlite-group-commit.js'
 import { openSqlite } from '../lib/sqlite.js'
+import { stopClock } from './clock.js'
 import { engine } from './database.js'
 import { buildApp } from './helper.js'
 
@@ -37,6 +38,7 @@ function commitsIn (path: string): number {
 
 /** A file whose writes are committed in groups, and what another connection sees of it. */
 function openFile (t: Test, journal: 'wal' | 'delete' = 'wal') {
+  const putForward = stopClock(t)
   const path = join(t.testdir(), 'words.db')
   const [database, other] = [new Database(path, { timeout: 300 }), new Database(path)]
   t.teardown(() => { for (const opened of [database, other]) opened.close() })
@@ -53,7 +55,7 @@ function openFile (t: Test, journal: 'wal' | 'delete' = 'wal') {
     add,
     /** Writes after some milliseconds of work. */
     addSlowly: (word: string, milliseconds: number) => group.execute((): Outcome => {
-      for (const end = performance.now() + milliseconds; performance.now() < end;);
+      putForward(milliseconds)
       return { row: undefined, changed: database.prepare('insert into word (text) values (?)').run(word).changes }
     }),
     move: () => { isMoved = true },
@@ -146,9 +148,9 @@ test('D-98: where another process writes, all wait for it once', onSqlite, async
   const { other, add, crowd, words } = openFile(t)
   await crowd()
   other.exec('begin immediate')
-  const start = performance.now()
+  const start = Date.now()
   t.same(await fates([...'abcdefghij'].map(add)), Array(10).fill('SQLITE_BUSY'))
-  t.ok(performance.now() - start < 900, `${performance.now() - start} ms`)
+  t.ok(Date.now() - start < 900, `${Date.now() - start} ms`)
   other.exec('commit')
   t.same(words(), [])
   t.same(await fates(['a', 'b'].map(add)), [1, 1])
@@ -159,9 +161,9 @@ test('D-98: where another process reads a file without a write-ahead log, all wa
   const { database, other, add, crowd, words } = openFile(t, 'delete')
   await crowd()
   other.exec('begin; select * from word')
-  const start = performance.now()
+  const start = Date.now()
   t.same(await fates([...'abcde'].map(add)), Array(5).fill('SQLITE_BUSY'), 'what can begin cannot be committed')
-  t.ok(performance.now() - start < 900, `${performance.now() - start} ms`)
+  t.ok(Date.now() - start < 900, `${Date.now() - start} ms`)
   other.exec('commit')
   t.notOk(database.inTransaction)
   t.same(words(), [])
