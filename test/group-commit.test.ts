@@ -51,7 +51,6 @@ function openFile (t: Test, journal: 'wal' | 'delete' = 'wal') {
   return {
     database,
     other,
-    group,
     add,
     /** Writes after some milliseconds of work. */
     addSlowly: (word: string, milliseconds: number) => group.execute((): Outcome => {

@@ -230,7 +230,7 @@ test('a list is planned once: SQLite would plan it anew each time that a mere pa
   for (const list of lists) {
     const literal = list.replaceAll(/limit (cast\(\? as integer\)|\?)/g, 'limit 20')
     const [ours, best] = [timeOf(list), timeOf(literal)]
-    // Planned anew it takes ten times as long or more; a machine that changes its speed meanwhile makes it twice.
+    // Planned anew it takes seven times as long or more; a machine that changes its speed meanwhile makes it twice.
     t.ok(ours < 5 * best, `${list}: ${ours} µs in place of ${best}`)
   }
 })
