@@ -8,8 +8,7 @@ export interface Side {
   readonly policy: PolicyName
   /** How many times the usual number of messages it has. */
   readonly times: number
-  /** Default `normal`. */
-  readonly durability?: Durability
+  readonly durability: Durability
   readonly requests: RequestMaker
 }
 

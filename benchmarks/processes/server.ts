@@ -12,7 +12,10 @@ export interface Server {
   end (): Promise<void>
 }
 
-export interface ServerPlan extends Partial<ServerArguments> {
+/** What every server is given. */
+type Given = 'database' | 'durability'
+
+export interface ServerPlan extends Partial<Omit<ServerArguments, Given>>, Pick<ServerArguments, Given> {
   /** Name of its file. */
   readonly file: 'ours' | 'many' | `baseline-${string}`
   readonly core: number | undefined

@@ -17,7 +17,7 @@ export async function measureMemory (row: MemoryCase, setting: Setting): Promise
   const { requests } = setting.extent
   const servers: Array<MemoryResult['servers'][number]> = []
   for (const server of ['ours', 'baseline'] as const) {
-    servers.push(await withSide(setting, { server, policy: 'open', times: 1 }, async (running) => ({ server, ...await measure(row, setting, running) })))
+    servers.push(await withSide(setting, { server, policy: 'open', times: 1, durability: 'normal' }, async (running) => ({ server, ...await measure(row, setting, running) })))
   }
   return { requests, servers }
 }

@@ -16,7 +16,7 @@ export interface Setting {
 export type Sides<Value> = readonly [ours: Value, against: Value]
 
 /** Starts a server on a copy of the database, both of which go when the work with it is done. */
-export async function withSide<Result> (setting: Setting, { server, policy, times, durability = 'normal' }: Omit<Side, 'requests'>, work: (server: Server) => Promise<Result>): Promise<Result> {
+export async function withSide<Result> (setting: Setting, { server, policy, times, durability }: Omit<Side, 'requests'>, work: (server: Server) => Promise<Result>): Promise<Result> {
   const { databases, extent } = setting
   const database = await databases.copy(extent.rows * times)
   const file = server === 'ours' ? server : `baseline-${databases.engine.name}` as const

@@ -7,7 +7,7 @@ import { schemas, type ByKey, type Create, type MessageRecord, type Update } fro
 import { readArguments, serve } from './serve.js'
 
 // What one would write by hand for these two tables: every statement prepared once, response schemas, limit + 1.
-const { database: url, policy, durability = 'normal' } = readArguments()
+const { database: url, policy, durability } = readArguments()
 const database = new Database(url.slice('sqlite:'.length), { timeout: 2000 })
 for (const pragma of ['journal_mode = wal', `synchronous = ${durability}`, 'foreign_keys = on', 'journal_size_limit = 67108864']) database.pragma(pragma)
 

@@ -5,9 +5,9 @@ import { openDatabase } from './open-database.js'
 import { readArguments, serve } from './serve.js'
 
 // What an application does when it starts: it compares its models with the tables, which are there.
-const { database, models: count } = readArguments()
+const { database, durability, models: count } = readArguments()
 const models = manyModels(count)
-const db = openDatabase(database)
+const db = openDatabase(database, durability)
 await createTables(db, models)
 
 const app = Fastify()

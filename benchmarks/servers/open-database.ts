@@ -13,7 +13,7 @@ const openers: Readonly<Record<string, (url: string, durability: Durability) => 
 }
 
 /** The database of a URL, opened the way the plugin recommends; on SQLite with the durability that the baseline has. */
-export function openDatabase (url: string, durability: Durability = 'normal'): AnyKysely {
+export function openDatabase (url: string, durability: Durability): AnyKysely {
   const open = openers[url.split(':', 1)[0] ?? '']
   if (open === undefined) throw new Error(`No engine for ${url}`)
   return open(url, durability)

@@ -12,8 +12,7 @@ export interface ServerArguments {
   /** URL of its database. */
   readonly database: string
   readonly policy: PolicyName
-  /** Default `normal`. */
-  readonly durability?: Durability
+  readonly durability: Durability
   /** How many models it has, where that is what is measured. */
   readonly models: number
 }

@@ -71,7 +71,7 @@ function selectRows ({ db, dialect, hasDeadline }: Engine, { model, columns }: L
     query = query.where(isSlow ? anyInTime(condition, inTime(key, deadline), dialect) : conditionSql(condition, dialect))
   }
   for (const order of ordering.slice(way.fixed)) query = query.orderBy(orderSql(order, columnRef(order.column, baseAlias), dialect))
-  return query.limit(limitSql(most, dialect))
+  return query.limit(dialect.limit(most))
 }
 
 /** A pattern may take long in one row: the time is looked at before each. */
@@ -99,7 +99,7 @@ function selectFirst (engine: Engine, base: ListBase, plan: OpenPlan, [way, ...o
     .select(base.keys.map((key, index) => sql.ref(`_${index}`).as(key)))
     .select(wholeness(plan.ordering, dialect).map(() => sql.ref(wholeKey).as(wholeKey)))
   for (const { order, key } of ordered) query = query.orderBy(orderSql(order, sql`${sql.ref(key)}`, dialect))
-  return query.limit(limitSql(plan.most, dialect)).compile()
+  return query.limit(dialect.limit(plan.most)).compile()
 }
 
 /** Whether the row that is selected tells the values of the ordering in full, if it may not. */
@@ -117,10 +117,6 @@ function orderSql ({ column, descending }: PlannedOrder, ref: RawBuilder<unknown
   const target = storageOf(column, dialect).isCollated ? dialect.exact(ref) : ref
   const { [descending ? 'descending' : 'ascending']: nullsFirst } = dialect.nullsFirst
   return sql`${target} ${column.nullable ? nullsFirst : descending ? sql`desc` : sql`asc`}`
-}
-
-function limitSql (most: Slot, dialect: Dialect): RawBuilder<number> {
-  return dialect.limit?.(most) ?? sql<number>`${most}`
 }
 
 /** A walk along the primary key ends after `offset + limit` rows; only a search or a sort can go on for long. */

@@ -42,8 +42,8 @@ export interface Dialect {
   ilike (column: RawBuilder<unknown>, pattern: Parameter): RawBuilder<SqlBool>
   /** Directions of an ordering that put nulls first when ascending. */
   readonly nullsFirst: { readonly ascending: RawBuilder<unknown>, readonly descending: RawBuilder<unknown> }
-  /** How many rows are wanted, where that is not written as a mere parameter. */
-  limit? (count: Parameter): RawBuilder<number>
+  /** How many rows are wanted. */
+  limit (count: Parameter): RawBuilder<number>
   /** The count of characters (Unicode code points) of a text column. */
   length (column: RawBuilder<unknown>): RawBuilder<unknown>
   /** Whether an update can give back the rows that it changed. */
