@@ -16,10 +16,11 @@ interface Condition extends Pick<PlannedCondition, 'column' | 'operator'> {
 export function conditionSql (
   { alias, column, operator, values }: Condition, dialect: Dialect
 ): RawBuilder<SqlBool> {
+  const isIdentifying = operator === 'eq' && column.options.unique === true
   const target = {
     ref: columnRef(column, alias),
     isCollated: storageOf(column, dialect).isCollated === true,
-    compared: (value: Parameter) => compared(column, value, dialect)
+    compared: (value: Parameter) => isIdentifying ? dialect.identifying(compared(column, value, dialect)) : compared(column, value, dialect)
   }
   return operators[operator].sql(target, values, dialect)
 }

@@ -1,4 +1,4 @@
-import type { RawBuilder, SqlBool } from 'kysely'
+import type { Expression, RawBuilder, SqlBool } from 'kysely'
 import type { Catalog, ColumnRow } from './catalog.js'
 import type { QueryPlans } from './query-plan.js'
 import type { Parameter, StorageTable } from './storage.js'
@@ -42,6 +42,8 @@ export interface Dialect {
   ilike (column: RawBuilder<unknown>, pattern: Parameter): RawBuilder<SqlBool>
   /** Directions of an ordering that put nulls first when ascending. */
   readonly nullsFirst: { readonly ascending: RawBuilder<unknown>, readonly descending: RawBuilder<unknown> }
+  /** What a unique column is equal to. */
+  identifying (value: Expression<unknown>): RawBuilder<unknown>
   /** How many rows are wanted. */
   limit (count: Parameter): RawBuilder<number>
   /** The count of characters (Unicode code points) of a text column. */

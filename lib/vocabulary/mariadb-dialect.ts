@@ -29,6 +29,7 @@ export const mariadbDialect: Dialect = {
   like: (column, pattern) => sql<SqlBool>`${exact(column)} like ${pattern}`,
   ilike: (column, pattern) => sql<SqlBool>`lower(${exact(column)}) like lower(${pattern})`,
   nullsFirst: { ascending: sql`asc`, descending: sql`desc` },
+  identifying: (value) => sql`${value}`,
   limit: (count) => sql<number>`${count}`,
   length: (column) => sql`char_length(${column})`,
   returnsUpdates: false,

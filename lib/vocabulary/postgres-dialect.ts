@@ -31,6 +31,7 @@ export const postgresDialect: Dialect = {
   like: (column, pattern) => sql<SqlBool>`${byBytes(column)} like ${pattern}`,
   ilike: (column, pattern) => sql<SqlBool>`lower(${byBytes(column)}) like lower(${pattern} collate "C")`,
   nullsFirst: { ascending: sql`asc nulls first`, descending: sql`desc nulls last` },
+  identifying: (value) => sql`${value}`,
   limit: (count) => sql<number>`${count}`,
   length: (column) => sql`char_length(${column})`,
   returnsUpdates: true,

@@ -29,7 +29,9 @@ export const sqliteDialect: Dialect = {
   like: (column, pattern) => sql<SqlBool>`${column} glob ${pattern}`,
   ilike: (column, pattern) => sql<SqlBool>`lower(${column}) like lower(${pattern}) escape '\\'`,
   nullsFirst: { ascending: sql`asc`, descending: sql`desc` },
-  // SQLite looks at a mere parameter when it plans, and prepares the statement anew whenever that is bound.
+  // SQLite looks at a mere parameter when it plans, and prepares the statement anew whenever that is bound. Here the value
+  // says nothing; of other columns it may say that a partial index serves, or how many rows there are.
+  identifying: (value) => sql`+${value}`,
   limit: (count) => sql<number>`cast(${count} as integer)`,
   length: (column) => sql`length(${column})`,
   returnsUpdates: true,
