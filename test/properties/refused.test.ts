@@ -49,7 +49,7 @@ async function refused (app: TestApp, { method, url, headers, body }: Sent): Pro
 /** The statements that a refused request may run. */
 const { credentials, record } = {
   sqlite: {
-    credentials: /^select [^;]+ from "user" where "username" collate binary = \? order by "id"$/,
+    credentials: /^select [^;]+ from "user" where "username" collate binary = \+\? order by "id"$/,
     record: /^select [^;]+ from "\w+" where "id" = \?$/
   },
   postgres: {
