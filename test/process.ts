@@ -12,6 +12,9 @@ export interface ServerProcess {
   stop (): Promise<number | null>
 }
 
+/** What Node needs to be told to run TypeScript. */
+export const typescript = ['--import=tsx'] as const
+
 /** What Node needs to be told for a fault of an answer to end a process: see checked-apps.ts. */
 export const checked = ['--import', new URL('../dist/test/checked-apps.js', import.meta.url).href] as const
 

@@ -10,6 +10,7 @@ import { startMariadb } from './mariadb-server.js'
 import { startPostgres } from './postgres-server.js'
 import type { PrivateServer } from './private-server.js'
 import { runSql } from './sql.js'
+import { typescript } from '../process.js'
 import { createDatabase } from './test-database.js'
 import { waitFor } from './wait-for.js'
 
@@ -84,7 +85,7 @@ for (const engine of engineNames) {
 
 test('a server ends with the process that started it, if that did not stop it', async (t) => {
   if (lacks(t, 'postgres')) return
-  const leaver = fork(fileURLToPath(new URL('leaver.ts', import.meta.url)))
+  const leaver = fork(fileURLToPath(new URL('leaver.ts', import.meta.url)), { execArgv: [...typescript] })
   const [[, folder]] = await once(leaver, 'message') as [[number, string]]
   leaver.kill('SIGTERM')
   t.strictSame(await once(leaver, 'exit'), [null, 'SIGTERM'])

@@ -6,6 +6,7 @@ import restModels, { createTables, readOnlyAuth } from '../../lib/index.js'
 import { checkAnswers } from '../answers.js'
 import { insert, Note } from '../helper.js'
 import { openDatabase } from '../database.js'
+import { typescript } from '../process.js'
 
 /** An app whose answers are checked, and what the check finds. */
 async function checkedApp (t: Test, prepare: (app: FastifyInstance) => void): Promise<{ app: FastifyInstance, faults: string[] }> {
@@ -65,7 +66,7 @@ test('a header that the document declares may not be absent', async (t) => {
 for (const kind of ['server', 'worker']) {
   test(`a wrong answer of a ${kind} fails the process that has started it, whatever its client makes of the answer`, (t) => {
     const unaware = fileURLToPath(new URL('unaware.ts', import.meta.url))
-    const { status, stderr } = spawnSync(process.execPath, [...process.execArgv, unaware, kind], { encoding: 'utf8' })
+    const { status, stderr } = spawnSync(process.execPath, [...typescript, unaware, kind], { encoding: 'utf8' })
     t.equal(status, 1)
     t.match(stderr, 'GET /api/note/ is not answered as documented: there is no 202 Accepted')
     t.match(stderr, /wrong\.ts has failed/)

@@ -13,6 +13,7 @@ import { seeded } from '../../benchmarks/random.js'
 import { checkAnswers } from '../answers.js'
 import { waitFor } from '../engines/wait-for.js'
 import { basic, buildApp, insert, registerSite, siteModels } from '../helper.js'
+import { typescript } from '../process.js'
 
 const pubDate = '2024-01-01 00:00:00'
 const byAlice = { id: 1, user_id: 2, content: 'hello', pub_date: pubDate }
@@ -73,7 +74,7 @@ for (const hook of after) {
 const rejecting = fileURLToPath(new URL('rejecting.ts', import.meta.url))
 
 test('R-20: a rejection or an exception that nobody handles fails the run', (t) => {
-  const run = (kind: string) => spawnSync(process.execPath, [...process.execArgv, rejecting, kind], { encoding: 'utf8' })
+  const run = (kind: string) => spawnSync(process.execPath, [...typescript, rejecting, kind], { encoding: 'utf8' })
   for (const kind of ['rejection', 'exception']) {
     const { status, stderr } = run(kind)
     t.not(status, 0, kind)

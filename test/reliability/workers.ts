@@ -8,7 +8,7 @@ import restModels, { createTables } from '../../lib/index.js'
 import type { Tables } from '../../lib/query/engine.js'
 import { openSqlite, type SqliteOptions } from '../../lib/sqlite.js'
 import { registerSite, siteModels, siteUsers } from '../helper.js'
-import { checked, requireSound } from '../process.js'
+import { checked, requireSound, typescript } from '../process.js'
 
 /** Another process, which is ended with the test at the latest. */
 export interface Worker<Message> {
@@ -18,9 +18,9 @@ export interface Worker<Message> {
   send (message: Serializable): void
 }
 
-/** Starts a script of this folder; it has the loader of this process, so it may be TypeScript. */
+/** Starts a script of this folder; which is TypeScript. */
 export function startWorker<Message> (t: Pick<Test, 'teardown'>, script: string, ...parameters: string[]): Worker<Message> {
-  const child = fork(fileURLToPath(new URL(script, import.meta.url)), parameters, { execArgv: [...process.execArgv, ...checked] })
+  const child = fork(fileURLToPath(new URL(script, import.meta.url)), parameters, { execArgv: [...typescript, ...checked] })
   requireSound(child, script)
   const messages: Message[] = []
   const waiting: Array<{ resolve: (message: Message) => void, reject: (error: Error) => void }> = []
