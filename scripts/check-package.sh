@@ -60,18 +60,21 @@ commanded () (
     "$1" node_modules/fastify-rest-models/dist/lib/command/main.js introspect sqlite:shop.db | grep "defineModel('Item'"
 )
 
-# Downloaded beside what comes first.
+# Beside what comes first: these wait for the network and for one core.
 for version in 22 24 26; do
   if (( version != own )); then start "node$version" npm install $quiet --prefix "$work/node$version" "node@$version"; fi
 done
+start newest consumer "$work/newest" 0.29 13
+if (( own < 22 )); then start newer consumer "$work/newer" 0.28 13; fi
 
 first=$work/own
 driver=$(( own < 22 ? 12 : 13 ))
 need "the package installs, with kysely 0.28 and better-sqlite3 $driver" consumer "$first" 0.28 "$driver"
-check 'its types, module resolution nodenext' types "$first" nodenext nodenext
-check 'its types, module resolution bundler' types "$first" esnext bundler
-check 'types of its client in a browser, module resolution nodenext' page "$first" nodenext nodenext
-check 'types of its client in a browser, module resolution bundler' page "$first" esnext bundler
+declare -A modules=([nodenext]=nodenext [bundler]=esnext)
+for resolution in "${!modules[@]}"; do
+  start "types $resolution" types "$first" "${modules[$resolution]}" "$resolution"
+  start "page $resolution" page "$first" "${modules[$resolution]}" "$resolution"
+done
 check 'require() of it' required node "$first"
 check 'its command, by npx' env -C "$first" npx --no-install fastify-rest-models --version
 check 'its command' commanded node "$first"
@@ -79,9 +82,9 @@ scripts/check-example.sh node "$first"
 versions=$own
 
 second=$first
-if (( driver < 13 )); then
+if (( own < 22 )); then
   second=$work/newer
-  need 'the package installs, with kysely 0.28 and better-sqlite3 13' consumer "$second" 0.28 13
+  need 'the package installs, with kysely 0.28 and better-sqlite3 13' finish newer
 fi
 
 newest=node
@@ -98,10 +101,14 @@ for version in 22 24 26; do
 done
 
 third=$work/newest
-need 'the package installs, with kysely 0.29 and better-sqlite3 13' consumer "$third" 0.29 13
+need 'the package installs, with kysely 0.29 and better-sqlite3 13' finish newest
 scripts/check-example.sh "$newest" "$third"
 for engine in postgres mariadb; do
   check "$engine is there, for kysely 0.28" node --import tsx scripts/on-engine.ts "$engine" scripts/check-example.sh node "$first"
   check "$engine is there, for kysely 0.29" node --import tsx scripts/on-engine.ts "$engine" scripts/check-example.sh "$newest" "$third"
+done
+for resolution in "${!modules[@]}"; do
+  check "its types, module resolution $resolution" finish "types $resolution"
+  check "types of its client in a browser, module resolution $resolution" finish "page $resolution"
 done
 echo "Node versions run: $versions"
