@@ -22,7 +22,7 @@ export const alone: Readonly<Record<string, string>> = {
 }
 
 /** So many files share a process. */
-const size = 5
+const size = 8
 const root = fileURLToPath(new URL('..', import.meta.url))
 const groups = join('.tap', 'groups')
 
