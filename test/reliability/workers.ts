@@ -18,7 +18,7 @@ export interface Worker<Message> {
   send (message: Serializable): void
 }
 
-/** Starts a script of this folder; which is TypeScript. */
+/** Starts a script of this folder, in TypeScript. */
 export function startWorker<Message> (t: Pick<Test, 'teardown'>, script: string, ...parameters: string[]): Worker<Message> {
   const child = fork(fileURLToPath(new URL(script, import.meta.url)), parameters, { execArgv: [...typescript, ...checked] })
   requireSound(child, script)
