@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache'
 import type { ArrayRows, DirectRoad, DirectRoads, Outcome, Row } from './query/engine.js'
 import type { Soon } from './query/insist.js'
 import { GroupCommit } from './sqlite-group-commit.js'
+import type { ReadLock } from './sqlite-read-lock.js'
 
 /** What Kysely's driver ends a transaction with. */
 const commit = 'commit'
@@ -11,13 +12,20 @@ const commit = 'commit'
 /** Clients choose the shapes of lists, so the statements that are kept must be bounded. */
 const maxStatements = 500
 
+/** What a database in a file has besides the connection that writes. */
+export interface DatabaseFile {
+  /** A connection on which nobody ever begins a transaction. */
+  readonly reader: Database
+  readonly lock: ReadLock
+  /** Called before each statement that writes. */
+  readonly requireFile: () => void
+}
+
 /**
  * Kysely's dialect, on a database that can also be asked without waiting: Kysely costs as much as a short statement.
  *
  * @param writer  what Kysely gets, and what writes while nobody has it
- * @param reader  a connection of its own to the same file, on which nobody ever begins a transaction; absent for a
- *   database in memory, which has but one connection
- * @param requireFile  called before each statement that writes
+ * @param file  absent for a database that has but one connection, in memory or only for reading
  */
 export class EmbeddedDialect extends SqliteDialect {
   readonly #driver: CountingDriver
@@ -25,27 +33,36 @@ export class EmbeddedDialect extends SqliteDialect {
   /** Closes the connections, as often as it is called. */
   readonly close: () => void
 
-  constructor (writer: Database, reader: Database | undefined, requireFile: () => void = () => {}) {
-    const kept = keep((sql) => writer.prepare(sql))
-    const statements: Prepare = (sql) => {
-      const statement = kept(sql)
-      if (!statement.readonly || sql === commit) requireFile()
+  constructor (writer: Database, file?: DatabaseFile) {
+    const { reader = writer, lock, requireFile } = file ?? {}
+    const beforeRead = (): void => { lock?.join() }
+    const beforeWrite = (): void => {
+      requireFile?.()
+      lock?.release()
+    }
+    const statements = keep((sql) => writer.prepare(sql))
+    const prepare: Prepare = (sql) => {
+      const statement = statements(sql)
+      if (!statement.readonly || sql === commit) beforeWrite()
       return statement
     }
-    const commits = new GroupCommit(writer, requireFile)
+    const commits = new GroupCommit(writer, beforeWrite)
+    let isOpen = true
     const close = (): void => {
       commits.commit()
-      for (const database of [reader, writer]) database?.close()
+      isOpen = false
+      for (const one of [lock, reader, writer]) one?.close()
     }
-    const config = { database: { prepare: statements, close } }
+    const config = { database: { prepare, close } }
     super(config)
     const driver = new CountingDriver(config, commits)
-    const shared = new SyncRoad(writer, { statements, commits, isIdle: () => driver.isIdle })
+    const hooks = { commits, beforeRead, beforeWrite }
+    const shared = new SyncRoad(writer, { ...hooks, statements, isFree: () => isOpen && driver.isIdle })
     this.#driver = driver
     this.close = close
     this.roads = {
       writer: shared,
-      reader: reader === undefined ? shared : new SyncRoad(reader, { statements: keep((sql) => reader.prepare(sql)), commits, isIdle: () => true })
+      reader: file === undefined ? shared : new SyncRoad(reader, { ...hooks, statements: keep((sql) => reader.prepare(sql)), isFree: () => isOpen })
     }
   }
 
@@ -85,37 +102,40 @@ type Prepare = (sql: string) => Statement
 interface Traffic {
   readonly statements: Prepare
   readonly commits: GroupCommit
-  /** Whether nobody has the connection, so that it is in no transaction. */
-  readonly isIdle: () => boolean
+  readonly beforeRead: () => void
+  readonly beforeWrite: () => void
+  /** Whether it is open, and nobody has it, so that it is in no transaction. */
+  readonly isFree: () => boolean
 }
 
 /** A connection of this process: when a call returns, a statement that reads was executed. */
 class SyncRoad implements DirectRoad {
-  readonly #database: Database
   readonly #traffic: Traffic
   readonly #arrays: Prepare
 
   constructor (database: Database, traffic: Traffic) {
-    this.#database = database
     this.#traffic = traffic
     this.#arrays = keep((sql) => database.prepare(sql).raw(true))
   }
 
   get isFree (): boolean {
-    return this.#database.open && this.#traffic.isIdle()
+    return this.#traffic.isFree()
   }
 
   execute (query: CompiledQuery, reached: () => void): Soon<Outcome> {
     reached()
-    const { statements, commits } = this.#traffic
+    const { statements, commits, beforeRead } = this.#traffic
     const statement = statements(query.sql)
     if (!statement.readonly) return commits.execute(() => this.#write(query))
+    beforeRead()
     return { row: statement.get(query.parameters) as Row | undefined, changed: 0 }
   }
 
   /** Finds the statement anew, which may run later than it was asked for, when the file may have gone. */
   #write ({ sql, parameters }: CompiledQuery): Outcome {
-    const statement = this.#traffic.statements(sql)
+    const { statements, beforeWrite } = this.#traffic
+    beforeWrite()
+    const statement = statements(sql)
     if (!statement.reader) return { row: undefined, changed: statement.run(parameters).changes }
     // The commit comes behind the last row: get() would stop before, and pass over a commit that fails.
     return { row: statement.all(parameters)[0] as Row | undefined, changed: 0 }
@@ -123,6 +143,7 @@ class SyncRoad implements DirectRoad {
 
   readArrays ({ sql, parameters }: CompiledQuery, reached: () => void): ArrayRows {
     reached()
+    this.#traffic.beforeRead()
     return this.#arrays(sql).all(parameters) as ArrayRows
   }
 }

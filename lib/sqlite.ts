@@ -7,6 +7,7 @@ import { deadlineFunction, openKysely, type Tables } from './query/engine.js'
 import { EmbeddedDialect } from './sqlite-connections.js'
 import { requireDriver } from './sqlite-driver.js'
 import { watchFile } from './sqlite-file.js'
+import { ReadLock } from './sqlite-read-lock.js'
 import { switchToWal } from './sqlite-wal.js'
 
 export interface SqliteOptions {
@@ -28,7 +29,8 @@ const busyTimeout = 2000
 /**
  * Opens a SQLite database the way the plugin wants it: WAL, foreign keys, an explicit `synchronous`, prepared statements
  * kept, a deadline for lists, and for a file a second connection, on which the plugin lists and reads records: there it
- * neither sees nor awaits a transaction of yours, and it does not see temporary tables. `db.destroy()` closes both.
+ * neither sees nor awaits a transaction of yours, and it does not see temporary tables; a third keeps its lock (D-99). `db.destroy()`
+ * closes them.
  *
  * @param path     of the database file, created if it does not exist; `:memory:` for one that lives in the process
  * @throws REST_MODELS_UNSUPPORTED_DATABASE if the file cannot be opened, or if this version of better-sqlite3 is known to
@@ -56,7 +58,7 @@ function openDialect (path: string, { durability, readonly, check }: Required<Sq
     return database.function(deadlineFunction, { deterministic: false, directOnly: true }, requireTime)
   }
   try {
-    if (readonly) return new EmbeddedDialect(openReader(open, check), undefined)
+    if (readonly) return new EmbeddedDialect(openReader(open, check))
     const writer = open({})
     requireSound(writer, check)
     switchToWal(writer, busyTimeout)
@@ -64,7 +66,8 @@ function openDialect (path: string, { durability, readonly, check }: Required<Sq
     writer.pragma(`synchronous = ${durability}`)
     writer.pragma('foreign_keys = on')
     writer.pragma(`journal_size_limit = ${maxWalBytes}`)
-    return writer.memory ? new EmbeddedDialect(writer, undefined) : new EmbeddedDialect(writer, open({ readonly: true }), watchFile(path))
+    if (writer.memory) return new EmbeddedDialect(writer)
+    return new EmbeddedDialect(writer, { reader: open({ readonly: true }), lock: new ReadLock(open({ readonly: true })), requireFile: watchFile(path) })
   } catch (cause) {
     for (const database of opened) database.close()
     throw new errors.UnsupportedDatabase(`openSqlite() cannot open '${path}': ${(cause as Error).message}`)

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import { hash } from '@node-rs/argon2'
 import { test, type Test } from 'tap'
 import {
@@ -293,6 +294,26 @@ test('to a policy that reads passwords elsewhere, half a surrogate pair is no pa
   })
   const status = async (password: string) => (await app.post('/api/note/', { message: 'x' }, { headers: { 'x-password': password } })).statusCode
   t.strictSame([await status('"a\\ufffd"'), await status('"a\\ud800"'), await status('"a\\udfff"')], [201, 401, 401])
+})
+
+test('what is remembered of one login is not taken for another whose name, password and stored value make up the same text', async (t) => {
+  const logins = [['a', 'b c', 'd'], ['a b', 'c', 'd'], ['a', 'b', 'c d'], ['a', 'b c', 'd '], ['a', 'b c', null]] as const
+  const asked: unknown[] = []
+  const verify = (password: string, stored: string): boolean => { asked.push([password, stored]); return password === 'b c' && stored === 'd' }
+  const app = await notesUnder(t, {
+    ...tokens,
+    authenticator: ({ passwords }) => async ({ headers }) => {
+      const [username, password, stored] = JSON.parse(String(headers['x-login'])) as [string, string, string | null]
+      return await passwords.matches({ username, password }, { stored, verify }) ? { id: 2, admin: false } : null
+    }
+  })
+  for (const time of ['first', 'second']) {
+    const statuses: number[] = []
+    for (const login of logins) statuses.push((await app.post('/api/note/', { message: 'x' }, { headers: { 'x-login': JSON.stringify(login) } })).statusCode)
+    t.strictSame(statuses, [201, 401, 401, 401, 401], time)
+  }
+  t.same(asked.filter((one) => isDeepStrictEqual(one, ['b c', 'd'])).length, 1, 'the one that matched is remembered')
+  t.equal(asked.length, 1 + 2 * 3)
 })
 
 test('the read-only policy permits nobody, should anybody be made out', (t) => {
