@@ -9,7 +9,7 @@ const { seconds, connections, slow, messages } = readNumbers({ seconds: 20, conn
 await inFolder(async (folder, t) => {
   let capacity: number | undefined
   for (const sheds of [false, true]) {
-    const report = await overload(t, { folder, seconds, connections, slowSenders: slow, messages, sheds })
+    const report = await overload(t, { folder, seconds, visits: 1, connections, slowSenders: slow, messages, sheds })
     console.log(`${sheds ? 'with' : 'without'} @fastify/under-pressure, ${connections} connections and ${slow} slow senders: ${toLine(report, capacity ??= report.capacity)}`)
   }
 })

@@ -10,6 +10,9 @@ import { startWorker } from '../reliability/workers.js'
 import type { LoopDelay } from './busy-app.js'
 import type { Teardown } from './undo.js'
 
+/** Milliseconds. */
+const pause = 500
+
 const autocannon = resolve('node_modules/autocannon/autocannon.js')
 
 /** About a millisecond of work: a join, a search, a sort, and a hundred records. */
@@ -17,7 +20,10 @@ const costly = '/api/message/?user__username__ne=nobody&content__like=message%25
 
 export interface OverloadPlan {
   readonly folder: string
+  /** How long the crowd stays each time. */
   readonly seconds: number
+  /** How often it comes. An app that sheds load may serve but its first requests, if the machine leaves it the time, and refuse all that follow. */
+  readonly visits: number
   /** Each sends its next request as soon as it has an answer. */
   readonly connections: number
   readonly slowSenders: number
@@ -50,25 +56,25 @@ export interface Probed {
 }
 
 /** Lets a crowd loose on an app on SQLite, and asks as others do meanwhile. */
-export async function overload (t: Teardown, { folder, seconds, connections, slowSenders, messages, sheds }: OverloadPlan): Promise<OverloadReport> {
+export async function overload (t: Teardown, { folder, seconds, visits, connections, slowSenders, messages, sheds }: OverloadPlan): Promise<OverloadReport> {
   const app = startWorker<string | LoopDelay>(t, '../endurance/busy-app.ts', join(folder, `${sheds}.db`), String(messages), sheds ? 'sheds' : '')
   const address = String(await app.next())
   const measureLoop = async (): Promise<LoopDelay> => { app.send('measure'); return await app.next() as LoopDelay }
-  const alone = await crowd(address, 1, Math.max(1, seconds / 5))
+  const alone = await visit(address, 1, Math.max(1, seconds / 5))
   const slow = Array.from({ length: slowSenders }, (_, index) => sendSlowly(address, index % 2 === 0))
   await measureLoop()
-  const during = probing(seconds)
-  const [result, health, others] = await Promise.all([
-    crowd(address, connections, seconds), during(`${address}/health`), during(`${address}/api/message/1/`, { method: 'PUT', body: '{}', headers: { authorization: basic('alice') } })
+  const during = probing(visits * (seconds + pause / 1000))
+  const [results, health, others] = await Promise.all([
+    crowd(visits, async () => await visit(address, connections, seconds)), during(`${address}/health`), during(`${address}/api/message/1/`, { method: 'PUT', body: '{}', headers: { authorization: basic('alice') } })
   ])
   const loop = await measureLoop()
   for (const stop of slow) stop()
-  await wait(500)
+  await wait(pause)
   return {
     capacity: alone['2xx'] / alone.duration,
-    offered: result.requests.sent / seconds,
-    crowd: { ...Object.fromEntries(Object.entries(result.statusCodeStats ?? {}).map(([status, { count = 0 }]) => [status, count])), none: result.errors },
-    crowdP99: result.latency.p99,
+    offered: sum(results.map(({ requests }) => requests.sent)) / visits / seconds,
+    crowd: statusesOf(results),
+    crowdP99: Math.max(...results.map(({ latency }) => latency.p99)),
     loop,
     health,
     others,
@@ -76,8 +82,28 @@ export async function overload (t: Teardown, { folder, seconds, connections, slo
   }
 }
 
-async function crowd (address: string, connections: number, seconds: number): Promise<Result> {
+/** The same clients again and again, with pauses in which the app recovers. */
+async function crowd (visits: number, visit: () => Promise<Result>): Promise<readonly Result[]> {
+  const results: Result[] = []
+  while (results.length < visits) {
+    results.push(await visit())
+    await wait(pause)
+  }
+  return results
+}
+
+async function visit (address: string, connections: number, seconds: number): Promise<Result> {
   return await runAutocannon(['-c', String(connections), '-d', String(seconds), '-t', '30', `${address}${costly}`])
+}
+
+function statusesOf (results: readonly Result[]): OverloadReport['crowd'] {
+  const counts: Record<string, number> = { none: sum(results.map(({ errors }) => errors)) }
+  for (const [status, { count = 0 }] of results.flatMap(({ statusCodeStats = {} }) => Object.entries(statusCodeStats))) counts[status] = (counts[status] ?? 0) + count
+  return counts
+}
+
+function sum (numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
 }
 
 /** In a process of its own, so that it and the clients of this process do not keep each other waiting. */

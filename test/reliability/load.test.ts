@@ -16,7 +16,7 @@ test('R-21: what grows, is slow or is answered wrongly is found', async (t) => {
 })
 
 test('R-22: a crowd is told 503 by @fastify/under-pressure, while the health route answers and other clients are served', async (t) => {
-  const { crowd, health, others, after, loop } = await overload(t, { folder: t.testdir(), seconds: 3, connections: 300, slowSenders: 60, messages: 2000, sheds: true })
+  const { crowd, health, others, after, loop } = await overload(t, { folder: t.testdir(), seconds: 1, visits: 4, connections: 300, slowSenders: 60, messages: 2000, sheds: true })
   t.ok(Number(crowd['200']) > 0 && Number(crowd['503']) > 0, JSON.stringify(crowd))
   t.same([crowd['none'], Object.keys(crowd).sort()], [0, ['200', '503', 'none']], 'nobody is left without an answer')
   t.same(Object.keys(health.statuses), ['200'])
