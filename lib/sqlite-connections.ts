@@ -126,16 +126,13 @@ class SyncRoad implements DirectRoad {
     reached()
     const { statements, commits, beforeRead } = this.#traffic
     const statement = statements(query.sql)
-    if (!statement.readonly) return commits.execute(() => this.#write(query))
+    if (!statement.readonly) return commits.execute(() => this.#write(statement, query.parameters))
     beforeRead()
     return { row: statement.get(query.parameters) as Row | undefined, changed: 0 }
   }
 
-  /** Finds the statement anew, which may run later than it was asked for, when the file may have gone. */
-  #write ({ sql, parameters }: CompiledQuery): Outcome {
-    const { statements, beforeWrite } = this.#traffic
-    beforeWrite()
-    const statement = statements(sql)
+  #write (statement: Statement, parameters: readonly unknown[]): Outcome {
+    this.#traffic.beforeWrite()
     if (!statement.reader) return { row: undefined, changed: statement.run(parameters).changes }
     // The commit comes behind the last row: get() would stop before, and pass over a commit that fails.
     return { row: statement.all(parameters)[0] as Row | undefined, changed: 0 }

@@ -35,12 +35,12 @@ export class GroupCommit {
   /** Milliseconds that a write took, at last: in a group, which has one commit, without that. */
   #cost = 0
 
-  /** @param requireFile  called before each commit */
-  constructor (database: Database, requireFile: () => void) {
+  /** @param beforeCommit  called before each commit */
+  constructor (database: Database, beforeCommit: () => void) {
     const requireNotUndone = (): void => { if (!database.inTransaction) throw new Undone() }
     this.#together = database.transaction((waiting: readonly Waiting[]) => {
       const tells = this.#writeSome(waiting, requireNotUndone)
-      requireFile()
+      beforeCommit()
       return tells
     })
   }

@@ -4,47 +4,47 @@ import type { Database, Statement } from 'better-sqlite3'
 /** The read of a turn of the event loop with which the lock is taken for those that follow: taking it costs as much as two of them save. */
 const many = 4
 
-/** Milliseconds for which it is kept: what another process writes meanwhile stays in the log, which that process cannot begin anew. */
+/** Milliseconds after which the next read gives it back: what another process writes meanwhile stays in the log. */
 const longest = 1
 
+/** Of so many turns with many reads it is left alone in one, in which a log that others write can be begun anew. */
+const untilRest = 8
+
 /**
- * Keeps SQLite's lock for reading from the fourth read of a turn of the event loop on, for a millisecond or until the turn
- * ends. SQLite asks the system for it and gives it back with every statement, which takes longer than a short read, unless
- * another connection of the process has it. Those that read see all that was committed: each statement is a transaction
- * of its own.
+ * Keeps SQLite's lock for reading from the fourth read of a turn of the event loop on, for about a millisecond or until
+ * the turn ends. SQLite asks the system for it and gives it back with every statement, which takes longer than a short
+ * read, unless another connection of the process has it. Those that read see all that was committed: each statement is a
+ * transaction of its own. It is kept for speed alone, so that it cannot be taken is no failure: who reads goes without.
  */
 export class ReadLock {
   readonly #database: Database
-  readonly #begin: Statement
-  readonly #read: Statement
-  readonly #end: Statement
+  readonly #version: Statement
   #reads = 0
-  #isHeld = false
+  #turns = 0
+  /** A statement that stands at its first row: SQLite has the lock until it is given up. */
+  #held: IterableIterator<unknown> | undefined
   #since = 0
 
   /** @param database  a connection to the file on which nothing else is done */
   constructor (database: Database) {
     this.#database = database
-    this.#begin = database.prepare('begin')
-    this.#read = database.prepare('pragma user_version')
-    this.#end = database.prepare('commit')
+    this.#version = database.prepare('pragma user_version')
     // It opens the log, for which later there may be no descriptor.
-    this.#hold()
+    this.#take()
     this.release()
   }
 
   /** Called before each read. */
   join (): void {
     if (this.#reads++ === 0) setImmediate(this.#endTurn)
-    if (this.#reads === many) this.#hold()
-    else if (this.#isHeld && performance.now() - this.#since > longest) this.release()
+    if (this.#reads === many) this.#takeUnlessResting()
+    else if (this.#held !== undefined && performance.now() - this.#since > longest) this.release()
   }
 
   /** Called before each write: as long as somebody reads a log, it is not begun anew, and grows. */
   release (): void {
-    if (!this.#isHeld) return
-    this.#isHeld = false
-    this.#end.run()
+    this.#held?.return?.()
+    this.#held = undefined
   }
 
   close (): void {
@@ -52,11 +52,19 @@ export class ReadLock {
     this.#database.close()
   }
 
-  #hold (): void {
-    this.#begin.run()
-    this.#isHeld = true
-    this.#since = performance.now()
-    this.#read.get()
+  #takeUnlessResting (): void {
+    if (++this.#turns % untilRest > 0) this.#take()
+  }
+
+  #take (): void {
+    const statement = this.#version.iterate()
+    try {
+      statement.next()
+      this.#held = statement
+      this.#since = performance.now()
+    } catch {
+      // What is wrong, those that read and write will say.
+    }
   }
 
   readonly #endTurn = (): void => {

@@ -52,7 +52,7 @@ export function openSqlite<DB = Tables> (path: string, options: SqliteOptions = 
 function openDialect (path: string, { durability, readonly, check }: Required<SqliteOptions>): EmbeddedDialect {
   const opened: Database.Database[] = []
   const open = (options: Database.Options): Database.Database => {
-    const database = new Database(path, { ...options, timeout: busyTimeout })
+    const database = new Database(path, { timeout: busyTimeout, ...options })
     opened.push(database)
     database.pragma('trusted_schema = off')
     return database.function(deadlineFunction, { deterministic: false, directOnly: true }, requireTime)
@@ -67,7 +67,7 @@ function openDialect (path: string, { durability, readonly, check }: Required<Sq
     writer.pragma('foreign_keys = on')
     writer.pragma(`journal_size_limit = ${maxWalBytes}`)
     if (writer.memory) return new EmbeddedDialect(writer)
-    return new EmbeddedDialect(writer, { reader: open({ readonly: true }), lock: new ReadLock(open({ readonly: true })), requireFile: watchFile(path) })
+    return new EmbeddedDialect(writer, { reader: open({ readonly: true }), lock: new ReadLock(open({ readonly: true, timeout: 0 })), requireFile: watchFile(path) })
   } catch (cause) {
     for (const database of opened) database.close()
     throw new errors.UnsupportedDatabase(`openSqlite() cannot open '${path}': ${(cause as Error).message}`)

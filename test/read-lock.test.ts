@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, statSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import Database from 'better-sqlite3'
@@ -32,6 +32,8 @@ async function openFile (t: Test) {
     read: (times: number) => { for (let time = 0; time < times; time++) count() },
     login: () => readHandle(db).direct?.execute(statements.login, () => {}),
     write: async () => await readHandle(db).direct?.execute(statements.add, () => {}),
+    /** What nobody has looked at yet of the log is gone, in which there is something. */
+    damage: () => { truncateSync(`${path}-wal`) },
     add: () => other.prepare("insert into word (text) values ('of another process')").run(),
     /** Whether another process cannot begin the log anew, after it has written something. */
     isHeld: () => (other.pragma('wal_checkpoint(restart)') as Array<{ busy: number }>)[0]?.busy === 1
@@ -40,8 +42,10 @@ async function openFile (t: Test) {
 
 type File = Awaited<ReturnType<typeof openFile>>
 
+const long = 'x'.repeat(6000)
+
 /** Takes two pages of the log, with that of the table's root. */
-const addLong = sql`insert into word (text) values (${'x'.repeat(6000)})`
+const addLong = sql`insert into word (text) values (${long})`
 
 test('D-99: the lock for reading is kept from the fourth read of a turn until the turn ends', onSqlite, async (t) => {
   const { read, login, add, isHeld } = await openFile(t)
@@ -96,6 +100,10 @@ const ways: Readonly<Record<string, (file: File) => Promise<unknown>>> = {
     read(5)
     await Promise.all(written)
   },
+  'one write on another connection of this process': async ({ read, other }) => {
+    read(5)
+    other.prepare('insert into word (text) values (?)').run(long)
+  },
   'a transaction of the deployer': async ({ read, db }) => {
     await db.transaction().execute(async (transaction) => {
       read(5)
@@ -117,6 +125,20 @@ for (const [way, act] of Object.entries(ways)) {
     t.ok(size < maxLog, `${size} bytes`)
   })
 }
+
+test('D-99: where it cannot be taken, who reads goes without, and nothing fails but what needs the damaged pages', onSqlite, async (t) => {
+  const { db, read, write, add, damage } = await openFile(t)
+  add()
+  read(3)
+  damage()
+  read(5)
+  await turn()
+  read(5)
+  await t.rejects(write(), { code: /^SQLITE_/ })
+  await turn()
+  read(5)
+  await t.resolves(db.destroy())
+})
 
 test('D-99: a database that is closed while it is kept leaves one file', onSqlite, async (t) => {
   const { path, db, other, read, add, isHeld } = await openFile(t)
