@@ -4,17 +4,14 @@ import type { Database, Statement } from 'better-sqlite3'
 /** The read of a turn of the event loop with which the lock is taken for those that follow: taking it costs as much as two of them save. */
 const many = 4
 
-/** Milliseconds after which the next read gives it back: what another process writes meanwhile stays in the log. */
-const longest = 1
-
 /** Of so many turns with many reads it is left alone in one, in which a log that others write can be begun anew. */
 const untilRest = 8
 
 /**
- * Keeps SQLite's lock for reading from the fourth read of a turn of the event loop on, for about a millisecond or until
- * the turn ends. SQLite asks the system for it and gives it back with every statement, which takes longer than a short
- * read, unless another connection of the process has it. Those that read see all that was committed: each statement is a
- * transaction of its own. It is kept for speed alone, so that it cannot be taken is no failure: who reads goes without.
+ * Keeps SQLite's lock for reading from the fourth read of a turn of the event loop on, until the turn ends. SQLite asks the
+ * system for it and gives it back with every statement, which takes longer than a short read, unless another connection of
+ * the process has it. Those that read see all that was committed: each statement is a transaction of its own. It is kept for
+ * speed alone, so that it cannot be taken is no failure: who reads goes without.
  */
 export class ReadLock {
   readonly #database: Database
@@ -23,7 +20,6 @@ export class ReadLock {
   #turns = 0
   /** A statement that stands at its first row: SQLite has the lock until it is given up. */
   #held: IterableIterator<unknown> | undefined
-  #since = 0
 
   /** @param database  a connection to the file on which nothing else is done */
   constructor (database: Database) {
@@ -38,7 +34,6 @@ export class ReadLock {
   join (): void {
     if (this.#reads++ === 0) setImmediate(this.#endTurn)
     if (this.#reads === many) this.#takeUnlessResting()
-    else if (this.#held !== undefined && performance.now() - this.#since > longest) this.release()
   }
 
   /** Called before each write: as long as somebody reads a log, it is not begun anew, and grows. */
@@ -61,7 +56,6 @@ export class ReadLock {
     try {
       statement.next()
       this.#held = statement
-      this.#since = performance.now()
     } catch {
       // What is wrong, those that read and write will say.
     }
