@@ -52,8 +52,8 @@ export class ReadLock {
   }
 
   #take (): void {
-    const statement = this.#version.iterate()
     try {
+      const statement = this.#version.iterate()
       statement.next()
       this.#held = statement
     } catch {
