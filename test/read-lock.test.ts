@@ -1,5 +1,6 @@
 import { existsSync, statSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers'
 import { setImmediate as turn } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { sql } from 'kysely'
@@ -81,6 +82,44 @@ test('D-99: who reads while it is kept sees what another process has committed',
     t.strictSame(count(), [[words]])
   }
   t.ok(isHeld())
+})
+
+/** What ends the lock within a turn, in which four reads have come. */
+const writes: Readonly<Record<string, (file: File) => Promise<unknown>>> = {
+  'a write of the plugin': async ({ read, write }) => {
+    read(4)
+    await write()
+  },
+  'a write of the deployer': async ({ read, db }) => {
+    read(4)
+    await addLong.execute(db)
+  },
+  'a commit of the deployer': async ({ read, db }) => {
+    await db.transaction().execute(async (transaction) => {
+      await addLong.execute(transaction)
+      await turn()
+      read(4)
+    })
+  }
+}
+
+for (const [name, write] of Object.entries(writes)) {
+  test(`D-99: it is given up before ${name}`, onSqlite, async (t) => {
+    const file = await openFile(t)
+    file.add()
+    let isTurnOver = false
+    await write({ ...file, read: (times) => { file.read(times); setImmediate(() => { isTurnOver = true }) } })
+    t.notOk(isTurnOver, 'the turn goes on')
+    t.notOk(file.isHeld())
+  })
+}
+
+test('D-99: it is not kept from the start', onSqlite, async (t) => {
+  const { path, add, isHeld } = await openFile(t)
+  const db = openSqlite(path)
+  t.teardown(async () => { await db.destroy() })
+  add()
+  t.notOk(isHeld())
 })
 
 /** What one turn does with a file that others read at the same time. */
