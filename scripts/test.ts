@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { engineNames, findEngine, variableOf, type EngineName, type FoundEngine, type MissingEngine } from '../test/engines/find-engine.js'
-import { whyMissing } from '../test/engines/programs.js'
+import { programKinds, whyMissing } from '../test/engines/programs.js'
 import { reasonOf } from '../test/engines/sql.js'
 import { judgeCoverage } from './coverage.js'
 import { alone, groupFiles, requireRows } from './groups.js'
@@ -69,7 +69,8 @@ async function findAndRun (): Promise<number> {
   try {
     for (const table of [alone, runOnce]) requireRows(table, testFiles())
     await buildTap()
-    if (process.env['CI'] === 'true' && missingOf(engines).length > 0) throw new Error('With CI=true no engine may be missing.')
+    const missing = allMissing(engines)
+    if (process.env['CI'] === 'true' && missing.length > 0) throw new Error(`With CI=true nothing may be missing:\n${missing.join('\n')}`)
     const outcomes = await runAll(engines)
     report(outcomes, engines)
     return interruption() === undefined && outcomes.every(({ code }) => code === 0) ? 0 : 1
@@ -87,7 +88,7 @@ async function runAll (engines: Engines): Promise<readonly Outcome[]> {
   const isWhole = files.length === 0
   const outcomes = [await run('sqlite', isWhole ? groupFiles(testFiles()) : ['--disable-coverage', ...files])]
   // The next run of tap removes what this one has written.
-  if (isWhole && missingOf(engines).length === 0 && interruption() === undefined) outcomes.push(await judgeCoverage())
+  if (isWhole && allMissing(engines).length === 0 && interruption() === undefined) outcomes.push(await judgeCoverage())
   for (const [name, { url }] of engines) {
     if (url === undefined || interruption() !== undefined) continue
     outcomes.push(await run(name, ['--disable-coverage', ...isWhole ? groupFiles(contractFiles()) : files]))
@@ -95,8 +96,14 @@ async function runAll (engines: Engines): Promise<readonly Outcome[]> {
   return outcomes
 }
 
-function missingOf (engines: Engines): EngineName[] {
-  return [...engines].flatMap(([name, { url }]) => url === undefined ? [name] : [])
+/** Servers and programs that some tests need and that are not here: those tests are skipped, so coverage is not judged. */
+function allMissing (engines: Engines): string[] {
+  const servers = [...engines].flatMap(([name, { url }]) => url === undefined ? [`${name}: no server was found`] : [])
+  const programs = programKinds.flatMap((kind) => {
+    const why = whyMissing(kind)
+    return why === undefined ? [] : [`${kind}: ${why}`]
+  })
+  return [...servers, ...programs]
 }
 
 function contractFiles (): string[] {
@@ -112,11 +119,9 @@ function report (outcomes: readonly Outcome[], engines: Engines): void {
   console.log()
   for (const { name, failures } of outcomes) if (failures.length > 0) console.log(`Failed on ${name}:\n${failures.join('\n')}\n`)
   for (const outcome of outcomes) console.log(toLine(outcome))
-  const missing = missingOf(engines)
-  for (const name of missing) console.log(`${name}: not run, no server was found`)
-  if (files.length === 0 && missing.length > 0) console.log(`coverage: not judged, as what needs ${missing.join(' or ')} is not run`)
-  const noBrowser = whyMissing('chromium')
-  if (noBrowser !== undefined) console.log(`browser: not run, ${noBrowser}`)
+  const missing = allMissing(engines)
+  for (const line of missing) console.log(`skipped, ${line}`)
+  if (files.length === 0 && missing.length > 0) console.log('coverage: not judged, because tests were skipped')
   const signal = interruption()
   if (signal !== undefined) console.log(`ended by ${signal}`)
 }

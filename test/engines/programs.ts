@@ -26,6 +26,7 @@ const kinds = {
 } as const satisfies Record<string, Kind>
 
 export type ServerKind = keyof typeof kinds
+export const programKinds = Object.keys(kinds) as readonly ServerKind[]
 type ProgramOf<K extends ServerKind> = (typeof kinds)[K]['programs'][number]
 
 /** The paths of what a kind of server consists of, by name; undefined if any of it is missing. */
