@@ -9,8 +9,25 @@ export interface FieldFault {
 const deployerError = <Code extends string>(code: Code) =>
   createError<`REST_MODELS_${Code}`, 500, [message: string]>(`REST_MODELS_${code}`, '%s', 500)
 
+/** UTF-16 units of a name that an answer and the log repeat: a client may send one of a megabyte. */
+const maxNameLength = 100
+
+/** A name as it is repeated to the client that wrote it. */
+export function shownName (name: string): string {
+  // The first half of a surrogate pair would stand alone.
+  return name.length > maxNameLength ? `${name.slice(0, maxNameLength).replace(/[\ud800-\udbff]$/, '')}…` : name
+}
+
+const worded = <Code extends string, Status extends number>(code: Code, message: string, status: Status) =>
+  createError<`REST_MODELS_${Code}`, Status, [words: string]>(`REST_MODELS_${code}`, message, status)
+
+/** An error that repeats a name as a client wrote it. */
 const named = <Code extends string, Status extends number>(code: Code, message: string, status: Status) =>
-  createError<`REST_MODELS_${Code}`, Status, [name: string]>(`REST_MODELS_${code}`, message, status)
+  class FastifyError extends worded(code, message, status) {
+    constructor (name: string) {
+      super(shownName(name))
+    }
+  }
 
 const unnamed = <Code extends string, Status extends number>(code: Code, message: string, status: Status) =>
   createError<`REST_MODELS_${Code}`, Status, [options?: { cause: unknown }]>(`REST_MODELS_${code}`, message, status)
@@ -36,14 +53,14 @@ const requestErrors = {
   InvalidPage: named('INVALID_PAGE', "Invalid '%s'", 400),
   InvalidOrdering: named('INVALID_ORDERING', "Invalid '%s'", 400),
   TooMuch: named('TOO_MUCH', "'%s' asks for more than is permitted", 400),
-  InvalidBody: named('INVALID_BODY', 'The body must be %s', 400),
-  InvalidRecord: named('INVALID_RECORD', 'Invalid %s', 400),
+  InvalidBody: worded('INVALID_BODY', 'The body must be %s', 400),
+  InvalidRecord: worded('INVALID_RECORD', 'Invalid %s', 400),
   UnknownReference: named('UNKNOWN_REFERENCE', "'%s' refers to a record that does not exist", 400),
   AuthenticationFailed: unnamed('AUTHENTICATION_FAILED', 'Authentication failed', 401),
   Forbidden: unnamed('FORBIDDEN', 'This request is not permitted', 403),
   RecordNotFound: unnamed('RECORD_NOT_FOUND', 'No such record', 404),
   MethodNotAllowed: unnamed('METHOD_NOT_ALLOWED', 'This method is not allowed here', 405),
-  NotUnique: named('NOT_UNIQUE', 'Another record has the same %s', 409),
+  NotUnique: worded('NOT_UNIQUE', 'Another record has the same %s', 409),
   StillReferenced: unnamed('STILL_REFERENCED', 'Other records refer to this one', 409),
   Constraint: unnamed('CONSTRAINT', 'A rule of the database refuses this change', 409),
   QueryTooLong: unnamed('QUERY_TOO_LONG', 'The query string is too long', 414),
@@ -62,7 +79,7 @@ export type ErrorCode = (typeof requestErrors)[keyof typeof requestErrors]['prot
 
 /** The same error, with the faulty fields listed in its answer. */
 export function withDetails<E extends Error> (error: E, details: readonly FieldFault[]): E {
-  return Object.assign(error, { details })
+  return Object.assign(error, { details: details.map(({ field, message }) => ({ field: shownName(field), message })) })
 }
 
 /** The same error, telling the client to try again after `seconds`. */

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { v7 as makeUuid } from 'uuid'
-import { errors, withDetails, type FieldFault } from '../errors.js'
+import { errors, shownName, withDetails, type FieldFault } from '../errors.js'
 import { isGivenByOthers, isSecret, valueKindOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { Payload } from '../request/payload.js'
@@ -90,5 +90,5 @@ function isKept ({ column, value }: WrittenField, storedOf: StoredOf, writable: 
 function requireNoFaults (faults: readonly FieldFault[], fixed: readonly WrittenField[], message: string): void {
   const unwritable = fixed.filter(({ name }) => !faults.some(({ field }) => field === name)).map(({ name }) => ({ field: name, message }))
   const all = [...faults, ...unwritable]
-  if (all.length > 0) throw withDetails(new errors.InvalidRecord(all.map(({ field }) => `'${field}'`).join(', ')), all)
+  if (all.length > 0) throw withDetails(new errors.InvalidRecord(all.map(({ field }) => `'${shownName(field)}'`).join(', ')), all)
 }

@@ -28,7 +28,8 @@ export function decodeEntries (text: string): Entries {
 function decode (text: string): string {
   if (!/[%+]/.test(text)) return text
   try {
-    return decodeURIComponent(text.replaceAll('+', ' '))
+    // replaceAll() takes four times as long for a million of them.
+    return decodeURIComponent(text.split('+').join(' '))
   } catch (cause) {
     throw new errors.InvalidQuery({ cause })
   }

@@ -115,5 +115,11 @@ function isStorable (value: Json, depth: number): boolean {
   if (typeof value === 'number') return plainNumber(value) !== undefined
   if (typeof value !== 'object' || value === null) return true
   if (depth === maxJsonDepth) return false
+  if (isList(value)) return value.every((item) => isStorable(item, depth + 1))
   return Object.entries(value).every(([key, item]) => storableText(key) !== undefined && isStorable(item, depth + 1))
+}
+
+/** `Array.isArray` does not narrow what cannot be written to. */
+function isList (value: Json): value is readonly Json[] {
+  return Array.isArray(value)
 }
