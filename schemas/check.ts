@@ -1,7 +1,7 @@
 import type { TSchema } from '@sinclair/typebox'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
-import ajvFormats from 'ajv-formats'
 import type { FieldFault } from '../lib/errors.js'
+import { formats } from './formats.js'
 
 /** Lists what is wrong with the properties of an object; nothing is coerced, removed or filled in. */
 export type Check = (value: object) => readonly FieldFault[]
@@ -14,10 +14,10 @@ export interface CheckCompiler {
 }
 
 /** Judges schemas, and remembers none: the schema of schemas, which takes 10 to 40 ms to compile, is compiled once in a process. */
-const judge = ajvFormats.default(new Ajv())
+const judge = new Ajv({ formats })
 
 export function checkCompiler (): CheckCompiler {
-  const ajv = ajvFormats.default(new Ajv({ allErrors: true, allowUnionTypes: true, ownProperties: true, meta: false, validateSchema: false }))
+  const ajv = new Ajv({ formats, allErrors: true, allowUnionTypes: true, ownProperties: true, meta: false, validateSchema: false })
   const ofValues = new Map<string, ValidateFunction>()
   const compileSound = (schema: TSchema): ValidateFunction => {
     judge.validateSchema(schema, true)

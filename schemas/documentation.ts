@@ -76,8 +76,10 @@ function exampleOf (columns: readonly Column[]): Readonly<Record<string, Json>> 
   return example
 }
 
+/** Tables that exist may hold longer texts than a field takes that does not say. */
 function answerSchema (column: Column): JsonSchema {
-  return { ...valueSchema(column), ...reference(column), ...documentationOf(column).answer }
+  const isUnbounded = column.kind === 'text' && column.options.maxLength === undefined
+  return { ...valueSchema(column), ...(isUnbounded && { maxLength: undefined }), ...reference(column), ...documentationOf(column).answer }
 }
 
 /** The default of a field that no answer shows is left out. */

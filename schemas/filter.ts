@@ -47,7 +47,7 @@ export function filterSchema (column: Column, operator: Operator, bounds: Filter
 
 function valueOf (column: Column, { valueLength }: FilterBounds): JsonSchema {
   const schema = kindSchema(column)
-  return { ...schema, ...(schema['type'] === 'string' && { maxLength: schema['maxLength'] ?? valueLength }), ...documentationOf(column).filter, description: sentence(valueKindOf(column).expects) }
+  return { ...schema, ...(schema['type'] === 'string' && { maxLength: Math.min(Number(schema['maxLength'] ?? valueLength), valueLength) }), ...documentationOf(column).filter, description: sentence(valueKindOf(column).expects) }
 }
 
 /** By type, an item that needs no quotes. */

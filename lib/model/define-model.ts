@@ -2,7 +2,7 @@ import { formatNames } from 'ajv-formats/dist/formats.js'
 import { errors } from '../errors.js'
 import { suggestion } from '../nearest.js'
 import { fieldKinds } from '../vocabulary/field-kinds.js'
-import { maxUniqueLength, type FieldOptions } from '../vocabulary/field-options.js'
+import { maxFormatLength, maxLengthOf, maxUniqueLength, type FieldOptions } from '../vocabulary/field-options.js'
 import { isOperator } from '../vocabulary/operators.js'
 import { storableText } from '../vocabulary/values.js'
 import { columnsOf } from './column.js'
@@ -101,8 +101,10 @@ function boundFault (options: FieldOptions): string | undefined {
   const bound = (['minimum', 'maximum'] as const).find((name) => !isUndefinedOr(options[name], Number.isFinite))
   if (bound !== undefined) return `'${bound}' must be a finite number`
   if (options.unique === true && isAbove(options.maxLength, maxUniqueLength)) return `'maxLength' of a unique text is at most ${maxUniqueLength}: what every engine can keep unique`
+  if (options.format !== undefined && isAbove(options.maxLength, maxFormatLength)) return `'maxLength' of a text with a 'format' is at most ${maxFormatLength}`
   if (isAbove(options.minimum, options.maximum)) return "'minimum' is more than 'maximum'"
-  return isAbove(options.minLength, options.maxLength) ? "'minLength' is more than 'maxLength'" : undefined
+  const longest = maxLengthOf(options)
+  return isAbove(options.minLength, longest) ? `'minLength' is more than 'maxLength', which is ${longest}` : undefined
 }
 
 function isStorable (choice: unknown): boolean {

@@ -21,7 +21,7 @@ export interface CommonOptions<Value> {
 export interface TextOptions extends CommonOptions<string> {
   /** In characters (Unicode code points). */
   readonly minLength?: number
-  /** In characters (Unicode code points). */
+  /** In characters (Unicode code points). Default 65,536; at most and by default 500 with `unique`, 2,048 with `format`. */
   readonly maxLength?: number
   /** A format of `ajv-formats`: `email`, `uri`, `hostname`, `ipv4`, … */
   readonly format?: string

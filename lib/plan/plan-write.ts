@@ -69,12 +69,21 @@ type StoredOf = (column: Column) => Json | undefined
  * @throws REST_MODELS_INVALID_RECORD (400) listing every fault by field
  */
 export function planUpdate (scope: WriteScope, payload: Payload, storedOf: StoredOf): WritePlan {
-  const { writable, checkValues } = scope
-  const { fields, faults } = readFields(scope, payload, checkValues)
+  const { writable } = scope
+  const { fields, faults } = readFields(scope, payload, (values) => faultsOfChanges(scope, values, storedOf))
   const changed = [...fields.values()].filter((field) => !isKept(field, storedOf, writable))
   const fixed = changed.filter(({ column }) => !writable.has(column))
   requireNoFaults(faults, fixed, 'cannot be changed')
   return new Map(changed.map(({ column, value }) => [column, value]))
+}
+
+/** A record that was read can be sent back whole, although it is older than the rules of its model. */
+function faultsOfChanges ({ model, checkValues }: WriteScope, values: object, storedOf: StoredOf): readonly FieldFault[] {
+  const written = new Map<string, unknown>(Object.entries(values))
+  return checkValues(values).filter(({ field }) => {
+    const value = written.get(field)
+    return typeof value !== 'string' || value !== storedOf(model.byName.get(field) as Column)
+  })
 }
 
 function withoutOwner (payload: Payload, owner: Column | undefined): Payload {

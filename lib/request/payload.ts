@@ -8,7 +8,7 @@ import { decodeEntries, type Entries } from './query-string.js'
 export type Payload = Readonly<Record<string, unknown>>
 
 const formReaders = {
-  'application/x-www-form-urlencoded': async (body) => decodeEntries(body.toString()),
+  'application/x-www-form-urlencoded': async (body) => decodeEntries(body.toString(), 2),
   'multipart/form-data': readMultipart
 } as const satisfies Record<string, (body: Buffer, contentType: string) => Promise<Entries>>
 

@@ -13,16 +13,23 @@ export function queryOf (url: string): string {
  * Decodes `application/x-www-form-urlencoded` text strictly. Fastify's own parser and URLSearchParams
  * let broken escapes through as they are, and a host may have set another parser.
  *
+ * @param most  what comes behind so many entries is not read
  * @throws REST_MODELS_INVALID_QUERY (400) if an escape is not the percent-encoding of UTF-8
  */
-export function decodeEntries (text: string): Entries {
-  if (text === '') return []
-  return text.split('&').filter((part) => part !== '').map((part) => {
-    const equals = part.indexOf('=')
-    return equals === -1
-      ? [decode(part), ''] as const
-      : [decode(part.slice(0, equals)), decode(part.slice(equals + 1))] as const
-  })
+export function decodeEntries (text: string, most = Infinity): Entries {
+  const entries: Array<Entries[number]> = []
+  for (let start = 0; start < text.length && entries.length < most;) {
+    const found = text.indexOf('&', start)
+    const end = found === -1 ? text.length : found
+    if (end > start) entries.push(decodeEntry(text.slice(start, end)))
+    start = end + 1
+  }
+  return entries
+}
+
+function decodeEntry (part: string): Entries[number] {
+  const equals = part.indexOf('=')
+  return equals === -1 ? [decode(part), ''] : [decode(part.slice(0, equals)), decode(part.slice(equals + 1))]
 }
 
 function decode (text: string): string {

@@ -1,13 +1,14 @@
 import { Type } from '@sinclair/typebox'
 import type { FieldKindRow, KindValues } from './field-kind-row.js'
-import { maxUniqueLength, type FieldOptions } from './field-options.js'
+import { maxLengthOf, type FieldOptions } from './field-options.js'
 import { comparisons, equality, matching } from './operators.js'
 import * as values from './values.js'
 
 const booleanTexts = new Map([['true', true], ['1', true], ['false', false], ['0', false]])
 const everything = [...equality, ...comparisons] as const
-const length = ({ minLength, maxLength, unique = false }: FieldOptions) =>
-  defined({ minLength, maxLength: maxLength ?? (unique ? maxUniqueLength : undefined) })
+/** A list of texts bounds them already. */
+const textLength = (options: FieldOptions) => options.enum === undefined ? maxLengthOf(options) : options.maxLength
+const length = ({ minLength, maxLength }: FieldOptions) => defined({ minLength, maxLength })
 const range = ({ minimum, maximum }: FieldOptions) => defined({ minimum, maximum })
 const digits = ({ precision = 15, scale = 2 }: FieldOptions): [precision: number, scale: number] => [precision, scale]
 
@@ -27,7 +28,7 @@ const table = {
   text: {
     options: ['minLength', 'maxLength', 'format', 'enum'],
     expects: 'text without NUL characters and broken surrogate pairs',
-    schema: (options) => Type.String(defined({ ...length(options), format: options.format, enum: options.enum })),
+    schema: (options) => Type.String(defined({ minLength: options.minLength, maxLength: textLength(options), format: options.format, enum: options.enum })),
     accept: values.storableText,
     parse: values.storableText,
     operators: [...everything, ...matching],

@@ -171,3 +171,63 @@ test('D-58: a field that is called limit, page, after or ordering is filtered wi
   t.same(await list('after=&limit=2'), [1, 2])
   t.equal((await get('/api/rule/?limit=1&limit__eq=1')).json().meta.next, '/api/rule/?limit=1&page=2&limit__eq=1')
 })
+
+test('D-105: a text with a format has at most 2,048 characters', async (t) => {
+  const Site = defineModel('Site', { url: text({ format: 'url', nullable: true }), short: text({ format: 'url', nullable: true, maxLength: 20 }) })
+  const { post } = await buildApp(t, only(Site))
+  const url = (length: number) => 'https://example.com/'.padEnd(length, 'a')
+  t.equal((await post('/api/site/', { url: url(2048) }, { as })).json().url, url(2048))
+  t.equal((await post('/api/site/', { short: url(20) }, { as })).json().short, url(20))
+  for (const body of [{ url: url(2049) }, { short: url(21) }, { url: url(500_000) }, { url: `http://${'a:'.repeat(250_000)}` }]) {
+    const refused = await post('/api/site/', body, { as })
+    t.equal(refused.statusCode, 400)
+    t.match(refused.json().details, [{ field: Object.keys(body)[0], message: /must NOT have more than \d+ characters/ }])
+  }
+  t.throws(() => defineModel('Site', { url: text({ format: 'url', maxLength: 2049 }) }), { code: 'REST_MODELS_INVALID_MODEL', message: /'maxLength' of a text with a 'format' is at most 2048/ })
+  t.doesNotThrow(() => defineModel('Site', { url: text({ format: 'url', maxLength: 2048 }) }))
+  t.throws(() => defineModel('Site', { url: text({ format: 'url', minLength: 2049 }) }), { code: 'REST_MODELS_INVALID_MODEL', message: /'minLength' is more than 'maxLength', which is 2048/ })
+})
+
+test('D-108: a text that does not say has at most 65,536 characters, and maxLength raises that', async (t) => {
+  const Page = defineModel('Page', { body: text({ nullable: true }), book: text({ nullable: true, maxLength: 200_000 }) })
+  const { get, post } = await buildApp(t, only(Page))
+  // A character of two units and four bytes.
+  const longest = '\u{1f600}'.repeat(65_536)
+  t.equal((await post('/api/page/', { body: longest }, { as })).json().body, longest)
+  t.equal((await post('/api/page/', { book: 'a'.repeat(200_000) }, { as })).json().book, 'a'.repeat(200_000))
+  for (const body of [{ body: `${longest}a` }, { book: 'a'.repeat(200_001) }]) {
+    const refused = await post('/api/page/', body, { as })
+    t.equal(refused.statusCode, 400)
+    t.match(refused.json().details, [{ field: Object.keys(body)[0], message: /must NOT have more than \d+ characters/ }])
+  }
+  t.equal((await get('/api/page/')).json().objects.length, 2)
+  t.throws(() => defineModel('Page', { body: text({ minLength: 65_537 }) }), { code: 'REST_MODELS_INVALID_MODEL', message: /'minLength' is more than 'maxLength', which is 65536/ })
+  t.doesNotThrow(() => defineModel('Page', { body: text({ minLength: 65_537, maxLength: 70_000 }) }))
+})
+
+test('D-108: longer texts of a table that exists are shown, and stay when others are changed', async (t) => {
+  const Page = defineModel('Page', { title: text(), body: text() })
+  const stored = 'a'.repeat(100_000)
+  const { get, put } = await buildApp(t, only(Page, { page: [{ id: 1, title: 'a', body: stored }] }))
+  t.equal((await get('/api/page/1/')).json().body, stored)
+  t.equal((await get('/api/page/')).json().objects[0].body, stored)
+  t.same((await put('/api/page/1/', { title: 'b' }, { as })).json(), { id: 1, title: 'b', body: stored })
+})
+
+test('D-109: on PUT a text is accepted as it is stored, whatever the model says of its form', async (t) => {
+  const plain = { title: text(), body: text(), mail: text(), state: text(), pin: text() }
+  const Loose = defineModel('Page', plain)
+  const Page = defineModel('Page', { ...plain, mail: text({ format: 'email' }), state: text({ enum: ['new', 'old'] }), pin: text({ minLength: 4 }) })
+  const stored = { id: 1, title: 'a', body: 'a'.repeat(100_000), mail: 'nobody', state: 'lost', pin: '1' }
+  const { put, rowsOf } = await buildApp(t, {
+    models: [User, Loose], rows: { page: [stored] }, register: (registry) => { registry.register(Page, { auth: userAuth(User), exclude: ['pin'] }) },
+    undocumented: 'the table is older than the rules of its model'
+  })
+  const { pin, ...shown } = stored
+  t.same((await put('/api/page/1/', { ...shown, title: 'b' }, { as })).json(), { ...shown, title: 'b' })
+  t.same(await rowsOf('page'), [{ ...stored, title: 'b' }])
+  for (const [field, value] of [['body', `${stored.body}a`], ['mail', 'nobody2'], ['state', 'LOST']] as const) {
+    t.same((await put('/api/page/1/', { ...shown, [field]: value }, { as })).json().details.map(({ field }: { field: string }) => field), [field])
+  }
+  t.equal((await put('/api/page/1/', { pin }, { as })).statusCode, 400, 'what is hidden cannot be guessed')
+})

@@ -1,5 +1,11 @@
+import assert from 'node:assert/strict'
+import { formatNames, fullFormats } from 'ajv-formats/dist/formats.js'
+import fc from 'fast-check'
 import { test } from 'tap'
+import type { Column } from '../../lib/model/column.js'
 import { defineModel, integer, json, text, userAuth } from '../../lib/index.js'
+import { checkCompiler } from '../../schemas/check.js'
+import { valueSchema } from '../../schemas/shapes.js'
 import { Message, siteModels, User } from '../helper.js'
 import { attack } from './security-helper.js'
 
@@ -137,13 +143,14 @@ test('X-07: a cursor shows nothing that is hidden, and one that was made up does
 
 const multipart = (boundary = 'x') => ({ 'content-type': `multipart/form-data; boundary=${boundary}` })
 
-/** The milliseconds for which a request keeps the process from anything else, the shortest of some rounds: others use the machine, too. */
+/** The milliseconds of processor time that something takes, the least of some rounds: others use the machine, too. */
 async function held (send: () => Promise<unknown>, rounds = 3): Promise<number> {
   const times: number[] = []
   for (let round = 0; round < rounds; round++) {
-    const start = performance.now()
+    const start = process.cpuUsage()
     await send()
-    times.push(performance.now() - start)
+    const { user, system } = process.cpuUsage(start)
+    times.push((user + system) / 1000)
   }
   return Math.min(...times)
 }
@@ -201,4 +208,43 @@ test('X-18: long names are cut wherever they are repeated, in answers and in the
     const { body } = await app.inject({ method, url: `/api/note/1/?${long}=1` })
     t.ok(Buffer.byteLength(body) < 600, `an answer of ${Buffer.byteLength(body)} bytes`)
   }
+})
+
+const pumps = ['a', '1', 'a:', ':', ':a', '::', '@', 'a@', '.a', 'a.', '.', '-a', 'a-', '/', '//a', '%41', '%', '[', '{a}', '{', ',a', '~0', '~', '#', '?', '\\', ' ', '\n', '\u00a1', '=', '+', 'AA==', '1Y', '255.', '(', '(?:', '(a*)*', '|', '127.']
+const starts = ['', 'http://', 'http://a@', 'http://a:a@', 'http://a.', 'http://a.bc/', 'http://[', 'a@', 'a@a.', 'P', 'PT', '#/', '0/', '{', '{+a,', '::', '1:', '2024-01-01T00:00:00.', '00:00:00.', 'urn:uuid:', 'a:', '//', '(']
+const ends = ['!', ' \u{1f600}']
+/** Texts of a length on which an expression may have to go back often. */
+const worstTexts = (length: number, ends: readonly string[]) => starts.flatMap((start) => pumps.flatMap((pump) => ends.map((end) =>
+  start + pump.repeat(Math.floor((length - start.length - end.length) / pump.length)) + end)))
+
+test('X-15: no format takes long for a text of any length', async (t) => {
+  // Texts of two units a character are the longest that formats are asked about.
+  const texts = [...worstTexts(2 * 2048, ends), ...worstTexts(2048, ['']), ...worstTexts(2 ** 20, ['!']).filter((_text, index) => index % 97 === 0)]
+  for (const format of formatNames) {
+    const { columns: [, column] } = defineModel('Thing', { text: text({ format }) })
+    const check = checkCompiler().ofValue(valueSchema(column as Column))
+    let longest = 0
+    for (const worst of texts) {
+      const time = await held(async () => check(worst), 1)
+      longest = Math.max(longest, time < 25 ? time : await held(async () => check(worst)))
+      if (longest >= 50) break
+    }
+    t.ok(longest < 50, `${format}: ${longest} ms`)
+  }
+})
+
+test('X-15: a URL is what ajv-formats takes for one', async (t) => {
+  const { columns: [, column] } = defineModel('Thing', { text: text({ format: 'url' }) })
+  const check = checkCompiler().ofValue(valueSchema(column as Column))
+  const part = fc.constantFrom('http://', 'https://', 'ftp://', 'HTTP://', 'a', 'b', '.', '-', ':', '@', '/', '?', '#', 'example', 'com', '10', '127', '192.168', '172.16', '8', '80', '255', '[', ']', 'é', '\u{1f600}', ' ', '\n', '%', 'user', '//', '')
+  const parts = fc.tuple(fc.constantFrom('http://', 'https://', ''), fc.array(part, { maxLength: 14 })).map(([scheme, rest]) => scheme + rest.join(''))
+  const likely = fc.tuple(fc.constantFrom('', 'a@', 'a:b@', 'a:@', ':a@', '@', 'a@b@', 'a:b:c@', '\u00a1@'), fc.constantFrom('example.com', 'a.b', '8.8.8.8', '10.0.0.1', 'a-b.cd', 'a--b.cd', '-a.cd', 'localhost'), fc.constantFrom('', ':80', ':8', ':123456', ':'), fc.constantFrom('', '/', '/a@b', '/a b', '?a', '#a', '/é'))
+    .map((all) => `http://${all.join('')}`)
+  let accepted = 0
+  fc.assert(fc.property(fc.oneof(parts, likely), (url) => {
+    const isUrl = (fullFormats.url as RegExp).test(url)
+    if (isUrl) accepted += 1
+    assert.equal(check(url) === undefined, isUrl, url)
+  }), { numRuns: 20_000 })
+  t.ok(accepted > 500, `${accepted} are`)
 })
