@@ -26,10 +26,10 @@ export const list: Handler<ListEnvelope> = (resource) => async (request) => {
   const { reader, limits, registration: { name }, url, toListed } = resource
   const wanted = parseListQuery(queryOf(request.url), limits.queryLength)
   const plan = planList(resource.list, wanted, modelsClosedTo(request, resource))
-  const { rows, hasNext, last } = await runList(reader, resource.list, plan)
+  const { rows, limit: count, hasNext, last } = await runList(reader, resource.list, plan)
   const { limit, start } = plan
-  const cursor = last && writeCursor(plan, last, reader.dialect)
-  const links = { name, url, limit, start, hasNext, cursor, limits }
+  const cursor = last && writeCursor({ ...plan, limit: count }, last, reader.dialect)
+  const links = { name, url, limit, count, start, hasNext, cursor, limits }
   return toEnvelope(rows.map(toListed), links, wanted)
 }
 

@@ -10,6 +10,7 @@ import type { WriteScope } from './plan/plan-write.js'
 import type { Passwords } from './policy/passwords.js'
 import type { Engine } from './query/engine.js'
 import type { ListBase } from './query/list-sql.js'
+import { isLong } from './query/long-values.js'
 import { compileStatements } from './query/statements.js'
 import type { WriteTarget } from './query/write.js'
 import type { Registration } from './registration.js'
@@ -95,8 +96,10 @@ function listOf (
   { access, visible }: Pick<ResourceAccess, 'access'> & Pick<Resource, 'visible'>
 ): Resource['list'] {
   const { dialect } = engine
+  const { statementTime, pageBytes } = limits
   const keys = visible.map(({ key }) => key)
-  return Object.freeze({ name, model, access, defaultLimit, maxLimit, limits, statementTime: limits.statementTime, dialect, columns: visible, keys })
+  const long = [...visible.keys()].filter((index) => isLong(visible[index] as Column))
+  return Object.freeze({ name, model, access, defaultLimit, maxLimit, limits, statementTime, pageBytes, dialect, columns: visible, keys, long })
 }
 
 function shapeSchemas (visible: readonly Column[], writable: readonly Column[]): Resource['schemas'] {

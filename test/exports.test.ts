@@ -33,7 +33,7 @@ const types = {
   'lib/postgres.ts': ['PostgresOptions'],
   'lib/mariadb.ts': ['MariadbOptions'],
   'lib/tools.ts': [
-    'Audience', 'Changer', 'Danger', 'FieldPermissions', 'Inspection', 'IntrospectOptions', 'Introspection', 'Note', 'OpenOptions', 'ResourcePermissions', 'ServeOptions', 'ServedDatabase', 'Unindexed'
+    'Audience', 'Changer', 'Danger', 'FieldPermissions', 'Inspection', 'IntrospectOptions', 'Introspection', 'Note', 'OpenOptions', 'ResourcePermissions', 'ServeOptions', 'ServedDatabase', 'Unbounded', 'Unindexed'
   ]
 }
 const entryPoints = { '.': 'lib/index.ts', './client': 'lib/client.ts', './mariadb': 'lib/mariadb.ts', './postgres': 'lib/postgres.ts', './sqlite': 'lib/sqlite.ts', './tools': 'lib/tools.ts' }

@@ -255,7 +255,7 @@ test('however many shapes clients choose, so many are kept compiled, and one tha
   const engine = await openEngine(openSqlite(':memory:'))
   t.teardown(async () => { await engine.db.destroy() })
   const { columns: [id] } = Note
-  const base = { name: 'note', model: Note, columns: Note.columns, keys: Note.columns.map(({ key }) => key), statementTime: 1000 }
+  const base = { name: 'note', model: Note, columns: Note.columns, keys: Note.columns.map(({ key }) => key), statementTime: 1000, long: [1], pageBytes: 1000 }
   const list = (count: number) => listStatement(engine, base, {
     joins: [],
     conditions: [{ alias: 't0', column: id, operator: 'in', values: Array<number>(count).fill(1) }],

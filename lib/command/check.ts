@@ -20,10 +20,11 @@ export const checkCommand: CommandRow<Options> = {
   run: async (path, { export: name, strict = false }, { out }) => {
     const app = await loadApp(path, name)
     try {
-      const { resources, dangers, unindexed } = await inspect(app)
+      const { resources, dangers, unindexed, unbounded } = await inspect(app)
       for (const resource of resources) out(permissionTable(resource))
       out(dangers.length === 0 ? 'Nothing dangerous was found.' : `Dangerous:\n${dangerTable(dangers)}`)
       if (unindexed.length > 0) out(`No index serves these; each reads its whole table:\n${tableOf(['resource', 'by', 'name'], unindexed.map(({ resource, use, name }) => [resource, use, name]))}`)
+      if (unbounded.length > 0) out(`Lists show these texts without 'maxLength'; give them one if they are short:\n${tableOf(['resource', 'field'], unbounded.map(({ resource, field }) => [resource, field]))}`)
       return strict && dangers.length > 0 ? 'failure' : 'success'
     } finally {
       await app.close()

@@ -15,7 +15,7 @@ export function listParameters (document: OpenApiDocument, scope: ListScope, fil
 
 function placeParameters ({ defaultLimit, maxLimit, limits }: ListScope): JsonSchema {
   return {
-    limit: { type: 'integer', minimum: 1, maximum: maxLimit, default: defaultLimit, description: 'Records per page' },
+    limit: { type: 'integer', minimum: 1, maximum: maxLimit, default: defaultLimit, description: 'Records per page; there are fewer if they are long' },
     page: { type: 'integer', minimum: 1, default: 1, description: `Number of the page; at most ${limits.offset} records can be skipped` },
     after: {
       type: 'string',

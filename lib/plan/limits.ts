@@ -15,6 +15,8 @@ export interface Limits {
   readonly queryLength: number
   /** Milliseconds after which a list on SQLite is given up. */
   readonly statementTime: number
+  /** Bytes of the texts and the JSON on one page, which has one record at least. */
+  readonly pageBytes: number
 }
 
 export const defaultLimits: Limits = Object.freeze({
@@ -26,5 +28,6 @@ export const defaultLimits: Limits = Object.freeze({
   patternLength: 128,
   valueLength: 1024,
   queryLength: 4096,
-  statementTime: 2000
+  statementTime: 2000,
+  pageBytes: 4 * 1024 * 1024
 })

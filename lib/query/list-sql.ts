@@ -7,11 +7,12 @@ import { operators } from '../vocabulary/operators.js'
 import type { Parameter, Slot } from '../vocabulary/storage.js'
 import { conditionSql } from './condition.js'
 import { deadlineFunction, type Engine } from './engine.js'
+import { isLong, withholdLong, type LongValues } from './long-values.js'
 import { waysAfter, type Bound, type Way } from './seek.js'
-import { columnRef, selection } from './selection.js'
+import { columnRef, selected } from './selection.js'
 
 /** What every list of a resource has in common: the table and the columns. */
-export interface ListBase {
+export interface ListBase extends LongValues {
   /** Name of the resource. */
   readonly name: string
   readonly model: Model
@@ -34,6 +35,8 @@ export interface OpenPlan extends Pick<ListPlan, 'joins' | 'ordering'> {
   readonly most: Slot
   /** How many rows come before them. */
   readonly skipped: Slot
+  /** How many bytes of a value are read: of a longer one its length. */
+  readonly longest: Slot
   /** Where the cursor stands; none on a first page. */
   readonly bounds: readonly Bound[]
   /** Whether a cursor may be made of the last row. */
@@ -53,7 +56,7 @@ const everyRow: Way = { conditions: [], fixed: 0 }
 
 function selectRows ({ db, dialect, hasDeadline }: Engine, { model, columns }: ListBase, plan: OpenPlan, way: Way) {
   const { joins, conditions, ordering, deadline, most, leadsOn } = plan
-  let query = db.selectFrom(`${model.table} as ${baseAlias}`).select(selection(columns, dialect, baseAlias))
+  let query = db.selectFrom(`${model.table} as ${baseAlias}`).select(listed(columns, plan, dialect))
   if (leadsOn) query = query.select(wholeness(ordering, dialect))
   for (const { alias, from, column, table } of joins) {
     query = query.innerJoin(`${table} as ${alias}`, (on) =>
@@ -72,6 +75,13 @@ function selectRows ({ db, dialect, hasDeadline }: Engine, { model, columns }: L
   }
   for (const order of ordering.slice(way.fixed)) query = query.orderBy(orderSql(order, columnRef(order.column, baseAlias), dialect))
   return query.limit(dialect.limit(most))
+}
+
+function listed (columns: readonly Column[], { longest }: OpenPlan, dialect: Dialect): ReadonlyArray<AliasedRawBuilder<unknown, string>> {
+  return columns.map((column) => {
+    const value = selected(column, dialect, baseAlias)
+    return (isLong(column) ? withholdLong(value, longest) : value).as(column.key)
+  })
 }
 
 /** A pattern may take long in one row: the time is looked at before each. */

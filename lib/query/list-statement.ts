@@ -4,18 +4,35 @@ import { operators } from '../vocabulary/operators.js'
 import { Slot, type Stored } from '../vocabulary/storage.js'
 import type { Engine } from './engine.js'
 import { compileList, type ListBase, type OpenPlan } from './list-sql.js'
+import { longestOf } from './long-values.js'
 import { compileOnce } from './statements.js'
 
+/** How far a statement of a list goes. */
+export interface Reach {
+  /** The moment at which it is given up. */
+  readonly deadline: number
+  /** How many rows are wanted. */
+  readonly most: number
+  /** How many bytes of a value are read. */
+  readonly longest: number
+}
+
+/** What is asked for at first: one row more than the page holds tells whether another page follows. */
+function firstReach (base: ListBase, { limit }: ListPlan): Reach {
+  const most = limit + 1
+  return { deadline: performance.now() + base.statementTime, most, longest: longestOf(base, most) }
+}
+
 /** The statement of a list: compiled once for each shape, filled with the values of the request. */
-export function listStatement (engine: Engine, base: ListBase, plan: ListPlan): CompiledQuery {
+export function listStatement (engine: Engine, base: ListBase, plan: ListPlan & { readonly reach?: Reach }): CompiledQuery {
   const { query, queryId, sql, parameters } = compileOnce(engine, shapeOf(engine, base, plan), () => compileList(engine, base, openPlan(plan)))
-  const values = valuesOf(plan, base)
+  const values = valuesOf(plan, plan.reach ?? firstReach(base, plan))
   return { query, queryId, sql, parameters: parameters.map((parameter) => parameter instanceof Slot ? values[parameter.position] : parameter) }
 }
 
 /** What a plan is filled with, in the order of its slots. */
-function valuesOf ({ conditions, limit, start, after }: ListPlan, { statementTime }: ListBase): readonly Stored[] {
-  const values: Stored[] = [performance.now() + statementTime, limit + 1, start]
+function valuesOf ({ conditions, start, after }: ListPlan, { deadline, most, longest }: Reach): readonly Stored[] {
+  const values: Stored[] = [deadline, most, start, longest]
   if (after !== undefined) values.push(...after)
   for (const condition of conditions) values.push(...condition.values)
   return values
@@ -31,6 +48,7 @@ function openPlan ({ joins, conditions, ordering, after }: ListPlan): OpenPlan {
     deadline: nextSlot(),
     most: nextSlot(),
     skipped: nextSlot(),
+    longest: nextSlot(),
     leadsOn: after !== undefined,
     bounds: (after ?? []).map((value, index) => {
       const slot = nextSlot()

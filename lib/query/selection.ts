@@ -10,10 +10,13 @@ export function columnRef (column: Column, alias?: string): RawBuilder<unknown> 
 
 /** What to select so that a row has one exact value for each key. */
 export function selection (columns: readonly Column[], dialect: Dialect, alias?: string): Array<AliasedRawBuilder<unknown, string>> {
-  return columns.map((column) => {
-    const ref = columnRef(column, alias)
-    return sql`${storageOf(column, dialect).select?.(ref) ?? ref}`.as(column.key)
-  })
+  return columns.map((column) => selected(column, dialect, alias).as(column.key))
+}
+
+/** The one exact value of a column. */
+export function selected (column: Column, dialect: Dialect, alias?: string): RawBuilder<unknown> {
+  const ref = columnRef(column, alias)
+  return sql`${storageOf(column, dialect).select?.(ref) ?? ref}`
 }
 
 /** A value that a column is compared with. */

@@ -13,6 +13,8 @@ export interface PageLinks {
   /** Path of the list, with the final slash. */
   readonly url: string
   readonly limit: number
+  /** How many records the page has room for: fewer than `limit` if they are large. */
+  readonly count: number
   /** How many records come before the page. */
   readonly start: number
   readonly hasNext: boolean
@@ -27,14 +29,14 @@ export interface PageLinks {
  * cursor, or where it makes the link too long, the next page is linked by its number.
  */
 export function toEnvelope (objects: readonly ModelRecord[], links: PageLinks, { after, rest }: ListRequest): ListEnvelope {
-  const { name, limit, start, hasNext } = links
+  const { name, limit, count, start, hasNext } = links
   const others = rest.map(([parameter, value]) => `&${encodeURIComponent(parameter)}=${encodeURIComponent(value)}`).join('')
   const hasPrevious = start > 0 && after === undefined
   return {
     meta: {
       model: name,
       page: Math.floor(start / limit) + 1,
-      next: hasNext ? cursorLink(links, others) ?? numberLink(links, start + limit, others) ?? '' : '',
+      next: hasNext ? cursorLink(links, others) ?? numberLink(links, start + count, others) ?? '' : '',
       previous: hasPrevious ? numberLink(links, start - limit, others) ?? '' : ''
     },
     objects

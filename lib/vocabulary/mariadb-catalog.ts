@@ -5,7 +5,8 @@ const { bigint, number, text } = described
 
 /** Unsigned integers go beyond those of an integer field. */
 const integer: TypeTable[string] = ({ written }) => written.includes('unsigned') ? bigint() : described.integer()
-/** Its length is in bytes, and not asked for. */
+/** A type whose length is in bytes: it has no more characters. */
+const ofBytes = (maxLength: number): TypeTable[string] => () => ({ kind: 'text', options: { maxLength } })
 const long: TypeTable[string] = () => ({ kind: 'text', options: {} })
 
 /** https://mariadb.com/kb/en/information-schema-tables/ */
@@ -43,8 +44,8 @@ export const mariadbCatalog: Catalog = {
     date: described.date,
     char: text,
     varchar: text,
-    tinytext: long,
-    text: long,
+    tinytext: ofBytes(255),
+    text: ofBytes(65_535),
     mediumtext: long,
     longtext: ({ written }) => written === 'json' ? described.json() : { kind: 'text', options: {} }
   },

@@ -361,6 +361,7 @@ test('D-88: check prints who may do what, what is dangerous and what has no inde
   t.match(text, /│ password +│ anybody +│ - +│ - +│ users +│ users +│/)
   t.match(text, /│ user +│ admin +│ gives power over others, and users may write it/)
   t.match(text, /│ user +│ ordering +│ join_date +│/)
+  t.match(text, /Lists show these texts without 'maxLength'; give them one if they are short:/)
   t.equal(check('--strict').status, 1)
   t.end()
 })

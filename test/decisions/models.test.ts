@@ -220,7 +220,9 @@ test('D-109: on PUT a text is accepted as it is stored, whatever the model says 
   const Page = defineModel('Page', { ...plain, mail: text({ format: 'email' }), state: text({ enum: ['new', 'old'] }), pin: text({ minLength: 4 }) })
   const stored = { id: 1, title: 'a', body: 'a'.repeat(100_000), mail: 'nobody', state: 'lost', pin: '1' }
   const { put, rowsOf } = await buildApp(t, {
-    models: [User, Loose], rows: { page: [stored] }, register: (registry) => { registry.register(Page, { auth: userAuth(User), exclude: ['pin'] }) },
+    models: [User, Loose],
+    rows: { page: [stored] },
+    register: (registry) => { registry.register(Page, { auth: userAuth(User), exclude: ['pin'] }) },
     undocumented: 'the table is older than the rules of its model'
   })
   const { pin, ...shown } = stored

@@ -46,8 +46,8 @@ test('the defaults on the page about options are those that there are', async (t
   t.match(text, `| \`decorator\` | string | \`${decorator}\` |`)
   t.match(text, `| number | ${defaultLimit}, ${maxLimit} |`)
   const shown = (value: number): string => value.toLocaleString('en-US')
-  const { offset, filters, joins, totalJoins, inItems, patternLength, valueLength, queryLength, statementTime } = defaultLimits
-  for (const row of [[offset], [filters], [joins, totalJoins], [inItems], [patternLength, valueLength, queryLength], [statementTime]]) {
+  const { offset, filters, joins, totalJoins, inItems, patternLength, valueLength, queryLength, statementTime, pageBytes } = defaultLimits
+  for (const row of [[offset], [filters], [joins, totalJoins], [inItems], [patternLength, valueLength, queryLength], [statementTime], [pageBytes]]) {
     t.match(text, `| ${row.map(shown).join(', ')} |`)
   }
   const app = Fastify()

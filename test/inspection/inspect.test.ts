@@ -118,7 +118,7 @@ test('D-88: users whom only the policy knows count like users, for what is dange
     registry.register(Message, { auth })
     registry.register(Relationship, { auth: { ...auth, closed: ['update'] }, ownerField: 'from_user' })
   }))
-  t.strictSame(dangersFrom({ resources, dangers, unindexed: [] }), [
+  t.strictSame(dangersFrom({ resources, dangers, unindexed: [], unbounded: [] }), [
     'user: some users may change other users, their passwords too',
     'user.admin: gives power over others, and some users may write it',
     "message: some users may write each other's records: it refers to users by user, but has no ownerField"
@@ -247,7 +247,7 @@ test('containers in scopes of the app are found, and getters of the host are let
   }
   const { resources, dangers } = await inspect(app)
   t.strictSame(resources.map(({ resource }) => resource), ['v1-user', 'v2-user'])
-  t.strictSame(dangersFrom({ resources, dangers, unindexed: [] }), ['v2-user.password: looks secret, and anybody may read it'])
+  t.strictSame(dangersFrom({ resources, dangers, unindexed: [], unbounded: [] }), ['v2-user.password: looks secret, and anybody may read it'])
   const other = Fastify()
   t.teardown(async () => { await other.close() })
   await t.rejects(inspect(other), { code: 'REST_MODELS_INVALID_OPTIONS' }, 'another app has none of them')
@@ -276,4 +276,16 @@ test('an index that an engine does not list as one for the column is none', asyn
   }
   t.notOk((await told(sql`select 'user' as ${sql.ref('table')}, 'username' as ${sql.ref('column')}`)).includes('username'))
   t.ok((await told(sql`select 'user' as ${sql.ref('table')}, 'other' as ${sql.ref('column')}`)).includes('username'))
+})
+
+test('texts that a list shows are named if nothing bounds them', async (t) => {
+  const Page = defineModel('Page', {
+    title: text({ maxLength: 80 }), body: text(), slug: text({ unique: true }), url: text({ format: 'url' }), state: text({ enum: ['a'] }), hidden: text(), data: json(), count: integer(), secret: password()
+  })
+  const { unbounded } = await inspect(await build(t, [...siteModels, Page], (registry) => {
+    registry.register(Page, { exclude: ['hidden', 'secret'] })
+    registry.register(Note, { auth: { ...adminAuth(User), open: [], closed: ['list'] } })
+    registry.register(Message)
+  }))
+  t.strictSame(unbounded, [{ resource: 'page', field: 'body' }, { resource: 'message', field: 'content' }])
 })

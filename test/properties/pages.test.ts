@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
+import { defineModel, integer, json, text } from '../../lib/index.js'
 import { buildApp, type TestApp } from '../helper.js'
 import { holds } from './holds.js'
 import { idModel, kindModel, modelledKinds, type ModelledKind } from './kinds.js'
@@ -86,5 +87,43 @@ test('the links of a filtered list stay on the filtered list', async (t) => {
     const whole = await envelope(app, `/api/near/?${queryString([...filter, ['limit', '100']])}`)
     const forth = await follow(app, `/api/near/?${queryString([...filter, ['limit', String(limit)]])}`, 'next')
     assert.deepEqual(forth.flatMap(({ objects }) => objects), whole.objects)
+  }))
+})
+
+const Text = defineModel('Text', { title: text({ nullable: true }), body: text(), data: json({ nullable: true }), rank: integer() })
+const pageBytes = 1000
+
+test('pages of long records, in the order of their links, are the whole list, and none is larger than the limit unless it has one record', async (t) => {
+  const app = await buildApp(t, { models: [Text], register: (registry) => registry.register(Text), options: { limits: { pageBytes } } })
+  const size = fc.oneof({ weight: 3, arbitrary: fc.nat(30) }, { weight: 2, arbitrary: fc.nat(400) }, { weight: 1, arbitrary: fc.nat(2500) })
+  const units = fc.constantFrom('a', 'é', '\u{1f600}', '\uffff')
+  const texts = fc.tuple(units, size).map(([unit, size]) => unit.repeat(Math.floor(size / Buffer.byteLength(unit))))
+  const rows = fc.array(fc.record({ title: fc.option(texts), body: texts, data: fc.option(texts.map((text) => JSON.stringify(text))), rank: fc.nat(3) }), { minLength: 1, maxLength: 40 })
+  const orderings = fc.constantFrom('id', '-id', 'rank', '-rank,id', 'title', '-title,rank,-id', 'body')
+  await holds(t, 150, fc.asyncProperty(rows, orderings, fc.integer({ min: 1, max: 24 }), fc.constantFrom('', '&after='), async (rows, ordering, limit, after) => {
+    await app.db.deleteFrom('text').execute()
+    await app.db.insertInto('text').values(rows.map((row, index) => ({ id: index + 1, ...row }))).execute()
+    const bytesOf = (id: number): number => {
+      const { title, body, data } = rows[id - 1] ?? assert.fail()
+      return Buffer.byteLength(`${title ?? ''}${body}${data ?? ''}`)
+    }
+    const url = `/api/text/?limit=${limit}&ordering=${ordering}${after}`
+    const pages = await follow(app, url, 'next')
+    const found = pages.map(({ objects }) => objects.map(({ id }) => id))
+    const key = (name: string) => (record: WorldRecord) => String(record[name] ?? '')
+    for (const page of found) assert.ok(page.length === 1 || page.reduce((sum, id) => sum + bytesOf(id), 0) <= pageBytes, `${page.join()} of ${found.join(' | ')}`)
+    assert.deepEqual(found.flat().toSorted((a, b) => a - b), rows.map((_row, index) => index + 1))
+    for (const { objects } of pages) {
+      for (const { id, title, body, data } of objects) {
+        assert.deepEqual([title, body, data ?? null], [rows[id - 1]?.title, rows[id - 1]?.body, JSON.parse(rows[id - 1]?.data ?? 'null')])
+      }
+    }
+    if (ordering === 'rank') assert.deepEqual(pages.flatMap(({ objects }) => objects.map(key('rank'))), rows.map(({ rank }) => String(rank)).sort())
+    // A cursor that would be too long, or a page that is told by its number, leads on with a smaller limit.
+    if (pages.some(({ meta }) => meta.next.includes('page='))) return
+    for (const [index, page] of found.slice(0, -1).entries()) {
+      const { [index + 1]: [next = 0] = [] } = found
+      assert.ok(page.length === limit || page.reduce((sum, id) => sum + bytesOf(id), bytesOf(next)) > pageBytes, 'no page ends before it is full')
+    }
   }))
 })
