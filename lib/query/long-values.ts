@@ -3,8 +3,8 @@ import { valueKindOf, type Column } from '../model/column.js'
 import type { Parameter, Stored } from '../vocabulary/storage.js'
 import type { ArrayRows } from './engine.js'
 
-/** Begins what stands in a row for a value that was withheld, before its length in bytes. A text that looks like one makes its page shorter, no more. */
-const withheld = '\uffff'
+/** Begins what stands in a row for a value that was withheld, before its length in bytes. A text that looks like one makes its page shorter, no more. MariaDB mixes nothing but ASCII with any character set. */
+const withheld = '\u0001'
 const withheldCode = withheld.charCodeAt(0)
 
 /** No value is longer, and every engine takes this for an integer. */
@@ -56,6 +56,6 @@ export function countFitting (rows: ArrayRows, { long, pageBytes }: LongValues):
 
 function lengthOf (value: Stored): number {
   const text = String(value ?? '')
-  const [, length] = /^\uffff(\d{1,10})$/.exec(text) ?? []
-  return length === undefined ? Buffer.byteLength(text) : Number(length)
+  const told = text.startsWith(withheld) ? text.slice(1) : ''
+  return /^\d{1,10}$/.test(told) ? Number(told) : Buffer.byteLength(text)
 }

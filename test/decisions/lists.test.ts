@@ -864,7 +864,7 @@ test('D-107: a page of long values takes a second statement, and asks in the fir
 })
 
 test('D-107: a text that looks like the length of one is answered as it is', async (t) => {
-  const texts = ['\uffff', '\uffff5', '\uffff99999999', '\uffffa', '\uffff-1']
+  const texts = ['\u0001', '\u00015', '\u000199999999', '\u0001a', '\u0001-1', '\uffff9']
   const { get } = await buildApp(t, { rows: { note: texts.map((message, index) => ({ id: index + 1, message, created: '2024-01-01 00:00:00' })) }, options: bounded })
   const found: string[] = []
   for (let next = '/api/note/?after='; next !== '';) {
