@@ -33,10 +33,12 @@ const busyTimeout = 2000
  * closes them.
  *
  * @param path     of the database file, created if it does not exist; `:memory:` for one that lives in the process
- * @throws REST_MODELS_UNSUPPORTED_DATABASE if the file cannot be opened, or if this version of better-sqlite3 is known to
+ * @throws REST_MODELS_INVALID_OPTIONS if the path is empty or a URL, or an option is wrong;
+ *   REST_MODELS_UNSUPPORTED_DATABASE if the file cannot be opened, or if this version of better-sqlite3 is known to
  *   crash on this version of Node
  */
 export function openSqlite<DB = Tables> (path: string, options: SqliteOptions = {}): Kysely<DB> {
+  requirePath(path)
   requireKnown('openSqlite()', options, ['durability', 'readonly', 'check'])
   const { durability = 'full', readonly = false, check = false } = options
   if (!['full', 'normal'].includes(durability)) throw new errors.InvalidOptions("'durability' of openSqlite() is 'full' or 'normal'")
@@ -47,6 +49,16 @@ export function openSqlite<DB = Tables> (path: string, options: SqliteOptions = 
   requireDriver(process.versions.node, version)
   const dialect = openDialect(path, { durability, readonly, check })
   return openKysely<DB>(dialect, dialect.roads, async () => dialect.close())
+}
+
+/** SQLite opens a temporary database for an empty path, and a file of that name for a URL. The URL of a server holds a password, so none is repeated. */
+function requirePath (path: unknown): void {
+  if (typeof path !== 'string' || path.trim() === '') {
+    throw new errors.InvalidOptions("openSqlite() needs the path of a file, or ':memory:'. Is an environment variable not set?")
+  }
+  if (/^\s*(?:[a-z][a-z\d+.-]+:\/\/|(?:file|sqlite3?):)/i.test(path)) {
+    throw new errors.InvalidOptions("openSqlite() takes a path, not a URL: './site.db' and not 'sqlite:./site.db'")
+  }
 }
 
 function openDialect (path: string, { durability, readonly, check }: Required<SqliteOptions>): EmbeddedDialect {

@@ -47,6 +47,11 @@ test('a URL that is none is refused with the right form, and without the passwor
     const failure = t.throws(() => openPostgres(url), { code: 'REST_MODELS_INVALID_OPTIONS', message: /^A database URL has the form postgres:\/\/user:password@host:port\/database/ }, url)
     t.notMatch(String(failure), 'secret')
   }
+  for (const openServer of [openPostgres, openMariadb]) {
+    for (const url of [undefined, null, '', ' ', 5, {}, ['postgres://a/site'], new URL('postgres://a/site')]) {
+      t.throws(() => openServer(url as string), { code: 'REST_MODELS_INVALID_OPTIONS', message: /the form \w+:\/\/.*Is an environment variable not set\?/ }, String(url))
+    }
+  }
   t.throws(() => openMariadb('postgres://a/site'), { code: 'REST_MODELS_INVALID_OPTIONS', message: /mariadb:\/\// })
 })
 

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync, existsSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
@@ -80,6 +80,25 @@ test('a wrong option of openSqlite is an error that names it', async (t) => {
     t.equal(await pragma(db, 'foreign_keys'), 1)
     await db.destroy()
   }
+})
+
+test('D-132: openSqlite wants the path of a file: a forgotten variable or a URL is refused, and nothing is created', async (t) => {
+  const folder = t.testdir()
+  const before = process.cwd()
+  process.chdir(folder)
+  t.teardown(() => { process.chdir(before) })
+  for (const path of [undefined, null, '', '   ', '\t\n', 5, Buffer.alloc(0), {}, ['site.db']]) {
+    const failure = t.throws(() => openSqlite(path as string), { code: 'REST_MODELS_INVALID_OPTIONS', message: /openSqlite\(\) needs the path of a file, or ':memory:'/ })
+    t.match(String(failure), 'Is an environment variable not set?')
+  }
+  const urls = ['sqlite:./a.db', 'sqlite::memory:', 'SQLite:a.db', 'sqlite3:a.db', 'file:a.db', 'file:a.db?mode=memory', ' file:///a.db', 'sqlite://a.db', 'postgres://me:secret@host/site', 'http://host/a.db']
+  for (const url of urls) {
+    const failure = t.throws(() => openSqlite(url), { code: 'REST_MODELS_INVALID_OPTIONS', message: /openSqlite\(\) takes a path, not a URL/ }, url)
+    t.notMatch(String(failure), 'secret')
+  }
+  t.strictSame(readdirSync('.'), [])
+  for (const path of [':memory:', 'site:2024.db', 'sqlite.db', './sqlite:a.db']) await openSqlite(path).destroy()
+  t.strictSame(readdirSync('.').filter((name) => !/-(?:shm|wal)$/.test(name)).sort(), ['site:2024.db', 'sqlite.db', 'sqlite:a.db'])
 })
 
 test('a file that cannot be opened is an error that names it', async (t) => {
