@@ -54,7 +54,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   mariadb: ['connect', 'query'],
 
   inspection: ['registry', 'type resource', 'policy', 'query', 'plan', 'request', 'model', 'type vocabulary', 'errors'],
-  command: ['index', 'inspection', 'introspection', 'sqlite', 'postgres', 'mariadb', 'policy', 'type query', 'model', 'nearest', 'errors'],
+  command: ['index', 'inspection', 'introspection', 'sqlite', 'postgres', 'mariadb', 'tables', 'policy', 'type query', 'model', 'nearest', 'errors'],
   tools: ['command', 'inspection', 'introspection']
 }
 

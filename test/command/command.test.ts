@@ -274,6 +274,19 @@ for (const engine of engineNames) {
   })
 }
 
+test('D-134: a table whose records would lack a value is served without creates, which is said', async (t) => {
+  const path = join(t.testdir(), 'site.db')
+  const database = new Database(path)
+  database.exec('create table place (id integer primary key, name text not null, area blob not null)')
+  database.exec("insert into place values (1, 'here', x'00')")
+  database.close()
+  const { app, notes } = await serveDatabase(`sqlite:${path}`, { write: true })
+  t.teardown(async () => { await app.close() })
+  t.match(notes, [{ column: 'area', why: /^left out/ }, { table: 'place', column: 'area', why: 'must have a value and has no default, so that no record can be created' }])
+  t.equal((await app.inject({ method: 'POST', url: '/api/place/', payload: { name: 'there' } })).statusCode, 401)
+  t.equal((await app.inject({ method: 'PUT', url: '/api/place/1/', payload: { name: 'there' } })).statusCode, 200)
+})
+
 test('D-87: a page of another site whose name leads here reads and writes nothing', async (t) => {
   const hostsOf = async (options: { host?: string }, names: readonly string[]) => {
     const { app } = await serveDatabase(`sqlite:${await siteFile(t)}`, { write: true, ...options })
