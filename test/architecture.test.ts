@@ -34,7 +34,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   flush: ['crowd'],
   routes: ['type resource', 'type flush', 'handlers', 'openapi', 'schemas', 'response', 'policy', 'errors'],
   turns: ['errors'],
-  container: ['type registration', 'type options', 'access', 'warnings', 'turns', 'flush', 'resource', 'routes', 'tables', 'schemas', 'policy', 'response', 'query', 'model', 'errors'],
+  container: ['registration', 'type options', 'access', 'warnings', 'turns', 'flush', 'resource', 'routes', 'tables', 'schemas', 'policy', 'response', 'query', 'model', 'errors'],
   registry: ['type options', 'registration', 'container', 'type resource', 'type model', 'errors'],
   index: ['options', 'registry', 'type registration', 'tables', 'policy', 'type query', 'type plan', 'model', 'type vocabulary', 'errors'],
 
