@@ -11,12 +11,13 @@ import { kStored } from './policy/owner.js'
 import { Passwords } from './policy/passwords.js'
 import type { Authenticate, Policy, PolicySetting } from './policy/policy.js'
 import { openEngine, type Engine } from './query/engine.js'
-import type { Registration } from './registration.js'
+import { isCreatable, type Registration } from './registration.js'
 import { compileResource, type Resource } from './resource.js'
 import { isFailure, passOn, serializeFailure } from './response/failure.js'
 import { serializerCompiler } from './response/serializer.js'
 import { addRoutes } from './routes.js'
 import { readTables, requireTables } from './tables/compare-tables.js'
+import { requireFillable } from './tables/creatable.js'
 import { Turns } from './turns.js'
 import { warnOfExposure } from './warnings.js'
 
@@ -27,6 +28,7 @@ export function openContainer (registrations: readonly Registration[], options: 
     const engine = await openEngine(db)
     const reader = await openEngine(readDb, 'reader')
     for (const handle of new Set([db, readDb])) requireTables(await readTables(handle), modelsOf(registrations), engine.dialect)
+    await requireFillable(db, registrations.filter(isCreatable).map(({ model }) => model))
     isolate(scope, allowedOrigins)
     const first = { open: turnHooks(engine), guarded: turnHooks(engine) }
     const flush = new Flush()

@@ -1,6 +1,6 @@
 import type { FastifyContextConfig } from 'fastify'
 import { errors } from './errors.js'
-import { isForeignKey, isSecret, type Column, type ForeignKeyColumn } from './model/column.js'
+import { isForeignKey, isGivenByOthers, isSecret, type Column, type ForeignKeyColumn } from './model/column.js'
 import type { Model } from './model/define-model.js'
 import type { FieldNameOf, ForeignKeyNameOf } from './model/types.js'
 import { requireKnown, suggestion } from './nearest.js'
@@ -136,6 +136,11 @@ function openedPath (model: Model, written: string): readonly [name: string, pat
   if (path === undefined) throw new errors.UnknownOptionField(`${where}, which leads to no field${suggestion(written, Object.keys(model.fields))}`)
   if (isSecret(path.column)) throw new errors.InvalidOptions(`${where}: a password can never be filtered by`)
   return [pathName(path), path]
+}
+
+/** Whether clients may create records: the policy may close that, or they may write no field, or nobody here can make a primary key. */
+export function isCreatable ({ model: { columns: [key, ...fields] }, policy, readOnly }: Registration): boolean {
+  return policy.closed?.includes('create') !== true && !isGivenByOthers(key) && (fields.length === 0 || fields.some((column) => !readOnly.has(column)))
 }
 
 function requireCreatable ({ model, readOnly, owner }: Registration): void {

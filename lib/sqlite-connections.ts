@@ -1,9 +1,11 @@
 import type { Database, Statement } from 'better-sqlite3'
-import { SqliteDialect, SqliteDriver, type CompiledQuery, type DatabaseConnection, type SqliteDialectConfig } from 'kysely'
+import { SqliteDialect, type CompiledQuery, type SqliteDriver } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import type { ArrayRows, DirectRoad, DirectRoads, Outcome, Row } from './query/engine.js'
 import type { Soon } from './query/insist.js'
+import { CountingDriver } from './sqlite-counting-driver.js'
 import { GroupCommit } from './sqlite-group-commit.js'
+import { isLocked, lockTimeout, retryWhileLocked } from './sqlite-lock.js'
 import type { ReadLock } from './sqlite-read-lock.js'
 
 /** What Kysely's driver ends a transaction with. */
@@ -49,7 +51,7 @@ export class EmbeddedDialect extends SqliteDialect {
     const commits = new GroupCommit(writer, beforeWrite)
     let isOpen = true
     const close = (): void => {
-      commits.commit()
+      commits.close()
       isOpen = false
       for (const one of [lock, reader, writer]) one?.close()
     }
@@ -68,32 +70,6 @@ export class EmbeddedDialect extends SqliteDialect {
 
   override createDriver (): SqliteDriver {
     return this.#driver
-  }
-}
-
-/** Kysely's driver, which has one connection, and knows whether somebody has it or waits for it. Who takes it comes after the writes that wait. */
-class CountingDriver extends SqliteDriver {
-  readonly #commits: GroupCommit
-  #takers = 0
-
-  constructor (config: SqliteDialectConfig, commits: GroupCommit) {
-    super(config)
-    this.#commits = commits
-  }
-
-  get isIdle (): boolean {
-    return this.#takers === 0
-  }
-
-  override async acquireConnection (): Promise<DatabaseConnection> {
-    this.#commits.commit()
-    this.#takers += 1
-    return await super.acquireConnection()
-  }
-
-  override async releaseConnection (): Promise<void> {
-    await super.releaseConnection()
-    this.#takers -= 1
   }
 }
 
@@ -124,11 +100,10 @@ class SyncRoad implements DirectRoad {
 
   execute (query: CompiledQuery, reached: () => void): Soon<Outcome> {
     reached()
-    const { statements, commits, beforeRead } = this.#traffic
+    const { statements, commits } = this.#traffic
     const statement = statements(query.sql)
     if (!statement.readonly) return commits.execute(() => this.#write(statement, query.parameters))
-    beforeRead()
-    return { row: statement.get(query.parameters) as Row | undefined, changed: 0 }
+    return this.#read(() => ({ row: statement.get(query.parameters) as Row | undefined, changed: 0 }))
   }
 
   #write (statement: Statement, parameters: readonly unknown[]): Outcome {
@@ -138,10 +113,24 @@ class SyncRoad implements DirectRoad {
     return { row: statement.all(parameters)[0] as Row | undefined, changed: 0 }
   }
 
-  readArrays ({ sql, parameters }: CompiledQuery, reached: () => void): ArrayRows {
+  readArrays ({ sql, parameters }: CompiledQuery, reached: () => void): Soon<ArrayRows> {
     reached()
+    return this.#read(() => this.#arrays(sql).all(parameters) as ArrayRows)
+  }
+
+  /** Whoever reads hardly ever has to wait: only while another process mends the log of one that was killed. */
+  #read<Result> (read: () => Result): Soon<Result> {
     this.#traffic.beforeRead()
-    return this.#arrays(sql).all(parameters) as ArrayRows
+    try {
+      return read()
+    } catch (failure) {
+      if (!isLocked(failure)) throw failure
+      return retryWhileLocked(failure, () => {
+        // By now somebody may have begun a transaction, which is not to be looked into.
+        if (!this.isFree) throw failure
+        return read()
+      }, lockTimeout)
+    }
   }
 }
 

@@ -1,3 +1,5 @@
+import { isLocked } from './sqlite-lock.js'
+
 /** The part of a better-sqlite3 database that switching needs. */
 interface Switchable {
   pragma (source: string): unknown
@@ -22,12 +24,7 @@ function isSwitched (database: Switchable, end: number): boolean {
     database.pragma('journal_mode = wal')
     return true
   } catch (error) {
-    if (!isBusy(error) || performance.now() > end) throw error
+    if (!isLocked(error) || performance.now() > end) throw error
     return false
   }
-}
-
-/** Whether another connection has the lock that a statement needs. */
-export function isBusy (error: unknown): boolean {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY')
 }

@@ -7,6 +7,7 @@ import { deadlineFunction, openKysely, type Tables } from './query/engine.js'
 import { EmbeddedDialect } from './sqlite-connections.js'
 import { requireDriver } from './sqlite-driver.js'
 import { watchFile } from './sqlite-file.js'
+import { busyTimeout, lockTimeout } from './sqlite-lock.js'
 import { ReadLock } from './sqlite-read-lock.js'
 import { switchToWal } from './sqlite-wal.js'
 
@@ -23,8 +24,6 @@ export interface SqliteOptions {
 }
 
 const maxWalBytes = 64 * 1024 * 1024
-/** The driver blocks the process while it waits for a lock. */
-const busyTimeout = 2000
 
 /**
  * Opens a SQLite database the way the plugin wants it: WAL, foreign keys, an explicit `synchronous`, prepared statements
@@ -33,10 +32,12 @@ const busyTimeout = 2000
  * closes them.
  *
  * @param path     of the database file, created if it does not exist; `:memory:` for one that lives in the process
- * @throws REST_MODELS_UNSUPPORTED_DATABASE if the file cannot be opened, or if this version of better-sqlite3 is known to
+ * @throws REST_MODELS_INVALID_OPTIONS if the path is empty or a URL, or an option is wrong;
+ *   REST_MODELS_UNSUPPORTED_DATABASE if the file cannot be opened, or if this version of better-sqlite3 is known to
  *   crash on this version of Node
  */
 export function openSqlite<DB = Tables> (path: string, options: SqliteOptions = {}): Kysely<DB> {
+  requirePath(path)
   requireKnown('openSqlite()', options, ['durability', 'readonly', 'check'])
   const { durability = 'full', readonly = false, check = false } = options
   if (!['full', 'normal'].includes(durability)) throw new errors.InvalidOptions("'durability' of openSqlite() is 'full' or 'normal'")
@@ -49,29 +50,45 @@ export function openSqlite<DB = Tables> (path: string, options: SqliteOptions = 
   return openKysely<DB>(dialect, dialect.roads, async () => dialect.close())
 }
 
+/** SQLite opens a temporary database for an empty path, and a file of that name for a URL. The URL of a server holds a password, so none is repeated. */
+function requirePath (path: unknown): void {
+  if (typeof path !== 'string' || path.trim() === '') {
+    throw new errors.InvalidOptions("openSqlite() needs the path of a file, or ':memory:'. Is an environment variable not set?")
+  }
+  if (/^\s*(?:[a-z][a-z\d+.-]+:\/\/|(?:file|sqlite3?):)/i.test(path)) {
+    throw new errors.InvalidOptions("openSqlite() takes a path, not a URL: './site.db' and not 'sqlite:./site.db'")
+  }
+}
+
 function openDialect (path: string, { durability, readonly, check }: Required<SqliteOptions>): EmbeddedDialect {
   const opened: Database.Database[] = []
   const open = (options: Database.Options): Database.Database => {
-    const database = new Database(path, { timeout: busyTimeout, ...options })
+    const database = new Database(path, { timeout: lockTimeout, ...options })
     opened.push(database)
     database.pragma('trusted_schema = off')
     return database.function(deadlineFunction, { deterministic: false, directOnly: true }, requireTime)
   }
   try {
-    if (readonly) return new EmbeddedDialect(openReader(open, check))
+    if (readonly) return new EmbeddedDialect(nowPatient(openReader(open, check)))
     const writer = open({})
     requireSound(writer, check)
-    switchToWal(writer, busyTimeout)
+    switchToWal(writer, lockTimeout)
     // SQLite may be compiled to reopen WAL databases with NORMAL, so the default would change with the second start.
     writer.pragma(`synchronous = ${durability}`)
     writer.pragma('foreign_keys = on')
     writer.pragma(`journal_size_limit = ${maxWalBytes}`)
-    if (writer.memory) return new EmbeddedDialect(writer)
-    return new EmbeddedDialect(writer, { reader: open({ readonly: true }), lock: new ReadLock(open({ readonly: true, timeout: 0 })), requireFile: watchFile(path) })
+    if (writer.memory) return new EmbeddedDialect(nowPatient(writer))
+    return new EmbeddedDialect(nowPatient(writer), { reader: nowPatient(open({ readonly: true })), lock: new ReadLock(open({ readonly: true, timeout: 0 })), requireFile: watchFile(path) })
   } catch (cause) {
     for (const database of opened) database.close()
     throw new errors.UnsupportedDatabase(`openSqlite() cannot open '${path}': ${(cause as Error).message}`)
   }
+}
+
+/** SQLite waits for locks while the database is opened; later the process has other things to do, and waits itself. */
+function nowPatient (database: Database.Database): Database.Database {
+  database.pragma(`busy_timeout = ${busyTimeout}`)
+  return database
 }
 
 /** The one connection of a database that is only read; the plugin asks for foreign keys on every connection. */

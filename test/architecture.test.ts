@@ -34,7 +34,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   flush: ['crowd'],
   routes: ['type resource', 'type flush', 'handlers', 'openapi', 'schemas', 'response', 'policy', 'errors'],
   turns: ['errors'],
-  container: ['type registration', 'type options', 'access', 'warnings', 'turns', 'flush', 'resource', 'routes', 'tables', 'schemas', 'policy', 'response', 'query', 'model', 'errors'],
+  container: ['registration', 'type options', 'access', 'warnings', 'turns', 'flush', 'resource', 'routes', 'tables', 'schemas', 'policy', 'response', 'query', 'model', 'errors'],
   registry: ['type options', 'registration', 'container', 'type resource', 'type model', 'errors'],
   index: ['options', 'registry', 'type registration', 'tables', 'policy', 'type query', 'type plan', 'model', 'type vocabulary', 'errors'],
 
@@ -42,17 +42,19 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 
   'sqlite-driver': ['errors'],
   'sqlite-file': [],
-  'sqlite-wal': [],
-  'sqlite-group-commit': ['crowd', 'sqlite-wal', 'type query'],
+  'sqlite-lock': [],
+  'sqlite-wal': ['sqlite-lock'],
+  'sqlite-group-commit': ['crowd', 'sqlite-lock', 'type query'],
+  'sqlite-counting-driver': ['type sqlite-group-commit', 'sqlite-lock'],
   'sqlite-read-lock': [],
-  'sqlite-connections': ['sqlite-group-commit', 'type sqlite-read-lock', 'query'],
-  sqlite: ['sqlite-connections', 'sqlite-driver', 'sqlite-file', 'sqlite-read-lock', 'sqlite-wal', 'query', 'nearest', 'errors'],
+  'sqlite-connections': ['sqlite-group-commit', 'sqlite-counting-driver', 'sqlite-lock', 'type sqlite-read-lock', 'query'],
+  sqlite: ['sqlite-connections', 'sqlite-driver', 'sqlite-file', 'sqlite-lock', 'sqlite-read-lock', 'sqlite-wal', 'query', 'nearest', 'errors'],
   connect: ['type query', 'nearest', 'errors'],
   postgres: ['connect', 'query'],
   mariadb: ['connect', 'query'],
 
   inspection: ['registry', 'type resource', 'policy', 'query', 'plan', 'request', 'model', 'type vocabulary', 'errors'],
-  command: ['index', 'inspection', 'introspection', 'sqlite', 'postgres', 'mariadb', 'policy', 'type query', 'model', 'nearest', 'errors'],
+  command: ['index', 'inspection', 'introspection', 'sqlite', 'postgres', 'mariadb', 'tables', 'policy', 'type query', 'model', 'nearest', 'errors'],
   tools: ['command', 'inspection', 'introspection']
 }
 
@@ -63,7 +65,7 @@ const packages: Readonly<Record<string, { readonly values: readonly string[], re
   'cli-table3': { values: ['command/check'] },
   commander: { values: ['command/run'] },
   fastify: { values: ['command/serve-database', 'command/load-app'], types: ['command', 'inspection/inspect', 'policy', 'response/failure', 'registration', 'warnings', 'turns', 'handlers', 'routes', 'container', 'registry', 'index'] },
-  kysely: { values: ['vocabulary', 'query', 'tables', 'introspection', 'inspection/unindexed', 'sqlite', 'sqlite-connections', 'postgres', 'mariadb'], types: ['model/types', 'connect', 'command'] },
+  kysely: { values: ['vocabulary', 'query', 'tables', 'introspection', 'inspection/unindexed', 'sqlite', 'sqlite-connections', 'sqlite-counting-driver', 'postgres', 'mariadb'], types: ['model/types', 'connect', 'command'] },
   '@sinclair/typebox': { values: ['schemas', 'vocabulary'], types: ['resource', 'routes'] },
   '@fastify/basic-auth': { values: ['policy/credentials'] },
   '@fastify/busboy': { values: ['request/multipart'] },
@@ -77,7 +79,7 @@ const packages: Readonly<Record<string, { readonly values: readonly string[], re
   'fastify-plugin': { values: ['index'] },
   pg: { values: ['postgres', 'connect'] },
   mysql2: { values: ['mariadb'], types: ['connect'] },
-  'p-retry': { values: ['query/insist', 'tables/schema-change'] },
+  'p-retry': { values: ['query/insist', 'tables/schema-change', 'sqlite-lock'] },
   uuid: { values: ['plan/plan-write'] },
   'lru-cache': { values: ['policy/passwords', 'query', 'sqlite-connections'] },
   'p-limit': { values: ['policy/passwords'] },

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import Fastify from 'fastify'
 import { CamelCasePlugin, sql } from 'kysely'
-import type pg from 'pg'
+import mysql from 'mysql2'
+import pg from 'pg'
 import { test, type Test } from 'tap'
 import { nodeUrls } from '../lib/connect/database-url.js'
 import { Nodes } from '../lib/connect/nodes.js'
@@ -46,6 +47,11 @@ test('a URL that is none is refused with the right form, and without the passwor
   for (const url of wrong) {
     const failure = t.throws(() => openPostgres(url), { code: 'REST_MODELS_INVALID_OPTIONS', message: /^A database URL has the form postgres:\/\/user:password@host:port\/database/ }, url)
     t.notMatch(String(failure), 'secret')
+  }
+  for (const openServer of [openPostgres, openMariadb]) {
+    for (const url of [undefined, null, '', ' ', 5, {}, ['postgres://a/site'], new URL('postgres://a/site')]) {
+      t.throws(() => openServer(url as string), { code: 'REST_MODELS_INVALID_OPTIONS', message: /the form \w+:\/\/.*Is an environment variable not set\?/ }, String(url))
+    }
   }
   t.throws(() => openMariadb('postgres://a/site'), { code: 'REST_MODELS_INVALID_OPTIONS', message: /mariadb:\/\// })
 })
@@ -98,6 +104,36 @@ for (const engine of engineNames) {
       t.throws(() => openers[engine](url, options as object), { code: 'REST_MODELS_INVALID_OPTIONS', message })
     }
     t.doesNotThrow(() => openers[engine](url, { connections: 1, statementTimeout: 0, preparedStatements: false, writable: true }))
+  })
+
+  test(`R-47: ${engine}: a connection whose rollback fails is closed, and nobody else gets its transaction`, async (t) => {
+    const at = await requireDatabase(t, engine)
+    if (at === undefined) return
+    const db = open(t, engine, at, { connections: 1 })
+    await sql`create table rolled (id integer primary key)`.execute(db)
+    const connectionOf = async (handle: typeof db) => {
+      const id = engine === 'postgres' ? sql<{ id: number }>`select pg_backend_pid() as id` : sql<{ id: number }>`select connection_id() as id`
+      return (await id.execute(handle)).rows[0]?.id
+    }
+    // One that the server refuses, and that leaves the transaction open.
+    const drive = (engine === 'postgres' ? pg.Client.prototype : mysql.Connection.prototype) as unknown as { query: (...given: unknown[]) => unknown }
+    const { query } = drive
+    t.intercept(drive, 'query', {
+      value: function (this: unknown, statement: { text?: string, sql?: string }, ...given: unknown[]) {
+        const refused = 'rollback to savepoint none'
+        const isRollback = statement.text === 'rollback' || statement.sql === 'rollback'
+        return query.call(this, isRollback ? { ...statement, text: refused, sql: refused } : statement, ...given)
+      }
+    })
+    let first: number | undefined
+    await t.rejects(db.transaction().execute(async (transaction) => {
+      first = await connectionOf(transaction)
+      await sql`insert into rolled values (1)`.execute(transaction)
+      throw new Error('stopped')
+    }), { message: /savepoint/i })
+    t.not(await connectionOf(db), first)
+    t.same((await sql`select * from rolled`.execute(db)).rows, [], 'the transaction ended with its connection')
+    await sql`drop table rolled`.execute(db)
   })
 
   test(`${engine}: what nobody listens to fails when it is first used`, async (t) => {

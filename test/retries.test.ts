@@ -38,33 +38,39 @@ const numbered = (errno: number, code = 'ER'): Error => failureOf({ errno, code 
 const unavailable = { code: 'REST_MODELS_UNAVAILABLE', statusCode: 503, headers: { 'retry-after': '1' } }
 
 /** Failures of statements on each engine: certainly not executed, perhaps executed, refused by a rule, impossible now. */
-const failures: Record<DialectName, Record<'unexecuted' | 'lost' | 'unique' | 'reference' | 'constraint' | 'unavailable', readonly Error[]>> = {
+const failures: Record<DialectName, Record<'unexecuted' | 'lost' | 'unique' | 'reference' | 'constraint' | 'forbidden' | 'oversized' | 'unavailable', readonly Error[]>> = {
   sqlite: {
-    unexecuted: [coded('SQLITE_BUSY_SNAPSHOT')],
+    unexecuted: [coded('SQLITE_BUSY_SNAPSHOT'), coded('SQLITE_SCHEMA')],
     lost: [],
     unique: [coded('SQLITE_CONSTRAINT_UNIQUE'), coded('SQLITE_CONSTRAINT_PRIMARYKEY')],
     reference: [coded('SQLITE_CONSTRAINT_FOREIGNKEY')],
-    constraint: [coded('SQLITE_CONSTRAINT_CHECK'), coded('SQLITE_CONSTRAINT_TRIGGER'), coded('SQLITE_CONSTRAINT_NOTNULL')],
-    unavailable: [coded('SQLITE_BUSY'), coded('SQLITE_FULL'), coded('SQLITE_IOERR_WRITE'), coded('SQLITE_READONLY'), coded('SQLITE_CORRUPT_INDEX'), coded('SQLITE_NOTADB')]
+    constraint: [coded('SQLITE_CONSTRAINT_CHECK'), coded('SQLITE_CONSTRAINT_TRIGGER'), coded('SQLITE_CONSTRAINT_NOTNULL'), coded('SQLITE_CONSTRAINT_DATATYPE'), coded('SQLITE_CONSTRAINT_COMMITHOOK'), coded('SQLITE_MISMATCH')],
+    forbidden: [],
+    oversized: [coded('SQLITE_TOOBIG')],
+    unavailable: [coded('SQLITE_BUSY'), coded('SQLITE_FULL'), coded('SQLITE_IOERR_WRITE'), coded('SQLITE_READONLY'), coded('SQLITE_CORRUPT_INDEX'), coded('SQLITE_NOTADB'), coded('SQLITE_PERM'), coded('SQLITE_NOMEM'), coded('SQLITE_INTERRUPT'), coded('SQLITE_PROTOCOL'), coded('SQLITE_READONLY_RECOVERY')]
   },
   postgres: {
-    unexecuted: [coded('40001'), coded('40P01'), coded('55P03'), coded('25006'), coded('0A000'), coded('26000')],
-    lost: [coded('57P01'), coded('57P02'), coded('08006'), coded('40003'), coded('ECONNRESET'), coded('EPIPE'), failureOf({})],
+    unexecuted: [coded('40001'), coded('40P01'), coded('55P03'), coded('25006'), coded('0A000'), coded('26000'), coded('40000'), coded('72000')],
+    lost: [coded('57P01'), coded('57P02'), coded('08006'), coded('40003'), coded('ECONNRESET'), coded('EPIPE'), coded('25P03'), coded('57P05'), failureOf({})],
     unique: [coded('23505')],
     reference: [coded('23503'), coded('23001'), coded('22003')],
-    constraint: [coded('23502'), coded('23514'), coded('22001')],
-    unavailable: [coded('57014'), coded('53100'), coded('53200'), coded('58030')]
+    constraint: [coded('23502'), coded('23514'), coded('22001'), coded('22012'), coded('22P02'), coded('44000'), coded('40002'), coded('P0001'), failureOf({ code: 'MY001', routine: 'exec_stmt_raise' })],
+    forbidden: [failureOf({ code: '42501', routine: 'ExecWithCheckOptions' }), failureOf({ code: '42501', routine: 'exec_stmt_raise' })],
+    oversized: [coded('54000'), coded('54001')],
+    unavailable: [coded('57014'), coded('53100'), coded('53200'), coded('58030'), coded('57000'), coded('XX001')]
   },
   mariadb: {
-    unexecuted: [numbered(1213), numbered(1205), numbered(1047), numbered(1290), numbered(1020)],
+    unexecuted: [numbered(1213), numbered(1205), numbered(1047), numbered(1290), numbered(1020), numbered(1615), numbered(1412), numbered(1792)],
     lost: [
       numbered(1053), numbered(1180), numbered(1927), failureOf({ fatal: true }), failureOf({ fatal: true, code: 'PROTOCOL_CONNECTION_LOST' }),
       failureOf({ fatal: true, errno: -104, code: 'ECONNRESET' })
     ],
     unique: [numbered(1062, 'ER_DUP_ENTRY')],
     reference: [numbered(1451), numbered(1452), numbered(1264)],
-    constraint: [numbered(1048), numbered(1364), numbered(1406), numbered(4025, 'ER_INNODB_AUTOEXTEND_SIZE_OUT_OF_RANGE'), numbered(1644)],
-    unavailable: [numbered(1969), numbered(1317), numbered(1021), numbered(1114)]
+    constraint: [numbered(1048), numbered(1364), numbered(1406), numbered(4025, 'ER_INNODB_AUTOEXTEND_SIZE_OUT_OF_RANGE'), numbered(1644), numbered(1365), numbered(1369), numbered(1690)],
+    forbidden: [],
+    oversized: [numbered(1118), numbered(1153)],
+    unavailable: [numbered(1969), numbered(1317), numbered(1021), numbered(1114), numbered(1030), numbered(1206)]
   }
 }
 
@@ -116,7 +122,7 @@ for (const [name, kinds] of Object.entries(failures) as Array<[DialectName, type
   })
 
   test(`D-62: on ${name} what a rule refuses is told apart by code`, async (t) => {
-    for (const kind of ['unique', 'reference', 'constraint'] as const) {
+    for (const kind of ['unique', 'reference', 'constraint', 'forbidden', 'oversized'] as const) {
       for (const cause of kinds[kind]) {
         const { engine, attempts } = failing(name, { executing: [cause] })
         const failure = await run(engine, write).catch((error: unknown) => error)
@@ -128,7 +134,7 @@ for (const [name, kinds] of Object.entries(failures) as Array<[DialectName, type
   })
 
   test(`D-62: on ${name} anything else stays what it is`, async (t) => {
-    for (const failure of [new TypeError('a bug'), coded('XX000'), numbered(9999), coded('42P01')]) {
+    for (const failure of [new TypeError('a bug'), coded('XX000'), numbered(9999), coded('42P01'), failureOf({ code: '42501', routine: 'aclcheck_error' }), numbered(1142)]) {
       const { engine, attempts } = failing(name, { executing: [failure] })
       t.equal(await run(engine, write).catch((error: unknown) => error), failure)
       t.equal(attempts(), 1)

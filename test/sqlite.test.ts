@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync, existsSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
@@ -7,6 +7,7 @@ import { test, type Test } from 'tap'
 import { createTables, defineModel, foreignKey, text } from '../lib/index.js'
 import { deadlineFunction, openEngine, readHandle, type Tables } from '../lib/query/engine.js'
 import { listStatement } from '../lib/query/list-statement.js'
+import { EmbeddedDialect } from '../lib/sqlite-connections.js'
 import { requireDriver } from '../lib/sqlite-driver.js'
 import { openSqlite, type SqliteOptions } from '../lib/sqlite.js'
 import { switchToWal } from '../lib/sqlite-wal.js'
@@ -33,7 +34,7 @@ async function settingsOf (path: string, options?: SqliteOptions): Promise<unkno
 
 test('R-03: every opening of a database is as durable as the first', async (t) => {
   const path = join(t.testdir(), 'site.db')
-  const expected = ['wal', full, 1, 2000, 0, 64 * 1024 * 1024]
+  const expected = ['wal', full, 1, 5, 0, 64 * 1024 * 1024]
   t.strictSame(await settingsOf(path), expected, 'the first opening, which makes the file')
   t.strictSame(await settingsOf(path), expected, 'the second opening, of a file in WAL mode')
   t.strictSame(await settingsOf(path, { durability: 'full' }), expected)
@@ -66,7 +67,7 @@ test("durability 'normal' is chosen by name, at every opening", async (t) => {
 })
 
 test('a database in memory has the same rules', async (t) => {
-  t.strictSame(await settingsOf(':memory:'), ['memory', full, 1, 2000, 0, 64 * 1024 * 1024])
+  t.strictSame(await settingsOf(':memory:'), ['memory', full, 1, 5, 0, 64 * 1024 * 1024])
 })
 
 test('a wrong option of openSqlite is an error that names it', async (t) => {
@@ -80,6 +81,25 @@ test('a wrong option of openSqlite is an error that names it', async (t) => {
     t.equal(await pragma(db, 'foreign_keys'), 1)
     await db.destroy()
   }
+})
+
+test('D-132: openSqlite wants the path of a file: a forgotten variable or a URL is refused, and nothing is created', async (t) => {
+  const folder = t.testdir()
+  const before = process.cwd()
+  process.chdir(folder)
+  t.teardown(() => { process.chdir(before) })
+  for (const path of [undefined, null, '', '   ', '\t\n', 5, Buffer.alloc(0), {}, ['site.db']]) {
+    const failure = t.throws(() => openSqlite(path as string), { code: 'REST_MODELS_INVALID_OPTIONS', message: /openSqlite\(\) needs the path of a file, or ':memory:'/ })
+    t.match(String(failure), 'Is an environment variable not set?')
+  }
+  const urls = ['sqlite:./a.db', 'sqlite::memory:', 'SQLite:a.db', 'sqlite3:a.db', 'file:a.db', 'file:a.db?mode=memory', ' file:///a.db', 'sqlite://a.db', 'postgres://me:secret@host/site', 'http://host/a.db']
+  for (const url of urls) {
+    const failure = t.throws(() => openSqlite(url), { code: 'REST_MODELS_INVALID_OPTIONS', message: /openSqlite\(\) takes a path, not a URL/ }, url)
+    t.notMatch(String(failure), 'secret')
+  }
+  t.strictSame(readdirSync('.'), [])
+  for (const path of [':memory:', 'site:2024.db', 'sqlite.db', './sqlite:a.db']) await openSqlite(path).destroy()
+  t.strictSame(readdirSync('.').filter((name) => !/-(?:shm|wal)$/.test(name)).sort(), ['site:2024.db', 'sqlite.db', 'sqlite:a.db'])
 })
 
 test('a file that cannot be opened is an error that names it', async (t) => {
@@ -443,6 +463,51 @@ test('a database that is busy for a moment, since another process switches it to
   const other = new Error('disk I/O error')
   t.throws(() => switchToWal(failing(1, other), 1000), other)
   t.end()
+})
+
+/** A database whose reads find it locked so many times, as while another process mends the log of one that was killed. */
+function recovering (times: number): Database.Database {
+  const database = new Database(':memory:')
+  database.exec('create table note (id integer primary key, message text)')
+  database.exec("insert into note values (1, 'x')")
+  const failure = Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY_RECOVERY' })
+  let left = times
+  const patient = <Made extends object> (made: Made): Made => new Proxy(made, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name, target)
+      if (typeof value !== 'function') return value
+      return (...given: unknown[]): unknown => {
+        if (['get', 'all'].includes(String(name)) && left-- > 0) throw failure
+        const result: unknown = value.apply(target, given)
+        return name === 'prepare' || name === 'raw' ? patient(result as object) : result
+      }
+    }
+  })
+  return patient(database)
+}
+
+test('a read that finds the log of a file under repair is tried again, and looks into no transaction', async (t) => {
+  const isAlone = async (times: number, act: (dialect: EmbeddedDialect, db: Kysely<Tables>) => Promise<void>): Promise<void> => {
+    const dialect = new EmbeddedDialect(recovering(times))
+    const db = new Kysely<Tables>({ dialect })
+    await act(dialect, db)
+    await db.destroy()
+  }
+  await isAlone(3, async ({ roads: { writer } }, db) => {
+    t.same(await writer.readArrays(db.selectFrom('note').selectAll().compile(), () => {}), [[1, 'x']])
+    t.same(await writer.execute(db.selectFrom('note').selectAll().compile(), () => {}), { row: { id: 1, message: 'x' }, changed: 0 })
+  })
+  await isAlone(1, async ({ roads: { writer } }, db) => {
+    t.same((await (writer.execute(db.selectFrom('note').selectAll().compile(), () => {}))).row, { id: 1, message: 'x' })
+  })
+  await isAlone(1, async ({ roads: { writer } }, db) => {
+    const read = writer.execute(db.selectFrom('note').selectAll().compile(), () => {})
+    const transaction = await db.startTransaction().execute()
+    await transaction.updateTable('note').set({ message: 'changed' }).execute()
+    await sleep(50)
+    await transaction.rollback().execute()
+    t.same((await read).row, { id: 1, message: 'x' })
+  })
 })
 
 test('destroy closes a file that only the road of the plugin has used', async (t) => {

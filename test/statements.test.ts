@@ -36,6 +36,13 @@ test('an authenticated list or read is one statement more', async (t) => {
   }
 })
 
+test('D-133: a login asks for one user, however many have the name', async (t) => {
+  const { get, statements, forget } = await buildApp(t, { rows, register: (registry) => { registry.register(Message, { auth: userAuth(User, { protect: 'all' }) }) } })
+  forget()
+  t.equal((await get('/api/message/', { as })).statusCode, 200)
+  t.match(statements[0]?.sql, /from .user. where .* order by .id. limit 1$/)
+})
+
 /** MariaDB cannot give back what an update changed: it is read in the same transaction. */
 const update = {
   sqlite: { title: 'two statements', statements: ['update'] },

@@ -5,6 +5,7 @@ import { introspect } from '../introspection/introspect.js'
 import type { Note } from '../introspection/model-plan.js'
 import { secretColumns } from '../introspection/secret-columns.js'
 import type { Model } from '../model/define-model.js'
+import { findUnfillable } from '../tables/creatable.js'
 import { suggestion } from '../nearest.js'
 import { readOnlyAuth } from '../policy/policies.js'
 import { operations, type Policy } from '../policy/policy.js'
@@ -39,8 +40,9 @@ export interface ServedDatabase {
   readonly missing: readonly string[]
 }
 
-/** Anybody may do anything. */
+/** Anybody may do anything, or all but one thing. */
 const openAuth: Policy = Object.freeze({ open: operations, authenticator: () => async () => null, permits: () => false })
+const changingAuth: Policy = Object.freeze({ ...openAuth, open: operations.filter((operation) => operation !== 'create'), closed: ['create'] })
 
 /**
  * An app that serves the tables of a database, which is neither created nor altered; columns that look secret are excluded.
@@ -61,15 +63,23 @@ export async function serveDatabase (url: string, options: ServeOptions = {}, pa
     const [models, secret] = split(found.models, ({ table, columns: [key] }) => !secrets.has(`${table}.${key.name}`))
     const missing = await addDocumentation(app, { write, packages })
     await app.register(restModels, { db, defaultAuth: write ? openAuth : readOnlyAuth() })
-    for (const model of models) app.restModels.register(model, { exclude: hiddenOf(model, secrets).map(({ field }) => field) })
+    const unfillable = await findUnfillable(db, write ? models : [])
+    for (const model of models) {
+      const exclude = hiddenOf(model, secrets).map(({ field }) => field)
+      app.restModels.register(model, { exclude, ...(unfillable.has(model) && { auth: changingAuth }) })
+    }
     await app.restModels.setup()
     await app.ready()
-    const notes = [...found.notes, ...secret.map(noteOf)]
+    const notes = [...found.notes, ...secret.map(noteOf), ...[...unfillable].flatMap(unfillableNotes)]
     return { app, models, notes, missing, hidden: models.flatMap((model) => hiddenOf(model, secrets).map(({ name }) => `${model.table}.${name}`)) }
   } catch (error) {
     await app.close()
     throw error
   }
+}
+
+function unfillableNotes ([{ table }, columns]: readonly [Model, readonly string[]]): readonly Note[] {
+  return columns.map((column) => ({ table, column, why: 'must have a value and has no default, so that no record can be created' }))
 }
 
 /** Paths and links show a primary key: a table whose key is secret is not served at all. */

@@ -26,6 +26,9 @@ const unfit = new Set([1047, 1053, 1180, 1290, 1836])
 /** The server keeps so many prepared statements in all, and no more. */
 const tooManyPrepared = 1461
 
+/** What ends a transaction that failed. */
+const rollback = 'rollback'
+
 const sqlMode = 'STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'
 /** It names a table, which a Galera node refuses while it is not ready. */
 const situation = `select @@global.read_only = 0 as writes, (
@@ -90,7 +93,11 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
 
   #send (statement: QueryOptions & { readonly values: readonly unknown[] }, callback: Callback): void {
     const { statementTimeout, preparedStatements } = this.#setting.options
-    const done = this.#within(driverTimeout(statementTimeout), callback)
+    const done = this.#within(driverTimeout(statementTimeout), (error, result) => {
+      // Nobody else may get a connection whose transaction is still open.
+      if (error !== null && statement.sql === rollback) this.#isSpent = true
+      callback(error, result)
+    })
     const ask = (): void => { this.#connection.query(statement, done) }
     try {
       if (!preparedStatements || statement.values.length === 0) ask()

@@ -30,6 +30,9 @@ const unfit = new Set(['25006', '57P01', '57P02', '57P03'])
 /** The SQLSTATEs of a prepared statement that its table has outgrown, or that a pooler has lost or given to another client. */
 const outgrown = new Set(['0A000', '26000', '42P05'])
 
+/** What ends a transaction that failed. */
+const rollback = 'rollback'
+
 /** A pooled connection that is closed instead of being used again once it broke or its node turned out to be unfit. */
 export class PostgresConnection implements PostgresPoolClient, PooledConnection {
   readonly #client: pg.PoolClient
@@ -92,6 +95,8 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
         clearTimeout(timer)
         if (error === null) return resolve(result as PostgresQueryResult<R> & pg.QueryResult)
         this.#judge(error)
+        // Nobody else may get a connection whose transaction is still open.
+        if (query.text === rollback) this.#isSpent = true
         reject(error)
       })
     })

@@ -5,7 +5,7 @@ import type { Soon } from '../query/insist.js'
 import { run, search } from '../query/run.js'
 import { conditionSql } from '../query/condition.js'
 import { selection } from '../query/selection.js'
-import { placeholder, withParameters } from '../query/statements.js'
+import { oneRow, placeholder, withParameters } from '../query/statements.js'
 import type { Dialect } from '../vocabulary/dialects.js'
 import type { Stored } from '../vocabulary/storage.js'
 import type { Json, RecordKey } from '../vocabulary/values.js'
@@ -34,7 +34,7 @@ export function compileFindUser (handle: AnyKysely, users: Model, columns: UserC
   const wanted = [primaryKey, columns.password, columns.active, columns.admin].filter((column) => column !== undefined)
   const compile = (dialect: Dialect) => {
     const isNamed = conditionSql({ column: columns.username, operator: 'eq', values: [placeholder] }, dialect)
-    return engine.db.selectFrom(users.table).select(selection(wanted, dialect)).where(isNamed).orderBy(primaryKey.name).compile()
+    return engine.db.selectFrom(users.table).select(selection(wanted, dialect)).where(isNamed).orderBy(primaryKey.name).limit(oneRow).compile()
   }
   const compiled = compile(engine.dialect)
   const toUser = userMaker(primaryKey, columns, engine.dialect)

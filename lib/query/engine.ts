@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { errors } from '../errors.js'
 import { dialects, type Dialect } from '../vocabulary/dialects.js'
 import type { Stored } from '../vocabulary/storage.js'
+import { ConnectionQueue } from './connection-queue.js'
 import type { Soon } from './insist.js'
 
 /** Any Kysely instance, whatever its tables. */
@@ -75,6 +76,8 @@ export interface Handle {
   readonly dialect: Dialect
   /** Absent where a transaction, or a Kysely instance of the deployer's own making, has to be asked. */
   readonly direct: DirectRoad | undefined
+  /** For an engine that has but one connection. */
+  readonly queue?: ConnectionQueue
 }
 
 /** A database that was looked at, and the statements for it. */
@@ -96,7 +99,8 @@ export const deadlineFunction = 'rest_models_before'
  * @throws REST_MODELS_UNSUPPORTED_DATABASE with the remedy
  */
 export async function openEngine (handle: AnyKysely, role: Role = 'writer'): Promise<Engine> {
-  const { db, dialect: general, direct } = readHandle(handle, role)
+  const { dialect: general, ...given } = readHandle(handle, role)
+  const { db, direct } = given
   const dialect = direct === undefined ? general : { ...general, storage: general.ownStorage ?? general.storage }
   for (const { query, remedy } of dialect.requirements) {
     const answer = await ask(db, query)
@@ -104,7 +108,7 @@ export async function openEngine (handle: AnyKysely, role: Role = 'writer'): Pro
     if (answer !== 1) throw new errors.UnsupportedDatabase(remedy)
   }
   const hasDeadline = dialect.hasFunction !== undefined && Number(await ask(db, dialect.hasFunction(deadlineFunction))) > 0
-  return Object.freeze({ db, dialect, direct, hasDeadline, shapes: new LRUCache<string, CompiledQuery>({ max: maxShapes }) })
+  return Object.freeze({ ...given, dialect, hasDeadline, shapes: new LRUCache<string, CompiledQuery>({ max: maxShapes }) })
 }
 
 /** The handle with tables by name, without the host's Kysely plugins, which would rename columns, its dialect and its connection. */
@@ -121,7 +125,8 @@ export function readHandle (handle: AnyKysely, role: Role = 'writer'): Handle {
   if (dialect === undefined) {
     throw new errors.UnsupportedDatabase(`'db' runs on ${names[0]}; supported: ${Object.keys(dialects).join(', ')}`)
   }
-  return { db, dialect, direct: directRoads.get(handle)?.[role] }
+  const direct = directRoads.get(handle)?.[role]
+  return dialect.isEmbedded ? { db, dialect, direct, queue: new ConnectionQueue(db.getExecutor()) } : { db, dialect, direct }
 }
 
 /** The names of the class of an object and of those that it extends. */

@@ -2,11 +2,12 @@ import { sql, type Compilable } from 'kysely'
 import { errors, withDetails } from '../errors.js'
 import { isForeignKey, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
+import { propertyOf } from '../vocabulary/dialect.js'
 import type { Stored } from '../vocabulary/storage.js'
 import type { RecordKey } from '../vocabulary/values.js'
 import type { Engine } from './engine.js'
 import type { StatementFailure } from './insist.js'
-import { run } from './run.js'
+import { run, runArrays } from './run.js'
 import { isEqual } from './selection.js'
 
 interface FailedWrite {
@@ -19,6 +20,8 @@ interface FailedWrite {
 /** What a client is told about a write that the database refused; which field it was is asked, not read from an error's text. */
 export async function explainFailure (engine: Engine, write: FailedWrite): Promise<Error> {
   const { kind } = write.failure
+  if (kind === 'forbidden') return new errors.Forbidden({ cause: write.failure })
+  if (kind === 'oversized') return await explainSize(engine, write)
   // Of two faults each engine tells the one that it comes across first.
   const taken = kind === 'constraint' ? undefined : await findTaken(engine, write)
   if (taken !== undefined) return withField(new errors.NotUnique(`'${taken.key}'`), taken, 'is already taken')
@@ -26,6 +29,23 @@ export async function explainFailure (engine: Engine, write: FailedWrite): Promi
   if (dangling !== undefined) return withField(new errors.UnknownReference(dangling.key), dangling, 'refers to a record that does not exist')
   // What MariaDB says of a value that is taken holds the value, and causes are logged.
   return new errors.Constraint({ cause: kind === 'unique' ? new Error('A unique index that no field declares has this value') : write.failure })
+}
+
+async function explainSize (engine: Engine, write: FailedWrite): Promise<Error> {
+  const column = await findOversized(engine, write)
+  if (column === undefined) return new errors.Constraint({ cause: write.failure })
+  return withField(new errors.InvalidRecord(`'${column.key}'`), column, 'is too long for an index of the database')
+}
+
+/** The longest of the written texts of the index that the failure names. */
+async function findOversized (engine: Engine, { values, failure }: FailedWrite): Promise<Column | undefined> {
+  const index = propertyOf(failure.cause as Error, 'constraint')
+  const query = index === '' ? undefined : engine.dialect.indexColumns?.(index)
+  if (query === undefined) return undefined
+  const names = (await runArrays(engine, query.compile(engine.db), ['name'])).map(([name]) => name)
+  const [longest] = [...values].filter(([{ name }, value]) => names.includes(name) && typeof value === 'string')
+    .sort(([, a], [, b]) => String(b).length - String(a).length)
+  return longest?.[0]
 }
 
 function withField (error: Error, { key }: Column, message: string): Error {

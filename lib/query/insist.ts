@@ -53,7 +53,10 @@ async function repeat<Result> (first: Repeatable, took: number, attemptAgain: ()
 
 function attempt<Result> (dialect: Dialect, isRead: boolean, work: Work<Result>): Soon<Result> {
   let isReached = false
-  const fail = (cause: unknown): never => { throw judge(isReached ? failureKind(dialect, cause) : 'unexecuted', cause, isRead) }
+  const fail = (cause: unknown): never => {
+    if (cause instanceof errors.Unavailable) throw cause
+    throw judge(isReached ? failureKind(dialect, cause) : 'unexecuted', cause, isRead)
+  }
   return unless(fail, () => work(() => { isReached = true }))
 }
 

@@ -82,14 +82,15 @@ interface Roads<Result> {
   inTurn (connection: DatabaseConnection): Promise<Result>
 }
 
-function runOn<Result> ({ db, dialect, direct }: Handle, { query }: CompiledQuery, { directly, inTurn }: Roads<Result>): Soon<Result> {
+function runOn<Result> ({ db, dialect, direct, queue }: Handle, { query }: CompiledQuery, { directly, inTurn }: Roads<Result>): Soon<Result> {
   const isRead = query.kind === 'SelectQueryNode'
   return insist(dialect, isRead, (reached) => {
     if (direct?.isFree === true) return directly(direct, reached)
-    return db.getExecutor().provideConnection(async (connection) => {
+    const use = async (connection: DatabaseConnection): Promise<Result> => {
       reached()
       return await inTurn(connection)
-    })
+    }
+    return queue === undefined ? db.getExecutor().provideConnection(use) : queue.use(use)
   })
 }
 

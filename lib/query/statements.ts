@@ -1,4 +1,4 @@
-import type { CompiledQuery, RawBuilder, SqlBool } from 'kysely'
+import { sql, type CompiledQuery, type RawBuilder, type SqlBool } from 'kysely'
 import type { Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { Parameter, Stored } from '../vocabulary/storage.js'
@@ -35,6 +35,9 @@ export type Statement = (...parameters: readonly Stored[]) => CompiledQuery
 
 /** Values in a compiled shape stand for those of a request, in the same order. */
 export const placeholder = 0
+
+/** A limit that is no parameter. */
+export const oneRow = sql.lit(1)
 
 /** Compiles the fixed statements of a resource; `created` are the columns that a create writes. */
 export function compileStatements (engine: Engine, reader: Engine, shape: StatementShape, created: readonly Column[]): Statements {

@@ -19,7 +19,8 @@ export interface WriteTarget {
  * Creates a record.
  *
  * @returns its visible columns
- * @throws REST_MODELS_NOT_UNIQUE (409), REST_MODELS_UNKNOWN_REFERENCE (400), REST_MODELS_CONSTRAINT (409)
+ * @throws REST_MODELS_NOT_UNIQUE (409), REST_MODELS_UNKNOWN_REFERENCE (400), REST_MODELS_INVALID_RECORD (400) if a text is too long
+ *   for an index, REST_MODELS_FORBIDDEN (403) if a policy for rows refuses it, REST_MODELS_CONSTRAINT (409)
  */
 export async function runCreate (engine: Engine, { shape, statements }: WriteTarget, plan: WritePlan): Promise<Row> {
   const values = encodeAll(engine, plan)
@@ -49,7 +50,7 @@ export async function runUpdate (
  * Deletes a record, if it is there and still belongs to the owner.
  *
  * @returns whether it did
- * @throws REST_MODELS_STILL_REFERENCED (409), REST_MODELS_CONSTRAINT (409)
+ * @throws REST_MODELS_STILL_REFERENCED (409), REST_MODELS_FORBIDDEN (403), REST_MODELS_CONSTRAINT (409)
  */
 export async function runDelete (engine: Engine, { shape, statements }: WriteTarget, id: RecordKey, ownerId: Stored): Promise<boolean> {
   try {
@@ -57,7 +58,9 @@ export async function runDelete (engine: Engine, { shape, statements }: WriteTar
     return changed > 0
   } catch (failure) {
     if (!(failure instanceof StatementFailure)) throw failure
-    throw failure.kind === 'reference' ? new errors.StillReferenced({ cause: failure }) : new errors.Constraint({ cause: failure })
+    const refusals = { reference: errors.StillReferenced, forbidden: errors.Forbidden }
+    const Refusal = failure.kind === 'reference' || failure.kind === 'forbidden' ? refusals[failure.kind] : errors.Constraint
+    throw new Refusal({ cause: failure })
   }
 }
 

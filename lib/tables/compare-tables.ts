@@ -12,8 +12,8 @@ type TableColumn = Table['columns'][number] & Pick<Table, 'isView'>
 export interface DatabaseTables {
   /** The columns of a model's table by name, undefined if there is no such table. */
   of (model: Model): ReadonlyMap<string, TableColumn> | undefined
-  /** The same for two models whose tables the server does not tell apart. */
-  nameOf (model: Model): string
+  /** The same for two tables that the server does not tell apart. */
+  nameOf (of: Pick<Model, 'table'>): string
 }
 
 export async function readTables (handle: AnyKysely): Promise<DatabaseTables> {

@@ -71,7 +71,11 @@ export interface Catalog {
   readonly columns: RawBuilder<ColumnRow>
   readonly keys: RawBuilder<KeyRow>
   readonly references: RawBuilder<ReferenceRow>
+  /** The tables whose new rows a trigger or a rule may complete or redirect before they are written. */
+  readonly completed?: RawBuilder<{ readonly table: string }>
   readonly types: TypeTable
+  /** Types of columns that have a default although none is declared. */
+  readonly implicitDefaults?: readonly string[]
   /** Whether a value that is not null is one of a kind, where columns that may hold the kind also hold other values. */
   readonly fits: Readonly<Partial<Record<StorageName, (column: Expression<unknown>) => RawBuilder<SqlBool>>>>
 }

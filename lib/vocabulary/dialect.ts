@@ -6,12 +6,14 @@ import type { Parameter, StorageTable } from './storage.js'
 /**
  * What went wrong in an engine, in terms of what follows:
  * - `unique`, `reference`, `constraint`: a rule of the database refuses the write; `reference` also stands for numbers out of range
+ * - `forbidden`: whoever connects may do this, but not with this record, as a policy for rows says
+ * - `oversized`: a value is too large for the engine, or for an index
  * - `incomparable`: a text holds a character that the character set of its column does not have
  * - `unexecuted`: certainly nothing was done, and the same may succeed a moment later or elsewhere
  * - `lost`: the connection died, and nobody knows whether the statement was executed
  * - `unavailable`: the engine cannot do it now
  */
-export type FailureKind = 'unique' | 'reference' | 'constraint' | 'incomparable' | 'unexecuted' | 'lost' | 'unavailable'
+export type FailureKind = 'unique' | 'reference' | 'constraint' | 'forbidden' | 'oversized' | 'incomparable' | 'unexecuted' | 'lost' | 'unavailable'
 
 /** What must hold on a connection: a query whose answer must be 1, and the remedy if it is not. */
 export interface Requirement {
@@ -53,6 +55,8 @@ export interface Dialect {
   readonly schema: SchemaHabits
   readonly catalog: Catalog
   readonly plans: QueryPlans
+  /** The names of the columns of an index, where a failure names the index in which a value has no room. */
+  indexColumns? (index: string): RawBuilder<{ name: string }>
   /** What a failure may be called in {@link failures}, from the exact name to the general one. */
   codesOf (failure: Error): readonly string[]
   /** Failures that are told apart, by code and never by text. */

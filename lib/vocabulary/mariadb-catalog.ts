@@ -31,6 +31,11 @@ export const mariadbCatalog: Catalog = {
     from information_schema.key_column_usage k
     join information_schema.referential_constraints r on r.constraint_schema = k.constraint_schema and r.table_name = k.table_name and r.constraint_name = k.constraint_name
     where k.table_schema = database() and k.referenced_table_name is not null order by k.table_name, k.constraint_name, k.ordinal_position`,
+  completed: sql`
+    select event_object_table as \`table\` from information_schema.triggers
+    where event_object_schema = database() and action_timing = 'BEFORE' and event_manipulation = 'INSERT'`,
+  // The first of its values.
+  implicitDefaults: ['enum'],
   types: {
     tinyint: ({ digits: [length], ...type }) => length === 1 && !type.written.includes('unsigned') ? described.boolean() : described.integer(),
     smallint: described.integer,

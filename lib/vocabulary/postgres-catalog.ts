@@ -13,7 +13,7 @@ export const postgresCatalog: Catalog = {
     from pg_class c where ${visible} order by c.relname`,
   columns: sql`
     select c.relname as "table", a.attname as name, t.typname as type, format_type(a.atttypid, a.atttypmod) as written,
-      (not a.attnotnull)::int as nullable, (a.attgenerated <> '')::int as computed, pg_get_expr(d.adbin, d.adrelid) as declared,
+      (not a.attnotnull)::int as nullable, (a.attgenerated <> '')::int as computed, coalesce(pg_get_expr(d.adbin, d.adrelid), t.typdefault) as declared,
       (pg_get_serial_sequence(quote_ident(n.nspname) || '.' || quote_ident(c.relname), a.attname) is not null)::int as generated
     from pg_class c
     join pg_namespace n on n.oid = c.relnamespace
@@ -38,6 +38,10 @@ export const postgresCatalog: Catalog = {
     join pg_attribute a on a.attrelid = c.oid and a.attnum = k.number
     join pg_attribute b on b.attrelid = f.oid and b.attnum = k.target
     where ${visible} order by c.relname, r.conname, k.position`,
+  completed: sql`
+    select c.relname as "table" from pg_class c where ${visible} and (
+      exists (select 1 from pg_trigger g where g.tgrelid = c.oid and g.tgtype & 7 = 7 and not g.tgisinternal and g.tgenabled <> 'D')
+      or exists (select 1 from pg_rewrite r where r.ev_class = c.oid and r.ev_type = '3' and r.is_instead))`,
   types: {
     int2: integer,
     int4: integer,

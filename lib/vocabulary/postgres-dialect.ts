@@ -10,10 +10,14 @@ const byBytes = (text: RawBuilder<unknown>) => sql`${text} collate "C"`
 /** What the driver throws without a code: the connection died, or its client no longer waits for an answer. */
 const withoutCode = 'none'
 
-/** https://www.postgresql.org/docs/15/errcodes-appendix.html; two characters stand for a class. */
+/**
+ * https://www.postgresql.org/docs/15/errcodes-appendix.html; two characters stand for a class. The function of the server that
+ * failed tells apart what has one code.
+ */
 function codesOf (failure: Error): readonly string[] {
   const code = propertyOf(failure, 'code')
-  if (code !== '') return [code, code.slice(0, 2)]
+  const routine = propertyOf(failure, 'routine')
+  if (code !== '') return [`${code} ${routine}`, code, code.slice(0, 2), routine]
   return failure.constructor.name === 'Error' ? [withoutCode] : []
 }
 
@@ -43,19 +47,33 @@ export const postgresDialect: Dialect = {
     searchPath: sql`select name from unnest(current_schemas(false)) with ordinality as path (name, position) order by position`
   },
   codesOf,
+  indexColumns: (index) => sql`
+    select a.attname as name from pg_class c join pg_index i on i.indexrelid = c.oid
+    join pg_attribute a on a.attrelid = i.indrelid and a.attnum = any(i.indkey::int2[])
+    where c.relname = ${index} and pg_table_is_visible(c.oid)`,
+  // What is left out is a fault of the deployer or of this program: 21 24 2D 34 38 39 3B 3F 42 55 F0 HV P0 XX, or has to do with
+  // connecting, which is tried again: 28 3D.
   failures: {
     23505: 'unique',
     23503: 'reference',
     23001: 'reference',
     22003: 'reference',
     23: 'constraint',
-    22001: 'constraint',
-    // What a trigger refuses by RAISE EXCEPTION.
+    // What a column that is computed, a check or a trigger makes of a value: it divides by zero, or takes it for a date.
+    22: 'constraint',
+    44: 'constraint',
+    40002: 'constraint',
+    // What a trigger refuses by RAISE EXCEPTION, with whatever code.
     P0001: 'constraint',
+    exec_stmt_raise: 'constraint',
+    // A policy for rows, or a trigger in its place; of a table without GRANT, another function says so.
+    '42501 ExecWithCheckOptions': 'forbidden',
+    '42501 exec_stmt_raise': 'forbidden',
+    54: 'oversized',
     // Serialization failure, deadlock, lock not available: the whole transaction was rolled back.
-    40001: 'unexecuted',
-    '40P01': 'unexecuted',
+    40: 'unexecuted',
     '55P03': 'unexecuted',
+    72: 'unexecuted',
     // A standby, or a primary that became one.
     25006: 'unexecuted',
     // A prepared statement that does not fit the table any more, or is gone.
@@ -64,12 +82,19 @@ export const postgresDialect: Dialect = {
     '42P05': 'unexecuted',
     40003: 'lost',
     '08': 'lost',
+    '25P03': 'lost',
+    '25P04': 'lost',
     '57P01': 'lost',
     '57P02': 'lost',
     '57P03': 'lost',
-    57014: 'unavailable',
+    '57P04': 'lost',
+    '57P05': 'lost',
+    57: 'unavailable',
     53: 'unavailable',
     58: 'unavailable',
+    // Damaged data, or a damaged index.
+    XX001: 'unavailable',
+    XX002: 'unavailable',
     ECONNRESET: 'lost',
     EPIPE: 'lost',
     ETIMEDOUT: 'lost',

@@ -38,19 +38,32 @@ export const sqliteDialect: Dialect = {
   // A transaction that reads first cannot wait for another that writes.
   schema: { generatedKey: 'integer primary key autoincrement', needsTargets: false, begin: sql`begin immediate`, keys: sqliteCatalog.columns },
   codesOf: (failure) => prefixesOf(propertyOf(failure, 'code')),
+  // https://www.sqlite.org/rescode.html. ERROR, MISUSE, RANGE, AUTH, INTERNAL, … are faults of the deployer or of this program.
   failures: {
     SQLITE_CONSTRAINT_UNIQUE: 'unique',
     SQLITE_CONSTRAINT_PRIMARYKEY: 'unique',
+    SQLITE_CONSTRAINT_ROWID: 'unique',
     SQLITE_CONSTRAINT_FOREIGNKEY: 'reference',
     SQLITE_CONSTRAINT: 'constraint',
+    // What is no integer, for a key that is one.
+    SQLITE_MISMATCH: 'constraint',
+    SQLITE_TOOBIG: 'oversized',
     SQLITE_BUSY_SNAPSHOT: 'unexecuted',
-    // The driver has waited for the lock already, and kept the whole process waiting.
+    // Others altered the tables again and again.
+    SQLITE_SCHEMA: 'unexecuted',
+    // Whoever waited for the lock has done so already.
     SQLITE_BUSY: 'unavailable',
     SQLITE_LOCKED: 'unavailable',
+    SQLITE_PROTOCOL: 'unavailable',
+    SQLITE_ABORT: 'unavailable',
+    SQLITE_INTERRUPT: 'unavailable',
+    SQLITE_NOMEM: 'unavailable',
     SQLITE_FULL: 'unavailable',
     SQLITE_READONLY: 'unavailable',
+    SQLITE_PERM: 'unavailable',
     SQLITE_CANTOPEN: 'unavailable',
     SQLITE_IOERR: 'unavailable',
+    SQLITE_NOLFS: 'unavailable',
     SQLITE_CORRUPT: 'unavailable',
     SQLITE_NOTADB: 'unavailable',
     SQLITE_DEADLINE: 'unavailable'

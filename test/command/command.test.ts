@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import Database from 'better-sqlite3'
 import { sql } from 'kysely'
 import { test, type Test } from 'tap'
 import { addDocumentation } from '../../lib/command/documentation.js'
@@ -273,6 +274,19 @@ for (const engine of engineNames) {
     await app.close()
   })
 }
+
+test('D-134: a table whose records would lack a value is served without creates, which is said', async (t) => {
+  const path = join(t.testdir(), 'site.db')
+  const database = new Database(path)
+  database.exec('create table place (id integer primary key, name text not null, area blob not null)')
+  database.exec("insert into place values (1, 'here', x'00')")
+  database.close()
+  const { app, notes } = await serveDatabase(`sqlite:${path}`, { write: true })
+  t.teardown(async () => { await app.close() })
+  t.match(notes, [{ column: 'area', why: /^left out/ }, { table: 'place', column: 'area', why: 'must have a value and has no default, so that no record can be created' }])
+  t.equal((await app.inject({ method: 'POST', url: '/api/place/', payload: { name: 'there' } })).statusCode, 401)
+  t.equal((await app.inject({ method: 'PUT', url: '/api/place/1/', payload: { name: 'there' } })).statusCode, 200)
+})
 
 test('D-87: a page of another site whose name leads here reads and writes nothing', async (t) => {
   const hostsOf = async (options: { host?: string }, names: readonly string[]) => {

@@ -1,0 +1,44 @@
+import { errors } from '../errors.js'
+import type { Model } from '../model/define-model.js'
+import { readHandle, type AnyKysely } from '../query/engine.js'
+import { isYes, type ColumnRow } from '../vocabulary/catalog.js'
+import type { Dialect } from '../vocabulary/dialects.js'
+import { readTables } from './compare-tables.js'
+
+/**
+ * Finds the columns that keep every record of a model from being created: they must have a value, have no default, and the
+ * model does not have them. Of a view, and of a table whose rows a trigger may complete, nobody can tell.
+ *
+ * @returns their names, for the models that have some
+ */
+export async function findUnfillable (handle: AnyKysely, models: readonly Model[]): Promise<ReadonlyMap<Model, readonly string[]>> {
+  if (models.length === 0) return new Map()
+  const { db, dialect } = readHandle(handle)
+  const tables = await readTables(handle)
+  const { rows } = await dialect.catalog.columns.execute(db)
+  const { rows: completed } = await dialect.catalog.completed?.execute(db) ?? { rows: [] }
+  const isUnknown = new Set(completed.map(tables.nameOf))
+  const unfillable = models.filter((model) => !isUnknown.has(tables.nameOf(model)) && !isView(tables.of(model))).map((model) => {
+    const declared = new Set(model.columns.map(({ name }) => dialect.foldName(name)))
+    const own = rows.filter((row) => tables.nameOf(row) === tables.nameOf(model) && !declared.has(dialect.foldName(row.name)))
+    return [model, own.filter((row) => needsValue(row, dialect)).map(({ name }) => name)] as const
+  })
+  return new Map(unfillable.filter(([, names]) => names.length > 0))
+}
+
+function isView (columns: ReadonlyMap<string, { readonly isView: boolean }> | undefined): boolean {
+  return [...columns?.values() ?? []].some(({ isView }) => isView)
+}
+
+function needsValue ({ nullable, generated, computed, declared, type }: ColumnRow, { catalog }: Dialect): boolean {
+  return ![nullable, generated, computed].some(isYes) && declared === null && catalog.implicitDefaults?.includes(type) !== true
+}
+
+/** @throws REST_MODELS_TABLE_MISMATCH naming the columns, and what can be done */
+export async function requireFillable (handle: AnyKysely, models: readonly Model[]): Promise<void> {
+  const found = await findUnfillable(handle, models)
+  if (found.size === 0) return
+  const lines = [...found].flatMap(([{ name, table }, columns]) =>
+    columns.map((column) => `model '${name}' lacks column '${column}' of table '${table}', which must have a value and has no default`))
+  throw new errors.TableMismatch(`No record could be created:\n- ${lines.join('\n- ')}\nDeclare the column in the model, give it a default in the table, or use a policy with closed: ['create']`)
+}
