@@ -3,7 +3,7 @@ import { formatNames, fullFormats } from 'ajv-formats/dist/formats.js'
 import fc from 'fast-check'
 import { test } from 'tap'
 import type { Column } from '../../lib/model/column.js'
-import { defineModel, integer, json, text, userAuth } from '../../lib/index.js'
+import { defineModel, integer, json, text, userAuth, type Policy } from '../../lib/index.js'
 import { checkCompiler } from '../../schemas/check.js'
 import { valueSchema } from '../../schemas/shapes.js'
 import { Message, siteModels, User } from '../helper.js'
@@ -269,4 +269,48 @@ test('X-16: a page of long records is short, whoever wrote them, and costs littl
     next = (await get(next)).json().meta.next
   }
   t.same(found, Array.from({ length: 60 }, (_, index) => index + 1))
+})
+
+test('X-21: what a policy closes to everybody nobody reads through a join, whoever may list the other resource', async (t) => {
+  const everybody = userAuth(User, { protect: 'all' })
+  const closed: Policy = { ...everybody, closed: ['list'] }
+  const site = async (messages: Policy, users: Policy) => await attack(t, {
+    register: (registry) => registry.register(User, { auth: users, exclude: ['password'] }).register(Message, { auth: messages })
+  })
+  const filters = ['user__email__like=a%25', 'user__id=2', 'user__active=true', 'user_id__username=alice']
+  const { get } = await site(everybody, closed)
+  t.equal((await get('/api/user/', { as: 'admin' })).statusCode, 401)
+  for (const filter of filters) {
+    const [name = ''] = filter.split('=')
+    const refused = await get(`/api/message/?${filter}`, { as: 'admin' })
+    const unknown = await get('/api/message/?user__nowhere=1', { as: 'admin' })
+    t.same([refused.statusCode, refused.body.replaceAll(name, 'user__nowhere')], [400, unknown.body], filter)
+  }
+  const own = await site(closed, closed)
+  t.equal((await own.get('/api/message/', { as: 'admin' })).statusCode, 401)
+  const open = await site(everybody, { ...closed, closed: ['read'] })
+  for (const filter of filters) t.equal((await open.get(`/api/message/?${filter}`, { as: 'admin' })).statusCode, 200, 'a closed read says nothing of the list')
+})
+
+test('X-22: whom a policy without a login makes out is nobody to another one, though both say nothing', async (t) => {
+  const by = (header: string, more: Partial<Policy> = {}): Policy => ({
+    open: [], users: User, permits: () => true, authenticator: () => async ({ headers }) => header in headers ? { id: 2, admin: true } : null, ...more
+  })
+  const site = async (messages: Policy, users: Policy) => await attack(t, {
+    register: (registry) => registry.register(User, { auth: users, exclude: ['password'] }).register(Message, { auth: messages })
+  })
+  const status = async (messages: Policy, users: Policy) => {
+    const { get } = await site(messages, users)
+    t.equal((await get('/api/message/', { headers: { lax: 'x' } })).statusCode, 200)
+    return (await get('/api/message/?user__email__like=a%25', { headers: { lax: 'x' } })).statusCode
+  }
+  const lax = by('lax')
+  t.equal((await (await site(lax, by('strict'))).get('/api/user/', { headers: { lax: 'x' } })).statusCode, 401)
+  t.equal(await status(lax, by('strict')), 400)
+  t.equal(await status(lax, by('lax')), 400, 'another object')
+  t.equal(await status(by('lax', { login: undefined }), by('lax', { login: undefined })), 400)
+  t.equal(await status(by('lax', { login: null as unknown as undefined }), by('lax', { login: null as unknown as undefined })), 400)
+  t.equal(await status(by('lax', { login: 'a' }), by('strict', { login: 'b' })), 400)
+  t.equal(await status(lax, lax), 200, 'the same policy')
+  t.equal(await status(by('lax', { login: { of: 'lax' } }), by('lax', { login: { of: 'lax' }, permits: ({ admin }) => admin })), 200, 'the same login')
 })
