@@ -216,6 +216,41 @@ for (const engine of engineNames) {
   })
 }
 
+/** Columns as somebody declares them who does not quote their names. */
+const unquoted = [
+  'create table Account (Id integer not null primary key, Name varchar(9), PasswordHash varchar(99), PasswordSalt varchar(99), SessionId varchar(99), Session_Id varchar(99), PasswordChanged date)',
+  "insert into Account values (1, 'ann', 'h4sh', 's4lt', 's3ss', 's3ss', '2024-01-01')"
+]
+
+async function requireUnquoted (t: Test, url: string): Promise<void> {
+  const { app, hidden } = await serveDatabase(url)
+  const { body } = await app.inject('/api/account/')
+  t.notMatch(body, /h4sh|s4lt|s3ss/)
+  t.match(body, /ann.*2024-01-01/)
+  t.equal(hidden.length, 4)
+  for (const name of hidden) t.equal((await app.inject(`/api/account/?${name.split('.')[1]}__like=h%25`)).statusCode, 400, name)
+  await app.close()
+}
+
+test('D-86: secrets whose names are written without quotes are not shown', async (t) => {
+  const path = join(folderFor(t), 'account.db')
+  const db = openSqlite(path)
+  for (const statement of unquoted) await sql.raw(statement).execute(db)
+  await db.destroy()
+  await requireUnquoted(t, `sqlite:${path}`)
+})
+
+for (const engine of engineNames) {
+  test(`D-86: secrets whose names ${engine} folds are not shown`, async (t) => {
+    const url = await requireDatabase(t, engine)
+    if (url === undefined) return
+    const db = await openDatabase(url, { readOnly: false })
+    for (const statement of unquoted) await sql.raw(statement).execute(db)
+    await db.destroy()
+    await requireUnquoted(t, url)
+  })
+}
+
 test('what serve cannot answer is told on standard error, without values', async (t) => {
   const path = await siteFile(t)
   const { code, err } = await runUntil(async (out) => {
