@@ -3,7 +3,7 @@ import { formatNames, fullFormats } from 'ajv-formats/dist/formats.js'
 import fc from 'fast-check'
 import { test } from 'tap'
 import type { Column } from '../../lib/model/column.js'
-import { defineModel, integer, json, text, userAuth, type Policy } from '../../lib/index.js'
+import { defineModel, foreignKey, integer, json, text, userAuth, type Policy } from '../../lib/index.js'
 import { checkCompiler } from '../../schemas/check.js'
 import { valueSchema } from '../../schemas/shapes.js'
 import { Message, siteModels, User } from '../helper.js'
@@ -313,4 +313,34 @@ test('X-22: whom a policy without a login makes out is nobody to another one, th
   t.equal(await status(by('lax', { login: 'a' }), by('strict', { login: 'b' })), 400)
   t.equal(await status(lax, lax), 200, 'the same policy')
   t.equal(await status(by('lax', { login: { of: 'lax' } }), by('lax', { login: { of: 'lax' }, permits: ({ admin }) => admin })), 200, 'the same login')
+})
+
+test('X-23: a hidden field that nobody may write cannot be told from one that does not exist by sending values for it', async (t) => {
+  const Account = defineModel('Account', {
+    name: text(),
+    limit_of: integer({ default: 100, minimum: 100, maximum: 200 }),
+    plan: text({ default: 'free', enum: ['free', 'gold'] }),
+    coupon: text({ default: 'K-1', unique: true }),
+    owner: foreignKey(() => User)
+  })
+  const { post, put, unchanged, get } = await attack(t, {
+    models: [...siteModels, Account],
+    register: (registry) => registry.register(Account, {
+      auth: userAuth(User), ownerField: 'owner', exclude: ['limit_of', 'plan', 'coupon', 'owner'], readOnly: ['limit_of', 'plan', 'coupon']
+    })
+  })
+  t.equal((await post('/api/account/', { name: 'a' }, { as: 'alice' })).statusCode, 201)
+  await unchanged(async () => {
+    for (const [name, values] of Object.entries({ limit_of: [1, 150, 'x'], plan: ['gold', 'x', 1], coupon: ['K-1', 'K-2'], owner: [2, 3, 'x'], owner_id: [2, null] })) {
+      for (const value of values) {
+        for (const send of [post, put]) {
+          const url = send === post ? '/api/account/' : '/api/account/1/'
+          const [hidden, unknown] = await Promise.all([name, 'nowhere'].map(async (name) => await send(url, { name: 'b', [name]: value }, { as: 'alice' })))
+          t.same([hidden?.statusCode, hidden?.body.replaceAll(name, 'nowhere')], [400, unknown?.body], name)
+        }
+      }
+    }
+    t.notMatch((await post('/api/account/', { name: 'b' }, { as: 'alice' })).body, /coupon|K-1/, 'a default that is taken')
+  })
+  t.same((await get('/api/account/')).json().objects, [{ id: 1, name: 'a' }])
 })
