@@ -53,7 +53,11 @@ async function repeat<Result> (first: Repeatable, took: number, attemptAgain: ()
 
 function attempt<Result> (dialect: Dialect, isRead: boolean, work: Work<Result>): Soon<Result> {
   let isReached = false
-  const fail = (cause: unknown): never => { throw judge(isReached ? failureKind(dialect, cause) : 'unexecuted', cause, isRead) }
+  const fail = (cause: unknown): never => {
+    // What is made of it may be logged.
+    const told = cause instanceof Error ? dialect.discreet(cause) : cause
+    throw judge(isReached ? failureKind(dialect, cause) : 'unexecuted', told, isRead)
+  }
   return unless(fail, () => work(() => { isReached = true }))
 }
 

@@ -339,6 +339,37 @@ test('a URL without a command before it is not repeated', async (t) => {
   t.match(await run('introspect', 'constructor:x'), { code: 2, err: /A database URL begins with/ })
 })
 
+test('no command repeats a password, wherever a URL stands', async (t) => {
+  const urls = [
+    'postgres://me:s3cret@localhost:1/site', 'postgresql://me:s3cret@localhost/site', 'mariadb://me:s3cret@localhost:1/site', 'mysql://me:s3cret@localhost:1/site',
+    'postgres://me:s3cret', 'postgres://me:s3cret@/', 'postgres://me:s3cret@[::', 'postgres://me:s3cret@localhost:99999/site', 'postgres://me:a/s3cret@localhost/site',
+    'postgres://me:a s3cret@localhost/site', 'mariadb://me:a#s3cret@localhost/site', 'postgres://localhost:1/site?password=s3cret', 'mariadb://localhost:1/site?user=me&password=s3cret',
+    'oracle://me:s3cret@localhost/site', 'POSTGRES://me:s3cret@localhost/site', 'jdbc:mysql://me:s3cret@localhost/site', 'sqlite:postgres://me:s3cret@localhost/site',
+    'me:s3cret@localhost/site', 'me:s3cret@tcp(localhost)/site', 'host=localhost password=s3cret', 'Server=localhost;Pwd=s3cret'
+  ]
+  const places: ReadonlyArray<(url: string) => readonly string[]> = [
+    ...['introspect', 'serve', 'check', 'nothing'].map((command) => (url: string) => [command, url]),
+    (url) => [url],
+    (url) => ['introspect', 'sqlite:./nowhere.db', url],
+    (url) => ['introspect', `--url=${url}`],
+    (url) => ['serve', url, '--port', url],
+    (url) => ['serve', 'sqlite:./nowhere.db', '--write', '--host', url],
+    (url) => ['check', 'nowhere.js', '--export', url],
+    (url) => ['check', moduleFor(t, 'export const one = 1'), '--export', url]
+  ]
+  for (const url of urls) {
+    for (const place of places) {
+      const words = place(url)
+      const { code, out, err } = await run(...words)
+      t.not(code, 0, words.join(' '))
+      t.notMatch(out + err, 's3cret', words.join(' '))
+    }
+  }
+  const path = await siteFile(t)
+  t.match(await run('introspect', `sqlite:${path}`, '--table', 'a://me:s3cret@b'), { code: 2, err: /has no table '…'/ })
+  t.match(await run('check', 'postgres://me:s3cret@localhost/site'), { code: 2, err: /check takes a JavaScript file that exports an app, not the URL of a database/ })
+})
+
 test('D-86: names of secrets are known however they are written, and others are not taken for them', async (t) => {
   const secret = [
     'password', 'passwords', 'password_hash', 'user_pass', 'userpassword', 'DBPassword', 'passphrases', 'apiKey', 'api_keys', 'APIToken', 'accesstoken', 'AccessToken', 'reset_token',
