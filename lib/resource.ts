@@ -82,6 +82,7 @@ export function compileResource (registration: Registration, setting: ResourceSe
       model,
       owner,
       created,
+      known: new Set([...visible, ...writable]),
       writable: new Set(writable),
       checkCreate: checks.ofObject({ ...anyValues, required: schemas.create.required ?? [] }),
       checkValues: checks.ofObject(anyValues),

@@ -120,6 +120,33 @@ test('a password in a legacy form works by verify, until it is changed: then it 
   t.equal(checks(), 2)
 })
 
+test('D-114: a login that fails because the stored password is no argon2id hash is warned of once for each policy, without values', async (t) => {
+  const lines: string[] = []
+  const rest = { email: 'x@example.com', join_date: '2024-01-01 00:00:00', active: 1, admin: 0 }
+  const old = md5('dora')
+  const app = await buildApp(t, {
+    server: { logger: { level: 'trace', stream: { write: (line: string) => { lines.push(line) } } } },
+    rows: { ...rows, user: [{ ...rest, id: 10, username: 'dora', password: old }, { ...rest, id: 11, username: 'emil', password: 'plain-of-emil', active: 0 }] },
+    register: (registry) => {
+      registry.register(Message, { auth: userAuth(User), ownerField: 'user' })
+      registry.register(Note, { auth: adminAuth(User) })
+      registry.register(User, { auth: userAuth(User, { verify: () => false }), exclude: ['password'] })
+    }
+  })
+  const warnings = () => lines.filter((line) => JSON.parse(line).level === 40)
+  const login = async (url: string, name: string, word: string) => t.equal((await app.post(url, {}, { as: [name, word] })).statusCode, 401)
+  for (const [name, word] of [['alice', 'wrong'], ['nobody', 'x'], ['emil', 'plain-of-emil']] as const) await login('/api/message/', name, word)
+  t.strictSame(warnings(), [], 'a wrong password, an unknown and an inactive user are nothing to warn of')
+  for (let time = 0; time < 3; time++) await login('/api/message/', 'dora', 'dora')
+  t.equal(warnings().length, 1)
+  t.match(JSON.parse(String(warnings()[0])).msg, /'password' of model 'User'.* no argon2id hash.*hashPassword\(.*'verify'/)
+  await login('/api/note/', 'dora', 'wrong')
+  t.equal(warnings().length, 2, 'of another policy')
+  await login('/api/user/', 'dora', 'dora')
+  t.equal(warnings().length, 2, 'verify has judged it')
+  t.notMatch(warnings().join(''), /dora|md5|[0-9a-f]{32}/)
+})
+
 test('equal logins at the same moment share one check, and the ones after it need none', async (t) => {
   const { login, checks, expect } = await legacyApp(t, async (given, stored) => {
     await new Promise((resolve) => { setTimeout(resolve, 50) })

@@ -16,6 +16,7 @@ type Builder = (app: FastifyInstance, options: object, done?: (error?: Error) =>
  * @throws REST_MODELS_INVALID_OPTIONS if there is no such file or export
  */
 export async function loadApp (path: string, name?: string): Promise<FastifyInstance> {
+  if (/^[a-z][a-z0-9+.-]+:/i.test(path)) throw new errors.InvalidOptions('check takes a JavaScript file that exports an app, not the URL of a database; for those there are introspect and serve')
   const file = resolve(path)
   if (!existsSync(file)) throw new errors.InvalidOptions(`There is no file '${path}'`)
   const module = await load(path, file)

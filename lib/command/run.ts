@@ -15,7 +15,9 @@ const commands: Readonly<Record<string, CommandRow>> = { introspect: introspectC
  * @param words  what stands behind the program's name
  * @returns 0; 1 if it failed, or if a check that is strict found something; 2 if the words make no sense
  */
-export async function runCommand (words: readonly string[], terminal: Terminal): Promise<ExitCode> {
+export async function runCommand (words: readonly string[], { out, err, interrupted }: Terminal): Promise<ExitCode> {
+  const hide = secretsIn(words)
+  const terminal: Terminal = { out: (text) => out(hide(text)), err: (text) => err(hide(text)), interrupted }
   let code: ExitCode = exitCodes.success
   const program = programFor(terminal, (end) => { code = exitCodes[end] })
   // Commander would repeat the word, which may hold a password.
@@ -49,6 +51,15 @@ function programFor (terminal: Terminal, end: (how: keyof typeof exitCodes) => v
     command.action(async (value: string, given: object) => { end(await run(value, given as never, terminal)) })
   }
   return program
+}
+
+/** Of a word what may hold a password, to its end: a connection string, a name and password before a host, a URL. */
+const secretParts = [/.*(?:password|passwd|pwd)=.*/is, /[^\s=]*:[^/\\].*@.*/s, /[a-z][a-z0-9+.-]*:\/\/.*/is]
+
+/** Takes what may hold a password out of a text: no message repeats a URL, be it the wrong word in the wrong place. */
+function secretsIn (words: readonly string[]): (text: string) => string {
+  const secrets = words.flatMap((word) => secretParts.flatMap((part) => part.exec(word)?.[0] ?? []))
+  return (text) => secrets.reduce((shown, secret) => shown.replaceAll(secret, '…'), text)
 }
 
 /** What failed, and what caused that; several attempts to connect are one error without words of its own. */

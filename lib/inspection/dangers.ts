@@ -2,6 +2,7 @@ import { isForeignKey, isSecret, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { looksSecret } from '../model/secret-names.js'
 import { pathName, type Path } from '../plan/path.js'
+import { closedToAll } from '../policy/guard.js'
 import type { Policy } from '../policy/policy.js'
 import type { Resource } from '../resource.js'
 import { audienceOf, includes, wider, type Audience } from './audience.js'
@@ -79,11 +80,12 @@ function pathDangers (resource: Resource): Danger[] {
   })
 }
 
-/** Who may filter by a path: where anybody may list, nobody is known who might look through what is guarded. */
+/** Who may filter by a path: of those who may list, whoever may list all that the path leads through. */
 function searchersOf (resource: Resource, { joins }: Path): Audience {
-  const { guarded } = resource
+  const { guarded, registration: { policy } } = resource
   const { list } = audiencesOf(resource)
+  const closed = closedToAll(guarded, policy)
+  if (joins.some(({ target }) => closed.has(target()))) return 'nobody'
   const guards = joins.flatMap(({ target }) => guarded.get(target()) ?? []).map((policy) => audienceOf(policy, 'list'))
-  if (list === 'anybody' && guards.length > 0) return 'nobody'
   return guards.reduce((narrow, guard) => includes(narrow, guard) ? guard : narrow, list)
 }

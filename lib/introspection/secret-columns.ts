@@ -1,6 +1,7 @@
-import { isSecretName } from '../model/secret-names.js'
+import { isSecretColumn } from '../model/secret-names.js'
 import { readHandle, type AnyKysely } from '../query/engine.js'
-import { isYes } from '../vocabulary/catalog.js'
+import { isYes, readType, type WrittenType } from '../vocabulary/catalog.js'
+import type { StorageName } from '../vocabulary/storage.js'
 
 /** A column of a foreign key and what it refers to, which hold the same values. */
 interface Link {
@@ -9,7 +10,7 @@ interface Link {
 }
 
 /**
- * The columns of a database whose names are those of secrets, and those that hold the same values: they refer to secrets, in foreign
+ * The columns of a database whose names are those of secrets, flags and moments apart, and those that hold the same values: they refer to secrets, in foreign
  * keys of several columns too, or secrets refer to them and they are no primary keys, which have to be shown.
  *
  * @param shown  columns that are none all the same, as `table.column`
@@ -20,6 +21,7 @@ export async function secretColumns (handle: AnyKysely, shown: readonly string[]
   const { rows: columns } = await catalog.columns.execute(db)
   const { rows: keys } = await catalog.keys.execute(db)
   const { rows: references } = await catalog.references.execute(db)
+  const kindOf = (type: WrittenType): StorageName | undefined => catalog.types[type.name]?.(type).kind
   const nameOf = (table: string, column: string): string => foldName(`${table}.${column}`)
   const primary = keys.filter((key) => isYes(key.primary)).map(({ table, column }) => ({ table: foldName(table), name: nameOf(table, String(column)) }))
   const primaryOf = (table: string): readonly string[] => primary.filter((key) => key.table === foldName(table)).map(({ name }) => name)
@@ -29,7 +31,8 @@ export async function secretColumns (handle: AnyKysely, shown: readonly string[]
 
   const open = new Set(shown.map((name) => foldName(name)))
   const keyNames = new Set(primary.map(({ name }) => name))
-  const secrets = new Set(columns.filter(({ name }) => isSecretName(name)).map(({ table, name }) => nameOf(table, name)).filter((name) => !open.has(name)))
+  const named = columns.filter(({ table, name, type, written }) => isSecretColumn(name, kindOf(readType(type, written)), table))
+  const secrets = new Set(named.map(({ table, name }) => nameOf(table, name)).filter((name) => !open.has(name)))
   for (let count = -1; count !== secrets.size;) {
     count = secrets.size
     for (const { from, to } of links) {

@@ -1,5 +1,6 @@
 import { bodyDocumentation, keyDocumentation, listDocumentation, plain, recordDocumentation, type JsonSchema } from '../../schemas/documentation.js'
 import { pageSchema } from '../../schemas/list.js'
+import { closedToAll } from '../policy/guard.js'
 import type { Operation } from '../policy/policy.js'
 import type { Resource } from '../resource.js'
 import { addTag, shareSchema, shareSecurity, type OpenApiDocument } from './document.js'
@@ -44,15 +45,14 @@ function titleOf ({ registration: { name, model } }: Resource): string {
   return name.split(/[-_]+/).map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
 }
 
-/** Where anybody may list, nobody is known, and so nobody may look through what is guarded. */
 function filtersOf ({ list, guarded, registration: { policy } }: Resource): DocumentedFilters {
-  return documentedFilters(list, new Set(policy.open.includes('list') ? guarded.keys() : []))
+  return documentedFilters(list, closedToAll(guarded, policy))
 }
 
 function filterRemarks ({ isCut }: DocumentedFilters, { list: { limits }, guarded, registration: { policy } }: Resource): string[] {
   return [
     ...(isCut ? [`There are more filters than are listed here: other fields have them too, and a filter may follow up to ${limits.joins} foreign keys, joined by \`__\`.`] : []),
-    ...(guarded.size > 0 && !policy.open.includes('list') ? ['Filters through a resource whose reading is protected are for those who may list it.'] : [])
+    ...(guarded.size > closedToAll(guarded, policy).size ? ['Filters through a resource whose reading is protected are for those who may list it.'] : [])
   ]
 }
 

@@ -14,6 +14,8 @@ export interface WriteScope {
   readonly owner: Column | undefined
   /** The columns that a create writes: all that the database does not generate. */
   readonly created: readonly Column[]
+  /** The columns that a client may name: those that records show, and those that it may write. All others do not exist for it. */
+  readonly known: ReadonlySet<Column>
   /** The columns that a client may write: neither the primary key, nor the owner, nor read-only. */
   readonly writable: ReadonlySet<Column>
   /** Checks a create: required fields, and the values of the writable ones. */
@@ -28,14 +30,15 @@ export type WritePlan = ReadonlyMap<Column, Json>
 /**
  * The values of a new record: those of the body, the owner, and defaults.
  *
- * @param ownerId  id of the user who creates; what the body says of the owner is not looked at
+ * @param ownerId  id of the user who creates; what the body says of an owner that records show is not looked at
  * @returns a value for each column that the database does not generate, in the order of the model
  * @throws REST_MODELS_INVALID_RECORD (400) listing every fault by field; REST_MODELS_CONSTRAINT (409) if nobody here can make a primary key
  */
 export function planCreate (scope: WriteScope, payload: Payload, ownerId: Json): WritePlan {
-  const { model, created, owner, writable, checkCreate } = scope
+  const { model, created, owner, known, writable, checkCreate } = scope
   if (isGivenByOthers(model.columns[0])) throw new errors.Constraint()
-  const { fields, faults } = readFields(scope, withoutOwner(payload, owner), checkCreate)
+  const isOwnerKnown = owner !== undefined && known.has(owner)
+  const { fields, faults } = readFields(scope, isOwnerKnown ? withoutOwner(payload, owner) : payload, checkCreate)
   const fixed = [...fields.values()].filter(({ column }) => !writable.has(column))
   requireNoFaults(faults, fixed, 'is set by the server')
   const now = new Date()
@@ -86,8 +89,8 @@ function faultsOfChanges ({ model, checkValues }: WriteScope, values: object, st
   })
 }
 
-function withoutOwner (payload: Payload, owner: Column | undefined): Payload {
-  return owner === undefined ? payload : Object.fromEntries(Object.entries(payload).filter(([name]) => name !== owner.field && name !== owner.key))
+function withoutOwner (payload: Payload, owner: Column): Payload {
+  return Object.fromEntries(Object.entries(payload).filter(([name]) => name !== owner.field && name !== owner.key))
 }
 
 /** A record that was read and is sent back whole holds the hash of a password, which must not be hashed again. */

@@ -15,9 +15,10 @@ export interface WrittenField {
 /** Lists what is wrong with the properties of an object. */
 export type Check = (values: object) => readonly FieldFault[]
 
-/** The columns of a model, and those whose names are suggested to a client that mistypes one. */
+/** The columns of a model, those that a client may name, and those whose names are suggested to one that mistypes them. */
 interface Names {
   readonly model: Model
+  readonly known: ReadonlySet<Column>
   readonly writable: ReadonlySet<Column>
 }
 
@@ -65,19 +66,18 @@ class Faults {
   }
 }
 
-function nameFields ({ model, writable }: Names, payload: Payload, faults: Faults): Map<Column, WrittenField> {
+function nameFields ({ model, known, writable }: Names, payload: Payload, faults: Faults): Map<Column, WrittenField> {
   const fields = new Map<Column, WrittenField>()
   for (const [name, value] of Object.entries(payload)) {
     if (faults.isFull) return fields
     const column = model.byName.get(name)
-    const before = column && fields.get(column)
-    if (column === undefined) {
+    if (column === undefined || !known.has(column)) {
       faults.add(name, `is not a field of this resource${suggestion(name, [...writable].map(({ key }) => key))}`)
-    } else if (before !== undefined && before.value !== value) {
-      faults.add(name, `contradicts '${before.name}'`)
-    } else {
-      fields.set(column, { column, name, value: value as Json })
+      continue
     }
+    const before = fields.get(column)
+    if (before !== undefined && before.value !== value) faults.add(name, `contradicts '${before.name}'`)
+    else fields.set(column, { column, name, value: value as Json })
   }
   return fields
 }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyReply, FastifyRequest, preHandlerAsyncHookHandler } from 'fastify'
 import { errors } from '../errors.js'
+import type { Model } from '../model/define-model.js'
 import type { Authenticate, Operation, Policy, PolicyUser } from './policy.js'
 import { refuse } from './refusal.js'
 import { uuid } from '../vocabulary/values.js'
@@ -30,9 +31,25 @@ function isKey (id: unknown): boolean {
   return Number.isSafeInteger(id) || (typeof id === 'string' && uuid(id) === id)
 }
 
-/** Whether somebody may list what another policy guards: anybody may, or the user is one of that policy's own. */
+/** Whether somebody who lists under one policy may list what another one guards, too. */
 export function mayList (guarded: Policy, { policy, user }: { readonly policy: Policy, readonly user: PolicyUser | null }): boolean {
   if (guarded.open.includes('list')) return true
-  const isOneOfIts = guarded === policy || (guarded.users !== undefined && guarded.users === policy.users && isDeepStrictEqual(guarded.login, policy.login))
-  return user !== null && isOneOfIts && guarded.permits(user, 'list') === true
+  return user !== null && mayKnow(guarded, policy) && guarded.permits(user, 'list') === true
+}
+
+/** The related models that nobody may look through who lists under a policy, whoever that is. */
+export function closedToAll (guarded: ReadonlyMap<Model, readonly Policy[]>, policy: Policy): ReadonlySet<Model> {
+  const isKnown = !policy.open.includes('list')
+  const mayBeListed = (other: Policy): boolean => other.open.includes('list') || (isKnown && mayKnow(other, policy))
+  return new Set([...guarded].filter(([, policies]) => !policies.every(mayBeListed)).map(([model]) => model))
+}
+
+/** Whether who was made out under one policy may be somebody whom another lets list: it closes lists to nobody, and makes out the same people. */
+function mayKnow (guarded: Policy, policy: Policy): boolean {
+  return guarded.closed?.includes('list') !== true && (guarded === policy || sharesLogin(guarded, policy))
+}
+
+/** Policies without a login say nothing of whom they make out: nobody is known to both, though what neither has is equal. */
+function sharesLogin ({ users, login }: Policy, other: Policy): boolean {
+  return users !== undefined && users === other.users && login != null && isDeepStrictEqual(login, other.login)
 }

@@ -36,6 +36,11 @@ export async function hashPassword (password: string): Promise<string> {
   return await hash(password)
 }
 
+/** Whether a stored value has the form that {@link hashPassword} gives. */
+export function isHash (stored: string): boolean {
+  return stored.startsWith('$argon2id$')
+}
+
 /**
  * Hashes and checks passwords for one container. A check costs the same whether the user exists or not; at most as many run at
  * once as there are cores. Basic sends the password with every request, so one that matched is remembered, under a key
@@ -122,10 +127,10 @@ export class Passwords {
   }
 
   async #compare (password: string, stored: string | null, verifyOther: Verify | undefined): Promise<boolean> {
-    const isHash = stored?.startsWith('$argon2id$') === true
-    if (stored !== null && !isHash && verifyOther !== undefined) return await verifyOther(password, stored) === true
+    const hash = stored != null && isHash(stored) ? stored : undefined
+    if (stored !== null && hash === undefined && verifyOther !== undefined) return await verifyOther(password, stored) === true
     try {
-      return await verify(isHash ? stored : this.#dummyHash, password) && isHash
+      return await verify(hash ?? this.#dummyHash, password) && hash !== undefined
     } catch {
       // What only looks like a hash matches nothing, and costs the same.
       await verify(this.#dummyHash, password)

@@ -1,10 +1,11 @@
+import type { FastifyBaseLogger } from 'fastify'
 import { errors } from '../errors.js'
 import type { Model } from '../model/define-model.js'
 import type { FieldNameOf } from '../model/types.js'
 import { requireKnown, suggestion } from '../nearest.js'
 import type { FieldKind } from '../vocabulary/field-kinds.js'
 import { compileFindUser, type UserColumns } from './find-user.js'
-import type { Verify } from './passwords.js'
+import { isHash, type Verify } from './passwords.js'
 import { reads, writes, type Policy, type PolicyUser } from './policy.js'
 
 /** Options of the user and the admin policy: which fields of the user model hold what. */
@@ -46,6 +47,7 @@ export function userAuth<M extends Model> (users: M, options: UserAuthOptions<Fi
     permits: () => true,
     authenticator: ({ db, credentials, passwords }) => {
       const findUser = compileFindUser(db, users, columns)
+      const warnOf = hashWarning(users, columns, options)
       return async (request, reply) => {
         const given = credentials(request, reply)
         if (given === undefined) return null
@@ -53,6 +55,7 @@ export function userAuth<M extends Model> (users: M, options: UserAuthOptions<Fi
         // An inactive user's password is not looked at, since one that matched would be remembered and so answered sooner.
         const isActive = user?.active === true
         const matches = await passwords.matches(given, { stored: isActive ? user.password : null, verify: options.verify })
+        if (isActive) warnOf(user.password, request.log)
         return matches && isActive ? { id: user.id, admin: user.admin } : null
       }
     }
@@ -64,6 +67,16 @@ export function adminAuth<M extends Model> (users: M, options: UserAuthOptions<F
   const policy = userAuth(users, options)
   requireField(users, options.admin ?? 'admin', 'boolean')
   return specialise(policy, (user) => user.admin)
+}
+
+/** Says once in the log that users cannot log in because of what is stored for them, and not because of what they send. */
+function hashWarning (users: Model, { password }: UserColumns, { verify }: UserAuthOptions) {
+  let isDue = verify === undefined
+  return (stored: string | null, log: FastifyBaseLogger): void => {
+    if (!isDue || stored === null || isHash(stored)) return
+    isDue = false
+    log.warn(`A login failed because '${password.field}' of model '${users.name}' holds no argon2id hash for that user: store hashPassword(…), or give the policy 'verify'`)
+  }
 }
 
 /** A policy that permits less than another. */

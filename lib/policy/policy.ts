@@ -54,6 +54,9 @@ export interface Policy {
   permits (user: PolicyUser, operation: Operation): boolean
   /** The model of the users, if there is one: an owner field must refer to it. */
   readonly users?: Model
-  /** How users are made out, any value: where it and `users` are the same, two policies make out the same people. */
+  /**
+   * How users are made out, any value that can be compared: two policies make out the same people if it and `users` are equal.
+   * Without it a policy shares its people with no other, so they cannot filter through what another one guards.
+   */
   readonly login?: unknown
 }

@@ -12,6 +12,8 @@ import { isEqual } from './selection.js'
 
 interface FailedWrite {
   readonly model: Model
+  /** The columns that a client may be told of. */
+  readonly known: ReadonlySet<Column>
   readonly values: ReadonlyMap<Column, Stored>
   readonly id?: RecordKey
   readonly failure: StatementFailure
@@ -28,7 +30,7 @@ export async function explainFailure (engine: Engine, write: FailedWrite): Promi
   const dangling = kind === 'reference' ? await findDangling(engine, write) : undefined
   if (dangling !== undefined) return withField(new errors.UnknownReference(dangling.key), dangling, 'refers to a record that does not exist')
   // What MariaDB says of a value that is taken holds the value, and causes are logged.
-  return new errors.Constraint({ cause: kind === 'unique' ? new Error('A unique index that no field declares has this value') : write.failure })
+  return new errors.Constraint({ cause: kind === 'unique' ? new Error('A unique index has this value, of a column that clients may not know, or that no field declares') : write.failure })
 }
 
 async function explainSize (engine: Engine, write: FailedWrite): Promise<Error> {
@@ -52,10 +54,10 @@ function withField (error: Error, { key }: Column, message: string): Error {
   return withDetails(error, [{ field: key, message }])
 }
 
-/** The first written column whose value another record has, although it must be unique. */
-async function findTaken (engine: Engine, { model, values, id }: FailedWrite): Promise<Column | undefined> {
+/** The first written column whose value another record has, although it must be unique; what a client may not know got a default. */
+async function findTaken (engine: Engine, { model, known, values, id }: FailedWrite): Promise<Column | undefined> {
   for (const [column, value] of values) {
-    if (value === null || column.options.unique !== true) continue
+    if (value === null || column.options.unique !== true || !known.has(column)) continue
     const same = rowsWith(engine, model, column, value)
     if (await finds(engine, id === undefined ? same : same.where(model.columns[0].name, '<>', id))) return column
   }
@@ -63,9 +65,9 @@ async function findTaken (engine: Engine, { model, values, id }: FailedWrite): P
 }
 
 /** The first written foreign key that refers to no record. */
-async function findDangling (engine: Engine, { values }: FailedWrite): Promise<Column | undefined> {
+async function findDangling (engine: Engine, { known, values }: FailedWrite): Promise<Column | undefined> {
   for (const [column, value] of values) {
-    if (value === null || !isForeignKey(column)) continue
+    if (value === null || !isForeignKey(column) || !known.has(column)) continue
     const target = column.target()
     if (!await finds(engine, rowsWith(engine, target, target.columns[0], value))) return column
   }

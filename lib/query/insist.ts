@@ -55,7 +55,9 @@ function attempt<Result> (dialect: Dialect, isRead: boolean, work: Work<Result>)
   let isReached = false
   const fail = (cause: unknown): never => {
     if (cause instanceof errors.Unavailable) throw cause
-    throw judge(isReached ? failureKind(dialect, cause) : 'unexecuted', cause, isRead)
+    // What is made of it may be logged.
+    const told = cause instanceof Error ? dialect.discreet(cause) : cause
+    throw judge(isReached ? failureKind(dialect, cause) : 'unexecuted', told, isRead)
   }
   return unless(fail, () => work(() => { isReached = true }))
 }

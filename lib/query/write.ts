@@ -13,6 +13,8 @@ import { updateStatement, type Statements, type StatementShape } from './stateme
 export interface WriteTarget {
   readonly shape: StatementShape
   readonly statements: Statements
+  /** The columns that a client may be told of. */
+  readonly known: ReadonlySet<Column>
 }
 
 /**
@@ -22,9 +24,9 @@ export interface WriteTarget {
  * @throws REST_MODELS_NOT_UNIQUE (409), REST_MODELS_UNKNOWN_REFERENCE (400), REST_MODELS_INVALID_RECORD (400) if a text is too long
  *   for an index, REST_MODELS_FORBIDDEN (403) if a policy for rows refuses it, REST_MODELS_CONSTRAINT (409)
  */
-export async function runCreate (engine: Engine, { shape, statements }: WriteTarget, plan: WritePlan): Promise<Row> {
+export async function runCreate (engine: Engine, { shape, statements, known }: WriteTarget, plan: WritePlan): Promise<Row> {
   const values = encodeAll(engine, plan)
-  const { row } = await write(engine, { shape, values }, () => run(engine, statements.create(...values.values())))
+  const { row } = await write(engine, { shape, known, values }, () => run(engine, statements.create(...values.values())))
   if (row === undefined) throw new errors.Constraint()
   return row
 }
@@ -36,11 +38,11 @@ export async function runCreate (engine: Engine, { shape, statements }: WriteTar
  * @throws as {@link runCreate}
  */
 export async function runUpdate (
-  engine: Engine, { shape, statements }: WriteTarget, { id, plan, ownerId }: { readonly id: RecordKey, readonly plan: WritePlan, readonly ownerId: Stored }
+  engine: Engine, { shape, statements, known }: WriteTarget, { id, plan, ownerId }: { readonly id: RecordKey, readonly plan: WritePlan, readonly ownerId: Stored }
 ): Promise<Row | undefined> {
   const values = encodeAll(engine, plan)
   const update = updateStatement(engine, shape, [...values.keys()])(...values.values(), ...ownParameters(shape, id, ownerId))
-  const { row } = await write(engine, { shape, values, id }, () => engine.dialect.returnsUpdates
+  const { row } = await write(engine, { shape, known, values, id }, () => engine.dialect.returnsUpdates
     ? run(engine, update)
     : runTogether(engine, update, statements.own(...ownParameters(shape, id, ownerId))))
   return row
@@ -72,8 +74,7 @@ function encodeAll ({ dialect }: Engine, plan: WritePlan): ReadonlyMap<Column, S
   return new Map([...plan].map(([column, value]) => [column, encode(column, value, dialect)]))
 }
 
-interface Written {
-  readonly shape: StatementShape
+interface Written extends Pick<WriteTarget, 'shape' | 'known'> {
   readonly values: ReadonlyMap<Column, Stored>
   /** The record that is updated; absent for a create. */
   readonly id?: RecordKey

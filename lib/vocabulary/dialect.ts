@@ -61,6 +61,8 @@ export interface Dialect {
   codesOf (failure: Error): readonly string[]
   /** Failures that are told apart, by code and never by text. */
   readonly failures: Readonly<Record<string, FailureKind>>
+  /** A failure as it may be logged: the same, or its code and the names in it, if the engine's own words may hold values of a record or a query. */
+  discreet (failure: Error): Error
   /** A query that counts the SQL functions of a name, where a list can be given a deadline by one. */
   hasFunction? (name: string): RawBuilder<unknown>
   readonly requirements: readonly Requirement[]
@@ -92,6 +94,22 @@ export type DialectName = 'sqlite' | 'postgres' | 'mariadb'
 
 /** The value of a failure's property, as text. */
 export function propertyOf (failure: Error, name: string): string {
-  const value: unknown = Object.getOwnPropertyDescriptor(failure, name)?.value
+  const value = valueOf(failure, name)
   return value === undefined || value === null ? '' : String(value)
+}
+
+function valueOf (failure: Error, name: string): unknown {
+  return Object.getOwnPropertyDescriptor(failure, name)?.value
+}
+
+/**
+ * A failure without what may hold values, such as PostgreSQL's `detail` and the SQL that MariaDB's driver adds.
+ *
+ * @param isTold  whether its text holds none
+ * @param names   properties that are kept
+ */
+export function withoutValues (failure: Error, isTold: boolean, names: readonly string[]): Error {
+  const kept = Object.fromEntries(names.map((name) => [name, valueOf(failure, name)]).filter(([, value]) => value !== undefined))
+  const code = propertyOf(failure, names[0] ?? '')
+  return Object.assign(new Error(isTold ? failure.message : `The database failed with code ${code}; its own words may hold values and are left out`), kept)
 }

@@ -1,5 +1,5 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
-import { propertyOf, type Dialect } from './dialect.js'
+import { propertyOf, withoutValues, type Dialect } from './dialect.js'
 import { mariadbCatalog } from './mariadb-catalog.js'
 import { mariadbPlans } from './mariadb-plans.js'
 import { mariadbStorage } from './mariadb-storage.js'
@@ -14,6 +14,25 @@ const fatal = 'fatal'
 function codesOf (failure: Error): readonly string[] {
   const number = Number(propertyOf(failure, 'errno'))
   return [number > 0 ? String(number) : '', propertyOf(failure, 'code'), propertyOf(failure, 'fatal') === 'true' ? fatal : '']
+}
+
+/** Whether the server has sent it, not the driver. */
+function isSent (failure: Error): boolean {
+  return propertyOf(failure, 'sqlMessage') !== ''
+}
+
+/**
+ * Numbers whose texts name tables, columns, rules and servers: no access, no such thing, null, out of range, too long, references,
+ * checks, locks, limits, and a server that is not ready. All others may quote values, such as 1062, 1292, 1366 and 1644.
+ */
+const toldNumbers = new Set([
+  1020, 1021, 1040, 1044, 1045, 1046, 1047, 1048, 1049, 1053, 1054, 1114, 1129, 1130, 1142, 1143, 1146, 1180, 1203, 1205, 1213, 1226, 1227,
+  1264, 1265, 1267, 1270, 1271, 1290, 1296, 1305, 1317, 1364, 1406, 1451, 1452, 1461, 1615, 1836, 1927, 1932, 1969, 4025
+])
+
+/** The number of a statement that a trigger refuses by SIGNAL may be any, but then its state is that of no error of the server. */
+function isTold (failure: Error): boolean {
+  return toldNumbers.has(Number(propertyOf(failure, 'errno'))) && propertyOf(failure, 'sqlState') !== '45000'
 }
 
 export const mariadbDialect: Dialect = {
@@ -45,6 +64,7 @@ export const mariadbDialect: Dialect = {
     foldsTables: sql`select @@lower_case_table_names as answer`
   },
   codesOf,
+  discreet: (failure) => isSent(failure) ? withoutValues(failure, isTold(failure), ['errno', 'code', 'sqlState', 'fatal']) : failure,
   // https://mariadb.com/kb/en/mariadb-error-codes/: all that reading and writing may give. What is left out is a fault of the
   // deployer (a missing privilege: 1044 1142 1143; tables, columns, functions: 1054 1146 1305) or of this program (1064 1390).
   failures: {

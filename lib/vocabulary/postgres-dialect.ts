@@ -1,5 +1,5 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
-import { propertyOf, type Dialect } from './dialect.js'
+import { propertyOf, withoutValues, type Dialect } from './dialect.js'
 import { postgresCatalog } from './postgres-catalog.js'
 import { postgresPlans } from './postgres-plans.js'
 import { ownPostgresStorage, postgresStorage } from './postgres-storage.js'
@@ -20,6 +20,21 @@ function codesOf (failure: Error): readonly string[] {
   if (code !== '') return [`${code} ${routine}`, code, code.slice(0, 2), routine]
   return failure.constructor.name === 'Error' ? [withoutCode] : []
 }
+
+/** Whether the server has sent it, not the driver. */
+function isSent (failure: Error): boolean {
+  return propertyOf(failure, 'severity') !== ''
+}
+
+/** Codes and classes whose texts name tables, columns and rules. Those of class 22 (data exceptions) quote values. */
+const toldCodes = new Set(['08', '0A', '22001', '23', '25', '26', '28', '3D', '3F', '40', '42', '44', '53', '54', '55', '57', '58', 'XX'])
+
+/** A function that raises an error may give it any code. */
+function isTold (failure: Error): boolean {
+  return propertyOf(failure, 'routine') !== 'exec_stmt_raise' && codesOf(failure).some((code) => toldCodes.has(code))
+}
+
+const keptProperties = ['code', 'severity', 'schema', 'table', 'column', 'constraint', 'routine']
 
 export const postgresDialect: Dialect = {
   adapter: 'PostgresAdapter',
@@ -47,6 +62,7 @@ export const postgresDialect: Dialect = {
     searchPath: sql`select name from unnest(current_schemas(false)) with ordinality as path (name, position) order by position`
   },
   codesOf,
+  discreet: (failure) => isSent(failure) ? withoutValues(failure, isTold(failure), keptProperties) : failure,
   indexColumns: (index) => sql`
     select a.attname as name from pg_class c join pg_index i on i.indexrelid = c.oid
     join pg_attribute a on a.attrelid = i.indrelid and a.attnum = any(i.indkey::int2[])

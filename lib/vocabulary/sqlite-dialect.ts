@@ -1,5 +1,5 @@
 import { sql, type SqlBool } from 'kysely'
-import { propertyOf, type Dialect } from './dialect.js'
+import { propertyOf, withoutValues, type Dialect } from './dialect.js'
 import { sqliteCatalog } from './sqlite-catalog.js'
 import { sqlitePlans } from './sqlite-plans.js'
 import { sqliteStorage } from './sqlite-storage.js'
@@ -68,6 +68,8 @@ export const sqliteDialect: Dialect = {
     SQLITE_NOTADB: 'unavailable',
     SQLITE_DEADLINE: 'unavailable'
   },
+  // A trigger's words are those of whoever made it, and newer versions make them of values. All others hold names alone.
+  discreet: (failure) => propertyOf(failure, 'code') === 'SQLITE_CONSTRAINT_TRIGGER' ? withoutValues(failure, false, ['code']) : failure,
   hasFunction: (name) => sql`select count(*) as answer from pragma_function_list where name = ${name}`,
   requirements: [{
     query: sql`select foreign_keys as answer from pragma_foreign_keys`,

@@ -217,6 +217,41 @@ for (const engine of engineNames) {
   })
 }
 
+/** Columns as somebody declares them who does not quote their names. */
+const unquoted = [
+  'create table Account (Id integer not null primary key, Name varchar(9), PasswordHash varchar(99), PasswordSalt varchar(99), SessionId varchar(99), Session_Id varchar(99), PasswordChanged date)',
+  "insert into Account values (1, 'ann', 'h4sh', 's4lt', 's3ss', 's3ss', '2024-01-01')"
+]
+
+async function requireUnquoted (t: Test, url: string): Promise<void> {
+  const { app, hidden } = await serveDatabase(url)
+  const { body } = await app.inject('/api/account/')
+  t.notMatch(body, /h4sh|s4lt|s3ss/)
+  t.match(body, /ann.*2024-01-01/)
+  t.equal(hidden.length, 4)
+  for (const name of hidden) t.equal((await app.inject(`/api/account/?${name.split('.')[1]}__like=h%25`)).statusCode, 400, name)
+  await app.close()
+}
+
+test('D-86: secrets whose names are written without quotes are not shown', async (t) => {
+  const path = join(folderFor(t), 'account.db')
+  const db = openSqlite(path)
+  for (const statement of unquoted) await sql.raw(statement).execute(db)
+  await db.destroy()
+  await requireUnquoted(t, `sqlite:${path}`)
+})
+
+for (const engine of engineNames) {
+  test(`D-86: secrets whose names ${engine} folds are not shown`, async (t) => {
+    const url = await requireDatabase(t, engine)
+    if (url === undefined) return
+    const db = await openDatabase(url, { readOnly: false })
+    for (const statement of unquoted) await sql.raw(statement).execute(db)
+    await db.destroy()
+    await requireUnquoted(t, url)
+  })
+}
+
 test('what serve cannot answer is told on standard error, without values', async (t) => {
   const path = await siteFile(t)
   const { code, err } = await runUntil(async (out) => {
@@ -316,6 +351,37 @@ test('a URL without a command before it is not repeated', async (t) => {
   t.match(err, 'a command comes before the URL')
   t.notMatch(err, 'secret')
   t.match(await run('introspect', 'constructor:x'), { code: 2, err: /A database URL begins with/ })
+})
+
+test('no command repeats a password, wherever a URL stands', async (t) => {
+  const urls = [
+    'postgres://me:s3cret@localhost:1/site', 'postgresql://me:s3cret@localhost/site', 'mariadb://me:s3cret@localhost:1/site', 'mysql://me:s3cret@localhost:1/site',
+    'postgres://me:s3cret', 'postgres://me:s3cret@/', 'postgres://me:s3cret@[::', 'postgres://me:s3cret@localhost:99999/site', 'postgres://me:a/s3cret@localhost/site',
+    'postgres://me:a s3cret@localhost/site', 'mariadb://me:a#s3cret@localhost/site', 'postgres://localhost:1/site?password=s3cret', 'mariadb://localhost:1/site?user=me&password=s3cret',
+    'oracle://me:s3cret@localhost/site', 'POSTGRES://me:s3cret@localhost/site', 'jdbc:mysql://me:s3cret@localhost/site', 'sqlite:postgres://me:s3cret@localhost/site',
+    'me:s3cret@localhost/site', 'me:s3cret@tcp(localhost)/site', 'host=localhost password=s3cret', 'Server=localhost;Pwd=s3cret'
+  ]
+  const places: ReadonlyArray<(url: string) => readonly string[]> = [
+    ...['introspect', 'serve', 'check', 'nothing'].map((command) => (url: string) => [command, url]),
+    (url) => [url],
+    (url) => ['introspect', 'sqlite:./nowhere.db', url],
+    (url) => ['introspect', `--url=${url}`],
+    (url) => ['serve', url, '--port', url],
+    (url) => ['serve', 'sqlite:./nowhere.db', '--write', '--host', url],
+    (url) => ['check', 'nowhere.js', '--export', url],
+    (url) => ['check', moduleFor(t, 'export const one = 1'), '--export', url]
+  ]
+  for (const url of urls) {
+    for (const place of places) {
+      const words = place(url)
+      const { code, out, err } = await run(...words)
+      t.not(code, 0, words.join(' '))
+      t.notMatch(out + err, 's3cret', words.join(' '))
+    }
+  }
+  const path = await siteFile(t)
+  t.match(await run('introspect', `sqlite:${path}`, '--table', 'a://me:s3cret@b'), { code: 2, err: /has no table '…'/ })
+  t.match(await run('check', 'postgres://me:s3cret@localhost/site'), { code: 2, err: /check takes a JavaScript file that exports an app, not the URL of a database/ })
 })
 
 test('D-86: names of secrets are known however they are written, and others are not taken for them', async (t) => {

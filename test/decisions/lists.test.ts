@@ -277,19 +277,29 @@ test('D-19: of several related resources all must let somebody list', async (t) 
   t.equal(await looksThrough(t, users, users, admins), false)
 })
 
-test("D-19: two policies of a deployer's own make out the same people if they say so, or are one", async (t) => {
-  const one = everybody()
-  t.equal(await looksThrough(t, one, one), true)
-  t.equal(await looksThrough(t, one, everybody()), false, 'neither tells who its users are')
-  t.equal(await looksThrough(t, everybody({ users: User }), everybody({ users: User })), true)
-  t.equal(await looksThrough(t, everybody({ users: User }), everybody({ users: Staff })), false)
-  t.equal(await looksThrough(t, everybody({ users: User, login: 'a' }), everybody({ users: User, login: 'b' })), false)
+test('D-19: a list that is closed to everybody is closed to joins, a closed read is not', async (t) => {
+  const users = userAuth(User, { protect: 'all' })
+  t.equal(await looksThrough(t, users, { ...users, closed: ['list'] }), false)
+  t.equal(await looksThrough(t, users, users, { ...users, closed: ['list'] }), false, 'one of several')
+  t.equal(await looksThrough(t, users, { ...users, closed: ['read'] }), true)
 })
 
 test('D-19: what a policy permits besides listing does not count', async (t) => {
-  const permitting = (permits: Policy['permits']): Policy => everybody({ users: User, permits })
-  t.equal(await looksThrough(t, everybody({ users: User }), permitting((_user, operation) => operation === 'list')), true)
-  t.equal(await looksThrough(t, everybody({ users: User }), permitting((_user, operation) => operation !== 'list')), false)
+  const permitting = (permits: Policy['permits']): Policy => everybody({ users: User, login: 'a', permits })
+  t.equal(await looksThrough(t, everybody({ users: User, login: 'a' }), permitting((_user, operation) => operation === 'list')), true)
+  t.equal(await looksThrough(t, everybody({ users: User, login: 'a' }), permitting((_user, operation) => operation !== 'list')), false)
+})
+
+test("D-111: two policies of a deployer's own make out the same people if they say so, or are one", async (t) => {
+  const one = everybody()
+  t.equal(await looksThrough(t, one, one), true)
+  t.equal(await looksThrough(t, one, everybody()), false, 'neither tells who its users are')
+  t.equal(await looksThrough(t, everybody({ users: User }), everybody({ users: User })), false, 'neither tells how they are made out')
+  t.equal(await looksThrough(t, everybody({ login: 'a' }), everybody({ login: 'a' })), false, 'neither tells who they are')
+  t.equal(await looksThrough(t, everybody({ users: User, login: 'a' }), everybody({ users: User, login: 'a' })), true)
+  t.equal(await looksThrough(t, everybody({ users: User, login: 'a' }), everybody({ users: Staff, login: 'a' })), false)
+  t.equal(await looksThrough(t, everybody({ users: User, login: 'a' }), everybody({ users: User, login: 'b' })), false)
+  t.equal(await looksThrough(t, everybody({ users: User, login: 'a' }), everybody({ users: User })), false)
 })
 
 test('D-20: user and user_id mean the same in filters and orderings', async (t) => {

@@ -3,6 +3,8 @@ import { test, type Test } from 'tap'
 import restModels, {
   bigint, boolean, createTables, date, datetime, decimal, defineModel, foreignKey, integer, json, number, password, text, userAuth, uuid
 } from '../../lib/index.js'
+import { errors } from '../../lib/errors.js'
+import { suggestion } from '../../lib/nearest.js'
 import { engine, openDatabase } from '../database.js'
 import { checkAnswers } from '../answers.js'
 import { Message, Note, Relationship, User, buildApp, client, insert, registerSite, siteModels, siteUsers, type BuildOptions } from '../helper.js'
@@ -310,6 +312,65 @@ test('D-39: of several unique fields the one that is taken is named', async (t) 
   t.equal((await post('/api/key/', { a: 'z' }, { as })).statusCode, 201, 'null is taken by nobody')
   t.match((await put('/api/key/1/', { a: 'x', b: 1 }, { as })).json(), { a: 'x', b: 1 })
   t.match((await put('/api/key/1/', { a: 'z', b: 1 }, { as })).json(), { statusCode: 409, details: [{ field: 'a' }] })
+})
+
+const Ticket = defineModel('Ticket', {
+  title: text(),
+  secret: text({ default: 'same', unique: true, maxLength: 5 }),
+  level: integer({ default: 1, minimum: 1, maximum: 3 }),
+  friend: foreignKey(() => User, { nullable: true, default: null }),
+  owner: foreignKey(() => User),
+  pin: password({ nullable: true })
+})
+const hidingTickets = {
+  models: [User, Ticket],
+  register: (registry) => {
+    registry.register(Ticket, {
+      auth: userAuth(User), ownerField: 'owner', exclude: ['secret', 'level', 'friend', 'owner', 'pin'], readOnly: ['secret', 'level', 'friend']
+    })
+  }
+} satisfies BuildOptions
+
+test('D-112: in a body, an excluded field that no client may write is an unknown name, whatever its value', async (t) => {
+  const { post, put, rowsOf } = await buildApp(t, hidingTickets)
+  t.equal((await post('/api/ticket/', { title: 'a', pin: 'x' }, { as })).statusCode, 201, 'an excluded field that may be written is known')
+  const before = await rowsOf('ticket')
+  for (const send of [async (body: object) => await post('/api/ticket/', body, { as }), async (body: object) => await put('/api/ticket/1/', body, { as })]) {
+    const answerFor = (name: string) => ({
+      statusCode: 400,
+      code: 'REST_MODELS_INVALID_RECORD',
+      error: 'Bad Request',
+      message: `Invalid '${name}'`,
+      details: [{ field: name, message: `is not a field of this resource${suggestion(name, ['title', 'pin'])}` }]
+    })
+    t.same((await send({ title: 'b', nowhere: 1 })).json(), answerFor('nowhere'))
+    for (const name of ['secret', 'level', 'friend', 'friend_id', 'owner', 'owner_id']) {
+      for (const value of ['same', 'too long', 1, 2, 99, 1.5, null, {}, 'a\0']) {
+        t.same((await send({ title: 'b', [name]: value })).json(), answerFor(name), `${name}: ${JSON.stringify(value)}`)
+      }
+    }
+  }
+  t.same(await rowsOf('ticket'), before)
+})
+
+test('D-113: the default of a field that a client may not know is not named when it is taken, or refers to nothing', async (t) => {
+  const { post, rowsOf } = await buildApp(t, hidingTickets)
+  t.equal((await post('/api/ticket/', { title: 'a' }, { as })).statusCode, 201)
+  const refused = await post('/api/ticket/', { title: 'b' }, { as })
+  const { message } = new errors.Constraint()
+  t.same(refused.json(), { statusCode: 409, code: 'REST_MODELS_CONSTRAINT', error: 'Conflict', message })
+  t.equal((await rowsOf('ticket')).length, 1)
+  const Paper = defineModel('Paper', { title: text({ unique: true }), friend: foreignKey(() => User, { default: 99 }), code: text({ unique: true, default: 'x' }) })
+  const papers = await buildApp(t, {
+    models: [User, Paper],
+    register: (registry) => { registry.register(Paper, { auth: userAuth(User), exclude: ['friend', 'code'], readOnly: ['friend', 'code'] }) },
+    rows: { paper: [{ id: 1, title: 'a', friend_id: 2, code: 'x' }] }
+  })
+  t.same((await papers.post('/api/paper/', { title: 'b' }, { as })).json(), refused.json())
+  await papers.db.updateTable('paper').set({ code: 'y' }).execute()
+  t.same((await papers.post('/api/paper/', { title: 'b' }, { as })).json(), refused.json(), 'a reference to nothing')
+  await papers.db.updateTable('paper').set({ code: 'x' }).execute()
+  t.match((await papers.post('/api/paper/', { title: 'a' }, { as })).json().details, [{ field: 'title' }], 'what the client wrote is named')
 })
 
 test('D-40: a reference to a record that is not there is 400 naming the field', async (t) => {

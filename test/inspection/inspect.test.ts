@@ -145,6 +145,11 @@ test('secrets that another resource opens by name are flagged for whoever may fi
   t.strictSame(await found(userAuth(User, all), userAuth(User, all)), ['letter.holder__api_key: looks secret, and users can find its values out by filters'])
   t.strictSame(await found(adminAuth(User, all), userAuth(User, all)), [])
   t.strictSame(await found(userAuth(User, all), adminAuth(User, all)), [])
+  const closed: Policy = { ...userAuth(User, all), closed: ['list'] }
+  t.strictSame(await found(closed, userAuth(User, all)), [], 'nobody may look through what is closed')
+  const { login, ...other } = userAuth(User, all)
+  t.strictSame(await found(other, { ...other }), [], 'nor through what knows other people')
+  t.strictSame(await found(other, other), ['letter.holder__api_key: looks secret, and users can find its values out by filters'])
 })
 
 test('the field that tells a policy who is an admin gives power, whatever its name', async (t) => {

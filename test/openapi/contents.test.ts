@@ -210,6 +210,13 @@ test('D-76: filters through a resource whose reading is protected are listed whe
   const closed = (await documentedApp(t, register('all'))).document.operation('listLooker')
   t.ok(parametersOf(closed).includes('hider__shown'))
   t.match(closed.description, 'are for those who may list it')
+  const everybody = userAuth(User, { protect: 'all' })
+  for (const hider of [{ ...everybody, closed: ['list'] as const }, { ...everybody, login: undefined }, { ...everybody, login: 'another' }]) {
+    const nobody = (await documentedApp(t, {
+      models: [User, Hider, Looker], register: (registry) => { registry.register(Hider, { auth: hider }).register(Looker, { auth: everybody }) }
+    })).document.operation('listLooker')
+    t.notOk(parametersOf(nobody).includes('hider__shown'), 'nobody may use them')
+  }
 })
 
 test('D-76: models that refer to each other in circles do not let the document explode', async (t) => {

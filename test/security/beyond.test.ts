@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
+import { inspect } from 'node:util'
 import { formatNames, fullFormats } from 'ajv-formats/dist/formats.js'
 import fc from 'fast-check'
+import Fastify from 'fastify'
+import { sql } from 'kysely'
 import { test } from 'tap'
 import type { Column } from '../../lib/model/column.js'
-import { defineModel, integer, json, text, userAuth } from '../../lib/index.js'
+import restModels, { defineModel, foreignKey, integer, json, text, userAuth, type Policy } from '../../lib/index.js'
 import { checkCompiler } from '../../schemas/check.js'
 import { valueSchema } from '../../schemas/shapes.js'
+import { engine, openDatabase, skipKeys } from '../database.js'
 import { Message, siteModels, User } from '../helper.js'
 import { attack } from './security-helper.js'
 
@@ -269,4 +273,161 @@ test('X-16: a page of long records is short, whoever wrote them, and costs littl
     next = (await get(next)).json().meta.next
   }
   t.same(found, Array.from({ length: 60 }, (_, index) => index + 1))
+})
+
+test('X-21: what a policy closes to everybody nobody reads through a join, whoever may list the other resource', async (t) => {
+  const everybody = userAuth(User, { protect: 'all' })
+  const closed: Policy = { ...everybody, closed: ['list'] }
+  const site = async (messages: Policy, users: Policy) => await attack(t, {
+    register: (registry) => registry.register(User, { auth: users, exclude: ['password'] }).register(Message, { auth: messages })
+  })
+  const filters = ['user__email__like=a%25', 'user__id=2', 'user__active=true', 'user_id__username=alice']
+  const { get } = await site(everybody, closed)
+  t.equal((await get('/api/user/', { as: 'admin' })).statusCode, 401)
+  for (const filter of filters) {
+    const [name = ''] = filter.split('=')
+    const refused = await get(`/api/message/?${filter}`, { as: 'admin' })
+    const unknown = await get('/api/message/?user__nowhere=1', { as: 'admin' })
+    t.same([refused.statusCode, refused.body.replaceAll(name, 'user__nowhere')], [400, unknown.body], filter)
+  }
+  const own = await site(closed, closed)
+  t.equal((await own.get('/api/message/', { as: 'admin' })).statusCode, 401)
+  const open = await site(everybody, { ...closed, closed: ['read'] })
+  for (const filter of filters) t.equal((await open.get(`/api/message/?${filter}`, { as: 'admin' })).statusCode, 200, 'a closed read says nothing of the list')
+})
+
+test('X-22: whom a policy without a login makes out is nobody to another one, though both say nothing', async (t) => {
+  const by = (header: string, more: Partial<Policy> = {}): Policy => ({
+    open: [], users: User, permits: () => true, authenticator: () => async ({ headers }) => header in headers ? { id: 2, admin: true } : null, ...more
+  })
+  const site = async (messages: Policy, users: Policy) => await attack(t, {
+    register: (registry) => registry.register(User, { auth: users, exclude: ['password'] }).register(Message, { auth: messages })
+  })
+  const status = async (messages: Policy, users: Policy) => {
+    const { get } = await site(messages, users)
+    t.equal((await get('/api/message/', { headers: { lax: 'x' } })).statusCode, 200)
+    return (await get('/api/message/?user__email__like=a%25', { headers: { lax: 'x' } })).statusCode
+  }
+  const lax = by('lax')
+  t.equal((await (await site(lax, by('strict'))).get('/api/user/', { headers: { lax: 'x' } })).statusCode, 401)
+  t.equal(await status(lax, by('strict')), 400)
+  t.equal(await status(lax, by('lax')), 400, 'another object')
+  t.equal(await status(by('lax', { login: undefined }), by('lax', { login: undefined })), 400)
+  t.equal(await status(by('lax', { login: null as unknown as undefined }), by('lax', { login: null as unknown as undefined })), 400)
+  t.equal(await status(by('lax', { login: 'a' }), by('strict', { login: 'b' })), 400)
+  t.equal(await status(lax, lax), 200, 'the same policy')
+  t.equal(await status(by('lax', { login: { of: 'lax' } }), by('lax', { login: { of: 'lax' }, permits: ({ admin }) => admin })), 200, 'the same login')
+})
+
+test('X-23: a hidden field that nobody may write cannot be told from one that does not exist by sending values for it', async (t) => {
+  const Account = defineModel('Account', {
+    name: text(),
+    limit_of: integer({ default: 100, minimum: 100, maximum: 200 }),
+    plan: text({ default: 'free', enum: ['free', 'gold'] }),
+    coupon: text({ default: 'K-1', unique: true }),
+    owner: foreignKey(() => User)
+  })
+  const { post, put, unchanged, get } = await attack(t, {
+    models: [...siteModels, Account],
+    register: (registry) => registry.register(Account, {
+      auth: userAuth(User), ownerField: 'owner', exclude: ['limit_of', 'plan', 'coupon', 'owner'], readOnly: ['limit_of', 'plan', 'coupon']
+    })
+  })
+  t.equal((await post('/api/account/', { name: 'a' }, { as: 'alice' })).statusCode, 201)
+  await unchanged(async () => {
+    for (const [name, values] of Object.entries({ limit_of: [1, 150, 'x'], plan: ['gold', 'x', 1], coupon: ['K-1', 'K-2'], owner: [2, 3, 'x'], owner_id: [2, null] })) {
+      for (const value of values) {
+        for (const send of [post, put]) {
+          const url = send === post ? '/api/account/' : '/api/account/1/'
+          const [hidden, unknown] = await Promise.all([name, 'nowhere'].map(async (name) => await send(url, { name: 'b', [name]: value }, { as: 'alice' })))
+          t.same([hidden?.statusCode, hidden?.body.replaceAll(name, 'nowhere')], [400, unknown?.body], name)
+        }
+      }
+    }
+    t.notMatch((await post('/api/account/', { name: 'b' }, { as: 'alice' })).body, /coupon|K-1/, 'a default that is taken')
+  })
+  t.same((await get('/api/account/')).json().objects, [{ id: 1, name: 'a' }])
+})
+
+/** A table whose rules are narrower than those of the model, and which says what it refuses. */
+const narrow: Readonly<Record<typeof engine, readonly string[]>> = {
+  sqlite: [
+    `create table narrow (id integer primary key autoincrement, word text, short text check (length(short) < 5), latin text,
+      ruled text, raised text, number integer constraint small_number check (number < 1000), day text)`,
+    'create unique index words on narrow (word)',
+    'create trigger raises before insert on narrow when new.raised is not null begin select raise(abort, \'not this one\'); end',
+    'create trigger raises_too before update on narrow when new.raised is not null begin select raise(abort, \'not this one\'); end',
+    'create trigger rules before insert on narrow when new.ruled is not null begin insert into narrow (id, word) values (1, new.ruled); end',
+    'create trigger rules_too before update on narrow when new.ruled is not null begin insert into narrow (id, word) values (1, new.ruled); end'
+  ],
+  postgres: [
+    `create table narrow (id bigint generated by default as identity primary key, word text, short varchar(4), latin text constraint is_plain check (latin !~ 'latin'),
+      ruled text, raised text, number smallint, day text)`,
+    'create unique index words on narrow (word)',
+    `create function refuse() returns trigger language plpgsql as $$ begin
+      if new.ruled is not null then raise exception 'not %', new.ruled using errcode = '23514', detail = new.ruled, hint = new.ruled; end if;
+      if new.raised is not null then raise exception 'not %', new.raised using detail = new.raised; end if;
+      if new.day is not null then perform new.day::date; end if;
+      return new; end $$`,
+    'create trigger refuses before insert or update on narrow for each row execute function refuse()'
+  ],
+  mariadb: [
+    `create table narrow (id bigint auto_increment primary key, word varchar(40), short varchar(4), latin varchar(40) character set latin1,
+      ruled varchar(40), raised varchar(40), number smallint, day varchar(40)) default character set utf8mb4 collate utf8mb4_nopad_bin`,
+    'create unique index words on narrow (word)',
+    ...['insert', 'update'].map((write) => `create trigger refuses_${write} before ${write} on narrow for each row begin
+      declare told varchar(99);
+      declare day date;
+      if new.raised is not null then set told = concat('not ', new.raised); signal sqlstate '45000' set message_text = told; end if;
+      if new.ruled is not null then set told = concat('not ', new.ruled); signal sqlstate '45000' set message_text = told, mysql_errno = 1292; end if;
+      if new.day is not null then set day = new.day; end if;
+    end`)
+  ]
+}
+
+test('X-24: no value that an engine refuses is in the log, however much of an error is logged', async (t) => {
+  const Narrow = defineModel('Narrow', Object.fromEntries(['word', 'short', 'latin', 'ruled', 'raised', 'day'].map((name) => [name, text({ nullable: true })])))
+  const Counted = defineModel('Counted', { number: integer({ nullable: true }) }, { table: 'narrow' })
+  const db = await openDatabase(t)
+  for (const statement of narrow[engine]) await sql.raw(statement).execute(db)
+  await sql`insert into narrow (id, word) values (1, 'first')`.execute(db)
+  await sql`insert into narrow (id, word) values (2, 'marker-word')`.execute(db)
+  await skipKeys(db, 'narrow')
+  const lines: string[] = []
+  const errors: unknown[] = []
+  const app = Fastify({
+    logger: {
+      level: 'trace',
+      stream: { write: (line: string) => { lines.push(line) } },
+      serializers: {
+        err: (error: Error) => {
+          errors.push(error.cause)
+          return { type: error.name, message: error.message, stack: inspect(error, { depth: null, showHidden: true }) }
+        }
+      }
+    }
+  })
+  t.teardown(async () => { await app.close() })
+  const everybody: Policy = { open: ['list', 'read', 'create', 'update', 'delete'], authenticator: () => async () => null, permits: () => false }
+  await app.register(restModels, { db, defaultAuth: everybody })
+  app.restModels.register(Narrow).register(Counted)
+  await app.restModels.setup()
+  const values = {
+    word: 'marker-word', short: 'marker-short', latin: '\u2603marker-latin', ruled: 'marker-ruled', raised: 'marker-raised', day: 'marker-day'
+  }
+  const bodies = [...Object.entries(values).map(([name, value]) => ['narrow', { [name]: value }] as const), ['counted', { number: 987_654 }] as const]
+  // What SQLite takes.
+  const taken = engine === 'sqlite' ? ['latin', 'day'] : []
+  for (const [resource, body] of bodies) {
+    for (const [method, url] of [['POST', `/api/${resource}/`], ['PUT', `/api/${resource}/1/`]] as const) {
+      const count = lines.length
+      const { statusCode } = await app.inject({ method, url, payload: body })
+      const where = `${method} ${JSON.stringify(body)}`
+      if (taken.includes(Object.keys(body)[0] ?? '')) t.ok(statusCode < 300, where)
+      else t.ok(statusCode >= 400, `${where}: ${statusCode}`)
+      t.notMatch(lines.slice(count).join(), /marker|987.?654/, where)
+    }
+  }
+  t.ok(errors.length > 8, `${errors.length} errors were logged`)
+  t.match(lines.join(), engine === 'mariadb' ? /1406|Data too long for column/ : /small_number|is_plain/, 'the rule that refuses is named')
 })

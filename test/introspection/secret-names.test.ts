@@ -1,0 +1,131 @@
+import { sql, type Kysely } from 'kysely'
+import { test } from 'tap'
+import { introspect } from '../../lib/introspection/introspect.js'
+import { secretColumns } from '../../lib/introspection/secret-columns.js'
+import { boolean, datetime, defineModel, foreignKey, integer, key, text } from '../../lib/index.js'
+import { isSecret } from '../../lib/model/column.js'
+import { isSecretName, looksSecret } from '../../lib/model/secret-names.js'
+import type { Tables } from '../../lib/query/engine.js'
+import { openDatabase } from '../database.js'
+
+/** Names of secrets, as real schemas have them, with their words apart. */
+const secret = {
+  general: [
+    'password', 'passwords', 'password_hash', 'password_salt', 'pass_word', 'pass_word_hash', 'hashed_password',
+    'user_password', 'db_password', 'old_passwd', 'pwd', 'pwd_hash', 'login_pwd', 'pw', 'pw_hash',
+    'passphrase', 'passphrases', 'passcode', 'secret', 'client_secret', 'hash', 'hashes', 'salt', 'pin', 'user_pin',
+    'hmac_key', 'ssh_key', 'gpg_key', 'private_key', 'signing_key', 'encryption_key', 'master_key',
+    'api_key', 'api_keys', 'api_token', 'access_token', 'access_key', 'secret_key', 'refresh_token', 'id_token',
+    'reset_token', 'reset_code', 'reset_key', 'verification_code', 'confirmation_code', 'invite_code',
+    'auth_token', 'auth_code', 'authorization_code', 'jwt', 'jwt_secret', 'csrf', 'csrf_token', 'xsrf_token',
+    'nonce', 'session_id', 'session_key', 'session_token', 'session_data', 'session_secret', 'php_sess_id',
+    'mfa_secret', 'mfa_code', 'otp', 'otp_secret', 'otp_code', 'totp_secret', 'hotp_secret', 'two_factor_code',
+    'recovery_codes', 'recovery_key', 'backup_codes', 'scratch_codes', 'credential', 'credentials', 'ssn', 'cvv',
+    'cvc', 'card_number',
+    'card_cvc', 'security_answer', 'secret_answer', 'seed_phrase', 'mnemonic', 'license_key', 'passwort', 'kennwort',
+    'mot_de_passe', 'contrasena'
+  ],
+  django: ['session_key', 'session_data', 'client_secret', 'code_verifier'],
+  rails: ['encrypted_password', 'password_digest', 'reset_password_token', 'confirmation_token', 'unlock_token',
+    'otp_backup_codes', 'encrypted_otp_secret', 'remember_digest', 'activation_digest', 'reset_digest'],
+  laravel: ['remember_token', 'two_factor_secret', 'two_factor_recovery_codes'],
+  wordpress: ['user_pass', 'user_activation_key', 'post_password', 'activation_key'],
+  drupal: ['pass'],
+  joomla: ['otp_key'],
+  phpbb: ['user_newpasswd', 'user_actkey', 'user_form_salt', 'user_last_confirm_key'],
+  magento: ['rp_token', 'password_hash', 'admin_session_id'],
+  supabase: ['encrypted_password', 'recovery_token', 'email_change_token_new', 'reauthentication_token'],
+  javascript: ['oauth_token_secret', 'refresh_token', 'backup_codes', 'private_key', 'credential_id'],
+  keycloak: ['secret_data', 'registration_token']
+}
+
+/** Names that are none, though they have the same letters. */
+const harmless = [
+  'compass', 'passenger', 'passage', 'passive', 'passed', 'pass_rate', 'trespass', 'bypass', 'encompass',
+  'passport_country', 'keyboard', 'hashtag', 'monkey', 'key', 'keyword', 'sort_key', 'cache_key', 'public_key',
+  'primary_key', 'contact_key',
+  'pinned', 'pinterest', 'shipping', 'opinion', 'spin', 'salty', 'saltwater', 'basalt', 'name', 'secretary',
+  'secretariat', 'class', 'code', 'preset_code', 'country_code', 'zip_code', 'postal_code', 'currency_code',
+  'product_code', 'promo_code',
+  'author', 'author_key', 'authority', 'session', 'session_count', 'session_name', 'session_type', 'session_date',
+  'sessions', 'id', 'user_id', 'sid', 'wash', 'crash', 'cash', 'hashing_rounds', 'token_count', 'token_type',
+  'tokens_used', 'token_limit',
+  'tokenizer', 'token_expires_at', 'token_expires', 'token_expiry', 'password_changed_at', 'password_updated_at',
+  'password_expires_on', 'last_password_change', 'reset_password_sent_at', 'rp_token_created_at',
+  'must_change_password',
+  'has_password', 'is_secret', 'requires_otp', 'otp_enabled', 'otp_required', 'mfa_enabled',
+  'failed_password_attempts', 'password_length', 'announce', 'pronounce', 'card', 'card_type', 'signature', 'iban',
+  'description', 'verified', 'confirmed', 'activation'
+]
+
+/** A name in snake case, in two forms of camel case, in capitals, and as PostgreSQL folds it. */
+const spellings: Readonly<Record<string, (name: string) => string>> = {
+  snake: (name) => name,
+  capitals: (name) => name.toUpperCase(),
+  camel: (name) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+  pascal: (name) => `_${name}`.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+  folded: (name) => name.replaceAll('_', '')
+}
+
+/** Makes a table with columns that are written as `name type`. */
+async function create (db: Kysely<Tables>, table: string, ...columns: string[]): Promise<void> {
+  const written = columns.map((column) => {
+    const [name = '', type = ''] = column.split(' ')
+    return sql`${sql.ref(name)} ${sql.raw(type)}`
+  })
+  await sql`create table ${sql.table(table)} (id integer not null primary key, ${sql.join(written)})`.execute(db)
+}
+
+for (const [spelling, spell] of Object.entries(spellings)) {
+  test(`D-115: names of secrets are known in ${spelling}, and others are not taken for them`, (t) => {
+    for (const [from, names] of Object.entries(secret)) {
+      t.same(names.map(spell).filter((name) => !isSecretName(name)), [], from)
+    }
+    t.same(harmless.map(spell).filter(isSecretName), [])
+    t.end()
+  })
+}
+
+test('D-115: what introspection takes for a password is a secret, however it is written', async (t) => {
+  const names = ['password', 'passwd', 'pwd', 'passwordhash', 'passwordHash', 'PASSWORD_HASH', 'pass_word_hash',
+    'hashedpassword', 'hashed_password']
+  const db = await openDatabase(t)
+  const tables = names.map((_, index) => `people${index}`)
+  for (const [index, name] of names.entries()) await create(db, tables[index]!, `${name} text`)
+  const { models } = await introspect(db, { tables })
+  const secrets = await secretColumns(db, [])
+  for (const { table, columns } of models) {
+    for (const column of columns.slice(1)) {
+      t.ok(isSecret(column), column.name)
+      t.ok(secrets.has(`${table}.${column.name}`), column.name)
+    }
+  }
+  t.equal(models.length, names.length)
+})
+
+test('D-115: flags, moments and ids that are numbers are no secrets, and a table of secrets names each shortly', async (t) => {
+  const db = await openDatabase(t)
+  await create(db, 'talk', 'session_id integer', 'password_reset date', 'otp boolean', 'pin integer')
+  await create(db, 'visit', 'session_id text', 'token text', 'blob polygon')
+  await create(db, 'api_keys', 'key text', 'name text')
+  await create(db, 'sessions', 'payload text', 'sid text', 'sess text', 'ip text')
+  await create(db, 'setting', 'key text', 'value text')
+  t.same([...await secretColumns(db, [])].sort(), [
+    'api_keys.key', 'sessions.payload', 'sessions.sess', 'sessions.sid', 'talk.pin', 'visit.session_id', 'visit.token'
+  ])
+})
+
+test('D-115: check judges the fields of an app by the same names', (t) => {
+  const Session = defineModel('Session', { id: key({ column: 'session_id' }), title: text() })
+  const Talk = defineModel('Talk', {
+    session: foreignKey(() => Session),
+    sess_id: text(),
+    otp: boolean(),
+    token: datetime(),
+    pin: integer(),
+    word: text({ column: 'passwordhash' })
+  })
+  t.same(Session.columns.filter(looksSecret).map(({ field }) => field), [])
+  t.same(Talk.columns.filter(looksSecret).map(({ field }) => field), ['sess_id', 'pin', 'word'])
+  t.end()
+})
