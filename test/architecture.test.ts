@@ -79,7 +79,7 @@ const packages: Readonly<Record<string, { readonly values: readonly string[], re
   mysql2: { values: ['mariadb'], types: ['connect'] },
   'p-retry': { values: ['query/insist', 'tables/schema-change'] },
   uuid: { values: ['plan/plan-write'] },
-  'lru-cache': { values: ['policy/passwords', 'query', 'sqlite-connections'] },
+  'lru-cache': { values: ['policy/passwords', 'query', 'connect', 'sqlite-connections'] },
   'p-limit': { values: ['policy/passwords'] },
   'secure-json-parse': { values: ['request/payload'] }
 }

@@ -6,6 +6,8 @@ import type { Column } from '../../lib/model/column.js'
 import { defineModel, integer, json, text, userAuth } from '../../lib/index.js'
 import { checkCompiler } from '../../schemas/check.js'
 import { valueSchema } from '../../schemas/shapes.js'
+import { engine } from '../database.js'
+import { measureShapes, toLine } from '../endurance/shapes-by-weight.js'
 import { Message, siteModels, User } from '../helper.js'
 import { attack } from './security-helper.js'
 
@@ -269,4 +271,12 @@ test('X-16: a page of long records is short, whoever wrote them, and costs littl
     next = (await get(next)).json().meta.next
   }
   t.same(found, Array.from({ length: 60 }, (_, index) => index + 1))
+})
+
+test('X-10: lists of ever new shapes take memory neither here nor on the server, and end no process', async (t) => {
+  const report = await measureShapes(t, { engine, folder: t.testdir(), shapes: 300, times: 2 })
+  t.same(Object.keys(report.statuses), ['200'])
+  t.ok(report.process < 25, `process: ${toLine(report)}`)
+  t.ok(report.peak < 60, `at most: ${toLine(report)}`)
+  t.ok(report.server < 40, `server: ${toLine(report)}`)
 })
