@@ -1,16 +1,14 @@
 import { MysqlAdapter, MysqlDialect, type Kysely, type MysqlPool } from 'kysely'
 import { createPool, type Pool } from 'mysql2'
 import { nodeUrls } from './connect/database-url.js'
-import { MariadbConnection, type DriverConnection } from './connect/mariadb-connection.js'
+import { MariadbConnection, unprepare, type DriverConnection } from './connect/mariadb-connection.js'
 import { Nodes, NoneIsFree } from './connect/nodes.js'
 import { PooledRoad } from './connect/pooled-road.js'
+import { PreparedStatements } from './connect/prepared-statements.js'
 import { checkServerOptions, connectTimeout, type ServerOptions } from './connect/server-options.js'
 import { openKysely, type Tables } from './query/engine.js'
 
 export type MariadbOptions = ServerOptions
-
-/** Clients choose the shapes of lists, and a server keeps 16,382 prepared statements in all. */
-const maxPreparedStatements = 200
 
 /**
  * Opens a MariaDB database the way the plugin wants it: dates and times as text, prepared statements, a time-out for
@@ -44,11 +42,13 @@ class MariadbAdapter extends MysqlAdapter {
 class NodePool implements MysqlPool {
   readonly #nodes: Nodes<Pool>
   readonly #options: Required<ServerOptions>
+  readonly #prepared: PreparedStatements<DriverConnection> | undefined
   readonly #ready = new WeakSet<DriverConnection>()
   #closed: Promise<unknown> | undefined
 
   constructor ([first, ...others]: readonly [string, ...string[]], options: Required<ServerOptions>) {
     this.#options = options
+    this.#prepared = options.preparedStatements ? new PreparedStatements(unprepare) : undefined
     this.#nodes = new Nodes([openPool(first, options), ...others.map((url) => openPool(url, options))])
   }
 
@@ -71,7 +71,7 @@ class NodePool implements MysqlPool {
     return this.#nodes.connect(async (node) => {
       const raw = await take(node, () => this.#nodes.inUse(node) >= this.#options.connections)
       const release = this.#nodes.use(node)
-      const connection = new MariadbConnection(raw, { options: this.#options, release, leave: () => this.#nodes.leave(node) })
+      const connection = new MariadbConnection(raw, { options: this.#options, prepared: this.#prepared, release, leave: () => this.#nodes.leave(node) })
       if (!this.#ready.has(raw)) await connection.makeReady()
       this.#ready.add(raw)
       return connection
@@ -101,7 +101,6 @@ function openPool (uri: string, { connections }: Required<ServerOptions>): Pool 
     uri,
     connectionLimit: connections,
     connectTimeout,
-    maxPreparedStatements,
     enableKeepAlive: true,
     dateStrings: true,
     timezone: 'Z',

@@ -3,10 +3,10 @@ import pg from 'pg'
 import { nodeUrls } from './connect/database-url.js'
 import { Nodes, NoneIsFree } from './connect/nodes.js'
 import { PooledRoad } from './connect/pooled-road.js'
-import { PostgresConnection } from './connect/postgres-connection.js'
+import { PostgresConnection, unprepare } from './connect/postgres-connection.js'
 import { columnTypes } from './connect/postgres-types.js'
+import { PreparedStatements } from './connect/prepared-statements.js'
 import { checkServerOptions, connectTimeout, driverTimeout, type ServerOptions } from './connect/server-options.js'
-import { StatementNames } from './connect/statement-names.js'
 import { openKysely, type Tables } from './query/engine.js'
 
 export type PostgresOptions = ServerOptions
@@ -30,7 +30,7 @@ export function openPostgres<DB = Tables> (url: string, options: PostgresOptions
 /** A pool for each node, together what Kysely takes for one. */
 class NodePool implements PostgresPool {
   readonly #nodes: Nodes<pg.Pool>
-  readonly #names: StatementNames | undefined
+  readonly #prepared: PreparedStatements<pg.PoolClient> | undefined
   readonly #options: Required<ServerOptions>
   readonly #timeout: number
   readonly #ready = new WeakSet<pg.PoolClient>()
@@ -38,7 +38,7 @@ class NodePool implements PostgresPool {
 
   constructor ([first, ...others]: readonly [string, ...string[]], options: Required<ServerOptions>) {
     this.#nodes = new Nodes([openPool(first, options), ...others.map((url) => openPool(url, options))])
-    this.#names = options.preparedStatements ? new StatementNames() : undefined
+    this.#prepared = options.preparedStatements ? new PreparedStatements(unprepare) : undefined
     this.#options = options
     this.#timeout = driverTimeout(options.statementTimeout)
   }
@@ -47,7 +47,7 @@ class NodePool implements PostgresPool {
     return this.#nodes.connect(async (node) => {
       const client = await take(node, () => this.#nodes.inUse(node) >= node.options.max)
       const release = this.#nodes.use(node)
-      const connection = new PostgresConnection(client, { names: this.#names, timeout: this.#timeout, release, leave: () => this.#nodes.leave(node) })
+      const connection = new PostgresConnection(client, { prepared: this.#prepared, timeout: this.#timeout, release, leave: () => this.#nodes.leave(node) })
       // A standby that is promoted keeps its connections, a primary that fails does not.
       if (!this.#ready.has(client)) await connection.makeReady(this.#options)
       this.#ready.add(client)

@@ -11,8 +11,10 @@ import type { ReadLock } from './sqlite-read-lock.js'
 /** What Kysely's driver ends a transaction with. */
 const commit = 'commit'
 
-/** Clients choose the shapes of lists, so the statements that are kept must be bounded. */
+/** Clients choose the shapes of lists, so the statements that are kept must be bounded, also in what they take: some 26 bytes for each character. */
 const maxStatements = 500
+const maxCharacters = 192 * 1024
+const maxText = 16_384
 
 /** What a database in a file has besides the connection that writes. */
 export interface DatabaseFile {
@@ -135,7 +137,7 @@ class SyncRoad implements DirectRoad {
 }
 
 function keep (prepare: Prepare): Prepare {
-  const statements = new LRUCache<string, Statement>({ max: maxStatements })
+  const statements = new LRUCache<string, Statement>({ max: maxStatements, maxSize: maxCharacters, maxEntrySize: maxText, sizeCalculation: (_statement, sql) => sql.length })
   return (sql) => {
     const kept = statements.get(sql)
     if (kept !== undefined) return kept

@@ -81,7 +81,7 @@ const packages: Readonly<Record<string, { readonly values: readonly string[], re
   mysql2: { values: ['mariadb'], types: ['connect'] },
   'p-retry': { values: ['query/insist', 'tables/schema-change', 'sqlite-lock'] },
   uuid: { values: ['plan/plan-write'] },
-  'lru-cache': { values: ['policy/passwords', 'query', 'sqlite-connections'] },
+  'lru-cache': { values: ['policy/passwords', 'query', 'connect', 'sqlite-connections'] },
   'p-limit': { values: ['policy/passwords'] },
   'secure-json-parse': { values: ['request/payload'] }
 }

@@ -1,19 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import Fastify from 'fastify'
-import { CamelCasePlugin, sql } from 'kysely'
+import { CamelCasePlugin, sql, type Kysely } from 'kysely'
 import mysql from 'mysql2'
 import pg from 'pg'
 import { test, type Test } from 'tap'
 import { nodeUrls } from '../lib/connect/database-url.js'
 import { Nodes } from '../lib/connect/nodes.js'
-import { MariadbConnection, type DriverConnection } from '../lib/connect/mariadb-connection.js'
+import { MariadbConnection, unprepare, type DriverConnection } from '../lib/connect/mariadb-connection.js'
 import { PostgresConnection } from '../lib/connect/postgres-connection.js'
+import { PreparedStatements } from '../lib/connect/prepared-statements.js'
 import { StatementNames } from '../lib/connect/statement-names.js'
 import restModels, { createTables, defineModel, foreignKey, text, type Model } from '../lib/index.js'
 import { openMariadb } from '../lib/mariadb.js'
 import { openPostgres } from '../lib/postgres.js'
 import { openSqlite } from '../lib/sqlite.js'
-import { readHandle } from '../lib/query/engine.js'
+import { readHandle, type Tables } from '../lib/query/engine.js'
 import { run } from '../lib/query/run.js'
 import { driverTimeout } from '../lib/connect/server-options.js'
 import { changeSchema } from '../lib/tables/schema-change.js'
@@ -150,7 +151,7 @@ for (const engine of engineNames) {
     t.same(row, { moment: '2024-03-10 02:30:00', day: '2024-03-10', small: 42, big: '9007199254740993' })
   })
 
-  test(`${engine}: a statement is prepared once for a connection, unless that is switched off`, async (t) => {
+  test(`${engine}: a statement that is asked for again is prepared once for a connection, unless that is switched off`, async (t) => {
     const at = await requireDatabase(t, engine)
     if (at === undefined) return
     const prepared = async (preparedStatements: boolean): Promise<number> => {
@@ -158,11 +159,31 @@ for (const engine of engineNames) {
       for (const value of [1, 2, 3]) t.match((await sql`select ${value} + 1 as answer`.execute(db)).rows, [{ answer: value + 1 }])
       const { rows: [row] } = await (engine === 'postgres'
         ? sql`select count(*) as count from pg_prepared_statements`
-        : sql`select variable_value as count from information_schema.session_status where variable_name = 'com_stmt_prepare'`).execute(db)
+        : sql`select sum(if(variable_name = 'com_stmt_prepare', variable_value, -variable_value)) as count from information_schema.session_status where variable_name in ('com_stmt_prepare', 'com_stmt_close')`).execute(db)
       return Number((row as { count: unknown }).count)
     }
     t.equal(await prepared(true), 1)
     t.equal(await prepared(false), 0)
+  })
+
+  test(`${engine}: statements that a connection has not used for long are closed on the server, also within a transaction`, async (t) => {
+    const at = await requireDatabase(t, engine)
+    if (at === undefined) return
+    const db = open(t, engine, at, { connections: 1 })
+    const ask = async (handle: Kysely<Tables>, number: number) => (await sql`select ${number} + ${sql.raw(String(number))} as answer`.execute(handle)).rows
+    const askTwice = async (handle: Kysely<Tables>, first: number, last: number) => {
+      for (let number = first; number <= last; number++) for (let time = 1; time <= 2; time++) t.match(await ask(handle, number), [{ answer: 2 * number }])
+    }
+    const kept = async () => Number((await sql<{ count: unknown }>`select ${engine === 'postgres'
+      ? sql`count(*) as count from pg_prepared_statements`
+      : sql`sum(if(variable_name = 'com_stmt_prepare', variable_value, -variable_value)) as count from information_schema.session_status where variable_name in ('com_stmt_prepare', 'com_stmt_close')`}`.execute(db)).rows[0]?.count)
+    await askTwice(db, 1, 100)
+    t.equal(await kept(), 100)
+    await db.transaction().execute(async (transaction) => { await askTwice(transaction, 101, 150) })
+    t.equal(await kept(), 100)
+    await askTwice(db, 1, 1)
+    await askTwice(db, 150, 150)
+    t.equal(await kept(), 100, 'one that was closed is prepared again, in place of another')
   })
 
   test(`${engine}: a statement that takes too long is given up, unless the server is to decide`, async (t) => {
@@ -255,15 +276,28 @@ test('D-64: of several nodes that of a connection is kept, until it is left or g
   await t.rejects(connect(), { message: 'b is down' })
 })
 
-test('what clients can make up is prepared to a limit', async (t) => {
-  const names = new StatementNames()
-  t.equal(names.nameOf('select 1', []), undefined)
-  const all = new Set(Array.from({ length: 600 }, (_, index) => names.nameOf(`select $1 + ${index}`, [1])))
-  t.equal(all.size, 501, '500 names, and none for the others')
-  const name = names.nameOf('select $1 + 0', [2])
+test('D-100: a statement is worth a name when it is asked for again, and is not heavy', async (t) => {
+  const secondName = (text: string, values: readonly unknown[]): string | undefined => {
+    const names = new StatementNames()
+    t.equal(names.nameOf(text, values), undefined)
+    return names.nameOf(text, values)
+  }
+  const name = secondName('select $1 + 0', [1])
   t.match(name, /^rest_models_[0-9a-f]{40}$/)
-  t.equal(new StatementNames().nameOf('select $1 + 0', [1]), name, 'the same in another process')
-  t.not(new StatementNames().nameOf('select $1 + 1', [1]), name)
+  t.equal(secondName('select $1 + 0', [2]), name, 'the same in another process')
+  t.not(secondName('select $1 + 1', [1]), name)
+  t.equal(secondName('select 1', []), undefined)
+  t.ok(secondName('select $140', Array(140).fill(1)))
+  t.equal(secondName('select $141', Array(141).fill(1)), undefined)
+  t.equal(secondName(`select $1${' '.repeat(17_000)}`, [1]), undefined)
+})
+
+test('D-100: names are not used up: whatever clients have made up before, an ordinary statement gets one', async (t) => {
+  const names = new StatementNames()
+  for (let number = 0; number < 5000; number++) for (let time = 1; time <= 2; time++) names.nameOf(`select $1 + ${number}`, [1])
+  t.equal(names.nameOf('select $1', [1]), undefined)
+  t.ok(names.nameOf('select $1', [1]))
+  t.equal(names.nameOf('select $1 + 0', [1]), undefined, 'what nobody has asked for since is forgotten')
 })
 
 test('D-64: of several hosts of PostgreSQL the one that accepts writes is found', async (t) => {
@@ -302,7 +336,7 @@ test('what is not SQL text is handed to the driver as it is, such as a cursor', 
   const cursor = { read: async () => [], close: async () => {} }
   const given: unknown[] = []
   const client = { query: (wanted: unknown) => { given.push(wanted); return wanted } } as pg.PoolClient
-  t.equal(new PostgresConnection(client, { timeout: 1000, names: undefined, release: () => {}, leave: () => {} }).query(cursor), cursor)
+  t.equal(new PostgresConnection(client, { timeout: 1000, prepared: undefined, release: () => {}, leave: () => {} }).query(cursor), cursor)
   t.same(given, [cursor])
 })
 
@@ -448,11 +482,11 @@ test('a handle with a schema of withSchema is refused, since its plugins are not
 
 /** A connection to MariaDB whose driver answers as told. */
 function fakeConnection (answer: (done: (error: object | null, result?: unknown) => void) => void) {
-  const calls = { closed: 0, released: 0, left: 0 }
+  const calls = { closed: 0, released: 0, left: 0, unprepared: 0 }
   const ask = (_command: unknown, done: Parameters<typeof answer>[0]): void => { answer(done) }
-  const driver = { query: ask, execute: ask, destroy: () => { calls.closed++ }, release: () => {}, stream: { destroy: () => {} } } as unknown as DriverConnection
+  const driver = { query: ask, execute: ask, destroy: () => { calls.closed++ }, release: () => {}, unprepare: () => { calls.unprepared++ }, stream: { destroy: () => {} } } as unknown as DriverConnection
   const options = { connections: 1, statementTimeout: 0, preparedStatements: true, writable: true, readonly: false }
-  return { connection: new MariadbConnection(driver, { options, release: () => { calls.released++ }, leave: () => { calls.left++ } }), calls }
+  return { connection: new MariadbConnection(driver, { options, prepared: new PreparedStatements(unprepare), release: () => { calls.released++ }, leave: () => { calls.left++ } }), calls }
 }
 
 test('a failure of MariaDB that the driver tells twice is told once, and its connection is closed', async (t) => {
@@ -461,7 +495,18 @@ test('a failure of MariaDB that the driver tells twice is told once, and its con
   const told: unknown[] = []
   connection.query('select ?', [1], (error) => { told.push(error) })
   connection.release()
-  t.same([told, calls], [[failure], { closed: 1, released: 1, left: 1 }])
+  t.same([told, calls], [[failure], { closed: 1, released: 1, left: 1, unprepared: 0 }])
+})
+
+test('a statement that MariaDB is asked for once is closed at once, and kept when it is asked for again', async (t) => {
+  const { connection, calls } = fakeConnection((done) => { done(null, []) })
+  const ask = (): void => { connection.query('select ?', [1], () => {}) }
+  ask()
+  const { unprepared } = calls
+  t.ok(unprepared > 0)
+  ask()
+  ask()
+  t.equal(calls.unprepared, unprepared)
 })
 
 test('a connection to MariaDB that cannot be made ready is closed, and not in use', async (t) => {

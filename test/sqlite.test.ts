@@ -271,24 +271,32 @@ test('SQLite plans without the value of a unique field, and with that of another
   t.match(rows.map(({ detail }) => detail).join(), 'active_users')
 })
 
-test('however many shapes clients choose, so many are kept compiled, and one that is kept is not compiled again', async (t) => {
+test('D-100: of the shapes that clients choose so many are kept compiled as 2 MiB hold, and one that is kept is not compiled again', async (t) => {
   const engine = await openEngine(openSqlite(':memory:'))
   t.teardown(async () => { await engine.db.destroy() })
   const { columns: [id] } = Note
   const base = { name: 'note', model: Note, columns: Note.columns, keys: Note.columns.map(({ key }) => key), statementTime: 1000, long: [1], pageBytes: 1000 }
-  const list = (count: number) => listStatement(engine, base, {
+  const list = (names: readonly string[], count = 1) => listStatement(engine, base, {
     joins: [],
-    conditions: [{ alias: 't0', column: id, operator: 'in', values: Array<number>(count).fill(1) }],
+    conditions: [{ alias: 't0', column: id, operator: 'in', values: Array.from({ length: count }, (_, index) => index) }, ...names.map((alias) => ({ alias, column: id, operator: 'gt' as const, values: [1] }))],
     ordering: [{ column: id, descending: false }],
     limit: 20,
     start: 0,
     after: undefined
   })
-  const first = list(1).query
-  t.equal(list(1).query, first)
-  for (let count = 2; count <= 700; count++) list(count)
-  t.equal(engine.shapes.size, 500)
-  t.not(list(1).query, first, 'the one that was not used for the longest time was let go')
+  const { queryId } = list([])
+  t.equal(list([]).queryId, queryId)
+  t.same(Object.keys(list([]).query), ['kind'], 'nothing but the text and the kind')
+  for (let number = 0; number < 5000; number++) list([`t${number}`])
+  t.ok(engine.shapes.size > 1000 && engine.shapes.calculatedSize <= 2 * 2 ** 20, `${engine.shapes.size} in ${engine.shapes.calculatedSize} bytes`)
+  t.not(list([]).queryId, queryId, 'the one that was not used for the longest time was let go')
+  const { size } = engine.shapes
+  const texts = new Set(Array.from({ length: 1000 }, (_, index) => list([], index + 1).sql))
+  t.equal(texts.size, 9, 'lists of values have the lengths of powers of two up to 128, or are one array')
+  t.same(list([], 3).parameters.slice(-6, -2), [0, 1, 2, 2])
+  t.ok(engine.shapes.size < size + 9)
+  const many = Array.from({ length: 200 }, (_, index) => `t${index}`)
+  t.not(list(many).queryId, list(many).queryId, 'one that is heavy is not kept')
 })
 
 /** An app whose database is a file or in memory, and a transaction of the deployer's that has created a note and is still open. */

@@ -4,13 +4,16 @@ import type { Socket } from 'node:net'
 import type { ArrayRows, Row } from '../query/engine.js'
 import { expectAnswer } from './deadline.js'
 import type { Answer, PooledConnection } from './pooled-road.js'
+import type { PreparedStatements } from './prepared-statements.js'
 import { connectTimeout, driverTimeout, type ServerOptions } from './server-options.js'
 
 /** A connection of the driver, with what its declarations leave out. */
-export type DriverConnection = PoolConnection & { readonly stream: Socket }
+export type DriverConnection = PoolConnection & { readonly stream: Socket, unprepare (statement: QueryOptions): unknown }
 
 interface ConnectionSetting {
   readonly options: Required<ServerOptions>
+  /** What the connections keep prepared; undefined if nothing is to be prepared. */
+  readonly prepared: PreparedStatements<DriverConnection> | undefined
   /** Called when the connection is not in use any more. */
   release (): void
   /** Called when the node of the connection turns out to be the wrong one. */
@@ -36,6 +39,12 @@ const situation = `select @@global.read_only = 0 as writes, (
   ) as shares from information_schema.schemata limit 1`
 /** A node of Galera then waits, before it reads, for what the others have committed: a user who was deactivated elsewhere is refused. */
 const readsAll = ', wsrep_sync_wait = @@global.wsrep_sync_wait | 1'
+
+/** Closes a statement on the server; the driver has one for each form of rows. */
+export function unprepare (connection: DriverConnection, _name: string | undefined, sql: string): void {
+  connection.unprepare({ sql })
+  connection.unprepare({ sql, rowsAsArray: true })
+}
 
 /** A pooled connection that is closed instead of being used again once it broke or its node turned out to be unfit. */
 export class MariadbConnection implements MysqlPoolConnection, PooledConnection {
@@ -92,7 +101,7 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
   }
 
   #send (statement: QueryOptions & { readonly values: readonly unknown[] }, callback: Callback): void {
-    const { statementTimeout, preparedStatements } = this.#setting.options
+    const { options: { statementTimeout }, prepared } = this.#setting
     const done = this.#within(driverTimeout(statementTimeout), (error, result) => {
       // Nobody else may get a connection whose transaction is still open.
       if (error !== null && statement.sql === rollback) this.#isSpent = true
@@ -100,12 +109,20 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
     })
     const ask = (): void => { this.#connection.query(statement, done) }
     try {
-      if (!preparedStatements || statement.values.length === 0) ask()
-      else this.#connection.execute(statement, (error, result) => error?.errno === tooManyPrepared ? ask() : done(error, result))
+      if (prepared === undefined || statement.values.length === 0) ask()
+      else this.#execute(statement, prepared.nameOf(this.#connection, statement.sql, statement.values), (error, result) => error?.errno === tooManyPrepared ? ask() : done(error, result))
     } catch (error) {
       // The driver refuses values such as undefined at once, and would never call back.
       done(error as QueryError, undefined)
     }
+  }
+
+  /** Prepared in any case, because the server takes values for other types in a text; what is not to be kept is closed at once. */
+  #execute (statement: QueryOptions & { readonly sql: string }, name: string | undefined, callback: (error: QueryError | null, result: unknown) => void): void {
+    this.#connection.execute(statement, (error, result) => {
+      if (name === undefined && error?.fatal !== true) unprepare(this.#connection, name, statement.sql)
+      callback(error, result)
+    })
   }
 
   async #ask (sql: string): Promise<unknown> {

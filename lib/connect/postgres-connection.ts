@@ -3,14 +3,14 @@ import pg from 'pg'
 import type { ArrayRows, Row } from '../query/engine.js'
 import { expectAnswer } from './deadline.js'
 import type { Answer, PooledConnection } from './pooled-road.js'
+import type { PreparedStatements } from './prepared-statements.js'
 import { connectTimeout, type ServerOptions } from './server-options.js'
-import type { StatementNames } from './statement-names.js'
 
 interface ConnectionSetting {
   /** Milliseconds after which a connection that gives no answer is ended. */
   readonly timeout: number
-  /** Names of prepared statements; undefined if nothing is to be prepared. */
-  readonly names: StatementNames | undefined
+  /** What the connections have prepared; undefined if nothing is to be prepared. */
+  readonly prepared: PreparedStatements<pg.PoolClient> | undefined
   /** Called when the connection is not in use any more. */
   release (): void
   /** Called when the node of the connection turns out to be the wrong one. */
@@ -32,6 +32,16 @@ const outgrown = new Set(['0A000', '26000', '42P05'])
 
 /** What ends a transaction that failed. */
 const rollback = 'rollback'
+
+/** The driver's connection, with what its declarations leave out: the texts of what it has prepared, by name. */
+type DriverConnection = pg.Connection & { readonly parsedStatements: Record<string, string> }
+
+/** Closes a prepared statement by a message ahead of those of the next one, so that nobody waits for it. */
+export function unprepare (client: pg.PoolClient, name: string): void {
+  const connection = client.connection as DriverConnection
+  connection.close({ type: 'S', name }, true)
+  delete connection.parsedStatements[name]
+}
 
 /** A pooled connection that is closed instead of being used again once it broke or its node turned out to be unfit. */
 export class PostgresConnection implements PostgresPoolClient, PooledConnection {
@@ -83,7 +93,7 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
   }
 
   #run<R> (text: string, values: readonly unknown[], form: { readonly rowMode?: 'array' } = {}): Promise<PostgresQueryResult<R>> {
-    const name = this.#setting.names?.nameOf(text, values)
+    const name = this.#setting.prepared?.nameOf(this.#client, text, values)
     return this.#ask({ text, values: [...values], ...form, ...(name !== undefined && { name }) }, this.#setting.timeout)
   }
 

@@ -88,7 +88,18 @@ export interface Engine extends Handle {
   readonly hasDeadline: boolean
 }
 
-const maxShapes = 500
+/** About as many bytes are kept of shapes, and of one shape. */
+const maxShapesSize = 2 * 2 ** 20
+const maxShapeSize = 10 * 2 ** 10
+
+/** What a shape takes, beside what any does, is its name, its text and its parameters. */
+function sizeOfShape ({ sql, parameters }: CompiledQuery, shape: string): number {
+  return 500 + shape.length + sql.length + 32 * parameters.length
+}
+
+function keepShapes (): Engine['shapes'] {
+  return new LRUCache({ maxSize: maxShapesSize, maxEntrySize: maxShapeSize, sizeCalculation: sizeOfShape })
+}
 
 /** SQL function of openSqlite: throws when `performance.now()` has passed its first argument. */
 export const deadlineFunction = 'rest_models_before'
@@ -108,7 +119,7 @@ export async function openEngine (handle: AnyKysely, role: Role = 'writer'): Pro
     if (answer !== 1) throw new errors.UnsupportedDatabase(remedy)
   }
   const hasDeadline = dialect.hasFunction !== undefined && Number(await ask(db, dialect.hasFunction(deadlineFunction))) > 0
-  return Object.freeze({ ...given, dialect, hasDeadline, shapes: new LRUCache<string, CompiledQuery>({ max: maxShapes }) })
+  return Object.freeze({ ...given, dialect, hasDeadline, shapes: keepShapes() })
 }
 
 /** The handle with tables by name, without the host's Kysely plugins, which would rename columns, its dialect and its connection. */

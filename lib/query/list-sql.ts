@@ -43,13 +43,20 @@ export interface OpenPlan extends Pick<ListPlan, 'joins' | 'ordering'> {
   readonly leadsOn: boolean
 }
 
-type OpenCondition = Omit<PlannedCondition, 'values'> & { readonly values: readonly Parameter[] }
+type OpenCondition = Omit<PlannedCondition, 'values'> & { readonly values: readonly Parameter[], readonly isArray?: boolean }
 
 /** The SQL of a list. Names come from the models, values are parameters. */
 export function compileList (engine: Engine, base: ListBase, plan: OpenPlan): CompiledQuery {
   if (plan.bounds.length === 0) return selectRows(engine, base, plan, everyRow).offset(sql<number>`${plan.skipped}`).compile()
-  const [way = everyRow, ...others] = waysAfter(plan.bounds, engine.dialect)
+  const [way = everyRow, ...others] = waysAfter(plan.bounds, engine.dialect, isHeavy(plan))
   return others.length === 0 ? selectRows(engine, base, plan, way).compile() : selectFirst(engine, base, plan, [way, ...others])
+}
+
+/** More values of conditions are not repeated for each way after a cursor. */
+const maxRepeated = 64
+
+function isHeavy ({ conditions }: OpenPlan): boolean {
+  return conditions.reduce((count, { values }) => count + values.length, 0) > maxRepeated
 }
 
 const everyRow: Way = { conditions: [], fixed: 0 }

@@ -1,4 +1,5 @@
 import type { CompiledQuery } from 'kysely'
+import { valueKindOf, type Column } from '../model/column.js'
 import type { ListPlan, PlannedCondition, PlannedOrder } from '../plan/list-plan.js'
 import { operators } from '../vocabulary/operators.js'
 import { Slot, type Stored } from '../vocabulary/storage.js'
@@ -24,10 +25,40 @@ function firstReach (base: ListBase, { limit }: ListPlan): Reach {
 }
 
 /** The statement of a list: compiled once for each shape, filled with the values of the request. */
-export function listStatement (engine: Engine, base: ListBase, plan: ListPlan & { readonly reach?: Reach }): CompiledQuery {
+export function listStatement (engine: Engine, base: ListBase, given: ListPlan & { readonly reach?: Reach }): CompiledQuery {
+  const plan = { ...given, conditions: given.conditions.map((condition) => withFewShapes(condition, engine)) }
   const { query, queryId, sql, parameters } = compileOnce(engine, shapeOf(engine, base, plan), () => compileList(engine, base, openPlan(plan)))
   const values = valuesOf(plan, plan.reach ?? firstReach(base, plan))
   return { query, queryId, sql, parameters: parameters.map((parameter) => parameter instanceof Slot ? values[parameter.position] : parameter) }
+}
+
+/** A condition as it is filled: with an array, its only value is a JSON array of all values. */
+interface FilledCondition extends PlannedCondition {
+  readonly isArray?: boolean
+}
+
+type FilledPlan = ListPlan & { readonly conditions: readonly FilledCondition[] }
+
+/** Longer lists become an array, or are not kept, so that their shapes need not be few. */
+const maxPadded = 128
+
+/** An `in` list with its last value repeated up to a power of two, so that lists have few shapes; one that is long as an array where the engine has that. */
+function withFewShapes (condition: PlannedCondition, { dialect }: Engine): FilledCondition {
+  const { column, operator, values } = condition
+  const [last] = values.slice(-1)
+  if (operators[operator].syntax !== 'list' || last === undefined) return condition
+  if (values.length > maxPadded) return dialect.listed !== undefined && isListed(column) ? { ...condition, values: [toArray(values)], isArray: true } : condition
+  const length = 2 ** Math.ceil(Math.log2(values.length))
+  return { ...condition, values: [...values, ...Array<Stored>(length - values.length).fill(last)] }
+}
+
+/** JSON has no more than texts and integers without a loss, and other kinds may be compared in ways of their own. */
+function isListed (column: Column): boolean {
+  return ['key', 'text', 'integer', 'bigint', 'uuid'].includes(valueKindOf(column).storage)
+}
+
+function toArray (values: readonly Stored[]): string {
+  return `[${values.map((value) => typeof value === 'bigint' ? String(value) : JSON.stringify(value)).join()}]`
 }
 
 /** What a plan is filled with, in the order of its slots. */
@@ -39,7 +70,7 @@ function valuesOf ({ conditions, start, after }: ListPlan, { deadline, most, lon
 }
 
 /** A plan with slots in place of its values. */
-function openPlan ({ joins, conditions, ordering, after }: ListPlan): OpenPlan {
+function openPlan ({ joins, conditions, ordering, after }: FilledPlan): OpenPlan {
   let position = 0
   const nextSlot = (): Slot => new Slot(position++)
   return {
@@ -62,12 +93,12 @@ function openPlan ({ joins, conditions, ordering, after }: ListPlan): OpenPlan {
 }
 
 /** All that the SQL of a list depends on; no name in it has a space. */
-function shapeOf ({ dialect }: Engine, { name }: ListBase, { joins, conditions, ordering, after }: ListPlan): string {
+function shapeOf ({ dialect }: Engine, { name }: ListBase, { joins, conditions, ordering, after }: FilledPlan): string {
   let shape = `list ${name} ${dialect.seeksByCollation}`
   for (const { from, column } of joins) shape += ` ${from}.${column.key}`
   for (const condition of conditions) {
-    const { alias, column, operator, values } = condition
-    shape += ` ${alias}.${column.key} ${operator} ${isConstant(condition) ? values.join() : values.length}`
+    const { alias, column, operator, values, isArray = false } = condition
+    shape += ` ${alias}.${column.key} ${operator} ${isConstant(condition) ? values.join() : isArray ? 'array' : values.length}`
   }
   for (const { column, descending } of ordering) shape += ` ${column.key} ${descending}`
   if (after !== undefined) shape += ` after ${after.map((value) => value === null).join()}`

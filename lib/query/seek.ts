@@ -31,9 +31,10 @@ const maxSteps = 3
  * engines sort all rows.
  *
  * @param bounds  of the columns in their order; the last one is the primary key
+ * @param isHeavy  whether the conditions that each way repeats are too many for more than one way
  */
-export function waysAfter (bounds: readonly Bound[], dialect: Dialect): readonly Way[] {
-  const steps = Math.min(bounds.length - 1, maxSteps)
+export function waysAfter (bounds: readonly Bound[], dialect: Dialect, isHeavy: boolean): readonly Way[] {
+  const steps = isHeavy ? 0 : Math.min(bounds.length - 1, maxSteps)
   const equals = bounds.slice(0, steps).map((bound) => isEqual(bound, dialect))
   const ways = bounds.slice(0, steps).flatMap((bound, index) => laterBy(bound, dialect).map(({ condition, isNull }) =>
     ({ conditions: [...equals.slice(0, index), condition], fixed: isNull ? index + 1 : index })))

@@ -1,4 +1,4 @@
-import { sql, type CompiledQuery, type RawBuilder, type SqlBool } from 'kysely'
+import { sql, type CompiledQuery, type RawBuilder, type SelectQueryNode, type SqlBool, type UpdateQueryNode } from 'kysely'
 import type { Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { Parameter, Stored } from '../vocabulary/storage.js'
@@ -85,11 +85,19 @@ export function withParameters ({ query, queryId, sql }: CompiledQuery): Stateme
   return (...parameters) => ({ query, queryId, sql, parameters })
 }
 
-/** The statement of a shape that clients choose, compiled when it is first asked for. */
+/** The statement of a shape that clients choose, a select or an update, compiled when it is first asked for. */
 export function compileOnce ({ shapes }: Engine, shape: string, compile: () => CompiledQuery): CompiledQuery {
   const known = shapes.get(shape)
   if (known !== undefined) return known
-  const compiled = compile()
+  const compiled = withoutTree(compile())
   shapes.set(shape, compiled)
   return compiled
+}
+
+const selectNode: SelectQueryNode = Object.freeze({ kind: 'SelectQueryNode' })
+const updateNode: UpdateQueryNode = Object.freeze({ kind: 'UpdateQueryNode' })
+
+/** A statement whose tree tells its kind alone, which is all that is asked of it: a whole tree takes many times as much as the text. */
+function withoutTree ({ query, queryId, sql, parameters }: CompiledQuery): CompiledQuery {
+  return { query: query.kind === 'SelectQueryNode' ? selectNode : updateNode, queryId, sql, parameters }
 }

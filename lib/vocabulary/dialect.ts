@@ -46,6 +46,8 @@ export interface Dialect {
   readonly nullsFirst: { readonly ascending: RawBuilder<unknown>, readonly descending: RawBuilder<unknown> }
   /** What a unique column is equal to. */
   identifying (value: Expression<unknown>): RawBuilder<unknown>
+  /** The values of a JSON array of texts and integers, as what stands behind `in`, if columns compare with them as with parameters. */
+  listed? (array: Parameter): RawBuilder<unknown>
   /** How many rows are wanted. */
   limit (count: Parameter): RawBuilder<number>
   /** The count of characters (Unicode code points) of a text column. */

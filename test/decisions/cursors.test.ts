@@ -124,6 +124,20 @@ test('D-68: the same under filters, through joins and of any operator', async (t
   }
 })
 
+test('D-101: with more than 64 values in its filters a list goes on as well, and does not repeat them', async (t) => {
+  const app = await build(t, things(80))
+  const ids = (count: number): string => Array.from({ length: count }, (_, index) => index + 1).join()
+  for (const ordering of ['at', '-seen,title', '-nick,user']) {
+    for (const [count, isRepeated] of [[64, true], [70, false]] as const) {
+      const query = `id__in=${ids(count)}&ordering=${ordering}`
+      const whole = valuesOf(await app.get(`/api/thing/?limit=100&${query}`), 'id')
+      t.equal(whole.length, count)
+      t.same((await walk(app, `/api/thing/?limit=30&after=&${query}`)).ids, whole, query)
+      t.equal(app.statements.at(-1)?.sql.includes(' union all '), isRepeated, `${count} values by ${ordering}`)
+    }
+  }
+})
+
 test('D-68: records that come and go in between neither repeat nor hide others', async (t) => {
   for (const ordering of ['id', 'at', '-at,title', 'nick', '-count']) {
     const { db, get } = await build(t, things(40))

@@ -195,6 +195,24 @@ test('several filters select what matches all of them, whichever foreign keys th
   }))
 })
 
+test('D-100: an in list of any length, of every kind of field, selects what an array would', async (t) => {
+  const app = await buildApp(t, { models: worldModels, register: registerWorld, options: { limits: { inItems: 300, queryLength: 65_536 } } })
+  for (const kind of modelledKinds.filter((name) => name !== 'json')) {
+    const { few, texts } = kindModel(kind)
+    const near = [...few, null].map((value, index) => ({ id: index + 1, [kind]: value }))
+    await fill(app.db, [near, [{ id: 1 }], [{ id: 1 }], [{ id: 1 }]])
+    const wanted = few.filter((_value, index) => index % 2 === 0)
+    for (const count of [1, 2, 3, 60, 128, 129, 300]) {
+      const values = Array.from({ length: count }, (_, index) => wanted[index % wanted.length] as Json)
+      const reply = await app.get(`/api/near/?limit=100&${queryString([[`${kind}__in`, values.map((value) => `"${texts(value)[0]?.replaceAll('"', '""')}"`).join()]])}`)
+      assert.equal(reply.statusCode, 200, reply.body)
+      const ids = near.filter((record) => values.includes(record[kind] as Json)).map(({ id }) => id)
+      assert.deepEqual(reply.json().objects.map(({ id }: WorldRecord) => id), ids, `${kind}, ${count} values`)
+    }
+    t.pass(kind)
+  }
+})
+
 /** Text that is not of the kind, or that an engine would read as another value. */
 const misfits: Readonly<Record<ModelledKind | 'id' | 'link', readonly string[]>> = {
   text: ['a\0', '\0'],

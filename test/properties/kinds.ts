@@ -24,12 +24,13 @@ const byBytes = (left: Json, right: Json): number => Buffer.compare(Buffer.from(
 export const anyText = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 12 }),
   fc.string({ unit: 'grapheme', maxLength: 12 }),
-  fc.string({ unit: fc.constantFrom(...'%_\\[]*?^-\'"`,;:() aA/+&=#\u0001\t\r\n\u007fß\ufeff\u{1f600}'), maxLength: 12 })
+  fc.string({ unit: fc.constantFrom(...'%_\\[]*?^-\'"`,;:() aA/+&=#\u0001\t\r\n\u007fß\ufeff\ufffd\ufffe\uffff\u{1f600}'), maxLength: 12 })
 ).map((text) => text.replaceAll('\0', ''))
 
 export const texts = [
   '', ' ', 'a', 'A', 'ab', 'aB', 'a ', ' a', '%', 'a%', '_', 'a_', '\\', '\\\\', 'a\\%', '"', '""', '"a"', 'a,b', ',', "it's", "''", '*', 'a*', '?', '[a]', '[', ']', '^',
-  'é', 'É', 'null', 'none', 'true', '1', '01', '1.0', '\n', 'a\nb', '\u{1f600}', '\ufffd', '\ue000'
+  'é', 'É', 'null', 'none', 'true', '1', '01', '1.0', '\n', 'a\nb', '\u{1f600}', '\ue000',
+  '\ufffd', '\ufffe', '\uffff', 'a\ufffd', 'a\ufffe', 'A\uffff', '\u{10ffff}'
 ]
 
 const dates = ['1000-01-01', '1999-12-31', '2000-02-29', '2000-03-01', '9999-12-31']

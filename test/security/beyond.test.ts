@@ -10,6 +10,7 @@ import restModels, { defineModel, foreignKey, integer, json, text, userAuth, typ
 import { checkCompiler } from '../../schemas/check.js'
 import { valueSchema } from '../../schemas/shapes.js'
 import { engine, openDatabase, skipKeys } from '../database.js'
+import { measureShapes, toLine } from '../endurance/shapes-by-weight.js'
 import { Message, siteModels, User } from '../helper.js'
 import { attack } from './security-helper.js'
 
@@ -430,4 +431,12 @@ test('X-24: no value that an engine refuses is in the log, however much of an er
   }
   t.ok(errors.length > 8, `${errors.length} errors were logged`)
   t.match(lines.join(), engine === 'mariadb' ? /1406|Data too long for column/ : /small_number|is_plain/, 'the rule that refuses is named')
+})
+
+test('X-10: lists of ever new shapes take memory neither here nor on the server, and end no process', async (t) => {
+  const report = await measureShapes(t, { engine, folder: t.testdir(), shapes: 300, times: 2 })
+  t.same(Object.keys(report.statuses), ['200'])
+  t.ok(report.process < 25, `process: ${toLine(report)}`)
+  t.ok(report.peak < 60, `at most: ${toLine(report)}`)
+  t.ok(report.server < 40, `server: ${toLine(report)}`)
 })
