@@ -25,7 +25,7 @@ test('MariaDB: a change whose commit may have happened is not made again, whatev
   const driver = { query: answer, execute: answer, destroy: () => { sent.push('closed') }, release: () => {}, stream: { destroy: () => {} } } as unknown as DriverConnection
   const options = { connections: 1, statementTimeout: 0, preparedStatements: true, writable: true, readonly: false }
   const pool = {
-    getConnection: (callback: (error: unknown, connection: MariadbConnection) => void) => { callback(null, new MariadbConnection(driver, { options, release: () => {}, leave: () => { left++ } })) },
+    getConnection: (callback: (error: unknown, connection: MariadbConnection) => void) => { callback(null, new MariadbConnection({ raw: driver, release: () => {}, abandon: () => {} }, { options, leave: () => { left++ } })) },
     end: (callback: (error: unknown) => void) => { callback(null) }
   }
   const db = new Kysely<Tables>({ dialect: new MariadbDialect({ pool }) })
