@@ -302,7 +302,7 @@ for (const engine of engineNames) {
     const nap = engine === 'postgres' ? sql`select pg_sleep(0.3)` : sql`select sleep(0.3)`
     const name = new URL(at).pathname.slice(1)
     const kill = engine === 'postgres'
-      ? "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"
+      ? 'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()'
       : `select concat('kill ', id) as kill_it from information_schema.processlist where db = '${name}' and id <> connection_id()`
     for (let round = 0; round < 3; round++) {
       const asked = Array.from({ length: 40 }, async () => { await run(readHandle(db), nap.compile(db)) })

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Duplex } from 'node:stream'
 
 /** Milliseconds between two questions to the server. */
@@ -23,7 +22,7 @@ export class AbandonedConnections {
   /** @param id  by which the server knows the connection */
   add (socket: Duplex, id: number): void {
     this.#ids.set(socket, id)
-    if (!this.#isWatching) void this.#watch()
+    if (!this.#isWatching) this.#watch()
   }
 
   has (socket: Duplex): boolean {
@@ -34,13 +33,11 @@ export class AbandonedConnections {
     this.#ids.delete(socket)
   }
 
-  async #watch (): Promise<void> {
-    this.#isWatching = true
-    while (this.#ids.size > 0) {
-      await sleep(askIntervalMs, undefined, { ref: false })
-      await this.#closeIdle()
-    }
-    this.#isWatching = false
+  /** Asks again and again as long as there is one; it never fails. */
+  #watch (): void {
+    this.#isWatching = this.#ids.size > 0
+    if (!this.#isWatching) return
+    setTimeout(() => { this.#closeIdle().finally(() => { this.#watch() }) }, askIntervalMs).unref()
   }
 
   async #closeIdle (): Promise<void> {

@@ -25,7 +25,10 @@ export async function openWay (t: Test, to: string): Promise<Way> {
     state.open++
     sockets.add(near)
     near.on('error', () => {}).on('close', () => { state.open-- })
-    if (state.isFrozen) return void near.pause()
+    if (state.isFrozen) {
+      near.pause()
+      return
+    }
     const far = connect(Number(target.port), target.hostname)
     sockets.add(far)
     far.on('error', () => {}).on('close', () => { near.destroy() })
