@@ -1,7 +1,7 @@
 import { MysqlAdapter, MysqlDialect, type Kysely, type MysqlPool } from 'kysely'
 import { createPool, type ConnectionOptions, type Pool } from 'mysql2'
 import { nodeUrls } from './connect/database-url.js'
-import { MariadbConnection, type DriverConnection } from './connect/mariadb-connection.js'
+import { MariadbConnection, type ConnectionSetting, type DriverConnection } from './connect/mariadb-connection.js'
 import { busyOn, probeMariadb } from './connect/mariadb-probe.js'
 import { NodeConnections, type Purpose } from './connect/node-connections.js'
 import { Nodes } from './connect/nodes.js'
@@ -61,7 +61,8 @@ class NodePool implements MysqlPool {
   #closed: Promise<unknown> | undefined
 
   constructor ([first, ...others]: readonly [string, ...string[]], options: Required<ServerOptions>) {
-    const open = (url: string): MariadbNode => new MariadbNode(url, options)
+    const leave = (node: MariadbNode): void => { this.#nodes.leave(node) }
+    const open = (url: string): MariadbNode => new MariadbNode(url, options, leave)
     this.#nodes = new Nodes([open(first), ...others.map(open)], {
       check: async (node) => { await node.check() },
       isFull: (error) => tooManyConnections.has(Number((error as { readonly errno?: unknown }).errno)),
@@ -84,7 +85,7 @@ class NodePool implements MysqlPool {
   }
 
   connect (purpose: Purpose): Promise<MariadbConnection> {
-    return this.#nodes.connect(async (node) => await node.connect(purpose, () => { this.#nodes.leave(node) }))
+    return this.#nodes.connect((node) => node.connect(purpose))
   }
 }
 
@@ -92,18 +93,20 @@ class NodePool implements MysqlPool {
 class MariadbNode {
   readonly name: string
   readonly #config: ConnectionOptions
-  readonly #options: Required<ServerOptions>
+  readonly #setting: ConnectionSetting
   readonly #pool: Pool
   readonly #connections: NodeConnections<DriverConnection>
   readonly #ready = new WeakSet<DriverConnection>()
 
-  constructor (uri: string, options: Required<ServerOptions>) {
+  /** @param leave  called when the node turns out to be the wrong one */
+  constructor (uri: string, options: Required<ServerOptions>, leave: (node: MariadbNode) => void) {
     this.name = new URL(uri).host
     this.#config = { uri, ...driverOptions }
-    this.#options = options
+    this.#setting = { options, leave: () => { leave(this) } }
     this.#pool = createPool({ ...this.#config, connectionLimit: options.connections, maxPreparedStatements })
     this.#connections = new NodeConnections({
       options,
+      take: () => take(this.#pool),
       socketOf: ({ stream }) => stream,
       idOf: ({ threadId }) => threadId,
       askBusy: async (ids) => await busyOn(this.#config, ids)
@@ -111,17 +114,18 @@ class MariadbNode {
     this.#pool.on('connection', (connection) => { this.#connections.opened(connection as DriverConnection) })
   }
 
-  async connect (purpose: Purpose, leave: () => void): Promise<MariadbConnection> {
-    const lease = await this.#connections.take(purpose, async () => await take(this.#pool))
-    const connection = new MariadbConnection(lease, { options: this.#options, leave })
-    if (!this.#ready.has(lease.raw)) await connection.makeReady()
+  async connect (purpose: Purpose): Promise<MariadbConnection> {
+    const lease = await this.#connections.take(purpose)
+    const connection = new MariadbConnection(lease, this.#setting)
+    if (this.#ready.has(lease.raw)) return connection
+    await connection.makeReady()
     this.#ready.add(lease.raw)
     return connection
   }
 
   /** @throws why the server will not do */
   async check (): Promise<void> {
-    await probeMariadb(this.#config, this.#options)
+    await probeMariadb(this.#config, this.#setting.options)
   }
 
   async close (): Promise<void> {

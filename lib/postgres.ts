@@ -4,7 +4,7 @@ import { nodeUrls } from './connect/database-url.js'
 import { NodeConnections, type Purpose } from './connect/node-connections.js'
 import { Nodes } from './connect/nodes.js'
 import { PooledRoad } from './connect/pooled-road.js'
-import { isStandby, PostgresConnection, type DriverClient } from './connect/postgres-connection.js'
+import { isStandby, PostgresConnection, type ConnectionSetting, type DriverClient } from './connect/postgres-connection.js'
 import { probePostgres } from './connect/postgres-probe.js'
 import { columnTypes } from './connect/postgres-types.js'
 import { checkMaxLag, checkServerOptions, connectTimeout, driverTimeout, type ServerOptions } from './connect/server-options.js'
@@ -43,8 +43,9 @@ class NodePool implements PostgresPool {
   #ended: Promise<unknown> | undefined
 
   constructor ([first, ...others]: readonly [string, ...string[]], options: CheckedOptions) {
-    const setting = { options, names: options.preparedStatements ? new StatementNames() : undefined }
-    const open = (url: string): PostgresNode => new PostgresNode(url, setting)
+    const names = options.preparedStatements ? new StatementNames() : undefined
+    const leave = (node: PostgresNode): void => { this.#nodes.leave(node) }
+    const open = (url: string): PostgresNode => new PostgresNode(url, { options, names, leave })
     this.#nodes = new Nodes([open(first), ...others.map(open)], {
       check: async (node) => { await node.check() },
       isFull: (error) => error instanceof pg.DatabaseError && error.code === tooManyConnections,
@@ -53,7 +54,7 @@ class NodePool implements PostgresPool {
   }
 
   connect (purpose: Purpose = 'write'): Promise<PostgresConnection> {
-    return this.#nodes.connect(async (node) => await node.connect(purpose, () => { this.#nodes.leave(node) }))
+    return this.#nodes.connect((node) => node.connect(purpose))
   }
 
   /** Once: Kysely's driver ends it, or what closes the database if that was never used. */
@@ -66,25 +67,29 @@ class NodePool implements PostgresPool {
 interface NodeSetting {
   readonly options: CheckedOptions
   readonly names: StatementNames | undefined
+  /** Called when a node turns out to be the wrong one. */
+  leave (node: PostgresNode): void
 }
 
 /** One server and the pool of connections to it. */
 class PostgresNode {
   readonly name: string
   readonly #config: pg.ClientConfig
-  readonly #setting: NodeSetting
+  readonly #options: CheckedOptions
+  readonly #setting: ConnectionSetting
   readonly #pool: pg.Pool
   readonly #connections: NodeConnections<DriverClient>
   readonly #ready = new WeakSet<DriverClient>()
 
-  constructor (url: string, setting: NodeSetting) {
-    const { options } = setting
+  constructor (url: string, { options, names, leave }: NodeSetting) {
     this.name = new URL(url).host
-    this.#setting = setting
+    this.#options = options
+    this.#setting = { names, timeout: driverTimeout(options.statementTimeout), leave: () => { leave(this) } }
     this.#config = configOf(url, options)
     this.#pool = openPool(this.#config, options)
     this.#connections = new NodeConnections({
       options,
+      take: () => this.#pool.connect() as Promise<DriverClient>,
       socketOf: (client) => client.connection.stream,
       idOf: (client) => client.processID,
       askBusy: async (ids) => new Set((await probePostgres(this.#config, ids)).busy)
@@ -92,19 +97,19 @@ class PostgresNode {
     this.#pool.on('connect', (client) => { this.#connections.opened(client as DriverClient) })
   }
 
-  async connect (purpose: Purpose, leave: () => void): Promise<PostgresConnection> {
-    const lease = await this.#connections.take(purpose, async () => await this.#pool.connect() as DriverClient)
-    const { options, names } = this.#setting
-    const connection = new PostgresConnection(lease, { names, timeout: driverTimeout(options.statementTimeout), leave })
+  async connect (purpose: Purpose): Promise<PostgresConnection> {
+    const lease = await this.#connections.take(purpose)
+    const connection = new PostgresConnection(lease, this.#setting)
     // A standby that is promoted keeps its connections, a primary that fails does not.
-    if (!this.#ready.has(lease.raw)) await connection.makeReady(options)
+    if (this.#ready.has(lease.raw)) return connection
+    await connection.makeReady(this.#options)
     this.#ready.add(lease.raw)
     return connection
   }
 
   /** @throws why the server will not do */
   async check (): Promise<void> {
-    const { writable, maxLag } = this.#setting.options
+    const { writable, maxLag } = this.#options
     const { standby, lag } = await probePostgres(this.#config)
     if (writable && standby) throw isStandby()
     if (maxLag === undefined || (lag !== null && lag <= maxLag)) return

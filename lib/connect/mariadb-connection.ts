@@ -10,7 +10,7 @@ import { connectTimeout, driverTimeout, type ServerOptions } from './server-opti
 /** A connection of the driver, with what its declarations leave out. */
 export type DriverConnection = PoolConnection & { readonly stream: Socket }
 
-interface ConnectionSetting {
+export interface ConnectionSetting {
   readonly options: Required<ServerOptions>
   /** Called when the node of the connection turns out to be the wrong one. */
   leave (): void

@@ -18,6 +18,8 @@ export interface Lease<Raw> {
 
 interface Driver<Raw> {
   readonly options: Required<Pick<ServerOptions, 'connections' | 'readonly' | 'statementTimeout'>>
+  /** Takes a connection from the pool. */
+  take (): Promise<Raw>
   socketOf (raw: Raw): Duplex
   /** By which the server knows a connection. */
   idOf (raw: Raw): number
@@ -49,15 +51,15 @@ export class NodeConnections<Raw extends object> {
   }
 
   /**
-   * Takes a connection from the pool; writes that wait for a standby or a lock leave some for reads.
+   * A connection of the pool; writes that wait for a standby or a lock leave some for reads.
    *
    * @throws NoneIsFree if all are in use; else what the driver threw
    */
-  async take (purpose: Purpose, takeRaw: () => Promise<Raw>): Promise<Lease<Raw>> {
+  async take (purpose: Purpose): Promise<Lease<Raw>> {
     const isWrite = purpose === 'write'
-    if (isWrite) await this.#writes.acquire()
+    if (isWrite && !this.#writes.tryAcquire()) await this.#writes.acquire()
     try {
-      return this.#lease(await takeRaw(), isWrite)
+      return this.#lease(await this.#driver.take(), isWrite)
     } catch (error) {
       if (isWrite) this.#writes.release()
       throw this.#inUse.size >= this.#driver.options.connections ? new NoneIsFree('No connection has become free', { cause: error }) : error

@@ -25,27 +25,33 @@ export class PooledRoad implements DirectRoad {
   }
 
   execute (query: CompiledQuery, reached: () => void): Promise<Outcome> {
-    return this.#ask(query.query.kind === 'SelectQueryNode' ? 'read' : 'write', async (connection) => {
-      reached()
-      return outcomeOf(await connection.askObjects(query))
-    })
+    const purpose = query.query.kind === 'SelectQueryNode' ? 'read' : 'write'
+    return this.#ask({ purpose, reached }, (connection) => connection.askObjects(query), outcomeOf)
   }
 
   readArrays (query: CompiledQuery, reached: () => void): Promise<ArrayRows> {
-    return this.#ask('read', async (connection) => {
-      reached()
-      return rowsOf(await connection.askArrays(query))
-    })
+    return this.#ask({ purpose: 'read', reached }, (connection) => connection.askArrays(query), rowsOf)
   }
 
-  async #ask<Result> (purpose: Purpose, ask: (connection: PooledConnection) => Promise<Result>): Promise<Result> {
+  async #ask<Row, Result> (
+    { purpose, reached }: Asked,
+    ask: (connection: PooledConnection) => Promise<Answer<Row>>,
+    resultOf: (answer: Answer<Row>) => Result
+  ): Promise<Result> {
     const connection = await this.#connect(purpose)
+    reached()
     try {
-      return await ask(connection)
+      return resultOf(await ask(connection))
     } finally {
       connection.release()
     }
   }
+}
+
+interface Asked {
+  readonly purpose: Purpose
+  /** Called when there is a connection. */
+  readonly reached: () => void
 }
 
 function outcomeOf ({ rows: [row], rowCount: changed }: Answer<Row>): Outcome {

@@ -10,7 +10,7 @@ import type { StatementNames } from './statement-names.js'
 /** A connection of the driver, with what its declarations leave out. */
 export type DriverClient = pg.PoolClient & { readonly processID: number }
 
-interface ConnectionSetting {
+export interface ConnectionSetting {
   /** Milliseconds after which a connection that gives no answer is ended. */
   readonly timeout: number
   /** Names of prepared statements; undefined if nothing is to be prepared. */

@@ -10,12 +10,16 @@ export class Semaphore {
     this.#free = permits
   }
 
+  /** Whether it let somebody in at once, without a promise. */
+  tryAcquire (): boolean {
+    if (this.#free === 0) return false
+    this.#free--
+    return true
+  }
+
   /** @throws NoneIsFree */
   async acquire (): Promise<void> {
-    if (this.#free > 0) {
-      this.#free--
-      return
-    }
+    if (this.tryAcquire()) return
     await new Promise<void>((resolve, reject) => {
       const enter = (): void => {
         clearTimeout(timer)
