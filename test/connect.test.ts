@@ -305,11 +305,11 @@ for (const engine of engineNames) {
       ? 'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()'
       : `select concat('kill ', id) as kill_it from information_schema.processlist where db = '${name}' and id <> connection_id()`
     for (let round = 0; round < 3; round++) {
-      const asked = Array.from({ length: 40 }, async () => { await run(readHandle(db), nap.compile(db)) })
+      const asked = Array.from({ length: 40 }, async () => { try { await run(readHandle(db), nap.compile(db)) } catch { /* it was cut too often */ } })
       await seconds(0.2)
       const killed = await runSql(at, kill)
       if (engine === 'mariadb') for (const { kill_it: statement } of killed) await runSql(at, String(statement)).catch(() => {})
-      await Promise.allSettled(asked)
+      await Promise.all(asked)
       await t.resolves(sql`select 1`.execute(db))
     }
     t.ok(connections <= 3, `${connections} connections to the host that is dead`)

@@ -28,7 +28,7 @@ function openReader (t: Test, nodes: readonly PrivateServer[], options: { readon
   return db
 }
 
-test('D-127: PostgreSQL, standbys to read from', async (t) => {
+test('R-39: PostgreSQL, standbys to read from', async (t) => {
   if (lacks(t, 'postgresCluster')) return
   const cluster = await startPostgresCluster()
   t.teardown(cluster.stop)

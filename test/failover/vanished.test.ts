@@ -39,7 +39,7 @@ async function listUntilFull (t: Test, address: string): Promise<void> {
 for (const engine of ['postgres', 'mariadb'] as const) {
   const nap = engine === 'postgres' ? sql`select pg_sleep(0.2)` : sql`select sleep(0.2)`
 
-  test(`R-39: ${engine}: an app whose server has vanished ends within seconds when it is closed`, { buffered: true }, async (t) => {
+  test(`R-38: ${engine}: an app whose server has vanished ends within seconds when it is closed`, { buffered: true }, async (t) => {
     const direct = await requireDatabase(t, engine)
     if (direct === undefined) return
     await seed(direct)
@@ -52,7 +52,7 @@ for (const engine of ['postgres', 'mariadb'] as const) {
     t.ok(took < 5000, `it ended after ${Math.round(took)} ms`)
   })
 
-  test(`R-39: ${engine}: an app ends within seconds also after another host has taken over from one that vanished`, { buffered: true }, async (t) => {
+  test(`R-38: ${engine}: an app ends within seconds also after another host has taken over from one that vanished`, { buffered: true }, async (t) => {
     const direct = await requireDatabase(t, engine)
     if (direct === undefined) return
     await seed(direct)
@@ -68,7 +68,7 @@ for (const engine of ['postgres', 'mariadb'] as const) {
     t.ok(took < 10_000, `it ended after ${Math.round(took)} ms`)
   })
 
-  test(`R-39: ${engine}: a statement that is running is finished before its connection is closed`, { buffered: true }, async (t) => {
+  test(`D-130: ${engine}: a statement that is running is finished before its connection is closed`, { buffered: true }, async (t) => {
     const direct = await requireDatabase(t, engine)
     if (direct === undefined) return
     const way = await openWay(t, direct)
@@ -84,7 +84,7 @@ for (const engine of ['postgres', 'mariadb'] as const) {
     t.ok(took > 2500 && took < 4500, `closed after ${Math.round(took)} ms`)
     await waitFor('nothing stays open', async () => way.open === 0)
   })
-  test(`R-39: ${engine}: whoever holds a connection of a server that has vanished does not keep the database from being closed`, { buffered: true }, async (t) => {
+  test(`D-130: ${engine}: whoever holds a connection of a server that has vanished does not keep the database from being closed`, { buffered: true }, async (t) => {
     const direct = await requireDatabase(t, engine)
     if (direct === undefined) return
     const way = await openWay(t, direct)
@@ -104,5 +104,18 @@ for (const engine of ['postgres', 'mariadb'] as const) {
     t.ok(took < 5000, `closed after ${Math.round(took)} ms`)
     letGo()
     await held
+  })
+
+  test(`D-128: ${engine}: a connection on which no answer can come any more is given up when the server does not work for it`, { buffered: true }, async (t) => {
+    const direct = await requireDatabase(t, engine)
+    if (direct === undefined) return
+    const way = await openWay(t, direct)
+    const db = openers[engine]<Tables>(way.url, { connections: 1, statementTimeout: 500 })
+    t.teardown(async () => { await db.destroy() })
+    await nap.execute(db)
+    way.freezeOpen()
+    await t.rejects(nap.execute(db), { message: 'The server does not answer' })
+    t.equal(way.open, 1, 'it is kept at first')
+    await t.resolves(waitFor('there is room for another one', async () => (await nap.execute(db)).rows.length === 1, 10_000))
   })
 }

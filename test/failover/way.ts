@@ -13,6 +13,8 @@ export interface Way {
   slowDown (milliseconds: number): void
   /** From now on nothing comes through, and nobody is told: as when a machine vanishes. */
   freeze (): void
+  /** As {@link freeze}, but for new connections: as when a firewall has forgotten those that there are. */
+  freezeOpen (): void
   /** How many connections there are to it. */
   readonly open: number
 }
@@ -49,6 +51,7 @@ export async function openWay (t: Test, to: string): Promise<Way> {
     for (const socket of sockets) socket.destroy()
   })
   const { port } = server.address() as AddressInfo
+  const freezeOpen = (): void => { for (const socket of sockets) socket.pause() }
   return {
     url: Object.assign(new URL(to), { port: String(port) }).href,
     port,
@@ -56,8 +59,9 @@ export async function openWay (t: Test, to: string): Promise<Way> {
     slowDown: (milliseconds) => { state.delay = milliseconds },
     freeze: () => {
       state.isFrozen = true
-      for (const socket of sockets) socket.pause()
+      freezeOpen()
     },
+    freezeOpen,
     get open () { return state.open }
   }
 }
