@@ -125,7 +125,7 @@ class MariadbNode {
 
   /** @throws why the server will not do */
   async check (): Promise<void> {
-    await probeMariadb(this.#config, this.#setting.options)
+    await probeMariadb(this.#config, this.#setting.options.writable)
   }
 
   async close (): Promise<void> {

@@ -4,19 +4,20 @@ import { nodeUrls } from './connect/database-url.js'
 import { NodeConnections, type Purpose } from './connect/node-connections.js'
 import { Nodes } from './connect/nodes.js'
 import { PooledRoad } from './connect/pooled-road.js'
-import { isStandby, PostgresConnection, type ConnectionSetting, type DriverClient } from './connect/postgres-connection.js'
+import {
+  isStandby, PostgresConnection, type ConnectionSetting, type DriverClient
+} from './connect/postgres-connection.js'
 import { probePostgres } from './connect/postgres-probe.js'
 import { columnTypes } from './connect/postgres-types.js'
-import { checkMaxLag, checkServerOptions, connectTimeout, driverTimeout, type ServerOptions } from './connect/server-options.js'
+import {
+  checkMaxLag, checkServerOptions, connectTimeout, driverTimeout, type MaxLag, type ServerOptions
+} from './connect/server-options.js'
 import { StatementNames } from './connect/statement-names.js'
 import { openKysely, type Tables } from './query/engine.js'
 
-export interface PostgresOptions extends ServerOptions {
-  /** Milliseconds that a standby may lag behind its primary to be read from; any if absent. */
-  readonly maxLag?: number
-}
+export type PostgresOptions = ServerOptions & MaxLag
 
-type CheckedOptions = Required<ServerOptions> & Pick<PostgresOptions, 'maxLag'>
+type CheckedOptions = Required<ServerOptions> & MaxLag
 
 /** The SQLSTATE of a server that accepts no more connections. */
 const tooManyConnections = '53300'

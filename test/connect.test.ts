@@ -98,6 +98,11 @@ for (const engine of engineNames) {
     for (const [options, message] of wrong) {
       t.throws(() => openers[engine](url, options as object), { code: 'REST_MODELS_INVALID_OPTIONS', message })
     }
+    if (engine === 'mariadb') t.throws(() => openMariadb(url, { maxLag: 500 } as object), { message: /unknown option 'maxLag'/ })
+    else {
+      t.throws(() => openPostgres(url, { maxLag: 0 }), { message: /'maxLag' of openPostgres\(\) must be a whole number of at least 1/ })
+      t.throws(() => openPostgres(url.replace('/site', ',b/site'), { maxLag: 500 }), { message: /'maxLag' of openPostgres\(\) is for hosts to read from: set 'writable: false'/ })
+    }
     t.doesNotThrow(() => openers[engine](url, { connections: 1, statementTimeout: 0, preparedStatements: false, writable: true }))
   })
 

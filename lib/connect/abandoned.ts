@@ -7,8 +7,9 @@ const askIntervalMs = 1000
 type AskBusy = (ids: readonly number[]) => Promise<ReadonlySet<number>>
 
 /**
- * Connections on which an answer is overdue. The server may go on with the statement for as long as it likes: a commit that waits for
- * a standby does not end with its connection. So each stays open, and counts, until its answer comes or the server does not work for it.
+ * Connections on which an answer is overdue. The server may go on with the statement for as long as it likes: a commit
+ * that waits for a standby does not end with its connection. So each stays open, and counts as in use, until its answer
+ * comes or the server does not work for it.
  */
 export class AbandonedConnections {
   readonly #ids = new Map<Duplex, number>()

@@ -8,7 +8,7 @@ interface Alone {
   end (): void
 }
 
-/** Asks a server on a connection of its own, which is closed after two seconds at the latest, whatever the server does. */
+/** Asks a server on a connection of its own, which is closed after two seconds at the latest. */
 export async function askAlone<Answer> ({ socket, end }: Alone, ask: () => Promise<Answer>): Promise<Answer> {
   const timer = setTimeout(() => { socket().destroy(new Error('The server does not answer')) }, connectTimeout)
   try {

@@ -8,7 +8,7 @@ export class Deadline {
     this.#timer = setTimeout(expire, milliseconds, this)
   }
 
-  /** The answer is there. Whatever the timer knows of a statement would outlive it until the next major garbage collection. */
+  /** The answer is there. What the timer knows would outlive it until the next major garbage collection. */
   end (): void {
     clearTimeout(this.#timer)
     this.#onLate = undefined

@@ -120,8 +120,8 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
   }
 
   /**
-   * Passes on what comes first: the answer, or after some milliseconds that there is none. The driver's own time-out leaves out the
-   * time in which a statement is prepared, and the connection as it is.
+   * Passes on what comes first: the answer, or after some milliseconds that there is none. The driver's own time-out
+   * leaves out the time in which a statement is prepared, and the connection as it is.
    */
   #within (milliseconds: number, callback: Callback): (error: QueryError | null, result: unknown) => void {
     let isTold = false
@@ -156,6 +156,7 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
 
   #settle (): void {
     if (!this.#isReleased || this.#unanswered > 0) return
+    this.#isReleased = false
     this.#lease.release()
     if (this.#isSpent) this.#close()
     else this.#connection.release()
@@ -180,7 +181,7 @@ function answerOf<R> (result: MysqlQueryResult): Answer<R> {
 }
 
 function noAnswer (): QueryError {
-  return Object.assign(new Error('The server does not answer'), { fatal: true }) as unknown as QueryError
+  return Object.assign(new Error('The server does not answer'), { code: 'PROTOCOL_SEQUENCE_TIMEOUT', fatal: true })
 }
 
 /** Why a server will not do that only reads. */

@@ -62,13 +62,14 @@ export class NodeConnections<Raw extends object> {
       return this.#lease(await this.#driver.take(), isWrite)
     } catch (error) {
       if (isWrite) this.#writes.release()
-      throw this.#inUse.size >= this.#driver.options.connections ? new NoneIsFree('No connection has become free', { cause: error }) : error
+      if (this.#inUse.size < this.#driver.options.connections) throw error
+      throw new NoneIsFree('No connection has become free', { cause: error })
     }
   }
 
   /**
-   * Waits until every connection is closed. One that is idle and one whose answer is overdue are given two seconds for their goodbye,
-   * which a server that has vanished never answers; one that works is given its deadline first.
+   * Waits until every connection is closed. One that is idle and one whose answer is overdue have two seconds for their
+   * goodbye, which a server that has vanished never answers; one that works has its deadline first.
    *
    * @param ended  resolved when the pool has none that works
    */
@@ -77,9 +78,10 @@ export class NodeConnections<Raw extends object> {
     const isIdle = (socket: Duplex): boolean => !this.#inUse.has(socket) || this.#abandoned.has(socket)
     const goodbye = setTimeout(() => { [...this.#sockets].filter(isIdle).forEach(destroy) }, connectTimeout)
     const latest = new AbortController()
+    const longest = driverTimeout(this.#driver.options.statementTimeout) + connectTimeout
     await Promise.race([
       ended.then(async () => await Promise.all([...this.#sockets].map(closed))),
-      sleep(driverTimeout(this.#driver.options.statementTimeout) + connectTimeout, undefined, { signal: latest.signal }).catch(() => {})
+      sleep(longest, undefined, { signal: latest.signal }).catch(() => {})
     ])
     latest.abort()
     clearTimeout(goodbye)

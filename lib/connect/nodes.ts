@@ -15,7 +15,7 @@ interface Setting<Node> {
   check (node: Node): Promise<void>
   /** Whether an error says that a node serves, but no more connections. */
   isFull (error: unknown): boolean
-  /** Whether the first node that serves is always the one to be used; else the one in use is kept as long as it serves. */
+  /** Whether the first node that serves is always the one to be used; else one is kept as long as it serves. */
   readonly isWatched: boolean
 }
 
@@ -61,7 +61,7 @@ export class Nodes<Node extends { readonly name: string }> {
     return this.all.length > 1 || this.#setting.isWatched
   }
 
-  /** Whoever is watched is looked at again while it is used; what is known is forgotten if nobody has asked for long. */
+  /** Nodes that are watched are looked at again while they are used. */
   #known (): Node | undefined {
     if (!this.#setting.isWatched) return this.#current
     const age = performance.now() - this.#foundAt
@@ -89,7 +89,7 @@ export class Nodes<Node extends { readonly name: string }> {
     }
   }
 
-  /** Asks the next one when the one before has failed or is slow; an earlier one that serves after all is preferred from then on. */
+  /** Asks the next one when the one before has failed or is slow; an earlier one that serves after all is preferred. */
   async #firstOf (order: readonly Node[]): Promise<Node> {
     let best = Infinity
     const start = this.#searchedAt
@@ -125,7 +125,8 @@ export class Nodes<Node extends { readonly name: string }> {
 
 function failureOf (nodes: ReadonlyArray<{ readonly name: string }>, { errors }: AggregateError): unknown {
   if (errors.length === 1) return errors[0]
-  return new AggregateError(errors, `No host serves: ${nodes.map(({ name }, index) => `${name}: ${reasonOf(errors[index])}`).join('; ')}`)
+  const reasons = nodes.map(({ name }, index) => `${name}: ${reasonOf(errors[index])}`)
+  return new AggregateError(errors, `No host serves: ${reasons.join('; ')}`)
 }
 
 /** The driver's words name no password; what several addresses of one host have said has no words of its own. */

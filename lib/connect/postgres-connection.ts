@@ -124,6 +124,7 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
 
   #settle (): void {
     if (!this.#isReleased || this.#unanswered > 0) return
+    this.#isReleased = false
     this.#lease.release()
     this.#client.release(this.#isSpent)
   }

@@ -56,12 +56,18 @@ export function checkServerOptions (where: string, { options, nodes, more = [] }
   return { connections, statementTimeout, preparedStatements, writable, readonly }
 }
 
+/** An option of one engine alone. */
+export interface MaxLag {
+  /** Milliseconds that a standby may lag behind its primary to be read from; any if absent. */
+  readonly maxLag?: number
+}
+
 /** @throws REST_MODELS_INVALID_OPTIONS if there is one, and it is no number, or where no standby would do */
-export function checkMaxLag ({ maxLag }: { readonly maxLag?: number }, { writable }: Required<ServerOptions>): { readonly maxLag?: number } {
+export function checkMaxLag ({ maxLag }: MaxLag, { writable }: Required<ServerOptions>): MaxLag {
   if (maxLag === undefined) return {}
   const where = 'openPostgres()'
   requireCount(where, { maxLag }, 1)
-  if (writable) throw new errors.InvalidOptions(`'maxLag' of ${where} is for standbys, which accept no writes: set 'writable: false'`)
+  if (writable) throw new errors.InvalidOptions(`'maxLag' of ${where} is for hosts to read from: set 'writable: false'`)
   return { maxLag }
 }
 
