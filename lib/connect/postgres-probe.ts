@@ -11,8 +11,8 @@ export interface PostgresReport {
 }
 
 /**
- * The time of the last commit that was replayed grows old on a primary that has nothing to do, so it counts only as long
- * as something is to be replayed. What the primary has beyond what was received, only members of pg_read_all_stats see.
+ * The time of the last commit that was replayed grows old on a primary that has nothing to do, so it counts only while
+ * something is to be replayed. What the primary has beyond what was received, only members of pg_read_all_stats see.
  */
 const question = `select pg_is_in_recovery() as standby,
   array(select pid from pg_stat_activity where pid = any($1::integer[]) and state = 'active') as busy,
