@@ -49,7 +49,7 @@ class NodePool implements PostgresPool {
     const open = (url: string): PostgresNode => new PostgresNode(url, { options, names, leave })
     this.#nodes = new Nodes([open(first), ...others.map(open)], {
       check: async (node) => { await node.check() },
-      isFull: (error) => error instanceof pg.DatabaseError && error.code === tooManyConnections,
+      isFull: (error) => (error as { readonly code?: unknown }).code === tooManyConnections,
       isWatched: options.maxLag !== undefined || (others.length > 0 && !options.writable)
     })
   }

@@ -214,7 +214,7 @@ function fakeNodes (names: readonly [string, ...string[]], { isWatched = false, 
   const [first, ...others] = names.map((name) => ({ name }))
   const serves = async ({ name }: { readonly name: string }): Promise<string> => {
     if (slow.includes(name)) await seconds(1.2)
-    if (down.has(name)) throw new Error(`${name} is down`)
+    if (down.has(name)) throw Object.assign(new Error(name === 'mute' ? '' : `${name} is down`), { code: 'ECONNREFUSED' })
     return name
   }
   const nodes = new Nodes([first ?? { name: '' }, ...others], {
@@ -249,6 +249,9 @@ test('D-126: when no host serves, the reasons of all are told, in their order', 
   const { connect, down } = fakeNodes(['a', 'b'])
   for (const name of ['a', 'b']) down.add(name)
   await t.rejects(connect(), { message: 'No host serves: a: a is down; b: b is down', errors: [{ message: 'a is down' }, { message: 'b is down' }] })
+  const silent = fakeNodes(['a', 'mute'])
+  for (const name of ['a', 'mute']) silent.down.add(name)
+  await t.rejects(silent.connect(), { message: 'No host serves: a: a is down; mute: ECONNREFUSED' }, 'a reason without words')
   for (const engine of engineNames) {
     const failure = await t.rejects(sql`select 1`.execute(open(t, engine, `${engine}://me:secret@127.0.0.1:1,127.0.0.1:2/site`)), { message: /^No host serves: 127\.0\.0\.1:1: .*ECONNREFUSED.*; 127\.0\.0\.1:2: .*ECONNREFUSED/ })
     t.notMatch(String(failure), 'secret')

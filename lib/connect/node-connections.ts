@@ -57,7 +57,7 @@ export class NodeConnections<Raw extends object> {
    */
   async take (purpose: Purpose): Promise<Lease<Raw>> {
     const isWrite = purpose === 'write'
-    if (isWrite && !this.#writes.tryAcquire()) await this.#writes.acquire()
+    if (isWrite && !this.#writes.tryAcquire()) await this.#writes.waitForRelease()
     try {
       return this.#lease(await this.#driver.take(), isWrite)
     } catch (error) {

@@ -17,9 +17,12 @@ export class Semaphore {
     return true
   }
 
-  /** @throws NoneIsFree */
-  async acquire (): Promise<void> {
-    if (this.tryAcquire()) return
+  /**
+   * Waits for somebody to release, after {@link tryAcquire} has let nobody in.
+   *
+   * @throws NoneIsFree
+   */
+  async waitForRelease (): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       const enter = (): void => {
         clearTimeout(timer)

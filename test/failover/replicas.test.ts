@@ -1,7 +1,7 @@
 import { sql, type Kysely } from 'kysely'
 import tap, { test, type Test } from 'tap'
 import type { Tables } from '../../lib/query/engine.js'
-import { openPostgres } from '../../lib/postgres.js'
+import { openPostgres, type PostgresOptions } from '../../lib/postgres.js'
 import { lacks } from '../engines/lacks.js'
 import { startPostgresCluster } from '../engines/postgres-cluster.js'
 import type { PrivateServer } from '../engines/private-server.js'
@@ -22,7 +22,7 @@ async function goesTo (t: Test, db: Kysely<Tables>, { server, why }: { readonly 
 }
 
 /** Whoever reads, and how it finds out where. */
-function openReader (t: Test, nodes: readonly PrivateServer[], options: { readonly maxLag?: number } = {}): Kysely<Tables> {
+function openReader (t: Test, nodes: readonly PrivateServer[], options: PostgresOptions = {}): Kysely<Tables> {
   const db = openPostgres<Tables>(`postgres://postgres@${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}/postgres`, { writable: false, ...options })
   t.teardown(async () => { await db.destroy() })
   return db
@@ -35,6 +35,10 @@ test('R-39: PostgreSQL, standbys to read from', async (t) => {
   const [primary, first, second] = cluster.nodes as [PrivateServer, PrivateServer, PrivateServer]
   const order = [first, second, primary]
   await runSql(primary.url, 'create table thing (id integer)')
+
+  await t.test('whoever writes is sent past the standbys', async (t) => {
+    t.equal(await portOf(openReader(t, order, { writable: true })), primary.port)
+  })
 
   await t.test('a host that was restarted is gone back to', async (t) => {
     const db = openReader(t, order)
