@@ -1,14 +1,29 @@
 import { MysqlAdapter, MysqlDialect, type Kysely, type MysqlPool } from 'kysely'
-import { createPool, type Pool } from 'mysql2'
+import { createPool, type ConnectionOptions, type Pool } from 'mysql2'
 import { nodeUrls } from './connect/database-url.js'
-import { MariadbConnection, unprepare, type DriverConnection } from './connect/mariadb-connection.js'
-import { Nodes, NoneIsFree } from './connect/nodes.js'
+import { MariadbConnection, unprepare, type ConnectionSetting, type DriverConnection } from './connect/mariadb-connection.js'
+import { busyOn, probeMariadb } from './connect/mariadb-probe.js'
+import { NodeConnections, type Purpose } from './connect/node-connections.js'
+import { Nodes } from './connect/nodes.js'
 import { PooledRoad } from './connect/pooled-road.js'
 import { PreparedStatements } from './connect/prepared-statements.js'
 import { checkServerOptions, connectTimeout, type ServerOptions } from './connect/server-options.js'
 import { openKysely, type Tables } from './query/engine.js'
 
 export type MariadbOptions = ServerOptions
+
+/** The numbers of a server that accepts no more connections: in all, of a user. */
+const tooManyConnections = new Set([1040, 1203, 1226])
+
+const driverOptions = {
+  connectTimeout,
+  enableKeepAlive: true,
+  dateStrings: true,
+  timezone: 'Z',
+  supportBigNumbers: true,
+  stringifyObjects: true,
+  jsonStrings: true
+} as const satisfies ConnectionOptions
 
 /**
  * Opens a MariaDB database the way the plugin wants it: dates and times as text, prepared statements, a time-out for
@@ -19,9 +34,9 @@ export type MariadbOptions = ServerOptions
  */
 export function openMariadb<DB = Tables> (url: string, options: MariadbOptions = {}): Kysely<DB> {
   const urls = nodeUrls(url, ['mariadb', 'mysql'])
-  const checked = checkServerOptions('openMariadb()', options, urls.length)
+  const checked = checkServerOptions('openMariadb()', { options, nodes: urls.length })
   const pool = new NodePool(urls, checked)
-  const road = new PooledRoad(() => pool.connect())
+  const road = new PooledRoad((purpose) => pool.connect(purpose))
   return openKysely<DB>(new MariadbDialect({ pool }), { reader: road, writer: road }, async () => await pool.close())
 }
 
@@ -40,20 +55,22 @@ class MariadbAdapter extends MysqlAdapter {
 
 /** A pool for each node, together what Kysely takes for one. */
 class NodePool implements MysqlPool {
-  readonly #nodes: Nodes<Pool>
-  readonly #options: Required<ServerOptions>
-  readonly #prepared: PreparedStatements<DriverConnection> | undefined
-  readonly #ready = new WeakSet<DriverConnection>()
+  readonly #nodes: Nodes<MariadbNode>
   #closed: Promise<unknown> | undefined
 
   constructor ([first, ...others]: readonly [string, ...string[]], options: Required<ServerOptions>) {
-    this.#options = options
-    this.#prepared = options.preparedStatements ? new PreparedStatements(unprepare) : undefined
-    this.#nodes = new Nodes([openPool(first, options), ...others.map((url) => openPool(url, options))])
+    const prepared = options.preparedStatements ? new PreparedStatements(unprepare) : undefined
+    const leave = (node: MariadbNode): void => { this.#nodes.leave(node) }
+    const open = (url: string): MariadbNode => new MariadbNode(url, { options, prepared, leave })
+    this.#nodes = new Nodes([open(first), ...others.map(open)], {
+      check: async (node) => { await node.check() },
+      isFull: (error) => tooManyConnections.has(Number((error as { readonly errno?: unknown }).errno)),
+      isWatched: others.length > 0 && !options.writable
+    })
   }
 
   getConnection (callback: (error: unknown, connection: MariadbConnection) => void): void {
-    this.connect().then((connection) => callback(null, connection), callback as (error: unknown) => void)
+    this.connect('write').then((connection) => callback(null, connection), callback as (error: unknown) => void)
   }
 
   end (callback: (error: unknown) => void): void {
@@ -62,30 +79,73 @@ class NodePool implements MysqlPool {
 
   /** Once: Kysely's driver ends the pool, or what closes the database if that was never used. */
   async close (): Promise<void> {
-    // A connection that fails while it is closed is closed.
-    this.#closed ??= Promise.all(this.#nodes.all.map(async (pool) => { await pool.promise().end().catch(() => {}) }))
+    this.#closed ??= Promise.all(this.#nodes.all.map(async (node) => { await node.close() }))
     await this.#closed
   }
 
-  connect (): Promise<MariadbConnection> {
-    return this.#nodes.connect(async (node) => {
-      const raw = await take(node, () => this.#nodes.inUse(node) >= this.#options.connections)
-      const release = this.#nodes.use(node)
-      const connection = new MariadbConnection(raw, { options: this.#options, prepared: this.#prepared, release, leave: () => this.#nodes.leave(node) })
-      if (!this.#ready.has(raw)) await connection.makeReady()
-      this.#ready.add(raw)
-      return connection
+  connect (purpose: Purpose): Promise<MariadbConnection> {
+    return this.#nodes.connect((node) => node.connect(purpose))
+  }
+}
+
+interface NodeSetting {
+  readonly options: Required<ServerOptions>
+  readonly prepared: PreparedStatements<DriverConnection> | undefined
+  /** Called when a node turns out to be the wrong one. */
+  leave (node: MariadbNode): void
+}
+
+/** One server and the pool of connections to it. */
+class MariadbNode {
+  readonly name: string
+  readonly #config: ConnectionOptions
+  readonly #setting: ConnectionSetting
+  readonly #pool: Pool
+  readonly #connections: NodeConnections<DriverConnection>
+  readonly #ready = new WeakSet<DriverConnection>()
+
+  constructor (uri: string, { options, prepared, leave }: NodeSetting) {
+    this.name = new URL(uri).host
+    this.#config = { uri, ...driverOptions }
+    this.#setting = { options, prepared, leave: () => { leave(this) } }
+    this.#pool = createPool({ ...this.#config, connectionLimit: options.connections })
+    this.#connections = new NodeConnections({
+      options,
+      take: () => take(this.#pool),
+      socketOf: ({ stream }) => stream,
+      idOf: ({ threadId }) => threadId,
+      askBusy: async (ids) => await busyOn(this.#config, ids)
     })
+    this.#pool.on('connection', (connection) => { this.#connections.opened(connection as DriverConnection) })
+  }
+
+  async connect (purpose: Purpose): Promise<MariadbConnection> {
+    const lease = await this.#connections.take(purpose)
+    const connection = new MariadbConnection(lease, this.#setting)
+    if (this.#ready.has(lease.raw)) return connection
+    await connection.makeReady()
+    this.#ready.add(lease.raw)
+    return connection
+  }
+
+  /** @throws why the server will not do */
+  async check (): Promise<void> {
+    await probeMariadb(this.#config, this.#setting.options.writable)
+  }
+
+  async close (): Promise<void> {
+    // A connection that fails while it is closed is closed.
+    await this.#connections.close(this.#pool.promise().end().catch(() => {}))
   }
 }
 
 /** A connection that is free or new; the driver would wait for ever for one of those that are in use. */
-function take (pool: Pool, isFull: () => boolean): Promise<DriverConnection> {
+function take (pool: Pool): Promise<DriverConnection> {
   return new Promise((resolve, reject) => {
     let isLate = false
     const timer = setTimeout(() => {
       isLate = true
-      reject(isFull() ? new NoneIsFree('No connection has become free') : new Error('The server does not answer'))
+      reject(new Error('The server does not answer'))
     }, connectTimeout)
     pool.getConnection((error, connection) => {
       clearTimeout(timer)
@@ -93,19 +153,5 @@ function take (pool: Pool, isFull: () => boolean): Promise<DriverConnection> {
       else if (isLate) connection.release()
       else resolve(connection as DriverConnection)
     })
-  })
-}
-
-function openPool (uri: string, { connections }: Required<ServerOptions>): Pool {
-  return createPool({
-    uri,
-    connectionLimit: connections,
-    connectTimeout,
-    enableKeepAlive: true,
-    dateStrings: true,
-    timezone: 'Z',
-    supportBigNumbers: true,
-    stringifyObjects: true,
-    jsonStrings: true
   })
 }

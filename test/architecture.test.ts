@@ -78,7 +78,7 @@ const packages: Readonly<Record<string, { readonly values: readonly string[], re
   'fastest-levenshtein': { values: ['nearest'] },
   'fastify-plugin': { values: ['index'] },
   pg: { values: ['postgres', 'connect'] },
-  mysql2: { values: ['mariadb'], types: ['connect'] },
+  mysql2: { values: ['mariadb', 'connect/mariadb-probe'], types: ['connect'] },
   'p-retry': { values: ['query/insist', 'tables/schema-change', 'sqlite-lock'] },
   uuid: { values: ['plan/plan-write'] },
   'lru-cache': { values: ['policy/passwords', 'query', 'connect', 'sqlite-connections'] },

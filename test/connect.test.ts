@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
 import Fastify from 'fastify'
 import { CamelCasePlugin, sql, type Kysely } from 'kysely'
 import mysql from 'mysql2'
@@ -7,7 +9,7 @@ import { test, type Test } from 'tap'
 import { nodeUrls } from '../lib/connect/database-url.js'
 import { Nodes } from '../lib/connect/nodes.js'
 import { MariadbConnection, unprepare, type DriverConnection } from '../lib/connect/mariadb-connection.js'
-import { PostgresConnection } from '../lib/connect/postgres-connection.js'
+import { PostgresConnection, type DriverClient } from '../lib/connect/postgres-connection.js'
 import { PreparedStatements } from '../lib/connect/prepared-statements.js'
 import { StatementNames } from '../lib/connect/statement-names.js'
 import restModels, { createTables, defineModel, foreignKey, text, type Model } from '../lib/index.js'
@@ -103,6 +105,11 @@ for (const engine of engineNames) {
     ] as const
     for (const [options, message] of wrong) {
       t.throws(() => openers[engine](url, options as object), { code: 'REST_MODELS_INVALID_OPTIONS', message })
+    }
+    if (engine === 'mariadb') t.throws(() => openMariadb(url, { maxLag: 500 } as object), { message: /unknown option 'maxLag'/ })
+    else {
+      t.throws(() => openPostgres(url, { maxLag: 0 }), { message: /'maxLag' of openPostgres\(\) must be a whole number of at least 1/ })
+      t.throws(() => openPostgres(url.replace('/site', ',b/site'), { maxLag: 500 }), { message: /'maxLag' of openPostgres\(\) is for hosts to read from: set 'writable: false'/ })
     }
     t.doesNotThrow(() => openers[engine](url, { connections: 1, statementTimeout: 0, preparedStatements: false, writable: true }))
   })
@@ -257,23 +264,138 @@ test('a process that waits while another makes the tables of MariaDB makes them 
   t.equal((await db.introspection.getTables()).length, siteModels.length)
 })
 
-test('D-64: of several nodes that of a connection is kept, until it is left or gives none', async (t) => {
+/** Nodes of which some are down; how often each was asked whether it serves. */
+function fakeNodes (names: readonly [string, ...string[]], { isWatched = false, slow = [] as string[] } = {}) {
   const down = new Set<string>()
-  const nodes = new Nodes(['a', 'b', 'c'])
-  const connect = async (): Promise<string> => await nodes.connect(async (node) => {
-    if (down.has(node)) throw new Error(`${node} is down`)
-    return node
+  const full = new Set<string>()
+  const asked: string[] = []
+  const [first, ...others] = names.map((name) => ({ name }))
+  const serves = async ({ name }: { readonly name: string }): Promise<string> => {
+    if (slow.includes(name)) await seconds(1.2)
+    if (down.has(name)) throw Object.assign(new Error(name === 'mute' ? '' : `${name} is down`), { code: 'ECONNREFUSED' })
+    return name
+  }
+  const nodes = new Nodes([first ?? { name: '' }, ...others], {
+    check: async (node) => {
+      asked.push(node.name)
+      if (full.has(node.name)) throw new Error('full')
+      await serves(node)
+    },
+    isFull: (error) => (error as Error).message === 'full',
+    isWatched
   })
+  const connect = async (): Promise<string> => await nodes.connect(serves)
+  const leave = (name: string): void => { nodes.leave(nodes.all.find((node) => node.name === name) ?? nodes.all[0]) }
+  return { connect, leave, down, full, asked }
+}
+
+test('D-64: of several nodes that of a connection is kept, until it is left or gives none', async (t) => {
+  const { connect, leave, down } = fakeNodes(['a', 'b', 'c'])
   t.same([await connect(), await connect()], ['a', 'a'])
   down.add('a')
   t.same([await connect(), await connect()], ['b', 'b'])
   down.delete('a')
   t.equal(await connect(), 'b', 'a node that is back is not gone back to')
-  nodes.leave('b')
-  nodes.leave('b')
-  t.equal(await connect(), 'c', 'one failure of two requests leaves a node once')
-  for (const node of nodes.all) down.add(node)
-  await t.rejects(connect(), { message: 'b is down' })
+  leave('b')
+  t.equal(await connect(), 'b', 'a node that was left is kept if it serves')
+  down.add('b').add('a')
+  leave('b')
+  t.equal(await connect(), 'c')
+})
+
+test('D-126: when no host serves, the reasons of all are told, in their order', async (t) => {
+  const { connect, down } = fakeNodes(['a', 'b'])
+  for (const name of ['a', 'b']) down.add(name)
+  await t.rejects(connect(), { message: 'No host serves: a: a is down; b: b is down', errors: [{ message: 'a is down' }, { message: 'b is down' }] })
+  const silent = fakeNodes(['a', 'mute'])
+  for (const name of ['a', 'mute']) silent.down.add(name)
+  await t.rejects(silent.connect(), { message: 'No host serves: a: a is down; mute: ECONNREFUSED' }, 'a reason without words')
+  for (const engine of engineNames) {
+    const failure = await t.rejects(sql`select 1`.execute(open(t, engine, `${engine}://me:secret@127.0.0.1:1,127.0.0.1:2/site`)), { message: /^No host serves: 127\.0\.0\.1:1: .*ECONNREFUSED.*; 127\.0\.0\.1:2: .*ECONNREFUSED/ })
+    t.notMatch(String(failure), 'secret')
+  }
+})
+
+test('D-126: hosts are looked for once for all who wait, and at most ten times a second', async (t) => {
+  const { connect, leave, asked, down } = fakeNodes(['a', 'b'])
+  await connect()
+  asked.length = 0
+  const start = performance.now()
+  for (let round = 0; round < 5; round++) {
+    leave('a')
+    t.same(new Set(await Promise.all(Array.from({ length: 100 }, connect))), new Set(['a']))
+  }
+  t.same(asked, Array(5).fill('a'))
+  t.ok(performance.now() - start > 350)
+  down.add('a')
+  asked.length = 0
+  t.same(new Set(await Promise.all(Array.from({ length: 100 }, connect))), new Set(['b']))
+  t.same(asked, ['a', 'b'])
+})
+
+test('D-126: a host that is slow to answer costs a quarter of a second, and is preferred once it has answered', async (t) => {
+  const { connect } = fakeNodes(['a', 'b'], { slow: ['a'] })
+  const start = performance.now()
+  t.equal(await connect(), 'b')
+  t.ok(performance.now() - start < 1100)
+  await seconds(1.2)
+  t.equal(await connect(), 'a')
+})
+
+test('D-126: a host that takes no more connections is kept by those who have some', async (t) => {
+  const { connect, leave, full } = fakeNodes(['a', 'b'])
+  full.add('a')
+  t.equal(await connect(), 'b')
+  full.delete('a')
+  full.add('b')
+  leave('b')
+  t.equal(await connect(), 'b')
+})
+
+for (const engine of engineNames) {
+  test(`D-126: ${engine}: connections that are cut send the requests to the other hosts once, and not each of them`, async (t) => {
+    const at = await requireDatabase(t, engine)
+    if (at === undefined) return
+    let connections = 0
+    const dead = createServer((socket) => {
+      connections++
+      socket.destroy()
+    }).listen(0, '127.0.0.1')
+    await once(dead, 'listening')
+    t.teardown(() => { dead.close() })
+    const { host } = new URL(at)
+    const db = open(t, engine, at.replace(host, `${host},127.0.0.1:${(dead.address() as AddressInfo).port}`))
+    const nap = engine === 'postgres' ? sql`select pg_sleep(0.3)` : sql`select sleep(0.3)`
+    const name = new URL(at).pathname.slice(1)
+    const kill = engine === 'postgres'
+      ? 'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()'
+      : `select concat('kill ', id) as kill_it from information_schema.processlist where db = '${name}' and id <> connection_id()`
+    for (let round = 0; round < 3; round++) {
+      const asked = Array.from({ length: 40 }, async () => { try { await run(readHandle(db), nap.compile(db)) } catch { /* it was cut too often */ } })
+      await seconds(0.2)
+      const killed = await runSql(at, kill)
+      if (engine === 'mariadb') for (const { kill_it: statement } of killed) await runSql(at, String(statement)).catch(() => {})
+      await Promise.all(asked)
+      await t.resolves(sql`select 1`.execute(db))
+    }
+    t.ok(connections <= 3, `${connections} connections to the host that is dead`)
+  })
+}
+
+test('D-127: hosts to read from are preferred in their order, and gone back to', async (t) => {
+  const { connect, leave, down } = fakeNodes(['a', 'b'], { isWatched: true })
+  t.equal(await connect(), 'a')
+  down.add('a')
+  leave('a')
+  t.equal(await connect(), 'b')
+  down.delete('a')
+  await seconds(1.1)
+  t.equal(await connect(), 'b', 'whoever asks does not wait for the search')
+  await seconds(0.1)
+  t.equal(await connect(), 'a')
+  down.add('a')
+  await seconds(2.1)
+  t.equal(await connect(), 'b', 'but where nobody has asked for long')
 })
 
 test('D-100: a statement is worth a name when it is asked for again, and is not heavy', async (t) => {
@@ -335,8 +457,9 @@ test('a deployer may stream rows of MariaDB', async (t) => {
 test('what is not SQL text is handed to the driver as it is, such as a cursor', async (t) => {
   const cursor = { read: async () => [], close: async () => {} }
   const given: unknown[] = []
-  const client = { query: (wanted: unknown) => { given.push(wanted); return wanted } } as pg.PoolClient
-  t.equal(new PostgresConnection(client, { timeout: 1000, prepared: undefined, release: () => {}, leave: () => {} }).query(cursor), cursor)
+  const raw = { query: (wanted: unknown) => { given.push(wanted); return wanted } } as DriverClient
+  const lease = { raw, release: () => {}, abandon: () => {} }
+  t.equal(new PostgresConnection(lease, { timeout: 1000, prepared: undefined, leave: () => {} }).query(cursor), cursor)
   t.same(given, [cursor])
 })
 
@@ -486,7 +609,9 @@ function fakeConnection (answer: (done: (error: object | null, result?: unknown)
   const ask = (_command: unknown, done: Parameters<typeof answer>[0]): void => { answer(done) }
   const driver = { query: ask, execute: ask, destroy: () => { calls.closed++ }, release: () => {}, unprepare: () => { calls.unprepared++ }, stream: { destroy: () => {} } } as unknown as DriverConnection
   const options = { connections: 1, statementTimeout: 0, preparedStatements: true, writable: true, readonly: false }
-  return { connection: new MariadbConnection(driver, { options, prepared: new PreparedStatements(unprepare), release: () => { calls.released++ }, leave: () => { calls.left++ } }), calls }
+  const lease = { raw: driver, release: () => { calls.released++ }, abandon: () => {} }
+  const setting = { options, prepared: new PreparedStatements(unprepare), leave: () => { calls.left++ } }
+  return { connection: new MariadbConnection(lease, setting), calls }
 }
 
 test('a failure of MariaDB that the driver tells twice is told once, and its connection is closed', async (t) => {

@@ -1,15 +1,24 @@
-import type { Duplex } from 'node:stream'
+/** Gives up an answer that does not come within some milliseconds. */
+export class Deadline {
+  readonly #timer: NodeJS.Timeout
+  #onLate: (() => void) | undefined
 
-/**
- * Ends a connection that gives no answer within some milliseconds. The timer knows the socket alone: what it knew of a
- * statement would outlive its answer until the next major garbage collection.
- *
- * @returns what is to be given to clearTimeout when the answer is there
- */
-export function expectAnswer (socket: Duplex, milliseconds: number): NodeJS.Timeout {
-  return setTimeout(end, milliseconds, socket)
+  constructor (milliseconds: number, onLate: () => void) {
+    this.#onLate = onLate
+    this.#timer = setTimeout(expire, milliseconds, this)
+  }
+
+  /** The answer is there. What the timer knows would outlive it until the next major garbage collection. */
+  end (): void {
+    clearTimeout(this.#timer)
+    this.#onLate = undefined
+  }
+
+  expire (): void {
+    this.#onLate?.()
+  }
 }
 
-function end (socket: Duplex): void {
-  socket.destroy(new Error('The server does not answer'))
+function expire (deadline: Deadline): void {
+  deadline.expire()
 }

@@ -2,20 +2,20 @@ import type { CompiledQuery, MysqlPoolConnection, MysqlQueryResult, MysqlStream,
 import type { PoolConnection, QueryError, QueryOptions } from 'mysql2'
 import type { Socket } from 'node:net'
 import type { ArrayRows, Row } from '../query/engine.js'
-import { expectAnswer } from './deadline.js'
+import { Deadline } from './deadline.js'
+import type { Lease } from './node-connections.js'
 import type { Answer, PooledConnection } from './pooled-road.js'
 import type { PreparedStatements } from './prepared-statements.js'
+import { readsOnly, sessionSettings, situation, type Situation } from './mariadb-situation.js'
 import { connectTimeout, driverTimeout, type ServerOptions } from './server-options.js'
 
 /** A connection of the driver, with what its declarations leave out. */
 export type DriverConnection = PoolConnection & { readonly stream: Socket, unprepare (statement: QueryOptions): unknown }
 
-interface ConnectionSetting {
+export interface ConnectionSetting {
   readonly options: Required<ServerOptions>
   /** What the connections keep prepared; undefined if nothing is to be prepared. */
   readonly prepared: PreparedStatements<DriverConnection> | undefined
-  /** Called when the connection is not in use any more. */
-  release (): void
   /** Called when the node of the connection turns out to be the wrong one. */
   leave (): void
 }
@@ -32,14 +32,6 @@ const tooManyPrepared = 1461
 /** What ends a transaction that failed. */
 const rollback = 'rollback'
 
-const sqlMode = 'STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'
-/** It names a table, which a Galera node refuses while it is not ready. */
-const situation = `select @@global.read_only = 0 as writes, (
-    select count(*) from information_schema.system_variables where variable_name = 'WSREP_ON' and session_value = 'ON'
-  ) as shares from information_schema.schemata limit 1`
-/** A node of Galera then waits, before it reads, for what the others have committed: a user who was deactivated elsewhere is refused. */
-const readsAll = ', wsrep_sync_wait = @@global.wsrep_sync_wait | 1'
-
 /** Closes a statement on the server; the driver has one for each form of rows. */
 export function unprepare (connection: DriverConnection, _name: string | undefined, sql: string): void {
   connection.unprepare({ sql })
@@ -49,11 +41,16 @@ export function unprepare (connection: DriverConnection, _name: string | undefin
 /** A pooled connection that is closed instead of being used again once it broke or its node turned out to be unfit. */
 export class MariadbConnection implements MysqlPoolConnection, PooledConnection {
   readonly #connection: DriverConnection
+  readonly #lease: Lease<DriverConnection>
   readonly #setting: ConnectionSetting
   #isSpent = false
+  #isAbandoned = false
+  #unanswered = 0
+  #isReleased = false
 
-  constructor (connection: DriverConnection, setting: ConnectionSetting) {
-    this.#connection = connection
+  constructor (lease: Lease<DriverConnection>, setting: ConnectionSetting) {
+    this.#connection = lease.raw
+    this.#lease = lease
     this.#setting = setting
   }
 
@@ -73,23 +70,23 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
     return this.#run(query, { rowsAsArray: true })
   }
 
+  /** One whose answer is overdue is in use until the answer comes, or the connection ends. */
   release (): void {
-    this.#setting.release()
-    if (this.#isSpent) this.#close()
-    else this.#connection.release()
+    this.#isReleased = true
+    this.#settle()
   }
 
   /** @throws what the driver threw, or an error with the number of a server that only reads, after the connection is closed */
   async makeReady (): Promise<void> {
     const { statementTimeout, writable, readonly } = this.#setting.options
     try {
-      const [node] = await this.#ask(situation) as [{ writes: number, shares: number }]
-      if (writable && node.writes !== 1) throw Object.assign(new Error('The node only reads'), { errno: 1290 })
-      await this.#ask(`set session sql_mode = '${sqlMode}', max_statement_time = ${statementTimeout / 1000}${node.shares === 1 ? readsAll : ''}`)
+      const [node] = await this.#ask(situation) as [Situation]
+      if (writable && node.writes !== 1) throw readsOnly()
+      await this.#ask(sessionSettings(node, statementTimeout))
       if (readonly) await this.#ask('set session transaction read only')
     } catch (error) {
-      this.#setting.release()
-      this.#close()
+      this.#isSpent = true
+      this.release()
       throw error
     }
   }
@@ -101,6 +98,8 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
   }
 
   #send (statement: QueryOptions & { readonly values: readonly unknown[] }, callback: Callback): void {
+    // What a transaction still has to say, such as its rollback, would wait for an answer as well.
+    if (this.#isAbandoned) return callback(noAnswer(), [])
     const { options: { statementTimeout }, prepared } = this.#setting
     const done = this.#within(driverTimeout(statementTimeout), (error, result) => {
       // Nobody else may get a connection whose transaction is still open.
@@ -132,20 +131,46 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
   }
 
   /**
-   * Passes on what comes first: the answer, or after some milliseconds the end of a connection that gives none. The driver's own
-   * time-out leaves out the time in which a statement is prepared, and the connection as it is.
+   * Passes on what comes first: the answer, or after some milliseconds that there is none. The driver's own time-out
+   * leaves out the time in which a statement is prepared, and the connection as it is.
    */
   #within (milliseconds: number, callback: Callback): (error: QueryError | null, result: unknown) => void {
-    const timer = expectAnswer(this.#connection.stream, milliseconds)
+    let isTold = false
+    const tell: Callback = (error, result) => {
+      if (!isTold) callback(error, result)
+      isTold = true
+    }
+    const deadline = new Deadline(milliseconds, () => {
+      this.#abandon()
+      tell(noAnswer(), [])
+    })
     let isDone = false
+    this.#unanswered++
     return (error, result) => {
       // Of a connection that breaks while it prepares a statement the driver tells twice.
       if (isDone) return
       isDone = true
-      clearTimeout(timer)
+      deadline.end()
+      this.#unanswered--
       if (error !== null) this.#judge(error)
-      callback(error, result as MysqlQueryResult)
+      tell(error, result as MysqlQueryResult)
+      this.#settle()
     }
+  }
+
+  #abandon (): void {
+    this.#isAbandoned = true
+    this.#isSpent = true
+    this.#lease.abandon()
+    this.#setting.leave()
+  }
+
+  #settle (): void {
+    if (!this.#isReleased || this.#unanswered > 0) return
+    this.#isReleased = false
+    this.#lease.release()
+    if (this.#isSpent) this.#close()
+    else this.#connection.release()
   }
 
   #judge (error: QueryError): void {
@@ -164,4 +189,8 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
 /** Rows, or how many were changed. */
 function answerOf<R> (result: MysqlQueryResult): Answer<R> {
   return Array.isArray(result) ? { rows: result as R[], rowCount: 0 } : { rows: [], rowCount: Number(result.affectedRows) }
+}
+
+function noAnswer (): QueryError {
+  return Object.assign(new Error('The server does not answer'), { code: 'PROTOCOL_SEQUENCE_TIMEOUT', fatal: true })
 }

@@ -1,49 +1,136 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
 /** All connections to a node are in use: it serves, and no other would do. */
 export class NoneIsFree extends Error {}
 
-/** Several nodes that hold the same database, one of which is used as long as it serves, then the next. */
-export class Nodes<Node> {
-  readonly all: readonly [Node, ...Node[]]
-  readonly #inUse = new Map<Node, number>()
-  #current = 0
+/** Milliseconds that a node is given before the next one is asked as well. */
+const headStartMs = 250
+/** Milliseconds between the beginnings of two searches. */
+const minSearchIntervalMs = 100
+/** Milliseconds after which nodes that are watched are looked at again. */
+const watchIntervalMs = 1000
 
-  constructor (nodes: readonly [Node, ...Node[]]) {
+interface Setting<Node> {
+  /** Asks a node on a connection of its own. @throws why it does not serve */
+  check (node: Node): Promise<void>
+  /** Whether an error says that a node serves, but no more connections. */
+  isFull (error: unknown): boolean
+  /** Whether the first node that serves is always the one to be used; else one is kept as long as it serves. */
+  readonly isWatched: boolean
+}
+
+/** Several nodes that hold the same database, one of which is used. */
+export class Nodes<Node extends { readonly name: string }> {
+  readonly all: readonly [Node, ...Node[]]
+  readonly #setting: Setting<Node>
+  #current: Node | undefined
+  /** Used last, though it may be that it does not serve any more. */
+  #last: Node | undefined
+  #search: Promise<Node> | undefined
+  #searchedAt = -Infinity
+  #foundAt = -Infinity
+
+  constructor (nodes: readonly [Node, ...Node[]], setting: Setting<Node>) {
     this.all = nodes
+    this.#setting = setting
+    if (!this.#isSearched()) this.#current = nodes[0]
   }
 
   /**
-   * A connection to the node in use, or to the first of the others that gives one.
+   * A connection to the node in use, or, if that gives none, to one that serves.
    *
-   * @throws what the last node threw, if none gives a connection
+   * @throws why none serves, with the reason of each
    */
   async connect<Connection> (connectTo: (node: Node) => Promise<Connection>): Promise<Connection> {
-    let failure: unknown
-    for (let tried = 0; tried < this.all.length; tried++) {
-      const node = this.all[this.#current] as Node
-      try {
-        return await connectTo(node)
-      } catch (error) {
-        if (error instanceof NoneIsFree) throw error
-        failure = error
-        this.leave(node)
-      }
+    const node = this.#known() ?? await this.#find()
+    try {
+      return await connectTo(node)
+    } catch (error) {
+      if (error instanceof NoneIsFree || !this.#isSearched()) throw error
+      this.leave(node)
     }
-    throw failure
+    return await connectTo(await this.#find())
   }
 
-  /** How many connections to a node are in use. */
-  inUse (node: Node): number {
-    return this.#inUse.get(node) ?? 0
-  }
-
-  /** Takes note of a connection that is in use from now on, until the function that it gives is called. */
-  use (node: Node): () => void {
-    this.#inUse.set(node, this.inUse(node) + 1)
-    return () => { this.#inUse.set(node, this.inUse(node) - 1) }
-  }
-
-  /** Goes on to the next node, unless this one has been left already. */
+  /** Looks for a node that serves before the next connection, unless this one has been left already. */
   leave (node: Node): void {
-    if (this.all[this.#current] === node) this.#current = (this.#current + 1) % this.all.length
+    if (this.#current === node && this.#isSearched()) this.#current = undefined
   }
+
+  #isSearched (): boolean {
+    return this.all.length > 1 || this.#setting.isWatched
+  }
+
+  /** Nodes that are watched are looked at again while they are used. */
+  #known (): Node | undefined {
+    if (!this.#setting.isWatched) return this.#current
+    const age = performance.now() - this.#foundAt
+    if (age > watchIntervalMs) this.#find().catch(() => {})
+    return age > 2 * watchIntervalMs ? undefined : this.#current
+  }
+
+  /** One search at a time, whose result is that of all who wait: each would open connections to every node. */
+  #find (): Promise<Node> {
+    this.#search ??= this.#look().finally(() => { this.#search = undefined })
+    return this.#search
+  }
+
+  async #look (): Promise<Node> {
+    const pause = this.#searchedAt + minSearchIntervalMs - performance.now()
+    if (pause > 0) await sleep(pause)
+    this.#searchedAt = performance.now()
+    const first = this.#setting.isWatched ? undefined : this.#last
+    const order = first === undefined ? this.all : [first, ...this.all.filter((node) => node !== first)]
+    try {
+      return await this.#firstOf(order)
+    } catch (failure) {
+      this.#current = undefined
+      throw failureOf(order, failure as AggregateError)
+    }
+  }
+
+  /** Asks the next one when the one before has failed or is slow; an earlier one that serves after all is preferred. */
+  async #firstOf (order: readonly Node[]): Promise<Node> {
+    let best = Infinity
+    const start = this.#searchedAt
+    const attempts: Array<Promise<Node>> = []
+    for (const [rank, node] of order.entries()) {
+      const attempt = this.#ask(node).then(() => {
+        if (rank < best) this.#use(node, start)
+        best = Math.min(best, rank)
+        return node
+      })
+      attempts.push(attempt)
+      const serves = attempt.then(() => true, () => false)
+      if (await Promise.race([serves, sleep(headStartMs, false, { ref: false })])) break
+    }
+    return await Promise.any(attempts)
+  }
+
+  /** A node that is full is known by those who are connected to it. */
+  async #ask (node: Node): Promise<void> {
+    try {
+      await this.#setting.check(node)
+    } catch (error) {
+      if (node !== this.#last || !this.#setting.isFull(error)) throw error
+    }
+  }
+
+  #use (node: Node, at: number): void {
+    this.#current = node
+    this.#last = node
+    this.#foundAt = at
+  }
+}
+
+function failureOf (nodes: ReadonlyArray<{ readonly name: string }>, { errors }: AggregateError): unknown {
+  if (errors.length === 1) return errors[0]
+  const reasons = nodes.map(({ name }, index) => `${name}: ${reasonOf(errors[index])}`)
+  return new AggregateError(errors, `No host serves: ${reasons.join('; ')}`)
+}
+
+/** The driver's words name no password; what several addresses of one host have said has no words of its own. */
+function reasonOf (error: unknown): string {
+  const { message, code } = error as { readonly message: string, readonly code?: unknown }
+  return message === '' ? String(code) : message
 }

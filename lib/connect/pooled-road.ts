@@ -1,5 +1,6 @@
 import type { CompiledQuery } from 'kysely'
 import type { ArrayRows, DirectRoad, Outcome, Row } from '../query/engine.js'
+import type { Purpose } from './node-connections.js'
 
 /** What a driver answers: rows, of which it makes objects or arrays, and how many a write changed; of a select, nobody asks for that. */
 export interface Answer<Row> {
@@ -17,22 +18,27 @@ export interface PooledConnection {
 /** The connections of a pool, each of which is free for one statement: nobody has a transaction open on it. */
 export class PooledRoad implements DirectRoad {
   readonly isFree = true
-  readonly #connect: () => Promise<PooledConnection>
+  readonly #connect: (purpose: Purpose) => Promise<PooledConnection>
 
-  constructor (connect: () => Promise<PooledConnection>) {
+  constructor (connect: (purpose: Purpose) => Promise<PooledConnection>) {
     this.#connect = connect
   }
 
   execute (query: CompiledQuery, reached: () => void): Promise<Outcome> {
-    return this.#ask(reached, (connection) => connection.askObjects(query), outcomeOf)
+    const purpose = query.query.kind === 'SelectQueryNode' ? 'read' : 'write'
+    return this.#ask({ purpose, reached }, (connection) => connection.askObjects(query), outcomeOf)
   }
 
   readArrays (query: CompiledQuery, reached: () => void): Promise<ArrayRows> {
-    return this.#ask(reached, (connection) => connection.askArrays(query), rowsOf)
+    return this.#ask({ purpose: 'read', reached }, (connection) => connection.askArrays(query), rowsOf)
   }
 
-  async #ask<Row, Result> (reached: () => void, ask: (connection: PooledConnection) => Promise<Answer<Row>>, resultOf: (answer: Answer<Row>) => Result): Promise<Result> {
-    const connection = await this.#connect()
+  async #ask<Row, Result> (
+    { purpose, reached }: Asked,
+    ask: (connection: PooledConnection) => Promise<Answer<Row>>,
+    resultOf: (answer: Answer<Row>) => Result
+  ): Promise<Result> {
+    const connection = await this.#connect(purpose)
     reached()
     try {
       return resultOf(await ask(connection))
@@ -40,6 +46,12 @@ export class PooledRoad implements DirectRoad {
       connection.release()
     }
   }
+}
+
+interface Asked {
+  readonly purpose: Purpose
+  /** Called when there is a connection. */
+  readonly reached: () => void
 }
 
 function outcomeOf ({ rows: [row], rowCount: changed }: Answer<Row>): Outcome {

@@ -1,18 +1,20 @@
 import type { CompiledQuery, PostgresCursor, PostgresPoolClient, PostgresQueryResult } from 'kysely'
 import pg from 'pg'
 import type { ArrayRows, Row } from '../query/engine.js'
-import { expectAnswer } from './deadline.js'
+import { Deadline } from './deadline.js'
+import type { Lease } from './node-connections.js'
 import type { Answer, PooledConnection } from './pooled-road.js'
 import type { PreparedStatements } from './prepared-statements.js'
 import { connectTimeout, type ServerOptions } from './server-options.js'
 
-interface ConnectionSetting {
+/** A connection of the driver, with what its declarations leave out. */
+export type DriverClient = pg.PoolClient & { readonly processID: number }
+
+export interface ConnectionSetting {
   /** Milliseconds after which a connection that gives no answer is ended. */
   readonly timeout: number
   /** What the connections have prepared; undefined if nothing is to be prepared. */
-  readonly prepared: PreparedStatements<pg.PoolClient> | undefined
-  /** Called when the connection is not in use any more. */
-  release (): void
+  readonly prepared: PreparedStatements<DriverClient> | undefined
   /** Called when the node of the connection turns out to be the wrong one. */
   leave (): void
 }
@@ -37,7 +39,7 @@ const rollback = 'rollback'
 type DriverConnection = pg.Connection & { readonly parsedStatements: Record<string, string> }
 
 /** Closes a prepared statement by a message ahead of those of the next one, so that nobody waits for it. */
-export function unprepare (client: pg.PoolClient, name: string): void {
+export function unprepare (client: DriverClient, name: string): void {
   const connection = client.connection as DriverConnection
   connection.close({ type: 'S', name }, true)
   delete connection.parsedStatements[name]
@@ -45,12 +47,17 @@ export function unprepare (client: pg.PoolClient, name: string): void {
 
 /** A pooled connection that is closed instead of being used again once it broke or its node turned out to be unfit. */
 export class PostgresConnection implements PostgresPoolClient, PooledConnection {
-  readonly #client: pg.PoolClient
+  readonly #client: DriverClient
+  readonly #lease: Lease<DriverClient>
   readonly #setting: ConnectionSetting
   #isSpent = false
+  #isAbandoned = false
+  #unanswered = 0
+  #isReleased = false
 
-  constructor (client: pg.PoolClient, setting: ConnectionSetting) {
-    this.#client = client
+  constructor (lease: Lease<DriverClient>, setting: ConnectionSetting) {
+    this.#client = lease.raw
+    this.#lease = lease
     this.#setting = setting
   }
 
@@ -69,9 +76,10 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
     return this.#run<ArrayRows[number]>(sql, parameters, { rowMode: 'array' })
   }
 
+  /** One whose answer is overdue is in use until the answer comes, or the connection ends. */
   release (): void {
-    this.#setting.release()
-    this.#client.release(this.#isSpent)
+    this.#isReleased = true
+    this.#settle()
   }
 
   /**
@@ -82,12 +90,12 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
   async makeReady ({ writable, readonly }: Pick<Required<ServerOptions>, 'writable' | 'readonly'>): Promise<void> {
     try {
       const { rows: [node] } = await this.#ask<NodeState>({ text: stateQuery }, connectTimeout)
-      if (writable && node?.standby !== false) throw Object.assign(new Error('The node is a standby'), { code: '25006' })
+      if (writable && node?.standby !== false) throw isStandby()
       if (readonly && node?.reads !== true) throw Object.assign(new Error("A pooler before the server drops 'options', so that this connection would not be read only"), { code: '0A000' })
       if (node?.iso !== true) await this.#ask({ text: 'set datestyle = ISO' }, connectTimeout)
     } catch (error) {
-      this.#setting.release()
-      this.#client.release(true)
+      this.#isSpent = true
+      this.release()
       throw error
     }
   }
@@ -100,23 +108,56 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
   /** By callback: the driver's own promises would keep the rows until the next major garbage collection. */
   #ask<R> (query: pg.QueryConfig, timeout: number): Promise<PostgresQueryResult<R>> {
     return new Promise((resolve, reject) => {
-      const timer = expectAnswer(this.#client.connection.stream, timeout)
+      // What a transaction still has to say, such as its rollback, would wait for an answer as well.
+      if (this.#isAbandoned) return reject(noAnswer())
+      const deadline = new Deadline(timeout, () => {
+        this.#abandon()
+        reject(noAnswer())
+      })
+      this.#unanswered++
       this.#client.query(query, (error: Error | null, result) => {
-        clearTimeout(timer)
-        if (error === null) return resolve(result as PostgresQueryResult<R> & pg.QueryResult)
-        this.#judge(error)
-        // Nobody else may get a connection whose transaction is still open.
-        if (query.text === rollback) this.#isSpent = true
-        reject(error)
+        deadline.end()
+        this.#unanswered--
+        if (error === null) resolve(result as PostgresQueryResult<R> & pg.QueryResult)
+        else {
+          this.#judge(error)
+          // Nobody else may get a connection whose transaction is still open.
+          if (query.text === rollback) this.#isSpent = true
+          reject(error)
+        }
+        this.#settle()
       })
     })
   }
 
-  /** An error that the server did not send means that the connection broke, or that its answer is still to come. */
+  #abandon (): void {
+    this.#isAbandoned = true
+    this.#isSpent = true
+    this.#lease.abandon()
+    this.#setting.leave()
+  }
+
+  #settle (): void {
+    if (!this.#isReleased || this.#unanswered > 0) return
+    this.#isReleased = false
+    this.#lease.release()
+    this.#client.release(this.#isSpent)
+  }
+
+  /** An error that the server did not send means that the connection broke. */
   #judge (error: unknown): void {
     const code = error instanceof pg.DatabaseError ? String(error.code) : undefined
     const isUnfit = code === undefined || unfit.has(code)
     if (isUnfit || outgrown.has(code)) this.#isSpent = true
     if (isUnfit) this.#setting.leave()
   }
+}
+
+function noAnswer (): Error {
+  return new Error('The server does not answer')
+}
+
+/** Why a server will not do that accepts no writes. */
+export function isStandby (): Error {
+  return Object.assign(new Error('The node is a standby'), { code: '25006' })
 }

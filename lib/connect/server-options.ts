@@ -30,14 +30,23 @@ export function driverTimeout (statementTimeout: number): number {
 
 const optionNames: ReadonlyArray<keyof ServerOptions> = ['connections', 'statementTimeout', 'preparedStatements', 'writable', 'readonly']
 
+interface Given {
+  readonly options: ServerOptions
+  /** How many nodes the URL names. */
+  readonly nodes: number
+  /** Names of options that only this engine has. */
+  readonly more?: readonly string[]
+}
+
 /**
  * Options with every default filled in.
  *
  * @throws REST_MODELS_INVALID_OPTIONS naming the option
  */
-export function checkServerOptions (where: string, options: ServerOptions, nodes: number): Required<ServerOptions> {
-  requireKnown(where, options, optionNames)
-  const { connections = 10, statementTimeout = 5000, preparedStatements = true, readonly = false, writable = nodes > 1 && !readonly } = options
+export function checkServerOptions (where: string, { options, nodes, more = [] }: Given): Required<ServerOptions> {
+  requireKnown(where, options, [...optionNames, ...more])
+  const { connections = 10, statementTimeout = 5000, preparedStatements = true, readonly = false } = options
+  const { writable = nodes > 1 && !readonly } = options
   requireCount(where, { connections }, 1)
   requireCount(where, { statementTimeout }, 0)
   if (statementTimeout > maxTimeout) throw new errors.InvalidOptions(`'statementTimeout' of ${where} must be at most ${maxTimeout}`)
@@ -45,6 +54,21 @@ export function checkServerOptions (where: string, options: ServerOptions, nodes
     if (typeof value !== 'boolean') throw new errors.InvalidOptions(`'${name}' of ${where} is true or false`)
   }
   return { connections, statementTimeout, preparedStatements, writable, readonly }
+}
+
+/** An option of one engine alone. */
+export interface MaxLag {
+  /** Milliseconds that a standby may lag behind its primary to be read from; any if absent. */
+  readonly maxLag?: number
+}
+
+/** @throws REST_MODELS_INVALID_OPTIONS if there is one, and it is no number, or where no standby would do */
+export function checkMaxLag ({ maxLag }: MaxLag, { writable }: Required<ServerOptions>): MaxLag {
+  if (maxLag === undefined) return {}
+  const where = 'openPostgres()'
+  requireCount(where, { maxLag }, 1)
+  if (writable) throw new errors.InvalidOptions(`'maxLag' of ${where} is for hosts to read from: set 'writable: false'`)
+  return { maxLag }
 }
 
 function requireCount (where: string, option: Readonly<Record<string, number>>, least: number): void {

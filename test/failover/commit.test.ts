@@ -25,7 +25,10 @@ test('MariaDB: a change whose commit may have happened is not made again, whatev
   const driver = { query: answer, execute: answer, destroy: () => { sent.push('closed') }, release: () => {}, stream: { destroy: () => {} } } as unknown as DriverConnection
   const options = { connections: 1, statementTimeout: 0, preparedStatements: true, writable: true, readonly: false }
   const pool = {
-    getConnection: (callback: (error: unknown, connection: MariadbConnection) => void) => { callback(null, new MariadbConnection(driver, { options, prepared: undefined, release: () => {}, leave: () => { left++ } })) },
+    getConnection: (callback: (error: unknown, connection: MariadbConnection) => void) => {
+      const lease = { raw: driver, release: () => {}, abandon: () => {} }
+      callback(null, new MariadbConnection(lease, { options, prepared: undefined, leave: () => { left++ } }))
+    },
     end: (callback: (error: unknown) => void) => { callback(null) }
   }
   const db = new Kysely<Tables>({ dialect: new MariadbDialect({ pool }) })

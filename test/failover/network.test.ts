@@ -1,5 +1,3 @@
-import { once } from 'node:events'
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import tap, { test, type Test } from 'tap'
 import { openMariadb } from '../../lib/mariadb.js'
@@ -9,52 +7,12 @@ import { runSql } from '../engines/sql.js'
 import { waitFor } from '../engines/wait-for.js'
 import { serve } from './serve.js'
 import { seed } from './site.js'
+import { openWay } from './way.js'
 
 tap.setTimeout(120_000)
 
 const openers = { postgres: openPostgres, mariadb: openMariadb }
 const as = 'alice'
-
-/** A way to a database that can be cut and slowed down. */
-interface Way {
-  readonly url: string
-  /** Passes on what holds a text, and cuts the connection before its answer comes back; how often that was so far. */
-  cutBehind (text: string): () => number
-  /** Milliseconds that everything takes on its way there. */
-  slowDown (milliseconds: number): void
-}
-
-async function openWay (t: Test, to: string): Promise<Way> {
-  const target = new URL(to)
-  let cut: string | undefined
-  let cuts = 0
-  let delay = 0
-  const sockets = new Set<Socket>()
-  const server = createServer((near) => {
-    const far = connect(Number(target.port), target.hostname)
-    for (const [socket, other] of [[near, far], [far, near]] as const) {
-      sockets.add(socket)
-      socket.on('error', () => {}).on('close', () => { other.destroy() })
-    }
-    far.on('data', (chunk) => { near.write(chunk) })
-    near.on('data', async (chunk: Buffer) => {
-      if (delay > 0) await sleep(delay)
-      if (cut !== undefined && chunk.includes(cut)) {
-        cuts++
-        far.removeAllListeners('data').resume()
-        far.write(chunk, () => setTimeout(() => { near.destroy() }, 300))
-      } else far.write(chunk)
-    })
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.close()
-    for (const socket of sockets) socket.destroy()
-  })
-  const url = new URL(to)
-  url.port = String((server.address() as AddressInfo).port)
-  return { url: url.href, cutBehind: (text) => { cut = text; cuts = 0; return () => cuts }, slowDown: (milliseconds) => { delay = milliseconds } }
-}
 
 for (const engine of ['postgres', 'mariadb'] as const) {
   async function serveBehindWay (t: Test) {

@@ -1,0 +1,51 @@
+import type { Duplex } from 'node:stream'
+
+/** Milliseconds between two questions to the server. */
+const askIntervalMs = 1000
+
+/** Which of its connections the server still works for; rejected if it gives no answer. */
+type AskBusy = (ids: readonly number[]) => Promise<ReadonlySet<number>>
+
+/**
+ * Connections on which an answer is overdue. The server may go on with the statement for as long as it likes: a commit
+ * that waits for a standby does not end with its connection. So each stays open, and counts as in use, until its answer
+ * comes or the server does not work for it.
+ */
+export class AbandonedConnections {
+  readonly #ids = new Map<Duplex, number>()
+  readonly #askBusy: AskBusy
+  #isWatching = false
+
+  constructor (askBusy: AskBusy) {
+    this.#askBusy = askBusy
+  }
+
+  /** @param id  by which the server knows the connection */
+  add (socket: Duplex, id: number): void {
+    this.#ids.set(socket, id)
+    if (!this.#isWatching) this.#watch()
+  }
+
+  has (socket: Duplex): boolean {
+    return this.#ids.has(socket)
+  }
+
+  delete (socket: Duplex): void {
+    this.#ids.delete(socket)
+  }
+
+  /** Asks again and again as long as there is one; it never fails. */
+  #watch (): void {
+    this.#isWatching = this.#ids.size > 0
+    if (!this.#isWatching) return
+    setTimeout(() => { this.#closeIdle().finally(() => { this.#watch() }) }, askIntervalMs).unref()
+  }
+
+  async #closeIdle (): Promise<void> {
+    const asked = [...this.#ids]
+    try {
+      const busy = await this.#askBusy(asked.map(([, id]) => id))
+      for (const [socket, id] of asked) if (!busy.has(id)) socket.destroy()
+    } catch { /* A server that does not answer has connections to spare for nobody: it is asked again. */ }
+  }
+}

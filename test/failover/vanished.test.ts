@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql, type Kysely } from 'kysely'
+import tap, { test, type Test } from 'tap'
+import { openMariadb } from '../../lib/mariadb.js'
+import { openPostgres } from '../../lib/postgres.js'
+import type { Tables } from '../../lib/query/engine.js'
+import { requireDatabase } from '../engines/lacks.js'
+import { waitFor } from '../engines/wait-for.js'
+import { startApp, type App } from './apps.js'
+import { Client } from './client.js'
+import { seed } from './site.js'
+import { openWay } from './way.js'
+
+tap.setTimeout(120_000)
+tap.jobs = 3
+
+const openers = { postgres: openPostgres, mariadb: openMariadb }
+
+/** How an app ends, and after how many milliseconds. */
+async function end (app: App): Promise<readonly [unknown, number]> {
+  const start = performance.now()
+  const exit = await Promise.race([app.close(), sleep(15_000, 'it runs on')])
+  return [exit, performance.now() - start]
+}
+
+/** Opens so many connections at once. */
+async function openAll (db: Kysely<Tables>, count: number, nap: ReturnType<typeof sql>): Promise<void> {
+  await Promise.all(Array.from({ length: count }, async () => await nap.execute(db)))
+}
+
+async function listUntilFull (t: Test, address: string): Promise<void> {
+  const clients = Array.from({ length: 8 }, () => new Client(address, 'alice'))
+  t.teardown(() => { for (const client of clients) client.close() })
+  for (let round = 0; round < 5; round++) {
+    t.ok((await Promise.all(clients.map(async (client) => await client.send('GET', '')))).every(({ status }) => status === 200))
+  }
+}
+
+for (const engine of ['postgres', 'mariadb'] as const) {
+  const nap = engine === 'postgres' ? sql`select pg_sleep(0.2)` : sql`select sleep(0.2)`
+
+  test(`R-38: ${engine}: an app whose server has vanished ends within seconds when it is closed`, { buffered: true }, async (t) => {
+    const direct = await requireDatabase(t, engine)
+    if (direct === undefined) return
+    await seed(direct)
+    const way = await openWay(t, direct)
+    const app = await startApp(t, way.url)
+    await listUntilFull(t, app.address)
+    way.freeze()
+    const [exit, took] = await end(app)
+    t.strictSame(exit, [0, null])
+    t.ok(took < 5000, `it ended after ${Math.round(took)} ms`)
+  })
+
+  test(`R-38: ${engine}: an app ends within seconds also after another host has taken over from one that vanished`, { buffered: true }, async (t) => {
+    const direct = await requireDatabase(t, engine)
+    if (direct === undefined) return
+    await seed(direct)
+    const [first, second] = [await openWay(t, direct), await openWay(t, direct)]
+    const app = await startApp(t, first.url.replace(`:${first.port}`, `:${first.port},127.0.0.1:${second.port}`))
+    await listUntilFull(t, app.address)
+    first.freeze()
+    const client = new Client(app.address, 'alice')
+    t.teardown(() => { client.close() })
+    await waitFor('the other host takes over', async () => (await client.send('GET', '')).status === 200)
+    const [exit, took] = await end(app)
+    t.strictSame(exit, [0, null])
+    t.ok(took < 10_000, `it ended after ${Math.round(took)} ms`)
+  })
+
+  test(`D-130: ${engine}: a statement that is running is finished before its connection is closed`, { buffered: true }, async (t) => {
+    const direct = await requireDatabase(t, engine)
+    if (direct === undefined) return
+    const way = await openWay(t, direct)
+    const db = openers[engine]<Tables>(way.url, { connections: 4 })
+    await openAll(db, 4, nap)
+    const long = engine === 'postgres' ? sql`select pg_sleep(3)` : sql`select sleep(3)`
+    const running = long.execute(db)
+    await sleep(100)
+    const start = performance.now()
+    await db.destroy()
+    const took = performance.now() - start
+    await t.resolves(running)
+    t.ok(took > 2500 && took < 4500, `closed after ${Math.round(took)} ms`)
+    await waitFor('nothing stays open', async () => way.open === 0)
+  })
+  test(`D-130: ${engine}: whoever holds a connection of a server that has vanished does not keep the database from being closed`, { buffered: true }, async (t) => {
+    const direct = await requireDatabase(t, engine)
+    if (direct === undefined) return
+    const way = await openWay(t, direct)
+    const db = openers[engine]<Tables>(way.url, { connections: 2, statementTimeout: 500 })
+    let letGo = (): void => {}
+    const held = db.connection().execute(async (connection) => {
+      await nap.execute(connection)
+      way.freeze()
+      await t.rejects(nap.execute(connection), { message: 'The server does not answer' })
+      await t.rejects(nap.execute(connection), { message: 'The server does not answer' }, 'at once, without another wait')
+      await new Promise<void>((resolve) => { letGo = resolve })
+    })
+    await sleep(3000)
+    const start = performance.now()
+    await db.destroy()
+    const took = performance.now() - start
+    t.ok(took < 5000, `closed after ${Math.round(took)} ms`)
+    letGo()
+    await held
+  })
+
+  test(`D-128: ${engine}: a connection on which no answer can come any more is given up when the server does not work for it`, { buffered: true }, async (t) => {
+    const direct = await requireDatabase(t, engine)
+    if (direct === undefined) return
+    const way = await openWay(t, direct)
+    const db = openers[engine]<Tables>(way.url, { connections: 1, statementTimeout: 500 })
+    t.teardown(async () => { await db.destroy() })
+    await nap.execute(db)
+    way.freezeOpen()
+    await t.rejects(nap.execute(db), { message: 'The server does not answer' })
+    t.equal(way.open, 1, 'it is kept at first')
+    await t.resolves(waitFor('there is room for another one', async () => (await nap.execute(db)).rows.length === 1, 10_000))
+  })
+}
