@@ -76,7 +76,7 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
     try {
       const [node] = await this.#ask(situation) as [{ writes: number, shares: number }]
       if (writable && node.writes !== 1) throw Object.assign(new Error('The node only reads'), { errno: 1290 })
-      await this.#ask(`set session sql_mode = '${sqlMode}', max_statement_time = ${statementTimeout / 1000}${node.shares === 1 ? readsAll : ''}`)
+      await this.#ask(`set session sql_mode = '${sqlMode}', time_zone = '+00:00', max_statement_time = ${statementTimeout / 1000}${node.shares === 1 ? readsAll : ''}`)
       if (readonly) await this.#ask('set session transaction read only')
     } catch (error) {
       this.#setting.release()

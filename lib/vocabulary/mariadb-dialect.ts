@@ -42,6 +42,9 @@ export const mariadbDialect: Dialect = {
       release: sql`select release_lock(concat('rest_models_', database()))`
     },
     drop: (table) => sql`set statement foreign_key_checks = 0, max_statement_time = 0 for drop table ${table}`,
+    written: sql`
+      select table_name as \`table\`, column_name as name, column_type as written
+      from information_schema.columns where table_schema = database() and data_type in ('datetime', 'timestamp')`,
     foldsTables: sql`select @@lower_case_table_names as answer`
   },
   codesOf,
@@ -136,6 +139,13 @@ export const mariadbDialect: Dialect = {
     1195: 'unavailable',
     1874: 'unavailable',
     [fatal]: 'lost'
+  },
+  // In winter and in summer: a time zone may be that of Greenwich, and no more than that.
+  requiredBy: {
+    timestamp: {
+      query: sql`select from_unixtime(1704067200) = '2024-01-01 00:00:00' and from_unixtime(1719792000) = '2024-07-01 00:00:00' as answer`,
+      remedy: "The connection reads and writes columns of type 'timestamp' in another time zone than UTC: its time_zone must be '+00:00'; use openMariadb, or set it when connecting"
+    }
   },
   requirements: [
     {
