@@ -10,25 +10,27 @@ import { kUser } from './policy/guard.js'
 import { kStored } from './policy/owner.js'
 import { Passwords } from './policy/passwords.js'
 import type { Authenticate, Policy, PolicySetting } from './policy/policy.js'
-import { openEngine, type Engine } from './query/engine.js'
+import { openEngine, requireOf, type Engine } from './query/engine.js'
 import { isCreatable, type Registration } from './registration.js'
 import { compileResource, type Resource } from './resource.js'
 import { isFailure, passOn, serializeFailure } from './response/failure.js'
 import { serializerCompiler } from './response/serializer.js'
 import { addRoutes } from './routes.js'
-import { readTables, requireTables } from './tables/compare-tables.js'
+import { hasType, readTables, requireTables, storagesOf, type DatabaseTables } from './tables/compare-tables.js'
 import { requireFillable } from './tables/creatable.js'
+import { unshownColumns } from './tables/unshown.js'
 import { Turns } from './turns.js'
-import { warnOfExposure } from './warnings.js'
+import { warnOfExposure, warnOfUnshown } from './warnings.js'
 
 /** The encapsulated scope of a container: it owns its routes, parser, serializer and hooks, so that none of them leaks into the host. */
 export function openContainer (registrations: readonly Registration[], options: CheckedOptions, note: (resource: Resource) => void) {
   return async function restModelsContainer (scope: FastifyInstance): Promise<void> {
     const { db, readDb, limits, allowedOrigins } = options
-    const engine = await openEngine(db)
-    const reader = await openEngine(readDb, 'reader')
-    for (const handle of new Set([db, readDb])) requireTables(await readTables(handle), modelsOf(registrations), engine.dialect)
+    const models = modelsOf(registrations)
+    const engine = await fit(await openEngine(db), await readTables(db), models)
+    const reader = await fit(await openEngine(readDb, 'reader'), await readTables(readDb), models)
     await requireFillable(db, registrations.filter(isCreatable).map(({ model }) => model))
+    for (const model of models) warnOfUnshown(scope.log, model, await unshownColumns(engine, model))
     isolate(scope, allowedOrigins)
     const first = { open: turnHooks(engine), guarded: turnHooks(engine) }
     const flush = new Flush()
@@ -44,6 +46,17 @@ export function openContainer (registrations: readonly Registration[], options: 
       note(resource)
     }
   }
+}
+
+/** An engine that knows how the tables of the models keep their values. */
+async function fit (engine: Engine, tables: DatabaseTables, models: ReturnType<typeof modelsOf>): Promise<Engine> {
+  const { db, dialect, dialect: { requiredBy = {} } } = engine
+  requireTables(tables, models, dialect)
+  for (const [type, requirement] of Object.entries(requiredBy)) {
+    if (hasType(tables, models, { type, dialect })) await requireOf(db, requirement)
+  }
+  const storages = storagesOf(tables, models, dialect)
+  return storages.size === 0 ? engine : Object.freeze({ ...engine, dialect: { ...dialect, storages } })
 }
 
 /** All models that requests will touch: registered ones, those that they refer to, and those of users. */

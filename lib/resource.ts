@@ -93,10 +93,10 @@ export function compileResource (registration: Registration, setting: ResourceSe
 }
 
 function listOf (
-  { name, model, defaultLimit, maxLimit }: Registration, { engine, limits }: ResourceSetting,
+  { name, model, defaultLimit, maxLimit }: Registration, { reader, limits }: ResourceSetting,
   { access, visible }: Pick<ResourceAccess, 'access'> & Pick<Resource, 'visible'>
 ): Resource['list'] {
-  const { dialect } = engine
+  const { dialect } = reader
   const { statementTime, pageBytes } = limits
   const keys = visible.map(({ key }) => key)
   const long = [...visible.keys()].filter((index) => isLong(visible[index] as Column))

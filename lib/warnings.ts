@@ -1,6 +1,14 @@
 import type { FastifyBaseLogger } from 'fastify'
-import { isSecret } from './model/column.js'
+import { isSecret, type Column } from './model/column.js'
+import type { Model } from './model/define-model.js'
 import type { Registration } from './registration.js'
+
+/** Says in the log that records show null where the model promises none. */
+export function warnOfUnshown (log: FastifyBaseLogger, { name }: Model, columns: readonly Column[]): void {
+  for (const { field } of columns) {
+    log.warn(`Field '${field}' of model '${name}' is not nullable, but its column holds values that no record can show, such as infinity or a date before our era. They are answered as null: declare it nullable`)
+  }
+}
 
 /** Says in the log what a deployer may not have meant to show. */
 export function warnOfExposure (log: FastifyBaseLogger, { name, model, excluded, opened }: Registration, all: readonly Registration[]): void {

@@ -1,5 +1,6 @@
 import { Type, type TObject, type TSchema } from '@sinclair/typebox'
 import { valueKindOf, type Column } from '../lib/model/column.js'
+import type { StorageName } from '../lib/vocabulary/storage.js'
 
 /** Which columns of a resource a client reads, writes on create and writes on update. */
 export interface ShapeColumns {
@@ -24,15 +25,22 @@ export type Shape = keyof typeof shapes
 export function shapeSchema (shape: Shape, columns: ShapeColumns): TObject {
   const { columns: wanted, isOptional } = shapes[shape]
   const properties = columns[wanted].map((column) => {
-    const schema = valueSchema(column)
+    const schema = shape === 'record' && mayBeUnshown.has(valueKindOf(column).storage) ? nullable(kindOf(column)) : valueSchema(column)
     return [column.key, isOptional(column) ? Type.Optional(schema) : schema] as const
   })
   return Type.Object(Object.fromEntries(properties), { additionalProperties: false })
 }
 
+/** Kinds whose columns may hold what no record can show: infinity, what is no number, a date before our era. Records show null, whatever the model promises. */
+const mayBeUnshown: ReadonlySet<StorageName> = new Set(['number', 'decimal', 'datetime', 'date'])
+
+function kindOf (column: Column): TSchema {
+  return valueKindOf(column).schema(column.options)
+}
+
 /** The JSON Schema of the values of a column; null is one of them if the column may be null. */
 export function valueSchema (column: Column): TSchema {
-  const schema = valueKindOf(column).schema(column.options)
+  const schema = kindOf(column)
   return column.nullable ? nullable(schema) : schema
 }
 

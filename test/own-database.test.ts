@@ -98,8 +98,9 @@ const Event = defineModel('Event', { moment: datetime({ nullable: true }), day: 
 const moments: ReadonlyArray<readonly [stored: string, moment: string | null, day: string | null]> = [
   ['2024-03-10 02:30:00', '2024-03-10 02:30:00', '2024-03-10'],
   ['2024-03-10 02:30:00.987654', '2024-03-10 02:30:00', '2024-03-10'],
-  ['0044-03-15 10:00:00 BC', '0044-03-15 10:00:00', '0044-03-15'],
-  ['12024-01-01 00:00:00', '12024-01-01 00:00:00', '12024-01-01'],
+  ['0044-03-15 10:00:00', '0044-03-15 10:00:00', '0044-03-15'],
+  ['0044-03-15 10:00:00 BC', null, null],
+  ['12024-01-01 00:00:00', null, null],
   ['infinity', null, null],
   ['-infinity', null, null]
 ]
@@ -118,7 +119,6 @@ for (const [name, style] of Object.entries(styles)) {
     const records = moments.map(([, moment, day], index) => ({ id: index + 1, moment, day }))
     const pairs = [['plain', 'plain'], ['own', 'own'], ['own', 'reader'], ['own', 'plain'], ['plain', 'own']] as const
     for (const [db, readDb] of pairs) {
-      // Undocumented: a year of five digits, which the API would not write.
       const app = Fastify()
       await app.register(restModels, { db: handles[db], readDb: handles[readDb] })
       app.restModels.register(Event)

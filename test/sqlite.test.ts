@@ -244,7 +244,7 @@ test('a list is planned once: SQLite would plan it anew each time that a mere pa
   for (const table of tables.rows) plain.exec(table.sql)
   const timeOf = (list: string): number => {
     const statement = plain.prepare(list).raw(true)
-    const values = Array<number>(list.split('?').length - 1).fill(20)
+    const values = Array<number>(list.replaceAll(/'[^']*'/g, '').split('?').length - 1).fill(20)
     return leastTime(() => statement.all(values))
   }
   for (const list of lists) {

@@ -15,7 +15,7 @@ const readsAll = ', wsrep_sync_wait = @@global.wsrep_sync_wait | 1'
 
 /** What is set on each connection, before its first statement. */
 export function sessionSettings ({ shares }: Situation, statementTimeout: number): string {
-  const mode = `set session sql_mode = '${sqlMode}', max_statement_time = ${statementTimeout / 1000}`
+  const mode = `set session sql_mode = '${sqlMode}', time_zone = '+00:00', max_statement_time = ${statementTimeout / 1000}`
   return `${mode}${shares === 1 ? readsAll : ''}`
 }
 

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { Handle } from '../query/engine.js'
 import type { ColumnRow, DescribedType } from '../vocabulary/catalog.js'
 import type { StorageName } from '../vocabulary/storage.js'
@@ -10,11 +10,12 @@ const wider: Readonly<Partial<Record<StorageName, readonly StorageName[]>>> = {
   bigint: ['number'],
   decimal: ['number'],
   datetime: ['integer', 'bigint', 'number'],
-  date: ['integer', 'bigint', 'number']
+  date: ['datetime', 'integer', 'bigint', 'number']
 }
 
 /** The kind that all values of a column are of, with what is lost by that; undefined if there is none. All of its rows are looked at. */
 export async function heldType (handle: Handle, column: ColumnRow, described: DescribedType): Promise<DescribedType | undefined> {
+  if (described.kind === 'datetime' && await holdsDates(handle, column)) return { kind: 'date', options: {}, loss: 'holds dates alone, and is read as date' }
   if (await holdsOnly(handle, column, described.kind)) return described
   for (const kind of wider[described.kind] ?? []) {
     if (!handle.dialect.storage[kind].holds(column.type) || !await holdsOnly(handle, column, kind)) continue
@@ -26,13 +27,27 @@ export async function heldType (handle: Handle, column: ColumnRow, described: De
 /** Whether all values of a column are of a kind, as far as its engine lets others in. */
 export async function holdsOnly ({ db, dialect: { catalog: { fits } } }: Handle, { table, name }: Pick<ColumnRow, 'table' | 'name'>, kind: StorageName): Promise<boolean> {
   const { [kind]: isOne } = fits
-  if (isOne === undefined) return true
-  const column = sql.ref(name)
+  return isOne === undefined || !await holds(db, table, sql`${sql.ref(name)} is not null and not (${isOne(sql.ref(name))})`)
+}
+
+/** Whether a column that may hold moments holds dates alone, and at least one. */
+async function holdsDates (handle: Handle, column: ColumnRow): Promise<boolean> {
+  const { db, dialect: { catalog: { fits } } } = handle
+  return fits.date !== undefined && await holdsOnly(handle, column, 'date') && await holds(db, column.table, sql`${sql.ref(column.name)} is not null`)
+}
+
+/** Whether a column holds values that records of a kind would show as null. */
+export async function holdsUnshown ({ db, dialect: { storage } }: Handle, { table, name }: ColumnRow, kind: StorageName): Promise<boolean> {
+  const { isShown } = storage[kind]
+  return isShown !== undefined && await holds(db, table, sql`${sql.ref(name)} is not null and not (${isShown(sql.ref(name))})`)
+}
+
+async function holds (db: Handle['db'], table: string, condition: RawBuilder<unknown>): Promise<boolean> {
   try {
-    const { rows } = await sql`select 1 from ${sql.table(table)} where ${column} is not null and not (${isOne(column)}) limit 1`.execute(db)
-    return rows.length === 0
+    const { rows } = await sql`select 1 from ${sql.table(table)} where ${condition} limit 1`.execute(db)
+    return rows.length > 0
   } catch {
     // A server may have no time for a large table: then its type is believed.
-    return true
+    return false
   }
 }

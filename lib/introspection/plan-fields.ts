@@ -9,7 +9,7 @@ import type { FieldKind } from '../vocabulary/field-kinds.js'
 import { maxUniqueLength, type FieldOptions } from '../vocabulary/field-options.js'
 import type { StorageName } from '../vocabulary/storage.js'
 import { defaultValue, expression } from './default-values.js'
-import { heldType } from './held-values.js'
+import { heldType, holdsUnshown } from './held-values.js'
 import type { FieldPlan, Note } from './model-plan.js'
 import { fieldName, Names, referenceName } from './names.js'
 import { isPlainName, type KeyedTable } from './plan-keys.js'
@@ -62,10 +62,12 @@ async function planField (column: ColumnRow, table: FoundTable, setting: Setting
   const { options: { maxLength = hashLength } } = described
   if (kind === 'password' && maxLength < hashLength) setting.notes.push({ table: table.name, column: column.name, why: `has room for ${maxLength} characters, but a hash has ${hashLength}: widen it before the API writes it` })
   if (described.loss !== undefined && reference === undefined) setting.notes.push({ table: table.name, column: column.name, why: described.loss })
+  const isUnshown = reference === undefined && !isYes(column.nullable) && await holdsUnshown(handle, column, described.kind)
+  if (isUnshown) setting.notes.push({ table: table.name, column: column.name, why: 'holds values that no record can show, such as infinity or a date before our era, and is nullable: they are shown as null' })
   const plan = {
     name: nameFor(column.name, kind, setting.names),
     kind,
-    options: { ...(reference === undefined && kind === described.kind && described.options), ...commonOptions(column, table, kind), ...reference?.options },
+    options: { ...(reference === undefined && kind === described.kind && described.options), ...commonOptions(column, table, kind), ...(isUnshown && { nullable: true }), ...reference?.options },
     ...(reference !== undefined && { target: reference.target })
   }
   return withDefault({ ...plan, options: { ...plan.options, ...columnOption(plan, column) } }, { column, table, values: reference?.values ?? described.kind }, setting)

@@ -71,8 +71,8 @@ export function isNow ({ kind, options }: Column): boolean {
 }
 
 /** How an engine keeps the values of a column. */
-export function storageOf (column: Column, { storage }: Dialect): Storage {
-  return storage[valueKindOf(column).storage]
+export function storageOf (column: Column, { storage, storages }: Dialect): Storage {
+  return storages?.get(column) ?? storage[valueKindOf(column).storage]
 }
 
 /** What a driver gets for a value of the column. */

@@ -1,5 +1,5 @@
 import { errors, withDetails } from '../errors.js'
-import { decode, encode, valueKindOf, type Column } from '../model/column.js'
+import { decode, encode, storageOf, valueKindOf, type Column } from '../model/column.js'
 import type { Dialect } from '../vocabulary/dialects.js'
 import type { Stored } from '../vocabulary/storage.js'
 import type { ListPlan, PlannedOrder } from './list-plan.js'
@@ -74,9 +74,14 @@ function decodeList (text: string): readonly unknown[] {
   }
 }
 
-/** Tables that were made elsewhere hold values in other forms, which are answered in ours but found only in theirs. */
+/** Tables that were made elsewhere hold values that ours do not, and that no text of a cursor may lead to. */
 function writeValue (column: Column, stored: Stored, dialect: Dialect): string | null | undefined {
   if (stored === null) return column.nullable ? null : undefined
+  const { exact } = storageOf(column, dialect)
+  if (exact !== undefined) {
+    const text = exact.write(stored)
+    return exact.read(text) === undefined ? undefined : text
+  }
   const text = String(decode(column, stored, dialect))
   // What stands for bytes that are no text, which SQLite keeps and finds in another place of the ordering.
   if (text.includes('\ufffd')) return undefined
@@ -89,9 +94,16 @@ function writeValue (column: Column, stored: Stored, dialect: Dialect): string |
 
 function readValue (column: Column, text: unknown, dialect: Dialect): Stored {
   if (text === null && column.nullable) return null
-  const value = typeof text === 'string' ? valueKindOf(column).parse(text, column.options) : undefined
+  const value = typeof text === 'string' ? readText(column, text, dialect) : undefined
   if (value === undefined) throw notACursor()
-  return encode(column, value, dialect)
+  return value
+}
+
+function readText (column: Column, text: string, dialect: Dialect): Stored | undefined {
+  const { exact } = storageOf(column, dialect)
+  if (exact !== undefined) return exact.read(text)
+  const value = valueKindOf(column).parse(text, column.options)
+  return value === undefined ? undefined : encode(column, value, dialect)
 }
 
 function notACursor (): Error {

@@ -4,6 +4,7 @@ import { errors, shownName, withDetails, type FieldFault } from '../errors.js'
 import { isGivenByOthers, isSecret, valueKindOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { Payload } from '../request/payload.js'
+import type { StorageName } from '../vocabulary/storage.js'
 import type { Json } from '../vocabulary/values.js'
 import { defaultOf } from './defaults.js'
 import { readFields, type Check, type WrittenField } from './read-fields.js'
@@ -93,9 +94,13 @@ function withoutOwner (payload: Payload, owner: Column): Payload {
   return Object.fromEntries(Object.entries(payload).filter(([name]) => name !== owner.field && name !== owner.key))
 }
 
-/** A record that was read and is sent back whole holds the hash of a password, which must not be hashed again. */
+/** Values that records may show less of than is stored: in whole seconds, in fewer digits, or as null. */
+const shortened: ReadonlySet<StorageName> = new Set(['datetime', 'date', 'number', 'decimal'])
+
+/** A record that was read and is sent back whole holds the hash of a password, which must not be hashed again, and less than is stored of others. */
 function isKept ({ column, value }: WrittenField, storedOf: StoredOf, writable: ReadonlySet<Column>): boolean {
-  return (isSecret(column) || !writable.has(column)) && isDeepStrictEqual(value, storedOf(column))
+  const mayLose = isSecret(column) || !writable.has(column) || shortened.has(valueKindOf(column).storage)
+  return mayLose && isDeepStrictEqual(value, storedOf(column))
 }
 
 /** Refuses faults, and fields that no client may write, each name once. */

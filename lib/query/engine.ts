@@ -1,6 +1,7 @@
 import { Kysely, sql, type CompiledQuery, type Dialect as KyselyDialect, type RawBuilder } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import { errors } from '../errors.js'
+import type { Requirement } from '../vocabulary/dialect.js'
 import { dialects, type Dialect } from '../vocabulary/dialects.js'
 import type { Stored } from '../vocabulary/storage.js'
 import { ConnectionQueue } from './connection-queue.js'
@@ -113,13 +114,16 @@ export async function openEngine (handle: AnyKysely, role: Role = 'writer'): Pro
   const { dialect: general, ...given } = readHandle(handle, role)
   const { db, direct } = given
   const dialect = direct === undefined ? general : { ...general, storage: general.ownStorage ?? general.storage }
-  for (const { query, remedy } of dialect.requirements) {
-    const answer = await ask(db, query)
-    if (typeof answer === 'bigint') throw new errors.UnsupportedDatabase("The connection gives integers as BigInt: switch 'defaultSafeIntegers' off")
-    if (answer !== 1) throw new errors.UnsupportedDatabase(remedy)
-  }
+  for (const requirement of dialect.requirements) await requireOf(db, requirement)
   const hasDeadline = dialect.hasFunction !== undefined && Number(await ask(db, dialect.hasFunction(deadlineFunction))) > 0
   return Object.freeze({ ...given, dialect, hasDeadline, shapes: keepShapes() })
+}
+
+/** @throws REST_MODELS_UNSUPPORTED_DATABASE with the remedy if something does not hold on a connection that must */
+export async function requireOf (db: Kysely<Tables>, { query, remedy }: Requirement): Promise<void> {
+  const answer = await ask(db, query)
+  if (typeof answer === 'bigint') throw new errors.UnsupportedDatabase("The connection gives integers as BigInt: switch 'defaultSafeIntegers' off")
+  if (answer !== 1) throw new errors.UnsupportedDatabase(remedy)
 }
 
 /** The handle with tables by name, without the host's Kysely plugins, which would rename columns, its dialect and its connection. */

@@ -61,9 +61,10 @@ function isHeavy ({ conditions }: OpenPlan): boolean {
 
 const everyRow: Way = { conditions: [], fixed: 0 }
 
-function selectRows ({ db, dialect, hasDeadline }: Engine, { model, columns }: ListBase, plan: OpenPlan, way: Way) {
+function selectRows ({ db, dialect, hasDeadline }: Engine, base: ListBase, plan: OpenPlan, way: Way) {
+  const { model } = base
   const { joins, conditions, ordering, deadline, most, leadsOn } = plan
-  let query = db.selectFrom(`${model.table} as ${baseAlias}`).select(listed(columns, plan, dialect))
+  let query = db.selectFrom(`${model.table} as ${baseAlias}`).select(listed(base, plan, dialect))
   if (leadsOn) query = query.select(wholeness(ordering, dialect))
   for (const { alias, from, column, table } of joins) {
     query = query.innerJoin(`${table} as ${alias}`, (on) =>
@@ -84,10 +85,10 @@ function selectRows ({ db, dialect, hasDeadline }: Engine, { model, columns }: L
   return query.limit(dialect.limit(most))
 }
 
-function listed (columns: readonly Column[], { longest }: OpenPlan, dialect: Dialect): ReadonlyArray<AliasedRawBuilder<unknown, string>> {
-  return columns.map((column) => {
+function listed ({ columns, keys }: ListBase, { longest }: OpenPlan, dialect: Dialect): ReadonlyArray<AliasedRawBuilder<unknown, string>> {
+  return columns.map((column, index) => {
     const value = selected(column, dialect, baseAlias)
-    return (isLong(column) ? withholdLong(value, longest) : value).as(column.key)
+    return (isLong(column) ? withholdLong(value, longest) : value).as(keys[index] as string)
   })
 }
 
@@ -106,10 +107,10 @@ function keysOf ({ columns: [key] }: Model, joins: ListPlan['joins']): ReadonlyM
 function selectFirst (engine: Engine, base: ListBase, plan: OpenPlan, [way, ...others]: readonly [Way, ...Way[]]): CompiledQuery {
   const { db, dialect } = engine
   // Keys may differ in their case alone, which not every engine minds in a subquery.
-  const columns = base.columns.map((column, index) => ({ ...column, key: `_${index}` }))
+  const keys = base.columns.map((_column, index) => `_${index}`)
   const ordered = plan.ordering.map((order, index) => ({ order, key: `_by${index}` }))
   // Not every engine lets a part of a union have its own order and limit.
-  const part = (way: Way) => db.selectFrom(selectRows(engine, { ...base, columns }, plan, way)
+  const part = (way: Way) => db.selectFrom(selectRows(engine, { ...base, keys }, plan, way)
     .select(ordered.map(({ order, key }) => columnRef(order.column, baseAlias).as(key))).as('part')).selectAll()
   const all = others.reduce((union, way) => union.unionAll(part(way)), part(way))
   let query = db.selectFrom(all.as('rows'))

@@ -65,5 +65,5 @@ function isEqual ({ column, value }: Bound, dialect: Dialect): RawBuilder<SqlBoo
 }
 
 function condition (column: Column, operator: Operator, value: Parameter, dialect: Dialect): RawBuilder<SqlBool> {
-  return conditionSql({ alias: baseAlias, column, operator, values: [value] }, dialect)
+  return conditionSql({ alias: baseAlias, column, operator, values: [value], asStored: true }, dialect)
 }

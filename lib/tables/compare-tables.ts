@@ -4,9 +4,11 @@ import type { Model } from '../model/define-model.js'
 import { readHandle, type AnyKysely } from '../query/engine.js'
 import { isYes } from '../vocabulary/catalog.js'
 import type { Dialect } from '../vocabulary/dialects.js'
+import type { Storage, WrittenColumn } from '../vocabulary/storage.js'
 
 type Table = Awaited<ReturnType<AnyKysely['introspection']['getTables']>>[number]
-type TableColumn = Table['columns'][number] & Pick<Table, 'isView'>
+/** A column, and how the engine writes its type. */
+type TableColumn = Table['columns'][number] & Pick<Table, 'isView'> & { readonly written: WrittenColumn }
 
 /** The tables of a database. */
 export interface DatabaseTables {
@@ -17,17 +19,21 @@ export interface DatabaseTables {
 }
 
 export async function readTables (handle: AnyKysely): Promise<DatabaseTables> {
-  const { db, dialect: { foldName, schema: { searchPath, foldsTables, keys } } } = readHandle(handle)
+  const { db, dialect: { foldName, schema: { searchPath, foldsTables, keys, written } } } = readHandle(handle)
   const fold = await foldsTables?.execute(db).then(({ rows: [row] }) => Number(row?.answer)) === 0 ? (name: string) => name : foldName
   const tables = await handle.introspection.getTables()
   const path = searchPath === undefined ? undefined : (await searchPath.execute(db)).rows.map(({ name }) => name)
   // Of tables of one name the last one stays: that of the first schema in the path.
   const inPath = path === undefined ? tables : path.toReversed().flatMap((name) => tables.filter(({ schema }) => schema === name))
   const { rows: described } = await keys?.execute(db) ?? { rows: [] }
+  const { rows: types } = await written.execute(db)
   const generates = (table: string, { name, isAutoIncrementing }: Table['columns'][number]): boolean =>
     isAutoIncrementing || described.some((row) => row.table === table && row.name === name && isYes(row.generated))
+  const writtenAs = new Map(types.map((row) => [`${row.table}.${row.name}`, row]))
+  const describe = (table: string, column: Table['columns'][number]) =>
+    ({ ...column, isAutoIncrementing: generates(table, column), written: writtenAs.get(`${table}.${column.name}`) ?? { table, name: column.name, written: column.dataType } })
   const byName = new Map(inPath.map(({ name, isView, columns }) =>
-    [fold(name), new Map(columns.map((column) => [foldName(column.name), { ...column, isView, isAutoIncrementing: generates(name, column) }]))] as const))
+    [fold(name), new Map(columns.map((column) => [foldName(column.name), { ...describe(name, column), isView }]))] as const))
   return { of: ({ table }) => byName.get(fold(table)), nameOf: ({ table }) => fold(table) }
 }
 
@@ -39,6 +45,24 @@ export async function readTables (handle: AnyKysely): Promise<DatabaseTables> {
 export function requireTables (tables: DatabaseTables, models: Iterable<Model>, dialect: Dialect): void {
   const differences = [...models].flatMap((model) => compareTable(tables, model, dialect))
   if (differences.length > 0) throw new errors.TableMismatch(`The database does not fit the models:\n- ${differences.join('\n- ')}`)
+}
+
+/** Whether a column of a model is of a type. */
+export function hasType (tables: DatabaseTables, models: Iterable<Model>, { type, dialect }: { readonly type: string, readonly dialect: Dialect }): boolean {
+  return [...models].some((model) => model.columns.some(({ name }) => tables.of(model)?.get(dialect.foldName(name))?.dataType === type))
+}
+
+/** How the values of columns are kept that are not as createTables() makes them, by the columns of the models. */
+export function storagesOf (tables: DatabaseTables, models: Iterable<Model>, dialect: Dialect): ReadonlyMap<Column, Storage> {
+  const storages = new Map<Column, Storage>()
+  for (const model of models) {
+    for (const column of model.columns) {
+      const written = tables.of(model)?.get(dialect.foldName(column.name))?.written
+      const storage = written === undefined ? undefined : storageOf(column, dialect).ofType?.(written)
+      if (storage !== undefined) storages.set(column, storage)
+    }
+  }
+  return storages
 }
 
 function compareTable (tables: DatabaseTables, model: Model, dialect: Dialect): readonly string[] {
@@ -62,7 +86,9 @@ function compareColumn (column: Column, { name, dataType, isNullable, isAutoIncr
   const isMade = isGenerated(column) && !isGivenByOthers(column)
   if (isMade && !isAutoIncrementing && !isView) differences.push(`needs column '${name}' to be the primary key whose integers the database generates`)
   const isNeverNull = isGenerated(column) && isAutoIncrementing
-  if (!isMade && !isNeverNull && column.nullable !== isNullable) {
+  // A value that cannot be shown is null in records, though not in the database.
+  const mayShowNull = column.nullable && storageOf(column, dialect).isShown !== undefined
+  if (!isMade && !isNeverNull && !mayShowNull && column.nullable !== isNullable) {
     differences.push(`${column.nullable ? 'is nullable' : 'is not nullable'}, but column '${name}' is ${isNullable ? 'nullable' : 'not null'}`)
   }
   return differences

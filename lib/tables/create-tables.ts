@@ -31,7 +31,7 @@ export async function createTables (handle: AnyKysely, models: readonly Model[])
     for (const { model, references } of steps.tables) {
       await createTable(db, { model, references }, dialect)
       made.push(model.table)
-      await createIndexes(db, model)
+      await createIndexes(db, model, dialect)
     }
     for (const reference of steps.references) await addReference(db, reference)
     requireTables(await readTables(db), models, dialect)

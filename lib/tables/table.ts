@@ -33,8 +33,12 @@ function typeOf (column: Column, dialect: Dialect): string {
   return storageOf(column, dialect).type(isSecret(column) ? {} : column.options)
 }
 
-/** Creates an index for each foreign key. */
-export async function createIndexes (db: Kysely<Tables>, { table, columns }: Model): Promise<void> {
+/** Creates an index for each foreign key, and for columns whose storage wants one. */
+export async function createIndexes (db: Kysely<Tables>, { table, columns }: Model, dialect: Dialect): Promise<void> {
+  for (const column of columns) {
+    const { index } = storageOf(column, dialect)
+    if (index !== undefined) await db.schema.createIndex(nameOf(table, column.name, index.name)).on(table).column(column.name).where(index.of(sql.ref(column.name))).execute()
+  }
   for (const { name, options } of columns.filter(isForeignKey)) {
     if (options.unique === true) continue
     await db.schema.createIndex(nameOf(table, name, 'index')).on(table).column(name).execute()

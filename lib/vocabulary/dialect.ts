@@ -1,7 +1,7 @@
 import type { Expression, RawBuilder, SqlBool } from 'kysely'
 import type { Catalog, ColumnRow } from './catalog.js'
 import type { QueryPlans } from './query-plan.js'
-import type { Parameter, StorageTable } from './storage.js'
+import type { Parameter, Storage, StorageTable, WrittenColumn } from './storage.js'
 
 /**
  * What went wrong in an engine, in terms of what follows:
@@ -28,6 +28,8 @@ export interface Dialect {
   readonly storage: StorageTable
   /** The same for connections that the plugin opened itself, whose settings it knows. */
   readonly ownStorage?: StorageTable
+  /** Columns of one database whose values are kept in another way, by what a model calls them. */
+  readonly storages?: ReadonlyMap<object, Storage>
   /** Whether it does its work in this process. */
   readonly isEmbedded: boolean
   /** The same for two names of tables or columns that the engine does not tell apart. */
@@ -68,6 +70,8 @@ export interface Dialect {
   /** A query that counts the SQL functions of a name, where a list can be given a deadline by one. */
   hasFunction? (name: string): RawBuilder<unknown>
   readonly requirements: readonly Requirement[]
+  /** What must hold as well if a model has a column of a type. */
+  readonly requiredBy?: Readonly<Record<string, Requirement>>
 }
 
 /** How an engine makes tables. */
@@ -86,6 +90,8 @@ export interface SchemaHabits {
   drop? (table: RawBuilder<unknown>): RawBuilder<unknown>
   /** The columns of all tables, where Kysely cannot tell which of them are generated if a name is quoted. */
   readonly keys?: RawBuilder<ColumnRow>
+  /** The columns whose types are told apart by more than their names. */
+  readonly written: RawBuilder<WrittenColumn>
   /** Whether `foldName` is right about tables too: 0 is the answer of a server that tells them apart by case. */
   readonly foldsTables?: RawBuilder<{ answer: unknown }>
   /** The names of the schemas in which a table is found by its bare name, the first one winning, as rows `{ name }`. */

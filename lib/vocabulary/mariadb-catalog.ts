@@ -46,6 +46,7 @@ export const mariadbCatalog: Catalog = {
     float: number,
     decimal: described.decimal,
     datetime: described.datetime,
+    timestamp: described.datetime,
     date: described.date,
     char: text,
     varchar: text,

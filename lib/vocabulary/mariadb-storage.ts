@@ -1,6 +1,7 @@
 import { sql, type Expression } from 'kysely'
 import { maxUniqueLength } from './field-options.js'
-import { asBit, asIs, asJson, asNumber, decimalType, decodeDecimal, named, type StorageTable } from './storage.js'
+import { cutFraction, exactMoment, inWholeSeconds } from './moments.js'
+import { asBit, asIs, asJson, asNumber, decimalType, decodeDecimal, named, type Storage, type StorageTable } from './storage.js'
 
 const integers = ['tinyint', 'smallint', 'mediumint', 'int', 'bigint'] as const
 const texts = ['varchar', 'tinytext', 'text', 'mediumtext', 'longtext'] as const
@@ -8,6 +9,23 @@ const texts = ['varchar', 'tinytext', 'text', 'mediumtext', 'longtext'] as const
 const exact = 'character set utf8mb4 collate utf8mb4_nopad_bin'
 /** With a length that has room for the longest number: the one that MariaDB reckons is too short for -0.1 as decimal(1,1), and what it puts into a temporary table is cut. */
 const asText = (column: Expression<unknown>) => sql`cast(${column} as char(80))`
+
+const moments = {
+  type: () => 'datetime',
+  holds: named('datetime', 'timestamp'),
+  now: sql`(utc_timestamp())`,
+  select: (column) => sql`date_format(${column}, '%Y-%m-%d %H:%i:%s')`,
+  ...asIs
+} as const satisfies Storage
+
+/** The columns of moments that createTables() does not make: with fractions of a second. */
+const fractionalMoments: Storage = {
+  ...moments,
+  select: (column) => sql`date_format(${column}, '%Y-%m-%d %H:%i:%s.%f')`,
+  decode: cutFraction,
+  shown: inWholeSeconds({ first: (value) => sql`${value}`, last: (value) => sql`cast(concat(${value}, '.999999') as datetime(6))` }),
+  exact: exactMoment('')
+}
 
 /** Dates and numbers with many digits are selected as text: what the driver makes of them depends on its settings and the time zone. */
 export const mariadbStorage = {
@@ -35,14 +53,7 @@ export const mariadbStorage = {
     decode: decodeDecimal
   },
   boolean: { type: () => 'boolean', holds: named('tinyint'), check: (column) => sql`${column} in (0, 1)`, ...asBit },
-  datetime: {
-    type: () => 'datetime',
-    holds: named('datetime'),
-    now: sql`(utc_timestamp())`,
-    select: (column) => sql`date_format(${column}, '%Y-%m-%d %H:%i:%s')`,
-    isWhole: (column) => sql`microsecond(${column}) = 0`,
-    ...asIs
-  },
+  datetime: { ...moments, isWhole: (column) => sql`microsecond(${column}) = 0`, ofType: ({ written }) => written.includes('(') ? fractionalMoments : undefined },
   date: {
     type: () => 'date',
     holds: named('date'),

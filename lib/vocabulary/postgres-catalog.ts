@@ -51,6 +51,7 @@ export const postgresCatalog: Catalog = {
     numeric: described.decimal,
     bool: described.boolean,
     timestamp: described.datetime,
+    timestamptz: described.datetime,
     date: described.date,
     json: described.json,
     jsonb: described.json,

@@ -59,6 +59,10 @@ export const postgresDialect: Dialect = {
     needsTargets: true,
     begin: sql`begin`,
     lock: { acquire: sql`select cast(pg_try_advisory_xact_lock(hashtext('rest_models_' || coalesce(current_schema(), ''))) as integer) as answer` },
+    written: sql`
+      select c.relname as "table", a.attname as name, format_type(a.atttypid, a.atttypmod) as written
+      from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+      where pg_table_is_visible(c.oid) and c.relkind in ('r', 'p', 'v', 'm', 'f') and a.atttypid in ('timestamp'::regtype, 'timestamptz'::regtype)`,
     searchPath: sql`select name from unnest(current_schemas(false)) with ordinality as path (name, position) order by position`
   },
   codesOf,

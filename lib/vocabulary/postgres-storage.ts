@@ -1,11 +1,20 @@
-import { sql, type Expression } from 'kysely'
-import { asIs, asJson, asNumber, decimalType, decodeDecimal, named, type Parameter, type Storage, type StorageTable, type Stored } from './storage.js'
+import { sql, type Expression, type SqlBool } from 'kysely'
+import { cutFraction, exactMoment, inWholeSeconds } from './moments.js'
+import { asFinite, asIs, asJson, asNumber, decimalType, decodeDecimal, named, type Parameter, type Storage, type StorageTable, type Stored, type WrittenColumn } from './storage.js'
 
 const integers = ['int2', 'int4', 'int8'] as const
 const asText = (column: Expression<unknown>) => sql`cast(${column} as text)`
+type Select = NonNullable<Storage['select']>
 const asItIs = (column: Expression<unknown>) => column
-/** A moment may be infinite, lie before our era or have fractions of a second. */
-const asWritten = (select: NonNullable<Storage['select']>) => ({ select, isWhole: (column: Expression<unknown>) => sql`${select(column)} = ${asText(column)}` })
+/** A date may be infinite, lie before our era, or after the year 9999. The offset of a literal counts where the column minds time zones. */
+const isOfOurTime = (column: Expression<unknown>) => sql<SqlBool>`${column} >= '0001-01-01 00:00:00+00' and ${column} < '10000-01-01 00:00:00+00'`
+/** The text of a date, and null if it cannot be shown. */
+const textOf = (format: string, moment: Select = asItIs): Select =>
+  (column) => sql`case when ${isOfOurTime(column)} then to_char(${moment(column)}, ${sql.lit(format)}) end`
+const asWritten = (format: string) => {
+  const select = textOf(format)
+  return { select, isShown: isOfOurTime, isWhole: (column: Expression<unknown>) => sql`${select(column)} = ${asText(column)}` }
+}
 /** A number beyond the column's own type is an error otherwise, not a row that does not match. */
 const bigint = (value: Parameter) => sql`cast(${value} as bigint)`
 
@@ -15,19 +24,46 @@ function decodeBoolean (stored: Stored): boolean {
   throw new TypeError('The driver gives booleans as something else')
 }
 
-const written = /^\d{4,}-\d\d-\d\d( \d\d:\d\d:\d\d)?/
+const written = /^\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d)?(?=$|\.)/
+/** Infinite, before our era, or of a year with more than four digits. */
+const notOfOurTime = /^-?infinity$| BC$|^\d{5,}-\d\d-\d\d/
 const plainLengths = ['2024-02-29'.length, '2024-02-29 23:59:59'.length]
 
-/** A moment as `to_char` would write it, from the text that the server sends: without a fraction or an era, and null if it is infinite. */
+/** A date as it is shown, from the text that the server sends: without a fraction, and null if it is not of our time. */
 function decodeWritten (stored: Stored): string | null {
   const text = String(stored)
   // Nothing else that a server writes is as long and has a hyphen there, whatever the style; an expression takes 2 % of a list.
   if (plainLengths.includes(text.length) && text[4] === '-') return text
+  if (notOfOurTime.test(text)) return null
   const [found] = written.exec(text) ?? []
   if (found !== undefined) return found
-  if (text.endsWith('infinity')) return null
   throw new TypeError('The server writes dates in another style than ISO')
 }
+
+const seconds = 'YYYY-MM-DD HH24:MI:SS'
+const microseconds = `${seconds}.US`
+const inUtc = (moment: Expression<unknown>) => sql`${moment} at time zone 'UTC'`
+
+/** The columns of moments that createTables() does not make: with a time zone, with fractions of a second, with both. */
+function momentsOf (written: string, { select, decode }: Required<Pick<Storage, 'select' | 'decode'>>): Storage | undefined {
+  const [, digits = '6', zone] = /^timestamp(?:\((\d)\))? with(out)? time zone$/.exec(written) ?? []
+  const isZoned = zone === undefined
+  if (digits === '0' && !isZoned) return undefined
+  const offset = isZoned ? '+00' : ''
+  const first = (value: Parameter) => isZoned ? sql`cast(${value} as timestamptz)` : sql`cast(${value} as timestamp)`
+  return {
+    ...postgresStorage.datetime,
+    select,
+    isWhole: isOfOurTime,
+    decode,
+    encode: (value) => `${String(value)}${offset}`,
+    shown: inWholeSeconds({ first, last: (value) => sql`${first(value)} + interval '0.999999 seconds'` }),
+    exact: exactMoment(offset)
+  }
+}
+
+/** Whether a number is one of JSON; to make a floating-point number of what is none would be an error. */
+const isFinite = (column: Expression<unknown>) => sql<SqlBool>`abs(cast(${column} as numeric)) <= 1.7976931348623157e308`
 
 /** Dates and numbers with many digits are selected as text: what drivers make of them depends on their settings and the time zone. */
 export const postgresStorage = {
@@ -39,30 +75,33 @@ export const postgresStorage = {
     type: () => 'double precision',
     holds: named('float8', 'float4', 'numeric', ...integers),
     compared: (value) => sql`cast(${value} as double precision)`,
-    isWhole: (column) => sql`${asText(column)} = ${asText(sql`cast(${column} as double precision)`)}`,
-    ...asNumber
+    isShown: isFinite,
+    isWhole: (column) => sql`case when ${isFinite(column)} then ${asText(column)} = ${asText(sql`cast(${column} as double precision)`)} else false end`,
+    ...asFinite
   },
   decimal: {
     type: decimalType('numeric'),
     holds: named('numeric', 'float8', ...integers),
     select: asText,
     compared: (value) => sql`cast(${value} as numeric)`,
+    isShown: isFinite,
     encode: asIs.encode,
     decode: decodeDecimal
   },
   boolean: { type: () => 'boolean', holds: named('bool'), encode: asIs.encode, decode: decodeBoolean },
   datetime: {
     type: () => 'timestamp(0)',
-    holds: named('timestamp'),
+    holds: named('timestamp', 'timestamptz'),
     now: sql`date_trunc('second', now() at time zone 'utc')`,
-    ...asWritten((column) => sql`to_char(${column}, 'YYYY-MM-DD HH24:MI:SS')`),
+    ...asWritten(seconds),
+    ofType: ({ written }: WrittenColumn) => momentsOf(written, { select: textOf(microseconds, written.endsWith('without time zone') ? asItIs : inUtc), decode: cutFraction }),
     ...asIs
   },
   date: {
     type: () => 'date',
     holds: named('date'),
     now: sql`(now() at time zone 'utc')::date`,
-    ...asWritten((column) => sql`to_char(${column}, 'YYYY-MM-DD')`),
+    ...asWritten('YYYY-MM-DD'),
     ...asIs
   },
   json: { type: () => 'json', holds: named('json', 'jsonb', 'text', 'varchar'), select: asText, ...asJson },
@@ -72,6 +111,11 @@ export const postgresStorage = {
 /** Where the driver leaves dates as the server writes them, which halves its time for a list of a hundred records beside `to_char`. */
 export const ownPostgresStorage = {
   ...postgresStorage,
-  datetime: { ...postgresStorage.datetime, select: asItIs, decode: decodeWritten },
+  datetime: {
+    ...postgresStorage.datetime,
+    select: asItIs,
+    decode: decodeWritten,
+    ofType: ({ written }: WrittenColumn) => momentsOf(written, { select: written.endsWith('without time zone') ? asItIs : inUtc, decode: decodeWritten })
+  },
   date: { ...postgresStorage.date, select: asItIs, decode: decodeWritten }
 } satisfies StorageTable

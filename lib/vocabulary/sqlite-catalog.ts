@@ -73,6 +73,6 @@ export const sqliteCatalog: Catalog = {
     text: isText,
     uuid: isText,
     datetime: isText,
-    date: isText
+    date: (column) => sql`${isText(column)} and ${column} glob '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'`
   }
 }

@@ -1,9 +1,10 @@
 import { sql, type Expression, type RawBuilder, type SqlBool } from 'kysely'
 import { propertyOf, withoutValues, type Dialect } from './dialect.js'
 import { sqliteCatalog } from './sqlite-catalog.js'
+import { foreignIndex } from './sqlite-moments.js'
 import { sqlitePlans } from './sqlite-plans.js'
 import { sqliteStorage } from './sqlite-storage.js'
-import type { Parameter } from './storage.js'
+import type { Parameter, WrittenColumn } from './storage.js'
 
 /** GLOB is SQLite's case-sensitive LIKE: `*` and `?` are its wildcards, and `[…]` is how they are escaped. */
 function globOf (pattern: string): string {
@@ -32,6 +33,11 @@ function prefixesOf (code: string): readonly string[] {
   return parts.map((_part, index) => parts.slice(0, parts.length - index).join('_'))
 }
 
+const written = sql<WrittenColumn>`
+  select l.name as "table", c.name, c.type as written, exists (
+    select 1 from pragma_index_list(l.name) i where i.name = l.name || '__' || c.name || ${sql.lit(`__${foreignIndex}`)}) as indexed
+  from pragma_table_list l join pragma_table_info(l.name) c where l.schema = 'main'`
+
 export const sqliteDialect: Dialect = {
   adapter: 'SqliteAdapter',
   storage: sqliteStorage,
@@ -54,7 +60,7 @@ export const sqliteDialect: Dialect = {
   length: (column) => sql`length(${column})`,
   returnsUpdates: true,
   // A transaction that reads first cannot wait for another that writes.
-  schema: { generatedKey: 'integer primary key autoincrement', needsTargets: false, begin: sql`begin immediate`, keys: sqliteCatalog.columns },
+  schema: { generatedKey: 'integer primary key autoincrement', needsTargets: false, begin: sql`begin immediate`, keys: sqliteCatalog.columns, written },
   codesOf: (failure) => prefixesOf(propertyOf(failure, 'code')),
   // https://www.sqlite.org/rescode.html. ERROR, MISUSE, RANGE, AUTH, INTERNAL, … are faults of the deployer or of this program.
   failures: {

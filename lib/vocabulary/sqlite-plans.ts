@@ -6,7 +6,7 @@ export const sqlitePlans: QueryPlans = {
   settings: { filter: [], ordering: [] },
   seeks: (rows, { alias, name }) => rows.some((row) => {
     const detail = textOf(row, 'detail')
-    return detail.startsWith(`SEARCH ${alias} `) && detail.includes(`(${name}=`)
+    return detail.startsWith(`SEARCH ${alias} `) && (detail.includes(`(${name}=`) || detail.includes(`(${name}>? AND ${name}<?)`))
   }),
   // What is equal in the first column alone is sorted in small groups.
   sorts: (rows) => rows.some((row) => textOf(row, 'detail') === 'USE TEMP B-TREE FOR ORDER BY')

@@ -1,5 +1,7 @@
-import { sql } from 'kysely'
-import { asBit, asIs, asJson, decimalType, decodeDecimal, type StorageTable, type Stored } from './storage.js'
+import { sql, type Expression, type SqlBool } from 'kysely'
+import { isYes } from './catalog.js'
+import { asShown, foreignIndex, isForeign } from './sqlite-moments.js'
+import { asBit, asFinite, asIs, asJson, decimalType, decodeDecimal, type Exact, type Storage, type StorageTable, type Stored } from './storage.js'
 import { datetime } from './values.js'
 
 /** A column's affinity decides what SQLite makes of a value: https://www.sqlite.org/datatype3.html, section 3.1. */
@@ -23,8 +25,38 @@ function decodeDatetime (stored: Stored): string {
   return plainDatetime.test(text) ? text : datetime(text) ?? text
 }
 
+const plainDate = /^\d{4}-\d\d-\d\d$/
+
+/** A date also where a moment is stored. */
+function decodeDate (stored: Stored): string {
+  const text = String(stored)
+  return plainDate.test(text) ? text : datetime(text)?.slice(0, plainLength) ?? text
+}
+
+const plainLength = '2024-02-29'.length
+
+/** A text in a cursor as it is stored, if it tells a moment; bytes, which SQLite puts behind all texts, tell none. */
+const exact: Exact = { write: (stored) => typeof stored === 'string' ? stored : '', read: (text) => datetime(text) === undefined ? undefined : text }
+
 const text = { type: () => 'text', holds: held('text', 'none'), isCollated: true, ...asIs } as const
 const integer = { type: () => 'integer', holds: held('integer', 'numeric'), ...asIs }
+
+const isFinite = (column: Expression<unknown>) => sql<SqlBool>`abs(${column}) < 9e999`
+
+const moments = {
+  type: () => 'datetime',
+  holds: held('numeric', 'text'),
+  now: sql`current_timestamp`,
+  index: { name: foreignIndex, of: (column) => isForeign(column, 'datetime') },
+  shown: asShown('datetime'),
+  exact,
+  encode: asIs.encode,
+  decode: decodeDatetime
+} as const satisfies Storage
+
+const dates = {
+  type: () => 'date', holds: held('numeric', 'text'), now: sql`current_date`, encode: asIs.encode, decode: String
+} as const satisfies Storage
 
 export const sqliteStorage = {
   key: integer,
@@ -37,17 +69,11 @@ export const sqliteStorage = {
     encode: (value) => BigInt(value as string),
     decode: asIs.decode
   },
-  number: { type: () => 'real', holds: held('real', 'numeric', 'integer'), ...asIs },
-  decimal: { type: decimalType('decimal'), holds: held('numeric', 'real', 'integer'), encode: Number, decode: decodeDecimal },
+  number: { type: () => 'real', holds: held('real', 'numeric', 'integer'), isShown: isFinite, ...asFinite },
+  decimal: { type: decimalType('decimal'), holds: held('numeric', 'real', 'integer'), isShown: isFinite, encode: Number, decode: decodeDecimal },
   boolean: { type: () => 'boolean', holds: held('numeric', 'integer'), check: (column) => sql`${column} in (0, 1)`, ...asBit },
-  datetime: {
-    type: () => 'datetime',
-    holds: held('numeric', 'text'),
-    now: sql`current_timestamp`,
-    encode: asIs.encode,
-    decode: decodeDatetime
-  },
-  date: { type: () => 'date', holds: held('numeric', 'text'), now: sql`current_date`, ...asIs },
+  datetime: { ...moments, ofType: (column) => isYes(column.indexed) ? { ...moments, shown: asShown('datetime', column) } : undefined },
+  date: { ...dates, ofType: ({ written }) => written.toLowerCase() === 'date' ? undefined : { ...dates, shown: asShown('date'), exact, decode: decodeDate } },
   json: { type: () => 'text', holds: held('text', 'none'), ...asJson },
   uuid: text
 } as const satisfies StorageTable

@@ -1,4 +1,4 @@
-import type { Expression } from 'kysely'
+import type { Expression, RawBuilder, SqlBool } from 'kysely'
 import type { FieldOptions } from './field-options.js'
 import type { Json } from './values.js'
 
@@ -20,6 +20,27 @@ export type Parameter = Stored | Slot
 export type StorageName =
   'key' | 'text' | 'integer' | 'bigint' | 'number' | 'decimal' | 'boolean' | 'datetime' | 'date' | 'json' | 'uuid'
 
+/** Compares a column with values of which any may match (`ne`: none), by what records show of it. */
+export type ShownCondition =
+  (column: RawBuilder<unknown>, operator: 'eq' | 'ne' | 'in' | 'lt' | 'lte' | 'gt' | 'gte', values: readonly Parameter[]) => RawBuilder<SqlBool>
+
+/** Stored values in cursors, where records do not show them in full. */
+export interface Exact {
+  /** The text for a value as it was selected. */
+  write (stored: Stored): string
+  /** What a text is compared as; undefined if no cursor has it. */
+  read (text: string): Stored | undefined
+}
+
+/** An existing column, with its type as the engine writes it. */
+export interface WrittenColumn {
+  readonly table: string
+  readonly name: string
+  readonly written: string
+  /** Whether it has the {@link Storage.index} of its values. */
+  readonly indexed?: unknown
+}
+
 /** How values are kept in one engine. */
 export interface Storage {
   /** Column type in `create table`. */
@@ -32,10 +53,20 @@ export interface Storage {
   readonly now?: Expression<unknown>
   /** What must hold of a value in the column, beyond its type. */
   readonly check?: (column: Expression<unknown>) => Expression<unknown>
+  /** Which rows createTables() makes an index of the column for, under the end of a name. */
+  readonly index?: { readonly name: string, readonly of: (column: Expression<unknown>) => Expression<SqlBool> }
   /** Expression to select, if drivers would not give the column's value exactly, or each in its own way. */
   readonly select?: (column: Expression<unknown>) => Expression<unknown>
   /** Whether a value is told in full by what is selected, if a column may hold more than its kind has. */
   readonly isWhole?: (column: Expression<unknown>) => Expression<unknown>
+  /** Whether a value can be shown at all, if not every one can; null is shown for the others. */
+  readonly isShown?: (column: Expression<unknown>) => Expression<SqlBool>
+  /** How filters compare, where what is stored differs from what records show. */
+  readonly shown?: ShownCondition
+  /** How cursors hold a value, if not as a filter would. */
+  readonly exact?: Exact
+  /** How values are kept in an existing column, if not in this way. */
+  readonly ofType?: (column: WrittenColumn) => Storage | undefined
   /** A value in a comparison, if the engine would first force it into the column's type, which may be narrower. */
   readonly compared?: (value: Parameter) => Expression<unknown>
   encode (value: Json): Stored
@@ -57,9 +88,16 @@ export const asJson = {
   decode: (stored: Stored) => JSON.parse(String(stored)) as Json
 }
 
+/** Floating-point numbers, which JSON has unless they are infinite or no numbers. */
+export const asFinite = { encode: asIs.encode, decode: (stored: Stored): number | null => finite(Number(stored)) }
+
+function finite (value: number): number | null {
+  return Number.isFinite(value) ? value : null
+}
+
 /** A decimal with exactly its digits behind the point, whatever the column has. */
-export function decodeDecimal (stored: Stored, { scale = 2 }: FieldOptions): string {
-  return Number(stored).toFixed(scale)
+export function decodeDecimal (stored: Stored, { scale = 2 }: FieldOptions): string | null {
+  return finite(Number(stored))?.toFixed(scale) ?? null
 }
 
 /** The type of a column with the digits of a decimal. */
