@@ -1,6 +1,10 @@
-import type { FastifyInstance, preHandlerHookHandler } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { checkCompiler } from '../schemas/check.js'
 import { compileAccess, reachableModels } from './access.js'
+import { Connections } from './admission/connections.js'
+import type { RequestQueue } from './admission/request-queue.js'
+import { SlotQueue } from './admission/slot-queue.js'
+import { TurnQueue } from './admission/turn-queue.js'
 import { errors } from './errors.js'
 import { Flush } from './flush.js'
 import type { CheckedOptions } from './options.js'
@@ -19,7 +23,6 @@ import { addRoutes } from './routes.js'
 import { hasType, readTables, requireTables, storagesOf, type DatabaseTables } from './tables/compare-tables.js'
 import { requireFillable } from './tables/creatable.js'
 import { unshownColumns } from './tables/unshown.js'
-import { Turns } from './turns.js'
 import { warnOfExposure, warnOfUnshown } from './warnings.js'
 
 /** The encapsulated scope of a container: it owns its routes, parser, serializer and hooks, so that none of them leaks into the host. */
@@ -31,8 +34,10 @@ export function openContainer (registrations: readonly Registration[], options: 
     const reader = await fit(await openEngine(readDb, 'reader'), await readTables(readDb), models)
     await requireFillable(db, registrations.filter(isCreatable).map(({ model }) => model))
     for (const model of models) warnOfUnshown(scope.log, model, await unshownColumns(engine, model))
+    const connections = new Connections(scope.server)
+    scope.addHook('onRequest', connections.onRequest)
     isolate(scope, allowedOrigins)
-    const first = { open: turnHooks(engine), guarded: turnHooks(engine) }
+    const queues = { open: openQueue(engine, connections), guarded: openQueue(engine, connections) }
     const flush = new Flush()
     const passwords = await Passwords.create()
     const authenticateBy = authenticators({ db, passwords, credentials: await readCredentials(scope) })
@@ -42,7 +47,7 @@ export function openContainer (registrations: readonly Registration[], options: 
     for (const registration of registrations) {
       warnOfExposure(scope.log, registration, registrations)
       const resource = compileResource(registration, setting)
-      addRoutes(scope, resource, { authenticate: authenticateBy(registration.policy), first, flush })
+      addRoutes(scope, resource, { authenticate: authenticateBy(registration.policy), queues, flush })
       note(resource)
     }
   }
@@ -83,11 +88,9 @@ function isolate (scope: FastifyInstance, allowedOrigins: readonly string[]): vo
   scope.addHook('onRequest', browserGuard(allowedOrigins))
 }
 
-/** What comes before requests that may cost something, where the engine does its work in this process; those of two calls do not wait for each other. */
-function turnHooks ({ dialect }: Engine): readonly preHandlerHookHandler[] {
-  if (!dialect.isEmbedded) return []
-  const turns = new Turns()
-  return [(request, _reply, done) => { turns.enter(request, done) }]
+/** Where requests wait that may cost something; those of two queues do not wait for each other. */
+function openQueue ({ dialect }: Engine, connections: Connections): RequestQueue {
+  return dialect.isEmbedded ? new TurnQueue(connections) : new SlotQueue(connections)
 }
 
 /** One authenticator for each policy, however many resources it guards. */

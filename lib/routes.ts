@@ -4,6 +4,7 @@ import { emptySchema } from '../schemas/empty.js'
 import { errorSchema } from '../schemas/error.js'
 import { keySchema } from '../schemas/key.js'
 import { envelopeSchema } from '../schemas/list.js'
+import type { RequestQueue } from './admission/request-queue.js'
 import type { Flush } from './flush.js'
 import { create, list, read, refuseMethod, remove, update, type Handler } from './handlers.js'
 import { documentedAs, sharesPartsOf, undocumented } from './openapi/transform.js'
@@ -46,22 +47,28 @@ const paths = {
 interface Guards {
   readonly authenticate: Authenticate
   /** Before an operation that is open, and before a policy is asked, unless it lets nobody in. */
-  readonly first: Readonly<Record<'open' | 'guarded', readonly preHandlerHookHandler[]>>
+  readonly queues: Readonly<Record<'open' | 'guarded', RequestQueue>>
   readonly flush: Flush
 }
 
 /** Adds the routes of a resource below the scope's prefix. */
-export function addRoutes (scope: FastifyInstance, resource: Resource, { authenticate, first, flush }: Guards): void {
+export function addRoutes (scope: FastifyInstance, resource: Resource, { authenticate, queues, flush }: Guards): void {
   const { registration: { name, policy, config } } = resource
-  const guardsOf = (operation: Operation): Hooks => [...firstOf(policy, operation, first), ...policyHooks(policy, authenticate, operation)]
+  const guardsOf = (operation: Operation): Hooks => [...waitingIn(queueOf(policy, operation, queues)), ...policyHooks(policy, authenticate, operation)]
   for (const [operation, row] of Object.entries<RouteRow>(routeTable)) {
     const handler = row.handler(resource)
+    const queue = queueOf(policy, operation as Operation, queues)
     const preHandler = guardsOf(operation as Operation)
     if (row.needsRecord) preHandler.push(recordHook(resource.engine, resource.write))
     addRoute(scope, `/${name}${paths[row.path].suffix}`, {
       method: row.method,
       handler: async (request, reply) => {
-        const answer = await handler(request, reply.code(row.status))
+        let answer
+        try {
+          answer = await handler(request, reply.code(row.status))
+        } finally {
+          queue?.leave(reply.raw)
+        }
         await flush.wait()
         return answer
       },
@@ -82,9 +89,13 @@ export function addRoutes (scope: FastifyInstance, resource: Resource, { authent
   }
 }
 
-function firstOf ({ open, closed }: Policy, operation: Operation, first: Guards['first']): Guards['first']['open'] {
-  if (open.includes(operation)) return first.open
-  return closed?.includes(operation) === true ? [] : first.guarded
+function queueOf ({ open, closed }: Policy, operation: Operation, queues: Guards['queues']): RequestQueue | undefined {
+  if (open.includes(operation)) return queues.open
+  return closed?.includes(operation) === true ? undefined : queues.guarded
+}
+
+function waitingIn (queue: RequestQueue | undefined): preHandlerHookHandler[] {
+  return queue === undefined ? [] : [(request, reply, done) => { queue.enter(request, reply, done) }]
 }
 
 type Hooks = Array<preHandlerHookHandler | preHandlerAsyncHookHandler>

@@ -12,6 +12,7 @@ export const alone: Readonly<Record<string, string>> = {
   'engines/': 'ends processes with their servers',
   'example.test.ts': 'starts processes',
   'failover/': 'measures how long others wait',
+  'floods.test.ts': 'starts processes, and measures memory',
   'fuzz/': 'takes as long as a group, and listens for failures of its process',
   'processes/': 'starts processes',
   'recipes.test.ts': 'starts processes',

@@ -1,11 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { EventEmitter } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import type { Server } from 'node:net'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { test, type Test } from 'tap'
+import { Connections } from '../lib/admission/connections.js'
+import { TurnQueue } from '../lib/admission/turn-queue.js'
 import type { Policy } from '../lib/index.js'
-import { Turns } from '../lib/turns.js'
 import { boundedSite } from './bounded.js'
 import { engine } from './database.js'
 import { buildApp, Message, registerSite, type BuildOptions, type Rows, type TestApp } from './helper.js'
@@ -104,12 +108,14 @@ function holdUp (milliseconds: number): void {
 }
 
 const from = (isGone: boolean) => ({ raw: { socket: { destroyed: isGone } } }) as FastifyRequest
+const reply = { raw: {} as ServerResponse } as FastifyReply
+const openQueue = () => new TurnQueue(new Connections(new EventEmitter() as Server))
 
 test('D-96: whoever has gone while others had their turns is not served', async (t) => {
-  const turns = new Turns()
+  const queue = openQueue()
   const served: string[] = []
-  const enter = (name: string, isGone: boolean) => { turns.enter(from(isGone), (failure?: Error) => { served.push(`${name} ${failure === undefined}`) }) }
-  turns.enter(from(false), () => { holdUp(30) })
+  const enter = (name: string, isGone: boolean) => { queue.enter(from(isGone), reply, (failure?: Error) => { served.push(`${name} ${failure === undefined}`) }) }
+  queue.enter(from(false), reply, () => { holdUp(30) })
   enter('a', true)
   enter('b', false)
   await sleep(50)
@@ -117,10 +123,10 @@ test('D-96: whoever has gone while others had their turns is not served', async 
 })
 
 test('D-96: whoever waits for a turn for two seconds is told to come back', async (t) => {
-  const turns = new Turns()
+  const queue = openQueue()
   const order: string[] = []
   const enter = (name: string, milliseconds: number) => {
-    turns.enter(from(false), (failure?: Error) => {
+    queue.enter(from(false), reply, (failure?: Error) => {
       order.push(failure === undefined ? name : `${name} late`)
       if (name === 'c') t.match(failure, { code: 'REST_MODELS_UNAVAILABLE', statusCode: 503, headers: { 'retry-after': '1' } })
       holdUp(milliseconds)
@@ -138,11 +144,11 @@ test('D-96: whoever waits for a turn for two seconds is told to come back', asyn
 })
 
 test('D-96: whoever waits is served in turn also while what the host does itself takes longer than a turn', async (t) => {
-  const turns = new Turns()
+  const queue = openQueue()
   const served: string[] = []
-  const enter = (name: string) => { turns.enter(from(false), (failure?: Error) => { served.push(failure === undefined ? name : `${name} late`) }) }
+  const enter = (name: string) => { queue.enter(from(false), reply, (failure?: Error) => { served.push(failure === undefined ? name : `${name} late`) }) }
   const names = Array.from({ length: 10 }, (_, index) => `${index}`)
-  turns.enter(from(false), () => { holdUp(30) })
+  queue.enter(from(false), reply, () => { holdUp(30) })
   for (const name of names) {
     enter(name)
     const nextTurn = sleep(1)

@@ -2,6 +2,7 @@ import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastif
 import restModels, { adminAuth, createTables, userAuth } from 'fastify-rest-models'
 import { openDatabase, type SiteDatabase } from './database.js'
 import { addDocumentation } from './documentation.js'
+import { drainOnClose } from './drain.js'
 import { Message, models, Note, Relationship, User } from './models.js'
 import { seed } from './seed.js'
 
@@ -12,6 +13,7 @@ export async function buildSite (databaseUrl: string, options: FastifyServerOpti
   if (await isEmpty(db)) await seedOnce(db)
 
   const app = Fastify(options)
+  drainOnClose(app)
   app.addHook('onClose', async () => await db.destroy())
   await addDocumentation(app)
   await app.register(restModels, { db })

@@ -7,6 +7,8 @@ const { PORT = '3000', HOST = '127.0.0.1', DATABASE_URL = 'sqlite:./site.db' } =
 
 const app = await buildSite(DATABASE_URL, {
   ...logging,
+  // While it closes, requests that come on open connections are served as well.
+  return503OnClosing: false,
   // Without a proxy in front, a server must give up on slow senders by itself.
   requestTimeout: 30_000,
   connectionTimeout: 60_000
@@ -15,10 +17,7 @@ const app = await buildSite(DATABASE_URL, {
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.once(signal, async () => {
     app.log.info(`${signal}: finishing running requests`)
-    // A connection whose request is finished only now would stay open for the keep-alive time.
-    const sweep = setInterval(() => app.server.closeIdleConnections(), 100)
     await app.close()
-    clearInterval(sweep)
   })
 }
 

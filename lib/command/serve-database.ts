@@ -10,6 +10,7 @@ import { suggestion } from '../nearest.js'
 import { readOnlyAuth } from '../policy/policies.js'
 import { operations, type Policy } from '../policy/policy.js'
 import { addDocumentation, type DocumentationPackages } from './documentation.js'
+import { drainOnClose } from './drain.js'
 import { errorLog } from './error-log.js'
 import { hostCheck } from './host-check.js'
 import { openDatabase } from './open-database.js'
@@ -53,7 +54,8 @@ const changingAuth: Policy = Object.freeze({ ...openAuth, open: operations.filte
 export async function serveDatabase (url: string, options: ServeOptions = {}, packages?: DocumentationPackages): Promise<ServedDatabase> {
   const { tables, write = false, host = '127.0.0.1', include = [], log = (line) => { process.stderr.write(line) } } = options
   const db = await openDatabase(url, { readOnly: !write })
-  const app = Fastify({ logger: errorLog(log), requestTimeout: 30_000, connectionTimeout: 60_000 })
+  const app = Fastify({ logger: errorLog(log), requestTimeout: 30_000, connectionTimeout: 60_000, return503OnClosing: false })
+  drainOnClose(app)
   app.addHook('onClose', async () => await db.destroy())
   app.addHook('onRequest', hostCheck(host))
   try {

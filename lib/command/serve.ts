@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify'
 import { errors } from '../errors.js'
 import { describeNote } from '../introspection/write-models.js'
 import type { CommandRow } from './command-row.js'
@@ -35,7 +34,7 @@ export const serveCommand: CommandRow<Options> = {
       announce(await served.app.listen({ port: number, host }), served, terminal)
       await terminal.interrupted()
     } finally {
-      await close(served.app)
+      await served.app.close()
     }
     return 'success'
   }
@@ -59,11 +58,4 @@ export function announce (address: string, { models, notes, hidden, missing }: S
   if (missing.length === 0) out(`${address}${documentationPath}`)
   else err(`There is no page of documentation; for one, run: npm install ${missing.join(' ')}`)
   out(`Serving ${models.length} tables on ${address}; end with Ctrl+C`)
-}
-
-/** Finishes running requests. A connection whose request is finished only now would stay open for the keep-alive time. */
-async function close (app: FastifyInstance): Promise<void> {
-  const sweep = setInterval(() => app.server.closeIdleConnections(), 100)
-  await app.close()
-  clearInterval(sweep)
 }

@@ -1,7 +1,9 @@
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
+import { Agent, get as httpGet } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { join, resolve } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { test, type Test } from 'tap'
 import { basic } from '../helper.js'
@@ -82,4 +84,38 @@ test('R-17: a second signal exits, though a request is still running', async (t)
   const database = new Database(path)
   t.equal(database.pragma('integrity_check', { simple: true }), 'ok')
   database.close()
+})
+
+/** How requests on kept connections ended: a status, or the code of an error. */
+async function askAgainAndAgain (address: string, agent: Agent, counts: Record<string, number>): Promise<void> {
+  for (;;) {
+    const end = await new Promise<string>((resolve) => {
+      httpGet(`${address}/api/note/?limit=1`, { agent }, (answer) => {
+        answer.resume().once('end', () => { resolve(String(answer.statusCode)) }).once('error', (error: NodeJS.ErrnoException) => { resolve(String(error.code)) })
+      }).once('error', (error: NodeJS.ErrnoException) => { resolve(String(error.code)) })
+    })
+    counts[end] = (counts[end] ?? 0) + 1
+    if (end !== '200') return
+  }
+}
+
+test('R-31: SIGTERM resets no connection of 300 clients that ask again as soon as they are answered, and refuses nobody who is connected', async (t) => {
+  const { child, address, exited } = await startSite(t)
+  const agent = new Agent({ keepAlive: true, maxSockets: 300 })
+  t.teardown(() => { agent.destroy() })
+  const idle = new Agent({ keepAlive: true })
+  await new Promise((resolve) => httpGet(`${address}/api/note/`, { agent: idle }, (answer) => answer.resume().once('end', resolve)))
+  const counts: Record<string, number> = {}
+  const clients = Promise.all(Array.from({ length: 300 }, async () => { await askAgainAndAgain(address, agent, counts) }))
+  while ((counts['200'] ?? 0) < 1000) await wait(10)
+  const before = counts['200'] ?? 0
+  child.kill('SIGTERM')
+  await wait(200)
+  const [late] = await Promise.all([new Promise<string>((resolve) => {
+    httpGet(`${address}/api/note/`, { agent: idle }, (answer) => { answer.resume(); resolve(`${answer.statusCode} ${answer.headers.connection}`) }).once('error', (error: NodeJS.ErrnoException) => { resolve(String(error.code)) })
+  }), clients])
+  t.equal(late, '200 close', 'who has kept a connection idle is still served')
+  t.strictSame(await exited, [0, null])
+  t.ok((counts['200'] ?? 0) >= before + 250, JSON.stringify(counts))
+  t.same(Object.keys(counts).sort(), ['200', 'ECONNREFUSED'], JSON.stringify(counts))
 })

@@ -1,0 +1,255 @@
+import { EventEmitter, once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { connect as connectHttp2 } from 'node:http2'
+import { connect, type Server, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { test, type Test } from 'tap'
+import { Connection } from '../lib/admission/connection.js'
+import { Connections } from '../lib/admission/connections.js'
+import type { RequestQueue } from '../lib/admission/request-queue.js'
+import { SlotQueue } from '../lib/admission/slot-queue.js'
+import { TurnQueue } from '../lib/admission/turn-queue.js'
+import { UnreadAnswers } from '../lib/admission/unread-answers.js'
+import restModels from '../lib/index.js'
+import { stopClock } from './clock.js'
+import { engine } from './database.js'
+import { buildApp, Note, type BuildOptions } from './helper.js'
+
+const notes = Array.from({ length: 100 }, (_, index) => ({ id: index + 1, message: `note ${index + 1}`, created: '2024-01-01 00:00:00' }))
+
+/** An app with a hundred notes that listens, and its port. */
+async function listen (t: Test, prepare: NonNullable<BuildOptions['prepare']> = () => {}): Promise<number> {
+  const { app } = await buildApp(t, { models: [Note], rows: { note: notes }, register: (registry) => { registry.register(Note) }, prepare })
+  return Number(new URL(await app.listen({ host: '127.0.0.1', port: 0 })).port)
+}
+
+async function open (t: Test, port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1').on('error', () => {})
+  t.teardown(() => { socket.destroy() })
+  await once(socket, 'connect')
+  return socket
+}
+
+const ask = (ids: readonly number[], last = ''): string => ids.map((id, index) => `GET /api/note/${id}/ HTTP/1.1\r\nhost: localhost\r\n${index === ids.length - 1 ? last : ''}\r\n`).join('')
+const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1)
+const idsIn = (answers: string): number[] => [...answers.matchAll(/\{"id":(\d+),/g)].map(([, id]) => Number(id))
+
+test('D-122: 64 requests that are sent at once on one connection are answered in their order', async (t) => {
+  const socket = await open(t, await listen(t))
+  const ids = numbers(64).reverse()
+  socket.write(ask(ids, 'connection: close\r\n'))
+  t.same(idsIn(await text(socket)), ids)
+})
+
+test('D-122: a connection with more requests than that is closed, and what was sent on others is answered', async (t) => {
+  const port = await listen(t)
+  const [flood, other] = await Promise.all([open(t, port), open(t, port)])
+  const closed = once(flood, 'close')
+  flood.write(ask(numbers(100)))
+  other.write(ask(numbers(10), 'connection: close\r\n'))
+  flood.resume()
+  await closed
+  t.same(idsIn(await text(other)), numbers(10))
+})
+
+test('D-124: requests that have arrived on many connections are not all read in one turn of the event loop', async (t) => {
+  let inTurn = 0
+  const turns: number[] = []
+  const port = await listen(t, (app) => {
+    app.addHook('onRequest', (_request, _reply, done) => {
+      if (inTurn++ === 0) setImmediate(() => { turns.push(inTurn); inTurn = 0 })
+      done()
+    })
+  })
+  const sockets = await Promise.all(numbers(20).map(async () => await open(t, port)))
+  await sleep(100)
+  for (const socket of sockets) socket.write(ask(numbers(60), 'connection: close\r\n'))
+  for (const answers of await Promise.all(sockets.map(async (socket) => await text(socket)))) t.same(idsIn(answers), numbers(60))
+  t.equal(turns.reduce((sum, count) => sum + count), 1200)
+  t.ok(Math.max(...turns) <= 560, `in the turns came ${turns.join()}`)
+})
+
+test('D-122: over HTTP/2 requests are answered as well', async (t) => {
+  const { db } = await buildApp(t, { models: [Note], rows: { note: notes }, register: (registry) => { registry.register(Note) } })
+  const { default: Fastify } = await import('fastify')
+  const app = Fastify({ http2: true })
+  t.teardown(async () => { await app.close() })
+  await app.register(restModels, { db })
+  app.restModels.register(Note)
+  await app.restModels.setup()
+  const session = connectHttp2(await app.listen({ host: '127.0.0.1', port: 0 }))
+  t.teardown(() => { session.destroy() })
+  const answers = await Promise.all(numbers(80).map(async (id) => await text(session.request({ ':path': `/api/note/${id}/` }))))
+  t.same(answers.flatMap(idsIn), numbers(80))
+})
+
+/** A connection, and requests on it, of which only what the queues look at is there. */
+function pretend (connections: Connections) {
+  const socket = Object.assign(new EventEmitter(), {
+    destroyed: false,
+    destroy: () => {
+      socket.destroyed = true
+      socket.emit('close')
+    }
+  })
+  const send = (queue: RequestQueue, goOn: (failure?: Error) => void = () => {}) => {
+    const answer = Object.assign(new EventEmitter(), { writableEnded: false, writableFinished: false, destroyed: false, writableLength: 0 })
+    const request = { raw: { httpVersionMajor: 1, socket }, log: { info: () => {} } } as unknown as FastifyRequest
+    const reply = { raw: answer as unknown as ServerResponse } as FastifyReply
+    connections.onRequest.call({} as FastifyInstance, request, reply, () => { queue.enter(request, reply, goOn) })
+    return answer
+  }
+  return { socket, send }
+}
+
+const openConnections = (server = new EventEmitter()) => new Connections(server as Server)
+
+test('R-33: a request does not start while its client does not take the answer before', async (t) => {
+  const connections = openConnections()
+  const queue = new SlotQueue(connections)
+  const { send } = pretend(connections)
+  const served: string[] = []
+  const [first] = ['a', 'b'].map((name) => send(queue, () => { served.push(name) }))
+  t.same(served, ['a', 'b'])
+  Object.assign(first ?? {}, { writableEnded: true })
+  send(queue, () => { served.push('c') })
+  send(queue, () => { served.push('d') })
+  await sleep(20)
+  t.same(served, ['a', 'b'])
+  Object.assign(first ?? {}, { writableFinished: true })
+  first?.emit('close')
+  t.same(served, ['a', 'b', 'c', 'd'])
+})
+
+test('R-33: of the requests of one connection sixteen are served at a time', async (t) => {
+  const connections = openConnections()
+  const queue = new SlotQueue(connections)
+  const { send } = pretend(connections)
+  let served = 0
+  const answers = numbers(40).map(() => send(queue, () => { served++ }))
+  t.equal(served, 16)
+  for (const answer of answers.slice(0, 8)) {
+    Object.assign(answer, { writableEnded: true, writableFinished: true })
+    answer.emit('close')
+  }
+  t.equal(served, 24)
+})
+
+test('R-34: of requests that ask a server 64 go on at a time, and one more for each that is done or whose client has gone', async (t) => {
+  const connections = openConnections()
+  const queue = new SlotQueue(connections)
+  let served = 0
+  const answers = numbers(67).map(() => pretend(connections).send(queue, () => { served++ }))
+  t.equal(served, 64)
+  queue.leave(answers[0] as unknown as ServerResponse)
+  t.equal(served, 65)
+  queue.leave(answers[0] as unknown as ServerResponse)
+  answers[1]?.emit('close')
+  t.equal(served, 66)
+  answers[2]?.emit('close')
+  t.equal(served, 67)
+})
+
+test('R-34: 2,000 requests wait; further ones are refused at once, and those whose client goes make room', async (t) => {
+  const connections = openConnections()
+  const queue = new SlotQueue(connections)
+  const ended: string[] = []
+  const enter = (name: string) => {
+    const client = pretend(connections)
+    client.send(queue, (failure?: Error & { readonly code?: string }) => { ended.push(`${name} ${failure?.code ?? 'served'}`) })
+    return client
+  }
+  for (let number = 0; number < 64; number++) enter('running')
+  const waiting = numbers(2000).map(() => enter('waiting'))
+  t.equal(ended.length, 64)
+  enter('late')
+  t.equal(ended.at(-1), 'late REST_MODELS_UNAVAILABLE')
+  waiting[1000]?.socket.destroy()
+  t.equal(ended.at(-1), 'waiting REST_MODELS_UNAVAILABLE')
+  enter('later')
+  t.equal(ended.length, 66, 'it waits')
+  for (const { socket } of waiting) socket.destroy()
+  t.equal(ended.length, 2065)
+})
+
+test('R-34: a request that waits for the database for two seconds is refused, though none is done', async (t) => {
+  const putForward = stopClock(t)
+  const connections = openConnections()
+  const queue = new SlotQueue(connections)
+  const ended: unknown[] = []
+  for (let number = 0; number < 65; number++) pretend(connections).send(queue, (failure) => { ended.push(failure) })
+  t.equal(ended.length, 64)
+  putForward(2001)
+  await sleep(300)
+  t.match(ended.at(64), { code: 'REST_MODELS_UNAVAILABLE', headers: { 'retry-after': '1' } })
+})
+
+test('R-35: while connections are opened, a turn of the event loop lasts two milliseconds in place of twenty', async (t) => {
+  const putForward = stopClock(t)
+  const server = new EventEmitter()
+  const connections = openConnections(server)
+  server.emit('connection', new EventEmitter())
+  const queue = new TurnQueue(connections)
+  const served: number[] = []
+  const clients = numbers(10).map(() => pretend(connections))
+  for (const [index, { send }] of clients.entries()) {
+    send(queue, () => {
+      served.push(index)
+      putForward(1)
+    })
+  }
+  t.same(served, [0, 1])
+  await sleep(100)
+  t.same(served, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+  putForward(200)
+  for (const [index, { send }] of clients.entries()) {
+    send(queue, () => {
+      served.push(index)
+      putForward(5)
+    })
+  }
+  t.same(served.slice(10), [0, 1, 2, 3])
+})
+
+test('D-123: when answers of 64 MiB are not taken, those who have let theirs wait for longest lose their connections', (t) => {
+  const unread = new UnreadAnswers()
+  const clients = [10, 30, 20, 10, 30].map((mebibytes) => {
+    const socket = Object.assign(new EventEmitter(), { destroyed: false, destroy: () => { socket.destroyed = true } })
+    const connection = new Connection(socket as unknown as Socket)
+    const answer = { writableEnded: false, writableFinished: false, destroyed: false, writableLength: 0, finish: () => Object.assign(answer, { writableEnded: true, writableLength: mebibytes * 2 ** 20 }) }
+    connection.add(answer as unknown as ServerResponse)
+    unread.watch(connection)
+    return { socket, answer }
+  })
+  const [first, second, third, fourth, last] = clients
+  t.ok(unread.hasRoom(0))
+  second?.answer.finish()
+  t.ok(unread.hasRoom(100))
+  for (const client of [first, third, fourth]) client?.answer.finish()
+  t.notOk(unread.hasRoom(200), 'nobody is cut off before 200 ms')
+  t.ok(unread.hasRoom(301))
+  t.same(clients.map(({ socket: { destroyed } }) => destroyed), [false, true, false, false, false])
+  last?.answer.finish()
+  t.ok(unread.hasRoom(500))
+  t.same(clients.map(({ socket: { destroyed } }) => destroyed), [true, true, false, false, false], 'no more than necessary')
+  for (const client of [third, fourth, last]) Object.assign(client?.answer ?? {}, { writableFinished: true })
+  t.ok(unread.hasRoom(1000))
+  t.end()
+})
+
+test('R-36: requests wait while there is no room for answers, and go on when there is', async (t) => {
+  const connections = openConnections()
+  const queue = engine === 'sqlite' ? new TurnQueue(connections) : new SlotQueue(connections)
+  const lazy = pretend(connections)
+  const answer = lazy.send(queue)
+  Object.assign(answer, { writableEnded: true, writableLength: 2 ** 27 })
+  await sleep(60)
+  let isServed = false
+  pretend(connections).send(queue, () => { isServed = true })
+  t.equal(isServed, false)
+  await sleep(600)
+  t.equal(lazy.socket.destroyed, true)
+  t.equal(isServed, true)
+})
