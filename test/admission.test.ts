@@ -36,14 +36,14 @@ const ask = (ids: readonly number[], last = ''): string => ids.map((id, index) =
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1)
 const idsIn = (answers: string): number[] => [...answers.matchAll(/\{"id":(\d+),/g)].map(([, id]) => Number(id))
 
-test('D-122: 64 requests that are sent at once on one connection are answered in their order', async (t) => {
+test('D-100: 64 requests that are sent at once on one connection are answered in their order', async (t) => {
   const socket = await open(t, await listen(t))
   const ids = numbers(64).reverse()
   socket.write(ask(ids, 'connection: close\r\n'))
   t.same(idsIn(await text(socket)), ids)
 })
 
-test('D-122: a connection with more requests than that is closed, and what was sent on others is answered', async (t) => {
+test('D-100: a connection with more requests than that is closed, and what was sent on others is answered', async (t) => {
   const port = await listen(t)
   const [flood, other] = await Promise.all([open(t, port), open(t, port)])
   const closed = once(flood, 'close')
@@ -54,7 +54,7 @@ test('D-122: a connection with more requests than that is closed, and what was s
   t.same(idsIn(await text(other)), numbers(10))
 })
 
-test('D-124: requests that have arrived on many connections are not all read in one turn of the event loop', async (t) => {
+test('D-102: requests that have arrived on many connections are not all read in one turn of the event loop', async (t) => {
   let inTurn = 0
   const turns: number[] = []
   const port = await listen(t, (app) => {
@@ -71,7 +71,7 @@ test('D-124: requests that have arrived on many connections are not all read in 
   t.ok(Math.max(...turns) <= 560, `in the turns came ${turns.join()}`)
 })
 
-test('D-122: over HTTP/2 requests are answered as well', async (t) => {
+test('D-100: over HTTP/2 requests are answered as well', async (t) => {
   const { db } = await buildApp(t, { models: [Note], rows: { note: notes }, register: (registry) => { registry.register(Note) } })
   const { default: Fastify } = await import('fastify')
   const app = Fastify({ http2: true })
@@ -213,7 +213,7 @@ test('R-35: while connections are opened, a turn of the event loop lasts two mil
   t.same(served.slice(10), [0, 1, 2, 3])
 })
 
-test('D-123: when answers of 64 MiB are not taken, those who have let theirs wait for longest lose their connections', (t) => {
+test('D-101: when answers of 64 MiB are not taken, those who have let theirs wait for longest lose their connections', (t) => {
   const unread = new UnreadAnswers()
   const clients = [10, 30, 20, 10, 30].map((mebibytes) => {
     const socket = Object.assign(new EventEmitter(), { destroyed: false, destroy: () => { socket.destroyed = true } })

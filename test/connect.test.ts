@@ -114,7 +114,7 @@ for (const engine of engineNames) {
     t.doesNotThrow(() => openers[engine](url, { connections: 1, statementTimeout: 0, preparedStatements: false, writable: true }))
   })
 
-  test(`R-47: ${engine}: a connection whose rollback fails is closed, and nobody else gets its transaction`, async (t) => {
+  test(`R-42: ${engine}: a connection whose rollback fails is closed, and nobody else gets its transaction`, async (t) => {
     const at = await requireDatabase(t, engine)
     if (at === undefined) return
     const db = open(t, engine, at, { connections: 1 })
@@ -303,7 +303,7 @@ test('D-64: of several nodes that of a connection is kept, until it is left or g
   t.equal(await connect(), 'c')
 })
 
-test('D-126: when no host serves, the reasons of all are told, in their order', async (t) => {
+test('D-121: when no host serves, the reasons of all are told, in their order', async (t) => {
   const { connect, down } = fakeNodes(['a', 'b'])
   for (const name of ['a', 'b']) down.add(name)
   await t.rejects(connect(), { message: 'No host serves: a: a is down; b: b is down', errors: [{ message: 'a is down' }, { message: 'b is down' }] })
@@ -316,7 +316,7 @@ test('D-126: when no host serves, the reasons of all are told, in their order', 
   }
 })
 
-test('D-126: hosts are looked for once for all who wait, and at most ten times a second', async (t) => {
+test('D-121: hosts are looked for once for all who wait, and at most ten times a second', async (t) => {
   const { connect, leave, asked, down } = fakeNodes(['a', 'b'])
   await connect()
   asked.length = 0
@@ -333,7 +333,7 @@ test('D-126: hosts are looked for once for all who wait, and at most ten times a
   t.same(asked, ['a', 'b'])
 })
 
-test('D-126: a host that is slow to answer costs a quarter of a second, and is preferred once it has answered', async (t) => {
+test('D-121: a host that is slow to answer costs a quarter of a second, and is preferred once it has answered', async (t) => {
   const { connect } = fakeNodes(['a', 'b'], { slow: ['a'] })
   const start = performance.now()
   t.equal(await connect(), 'b')
@@ -342,7 +342,7 @@ test('D-126: a host that is slow to answer costs a quarter of a second, and is p
   t.equal(await connect(), 'a')
 })
 
-test('D-126: a host that takes no more connections is kept by those who have some', async (t) => {
+test('D-121: a host that takes no more connections is kept by those who have some', async (t) => {
   const { connect, leave, full } = fakeNodes(['a', 'b'])
   full.add('a')
   t.equal(await connect(), 'b')
@@ -353,7 +353,7 @@ test('D-126: a host that takes no more connections is kept by those who have som
 })
 
 for (const engine of engineNames) {
-  test(`D-126: ${engine}: connections that are cut send the requests to the other hosts once, and not each of them`, async (t) => {
+  test(`D-121: ${engine}: connections that are cut send the requests to the other hosts once, and not each of them`, async (t) => {
     const at = await requireDatabase(t, engine)
     if (at === undefined) return
     let connections = 0
@@ -382,7 +382,7 @@ for (const engine of engineNames) {
   })
 }
 
-test('D-127: hosts to read from are preferred in their order, and gone back to', async (t) => {
+test('D-122: hosts to read from are preferred in their order, and gone back to', async (t) => {
   const { connect, leave, down } = fakeNodes(['a', 'b'], { isWatched: true })
   t.equal(await connect(), 'a')
   down.add('a')
@@ -398,7 +398,7 @@ test('D-127: hosts to read from are preferred in their order, and gone back to',
   t.equal(await connect(), 'b', 'but where nobody has asked for long')
 })
 
-test('D-100: a statement is worth a name when it is asked for again, and is not heavy', async (t) => {
+test('D-104: a statement is worth a name when it is asked for again, and is not heavy', async (t) => {
   const secondName = (text: string, values: readonly unknown[]): string | undefined => {
     const names = new StatementNames()
     t.equal(names.nameOf(text, values), undefined)
@@ -414,7 +414,7 @@ test('D-100: a statement is worth a name when it is asked for again, and is not 
   t.equal(secondName(`select $1${' '.repeat(17_000)}`, [1]), undefined)
 })
 
-test('D-100: names are not used up: whatever clients have made up before, an ordinary statement gets one', async (t) => {
+test('D-104: names are not used up: whatever clients have made up before, an ordinary statement gets one', async (t) => {
   const names = new StatementNames()
   for (let number = 0; number < 5000; number++) for (let time = 1; time <= 2; time++) names.nameOf(`select $1 + ${number}`, [1])
   t.equal(names.nameOf('select $1', [1]), undefined)

@@ -120,7 +120,7 @@ test('a password in a legacy form works by verify, until it is changed: then it 
   t.equal(checks(), 2)
 })
 
-test('D-114: a login that fails because the stored password is no argon2id hash is warned of once for each policy, without values', async (t) => {
+test('D-119: a login that fails because the stored password is no argon2id hash is warned of once for each policy, without values', async (t) => {
   const lines: string[] = []
   const rest = { email: 'x@example.com', join_date: '2024-01-01 00:00:00', active: 1, admin: 0 }
   const old = md5('dora')

@@ -83,7 +83,7 @@ test('a wrong option of openSqlite is an error that names it', async (t) => {
   }
 })
 
-test('D-132: openSqlite wants the path of a file: a forgotten variable or a URL is refused, and nothing is created', async (t) => {
+test('D-111: openSqlite wants the path of a file: a forgotten variable or a URL is refused, and nothing is created', async (t) => {
   const folder = t.testdir()
   const before = process.cwd()
   process.chdir(folder)
@@ -271,7 +271,7 @@ test('SQLite plans without the value of a unique field, and with that of another
   t.match(rows.map(({ detail }) => detail).join(), 'active_users')
 })
 
-test('D-100: of the shapes that clients choose so many are kept compiled as 2 MiB hold, and one that is kept is not compiled again', async (t) => {
+test('D-104: of the shapes that clients choose so many are kept compiled as 2 MiB hold, and one that is kept is not compiled again', async (t) => {
   const engine = await openEngine(openSqlite(':memory:'))
   t.teardown(async () => { await engine.db.destroy() })
   const { columns: [id] } = Note

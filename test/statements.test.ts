@@ -36,7 +36,7 @@ test('an authenticated list or read is one statement more', async (t) => {
   }
 })
 
-test('D-133: a login asks for one user, however many have the name', async (t) => {
+test('D-112: a login asks for one user, however many have the name', async (t) => {
   const { get, statements, forget } = await buildApp(t, { rows, register: (registry) => { registry.register(Message, { auth: userAuth(User, { protect: 'all' }) }) } })
   forget()
   t.equal((await get('/api/message/', { as })).statusCode, 200)

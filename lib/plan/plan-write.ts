@@ -31,15 +31,14 @@ export type WritePlan = ReadonlyMap<Column, Json>
 /**
  * The values of a new record: those of the body, the owner, and defaults.
  *
- * @param ownerId  id of the user who creates; what the body says of an owner that records show is not looked at
+ * @param ownerId  id of the user who creates; what the body says of the owner is not looked at, excluded or not
  * @returns a value for each column that the database does not generate, in the order of the model
  * @throws REST_MODELS_INVALID_RECORD (400) listing every fault by field; REST_MODELS_CONSTRAINT (409) if nobody here can make a primary key
  */
 export function planCreate (scope: WriteScope, payload: Payload, ownerId: Json): WritePlan {
-  const { model, created, owner, known, writable, checkCreate } = scope
+  const { model, created, owner, writable, checkCreate } = scope
   if (isGivenByOthers(model.columns[0])) throw new errors.Constraint()
-  const isOwnerKnown = owner !== undefined && known.has(owner)
-  const { fields, faults } = readFields(scope, isOwnerKnown ? withoutOwner(payload, owner) : payload, checkCreate)
+  const { fields, faults } = readFields(scope, withoutOwner(payload, owner), checkCreate)
   const fixed = [...fields.values()].filter(({ column }) => !writable.has(column))
   requireNoFaults(faults, fixed, 'is set by the server')
   const now = new Date()
@@ -90,8 +89,9 @@ function faultsOfChanges ({ model, checkValues }: WriteScope, values: object, st
   })
 }
 
-function withoutOwner (payload: Payload, owner: Column): Payload {
-  return Object.fromEntries(Object.entries(payload).filter(([name]) => name !== owner.field && name !== owner.key))
+/** @see service document, "POST create": the owner is the authenticated user, whatever the body says */
+function withoutOwner (payload: Payload, owner: Column | undefined): Payload {
+  return owner === undefined ? payload : Object.fromEntries(Object.entries(payload).filter(([name]) => name !== owner.field && name !== owner.key))
 }
 
 /** Values that records may show less of than is stored: in whole seconds, in fewer digits, or as null. */

@@ -310,7 +310,7 @@ for (const engine of engineNames) {
   })
 }
 
-test('D-134: a table whose records would lack a value is served without creates, which is said', async (t) => {
+test('D-113: a table whose records would lack a value is served without creates, which is said', async (t) => {
   const path = join(t.testdir(), 'site.db')
   const database = new Database(path)
   database.exec('create table place (id integer primary key, name text not null, area blob not null)')

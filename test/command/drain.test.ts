@@ -24,7 +24,7 @@ async function ask (agent: Agent, url: string): Promise<string> {
   return `${answer.statusCode} ${answer.headers.connection}`
 }
 
-test('D-125: an app that is told to end still answers on open connections, and says that they end', async (t) => {
+test('D-103: an app that is told to end still answers on open connections, and says that they end', async (t) => {
   const { app, address } = await listen(t)
   const [idle, busy, fresh] = [new Agent({ keepAlive: true }), new Agent({ keepAlive: true }), new Agent()]
   t.same([await ask(idle, address), await ask(busy, address)], ['200 keep-alive', '200 keep-alive'])
@@ -37,7 +37,7 @@ test('D-125: an app that is told to end still answers on open connections, and s
   await closed
 })
 
-test('D-125: what is open after its time is cut', async (t) => {
+test('D-103: what is open after its time is cut', async (t) => {
   const { app, address } = await listen(t, 1500)
   const socket = connect(Number(new URL(address).port), '127.0.0.1').on('error', () => {}).resume()
   await once(socket, 'connect')
@@ -48,7 +48,7 @@ test('D-125: what is open after its time is cut', async (t) => {
   await cut
 })
 
-test('D-125: an app that does not listen ends at once', async (t) => {
+test('D-103: an app that does not listen ends at once', async (t) => {
   const app = Fastify()
   drainOnClose(app)
   await app.ready()

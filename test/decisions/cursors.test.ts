@@ -125,7 +125,7 @@ test('D-68: the same under filters, through joins and of any operator', async (t
   }
 })
 
-test('D-101: with more than 64 values in its filters a list goes on as well, and does not repeat them', async (t) => {
+test('D-105: with more than 64 values in its filters a list goes on as well, and does not repeat them', async (t) => {
   const app = await build(t, things(80))
   const ids = (count: number): string => Array.from({ length: count }, (_, index) => index + 1).join()
   for (const ordering of ['at', '-seen,title', '-nick,user']) {

@@ -290,7 +290,7 @@ test('D-19: what a policy permits besides listing does not count', async (t) => 
   t.equal(await looksThrough(t, everybody({ users: User, login: 'a' }), permitting((_user, operation) => operation !== 'list')), false)
 })
 
-test("D-111: two policies of a deployer's own make out the same people if they say so, or are one", async (t) => {
+test("D-116: two policies of a deployer's own make out the same people if they say so, or are one", async (t) => {
   const one = everybody()
   t.equal(await looksThrough(t, one, one), true)
   t.equal(await looksThrough(t, one, everybody()), false, 'neither tells who its users are')
@@ -803,7 +803,7 @@ const sized = (...sizes: readonly number[]): Rows => ({
 })
 const bounded = { limits: { pageBytes: 10 * 1024 } }
 
-test('D-106: a page ends after so many bytes, and has one record at least', async (t) => {
+test('D-107: a page ends after so many bytes, and has one record at least', async (t) => {
   const { get } = await buildApp(t, { rows: sized(4, 4, 2, 4, 30, 1, 1, 9), options: bounded })
   const pages: number[][] = []
   for (let next = '/api/note/?limit=10&after='; next !== '';) {
@@ -816,7 +816,7 @@ test('D-106: a page ends after so many bytes, and has one record at least', asyn
   t.equal((await get('/api/note/5/')).json().message, kilobyte(30), 'a record by itself is whole')
 })
 
-test('D-106: pages that are told by their numbers go on with a smaller limit', async (t) => {
+test('D-107: pages that are told by their numbers go on with a smaller limit', async (t) => {
   const { get } = await buildApp(t, { rows: sized(4, 4, 1, 4, 4, 4, 1, 1, 1), options: bounded })
   const pages: Array<[number[], string, string]> = []
   for (let next = '/api/note/?limit=4'; next !== '';) {
@@ -834,7 +834,7 @@ test('D-106: pages that are told by their numbers go on with a smaller limit', a
   ])
 })
 
-test('D-106: bytes are those of all texts and JSON of a record, in UTF-8', async (t) => {
+test('D-107: bytes are those of all texts and JSON of a record, in UTF-8', async (t) => {
   const Page = defineModel('Page', { title: text({ nullable: true }), body: text({ nullable: true }), data: json({ nullable: true }) })
   const { get } = await buildApp(t, {
     models: [Page],
@@ -854,13 +854,13 @@ test('D-106: bytes are those of all texts and JSON of a record, in UTF-8', async
   t.same((await get(first.meta.next)).json().objects, [{ id: 3, title: 'a', body: kilobyte(1), data: {} }])
 })
 
-test('D-106: a page of many records is bounded by default at 4 MiB', async (t) => {
+test('D-107: a page of many records is bounded by default at 4 MiB', async (t) => {
   const { get } = await buildApp(t, { rows: sized(...Array<number>(10).fill(1000)) })
   t.equal((await get('/api/note/?after=')).json().objects.length, 4)
   t.equal((await get('/api/note/?limit=4')).json().objects.length, 4)
 })
 
-test('D-107: a page of long values takes a second statement, and asks in the first one for their lengths', async (t) => {
+test('D-108: a page of long values takes a second statement, and asks in the first one for their lengths', async (t) => {
   const { get, statements, forget } = await buildApp(t, { rows: sized(1, 2, 3, 9), options: bounded })
   const limits = async (query: string) => {
     forget()
@@ -873,7 +873,7 @@ test('D-107: a page of long values takes a second statement, and asks in the fir
   t.same(await limits('limit=1&page=4'), [1, [2], [1]])
 })
 
-test('D-107: a text that looks like the length of one is answered as it is', async (t) => {
+test('D-108: a text that looks like the length of one is answered as it is', async (t) => {
   const texts = ['\u0001', '\u00015', '\u000199999999', '\u0001a', '\u0001-1', '\uffff9']
   const { get } = await buildApp(t, { rows: { note: texts.map((message, index) => ({ id: index + 1, message, created: '2024-01-01 00:00:00' })) }, options: bounded })
   const found: string[] = []

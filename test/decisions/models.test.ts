@@ -172,7 +172,7 @@ test('D-58: a field that is called limit, page, after or ordering is filtered wi
   t.equal((await get('/api/rule/?limit=1&limit__eq=1')).json().meta.next, '/api/rule/?limit=1&page=2&limit__eq=1')
 })
 
-test('D-105: a text with a format has at most 2,048 characters', async (t) => {
+test('D-106: a text with a format has at most 2,048 characters', async (t) => {
   const Site = defineModel('Site', { url: text({ format: 'url', nullable: true }), short: text({ format: 'url', nullable: true, maxLength: 20 }) })
   const { post } = await buildApp(t, only(Site))
   const url = (length: number) => 'https://example.com/'.padEnd(length, 'a')
@@ -188,7 +188,7 @@ test('D-105: a text with a format has at most 2,048 characters', async (t) => {
   t.throws(() => defineModel('Site', { url: text({ format: 'url', minLength: 2049 }) }), { code: 'REST_MODELS_INVALID_MODEL', message: /'minLength' is more than 'maxLength', which is 2048/ })
 })
 
-test('D-108: a text that does not say has at most 65,536 characters, and maxLength raises that', async (t) => {
+test('D-109: a text that does not say has at most 65,536 characters, and maxLength raises that', async (t) => {
   const Page = defineModel('Page', { body: text({ nullable: true }), book: text({ nullable: true, maxLength: 200_000 }) })
   const { get, post } = await buildApp(t, only(Page))
   // A character of two units and four bytes.
@@ -205,7 +205,7 @@ test('D-108: a text that does not say has at most 65,536 characters, and maxLeng
   t.doesNotThrow(() => defineModel('Page', { body: text({ minLength: 65_537, maxLength: 70_000 }) }))
 })
 
-test('D-108: longer texts of a table that exists are shown, and stay when others are changed', async (t) => {
+test('D-109: longer texts of a table that exists are shown, and stay when others are changed', async (t) => {
   const Page = defineModel('Page', { title: text(), body: text() })
   const stored = 'a'.repeat(100_000)
   const { get, put } = await buildApp(t, only(Page, { page: [{ id: 1, title: 'a', body: stored }] }))
@@ -214,7 +214,7 @@ test('D-108: longer texts of a table that exists are shown, and stay when others
   t.same((await put('/api/page/1/', { title: 'b' }, { as })).json(), { id: 1, title: 'b', body: stored })
 })
 
-test('D-109: on PUT a text is accepted as it is stored, whatever the model says of its form', async (t) => {
+test('D-110: on PUT a text is accepted as it is stored, whatever the model says of its form', async (t) => {
   const plain = { title: text(), body: text(), mail: text(), state: text(), pin: text() }
   const Loose = defineModel('Page', plain)
   const Page = defineModel('Page', { ...plain, mail: text({ format: 'email' }), state: text({ enum: ['new', 'old'] }), pin: text({ minLength: 4 }) })

@@ -87,7 +87,7 @@ async function farAway (t: Test): Promise<Kysely<Tables>> {
 const inserted = (stored: string, type: string): string => type.startsWith('timestamptz') ? `${stored}+00` : stored
 
 for (const type of types) {
-  test(`D-117: filters compare moments in a column of type ${type} as records show them`, async (t) => {
+  test(`D-126: filters compare moments in a column of type ${type} as records show them`, async (t) => {
     const app = await foreignApp(t, { field: datetime({ nullable: true }), type, values: [...spelled.map(([stored]) => inserted(stored, type)), null] }, await farAway(t))
     const all = await list(app, '')
     t.same(all.map(({ at }) => at), [...spelled.map(([, shown]) => shown), null])
@@ -102,7 +102,7 @@ for (const type of types) {
     t.same(await list(app, 'at__in='), [])
   })
 
-  test(`D-118: a record that is sent back as it was read keeps what a column of type ${type} holds, to the last fraction`, async (t) => {
+  test(`D-127: a record that is sent back as it was read keeps what a column of type ${type} holds, to the last fraction`, async (t) => {
     const { db, get, put, post } = await foreignApp(t, { field: datetime({ nullable: true }), type, values: spelled.map(([stored]) => inserted(stored, type)) }, await farAway(t))
     const stored = async () => (await db.selectFrom('event').select(sql<string>`cast(at as char(40))`.as('at')).orderBy('id').execute()).map(({ at }) => at)
     const before = await stored()
@@ -120,7 +120,7 @@ for (const type of types) {
     t.equal((await get(`/api/event/?at=${encodeURIComponent('2026-03-29 02:30:00')}`)).json().objects.length, 1)
   })
 
-  test(`D-119: cursors lead through all moments in a column of type ${type}, each once, and never fall back to numbers`, async (t) => {
+  test(`D-128: cursors lead through all moments in a column of type ${type}, each once, and never fall back to numbers`, async (t) => {
     const values = [...spelled, ...spelled].map(([stored]) => inserted(stored, type))
     const app = await foreignApp(t, { field: datetime({ nullable: true }), type, values: [...values, null, null] }, await farAway(t))
     for (const ordering of ['at', '-at', 'at,-id', '-at,name']) {
@@ -154,7 +154,7 @@ const anyStored: fc.Arbitrary<string> = engine === 'sqlite'
     fc.constantFrom('', '', 'Z', '+02:00', '-0530', '+23:59', '+24:00', '+2:00', ' Z')).chain((parts) => fc.constantFrom(parts.join(''), parts.join(''), parts[0], 'now', '12'))
   : fc.tuple(fc.constantFrom('2026-01-01', '2025-12-31'), fc.constantFrom('09:00:00', '23:59:59'), fc.constantFrom('', '.5', '.999', '.001')).map(([day, time, fraction]) => `${day} ${time}${fraction}`)
 
-test('D-119: whatever other programs wrote, filters agree with what is shown, and pages are the whole list', async (t) => {
+test('D-128: whatever other programs wrote, filters agree with what is shown, and pages are the whole list', async (t) => {
   const type = types[0] as string
   const app = await foreignApp(t, { field: datetime({ nullable: true }), type, values: [] })
   const isMoment = (at: string | null): boolean => {
@@ -173,7 +173,7 @@ test('D-119: whatever other programs wrote, filters agree with what is shown, an
 })
 
 if (engine === 'sqlite') {
-  test('D-117: dates in a column that is not declared as date are compared as shown, too', async (t) => {
+  test('D-126: dates in a column that is not declared as date are compared as shown, too', async (t) => {
     const stored = ['2016-07-04', '2016-07-04 00:00:00', '2016-07-04T12:00:00Z', '2016-07-05T01:00:00+02:00', '2016-07-05', 'soon']
     const app = await foreignApp(t, { field: date(), type: 'datetime not null', values: stored })
     t.same((await list(app, '')).map(({ at }) => at), ['2016-07-04', '2016-07-04', '2016-07-04', '2016-07-04', '2016-07-05', 'soon'])
@@ -185,7 +185,7 @@ if (engine === 'sqlite') {
     t.notMatch((await follow(app, 'ordering=at&limit=2')).links.join(), 'page=')
   })
 
-  test('D-117: what is no text is answered as it is stored, in a column of dates as well', async (t) => {
+  test('D-126: what is no text is answered as it is stored, in a column of dates as well', async (t) => {
     for (const field of [date({ nullable: true }), datetime({ nullable: true })]) {
       for (const type of ['date', 'datetime']) {
         const app = await foreignApp(t, { field, type, values: [1767258000, 1767258000.5] })
@@ -196,7 +196,7 @@ if (engine === 'sqlite') {
     }
   })
 
-  test('D-117: an index serves such filters, and on tables of createTables() other texts cost nothing as long as there are none', async (t) => {
+  test('D-126: an index serves such filters, and on tables of createTables() other texts cost nothing as long as there are none', async (t) => {
     const Event = defineModel('Event', { name: text({ nullable: true }), at: datetime() })
     const app = await buildApp(t, { models: [Event], register: (registry) => { registry.register(Event) } })
     await sql`create index by_at on event (at)`.execute(app.db)
@@ -222,7 +222,7 @@ if (engine === 'sqlite') {
     t.match((await inspect(other)).unindexed.filter(({ name }) => name === 'at'), [{ use: 'filter' }, { use: 'ordering' }], 'check tells where there is none')
   })
 } else {
-  test('D-117: an index serves such filters', async (t) => {
+  test('D-126: an index serves such filters', async (t) => {
     const app = await foreignApp(t, { field: datetime({ nullable: true }), type: types.at(-1) as string, values: [] })
     t.match((await inspect(app.app)).unindexed, { length: 4 })
     await sql`create index by_at on event (at)`.execute(app.db)
@@ -231,7 +231,7 @@ if (engine === 'sqlite') {
 }
 
 if (engine === 'mariadb') {
-  test('D-117: a connection that reads timestamps in another time zone than UTC is refused with the remedy', async (t) => {
+  test('D-126: a connection that reads timestamps in another time zone than UTC is refused with the remedy', async (t) => {
     const { url, remove } = await emptyDatabase()
     t.teardown(remove)
     const { createPool } = await import('mysql2')
@@ -266,7 +266,7 @@ const unshown: ReadonlyArray<readonly [field: (options: { nullable?: true }) => 
 
 for (const [kind, type, stored, shown] of unshown) {
   for (const nullable of [true, false]) {
-    test(`D-120: what no record can show is null, in a column of type ${type} for a ${kind({}).kind} that is ${nullable ? '' : 'not '}nullable`, async (t) => {
+    test(`D-129: what no record can show is null, in a column of type ${type} for a ${kind({}).kind} that is ${nullable ? '' : 'not '}nullable`, async (t) => {
       const db = await farAway(t)
       await sql`create table event (${sql.raw(key)}, name text, at ${sql.raw(type)} ${sql.raw(nullable ? '' : 'not null')})`.execute(db)
       for (const value of stored) await sql`insert into event (at) values (${sql.raw(value)})`.execute(db)
@@ -295,7 +295,7 @@ for (const [kind, type, stored, shown] of unshown) {
     })
   }
 
-  test(`D-121: introspect makes a field nullable whose column of type ${type} holds what no ${kind({}).kind} shows`, async (t) => {
+  test(`D-130: introspect makes a field nullable whose column of type ${type} holds what no ${kind({}).kind} shows`, async (t) => {
     const db = await openDatabase(t)
     await sql`create table event (${sql.raw(key)}, at ${sql.raw(type)} not null, fine ${sql.raw(type)} not null)`.execute(db)
     await sql`insert into event (at, fine) values (${sql.raw(stored[0] as string)}, ${sql.raw(stored.at(-1) as string)})`.execute(db)
@@ -309,7 +309,7 @@ for (const [kind, type, stored, shown] of unshown) {
 }
 
 if (engine === 'sqlite') {
-  test('D-121: introspect takes a column of dates alone for dates, and one of moments for moments, whatever it is declared as', async (t) => {
+  test('D-130: introspect takes a column of dates alone for dates, and one of moments for moments, whatever it is declared as', async (t) => {
     const db = await openDatabase(t)
     await sql`create table orders (id integer primary key, ordered datetime, shipped date, made date, empty datetime, none date, unix datetime)`.execute(db)
     await sql`insert into orders values (1, '2016-07-04', '2016-07-05', '2016-07-04T00:00:00.000Z', null, null, 1467590400000)`.execute(db)

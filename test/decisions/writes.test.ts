@@ -331,11 +331,13 @@ const hidingTickets = {
   }
 } satisfies BuildOptions
 
-test('D-112: in a body, an excluded field that no client may write is an unknown name, whatever its value', async (t) => {
+test('D-117: in a body, an excluded field that no client may write is an unknown name, whatever its value', async (t) => {
   const { post, put, rowsOf } = await buildApp(t, hidingTickets)
   t.equal((await post('/api/ticket/', { title: 'a', pin: 'x' }, { as })).statusCode, 201, 'an excluded field that may be written is known')
   const before = await rowsOf('ticket')
-  for (const send of [async (body: object) => await post('/api/ticket/', body, { as }), async (body: object) => await put('/api/ticket/1/', body, { as })]) {
+  const create = async (body: object) => await post('/api/ticket/', body, { as })
+  const update = async (body: object) => await put('/api/ticket/1/', body, { as })
+  for (const send of [create, update]) {
     const answerFor = (name: string) => ({
       statusCode: 400,
       code: 'REST_MODELS_INVALID_RECORD',
@@ -344,7 +346,8 @@ test('D-112: in a body, an excluded field that no client may write is an unknown
       details: [{ field: name, message: `is not a field of this resource${suggestion(name, ['title', 'pin'])}` }]
     })
     t.same((await send({ title: 'b', nowhere: 1 })).json(), answerFor('nowhere'))
-    for (const name of ['secret', 'level', 'friend', 'friend_id', 'owner', 'owner_id']) {
+    const hidden = ['secret', 'level', 'friend', 'friend_id']
+    for (const name of send === create ? hidden : [...hidden, 'owner', 'owner_id']) {
       for (const value of ['same', 'too long', 1, 2, 99, 1.5, null, {}, 'a\0']) {
         t.same((await send({ title: 'b', [name]: value })).json(), answerFor(name), `${name}: ${JSON.stringify(value)}`)
       }
@@ -353,7 +356,16 @@ test('D-112: in a body, an excluded field that no client may write is an unknown
   t.same(await rowsOf('ticket'), before)
 })
 
-test('D-113: the default of a field that a client may not know is not named when it is taken, or refers to nothing', async (t) => {
+test('D-117: on POST an excluded owner is the authenticated user, whatever the body says', async (t) => {
+  const { post, db, rowsOf } = await buildApp(t, hidingTickets)
+  for (const [name, value] of Object.entries({ owner: 1, owner_id: 'x' })) {
+    await db.deleteFrom('ticket').execute()
+    t.equal((await post('/api/ticket/', { title: 'a', [name]: value }, { as })).statusCode, 201, name)
+    t.match(await rowsOf('ticket'), [{ owner_id: 2 }], name)
+  }
+})
+
+test('D-118: the default of a field that a client may not know is not named when it is taken, or refers to nothing', async (t) => {
   const { post, rowsOf } = await buildApp(t, hidingTickets)
   t.equal((await post('/api/ticket/', { title: 'a' }, { as })).statusCode, 201)
   const refused = await post('/api/ticket/', { title: 'b' }, { as })

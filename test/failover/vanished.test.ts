@@ -68,7 +68,7 @@ for (const engine of ['postgres', 'mariadb'] as const) {
     t.ok(took < 10_000, `it ended after ${Math.round(took)} ms`)
   })
 
-  test(`D-130: ${engine}: a statement that is running is finished before its connection is closed`, { buffered: true }, async (t) => {
+  test(`D-125: ${engine}: a statement that is running is finished before its connection is closed`, { buffered: true }, async (t) => {
     const direct = await requireDatabase(t, engine)
     if (direct === undefined) return
     const way = await openWay(t, direct)
@@ -84,7 +84,7 @@ for (const engine of ['postgres', 'mariadb'] as const) {
     t.ok(took > 2500 && took < 4500, `closed after ${Math.round(took)} ms`)
     await waitFor('nothing stays open', async () => way.open === 0)
   })
-  test(`D-130: ${engine}: whoever holds a connection of a server that has vanished does not keep the database from being closed`, { buffered: true }, async (t) => {
+  test(`D-125: ${engine}: whoever holds a connection of a server that has vanished does not keep the database from being closed`, { buffered: true }, async (t) => {
     const direct = await requireDatabase(t, engine)
     if (direct === undefined) return
     const way = await openWay(t, direct)
@@ -106,7 +106,7 @@ for (const engine of ['postgres', 'mariadb'] as const) {
     await held
   })
 
-  test(`D-128: ${engine}: a connection on which no answer can come any more is given up when the server does not work for it`, { buffered: true }, async (t) => {
+  test(`D-123: ${engine}: a connection on which no answer can come any more is given up when the server does not work for it`, { buffered: true }, async (t) => {
     const direct = await requireDatabase(t, engine)
     if (direct === undefined) return
     const way = await openWay(t, direct)

@@ -89,7 +89,7 @@ const locks = {
 }
 
 for (const engine of ['postgres', 'mariadb'] as const) {
-  test(`D-129: ${engine}: writes that wait for a lock leave connections for reads`, { buffered: true }, async (t) => {
+  test(`D-124: ${engine}: writes that wait for a lock leave connections for reads`, { buffered: true }, async (t) => {
     if (lacks(t, engine)) return
     const { server, db, get, post } = await start(t, engine, { options: { connections: 5 }, settings: {} })
     const other = engines[engine].open(server.url, { connections: 1 })

@@ -77,7 +77,7 @@ async function create (db: Kysely<Tables>, table: string, ...columns: string[]):
 }
 
 for (const [spelling, spell] of Object.entries(spellings)) {
-  test(`D-115: names of secrets are known in ${spelling}, and others are not taken for them`, (t) => {
+  test(`D-120: names of secrets are known in ${spelling}, and others are not taken for them`, (t) => {
     for (const [from, names] of Object.entries(secret)) {
       t.same(names.map(spell).filter((name) => !isSecretName(name)), [], from)
     }
@@ -86,7 +86,7 @@ for (const [spelling, spell] of Object.entries(spellings)) {
   })
 }
 
-test('D-115: what introspection takes for a password is a secret, however it is written', async (t) => {
+test('D-120: what introspection takes for a password is a secret, however it is written', async (t) => {
   const names = ['password', 'passwd', 'pwd', 'passwordhash', 'passwordHash', 'PASSWORD_HASH', 'pass_word_hash',
     'hashedpassword', 'hashed_password']
   const db = await openDatabase(t)
@@ -103,7 +103,7 @@ test('D-115: what introspection takes for a password is a secret, however it is 
   t.equal(models.length, names.length)
 })
 
-test('D-115: flags, moments and ids that are numbers are no secrets, and a table of secrets names each shortly', async (t) => {
+test('D-120: flags, moments and ids that are numbers are no secrets, and a table of secrets names each shortly', async (t) => {
   const db = await openDatabase(t)
   await create(db, 'talk', 'session_id integer', 'password_reset date', 'otp boolean', 'pin integer')
   await create(db, 'visit', 'session_id text', 'token text', 'blob polygon')
@@ -115,7 +115,7 @@ test('D-115: flags, moments and ids that are numbers are no secrets, and a table
   ])
 })
 
-test('D-115: check judges the fields of an app by the same names', (t) => {
+test('D-120: check judges the fields of an app by the same names', (t) => {
   const Session = defineModel('Session', { id: key({ column: 'session_id' }), title: text() })
   const Talk = defineModel('Talk', {
     session: foreignKey(() => Session),

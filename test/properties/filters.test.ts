@@ -195,7 +195,7 @@ test('several filters select what matches all of them, whichever foreign keys th
   }))
 })
 
-test('D-100: an in list of any length, of every kind of field, selects what an array would', async (t) => {
+test('D-104: an in list of any length, of every kind of field, selects what an array would', async (t) => {
   const app = await buildApp(t, { models: worldModels, register: registerWorld, options: { limits: { inItems: 300, queryLength: 65_536 } } })
   for (const kind of modelledKinds.filter((name) => name !== 'json')) {
     const { few, texts } = kindModel(kind)

@@ -67,7 +67,7 @@ const ownWritesOf = ({ db }: Awaited<ReturnType<typeof openApp>>) => [
   })
 ]
 
-test('R-45: while another process holds the lock of a file, all others are answered, and what waits is written when it is let go', async (t) => {
+test('R-40: while another process holds the lock of a file, all others are answered, and what waits is written when it is let go', async (t) => {
   const path = join(t.testdir(), 'site.db')
   const app = await openApp(t, path)
   const released = await lock(t, path, 1000)
@@ -84,7 +84,7 @@ test('R-45: while another process holds the lock of a file, all others are answe
   t.same(await app.db.selectFrom('note').select('message').execute(), [{ message: 'of the deployer' }, { message: 'of a transaction' }])
 })
 
-test('R-45: what waits for two seconds for the lock of another process is 503, all others are answered, and nothing of it is written later', async (t) => {
+test('R-40: what waits for two seconds for the lock of another process is 503, all others are answered, and nothing of it is written later', async (t) => {
   const path = join(t.testdir(), 'site.db')
   const app = await openApp(t, path)
   const before = await app.db.selectFrom('message').selectAll().execute()
@@ -102,7 +102,7 @@ test('R-45: what waits for two seconds for the lock of another process is 503, a
   t.equal((await app.post('/api/message/', { content: 'after' }, { as: 'alice' })).statusCode, 201)
 })
 
-test('R-45: a statement and a transaction of the deployer wait for two seconds for the lock of another process, and no longer', async (t) => {
+test('R-40: a statement and a transaction of the deployer wait for two seconds for the lock of another process, and no longer', async (t) => {
   const path = join(t.testdir(), 'site.db')
   const app = await openApp(t, path)
   const released = await lock(t, path, 5000)
@@ -122,7 +122,7 @@ test('R-45: a statement and a transaction of the deployer wait for two seconds f
   t.same(await app.db.selectFrom('note').selectAll().execute(), [])
 })
 
-test('R-45: a transaction whose snapshot another process made out of date fails at once', async (t) => {
+test('R-40: a transaction whose snapshot another process made out of date fails at once', async (t) => {
   const path = join(t.testdir(), 'site.db')
   const { db } = await openApp(t, path)
   const other = new Database(path)
@@ -137,7 +137,7 @@ test('R-45: a transaction whose snapshot another process made out of date fails 
   t.ok(performance.now() - begun < 1000)
 })
 
-test('R-45: rows may be streamed past what waits for a lock', async (t) => {
+test('R-40: rows may be streamed past what waits for a lock', async (t) => {
   const { db } = await openApp(t, join(t.testdir(), 'site.db'))
   const contents: unknown[] = []
   for await (const { id } of db.selectFrom('message').select('id').stream()) contents.push(id)
@@ -165,7 +165,7 @@ const places: Readonly<Record<string, (t: Test) => Kysely<Tables>>> = {
 }
 
 for (const [place, open] of Object.entries(places)) {
-  test(`R-46: in ${place}, logins and writes wait two seconds for a transaction of the deployer that hangs, then they are 503, and never done`, async (t) => {
+  test(`R-41: in ${place}, logins and writes wait two seconds for a transaction of the deployer that hangs, then they are 503, and never done`, async (t) => {
     const { get, post, put, delete: remove, db } = await openApp(t, '', open(t))
     const end = await hang(db)
     const start = performance.now()
