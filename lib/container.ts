@@ -12,7 +12,7 @@ import { browserGuard } from './policy/browser-guard.js'
 import { readCredentials } from './policy/credentials.js'
 import { kUser } from './policy/guard.js'
 import { kStored } from './policy/owner.js'
-import { Passwords } from './policy/passwords.js'
+import { maxLogins, Passwords } from './policy/passwords.js'
 import type { Authenticate, Policy, PolicySetting } from './policy/policy.js'
 import { openEngine, requireOf, type Engine } from './query/engine.js'
 import { isCreatable, type Registration } from './registration.js'
@@ -24,6 +24,9 @@ import { hasType, readTables, requireTables, storagesOf, type DatabaseTables } f
 import { requireFillable } from './tables/creatable.js'
 import { unshownColumns } from './tables/unshown.js'
 import { warnOfExposure, warnOfUnshown } from './warnings.js'
+
+/** Requests that ask a server at a time: several for each of its connections, so that none is idle. Those that wait for a password do not ask it. */
+const maxRunning = 64
 
 /** The encapsulated scope of a container: it owns its routes, parser, serializer and hooks, so that none of them leaks into the host. */
 export function openContainer (registrations: readonly Registration[], options: CheckedOptions, note: (resource: Resource) => void) {
@@ -37,7 +40,7 @@ export function openContainer (registrations: readonly Registration[], options: 
     const connections = new Connections(scope.server)
     scope.addHook('onRequest', connections.onRequest)
     isolate(scope, allowedOrigins)
-    const queues = { open: openQueue(engine, connections), guarded: openQueue(engine, connections) }
+    const queues = { open: openQueue(engine, connections, maxRunning), guarded: openQueue(engine, connections, maxRunning + maxLogins) }
     const flush = new Flush()
     const passwords = await Passwords.create()
     const authenticateBy = authenticators({ db, passwords, credentials: await readCredentials(scope) })
@@ -89,8 +92,8 @@ function isolate (scope: FastifyInstance, allowedOrigins: readonly string[]): vo
 }
 
 /** Where requests wait that may cost something; those of two queues do not wait for each other. */
-function openQueue ({ dialect }: Engine, connections: Connections): RequestQueue {
-  return dialect.isEmbedded ? new TurnQueue(connections) : new SlotQueue(connections)
+function openQueue ({ dialect }: Engine, connections: Connections, maxRunning: number): RequestQueue {
+  return dialect.isEmbedded ? new TurnQueue(connections) : new SlotQueue(connections, maxRunning)
 }
 
 /** One authenticator for each policy, however many resources it guards. */

@@ -64,6 +64,7 @@ export function addRoutes (scope: FastifyInstance, resource: Resource, { authent
       method: row.method,
       handler: async (request, reply) => {
         let answer
+        queue?.begin(reply.raw)
         try {
           answer = await handler(request, reply.code(row.status))
         } finally {

@@ -95,8 +95,10 @@ function pretend (connections: Connections) {
     }
   })
   const send = (queue: RequestQueue, goOn: (failure?: Error) => void = () => {}) => {
-    const answer = Object.assign(new EventEmitter(), { writableEnded: false, writableFinished: false, destroyed: false, writableLength: 0 })
-    const request = { raw: { httpVersionMajor: 1, socket }, log: { info: () => {} } } as unknown as FastifyRequest
+    const raw = { httpVersionMajor: 1, socket }
+    const state = { req: raw, writableEnded: false, writableFinished: false, destroyed: false, writableLength: 0 }
+    const answer = Object.assign(new EventEmitter(), state)
+    const request = { raw, log: { info: () => {} } } as unknown as FastifyRequest
     const reply = { raw: answer as unknown as ServerResponse } as FastifyReply
     connections.onRequest.call({} as FastifyInstance, request, reply, () => { queue.enter(request, reply, goOn) })
     return answer
@@ -108,7 +110,7 @@ const openConnections = (server = new EventEmitter()) => new Connections(server 
 
 test('R-33: a request does not start while its client does not take the answer before', async (t) => {
   const connections = openConnections()
-  const queue = new SlotQueue(connections)
+  const queue = new SlotQueue(connections, 64)
   const { send } = pretend(connections)
   const served: string[] = []
   const [first] = ['a', 'b'].map((name) => send(queue, () => { served.push(name) }))
@@ -125,7 +127,7 @@ test('R-33: a request does not start while its client does not take the answer b
 
 test('R-33: of the requests of one connection sixteen are served at a time', async (t) => {
   const connections = openConnections()
-  const queue = new SlotQueue(connections)
+  const queue = new SlotQueue(connections, 64)
   const { send } = pretend(connections)
   let served = 0
   const answers = numbers(40).map(() => send(queue, () => { served++ }))
@@ -139,7 +141,7 @@ test('R-33: of the requests of one connection sixteen are served at a time', asy
 
 test('R-34: of requests that ask a server 64 go on at a time, and one more for each that is done or whose client has gone', async (t) => {
   const connections = openConnections()
-  const queue = new SlotQueue(connections)
+  const queue = new SlotQueue(connections, 64)
   let served = 0
   const answers = numbers(67).map(() => pretend(connections).send(queue, () => { served++ }))
   t.equal(served, 64)
@@ -152,9 +154,39 @@ test('R-34: of requests that ask a server 64 go on at a time, and one more for e
   t.equal(served, 67)
 })
 
+test('R-34: requests behind another one of a connection that ends give back their places, but for those that a handler works on', async (t) => {
+  const connections = openConnections()
+  const queue = new SlotQueue(connections, 4)
+  const client = pretend(connections)
+  // Node tells only the first of them that the connection has closed.
+  const answers = numbers(4).map(() => client.send(queue))
+  queue.begin(answers[3] as unknown as ServerResponse)
+  let served = 0
+  for (let number = 0; number < 5; number++) pretend(connections).send(queue, () => { served++ })
+  t.equal(served, 0)
+  client.socket.destroy()
+  answers[0]?.emit('close')
+  t.equal(served, 3)
+  queue.leave(answers[3] as unknown as ServerResponse)
+  t.equal(served, 4)
+})
+
+test('R-33: requests that wait for their client to take an answer end when it goes', async (t) => {
+  const connections = openConnections()
+  const queue = new SlotQueue(connections, 64)
+  const { socket, send } = pretend(connections)
+  const [first] = ['a', 'b'].map(() => send(queue))
+  Object.assign(first ?? {}, { writableEnded: true })
+  const ended: unknown[] = []
+  send(queue, (failure) => { ended.push(failure) })
+  t.same(ended, [])
+  socket.destroy()
+  t.match(ended, [{ code: 'REST_MODELS_UNAVAILABLE' }])
+})
+
 test('R-34: 2,000 requests wait; further ones are refused at once, and those whose client goes make room', async (t) => {
   const connections = openConnections()
-  const queue = new SlotQueue(connections)
+  const queue = new SlotQueue(connections, 64)
   const ended: string[] = []
   const enter = (name: string) => {
     const client = pretend(connections)
@@ -177,7 +209,7 @@ test('R-34: 2,000 requests wait; further ones are refused at once, and those who
 test('R-34: a request that waits for the database for two seconds is refused, though none is done', async (t) => {
   const putForward = stopClock(t)
   const connections = openConnections()
-  const queue = new SlotQueue(connections)
+  const queue = new SlotQueue(connections, 64)
   const ended: unknown[] = []
   for (let number = 0; number < 65; number++) pretend(connections).send(queue, (failure) => { ended.push(failure) })
   t.equal(ended.length, 64)
@@ -241,7 +273,7 @@ test('D-101: when answers of 64 MiB are not taken, those who have let theirs wai
 
 test('R-36: requests wait while there is no room for answers, and go on when there is', async (t) => {
   const connections = openConnections()
-  const queue = engine === 'sqlite' ? new TurnQueue(connections) : new SlotQueue(connections)
+  const queue = engine === 'sqlite' ? new TurnQueue(connections) : new SlotQueue(connections, 64)
   const lazy = pretend(connections)
   const answer = lazy.send(queue)
   Object.assign(answer, { writableEnded: true, writableLength: 2 ** 27 })

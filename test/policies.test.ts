@@ -219,7 +219,7 @@ test('of several users of one name the oldest logs in, and no other', async (t) 
   })
   t.equal((await post('/api/doc/', {}, { as: ['ann', 'three'] })).json().person_id, 3)
   t.equal((await post('/api/doc/', {}, { as: ['ann', 'five'] })).statusCode, 401)
-  t.match(statements[0]?.sql, /order by ["`]id["`]$/, 'whatever order the engine finds them in')
+  t.match(statements[0]?.sql, /order by ["`]id["`] limit 1$/, 'whatever order the engine finds them in')
 })
 
 /** A policy of a deployer: bearer tokens, of which `reader` may not delete. */

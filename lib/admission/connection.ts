@@ -15,8 +15,10 @@ export class Connection {
   constructor (socket: Socket) {
     this.#socket = socket
     socket.once('close', () => {
+      const parked = [...this.#parked.values()]
       this.#parked.clear()
-      for (const call of this.#whenClosed.values()) call()
+      for (const goOn of parked) goOn()
+      for (const call of [...this.#whenClosed.values()]) call()
     })
   }
 
@@ -33,7 +35,7 @@ export class Connection {
     return this.#answers[0]?.writableEnded !== true && this.#answers.indexOf(answer) < maxServed
   }
 
-  /** Calls back when a request may be served, unless the client goes before. */
+  /** Calls back when a request may be served, or its client has gone: hosts count requests that begin and end. */
   park (answer: ServerResponse, goOn: () => void): void {
     if (this.#parked.size === 0) this.#listen()
     this.#parked.set(answer, goOn)

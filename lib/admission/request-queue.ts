@@ -47,6 +47,9 @@ export abstract class RequestQueue {
     else connection.park(answer, wait)
   }
 
+  /** Notes that a handler begins, which will call {@link leave}. */
+  begin (_answer: ServerResponse): void {}
+
   /** Notes that the database is done with a request. */
   abstract leave (answer: ServerResponse): void
 

@@ -31,6 +31,9 @@ const maxRemembered = 1000
 const rememberedFor = 10 * 60 * 1000
 const maxWaiting = 128
 
+/** Log-ins that check a password or wait for that; further ones are refused with 429. */
+export const maxLogins = availableParallelism() + maxWaiting
+
 /** The argon2id hash of a password, with OWASP's parameters, as a PHC string: what a `password()` column holds. */
 export async function hashPassword (password: string): Promise<string> {
   return await hash(password)

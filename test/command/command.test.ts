@@ -462,7 +462,7 @@ test('check ends although the app keeps timers and servers, when all that it wro
   const program = (file: string, ...words: string[]) => spawnSync(process.execPath, [file, 'check', path, ...words], { timeout: 60_000, maxBuffer: 2 ** 28 })
   const { status, stdout, signal } = program(main, '--strict')
   t.strictSame([status, signal], [1, null])
-  t.match(stdout.toString(), /people59: .*No index serves these.*│ people59 +│ ordering +│ admin +│\n└[─┴]+┘\n$/s)
+  t.match(stdout.toString(), /people59: .*No index serves these.*│ people59 +│ ordering +│ admin +│\n└[─┴]+┘\nLists show these texts.*│ people59 +│ \w+ +│\n└[─┴]+┘\n$/s)
   const link = join(folderFor(t), 'fastify-rest-models')
   symlinkSync(main, link)
   t.strictSame(program(link, '--export', 'nothing').status, 2, 'by a link as well, as npx has it')

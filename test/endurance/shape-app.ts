@@ -10,9 +10,15 @@ import type { ShapeReport } from './shapes-by-weight.js'
 
 /** An app that is asked for lists of ever new shapes, by itself, and tells what they leave in memory. */
 
-const openers = { sqlite: openSqlite, postgres: openPostgres, mariadb: openMariadb }
-const [engine = 'sqlite', url = '', shapes = '0', times = '1', seed = '1'] = process.argv.slice(2) as [keyof typeof openers, ...string[]]
 const connections = 10
+/** A fifth of the connections is kept for reads, so that ten may be held here. */
+const pool = { connections: 12 }
+const openers = {
+  sqlite: (path: string) => openSqlite(path),
+  postgres: (url: string) => openPostgres(url, pool),
+  mariadb: (url: string) => openMariadb(url, pool)
+}
+const [engine = 'sqlite', url = '', shapes = '0', times = '1', seed = '1'] = process.argv.slice(2) as [keyof typeof openers, ...string[]]
 const mebibyte = 2 ** 20
 const db: Kysely<Tables> = openers[engine](url)
 const app = Fastify()

@@ -49,15 +49,15 @@ async function refused (app: TestApp, { method, url, headers, body }: Sent): Pro
 /** The statements that a refused request may run. */
 const { credentials, record } = {
   sqlite: {
-    credentials: /^select [^;]+ from "user" where "username" collate binary = \+\? order by "id"$/,
+    credentials: /^select [^;]+ from "user" where "username" collate binary = \+\? order by "id" limit 1$/,
     record: /^select [^;]+ from "\w+" where "id" = \?$/
   },
   postgres: {
-    credentials: /^select [^;]+ from "user" where \("username" = \$1 and "username" collate "C" = \$2\) order by "id"$/,
+    credentials: /^select [^;]+ from "user" where \("username" = \$1 and "username" collate "C" = \$2\) order by "id" limit 1$/,
     record: /^select [^;]+ from "\w+" where "id" = cast\(\$1 as bigint\)$/
   },
   mariadb: {
-    credentials: /^select [^;]+ from `user` where \(`username` = \? and convert\(`username` using utf8mb4\) collate utf8mb4_nopad_bin = \?\) order by `id`$/,
+    credentials: /^select [^;]+ from `user` where \(`username` = \? and convert\(`username` using utf8mb4\) collate utf8mb4_nopad_bin = \?\) order by `id` limit 1$/,
     record: /^select [^;]+ from `\w+` where `id` = \?$/
   }
 }[engine]

@@ -138,7 +138,7 @@ test('G-90: patterns are matched by the database alone', async (t) => {
   const start = performance.now()
   t.equal((await get(`/api/note/?message__like=${'%25a'.repeat(60)}`)).statusCode, 200)
   t.ok(performance.now() - start < 4000)
-  t.match(statements[0]?.sql, { sqlite: /glob \?/, postgres: /like \$1/, mariadb: /like \?/ }[engine])
+  t.match(statements[0]?.sql, { sqlite: /glob \?/, postgres: /like \$\d/, mariadb: /like \?/ }[engine])
 })
 
 test('G-91: nothing is counted', async (t) => {
@@ -182,13 +182,15 @@ test('G-93: hashing is bounded in number and memory', async (t) => {
   const { policy, expect } = gate(userAuth(User))
   const { app, put } = await attack(t, { realHashes: true, register: (registry) => registry.register(Message, { auth: policy, ownerField: 'user' }) })
   const before = process.memoryUsage().rss
-  expect(200)
-  const logins = await Promise.all(Array.from({ length: 200 }, async (_, index) =>
+  // No more than a server is asked by at a time.
+  const count = 180
+  expect(count)
+  const logins = await Promise.all(Array.from({ length: count }, async (_, index) =>
     await app.inject({ method: 'PUT', url: '/api/message/1/', payload: '{}', headers: { authorization: basic('alice', `guess${index}`) } })))
   t.ok(process.memoryUsage().rss - before < 256 * 2 ** 20)
   const refused = logins.filter(({ statusCode }) => statusCode === 401).length
   const postponed = logins.filter(({ statusCode }) => statusCode === 429)
-  t.equal(refused + postponed.length, 200)
+  t.equal(refused + postponed.length, count)
   t.equal(refused, 128 + availableParallelism())
   for (const { headers } of postponed) t.equal(headers['retry-after'], '1')
   t.equal((await put('/api/message/1/', {}, { as: 'alice' })).statusCode, 200)
