@@ -14,6 +14,8 @@ interface Condition extends Pick<PlannedCondition, 'column' | 'operator'> {
   readonly values: readonly Parameter[]
   /** Whether the only value is a JSON array of all that the column may be equal to. */
   readonly isArray?: boolean
+  /** Whether a pattern holds characters that the engine does not tell apart by itself. */
+  readonly isAmbiguous?: boolean
 }
 
 /** Whether an operator compares values, which not every one does. */
@@ -23,7 +25,7 @@ function isComparison (operator: Operator): operator is Parameters<ShownConditio
 
 /** The SQL of a condition. */
 export function conditionSql (
-  { alias, column, operator, values, isArray = false, asStored = false }: Condition, dialect: Dialect
+  { alias, column, operator, values, isArray = false, isAmbiguous = false, asStored = false }: Condition, dialect: Dialect
 ): RawBuilder<SqlBool> {
   const { shown, isCollated = false } = storageOf(column, dialect)
   const ref = columnRef(column, alias)
@@ -32,6 +34,7 @@ export function conditionSql (
   const target = {
     ref,
     isCollated,
+    isAmbiguous,
     compared: (value: Parameter) => isIdentifying ? dialect.identifying(compared(column, value, dialect)) : compared(column, value, dialect)
   }
   const [array = null] = values

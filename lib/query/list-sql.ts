@@ -43,7 +43,11 @@ export interface OpenPlan extends Pick<ListPlan, 'joins' | 'ordering'> {
   readonly leadsOn: boolean
 }
 
-type OpenCondition = Omit<PlannedCondition, 'values'> & { readonly values: readonly Parameter[], readonly isArray?: boolean }
+type OpenCondition = Omit<PlannedCondition, 'values'> & {
+  readonly values: readonly Parameter[]
+  readonly isArray?: boolean
+  readonly isAmbiguous?: boolean
+}
 
 /** The SQL of a list. Names come from the models, values are parameters. */
 export function compileList (engine: Engine, base: ListBase, plan: OpenPlan): CompiledQuery {

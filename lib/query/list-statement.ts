@@ -32,9 +32,10 @@ export function listStatement (engine: Engine, base: ListBase, given: ListPlan &
   return { query, queryId, sql, parameters: parameters.map((parameter) => parameter instanceof Slot ? values[parameter.position] : parameter) }
 }
 
-/** A condition as it is filled: with an array, its only value is a JSON array of all values. */
+/** A condition as it is filled: with an array, its only value is a JSON array of all values; a pattern may need longer SQL. */
 interface FilledCondition extends PlannedCondition {
   readonly isArray?: boolean
+  readonly isAmbiguous?: boolean
 }
 
 type FilledPlan = ListPlan & { readonly conditions: readonly FilledCondition[] }
@@ -46,7 +47,9 @@ const maxPadded = 128
 function withFewShapes (condition: PlannedCondition, { dialect }: Engine): FilledCondition {
   const { column, operator, values } = condition
   const [last] = values.slice(-1)
-  if (operators[operator].syntax !== 'list' || last === undefined) return condition
+  const { syntax } = operators[operator]
+  if (syntax === 'pattern' && values.some((value) => dialect.ambiguous?.test(String(value)))) return { ...condition, isAmbiguous: true }
+  if (syntax !== 'list' || last === undefined) return condition
   if (values.length > maxPadded) return dialect.listed !== undefined && isListed(column) ? { ...condition, values: [toArray(values)], isArray: true } : condition
   const length = 2 ** Math.ceil(Math.log2(values.length))
   return { ...condition, values: [...values, ...Array<Stored>(length - values.length).fill(last)] }
@@ -97,8 +100,9 @@ function shapeOf ({ dialect }: Engine, { name }: ListBase, { joins, conditions, 
   let shape = `list ${name} ${dialect.seeksByCollation}`
   for (const { from, column } of joins) shape += ` ${from}.${column.key}`
   for (const condition of conditions) {
-    const { alias, column, operator, values, isArray = false } = condition
+    const { alias, column, operator, values, isArray = false, isAmbiguous = false } = condition
     shape += ` ${alias}.${column.key} ${operator} ${isConstant(condition) ? values.join() : isArray ? 'array' : values.length}`
+    if (isAmbiguous) shape += ' ambiguous'
   }
   for (const { column, descending } of ordering) shape += ` ${column.key} ${descending}`
   if (after !== undefined) shape += ` after ${after.map((value) => value === null).join()}`

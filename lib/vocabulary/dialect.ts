@@ -40,10 +40,12 @@ export interface Dialect {
   readonly seeksByCollation: boolean
   /** What `like` takes for a whole-value pattern with `%`, `_` and backslash escapes. */
   likePattern (pattern: string): string
+  /** Finds characters that patterns of the engine do not tell apart, unless the SQL does. */
+  readonly ambiguous?: RegExp
   /** Case-sensitive. */
-  like (column: RawBuilder<unknown>, pattern: Parameter): RawBuilder<SqlBool>
+  like (column: RawBuilder<unknown>, pattern: Parameter, isAmbiguous?: boolean): RawBuilder<SqlBool>
   /** Takes the pattern itself, and ignores the case of ASCII letters at least. */
-  ilike (column: RawBuilder<unknown>, pattern: Parameter): RawBuilder<SqlBool>
+  ilike (column: RawBuilder<unknown>, pattern: Parameter, isAmbiguous?: boolean): RawBuilder<SqlBool>
   /** Directions of an ordering that put nulls first when ascending. */
   readonly nullsFirst: { readonly ascending: RawBuilder<unknown>, readonly descending: RawBuilder<unknown> }
   /** What a unique column is equal to. */

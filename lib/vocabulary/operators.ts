@@ -6,6 +6,8 @@ import type { Parameter, Stored } from './storage.js'
 export interface ConditionColumn {
   readonly ref: RawBuilder<unknown>
   readonly isCollated: boolean
+  /** Whether a pattern holds {@link Dialect.ambiguous} characters. */
+  readonly isAmbiguous?: boolean
   compared (value: Parameter): Expression<unknown>
 }
 
@@ -51,11 +53,11 @@ const table = {
   like: {
     syntax: 'pattern',
     inEngine: (pattern, dialect) => dialect.likePattern(pattern),
-    sql: (column, values, dialect) => any(values, (pattern) => dialect.like(column.ref, pattern))
+    sql: (column, values, dialect) => any(values, (pattern) => dialect.like(column.ref, pattern, column.isAmbiguous))
   },
   ilike: {
     syntax: 'pattern',
-    sql: (column, values, dialect) => any(values, (pattern) => dialect.ilike(column.ref, pattern))
+    sql: (column, values, dialect) => any(values, (pattern) => dialect.ilike(column.ref, pattern, column.isAmbiguous))
   }
 } as const satisfies Record<string, OperatorRow>
 

@@ -4,7 +4,7 @@ import { sqliteCatalog } from './sqlite-catalog.js'
 import { foreignIndex } from './sqlite-moments.js'
 import { sqlitePlans } from './sqlite-plans.js'
 import { sqliteStorage } from './sqlite-storage.js'
-import type { Parameter, WrittenColumn } from './storage.js'
+import type { WrittenColumn } from './storage.js'
 
 /** GLOB is SQLite's case-sensitive LIKE: `*` and `?` are its wildcards, and `[…]` is how they are escaped. */
 function globOf (pattern: string): string {
@@ -12,19 +12,21 @@ function globOf (pattern: string): string {
     token === '%' ? '*' : token === '_' ? '?' : (escaped ?? token).replace(/[*?[]/, '[$&]'))
 }
 
-/** What SQLite's patterns take for one character: U+FFFD, U+FFFE and U+FFFF. */
-const alike = [sql`char(65533)`, sql`char(65534)`, sql`char(65535)`]
+/** What SQLite's patterns take for one character. */
+const ambiguous = /[\ufffd-\uffff]/
 
 /** A text in which those three differ: two of them become characters beyond Unicode, which no text has, but which patterns know. */
 function toldApart (text: Expression<unknown>): RawBuilder<unknown> {
   return sql`replace(replace(${text}, char(65534), cast(x'f4908080' as text)), char(65535), cast(x'f4908081' as text))`
 }
 
-/** A match, which is looked at again if the pattern has one of the characters that are alike: SQLite finds that out once for a statement. */
-function matches (column: RawBuilder<unknown>, pattern: Parameter, match: (text: Expression<unknown>, pattern: Expression<unknown>) => RawBuilder<SqlBool>): RawBuilder<SqlBool> {
+type Match = (text: Expression<unknown>, pattern: Expression<unknown>) => RawBuilder<SqlBool>
+
+/** A match by a pattern, which is looked at again if the pattern is ambiguous. */
+const matching = (match: Match): Dialect['like'] => (column, pattern, isAmbiguous = false) => {
   const wanted = sql`${pattern}`
-  const hasAlike = sql.join(alike.map((character) => sql`instr(${wanted}, ${character})`), sql` + `)
-  return sql<SqlBool>`(${match(column, wanted)} and (${hasAlike} = 0 or ${match(toldApart(column), toldApart(wanted))}))`
+  const matches = match(column, wanted)
+  return isAmbiguous ? sql<SqlBool>`(${matches} and ${match(toldApart(column), toldApart(wanted))})` : matches
 }
 
 /** `A_B_C`, `A_B`, `A`: SQLite's extended codes begin with the primary one. */
@@ -48,8 +50,9 @@ export const sqliteDialect: Dialect = {
   exact: (column) => sql`${column} collate binary`,
   seeksByCollation: false,
   likePattern: globOf,
-  like: (column, pattern) => matches(column, pattern, (text, wanted) => sql<SqlBool>`${text} glob ${wanted}`),
-  ilike: (column, pattern) => matches(column, pattern, (text, wanted) => sql<SqlBool>`lower(${text}) like lower(${wanted}) escape '\\'`),
+  ambiguous,
+  like: matching((text, wanted) => sql<SqlBool>`${text} glob ${wanted}`),
+  ilike: matching((text, wanted) => sql<SqlBool>`lower(${text}) like lower(${wanted}) escape '\\'`),
   nullsFirst: { ascending: sql`asc`, descending: sql`desc` },
   // SQLite looks at a mere parameter when it plans, and prepares the statement anew whenever that is bound. Here the value
   // says nothing; of other columns it may say that a partial index serves, or how many rows there are.

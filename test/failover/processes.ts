@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { PrivateServer } from '../engines/private-server.js'
 import { runSql } from '../engines/sql.js'
 
@@ -14,6 +15,8 @@ export async function crash (server: PrivateServer): Promise<void> {
 export async function freeze (server: PrivateServer): Promise<() => void> {
   const processes = await processesOf(server)
   signal(processes, 'SIGSTOP')
+  // Each thread stops when it is its turn, and may answer until then.
+  await sleep(50)
   return () => { signal(processes, 'SIGCONT') }
 }
 
