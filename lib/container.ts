@@ -2,7 +2,6 @@ import type { FastifyInstance } from 'fastify'
 import { checkCompiler } from '../schemas/check.js'
 import { compileAccess, reachableModels } from './access.js'
 import { Connections } from './admission/connections.js'
-import type { RequestQueue } from './admission/request-queue.js'
 import { SlotQueue } from './admission/slot-queue.js'
 import { TurnQueue } from './admission/turn-queue.js'
 import { errors } from './errors.js'
@@ -19,7 +18,7 @@ import { isCreatable, type Registration } from './registration.js'
 import { compileResource, type Resource } from './resource.js'
 import { isFailure, passOn, serializeFailure } from './response/failure.js'
 import { serializerCompiler } from './response/serializer.js'
-import { addRoutes } from './routes.js'
+import { addRoutes, type Queues } from './routes.js'
 import { hasType, readTables, requireTables, storagesOf, type DatabaseTables } from './tables/compare-tables.js'
 import { requireFillable } from './tables/creatable.js'
 import { unshownColumns } from './tables/unshown.js'
@@ -40,7 +39,7 @@ export function openContainer (registrations: readonly Registration[], options: 
     const connections = new Connections(scope.server)
     scope.addHook('onRequest', connections.onRequest)
     isolate(scope, allowedOrigins)
-    const queues = { open: openQueue(engine, connections, maxRunning), guarded: openQueue(engine, connections, maxRunning + maxLogins) }
+    const queues = openQueues(engine, connections)
     const flush = new Flush()
     const passwords = await Passwords.create()
     const authenticateBy = authenticators({ db, passwords, credentials: await readCredentials(scope) })
@@ -92,8 +91,14 @@ function isolate (scope: FastifyInstance, allowedOrigins: readonly string[]): vo
 }
 
 /** Where requests wait that may cost something; those of two queues do not wait for each other. */
-function openQueue ({ dialect }: Engine, connections: Connections, maxRunning: number): RequestQueue {
-  return dialect.isEmbedded ? new TurnQueue(connections) : new SlotQueue(connections, maxRunning)
+function openQueues ({ dialect }: Engine, connections: Connections): Queues {
+  if (dialect.isEmbedded) {
+    const guarded = new TurnQueue(connections)
+    return { open: new TurnQueue(connections), guardedReads: guarded, guardedWrites: guarded }
+  }
+  const openSlots = (count: number): SlotQueue => new SlotQueue(connections, count)
+  // Writes may wait for each other's locks, or for a standby.
+  return { open: openSlots(maxRunning), guardedReads: openSlots(maxRunning + maxLogins), guardedWrites: openSlots(maxRunning + maxLogins) }
 }
 
 /** One authenticator for each policy, however many resources it guards. */

@@ -12,6 +12,9 @@ import { openKysely, type Tables } from './query/engine.js'
 
 export type MariadbOptions = ServerOptions
 
+/** Those who wait for a connection; the driver does not forget who has given up. */
+const queueLimit = 500
+
 /** The numbers of a server that accepts no more connections: in all, of a user. */
 const tooManyConnections = new Set([1040, 1203, 1226])
 
@@ -108,7 +111,7 @@ class MariadbNode {
     this.name = new URL(uri).host
     this.#config = { uri, ...driverOptions }
     this.#setting = { options, prepared, leave: () => { leave(this) } }
-    this.#pool = createPool({ ...this.#config, connectionLimit: options.connections })
+    this.#pool = createPool({ ...this.#config, connectionLimit: options.connections, queueLimit })
     this.#connections = new NodeConnections({
       options,
       take: () => take(this.#pool),

@@ -10,7 +10,7 @@ import { create, list, read, refuseMethod, remove, update, type Handler } from '
 import { documentedAs, sharesPartsOf, undocumented } from './openapi/transform.js'
 import { policyHooks } from './policy/guard.js'
 import { recordHook } from './policy/owner.js'
-import type { Authenticate, Operation, Policy } from './policy/policy.js'
+import { reads, type Authenticate, type Operation, type Policy } from './policy/policy.js'
 import type { Resource } from './resource.js'
 
 /** A route: the policy is applied to all rows alike. */
@@ -43,11 +43,13 @@ const paths = {
   record: { suffix: '/:id/', allowed: 'GET, HEAD, PUT, DELETE', judgedAs: 'update', others: ['POST', 'PATCH'] }
 } as const satisfies Record<RouteRow['path'], { suffix: string, allowed: string, judgedAs: Operation, others: HTTPMethods[] }>
 
+/** Where requests wait: before an operation that is open, and before a policy is asked, unless it lets nobody in. */
+export type Queues = Readonly<Record<'open' | 'guardedReads' | 'guardedWrites', RequestQueue>>
+
 /** What stands before and behind the handlers. */
 interface Guards {
   readonly authenticate: Authenticate
-  /** Before an operation that is open, and before a policy is asked, unless it lets nobody in. */
-  readonly queues: Readonly<Record<'open' | 'guarded', RequestQueue>>
+  readonly queues: Queues
   readonly flush: Flush
 }
 
@@ -90,9 +92,10 @@ export function addRoutes (scope: FastifyInstance, resource: Resource, { authent
   }
 }
 
-function queueOf ({ open, closed }: Policy, operation: Operation, queues: Guards['queues']): RequestQueue | undefined {
+function queueOf ({ open, closed }: Policy, operation: Operation, queues: Queues): RequestQueue | undefined {
   if (open.includes(operation)) return queues.open
-  return closed?.includes(operation) === true ? undefined : queues.guarded
+  if (closed?.includes(operation) === true) return undefined
+  return reads.includes(operation) ? queues.guardedReads : queues.guardedWrites
 }
 
 function waitingIn (queue: RequestQueue | undefined): preHandlerHookHandler[] {

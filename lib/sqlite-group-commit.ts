@@ -62,7 +62,8 @@ export class GroupCommit {
     } catch (failure) {
       if (!isLocked(failure)) throw failure
       const written = this.#queue(write)
-      this.#awaitLock(failure)
+      // Whoever queued may have tried at once, and wait for the lock already.
+      if (this.#lock === undefined && this.#waiting.length > 0) this.#awaitLock(failure)
       return written
     }
   }

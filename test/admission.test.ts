@@ -15,7 +15,8 @@ import { UnreadAnswers } from '../lib/admission/unread-answers.js'
 import restModels from '../lib/index.js'
 import { stopClock } from './clock.js'
 import { engine } from './database.js'
-import { buildApp, Note, type BuildOptions } from './helper.js'
+import { waitFor } from './engines/wait-for.js'
+import { basic, buildApp, Note, type BuildOptions } from './helper.js'
 
 const notes = Array.from({ length: 100 }, (_, index) => ({ id: index + 1, message: `note ${index + 1}`, created: '2024-01-01 00:00:00' }))
 
@@ -284,4 +285,63 @@ test('R-36: requests wait while there is no room for answers, and go on when the
   await sleep(600)
   t.equal(lazy.socket.destroyed, true)
   t.equal(isServed, true)
+})
+
+/** An app with users and messages that listens. */
+async function listenSite (t: Test, prepare: NonNullable<BuildOptions['prepare']> = () => {}) {
+  const rows = { message: [{ id: 1, user_id: 2, content: 'first', pub_date: '2024-01-01 00:00:00' }] }
+  const site = await buildApp(t, { rows, prepare, undocumented: 'most of what is asked for is never answered' })
+  return { ...site, port: Number(new URL(await site.app.listen({ host: '127.0.0.1', port: 0 })).port) }
+}
+
+const refusedDelete = 'DELETE /api/message/1/ HTTP/1.1\r\nhost: localhost\r\n\r\n'
+
+test('R-34: writes go on after clients have gone whose pipelined requests were refused', async (t) => {
+  const { port, post } = await listenSite(t)
+  for (let number = 0; number < 16; number++) {
+    const socket = await open(t, port)
+    socket.write('GET /api/message/ HTTP/1.1\r\nhost: localhost\r\n\r\n' + refusedDelete.repeat(15))
+    await sleep(2)
+    socket.destroy()
+  }
+  const start = performance.now()
+  t.equal((await post('/api/message/', { content: 'x' }, { as: 'alice' })).statusCode, 201)
+  t.ok(performance.now() - start < 1500)
+})
+
+test('R-34: writes go on after clients have gone while a hook of the host took its time', async (t) => {
+  let entered = 0
+  let goOn = (): void => {}
+  const gone = new Promise<void>((resolve) => { goOn = resolve })
+  const { port, post } = await listenSite(t, (app) => {
+    app.addHook('preHandler', async ({ method }) => {
+      entered++
+      if (method === 'DELETE') await gone
+    })
+  })
+  const count = 200
+  const sockets = await Promise.all(numbers(count).map(async () => await open(t, port)))
+  for (const socket of sockets) socket.write(refusedDelete)
+  await waitFor('all requests are with the hook', async () => entered === count)
+  for (const socket of sockets) socket.destroy()
+  await sleep(100)
+  goOn()
+  await sleep(100)
+  t.equal((await post('/api/message/', { content: 'x' }, { as: 'alice' })).statusCode, 201)
+})
+
+test('R-33: a write behind large answers and before many reads on one connection is done, and all are answered', async (t) => {
+  const { port, db } = await listenSite(t)
+  await db.insertInto('message').values(numbers(4).map((index) => ({ user_id: 2, content: 'x'.repeat(1_000_000), pub_date: `2024-01-01 00:00:0${index}` }))).execute()
+  const socket = await open(t, port)
+  socket.pause()
+  socket.write('GET /api/message/ HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(4))
+  await sleep(300)
+  const body = '{"content":"posted"}'
+  const head = `authorization: ${basic('alice')}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}`
+  socket.write(`POST /api/message/ HTTP/1.1\r\nhost: localhost\r\n${head}\r\n\r\n${body}` + 'GET /api/message/1/ HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(19))
+  socket.write('GET /api/message/1/ HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n')
+  await sleep(300)
+  const answers = (await text(socket)).match(/HTTP\/1\.1 \d+/g) ?? []
+  t.same(answers.map((line) => line.slice(-3)), [...Array<string>(4).fill('200'), '201', ...Array<string>(20).fill('200')])
 })

@@ -79,11 +79,13 @@ export class Connection {
   }
 
   readonly #serveNext = (): void => {
-    for (const [answer, goOn] of this.#parked) {
-      if (!this.mayServe(answer)) return this.#listen()
+    // A request whose body came late is behind those that came after it, and they wait for its answer.
+    for (const [answer, goOn] of [...this.#parked]) {
+      if (!this.mayServe(answer)) continue
       this.#parked.delete(answer)
       goOn()
     }
+    if (this.#parked.size > 0) this.#listen()
   }
 
   #forgetTaken (): void {

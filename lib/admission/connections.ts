@@ -52,6 +52,7 @@ export class Connections {
   #open (socket: Socket): Connection {
     const connection = new Connection(socket)
     this.#known.set(socket, connection)
+    socket.once('close', () => { this.unread.forget(connection) })
     return connection
   }
 }

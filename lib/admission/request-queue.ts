@@ -36,6 +36,8 @@ export abstract class RequestQueue {
 
   /** Goes on at once or later, in the order of the calls, or with REST_MODELS_UNAVAILABLE (503). */
   enter ({ raw }: Pick<FastifyRequest, 'raw'>, { raw: answer }: Pick<FastifyReply, 'raw'>, goOn: HookHandlerDoneFunction): void {
+    // While a hook of the host took its time. What has ended tells so no more, and would never give back its place.
+    if (raw.socket.destroyed || answer.destroyed) return goOn(unavailable())
     const connection = this.connections.of(raw)
     const mayServe = connection === undefined || connection.mayServe(answer)
     if (mayServe && this.#waiting.size === 0 && this.#admits(answer, performance.now())) return goOn()

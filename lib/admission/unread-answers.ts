@@ -21,6 +21,11 @@ export class UnreadAnswers {
     this.#connections.add(connection)
   }
 
+  /** Notes that a connection has closed. */
+  forget (connection: Connection): void {
+    this.#connections.delete(connection)
+  }
+
   /** Whether there is room for one more answer. For that, the connections are closed whose clients have let one wait for longest. */
   hasRoom (now: number): boolean {
     if (now - this.#countedAt >= countedForMs) this.#count(now)
