@@ -48,7 +48,7 @@ function greatestDivisor (number: number, most: number): number {
 
 function lastOf (rows: ArrayRows, { columns, keys }: ListBase, { ordering, after }: ListPlan): readonly Stored[] | undefined {
   const row = rows.at(-1)
-  const { [keys.length]: isWhole = 1 } = row ?? []
-  if (row === undefined || after === undefined || isWhole !== 1) return undefined
-  return ordering.map(({ column }) => row[columns.indexOf(column)] as Stored)
+  if (row === undefined || after === undefined) return undefined
+  const { [keys.length]: isWhole = 1 } = row
+  return isWhole === 1 ? ordering.map(({ column }) => row[columns.indexOf(column)] as Stored) : undefined
 }

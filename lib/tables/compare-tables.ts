@@ -52,13 +52,16 @@ export function hasType (tables: DatabaseTables, models: Iterable<Model>, { type
   return [...models].some((model) => model.columns.some(({ name }) => tables.of(model)?.get(dialect.foldName(name))?.dataType === type))
 }
 
-/** How the values of columns are kept that are not as createTables() makes them, by the columns of the models. */
+/**
+ * How the values of columns are kept that are not as createTables() makes them, by the columns of the models, which
+ * {@link requireTables} must have found.
+ */
 export function storagesOf (tables: DatabaseTables, models: Iterable<Model>, dialect: Dialect): ReadonlyMap<Column, Storage> {
   const storages = new Map<Column, Storage>()
   for (const model of models) {
     for (const column of model.columns) {
-      const written = tables.of(model)?.get(dialect.foldName(column.name))?.written
-      const storage = written === undefined ? undefined : storageOf(column, dialect).ofType?.(written)
+      const { written } = tables.of(model)?.get(dialect.foldName(column.name)) as TableColumn
+      const storage = storageOf(column, dialect).ofType?.(written)
       if (storage !== undefined) storages.set(column, storage)
     }
   }

@@ -18,16 +18,14 @@ export async function findUnfillable (handle: AnyKysely, models: readonly Model[
   const { rows } = await dialect.catalog.columns.execute(db)
   const { rows: completed } = await dialect.catalog.completed?.execute(db) ?? { rows: [] }
   const isUnknown = new Set(completed.map(tables.nameOf))
-  const unfillable = models.filter((model) => !isUnknown.has(tables.nameOf(model)) && !isView(tables.of(model))).map((model) => {
+  const isView = (model: Model): boolean =>
+    model.columns.some(({ name }) => tables.of(model)?.get(dialect.foldName(name))?.isView === true)
+  const unfillable = models.filter((model) => !isUnknown.has(tables.nameOf(model)) && !isView(model)).map((model) => {
     const declared = new Set(model.columns.map(({ name }) => dialect.foldName(name)))
     const own = rows.filter((row) => tables.nameOf(row) === tables.nameOf(model) && !declared.has(dialect.foldName(row.name)))
     return [model, own.filter((row) => needsValue(row, dialect)).map(({ name }) => name)] as const
   })
   return new Map(unfillable.filter(([, names]) => names.length > 0))
-}
-
-function isView (columns: ReadonlyMap<string, { readonly isView: boolean }> | undefined): boolean {
-  return [...columns?.values() ?? []].some(({ isView }) => isView)
 }
 
 function needsValue ({ nullable, generated, computed, declared, type }: ColumnRow, { catalog }: Dialect): boolean {

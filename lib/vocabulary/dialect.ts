@@ -116,10 +116,12 @@ function valueOf (failure: Error, name: string): unknown {
  * A failure without what may hold values, such as PostgreSQL's `detail` and the SQL that MariaDB's driver adds.
  *
  * @param isTold  whether its text holds none
- * @param names   properties that are kept
+ * @param names   properties that are kept, the code first
  */
-export function withoutValues (failure: Error, isTold: boolean, names: readonly string[]): Error {
+export function withoutValues (
+  failure: Error, isTold: boolean, names: readonly [code: string, ...others: string[]]
+): Error {
   const kept = Object.fromEntries(names.map((name) => [name, valueOf(failure, name)]).filter(([, value]) => value !== undefined))
-  const code = propertyOf(failure, names[0] ?? '')
+  const code = propertyOf(failure, names[0])
   return Object.assign(new Error(isTold ? failure.message : `The database failed with code ${code}; its own words may hold values and are left out`), kept)
 }

@@ -34,7 +34,7 @@ function isTold (failure: Error): boolean {
   return propertyOf(failure, 'routine') !== 'exec_stmt_raise' && codesOf(failure).some((code) => toldCodes.has(code))
 }
 
-const keptProperties = ['code', 'severity', 'schema', 'table', 'column', 'constraint', 'routine']
+const keptProperties = ['code', 'severity', 'schema', 'table', 'column', 'constraint', 'routine'] as const
 
 export const postgresDialect: Dialect = {
   adapter: 'PostgresAdapter',

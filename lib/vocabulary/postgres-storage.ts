@@ -43,12 +43,13 @@ function decodeWritten (stored: Stored): string | null {
 const seconds = 'YYYY-MM-DD HH24:MI:SS'
 const microseconds = `${seconds}.US`
 const inUtc = (moment: Expression<unknown>) => sql`${moment} at time zone 'UTC'`
+const isWithoutZone = (written: string) => written.endsWith(' without time zone')
+const utcOf = (written: string) => isWithoutZone(written) ? asItIs : inUtc
 
 /** The columns of moments that createTables() does not make: with a time zone, with fractions of a second, with both. */
 function momentsOf (written: string, { select, decode }: Required<Pick<Storage, 'select' | 'decode'>>): Storage | undefined {
-  const [, digits = '6', zone] = /^timestamp(?:\((\d)\))? with(out)? time zone$/.exec(written) ?? []
-  const isZoned = zone === undefined
-  if (digits === '0' && !isZoned) return undefined
+  if (written === 'timestamp(0) without time zone') return undefined
+  const isZoned = !isWithoutZone(written)
   const offset = isZoned ? '+00' : ''
   const first = (value: Parameter) => isZoned ? sql`cast(${value} as timestamptz)` : sql`cast(${value} as timestamp)`
   return {
@@ -94,7 +95,8 @@ export const postgresStorage = {
     holds: named('timestamp', 'timestamptz'),
     now: sql`date_trunc('second', now() at time zone 'utc')`,
     ...asWritten(seconds),
-    ofType: ({ written }: WrittenColumn) => momentsOf(written, { select: textOf(microseconds, written.endsWith('without time zone') ? asItIs : inUtc), decode: cutFraction }),
+    ofType: ({ written }: WrittenColumn) =>
+      momentsOf(written, { select: textOf(microseconds, utcOf(written)), decode: cutFraction }),
     ...asIs
   },
   date: {
@@ -115,7 +117,7 @@ export const ownPostgresStorage = {
     ...postgresStorage.datetime,
     select: asItIs,
     decode: decodeWritten,
-    ofType: ({ written }: WrittenColumn) => momentsOf(written, { select: written.endsWith('without time zone') ? asItIs : inUtc, decode: decodeWritten })
+    ofType: ({ written }: WrittenColumn) => momentsOf(written, { select: utcOf(written), decode: decodeWritten })
   },
   date: { ...postgresStorage.date, select: asItIs, decode: decodeWritten }
 } satisfies StorageTable

@@ -385,6 +385,17 @@ for (const type of floats) {
   })
 }
 
+test('D-71: a UUID that another program stored in capitals is passed by the number of the page', async (t) => {
+  const Token = defineModel('Token', { other: integer({ nullable: true }), value: uuid({ nullable: true }) })
+  const values = ['A', 'b', 'C', 'C'].map((digit) => `${digit.repeat(8)}-0000-7000-8000-000000000000`)
+  const type = engine === 'mariadb' ? 'varchar(36)' : 'text'
+  const app = await foreign(t, Token, type, values, { undocumented: unreadable })
+  const whole = valuesOf(await app.get('/api/token/?ordering=value'), 'id')
+  const { ids, metas } = await walk(app, '/api/token/?ordering=value&limit=1&after=')
+  t.same(ids, whole)
+  t.match(metas.map(({ next }) => next)[whole.indexOf(1)], /page=/)
+})
+
 test('D-71: a null that another program stored where there should be none is passed by the number of the page', async (t) => {
   const Due = defineModel('Due', { other: integer({ nullable: true }), value: datetime() })
   const type = { sqlite: 'datetime', postgres: 'timestamp', mariadb: 'datetime' }[engine]

@@ -6,6 +6,7 @@ import {
 } from '../../lib/index.js'
 import { engine } from '../database.js'
 import { Message, Note, Relationship, User, buildApp, siteModels, valuesOf, type Rows } from '../helper.js'
+import { beforeStatements } from '../interleaving.js'
 
 /** Every kind of field, all nullable; row 2 is all null. */
 const Thing = defineModel('Thing', {
@@ -872,6 +873,20 @@ test('D-108: a page of long values takes a second statement, and asks in the fir
   t.same(await limits('limit=3'), [3, [4], [3]], 'all of them fit')
   t.same(await limits('limit=1&page=4'), [1, [2], [1]])
 })
+
+for (const query of ['limit=3', 'limit=3&after=']) {
+  test(`D-108: a page (${query}) whose records are deleted before its second statement is empty`, async (t) => {
+    const { get, db } = await buildApp(t, { rows: sized(4, 4, 4, 4), options: bounded })
+    let lists = 0
+    await beforeStatements(t, db, async (statement, execute) => {
+      if (!/^select .* from ["`]note["`]/.test(statement)) return
+      lists++
+      if (lists === 2) await execute(sql`delete from note`.compile(db))
+    })
+    const reply = await get(`/api/note/?${query}`)
+    t.strictSame([reply.statusCode, reply.json().objects, lists], [200, [], 2])
+  })
+}
 
 test('D-108: a text that looks like the length of one is answered as it is', async (t) => {
   const texts = ['\u0001', '\u00015', '\u000199999999', '\u0001a', '\u0001-1', '\uffff9']
