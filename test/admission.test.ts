@@ -332,10 +332,10 @@ test('R-34: writes go on after clients have gone while a hook of the host took i
 
 test('R-33: a write behind large answers and before many reads on one connection is done, and all are answered', async (t) => {
   const { port, db } = await listenSite(t)
-  await db.insertInto('message').values(numbers(4).map((index) => ({ user_id: 2, content: 'x'.repeat(1_000_000), pub_date: `2024-01-01 00:00:0${index}` }))).execute()
+  await db.insertInto('message').values(numbers(8).map((index) => ({ user_id: 2, content: 'x'.repeat(1_000_000), pub_date: `2024-01-01 00:00:0${index}` }))).execute()
   const socket = await open(t, port)
   socket.pause()
-  socket.write('GET /api/message/ HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(4))
+  socket.write('GET /api/message/?limit=100&after= HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(4))
   await sleep(300)
   const body = '{"content":"posted"}'
   const head = `authorization: ${basic('alice')}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}`
