@@ -50,13 +50,17 @@ export function openSqlite<DB = Tables> (path: string, options: SqliteOptions = 
   return openKysely<DB>(dialect, dialect.roads, async () => dialect.close())
 }
 
-/** SQLite opens a temporary database for an empty path, and a file of that name for a URL. The URL of a server holds a password, so none is repeated. */
+/**
+ * SQLite opens a temporary database for an empty path, and a file of that name for a URL, also for one whose slashes or scheme were
+ * forgotten. The URL of a server holds a password, so none is repeated.
+ */
 function requirePath (path: unknown): void {
   if (typeof path !== 'string' || path.trim() === '') {
     throw new errors.InvalidOptions("openSqlite() needs the path of a file, or ':memory:'. Is an environment variable not set?")
   }
-  if (/^\s*(?:[a-z][a-z\d+.-]+:\/\/|(?:file|sqlite3?):)/i.test(path)) {
-    throw new errors.InvalidOptions("openSqlite() takes a path, not a URL: './site.db' and not 'sqlite:./site.db'")
+  // One letter is a drive of Windows.
+  if (/^\s*[a-z][a-z\d+.-]+:|:[^\\/]+@/i.test(path)) {
+    throw new errors.InvalidOptions("openSqlite() takes a path, not a URL: './site.db' and not 'sqlite:./site.db'. A file whose name has a colon is written './a:b.db'")
   }
 }
 

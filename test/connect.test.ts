@@ -46,7 +46,10 @@ test('the hosts of a URL share everything else', async (t) => {
 })
 
 test('a URL that is none is refused with the right form, and without the password that it may hold', async (t) => {
-  const wrong = ['', 'site', 'mysql://me:secret@a/site', 'postgres:me:secret@a', 'postgres://me:secret@a,,b/site', 'postgres://me:secret@/site', 'postgres://me:secret@a:x/site', 'postgres://me:secret@a']
+  const wrong = [
+    '', 'site', 'mysql://me:secret@a/site', 'postgres:me:secret@a', 'mysql:me:secret@a/site', 'me:secret@a/site', 'm:secret@a/site',
+    '//me:secret@a/site', 'postgres://me:secret@a,,b/site', 'postgres://me:secret@/site', 'postgres://me:secret@a:x/site', 'postgres://me:secret@a'
+  ]
   for (const url of wrong) {
     const failure = t.throws(() => openPostgres(url), { code: 'REST_MODELS_INVALID_OPTIONS', message: /^A database URL has the form postgres:\/\/user:password@host:port\/database/ }, url)
     t.notMatch(String(failure), 'secret')

@@ -54,7 +54,7 @@ const failures: Record<DialectName, Record<'unexecuted' | 'lost' | 'unique' | 'r
     lost: [coded('57P01'), coded('57P02'), coded('08006'), coded('40003'), coded('ECONNRESET'), coded('EPIPE'), coded('25P03'), coded('57P05'), failureOf({})],
     unique: [coded('23505')],
     reference: [coded('23503'), coded('23001'), coded('22003')],
-    constraint: [coded('23502'), coded('23514'), coded('22001'), coded('22012'), coded('22P02'), coded('44000'), coded('40002'), coded('P0001'), failureOf({ code: 'MY001', routine: 'exec_stmt_raise' })],
+    constraint: [coded('23502'), coded('23514'), coded('22001'), coded('22012'), coded('22P02'), coded('44000'), coded('40002'), coded('P0001'), coded('P0002'), coded('P0003'), coded('P0004'), coded('20000'), coded('21000'), failureOf({ code: 'MY001', routine: 'exec_stmt_raise' })],
     forbidden: [failureOf({ code: '42501', routine: 'ExecWithCheckOptions' }), failureOf({ code: '42501', routine: 'exec_stmt_raise' })],
     oversized: [coded('54000'), coded('54001')],
     unavailable: [coded('57014'), coded('53100'), coded('53200'), coded('58030'), coded('57000'), coded('XX001')]
@@ -67,7 +67,7 @@ const failures: Record<DialectName, Record<'unexecuted' | 'lost' | 'unique' | 'r
     ],
     unique: [numbered(1062, 'ER_DUP_ENTRY')],
     reference: [numbered(1451), numbered(1452), numbered(1264)],
-    constraint: [numbered(1048), numbered(1364), numbered(1406), numbered(4025, 'ER_INNODB_AUTOEXTEND_SIZE_OUT_OF_RANGE'), numbered(1644), numbered(1365), numbered(1369), numbered(1690)],
+    constraint: [numbered(1048), numbered(1364), numbered(1406), numbered(4025, 'ER_INNODB_AUTOEXTEND_SIZE_OUT_OF_RANGE'), numbered(1644), numbered(1365), numbered(1369), numbered(1690), numbered(1172), numbered(1242), numbered(1329), numbered(1339), numbered(1643), failureOf({ errno: 30001, sqlState: '45000' })],
     forbidden: [],
     oversized: [numbered(1118), numbered(1153)],
     unavailable: [numbered(1969), numbered(1317), numbered(1021), numbered(1114), numbered(1030), numbered(1206)]
@@ -145,6 +145,45 @@ for (const [name, kinds] of Object.entries(failures) as Array<[DialectName, type
     }
     const { engine } = failing(name, { executing: ['no error'] })
     t.equal(await run(engine, write).catch((error: unknown) => error), 'no error')
+  })
+}
+
+/** The texts of failures that a server has sent, and whether they are logged. */
+const texts: Record<Exclude<DialectName, 'sqlite'>, ReadonlyArray<readonly [isTold: boolean, text: string, properties: object]>> = {
+  postgres: [
+    [true, 'relation "note" does not exist', { code: '42P01' }],
+    [true, 'syntax error at or near "from"', { code: '42601' }],
+    [false, 'syntax error at or near "value"', { code: '42601', where: 'PL/pgSQL function f() line 1 at EXECUTE' }],
+    [false, 'schema "value" does not exist', { code: '3F000', where: 'SQL function "f" statement 1' }],
+    [true, 'null value in column "a" of relation "log"', { code: '23502', where: 'PL/pgSQL function f() line 1' }],
+    [false, 'value', { code: '23502', routine: 'exec_stmt_raise' }],
+    [false, 'invalid input syntax for type integer: "value"', { code: '22P02' }]
+  ],
+  mariadb: [
+    [true, "Table 'site.note' doesn't exist", { errno: 1146, sqlState: '42S02' }],
+    [true, "Unknown column 'a' in 'SELECT'", { errno: 1054, sqlState: '42S22' }],
+    [true, "INSERT command denied to user 'u'@'localhost' for table `site`.`note`", { errno: 1142, sqlState: '42000' }],
+    [true, 'SELECT, INSERT command denied to user \'u\'@\'h\' for table `site`.`note`', { errno: 1142, sqlState: '42000' }],
+    [true, 'Cannot add or update a child row: a foreign key constraint fails (`site`.`a`, CONSTRAINT `b` FOREIGN KEY (`c`, `d`) REFERENCES `e` (`f`, `g`) ON DELETE SET NULL ON UPDATE NO ACTION)', { errno: 1452, sqlState: '23000' }],
+    [true, 'FUNCTION site_2.nothing does not exist', { errno: 1305, sqlState: '42000' }],
+    [true, 'CONSTRAINT `small` failed for `site`.`note`', { errno: 4025, sqlState: '23000' }],
+    [true, "Column 'a' cannot be null", { errno: 1048, sqlState: '23000' }],
+    [false, 'Cannot add or update a child row: a foreign key constraint fails (value)', { errno: 1452, sqlState: '23000' }],
+    [false, "Unknown column 'a' in 'SELECT', value", { errno: 1054, sqlState: '42S22' }],
+    [false, "Table 'value' doesn't exist", { errno: 1146, sqlState: '45000' }],
+    [false, 'no value', { errno: 1146, sqlState: '42S02' }],
+    [false, "Duplicate entry 'value' for key 'a'", { errno: 1062, sqlState: '23000' }]
+  ]
+}
+
+for (const [name, rows] of Object.entries(texts) as Array<[keyof typeof texts, typeof texts['mariadb']]>) {
+  test(`X-16: of failures of ${name} those texts are logged that the server itself makes of names`, (t) => {
+    for (const [isTold, text, properties] of rows) {
+      const { message } = dialects[name].discreet(Object.assign(new Error(text), { severity: 'ERROR', sqlMessage: text }, properties))
+      t.equal(message === text, isTold, text)
+      if (!isTold) t.match(message, /^The database failed with code \w+; its own words may hold values and are left out$/)
+    }
+    t.end()
   })
 }
 

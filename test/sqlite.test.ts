@@ -92,14 +92,18 @@ test('D-111: openSqlite wants the path of a file: a forgotten variable or a URL 
     const failure = t.throws(() => openSqlite(path as string), { code: 'REST_MODELS_INVALID_OPTIONS', message: /openSqlite\(\) needs the path of a file, or ':memory:'/ })
     t.match(String(failure), 'Is an environment variable not set?')
   }
-  const urls = ['sqlite:./a.db', 'sqlite::memory:', 'SQLite:a.db', 'sqlite3:a.db', 'file:a.db', 'file:a.db?mode=memory', ' file:///a.db', 'sqlite://a.db', 'postgres://me:secret@host/site', 'http://host/a.db']
+  const urls = [
+    'sqlite:./a.db', 'sqlite::memory:', 'SQLite:a.db', 'sqlite3:a.db', 'file:a.db', 'file:a.db?mode=memory', ' file:///a.db', 'sqlite://a.db',
+    'postgres://me:secret@host/site', 'http://host/a.db', 'libsql:x', 'mysql:me:secret@host/site', 'jdbc:mysql://me:secret@host/site',
+    'me:secret@host', 'm:secret@host', 'm:secret@host/site', '//me:secret@host/site', 'site:2024.db'
+  ]
   for (const url of urls) {
     const failure = t.throws(() => openSqlite(url), { code: 'REST_MODELS_INVALID_OPTIONS', message: /openSqlite\(\) takes a path, not a URL/ }, url)
     t.notMatch(String(failure), 'secret')
   }
   t.strictSame(readdirSync('.'), [])
-  for (const path of [':memory:', 'site:2024.db', 'sqlite.db', './sqlite:a.db']) await openSqlite(path).destroy()
-  t.strictSame(readdirSync('.').filter((name) => !/-(?:shm|wal)$/.test(name)).sort(), ['site:2024.db', 'sqlite.db', 'sqlite:a.db'])
+  for (const path of [':memory:', 'sqlite.db', './sqlite:a.db', './site:2024.db', 'C:\\me@home.db', 'C:site.db', '2024:a.db', 'a b:c.db', 'me@home.db']) await openSqlite(path).destroy()
+  t.strictSame(readdirSync('.').filter((name) => !/-(?:shm|wal)$/.test(name)).sort(), ['2024:a.db', 'C:\\me@home.db', 'C:site.db', 'a b:c.db', 'me@home.db', 'site:2024.db', 'sqlite.db', 'sqlite:a.db'])
 })
 
 test('a file that cannot be opened is an error that names it', async (t) => {

@@ -56,9 +56,9 @@ function programFor (terminal: Terminal, end: (how: keyof typeof exitCodes) => v
 /** Of a word what may hold a password, to its end: a connection string, a name and password before a host, a URL. */
 const secretParts = [/.*(?:password|passwd|pwd)=.*/is, /[^\s=]*:[^/\\].*@.*/s, /[a-z][a-z0-9+.-]*:\/\/.*/is]
 
-/** Takes what may hold a password out of a text: no message repeats a URL, be it the wrong word in the wrong place. */
+/** Takes what may hold a password out of a text: no message repeats a URL, be it the wrong word in the wrong place, or behind `sqlite:`. */
 function secretsIn (words: readonly string[]): (text: string) => string {
-  const secrets = words.flatMap((word) => secretParts.flatMap((part) => part.exec(word)?.[0] ?? []))
+  const secrets = words.flatMap((word) => [word, word.replace(/^sqlite:/, '')]).flatMap((word) => secretParts.flatMap((part) => part.exec(word)?.[0] ?? []))
   return (text) => secrets.reduce((shown, secret) => shown.replaceAll(secret, '…'), text)
 }
 

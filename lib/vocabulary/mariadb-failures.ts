@@ -3,10 +3,10 @@ import { propertyOf, withoutValues, type Dialect } from './dialect.js'
 /** What the driver throws when a connection breaks, whatever the reason. */
 const fatal = 'fatal'
 
-/** By number: the driver's names for the numbers of MariaDB are those of MySQL, and partly wrong. */
+/** By number: the driver's names for the numbers of MariaDB are those of MySQL, and partly wrong. Then by state, which is all that some triggers give. */
 function codesOf (failure: Error): readonly string[] {
   const number = Number(propertyOf(failure, 'errno'))
-  return [number > 0 ? String(number) : '', propertyOf(failure, 'code'), propertyOf(failure, 'fatal') === 'true' ? fatal : '']
+  return [number > 0 ? String(number) : '', propertyOf(failure, 'sqlState'), propertyOf(failure, 'code'), propertyOf(failure, 'fatal') === 'true' ? fatal : '']
 }
 
 /** Whether the server has sent it, not the driver. */
@@ -14,18 +14,67 @@ function isSent (failure: Error): boolean {
   return propertyOf(failure, 'sqlMessage') !== ''
 }
 
-/**
- * Numbers whose texts name tables, columns, rules and servers: no access, no such thing, null, out of range, too long, references,
- * checks, locks, limits, and a server that is not ready. All others may quote values, such as 1062, 1292, 1366 and 1644.
- */
-const toldNumbers = new Set([
-  1020, 1021, 1040, 1044, 1045, 1046, 1047, 1048, 1049, 1053, 1054, 1114, 1129, 1130, 1142, 1143, 1146, 1180, 1203, 1205, 1213, 1226, 1227,
-  1264, 1265, 1267, 1270, 1271, 1290, 1296, 1305, 1317, 1364, 1406, 1451, 1452, 1461, 1615, 1836, 1927, 1932, 1969, 4025
-])
+/** What stands in quotes and is a name, and a number. */
+const quoted = /'[^']*'(?:@'[^']*')?|`[^`]*`(?:\.`[^`]*`)*/g
+const digits = /\d+/g
 
-/** The number of a statement that a trigger refuses by SIGNAL may be any, but then its state is that of no error of the server. */
+const ofReference = new RegExp('^Cannot (?:delete or update a parent|add or update a child) row: a foreign key constraint fails ' +
+  '\\((?:\\?|CONSTRAINT|FOREIGN KEY|REFERENCES|ON|DELETE|UPDATE|CASCADE|RESTRICT|SET NULL|SET DEFAULT|NO ACTION|[ ,()])+\\)$')
+
+/**
+ * The server's own texts of which nothing but names can be told, with `?` for what is quoted and `#` for numbers, by their numbers: no
+ * access, no such thing, null, out of range, too long, references, checks, locks, limits, and a server that is not ready.
+ * All others may quote values, such as 1062, 1292, 1366 and 1644. A trigger may give any number and any state to words
+ * of its own making (SIGNAL, RESIGNAL), so neither tells whose they are.
+ */
+const ownTexts: Readonly<Record<number, RegExp>> = {
+  1020: /^Record has changed since last read in table \?$/,
+  1021: /^Disk full \(\?\); waiting for someone to free some space\.\.\. \(errno: # "[ \w]+"\)$/,
+  1040: /^Too many connections$/,
+  1044: /^Access denied for user \? to database \?$/,
+  1045: /^Access denied for user \? \(using password: (?:YES|NO)\)$/,
+  1046: /^No database selected$/,
+  1047: /^WSREP has not yet prepared node for application use$/,
+  1048: /^Column \? cannot be null$/,
+  1049: /^Unknown database \?$/,
+  1053: /^Server shutdown in progress$/,
+  1054: /^Unknown column \? in \?$/,
+  1114: /^The table \? is full$/,
+  1129: /^Host \? is blocked because of many connection errors; unblock with \?$/,
+  1130: /^Host \? is not allowed to connect to this MariaDB server$/,
+  1142: /^[A-Z, ]+ command denied to user \? for (?:table|column) \?$/,
+  1143: /^[A-Z, ]+ command denied to user \? for column \? in table \?$/,
+  1146: /^Table \? doesn't exist$/,
+  1180: /^Got error # "[ ,\w]+" during COMMIT$/,
+  1203: /^User [\w#]+ already has more than \? active connections$/,
+  1205: /^Lock wait timeout exceeded; try restarting transaction$/,
+  1213: /^Deadlock found when trying to get lock; try restarting transaction$/,
+  1226: /^User \? has exceeded the \? resource \(current value: #\)$/,
+  1227: /^Access denied; you need \(at least one of\) the [A-Z_, ]+ privilege\(s\) for this operation$/,
+  1264: /^Out of range value for column \? at row #$/,
+  1265: /^Data truncated for column \? at row #$/,
+  1267: /^Illegal mix of collations \([\w#]+,[A-Z]+\) and \([\w#]+,[A-Z]+\) for operation \?$/,
+  1271: /^Illegal mix of collations for operation \?$/,
+  1290: /^The MariaDB server is running with the [-\w]+ option so it cannot execute this statement$/,
+  1305: /^(?:FUNCTION|PROCEDURE) [\w.#]+ does not exist$/,
+  1317: /^Query execution was interrupted$/,
+  1364: /^Field \? doesn't have a default value$/,
+  1406: /^Data too long for column \? at row #$/,
+  1451: ofReference,
+  1452: ofReference,
+  1461: /^Can't create more than max_prepared_stmt_count statements \(current value: #\)$/,
+  1615: /^Prepared statement needs to be re-prepared$/,
+  1836: /^Running in read-only mode$/,
+  1927: /^Connection was killed$/,
+  1932: /^Table \? doesn't exist in engine$/,
+  1969: /^Query execution was interrupted \(max_statement_time exceeded\)$/,
+  4025: /^CONSTRAINT \? failed for \?$/
+}
+
+/** Whether the text is the server's. What a trigger refuses by SIGNAL without a number of the server has a state of its own. */
 function isTold (failure: Error): boolean {
-  return toldNumbers.has(Number(propertyOf(failure, 'errno'))) && propertyOf(failure, 'sqlState') !== '45000'
+  const text = propertyOf(failure, 'sqlMessage').replace(quoted, '?').replace(digits, '#')
+  return propertyOf(failure, 'sqlState') !== '45000' && ownTexts[Number(propertyOf(failure, 'errno'))]?.test(text) === true
 }
 
 /** How failures of MariaDB are told apart, and what of them may be logged. */
@@ -62,8 +111,15 @@ export const mariadbFailures: Pick<Dialect, 'codesOf' | 'discreet' | 'failures'>
     // The condition of a view, and a value for which there is no partition.
     1369: 'constraint',
     1526: 'constraint',
-    // A statement that a trigger refuses by SIGNAL.
+    // A statement that a trigger refuses by SIGNAL, with whatever number.
+    1643: 'constraint',
     1644: 'constraint',
+    45000: 'constraint',
+    // Too many rows, or none, for what a trigger makes of a value, and a CASE that has no branch for it.
+    1172: 'constraint',
+    1242: 'constraint',
+    1329: 'constraint',
+    1339: 'constraint',
     // A chain of cascades that is too deep for InnoDB, or that would make a duplicate.
     1296: 'constraint',
     1557: 'constraint',

@@ -29,9 +29,14 @@ function isSent (failure: Error): boolean {
 /** Codes and classes whose texts name tables, columns and rules. Those of class 22 (data exceptions) quote values. */
 const toldCodes = new Set(['08', '0A', '22001', '23', '25', '26', '28', '3D', '3F', '40', '42', '44', '53', '54', '55', '57', '58', 'XX'])
 
-/** A function that raises an error may give it any code. */
+/** Codes and classes whose texts name what a statement names: a function may make a statement of values, and execute it. */
+const statementCodes = new Set(['08', '0A', '25', '26', '28', '3D', '3F', '42', 'XX'])
+
+/** A function that raises an error may give it any code; `where` says that there was a function. */
 function isTold (failure: Error): boolean {
-  return propertyOf(failure, 'routine') !== 'exec_stmt_raise' && codesOf(failure).some((code) => toldCodes.has(code))
+  const has = (codes: ReadonlySet<string>): boolean => codesOf(failure).some((code) => codes.has(code))
+  if (propertyOf(failure, 'routine') === 'exec_stmt_raise' || !has(toldCodes)) return false
+  return propertyOf(failure, 'where') === '' || !has(statementCodes)
 }
 
 const keptProperties = ['code', 'severity', 'schema', 'table', 'column', 'constraint', 'routine'] as const
@@ -71,7 +76,7 @@ export const postgresDialect: Dialect = {
     select a.attname as name from pg_class c join pg_index i on i.indexrelid = c.oid
     join pg_attribute a on a.attrelid = i.indrelid and a.attnum = any(i.indkey::int2[])
     where c.relname = ${index} and pg_table_is_visible(c.oid)`,
-  // What is left out is a fault of the deployer or of this program: 21 24 2D 34 38 39 3B 3F 42 55 F0 HV P0 XX, or has to do with
+  // What is left out is a fault of the deployer or of this program: 24 2D 2F 34 38 39 3B 3F 42 55 F0 HV P0000 XX, or has to do with
   // connecting, which is tried again: 28 3D.
   failures: {
     23505: 'unique',
@@ -86,6 +91,12 @@ export const postgresDialect: Dialect = {
     // What a trigger refuses by RAISE EXCEPTION, with whatever code.
     P0001: 'constraint',
     exec_stmt_raise: 'constraint',
+    // Too many rows, or none, for what a trigger makes of a value, what it asserts, and a CASE that has no branch for it.
+    P0002: 'constraint',
+    P0003: 'constraint',
+    P0004: 'constraint',
+    20000: 'constraint',
+    21000: 'constraint',
     // A policy for rows, or a trigger in its place; of a table without GRANT, another function says so.
     '42501 ExecWithCheckOptions': 'forbidden',
     '42501 exec_stmt_raise': 'forbidden',

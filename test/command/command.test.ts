@@ -359,7 +359,7 @@ test('no command repeats a password, wherever a URL stands', async (t) => {
     'postgres://me:s3cret', 'postgres://me:s3cret@/', 'postgres://me:s3cret@[::', 'postgres://me:s3cret@localhost:99999/site', 'postgres://me:a/s3cret@localhost/site',
     'postgres://me:a s3cret@localhost/site', 'mariadb://me:a#s3cret@localhost/site', 'postgres://localhost:1/site?password=s3cret', 'mariadb://localhost:1/site?user=me&password=s3cret',
     'oracle://me:s3cret@localhost/site', 'POSTGRES://me:s3cret@localhost/site', 'jdbc:mysql://me:s3cret@localhost/site', 'sqlite:postgres://me:s3cret@localhost/site',
-    'me:s3cret@localhost/site', 'me:s3cret@tcp(localhost)/site', 'host=localhost password=s3cret', 'Server=localhost;Pwd=s3cret'
+    'mysql:me:s3cret@localhost/site', 'sqlite:mysql:me:s3cret@localhost/site', 'sqlite:m:s3cret@localhost', 'me:s3cret@localhost/site', 'me:s3cret@tcp(localhost)/site', 'host=localhost password=s3cret', 'Server=localhost;Pwd=s3cret'
   ]
   const places: ReadonlyArray<(url: string) => readonly string[]> = [
     ...['introspect', 'serve', 'check', 'nothing'].map((command) => (url: string) => [command, url]),
