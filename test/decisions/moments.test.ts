@@ -1,8 +1,9 @@
-import { sql, type Kysely } from 'kysely'
+import { sql, type CompiledQuery, type DatabaseConnection, type Kysely } from 'kysely'
 import fc from 'fast-check'
 import assert from 'node:assert/strict'
+import { setTimeout } from 'node:timers/promises'
 import { test, type Test } from 'tap'
-import { date, datetime, decimal, defineModel, number, text, type Field, type Model } from '../../lib/index.js'
+import { createTables, date, datetime, decimal, defineModel, number, text, type Field, type Model } from '../../lib/index.js'
 import { inspect, introspect } from '../../lib/tools.js'
 import type { Tables } from '../../lib/query/engine.js'
 import { emptyDatabase, engine, openDatabase, openUrl } from '../database.js'
@@ -179,6 +180,15 @@ test('D-128: whatever other programs wrote, filters agree with what is shown, an
 })
 
 if (engine === 'sqlite') {
+  test('D-129: the least integer in a column of numbers is a number like others', async (t) => {
+    const app = await foreignApp(t, { field: number(), type: 'bigint not null', values: [] })
+    await sql`insert into event (at) values (-9223372036854775808)`.execute(app.db)
+    const Event = defineModel('Event', { at: number() })
+    const other = await buildApp(t, { models: [], options: { db: app.db }, register: (registry) => { registry.register(Event) }, undocumented: 'as above' })
+    t.match((await other.get('/api/event/')).json().objects, [{ at: -9223372036854775808 }])
+    t.equal((await introspect(app.db)).notes.some(({ why }) => why.includes('no record can show')), false)
+  })
+
   test('D-126: dates in a column that is not declared as date are compared as shown, too', async (t) => {
     const stored = ['2016-07-04', '2016-07-04 00:00:00', '2016-07-04T12:00:00Z', '2016-07-05T01:00:00+02:00', '2016-07-05', 'soon']
     const app = await foreignApp(t, { field: date(), type: 'datetime not null', values: stored })
@@ -292,6 +302,37 @@ const unshown: ReadonlyArray<readonly [field: (options: { nullable?: true }) => 
   ] as const,
   mariadb: []
 }[engine]
+
+if (engine === 'sqlite') {
+  test('D-129: what cannot be looked at, or not now, does not keep the service from starting', async (t) => {
+    const looks: Readonly<Record<string, () => Promise<void>>> = {
+      'the database refuses': async () => { throw new Error('permission denied') },
+      'the table is locked': async () => { await setTimeout(3000) }
+    }
+    const Event = defineModel('Event', { at: number() })
+    for (const [why, look] of Object.entries(looks)) {
+      for (const exclude of [[], ['at']] as const) {
+        const db = await openDatabase(t)
+        await createTables(db, [Event])
+        let looked = 0
+        await db.getExecutor().provideConnection(async (connection) => {
+          const { executeQuery } = connection
+          connection.executeQuery = async function <Row> (query: CompiledQuery) {
+            if (query.sql.includes('first_rows')) {
+              looked += 1
+              await look()
+            }
+            return await executeQuery.call<DatabaseConnection, [CompiledQuery], ReturnType<typeof executeQuery<Row>>>(connection, query)
+          }
+        })
+        const before = performance.now()
+        await buildApp(t, { models: [], options: { db, defaultAuth: everybody }, register: (registry) => { registry.register(Event, { exclude }) }, undocumented: 'only its start matters' })
+        t.ok(performance.now() - before < 2900, why)
+        t.equal(looked, exclude.length === 0 ? 1 : 0, 'only what records show is looked at')
+      }
+    }
+  })
+}
 
 for (const [kind, type, stored, shown] of unshown) {
   for (const nullable of [true, false]) {
