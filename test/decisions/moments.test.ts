@@ -208,6 +208,23 @@ if (engine === 'sqlite') {
     t.equal((await put('/api/thing/2/', { data: [1], token })).statusCode, 200, 'what cannot be read can be replaced')
   })
 
+  test('D-129: what is no number is null in a column of numbers, and what is no JSON is not in the log', async (t) => {
+    const lines: string[] = []
+    const db = await openDatabase(t)
+    await sql`create table thing (id integer primary key, ratio numeric not null, price numeric not null, data text not null)`.execute(db)
+    for (const value of ['', ' ', '0x10', 'one', '0b1']) await db.insertInto('thing').values({ ratio: value, price: value, data: '1' }).execute()
+    await sql`insert into thing values (9, ' 1.5 ', 0, 'hidden words')`.execute(db)
+    const Thing = defineModel('Thing', { ratio: number({ nullable: true }), price: decimal({ nullable: true }), data: json() })
+    const server = { logger: { level: 'error', stream: { write: (line: string) => { lines.push(line) } } } }
+    const { get } = await buildApp(t, { models: [], server, options: { db, defaultAuth: everybody }, register: (registry) => { registry.register(Thing) }, undocumented: 'the table of another program' })
+    for (const { ratio, price } of (await get('/api/thing/?limit=5')).json().objects) t.same([ratio, price], [null, null])
+    t.equal((await get('/api/thing/9/')).statusCode, 500)
+    t.match(lines.join(), 'A JSON column holds what is no JSON')
+    t.notMatch(lines.join(), 'hidden')
+    await sql`update thing set data = '1'`.execute(db)
+    t.match((await get('/api/thing/9/')).json(), { ratio: 1.5, price: '0.00' })
+  })
+
   test('D-126: dates in a column that is not declared as date are compared as shown, too', async (t) => {
     const stored = ['2016-07-04', '2016-07-04 00:00:00', '2016-07-04T12:00:00Z', '2016-07-05T01:00:00+02:00', '2016-07-05', 'soon']
     const app = await foreignApp(t, { field: date(), type: 'datetime not null', values: stored })
