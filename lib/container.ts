@@ -6,6 +6,8 @@ import { SlotQueue } from './admission/slot-queue.js'
 import { TurnQueue } from './admission/turn-queue.js'
 import { errors } from './errors.js'
 import { Flush } from './flush.js'
+import type { Column } from './model/column.js'
+import type { Model } from './model/define-model.js'
 import type { CheckedOptions } from './options.js'
 import { browserGuard } from './policy/browser-guard.js'
 import { readCredentials } from './policy/credentials.js'
@@ -35,7 +37,7 @@ export function openContainer (registrations: readonly Registration[], options: 
     const engine = await fit(await openEngine(db), await readTables(db), models)
     const reader = await fit(await openEngine(readDb, 'reader'), await readTables(readDb), models)
     await requireFillable(db, registrations.filter(isCreatable).map(({ model }) => model))
-    for (const model of models) warnOfUnshown(scope.log, model, await unshownColumns(engine, model))
+    for (const [model, shown] of shownBy(registrations)) warnOfUnshown(scope.log, model, await unshownColumns(engine, model, shown))
     const connections = new Connections(scope.server)
     scope.addHook('onRequest', connections.onRequest)
     isolate(scope, allowedOrigins)
@@ -69,6 +71,12 @@ async function fit (engine: Engine, tables: DatabaseTables, models: ReturnType<t
 /** All models that requests will touch: registered ones, those that they refer to, and those of users. */
 function modelsOf (registrations: readonly Registration[]) {
   return reachableModels(registrations.flatMap(({ model, policy }) => policy.users === undefined ? [model] : [model, policy.users]))
+}
+
+/** The columns that any resource of a model shows. */
+function shownBy (registrations: readonly Registration[]): ReadonlyMap<Model, readonly Column[]> {
+  const shows = (column: Column) => ({ model, excluded }: Registration) => model.columns.includes(column) && !excluded.has(column)
+  return new Map(registrations.map(({ model }) => [model, model.columns.filter((column) => registrations.some(shows(column)))]))
 }
 
 function isolate (scope: FastifyInstance, allowedOrigins: readonly string[]): void {

@@ -140,6 +140,15 @@ if (deferred !== undefined) {
   })
 }
 
+if (engine === 'sqlite') {
+  test('a reference to a table that the service cannot read is a 409 if there is no such record, not a 500', async (t) => {
+    const Child = defineModel('Child', { user: foreignKey(() => User) })
+    const { db, post } = await buildApp(t, { models: [User, Child], register: (registry) => { registry.register(Child, { auth: anybody }) } })
+    await sql`alter table user rename to person`.execute(db)
+    t.match((await post('/api/child/', { user: 99 })).json(), { statusCode: 409, code: 'REST_MODELS_CONSTRAINT' })
+  })
+}
+
 /** How a site answers to a write that its database refuses, and what the log has of it. */
 async function refused (t: Test, write: (app: TestApp) => Promise<LightMyRequestResponse>, ...statements: readonly string[]) {
   const lines: string[] = []

@@ -38,7 +38,7 @@ export type WritePlan = ReadonlyMap<Column, Json>
 export function planCreate (scope: WriteScope, payload: Payload, ownerId: Json): WritePlan {
   const { model, created, owner, writable, checkCreate } = scope
   if (isGivenByOthers(model.columns[0])) throw new errors.Constraint()
-  const { fields, faults } = readFields(scope, withoutOwner(payload, owner), checkCreate)
+  const { fields, faults } = readFields(scope, withoutOwner(payload, owner), { check: checkCreate })
   const fixed = [...fields.values()].filter(({ column }) => !writable.has(column))
   requireNoFaults(faults, fixed, 'is set by the server')
   const now = new Date()
@@ -73,8 +73,10 @@ type StoredOf = (column: Column) => Json | undefined
  */
 export function planUpdate (scope: WriteScope, payload: Payload, storedOf: StoredOf): WritePlan {
   const { writable } = scope
-  const { fields, faults } = readFields(scope, payload, (values) => faultsOfChanges(scope, values, storedOf))
-  const changed = [...fields.values()].filter((field) => !isKept(field, storedOf, writable))
+  const isSame = (field: WrittenField): boolean => isKept(field, storedOf, writable)
+  const { fields, faults } = readFields(scope, payload, { check: (values) => faultsOfChanges(scope, values, storedOf), isKept: isSame })
+  // Once more, since other spellings of a value are the same as well.
+  const changed = [...fields.values()].filter((field) => !isSame(field))
   const fixed = changed.filter(({ column }) => !writable.has(column))
   requireNoFaults(faults, fixed, 'cannot be changed')
   return new Map(changed.map(({ column, value }) => [column, value]))
@@ -94,13 +96,24 @@ function withoutOwner (payload: Payload, owner: Column | undefined): Payload {
   return owner === undefined ? payload : Object.fromEntries(Object.entries(payload).filter(([name]) => name !== owner.field && name !== owner.key))
 }
 
-/** Values that records may show less of than is stored: in whole seconds, in fewer digits, or as null. */
-const shortened: ReadonlySet<StorageName> = new Set(['datetime', 'date', 'number', 'decimal'])
+/** Values that records may show less of than is stored, in whole seconds, in fewer digits, or as null, or that are stored in another spelling. */
+const shortened: ReadonlySet<StorageName> = new Set(['datetime', 'date', 'number', 'decimal', 'json', 'uuid'])
 
 /** A record that was read and is sent back whole holds the hash of a password, which must not be hashed again, and less than is stored of others. */
 function isKept ({ column, value }: WrittenField, storedOf: StoredOf, writable: ReadonlySet<Column>): boolean {
-  const mayLose = isSecret(column) || !writable.has(column) || shortened.has(valueKindOf(column).storage)
-  return mayLose && isDeepStrictEqual(value, storedOf(column))
+  const { storage } = valueKindOf(column)
+  const mayLose = isSecret(column) || !writable.has(column) || shortened.has(storage)
+  return mayLose && isShownAs(value, storage, () => storedOf(column))
+}
+
+function isShownAs (value: Json, storage: StorageName, stored: () => Json | undefined): boolean {
+  try {
+    const shown = stored()
+    return isDeepStrictEqual(value, storage === 'uuid' && typeof shown === 'string' && value !== shown ? shown.toLowerCase() : shown)
+  } catch {
+    // What cannot be shown was not read.
+    return false
+  }
 }
 
 /** Refuses faults, and fields that no client may write, each name once. */

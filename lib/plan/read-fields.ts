@@ -15,6 +15,13 @@ export interface WrittenField {
 /** Lists what is wrong with the properties of an object. */
 export type Check = (values: object) => readonly FieldFault[]
 
+/** How fields are judged. */
+interface Rules {
+  readonly check: Check
+  /** Whether a field, as the client wrote it, is what the record has: it is left out, whatever it holds. */
+  isKept? (field: WrittenField): boolean
+}
+
 /** The columns of a model, those that a client may name, and those whose names are suggested to one that mistypes them. */
 interface Names {
   readonly model: Model
@@ -23,12 +30,13 @@ interface Names {
 }
 
 /** The fields of a body by column, and what is wrong with them: at most one fault for each name. */
-export function readFields (names: Names, payload: Payload, check: Check): {
+export function readFields (names: Names, payload: Payload, { check, isKept }: Rules): {
   readonly fields: ReadonlyMap<Column, WrittenField>
   readonly faults: readonly FieldFault[]
 } {
   const faults = new Faults()
   const fields = nameFields(names, payload, faults)
+  for (const field of fields.values()) if (isKept?.(field) === true) fields.delete(field.column)
   const values: Record<string, Json> = {}
   for (const { column, name, value } of fields.values()) {
     values[column.key] = value

@@ -27,7 +27,8 @@ export async function explainFailure (engine: Engine, write: FailedWrite): Promi
   // Of two faults each engine tells the one that it comes across first.
   const taken = kind === 'constraint' ? undefined : await findTaken(engine, write)
   if (taken !== undefined) return withField(new errors.NotUnique(`'${taken.key}'`), taken, 'is already taken')
-  const dangling = kind === 'reference' ? await findDangling(engine, write) : undefined
+  // Whose table cannot be read, for want of a privilege for example, is not looked for.
+  const dangling = kind === 'reference' ? await findDangling(engine, write).catch(() => undefined) : undefined
   if (dangling !== undefined) return withField(new errors.UnknownReference(dangling.key), dangling, 'refers to a record that does not exist')
   // What MariaDB says of a value that is taken holds the value, and causes are logged.
   return new errors.Constraint({ cause: kind === 'unique' ? new Error('A unique index has this value, of a column that clients may not know, or that no field declares') : write.failure })

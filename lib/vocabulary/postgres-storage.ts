@@ -1,6 +1,6 @@
 import { sql, type Expression, type SqlBool } from 'kysely'
-import { cutFraction, exactMoment, inWholeSeconds } from './moments.js'
-import { asFinite, asIs, asJson, asNumber, decimalType, decodeDecimal, named, type Parameter, type Storage, type StorageTable, type Stored, type WrittenColumn } from './storage.js'
+import { anyOf, cutFraction, exactMoment, inWholeSeconds } from './moments.js'
+import { asFinite, asIs, asJson, asNumber, decimalType, decodeDecimal, named, type Parameter, type ShownCondition, type Storage, type StorageTable, type Stored, type WrittenColumn } from './storage.js'
 
 const integers = ['int2', 'int4', 'int8'] as const
 const asText = (column: Expression<unknown>) => sql`cast(${column} as text)`
@@ -66,6 +66,27 @@ function momentsOf (written: string, { select, decode }: Required<Pick<Storage, 
 /** Whether a number is one of JSON; to make a floating-point number of what is none would be an error. */
 const isFinite = (column: Expression<unknown>) => sql<SqlBool>`abs(cast(${column} as numeric)) <= 1.7976931348623157e308`
 
+/** Whether a number is too small to be told from 0, which to make a floating-point number of would be an error, too. */
+const isTiny = (column: Expression<unknown>) => sql<SqlBool>`(${column} <> 0 and abs(cast(${column} as numeric)) < 4.9e-324)`
+
+const double = (value: Parameter) => sql`cast(${value} as double precision)`
+const beyond = sql`1.7976931348623157e308::numeric`
+const symbols = { lt: sql`<`, lte: sql`<=`, gt: sql`>`, gte: sql`>=` } as const
+
+/** Compares a numeric column by the numbers that records show; what none can show is beyond all others, as the engine has it. */
+const asDouble: ShownCondition = (column, operator, values) => {
+  const shown = sql`case when ${column} > ${beyond} then 'Infinity' when ${column} < -${beyond} then '-Infinity' when ${isTiny(column)} then 0 else cast(${column} as double precision) end`
+  if (operator === 'eq' || operator === 'in') return sql<SqlBool>`${shown} in (${sql.join(values.map(double))})`
+  if (operator === 'ne') return sql<SqlBool>`${shown} not in (${sql.join(values.map(double))})`
+  return anyOf(values.map((value) => sql<SqlBool>`${shown} ${symbols[operator]} ${double(value)}`))
+}
+
+/** Numbers in a numeric column, which has more of them, in more digits: cursors, which hold none that are not told in full, compare them as they are. */
+function numbersOf ({ written }: WrittenColumn): Storage | undefined {
+  if (!written.startsWith('numeric')) return undefined
+  return { ...postgresStorage.number, shown: asDouble, compared: postgresStorage.decimal.compared }
+}
+
 /** Dates and numbers with many digits are selected as text: what drivers make of them depends on their settings and the time zone. */
 export const postgresStorage = {
   key: { type: () => 'bigint', holds: named(...integers), compared: bigint, ...asNumber },
@@ -75,9 +96,10 @@ export const postgresStorage = {
   number: {
     type: () => 'double precision',
     holds: named('float8', 'float4', 'numeric', ...integers),
-    compared: (value) => sql`cast(${value} as double precision)`,
+    compared: double,
+    ofType: numbersOf,
     isShown: isFinite,
-    isWhole: (column) => sql`case when ${isFinite(column)} then ${asText(column)} = ${asText(sql`cast(${column} as double precision)`)} else false end`,
+    isWhole: (column) => sql`case when ${isFinite(column)} and not ${isTiny(column)} then ${asText(column)} = ${asText(sql`cast(${column} as double precision)`)} else false end`,
     ...asFinite
   },
   decimal: {

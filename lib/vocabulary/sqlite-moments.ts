@@ -42,10 +42,12 @@ function shownOf (column: Text, kind: Kind): Text {
   return sql`case when ${isForeign(column, kind)} and ${column} glob '[0-9][0-9][0-9][0-9]-*' then ${momentOf(column, plain[kind].length)} else ${column} end`
 }
 
+type Value = Parameter | Text
+
 /** Where the texts begin and end that a value may be shown of. */
 interface Bounds {
-  earliest (value: Parameter): Text
-  latest (value: Parameter): Text
+  earliest (value: Value): Text
+  latest (value: Value): Text
   /** Whether other programs wrote to the column at all, if that is told at once. */
   readonly hasForeign?: RawBuilder<SqlBool>
 }
@@ -77,16 +79,25 @@ export function asShown (kind: Kind, guard?: WrittenColumn): ShownCondition {
   const { earliest, latest, hasForeign } = guard === undefined ? wide : guarded(guard)
   // Where nobody else wrote, the bounds decide.
   const exactly = (condition: RawBuilder<SqlBool>) => hasForeign === undefined ? condition : sql<SqlBool>`(not ${hasForeign} or ${condition})`
-  const compare = (symbol: Text, bound: (value: Parameter) => Text): Compare => (column, shown, value) =>
+  const compare = (symbol: Text, bound: (value: Value) => Text): Compare => (column, shown, value) =>
     sql<SqlBool>`${column} ${symbol} ${bound(value)} and ${exactly(sql`${shown} ${symbol} ${value}`)}`
   const table = { lt: compare(sql`<`, latest), lte: compare(sql`<=`, latest), gt: compare(sql`>`, earliest), gte: compare(sql`>=`, earliest) }
   return (column, operator, values) => {
     const shown = shownOf(column, kind)
     if (operator === 'ne') return sql<SqlBool>`${shown} not in (${sql.join(values)})`
     if (operator !== 'eq' && operator !== 'in') return anyOf(values.map((value) => table[operator](column, shown, value)))
-    const isNear = anyOf(values.map((value) => sql<SqlBool>`${column} >= ${earliest(value)} and ${column} <= ${latest(value)}`))
-    return sql<SqlBool>`(${isNear} and ${exactly(sql`${shown} in (${sql.join(values)})`)})`
+    const isListed = sql<SqlBool>`${shown} in (${sql.join(values)})`
+    const [value = null, ...others] = values
+    if (others.length === 0) return sql<SqlBool>`(${column} >= ${earliest(value)} and ${column} <= ${latest(value)} and ${exactly(isListed)})`
+    // Ranges of each value would be looked at in turn for each row, and keep an index from serving.
+    return sql<SqlBool>`(${column} in (${sql.join(values)}) or (${isForeign(column, kind)} and ${isNear(column, values)} and ${isListed}))`
   }
+}
+
+/** The one range of the texts that may show any of some values. */
+function isNear (column: Text, values: readonly Parameter[]): Text {
+  const all = sql`(values ${sql.join(values.map((value) => sql`(${value})`))})`
+  return sql`${column} >= ${wide.earliest(sql`(select min(column1) from ${all})`)} and ${column} <= ${wide.latest(sql`(select max(column1) from ${all})`)}`
 }
 
 type Compare = (column: Text, shown: Text, value: Parameter) => RawBuilder<SqlBool>

@@ -41,7 +41,8 @@ const exact: Exact = { write: (stored) => typeof stored === 'string' ? stored : 
 const text = { type: () => 'text', holds: held('text', 'none'), isCollated: true, ...asIs } as const
 const integer = { type: () => 'integer', holds: held('integer', 'numeric'), ...asIs }
 
-const isFinite = (column: Expression<unknown>) => sql<SqlBool>`abs(${column}) < 9e999`
+/** `abs()` of the least integer is an error. */
+const isFinite = (column: Expression<unknown>) => sql<SqlBool>`(${column} > -9e999 and ${column} < 9e999)`
 
 const moments = {
   type: () => 'datetime',

@@ -85,19 +85,30 @@ export const asNumber = { encode: asIs.encode, decode: (stored: Stored): number 
 /** JSON kept as text. */
 export const asJson = {
   encode: (value: Json): string => JSON.stringify(value),
-  decode: (stored: Stored) => JSON.parse(String(stored)) as Json
+  decode: (stored: Stored): Json => {
+    try {
+      return JSON.parse(String(stored)) as Json
+    } catch {
+      // The parser's own error quotes the text, and is logged.
+      throw new TypeError('A JSON column holds what is no JSON')
+    }
+  }
 }
 
 /** Floating-point numbers, which JSON has unless they are infinite or no numbers. */
-export const asFinite = { encode: asIs.encode, decode: (stored: Stored): number | null => finite(Number(stored)) }
+export const asFinite = { encode: asIs.encode, decode: finite }
 
-function finite (value: number): number | null {
-  return Number.isFinite(value) ? value : null
+/** Texts that `Number` takes for a number although they tell none, or not in decimal digits. */
+const notDecimal = /^\s*(?:$|0[box])/i
+
+function finite (stored: Stored): number | null {
+  const value = Number(stored)
+  return Number.isFinite(value) && !(typeof stored === 'string' && notDecimal.test(stored)) ? value : null
 }
 
 /** A decimal with exactly its digits behind the point, whatever the column has. */
 export function decodeDecimal (stored: Stored, { scale = 2 }: FieldOptions): string | null {
-  return finite(Number(stored))?.toFixed(scale) ?? null
+  return finite(stored)?.toFixed(scale) ?? null
 }
 
 /** The type of a column with the digits of a decimal. */
