@@ -48,10 +48,16 @@ test('any text as the value of a filter leaves the SQL as it is with a harmless 
     assert.equal(reply.statusCode, 200, reply.body)
   })
   const expected: string[][] = []
-  for (const parameter of parameters) expected.push(await ask(parameter('harmless')))
+  // On SQLite patterns with one of these characters need SQL of their own.
+  const ambiguous: string[][] = []
+  for (const parameter of parameters) {
+    expected.push(await ask(parameter('harmless')))
+    ambiguous.push(await ask(parameter('harmless\ufffd')))
+  }
   await holds(t, 120, fc.asyncProperty(hostile, async (value) => {
     for (const [index, parameter] of parameters.entries()) {
-      assert.deepEqual(await ask(parameter(value)), expected[index], parameter(value)[0])
+      const wanted = /[\ufffd-\uffff]/.test(value) ? ambiguous : expected
+      assert.deepEqual(await ask(parameter(value)), wanted[index], parameter(value)[0])
       assert.ok(app.statements[0]?.parameters.some((bound) => typeof bound === 'string'), 'the value is a parameter')
     }
   }))
