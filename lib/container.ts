@@ -15,14 +15,15 @@ import { kUser } from './policy/guard.js'
 import { kStored } from './policy/owner.js'
 import { maxLogins, Passwords } from './policy/passwords.js'
 import type { Authenticate, Policy, PolicySetting } from './policy/policy.js'
-import { openEngine, requireOf, type Engine } from './query/engine.js'
+import { openEngine, type Engine } from './query/engine.js'
 import { isCreatable, type Registration } from './registration.js'
 import { compileResource, type Resource } from './resource.js'
 import { isFailure, passOn, serializeFailure } from './response/failure.js'
 import { serializerCompiler } from './response/serializer.js'
 import { addRoutes, type Queues } from './routes.js'
-import { hasType, readTables, requireTables, storagesOf, type DatabaseTables } from './tables/compare-tables.js'
+import { readTables } from './tables/compare-tables.js'
 import { requireFillable } from './tables/creatable.js'
+import { fitEngine } from './tables/fit-engine.js'
 import { unshownColumns } from './tables/unshown.js'
 import { warnOfExposure, warnOfUnshown } from './warnings.js'
 
@@ -34,9 +35,10 @@ export function openContainer (registrations: readonly Registration[], options: 
   return async function restModelsContainer (scope: FastifyInstance): Promise<void> {
     const { db, readDb, limits, allowedOrigins } = options
     const models = modelsOf(registrations)
-    const engine = await fit(await openEngine(db), await readTables(db), models)
-    const reader = await fit(await openEngine(readDb, 'reader'), await readTables(readDb), models)
-    await requireFillable(db, registrations.filter(isCreatable).map(({ model }) => model))
+    const tables = await readTables(db)
+    const engine = await fitEngine(await openEngine(db), tables, models)
+    const reader = await fitEngine(await openEngine(readDb, 'reader'), readDb === db ? tables : await readTables(readDb), models)
+    await requireFillable(db, tables, registrations.filter(isCreatable).map(({ model }) => model))
     for (const [model, shown] of shownBy(registrations)) warnOfUnshown(scope.log, model, await unshownColumns(engine, model, shown))
     const connections = new Connections(scope.server)
     scope.addHook('onRequest', connections.onRequest)
@@ -55,17 +57,6 @@ export function openContainer (registrations: readonly Registration[], options: 
       note(resource)
     }
   }
-}
-
-/** An engine that knows how the tables of the models keep their values. */
-async function fit (engine: Engine, tables: DatabaseTables, models: ReturnType<typeof modelsOf>): Promise<Engine> {
-  const { db, dialect, dialect: { requiredBy = {} } } = engine
-  requireTables(tables, models, dialect)
-  for (const [type, requirement] of Object.entries(requiredBy)) {
-    if (hasType(tables, models, { type, dialect })) await requireOf(db, requirement)
-  }
-  const storages = storagesOf(tables, models, dialect)
-  return storages.size === 0 ? engine : Object.freeze({ ...engine, dialect: { ...dialect, storages } })
 }
 
 /** All models that requests will touch: registered ones, those that they refer to, and those of users. */

@@ -5,12 +5,12 @@ import { introspect } from '../introspection/introspect.js'
 import type { Note } from '../introspection/model-plan.js'
 import { secretColumns } from '../introspection/secret-columns.js'
 import type { Model } from '../model/define-model.js'
+import { readTables } from '../tables/compare-tables.js'
 import { findUnfillable } from '../tables/creatable.js'
 import { suggestion } from '../nearest.js'
 import { readOnlyAuth } from '../policy/policies.js'
 import { operations, type Policy } from '../policy/policy.js'
 import { addDocumentation, type DocumentationPackages } from './documentation.js'
-import { drainOnClose } from './drain.js'
 import { errorLog } from './error-log.js'
 import { hostCheck } from './host-check.js'
 import { openDatabase } from './open-database.js'
@@ -54,8 +54,7 @@ const changingAuth: Policy = Object.freeze({ ...openAuth, open: operations.filte
 export async function serveDatabase (url: string, options: ServeOptions = {}, packages?: DocumentationPackages): Promise<ServedDatabase> {
   const { tables, write = false, host = '127.0.0.1', include = [], log = (line) => { process.stderr.write(line) } } = options
   const db = await openDatabase(url, { readOnly: !write })
-  const app = Fastify({ logger: errorLog(log), requestTimeout: 30_000, connectionTimeout: 60_000, return503OnClosing: false })
-  drainOnClose(app)
+  const app = Fastify({ logger: errorLog(log), requestTimeout: 30_000, connectionTimeout: 60_000 })
   app.addHook('onClose', async () => await db.destroy())
   app.addHook('onRequest', hostCheck(host))
   try {
@@ -65,7 +64,7 @@ export async function serveDatabase (url: string, options: ServeOptions = {}, pa
     const [models, secret] = split(found.models, ({ table, columns: [key] }) => !secrets.has(`${table}.${key.name}`))
     const missing = await addDocumentation(app, { write, packages })
     await app.register(restModels, { db, defaultAuth: write ? openAuth : readOnlyAuth() })
-    const unfillable = await findUnfillable(db, write ? models : [])
+    const unfillable = write ? await findUnfillable(db, await readTables(db), models) : new Map<Model, readonly string[]>()
     for (const model of models) {
       const exclude = hiddenOf(model, secrets).map(({ field }) => field)
       app.restModels.register(model, { exclude, ...(unfillable.has(model) && { auth: changingAuth }) })

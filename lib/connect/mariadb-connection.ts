@@ -2,6 +2,7 @@ import type { CompiledQuery, MysqlPoolConnection, MysqlQueryResult, MysqlStream,
 import type { PoolConnection, QueryError, QueryOptions } from 'mysql2'
 import type { Socket } from 'node:net'
 import type { ArrayRows, Row } from '../query/engine.js'
+import { ConnectionUse } from './connection-use.js'
 import { Deadline } from './deadline.js'
 import type { Lease } from './node-connections.js'
 import type { Answer, PooledConnection } from './pooled-road.js'
@@ -41,16 +42,15 @@ export function unprepare (connection: DriverConnection, _name: string | undefin
 /** A pooled connection that is closed instead of being used again once it broke or its node turned out to be unfit. */
 export class MariadbConnection implements MysqlPoolConnection, PooledConnection {
   readonly #connection: DriverConnection
-  readonly #lease: Lease<DriverConnection>
+  readonly #use: ConnectionUse
   readonly #setting: ConnectionSetting
-  #isSpent = false
-  #isAbandoned = false
-  #unanswered = 0
-  #isReleased = false
 
   constructor (lease: Lease<DriverConnection>, setting: ConnectionSetting) {
     this.#connection = lease.raw
-    this.#lease = lease
+    this.#use = new ConnectionUse(lease, (isSpent) => {
+      if (isSpent) this.#close()
+      else this.#connection.release()
+    })
     this.#setting = setting
   }
 
@@ -70,10 +70,8 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
     return this.#run(query, { rowsAsArray: true })
   }
 
-  /** One whose answer is overdue is in use until the answer comes, or the connection ends. */
   release (): void {
-    this.#isReleased = true
-    this.#settle()
+    this.#use.release()
   }
 
   /** @throws what the driver threw, or an error with the number of a server that only reads, after the connection is closed */
@@ -85,8 +83,8 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
       await this.#ask(sessionSettings(node, statementTimeout))
       if (readonly) await this.#ask('set session transaction read only')
     } catch (error) {
-      this.#isSpent = true
-      this.release()
+      this.#use.spend()
+      this.#use.release()
       throw error
     }
   }
@@ -99,11 +97,11 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
 
   #send (statement: QueryOptions & { readonly values: readonly unknown[] }, callback: Callback): void {
     // What a transaction still has to say, such as its rollback, would wait for an answer as well.
-    if (this.#isAbandoned) return callback(noAnswer(), [])
+    if (this.#use.isAbandoned) return callback(noAnswer(), [])
     const { options: { statementTimeout }, prepared } = this.#setting
     const done = this.#within(driverTimeout(statementTimeout), (error, result) => {
       // Nobody else may get a connection whose transaction is still open.
-      if (error !== null && statement.sql === rollback) this.#isSpent = true
+      if (error !== null && statement.sql === rollback) this.#use.spend()
       callback(error, result)
     })
     const ask = (): void => { this.#connection.query(statement, done) }
@@ -145,37 +143,26 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
       tell(noAnswer(), [])
     })
     let isDone = false
-    this.#unanswered++
+    this.#use.ask()
     return (error, result) => {
       // Of a connection that breaks while it prepares a statement the driver tells twice.
       if (isDone) return
       isDone = true
       deadline.end()
-      this.#unanswered--
       if (error !== null) this.#judge(error)
       tell(error, result as MysqlQueryResult)
-      this.#settle()
+      this.#use.answer()
     }
   }
 
   #abandon (): void {
-    this.#isAbandoned = true
-    this.#isSpent = true
-    this.#lease.abandon()
+    this.#use.abandon()
     this.#setting.leave()
-  }
-
-  #settle (): void {
-    if (!this.#isReleased || this.#unanswered > 0) return
-    this.#isReleased = false
-    this.#lease.release()
-    if (this.#isSpent) this.#close()
-    else this.#connection.release()
   }
 
   #judge (error: QueryError): void {
     if (!error.fatal && !unfit.has(error.errno as number)) return
-    this.#isSpent = true
+    this.#use.spend()
     this.#setting.leave()
   }
 

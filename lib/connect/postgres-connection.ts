@@ -1,6 +1,7 @@
 import type { CompiledQuery, PostgresCursor, PostgresPoolClient, PostgresQueryResult } from 'kysely'
 import pg from 'pg'
 import type { ArrayRows, Row } from '../query/engine.js'
+import { ConnectionUse } from './connection-use.js'
 import { Deadline } from './deadline.js'
 import type { Lease } from './node-connections.js'
 import type { Answer, PooledConnection } from './pooled-road.js'
@@ -48,16 +49,12 @@ export function unprepare (client: DriverClient, name: string): void {
 /** A pooled connection that is closed instead of being used again once it broke or its node turned out to be unfit. */
 export class PostgresConnection implements PostgresPoolClient, PooledConnection {
   readonly #client: DriverClient
-  readonly #lease: Lease<DriverClient>
+  readonly #use: ConnectionUse
   readonly #setting: ConnectionSetting
-  #isSpent = false
-  #isAbandoned = false
-  #unanswered = 0
-  #isReleased = false
 
   constructor (lease: Lease<DriverClient>, setting: ConnectionSetting) {
     this.#client = lease.raw
-    this.#lease = lease
+    this.#use = new ConnectionUse(lease, (isSpent) => { this.#client.release(isSpent) })
     this.#setting = setting
   }
 
@@ -76,10 +73,8 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
     return this.#run<ArrayRows[number]>(sql, parameters, { rowMode: 'array' })
   }
 
-  /** One whose answer is overdue is in use until the answer comes, or the connection ends. */
   release (): void {
-    this.#isReleased = true
-    this.#settle()
+    this.#use.release()
   }
 
   /**
@@ -94,8 +89,8 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
       if (readonly && node?.reads !== true) throw Object.assign(new Error("A pooler before the server drops 'options', so that this connection would not be read only"), { code: '0A000' })
       if (node?.iso !== true) await this.#ask({ text: 'set datestyle = ISO' }, connectTimeout)
     } catch (error) {
-      this.#isSpent = true
-      this.release()
+      this.#use.spend()
+      this.#use.release()
       throw error
     }
   }
@@ -109,46 +104,36 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
   #ask<R> (query: pg.QueryConfig, timeout: number): Promise<PostgresQueryResult<R>> {
     return new Promise((resolve, reject) => {
       // What a transaction still has to say, such as its rollback, would wait for an answer as well.
-      if (this.#isAbandoned) return reject(noAnswer())
+      if (this.#use.isAbandoned) return reject(noAnswer())
       const deadline = new Deadline(timeout, () => {
         this.#abandon()
         reject(noAnswer())
       })
-      this.#unanswered++
+      this.#use.ask()
       this.#client.query(query, (error: Error | null, result) => {
         deadline.end()
-        this.#unanswered--
         if (error === null) resolve(result as PostgresQueryResult<R> & pg.QueryResult)
         else {
           this.#judge(error)
           // Nobody else may get a connection whose transaction is still open.
-          if (query.text === rollback) this.#isSpent = true
+          if (query.text === rollback) this.#use.spend()
           reject(error)
         }
-        this.#settle()
+        this.#use.answer()
       })
     })
   }
 
   #abandon (): void {
-    this.#isAbandoned = true
-    this.#isSpent = true
-    this.#lease.abandon()
+    this.#use.abandon()
     this.#setting.leave()
-  }
-
-  #settle (): void {
-    if (!this.#isReleased || this.#unanswered > 0) return
-    this.#isReleased = false
-    this.#lease.release()
-    this.#client.release(this.#isSpent)
   }
 
   /** An error that the server did not send means that the connection broke. */
   #judge (error: unknown): void {
     const code = error instanceof pg.DatabaseError ? String(error.code) : undefined
     const isUnfit = code === undefined || unfit.has(code)
-    if (isUnfit || outgrown.has(code)) this.#isSpent = true
+    if (isUnfit || outgrown.has(code)) this.#use.spend()
     if (isUnfit) this.#setting.leave()
   }
 }

@@ -14,7 +14,7 @@ type Consumer<Result> = (connection: DatabaseConnection) => Promise<Result>
  */
 export class ConnectionQueue {
   readonly #executor: QueryExecutor
-  readonly #waiting = new Set<() => void>()
+  readonly #waiting = new Map<() => void, () => void>()
   #isAsking = false
 
   constructor (executor: QueryExecutor) {
@@ -25,6 +25,7 @@ export class ConnectionQueue {
   use<Result> (consumer: Consumer<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
       let isLate = false
+      const ask = (): void => { this.#ask(unlessLate).then(resolve as (result: Result | undefined) => void, reject) }
       const timer = setTimeout(() => {
         isLate = true
         this.#waiting.delete(ask)
@@ -34,10 +35,9 @@ export class ConnectionQueue {
         clearTimeout(timer)
         return isLate ? undefined : await consumer(connection)
       }
+      if (!this.#isAsking) return ask()
       // What one request keeps in an AsyncLocalStorage is not for the next one.
-      const ask = AsyncResource.bind(() => { this.#ask(unlessLate).then(resolve as (result: Result | undefined) => void, reject) })
-      if (this.#isAsking) this.#waiting.add(ask)
-      else ask()
+      this.#waiting.set(ask, AsyncResource.bind(ask))
     })
   }
 
@@ -59,7 +59,8 @@ export class ConnectionQueue {
     this.#isAsking = false
     const [next] = this.#waiting
     if (next === undefined) return
-    this.#waiting.delete(next)
-    next()
+    const [ask, askInItsContext] = next
+    this.#waiting.delete(ask)
+    askInItsContext()
   }
 }

@@ -1,11 +1,11 @@
 import { Kysely, sql, type CompiledQuery, type Dialect as KyselyDialect, type RawBuilder } from 'kysely'
-import { LRUCache } from 'lru-cache'
 import { errors } from '../errors.js'
 import type { Requirement } from '../vocabulary/dialect.js'
 import { dialects, type Dialect } from '../vocabulary/dialects.js'
 import type { Stored } from '../vocabulary/storage.js'
 import { ConnectionQueue } from './connection-queue.js'
 import type { Soon } from './insist.js'
+import { Shapes } from './shapes.js'
 
 /** Any Kysely instance, whatever its tables. */
 export type AnyKysely = Pick<Kysely<never>, 'getExecutor' | 'introspection'>
@@ -84,22 +84,9 @@ export interface Handle {
 /** A database that was looked at, and the statements for it. */
 export interface Engine extends Handle {
   /** Compiled statements by their shape, which clients choose: the least used ones go. */
-  readonly shapes: LRUCache<string, CompiledQuery>
+  readonly shapes: Shapes
   /** Whether {@link deadlineFunction} is there, as on a database that openSqlite opened. */
   readonly hasDeadline: boolean
-}
-
-/** About as many bytes are kept of shapes, and of one shape. */
-const maxShapesSize = 2 * 2 ** 20
-const maxShapeSize = 10 * 2 ** 10
-
-/** What a shape takes, beside what any does, is its name, its text and its parameters. */
-function sizeOfShape ({ sql, parameters }: CompiledQuery, shape: string): number {
-  return 500 + shape.length + sql.length + 32 * parameters.length
-}
-
-function keepShapes (): Engine['shapes'] {
-  return new LRUCache({ maxSize: maxShapesSize, maxEntrySize: maxShapeSize, sizeCalculation: sizeOfShape })
 }
 
 /** SQL function of openSqlite: throws when `performance.now()` has passed its first argument. */
@@ -116,7 +103,7 @@ export async function openEngine (handle: AnyKysely, role: Role = 'writer'): Pro
   const dialect = direct === undefined ? general : { ...general, storage: general.ownStorage ?? general.storage }
   for (const requirement of dialect.requirements) await requireOf(db, requirement)
   const hasDeadline = dialect.hasFunction !== undefined && Number(await ask(db, dialect.hasFunction(deadlineFunction))) > 0
-  return Object.freeze({ ...given, dialect, hasDeadline, shapes: keepShapes() })
+  return Object.freeze({ ...given, dialect, hasDeadline, shapes: new Shapes() })
 }
 
 /** @throws REST_MODELS_UNSUPPORTED_DATABASE with the remedy if something does not hold on a connection that must */

@@ -6,7 +6,6 @@ import { Slot, type Stored } from '../vocabulary/storage.js'
 import type { Engine } from './engine.js'
 import { compileList, type ListBase, type OpenPlan } from './list-sql.js'
 import { longestOf } from './long-values.js'
-import { compileOnce } from './statements.js'
 
 /** How far a statement of a list goes. */
 export interface Reach {
@@ -27,7 +26,7 @@ function firstReach (base: ListBase, { limit }: ListPlan): Reach {
 /** The statement of a list: compiled once for each shape, filled with the values of the request. */
 export function listStatement (engine: Engine, base: ListBase, given: ListPlan & { readonly reach?: Reach }): CompiledQuery {
   const plan = { ...given, conditions: given.conditions.map((condition) => withFewShapes(condition, engine)) }
-  const { query, queryId, sql, parameters } = compileOnce(engine, shapeOf(engine, base, plan), () => compileList(engine, base, openPlan(plan)))
+  const { query, queryId, sql, parameters } = engine.shapes.compileOnce(shapeOf(engine, base, plan), () => compileList(engine, base, openPlan(plan)))
   const values = valuesOf(plan, plan.reach ?? firstReach(base, plan))
   return { query, queryId, sql, parameters: parameters.map((parameter) => parameter instanceof Slot ? values[parameter.position] : parameter) }
 }

@@ -1,4 +1,4 @@
-import { sql, type CompiledQuery, type RawBuilder, type SelectQueryNode, type SqlBool, type UpdateQueryNode } from 'kysely'
+import { sql, type CompiledQuery, type RawBuilder, type SqlBool } from 'kysely'
 import type { Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { Parameter, Stored } from '../vocabulary/storage.js'
@@ -62,7 +62,7 @@ export function compileStatements (engine: Engine, reader: Engine, shape: Statem
  */
 export function updateStatement (engine: Engine, shape: StatementShape, changed: readonly Column[]): Statement {
   const name = `update ${shape.name} ${changed.map(({ key }) => key).join()}`
-  return withParameters(compileOnce(engine, name, () => compileUpdate(engine, shape, changed)))
+  return withParameters(engine.shapes.compileOnce(name, () => compileUpdate(engine, shape, changed)))
 }
 
 function compileUpdate (engine: Engine, shape: StatementShape, changed: readonly Column[]): CompiledQuery {
@@ -83,21 +83,4 @@ function isOwned ({ dialect }: Engine, { owner }: StatementShape, id: Parameter)
 /** A statement of a compiled shape. */
 export function withParameters ({ query, queryId, sql }: CompiledQuery): Statement {
   return (...parameters) => ({ query, queryId, sql, parameters })
-}
-
-/** The statement of a shape that clients choose, a select or an update, compiled when it is first asked for. */
-export function compileOnce ({ shapes }: Engine, shape: string, compile: () => CompiledQuery): CompiledQuery {
-  const known = shapes.get(shape)
-  if (known !== undefined) return known
-  const compiled = withoutTree(compile())
-  shapes.set(shape, compiled)
-  return compiled
-}
-
-const selectNode: SelectQueryNode = Object.freeze({ kind: 'SelectQueryNode' })
-const updateNode: UpdateQueryNode = Object.freeze({ kind: 'UpdateQueryNode' })
-
-/** A statement whose tree tells its kind alone, which is all that is asked of it: a whole tree takes many times as much as the text. */
-function withoutTree ({ query, queryId, sql, parameters }: CompiledQuery): CompiledQuery {
-  return { query: query.kind === 'SelectQueryNode' ? selectNode : updateNode, queryId, sql, parameters }
 }

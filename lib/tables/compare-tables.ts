@@ -37,13 +37,19 @@ export async function readTables (handle: AnyKysely): Promise<DatabaseTables> {
   return { of: ({ table }) => byName.get(fold(table)), nameOf: ({ table }) => fold(table) }
 }
 
+interface Comparison {
+  readonly dialect: Dialect
+  /** Nullable fields whose columns are not null, but hold values that records show as null. */
+  readonly shownAsNull?: ReadonlySet<Column>
+}
+
 /**
  * Compares models with their tables: columns, types, and whether null is permitted.
  *
  * @throws REST_MODELS_TABLE_MISMATCH naming both sides of every difference
  */
-export function requireTables (tables: DatabaseTables, models: Iterable<Model>, dialect: Dialect): void {
-  const differences = [...models].flatMap((model) => compareTable(tables, model, dialect))
+export function requireTables (tables: DatabaseTables, models: Iterable<Model>, comparison: Comparison): void {
+  const differences = [...models].flatMap((model) => compareTable(tables, model, comparison))
   if (differences.length > 0) throw new errors.TableMismatch(`The database does not fit the models:\n- ${differences.join('\n- ')}`)
 }
 
@@ -68,7 +74,8 @@ export function storagesOf (tables: DatabaseTables, models: Iterable<Model>, dia
   return storages
 }
 
-function compareTable (tables: DatabaseTables, model: Model, dialect: Dialect): readonly string[] {
+function compareTable (tables: DatabaseTables, model: Model, comparison: Comparison): readonly string[] {
+  const { dialect } = comparison
   const columns = tables.of(model)
   if (columns === undefined) {
     return [`model '${model.name}' needs table '${model.table}', which does not exist; createTables() creates it`]
@@ -77,11 +84,12 @@ function compareTable (tables: DatabaseTables, model: Model, dialect: Dialect): 
     const where = `field '${column.field}' of model '${model.name}'`
     const found = columns.get(dialect.foldName(column.name))
     if (found === undefined) return [`${where} needs column '${column.name}' of table '${model.table}', which does not exist; add it by a migration, or name another with 'column'`]
-    return compareColumn(column, found, dialect).map((difference) => `${where} ${difference} in table '${model.table}'`)
+    return compareColumn(column, found, comparison).map((difference) => `${where} ${difference} in table '${model.table}'`)
   })
 }
 
-function compareColumn (column: Column, { name, dataType, isNullable, isAutoIncrementing, isView }: TableColumn, dialect: Dialect): readonly string[] {
+function compareColumn (column: Column, { name, dataType, isNullable, isAutoIncrementing, isView }: TableColumn, comparison: Comparison): readonly string[] {
+  const { dialect, shownAsNull } = comparison
   const differences: string[] = []
   if (!storageOf(column, dialect).holds(dataType)) {
     differences.push(`is ${column.kind}, but column '${name}' is ${dataType || 'of no type'}`)
@@ -89,9 +97,7 @@ function compareColumn (column: Column, { name, dataType, isNullable, isAutoIncr
   const isMade = isGenerated(column) && !isGivenByOthers(column)
   if (isMade && !isAutoIncrementing && !isView) differences.push(`needs column '${name}' to be the primary key whose integers the database generates`)
   const isNeverNull = isGenerated(column) && isAutoIncrementing
-  // A value that cannot be shown is null in records, though not in the database.
-  const mayShowNull = column.nullable && storageOf(column, dialect).isShown !== undefined
-  if (!isMade && !isNeverNull && !mayShowNull && column.nullable !== isNullable) {
+  if (!isMade && !isNeverNull && shownAsNull?.has(column) !== true && column.nullable !== isNullable) {
     differences.push(`${column.nullable ? 'is nullable' : 'is not nullable'}, but column '${name}' is ${isNullable ? 'nullable' : 'not null'}`)
   }
   return differences

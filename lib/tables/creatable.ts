@@ -3,7 +3,7 @@ import type { Model } from '../model/define-model.js'
 import { readHandle, type AnyKysely } from '../query/engine.js'
 import { isYes, type ColumnRow } from '../vocabulary/catalog.js'
 import type { Dialect } from '../vocabulary/dialects.js'
-import { readTables } from './compare-tables.js'
+import type { DatabaseTables } from './compare-tables.js'
 
 /**
  * Finds the columns that keep every record of a model from being created: they must have a value, have no default, and the
@@ -11,10 +11,11 @@ import { readTables } from './compare-tables.js'
  *
  * @returns their names, for the models that have some
  */
-export async function findUnfillable (handle: AnyKysely, models: readonly Model[]): Promise<ReadonlyMap<Model, readonly string[]>> {
+export async function findUnfillable (
+  handle: AnyKysely, tables: DatabaseTables, models: readonly Model[]
+): Promise<ReadonlyMap<Model, readonly string[]>> {
   if (models.length === 0) return new Map()
   const { db, dialect } = readHandle(handle)
-  const tables = await readTables(handle)
   const { rows } = await dialect.catalog.columns.execute(db)
   const { rows: completed } = await dialect.catalog.completed?.execute(db) ?? { rows: [] }
   const isUnknown = new Set(completed.map(tables.nameOf))
@@ -33,8 +34,10 @@ function needsValue ({ nullable, generated, computed, declared, type }: ColumnRo
 }
 
 /** @throws REST_MODELS_TABLE_MISMATCH naming the columns, and what can be done */
-export async function requireFillable (handle: AnyKysely, models: readonly Model[]): Promise<void> {
-  const found = await findUnfillable(handle, models)
+export async function requireFillable (
+  handle: AnyKysely, tables: DatabaseTables, models: readonly Model[]
+): Promise<void> {
+  const found = await findUnfillable(handle, tables, models)
   if (found.size === 0) return
   const lines = [...found].flatMap(([{ name, table }, columns]) =>
     columns.map((column) => `model '${name}' lacks column '${column}' of table '${table}', which must have a value and has no default`))

@@ -34,7 +34,7 @@ export async function createTables (handle: AnyKysely, models: readonly Model[])
       await createIndexes(db, model, dialect)
     }
     for (const reference of steps.references) await addReference(db, reference)
-    requireTables(await readTables(db), models, dialect)
+    requireTables(await readTables(db), models, { dialect })
   })
 }
 
@@ -45,6 +45,6 @@ function requireDefaults (models: readonly Model[]): void {
 
 /** The models that have no table; those that have one are compared with it. */
 function missingOf (tables: DatabaseTables, models: readonly Model[], dialect: Dialect): readonly Model[] {
-  requireTables(tables, models.filter((model) => tables.of(model) !== undefined), dialect)
+  requireTables(tables, models.filter((model) => tables.of(model) !== undefined), { dialect })
   return models.filter((model) => tables.of(model) === undefined)
 }

@@ -22,56 +22,29 @@ const ofReference =
   /^Cannot (?:delete or update a parent|add or update a child) row: a foreign key constraint fails \((?:\?|[A-Z ,()])+\)$/
 
 /**
- * The server's own texts of which nothing but names can be told, with `?` for what is quoted and `#` for numbers, by their numbers: no
- * access, no such thing, null, out of range, too long, references, checks, locks, limits, and a server that is not ready.
- * All others may quote values, such as 1062, 1292, 1366 and 1644. A trigger may give any number and any state to words
- * of its own making (SIGNAL, RESIGNAL), so neither tells whose they are.
+ * Texts of the server that a deployer needs to mend a fault, and that name nothing but users, tables and columns, by
+ * their numbers. `?` stands for what is quoted, `#` for numbers. A trigger may give any number and any state to words of
+ * its own (SIGNAL, RESIGNAL), so only the text tells whose it is. Of all others the log has the number and its name.
  */
 const ownTexts: Readonly<Record<number, RegExp>> = {
-  1020: /^Record has changed since last read in table \?$/,
-  1021: /^Disk full \(\?\); waiting for someone to free some space\.\.\. \(errno: # "[ \w]+"\)$/,
-  1040: /^Too many connections$/,
   1044: /^Access denied for user \? to database \?$/,
   1045: /^Access denied for user \? \(using password: (?:YES|NO)\)$/,
-  1046: /^No database selected$/,
-  1047: /^WSREP has not yet prepared node for application use$/,
   1048: /^Column \? cannot be null$/,
   1049: /^Unknown database \?$/,
-  1053: /^Server shutdown in progress$/,
   1054: /^Unknown column \? in \?$/,
-  1114: /^The table \? is full$/,
-  1129: /^Host \? is blocked because of many connection errors; unblock with \?$/,
-  1130: /^Host \? is not allowed to connect to this MariaDB server$/,
   1142: /^[A-Z, ]+ command denied to user \? for (?:table|column) \?$/,
   1143: /^[A-Z, ]+ command denied to user \? for column \? in table \?$/,
   1146: /^Table \? doesn't exist$/,
-  1180: /^Got error # "[ ,\w]+" during COMMIT$/,
-  1203: /^User [\w#]+ already has more than \? active connections$/,
-  1205: /^Lock wait timeout exceeded; try restarting transaction$/,
-  1213: /^Deadlock found when trying to get lock; try restarting transaction$/,
-  1226: /^User \? has exceeded the \? resource \(current value: #\)$/,
-  1227: /^Access denied; you need \(at least one of\) the [A-Z_, ]+ privilege\(s\) for this operation$/,
   1264: /^Out of range value for column \? at row #$/,
-  1265: /^Data truncated for column \? at row #$/,
-  1267: /^Illegal mix of collations \([\w#]+,[A-Z]+\) and \([\w#]+,[A-Z]+\) for operation \?$/,
-  1271: /^Illegal mix of collations for operation \?$/,
-  1290: /^The MariaDB server is running with the [-\w]+ option so it cannot execute this statement$/,
   1305: /^(?:FUNCTION|PROCEDURE) [\w.#]+ does not exist$/,
-  1317: /^Query execution was interrupted$/,
   1364: /^Field \? doesn't have a default value$/,
   1406: /^Data too long for column \? at row #$/,
   1451: ofReference,
   1452: ofReference,
-  1461: /^Can't create more than max_prepared_stmt_count statements \(current value: #\)$/,
-  1615: /^Prepared statement needs to be re-prepared$/,
-  1836: /^Running in read-only mode$/,
-  1927: /^Connection was killed$/,
-  1932: /^Table \? doesn't exist in engine$/,
-  1969: /^Query execution was interrupted \(max_statement_time exceeded\)$/,
   4025: /^CONSTRAINT \? failed for \?$/
 }
 
-/** Whether the text is the server's. What a trigger refuses by SIGNAL without a number of the server has a state of its own. */
+/** Tells whether a text may be logged. */
 function isTold (failure: Error): boolean {
   const text = propertyOf(failure, 'sqlMessage').replace(quoted, '?').replace(digits, '#')
   return propertyOf(failure, 'sqlState') !== '45000' && ownTexts[Number(propertyOf(failure, 'errno'))]?.test(text) === true

@@ -1,0 +1,57 @@
+import type { Lease } from './node-connections.js'
+
+/** One use of a pooled connection. It ends when the connection was released and every answer has come. */
+export class ConnectionUse {
+  readonly #lease: Pick<Lease<unknown>, 'release' | 'abandon'>
+  readonly #giveBack: (isSpent: boolean) => void
+  #unanswered = 0
+  #isReleased = false
+  #isAbandoned = false
+  #isSpent = false
+
+  /** @param giveBack  gives the connection back to its pool, or closes it if it must not be used again */
+  constructor (lease: Pick<Lease<unknown>, 'release' | 'abandon'>, giveBack: (isSpent: boolean) => void) {
+    this.#lease = lease
+    this.#giveBack = giveBack
+  }
+
+  /** True if an answer is overdue: whatever is sent now would wait behind it. */
+  get isAbandoned (): boolean {
+    return this.#isAbandoned
+  }
+
+  /** Counts a statement that was sent. */
+  ask (): void {
+    this.#unanswered++
+  }
+
+  /** Counts its answer. */
+  answer (): void {
+    this.#unanswered--
+    this.#settle()
+  }
+
+  /** Closes the connection at the end of this use. */
+  spend (): void {
+    this.#isSpent = true
+  }
+
+  /** Notes that an answer is overdue. The connection stays in use until the answer comes, or the connection ends. */
+  abandon (): void {
+    this.#isAbandoned = true
+    this.#isSpent = true
+    this.#lease.abandon()
+  }
+
+  release (): void {
+    this.#isReleased = true
+    this.#settle()
+  }
+
+  #settle (): void {
+    if (!this.#isReleased || this.#unanswered > 0) return
+    this.#isReleased = false
+    this.#lease.release()
+    this.#giveBack(this.#isSpent)
+  }
+}
