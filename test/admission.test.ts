@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { test, type Test } from 'tap'
-import { Connection } from '../lib/admission/connection.js'
+import { Connection, Exchange } from '../lib/admission/connection.js'
 import { Connections } from '../lib/admission/connections.js'
 import type { RequestQueue } from '../lib/admission/request-queue.js'
 import { SlotQueue } from '../lib/admission/slot-queue.js'
@@ -251,8 +251,9 @@ test('D-101: when answers of 64 MiB are not taken, those who have let theirs wai
   const clients = [10, 30, 20, 10, 30].map((mebibytes) => {
     const socket = Object.assign(new EventEmitter(), { destroyed: false, destroy: () => { socket.destroyed = true } })
     const connection = new Connection(socket as unknown as Socket)
-    const answer = { writableEnded: false, writableFinished: false, destroyed: false, writableLength: 0, finish: () => Object.assign(answer, { writableEnded: true, writableLength: mebibytes * 2 ** 20 }) }
-    connection.add(answer as unknown as ServerResponse)
+    const state = { writableEnded: false, writableFinished: false, destroyed: false, writableLength: 0 }
+    const answer = Object.assign(new EventEmitter(), state, { finish: () => Object.assign(answer, { writableEnded: true, writableLength: mebibytes * 2 ** 20 }) })
+    connection.add(new Exchange(answer as unknown as ServerResponse, connection))
     unread.watch(connection)
     return { socket, answer }
   })

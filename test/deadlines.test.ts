@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { test, type Test } from 'tap'
+import { Exchange } from '../lib/admission/connection.js'
 import { Connections } from '../lib/admission/connections.js'
 import { TurnQueue } from '../lib/admission/turn-queue.js'
 import type { Policy } from '../lib/index.js'
@@ -107,15 +108,20 @@ function holdUp (milliseconds: number): void {
   for (const end = performance.now() + milliseconds; performance.now() < end;);
 }
 
-const from = (isGone: boolean) => ({ raw: { socket: { destroyed: isGone } } }) as FastifyRequest
-const reply = { raw: {} as ServerResponse } as FastifyReply
+/** Puts a request into a queue, of which only what the queue looks at is there. */
+function enterQueue (queue: TurnQueue, goOn: (failure?: Error) => void, isGone = false): void {
+  const socket = { destroyed: isGone }
+  const { answer } = new Exchange(Object.assign(new EventEmitter(), { req: { socket } }) as unknown as ServerResponse, undefined)
+  queue.enter({ raw: { socket } } as FastifyRequest, { raw: answer } as FastifyReply, goOn)
+}
+
 const openQueue = () => new TurnQueue(new Connections(new EventEmitter() as Server))
 
 test('D-96: whoever has gone while others had their turns is not served', async (t) => {
   const queue = openQueue()
   const served: string[] = []
-  const enter = (name: string, isGone: boolean) => { queue.enter(from(isGone), reply, (failure?: Error) => { served.push(`${name} ${failure === undefined}`) }) }
-  queue.enter(from(false), reply, () => { holdUp(30) })
+  const enter = (name: string, isGone: boolean) => { enterQueue(queue, (failure) => { served.push(`${name} ${failure === undefined}`) }, isGone) }
+  enterQueue(queue, () => { holdUp(30) })
   enter('a', true)
   enter('b', false)
   await sleep(50)
@@ -126,7 +132,7 @@ test('D-96: whoever waits for a turn for two seconds is told to come back', asyn
   const queue = openQueue()
   const order: string[] = []
   const enter = (name: string, milliseconds: number) => {
-    queue.enter(from(false), reply, (failure?: Error) => {
+    enterQueue(queue, (failure) => {
       order.push(failure === undefined ? name : `${name} late`)
       if (name === 'c') t.match(failure, { code: 'REST_MODELS_UNAVAILABLE', statusCode: 503, headers: { 'retry-after': '1' } })
       holdUp(milliseconds)
@@ -146,9 +152,9 @@ test('D-96: whoever waits for a turn for two seconds is told to come back', asyn
 test('D-96: whoever waits is served in turn also while what the host does itself takes longer than a turn', async (t) => {
   const queue = openQueue()
   const served: string[] = []
-  const enter = (name: string) => { queue.enter(from(false), reply, (failure?: Error) => { served.push(failure === undefined ? name : `${name} late`) }) }
+  const enter = (name: string) => { enterQueue(queue, (failure) => { served.push(failure === undefined ? name : `${name} late`) }) }
   const names = Array.from({ length: 10 }, (_, index) => `${index}`)
-  queue.enter(from(false), reply, () => { holdUp(30) })
+  enterQueue(queue, () => { holdUp(30) })
   for (const name of names) {
     enter(name)
     const nextTurn = sleep(1)

@@ -1,7 +1,6 @@
-import type { IncomingMessage } from 'node:http'
 import type { Server, Socket } from 'node:net'
 import type { onRequestHookHandler } from 'fastify'
-import { Connection } from './connection.js'
+import { Connection, Exchange } from './connection.js'
 import { ReadLimit } from './read-limit.js'
 import { UnreadAnswers } from './unread-answers.js'
 
@@ -9,13 +8,12 @@ import { UnreadAnswers } from './unread-answers.js'
 const maxPipelined = 64
 
 /** Milliseconds after a connection was accepted in which others may be waiting for that. */
-const openingMs = 100
+const openingMs = 50
 
 /** What clients may hold of an app's memory and time by their connections. */
 export class Connections {
   readonly unread = new UnreadAnswers()
   readonly #known = new WeakMap<Socket, Connection>()
-  readonly #flooded = new WeakSet<Socket>()
   readonly #readLimit: ReadLimit
   #openedAt = -Infinity
 
@@ -27,21 +25,17 @@ export class Connections {
   /** Counts requests. HTTP/2 has bounds of its own. */
   readonly onRequest: onRequestHookHandler = (request, reply, done) => {
     const { httpVersionMajor, socket } = request.raw
-    if (httpVersionMajor !== 1) return done()
+    const connection = httpVersionMajor === 1 ? this.#known.get(socket) ?? this.#open(socket) : undefined
+    const exchange = new Exchange(reply.raw, connection)
+    if (connection === undefined) return done()
     // Parsed together with too many others, before their connection was closed: nobody could be answered.
-    if (this.#flooded.has(socket)) return
+    if (connection.isFlooded) return
     this.#readLimit.count()
-    const connection = this.#known.get(socket) ?? this.#open(socket)
     this.unread.watch(connection)
-    if (connection.add(reply.raw) <= maxPipelined) return done()
+    if (connection.add(exchange) <= maxPipelined) return done()
     request.log.info('Closed a connection with too many requests that wait for answers')
-    this.#flooded.add(socket)
+    connection.isFlooded = true
     connection.close()
-  }
-
-  /** The connection of a request of HTTP/1. */
-  of ({ socket }: IncomingMessage): Connection | undefined {
-    return this.#known.get(socket)
   }
 
   /** Whether others may be waiting to be accepted, of whom Node accepts one in a turn of the event loop: turns should be short. */

@@ -1,8 +1,9 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { errors, withRetryAfter } from '../errors.js'
-import type { Connection } from './connection.js'
+import { exchangeOf, type Exchange } from './connection.js'
 import type { Connections } from './connections.js'
 
 /** Milliseconds after which a request that waits is refused: as long as a statement waits for a connection. */
@@ -14,20 +15,11 @@ const maxWaiting = 2000
 /** Milliseconds between two looks at requests that wait for memory, or for others that take long. */
 const checkMs = 100
 
-interface Waiting {
-  readonly since: number
-  readonly answer: ServerResponse
-  /** Whether the client has gone. */
-  readonly isGone: () => boolean
-  readonly goOn: (failure?: Error) => void
-  readonly connection: Connection | undefined
-}
-
 /** Bounds what is done at once, and what waits for that; who would wait for long is refused (load shedding). */
 export abstract class RequestQueue {
   protected readonly connections: Connections
   /** In the order of their coming. */
-  readonly #waiting = new Set<Waiting>()
+  readonly #waiting = new Set<Exchange>()
   #timer: NodeJS.Timeout | undefined
 
   constructor (connections: Connections) {
@@ -35,28 +27,35 @@ export abstract class RequestQueue {
   }
 
   /** Goes on at once or later, in the order of the calls, or with REST_MODELS_UNAVAILABLE (503). */
-  enter ({ raw }: Pick<FastifyRequest, 'raw'>, { raw: answer }: Pick<FastifyReply, 'raw'>, goOn: HookHandlerDoneFunction): void {
+  enter ({ raw: { socket } }: Pick<FastifyRequest, 'raw'>, { raw: answer }: Pick<FastifyReply, 'raw'>, goOn: HookHandlerDoneFunction): void {
+    const exchange = exchangeOf(answer)
     // While a hook of the host took its time. What has ended tells so no more, and would never give back its place.
-    if (raw.socket.destroyed || answer.destroyed) return goOn(unavailable())
-    const connection = this.connections.of(raw)
-    const mayServe = connection === undefined || connection.mayServe(answer)
-    if (mayServe && this.#waiting.size === 0 && this.#admits(answer, performance.now())) return goOn()
+    if (exchange === undefined || socket.destroyed || answer.destroyed) return goOn(unavailable())
+    exchange.queue = this
+    const mayServe = exchange.connection?.mayServe(exchange) !== false
+    if (mayServe && this.#waiting.size === 0 && this.#admits(exchange, performance.now())) return goOn()
     // Otherwise it would go on in what another request keeps in an AsyncLocalStorage. AsyncResource.bind() costs a hundred times as much.
     const own = new AsyncResource('RestModelsRequest')
-    const goOnLater = (failure?: Error): void => { own.runInAsyncScope(goOn, undefined, failure) }
-    const wait = (): void => { this.#wait({ since: performance.now(), answer, isGone: () => raw.socket.destroyed, goOn: goOnLater, connection }) }
+    exchange.goOn = (failure) => { own.runInAsyncScope(goOn, undefined, failure) }
+    const wait = (): void => { this.#wait(exchange, socket) }
     if (mayServe) wait()
-    else connection.park(answer, wait)
+    else exchange.connection?.park(exchange, wait)
   }
 
   /** Notes that a handler begins, which will call {@link leave}. */
   begin (_answer: ServerResponse): void {}
 
   /** Notes that the database is done with a request. */
-  abstract leave (answer: ServerResponse): void
+  leave (_answer: ServerResponse): void {}
+
+  /** Takes a request out of the queue, or gives back its slot unless a handler works on it, because its client has gone. */
+  clientGone (exchange: Exchange): void {
+    if (exchange.state === 'waiting') this.#refuse(exchange)
+    else if (exchange.state === 'running') this.leave(exchange.answer)
+  }
 
   /** Takes what a request needs, if it is there. */
-  protected abstract take (answer: ServerResponse, now: number): boolean
+  protected abstract take (exchange: Exchange, now: number): boolean
 
   /** Called when a request begins to wait. */
   protected abstract wake (): void
@@ -70,34 +69,35 @@ export abstract class RequestQueue {
     const [first] = this.#waiting
     if (first === undefined) return false
     const now = performance.now()
-    const isRefused = first.isGone() || now - first.since > maxWaitMs
-    if (isRefused) this.#refuse(first)
-    else if (!this.#admits(first.answer, now)) return false
-    else this.#remove(first).goOn()
+    const isGone = first.answer.req.socket.destroyed
+    if (isGone || now - first.waitsSince > maxWaitMs) this.#refuse(first)
+    else if (!this.#admits(first, now)) return false
+    else this.#remove(first).goOn?.()
     return true
   }
 
-  #admits (answer: ServerResponse, now: number): boolean {
-    return this.connections.unread.hasRoom(now) && this.take(answer, now)
+  #admits (exchange: Exchange, now: number): boolean {
+    return this.connections.unread.hasRoom(now) && this.take(exchange, now)
   }
 
-  #wait (waiting: Waiting): void {
-    if (this.#waiting.size >= maxWaiting) return waiting.goOn(unavailable())
-    this.#waiting.add(waiting)
-    waiting.connection?.whenClosed(waiting, () => { this.#refuse(waiting) })
+  #wait (exchange: Exchange, socket: Socket): void {
+    if (this.#waiting.size >= maxWaiting || socket.destroyed) return exchange.goOn?.(unavailable())
+    exchange.state = 'waiting'
+    exchange.waitsSince = performance.now()
+    this.#waiting.add(exchange)
     if (this.#waiting.size === 1) this.#timer = setInterval(() => { this.wake() }, checkMs)
     this.wake()
   }
 
-  #refuse (waiting: Waiting): void {
-    this.#remove(waiting).goOn(unavailable())
+  #refuse (exchange: Exchange): void {
+    exchange.state = 'free'
+    this.#remove(exchange).goOn?.(unavailable())
   }
 
-  #remove (waiting: Waiting): Waiting {
-    this.#waiting.delete(waiting)
-    waiting.connection?.forget(waiting)
+  #remove (exchange: Exchange): Exchange {
+    this.#waiting.delete(exchange)
     if (this.#waiting.size === 0) clearInterval(this.#timer)
-    return waiting
+    return exchange
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Exchange } from './connection.js'
 import { RequestQueue } from './request-queue.js'
 
 /** Milliseconds of a turn of the event loop after which requests wait for the next one. */
@@ -18,11 +19,10 @@ export class TurnQueue extends RequestQueue {
   #isWoken = false
   #fitted = 0
 
-  leave (): void {}
-
-  protected take (_answer: unknown, now: number): boolean {
-    if (this.#began !== undefined) return this.#hasTime(now, this.#began)
-    this.#begin(now)
+  protected take (exchange: Exchange, now: number): boolean {
+    if (this.#began === undefined) this.#begin(now)
+    else if (!this.#hasTime(now, this.#began)) return false
+    exchange.state = 'free'
     return true
   }
 
@@ -46,10 +46,13 @@ export class TurnQueue extends RequestQueue {
     if (!this.#isWoken) this.#try()
   }
 
-  /** By an immediate for each, so that what the one before awaits of the engine is done, and its time is known. */
+  /**
+   * By an immediate for each, so that what the one before awaits of the engine is done, and its time is known. There are
+   * some also for requests that arrive until then: otherwise a queue that once began would never be empty again under load.
+   */
   readonly #try = (): void => {
     this.#isWoken = false
-    const count = Math.min(this.size, 2 * this.#fitted + minTried)
+    const count = this.size === 0 ? 0 : 2 * this.#fitted + minTried
     this.#fitted = 0
     for (let tried = 0; tried < count; tried++) setImmediate(this.#tryOne)
   }

@@ -32,8 +32,9 @@ const connectionsPerKept = 5
 /** The connections to one node: which of them are in use, and that they are closed at the end. */
 export class NodeConnections<Raw extends object> {
   readonly #driver: Driver<Raw>
-  readonly #sockets = new Set<Duplex>()
-  readonly #inUse = new Set<Duplex>()
+  /** Each open one, and whether it is in use. */
+  readonly #sockets = new Map<Duplex, boolean>()
+  #inUse = 0
   readonly #abandoned: AbandonedConnections
   readonly #writes: Semaphore
 
@@ -46,7 +47,7 @@ export class NodeConnections<Raw extends object> {
   /** Takes note of a connection that was opened. */
   opened (raw: Raw): void {
     const socket = this.#driver.socketOf(raw)
-    this.#sockets.add(socket)
+    this.#sockets.set(socket, false)
     socket.once('close', () => { this.#sockets.delete(socket) })
   }
 
@@ -62,7 +63,7 @@ export class NodeConnections<Raw extends object> {
       return this.#lease(await this.#driver.take(), isWrite)
     } catch (error) {
       if (isWrite) this.#writes.release()
-      if (this.#inUse.size < this.#driver.options.connections) throw error
+      if (this.#inUse < this.#driver.options.connections) throw error
       throw new NoneIsFree('No connection has become free', { cause: error })
     }
   }
@@ -75,26 +76,33 @@ export class NodeConnections<Raw extends object> {
    */
   async close (ended: Promise<unknown>): Promise<void> {
     const destroy = (socket: Duplex): void => { socket.destroy() }
-    const isIdle = (socket: Duplex): boolean => !this.#inUse.has(socket) || this.#abandoned.has(socket)
-    const goodbye = setTimeout(() => { [...this.#sockets].filter(isIdle).forEach(destroy) }, connectTimeout)
+    const isIdle = (socket: Duplex): boolean => this.#sockets.get(socket) !== true || this.#abandoned.has(socket)
+    const goodbye = setTimeout(() => { [...this.#sockets.keys()].filter(isIdle).forEach(destroy) }, connectTimeout)
     const latest = new AbortController()
     const longest = driverTimeout(this.#driver.options.statementTimeout) + connectTimeout
     await Promise.race([
-      ended.then(async () => await Promise.all([...this.#sockets].map(closed))),
+      ended.then(async () => await Promise.all([...this.#sockets.keys()].map(closed))),
       sleep(longest, undefined, { signal: latest.signal }).catch(() => {})
     ])
     latest.abort()
     clearTimeout(goodbye)
-    this.#sockets.forEach(destroy)
+    for (const socket of this.#sockets.keys()) destroy(socket)
+  }
+
+  /** A connection that has closed meanwhile is not among them any more. */
+  #mark (socket: Duplex, isInUse: boolean): void {
+    if (this.#sockets.has(socket)) this.#sockets.set(socket, isInUse)
   }
 
   #lease (raw: Raw, isWrite: boolean): Lease<Raw> {
     const socket = this.#driver.socketOf(raw)
-    this.#inUse.add(socket)
+    this.#inUse++
+    this.#mark(socket, true)
     return {
       raw,
       release: () => {
-        this.#inUse.delete(socket)
+        this.#inUse--
+        this.#mark(socket, false)
         this.#abandoned.delete(socket)
         if (isWrite) this.#writes.release()
       },

@@ -1,10 +1,10 @@
 import { NoneIsFree } from './nodes.js'
 import { connectTimeout } from './server-options.js'
 
-/** Lets so many in at once; others wait, in their order and for a limited time. */
+/** Lets so many in at once; others wait, in their order and for a limited time. An array, since a Set in which much comes and goes is costly to collect. */
 export class Semaphore {
   #free: number
-  readonly #waiting = new Set<() => void>()
+  readonly #waiting: Array<() => void> = []
 
   constructor (permits: number) {
     this.#free = permits
@@ -30,20 +30,16 @@ export class Semaphore {
       }
       // Whoever has given up leaves the queue at once: it must not grow as long as nothing becomes free.
       const timer = setTimeout(() => {
-        this.#waiting.delete(enter)
+        this.#waiting.splice(this.#waiting.indexOf(enter), 1)
         reject(new NoneIsFree('No connection has become free for a write'))
       }, connectTimeout)
-      this.#waiting.add(enter)
+      this.#waiting.push(enter)
     })
   }
 
   release (): void {
-    const [next] = this.#waiting
-    if (next === undefined) {
-      this.#free++
-      return
-    }
-    this.#waiting.delete(next)
-    next()
+    const next = this.#waiting.shift()
+    if (next === undefined) this.#free++
+    else next()
   }
 }

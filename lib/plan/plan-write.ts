@@ -84,8 +84,10 @@ export function planUpdate (scope: WriteScope, payload: Payload, storedOf: Store
 
 /** A record that was read can be sent back whole, although it is older than the rules of its model. */
 function faultsOfChanges ({ model, checkValues }: WriteScope, values: object, storedOf: StoredOf): readonly FieldFault[] {
+  const faults = checkValues(values)
+  if (faults.length === 0) return faults
   const written = new Map<string, unknown>(Object.entries(values))
-  return checkValues(values).filter(({ field }) => {
+  return faults.filter(({ field }) => {
     const value = written.get(field)
     return typeof value !== 'string' || value !== storedOf(model.byName.get(field) as Column)
   })

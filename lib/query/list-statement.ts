@@ -25,7 +25,7 @@ function firstReach (base: ListBase, { limit }: ListPlan): Reach {
 
 /** The statement of a list: compiled once for each shape, filled with the values of the request. */
 export function listStatement (engine: Engine, base: ListBase, given: ListPlan & { readonly reach?: Reach }): CompiledQuery {
-  const plan = { ...given, conditions: given.conditions.map((condition) => withFewShapes(condition, engine)) }
+  const plan = given.conditions.length === 0 ? given : { ...given, conditions: given.conditions.map((condition) => withFewShapes(condition, engine)) }
   const { query, queryId, sql, parameters } = engine.shapes.compileOnce(shapeOf(engine, base, plan), () => compileList(engine, base, openPlan(plan)))
   const values = valuesOf(plan, plan.reach ?? firstReach(base, plan))
   return { query, queryId, sql, parameters: parameters.map((parameter) => parameter instanceof Slot ? values[parameter.position] : parameter) }
@@ -45,10 +45,10 @@ const maxPadded = 128
 /** An `in` list with its last value repeated up to a power of two, so that lists have few shapes; one that is long as an array where the engine has that. */
 function withFewShapes (condition: PlannedCondition, { dialect }: Engine): FilledCondition {
   const { column, operator, values } = condition
-  const [last] = values.slice(-1)
   const { syntax } = operators[operator]
   if (syntax === 'pattern' && values.some((value) => dialect.ambiguous?.test(String(value)))) return { ...condition, isAmbiguous: true }
-  if (syntax !== 'list' || last === undefined) return condition
+  const last = syntax === 'list' ? values.at(-1) : undefined
+  if (last === undefined) return condition
   if (values.length > maxPadded) return dialect.listed !== undefined && isListed(column) ? { ...condition, values: [toArray(values)], isArray: true } : condition
   const length = 2 ** Math.ceil(Math.log2(values.length))
   return { ...condition, values: [...values, ...Array<Stored>(length - values.length).fill(last)] }
