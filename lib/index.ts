@@ -1,8 +1,8 @@
 import fp from 'fastify-plugin'
 import type { FastifyInstance } from 'fastify'
 import { errors } from './errors.js'
-import { checkOptions, type RestModelsOptions } from './options.js'
-import { ResourceRegistry } from './registry.js'
+import { checkOptions, type RestModelsOptions } from './plugin/options.js'
+import { ResourceRegistry } from './plugin/registry.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -32,14 +32,14 @@ export {
   type CommonOptions, type DecimalOptions, type Field, type ForeignKeyField, type ForeignKeyOptions, type KeyOptions, type PasswordOptions, type RangeOptions, type TextOptions
 } from './model/field.js'
 export type { CreateOf, DatabaseOf, RecordOf, UpdateOf } from './model/types.js'
-export type { RestModelsOptions } from './options.js'
+export type { RestModelsOptions } from './plugin/options.js'
 export type { Limits } from './plan/limits.js'
 export { userOf } from './policy/guard.js'
 export { adminAuth, readOnlyAuth, userAuth, type UserAuthOptions } from './policy/policies.js'
 export { hashPassword, type Credentials, type Verify } from './policy/passwords.js'
 export type { Authenticate, Operation, Policy, PolicySetting, PolicyUser, SecurityScheme } from './policy/policy.js'
-export type { AnyKysely } from './query/engine.js'
-export type { ResourceOptions } from './registration.js'
-export type { ResourceRegistry } from './registry.js'
+export type { AnyKysely } from './database/engine.js'
+export type { ResourceOptions } from './resource/registration.js'
+export type { ResourceRegistry } from './plugin/registry.js'
 export { createTables } from './tables/create-tables.js'
-export type { Json } from './vocabulary/values.js'
+export type { Json } from './values/values.js'

@@ -1,13 +1,13 @@
 import { MysqlAdapter, MysqlDialect, type Kysely, type MysqlPool } from 'kysely'
-import { nodeUrls } from './connect/database-url.js'
-import { unprepare, type MariadbConnection } from './connect/mariadb-connection.js'
-import { MariadbNode } from './connect/mariadb-node.js'
-import type { Purpose } from './connect/node-connections.js'
-import { Nodes } from './connect/nodes.js'
-import { PooledRoad } from './connect/pooled-road.js'
-import { PreparedStatements } from './connect/prepared-statements.js'
-import { checkServerOptions, type ServerOptions } from './connect/server-options.js'
-import { openKysely, type Tables } from './query/engine.js'
+import { openKysely, type Tables } from './engines/executor.js'
+import { unprepare, type MariadbConnection } from './engines/mariadb/connection.js'
+import { MariadbNode } from './engines/mariadb/node.js'
+import { nodeUrls } from './engines/server/database-url.js'
+import type { Purpose } from './engines/server/node-connections.js'
+import { Nodes } from './engines/server/nodes.js'
+import { PooledExecutor } from './engines/server/pooled-executor.js'
+import { PreparedStatements } from './engines/server/prepared-statements.js'
+import { checkServerOptions, type ServerOptions } from './engines/server/server-options.js'
 
 export type MariadbOptions = ServerOptions
 
@@ -25,7 +25,7 @@ export function openMariadb<DB = Tables> (url: string, options: MariadbOptions =
   const urls = nodeUrls(url, ['mariadb', 'mysql'])
   const checked = checkServerOptions('openMariadb()', { options, nodes: urls.length })
   const pool = new NodePool(urls, checked)
-  const road = new PooledRoad((purpose) => pool.connect(purpose))
+  const road = new PooledExecutor((purpose) => pool.connect(purpose))
   return openKysely<DB>(new MariadbDialect({ pool }), { reader: road, writer: road }, async () => await pool.close())
 }
 

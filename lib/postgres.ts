@@ -1,13 +1,13 @@
 import { PostgresDialect, type Kysely, type PostgresPool } from 'kysely'
-import { nodeUrls } from './connect/database-url.js'
-import type { Purpose } from './connect/node-connections.js'
-import { Nodes } from './connect/nodes.js'
-import { PooledRoad } from './connect/pooled-road.js'
-import { unprepare, type PostgresConnection } from './connect/postgres-connection.js'
-import { PostgresNode, type NodeOptions } from './connect/postgres-node.js'
-import { PreparedStatements } from './connect/prepared-statements.js'
-import { checkMaxLag, checkServerOptions, type MaxLag, type ServerOptions } from './connect/server-options.js'
-import { openKysely, type Tables } from './query/engine.js'
+import { openKysely, type Tables } from './engines/executor.js'
+import { unprepare, type PostgresConnection } from './engines/postgres/connection.js'
+import { PostgresNode, type NodeOptions } from './engines/postgres/node.js'
+import { nodeUrls } from './engines/server/database-url.js'
+import type { Purpose } from './engines/server/node-connections.js'
+import { Nodes } from './engines/server/nodes.js'
+import { PooledExecutor } from './engines/server/pooled-executor.js'
+import { PreparedStatements } from './engines/server/prepared-statements.js'
+import { checkMaxLag, checkServerOptions, type MaxLag, type ServerOptions } from './engines/server/server-options.js'
 
 export type PostgresOptions = ServerOptions & MaxLag
 
@@ -26,7 +26,7 @@ export function openPostgres<DB = Tables> (url: string, options: PostgresOptions
   const urls = nodeUrls(url, ['postgres', 'postgresql'])
   const checked = checkServerOptions('openPostgres()', { options, nodes: urls.length, more: ['maxLag'] })
   const pool = new NodePool(urls, { ...checked, ...checkMaxLag(options, checked) })
-  const road = new PooledRoad((purpose) => pool.connect(purpose))
+  const road = new PooledExecutor((purpose) => pool.connect(purpose))
   return openKysely<DB>(new PostgresDialect({ pool }), { reader: road, writer: road }, async () => await pool.end())
 }
 

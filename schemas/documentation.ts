@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
+import { kindDocumentation, type KindDocumentation } from '../lib/fields/kind-documentation.js'
 import { isNow, isSecret, valueKindOf, type Column } from '../lib/model/column.js'
-import { kindDocumentation, type KindDocumentation } from '../lib/vocabulary/kind-documentation.js'
-import type { Json } from '../lib/vocabulary/values.js'
 import type { Model } from '../lib/model/model.js'
+import type { Json } from '../lib/values/values.js'
 import { envelopeSchema } from './list.js'
 import { valueSchema } from './shapes.js'
 

@@ -1,5 +1,5 @@
+import { operators, type FilterSyntax, type Operator } from '../lib/fields/operators.js'
 import { valueKindOf, type Column } from '../lib/model/column.js'
-import { operators, type FilterSyntax, type Operator } from '../lib/vocabulary/operators.js'
 import { documentationOf, kindSchema, type JsonSchema } from './documentation.js'
 
 /** What the text of a filter may hold at most. */

@@ -1,6 +1,6 @@
 import type { Format } from 'ajv'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
-import { maxFormatLength } from '../lib/vocabulary/field-options.js'
+import { maxFormatLength } from '../lib/values/field-options.js'
 
 /** All that is wrong with a body is listed, so a format is asked about a text that is too long as well. A character may be two units. */
 const maxUnits = 2 * maxFormatLength

@@ -1,6 +1,6 @@
 import { Type, type TObject, type TSchema } from '@sinclair/typebox'
+import type { StorageName } from '../lib/engines/storage.js'
 import { valueKindOf, type Column } from '../lib/model/column.js'
-import type { StorageName } from '../lib/vocabulary/storage.js'
 
 /** Which columns of a resource a client reads, writes on create and writes on update. */
 export interface ShapeColumns {

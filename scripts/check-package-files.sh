@@ -5,7 +5,7 @@ set -euo pipefail
 files=$(tar -tzf "$1" | sed 's|^package/||')
 code=0
 
-for wanted in package.json README.md CHANGELOG.md LICENSE dist/lib/{index,client,sqlite,postgres,mariadb,tools,command/main}.{js,d.ts}; do
+for wanted in package.json README.md CHANGELOG.md LICENSE dist/lib/{index,client,sqlite,postgres,mariadb,tools,tooling/cli/main}.{js,d.ts}; do
   grep -qxF "$wanted" <<< "$files" || { echo "missing: $wanted"; code=1; }
 done
 

@@ -57,7 +57,7 @@ required () (
 commanded () (
   cd "$2" &&
     "$1" -e "new (require('better-sqlite3'))('shop.db').exec('create table if not exists item (id integer primary key, name text not null)')" &&
-    "$1" node_modules/fastify-rest-models/dist/lib/command/main.js introspect sqlite:shop.db | grep "defineModel('Item'"
+    "$1" node_modules/fastify-rest-models/dist/lib/tooling/cli/main.js introspect sqlite:shop.db | grep "defineModel('Item'"
 )
 
 # Beside what comes first: these wait for the network and for one core.

@@ -2,7 +2,7 @@ import { pathToFileURL } from 'node:url'
 import { sql, type Kysely } from 'kysely'
 import { openMariadb } from '../lib/mariadb.js'
 import { openPostgres } from '../lib/postgres.js'
-import type { Tables } from '../lib/query/engine.js'
+import type { Tables } from '../lib/engines/executor.js'
 import { openSqlite } from '../lib/sqlite.js'
 
 /**

@@ -6,82 +6,67 @@ import ts from 'typescript'
 
 /**
  * What each room may import, from the innermost outwards; a name with `type` in front may be imported for its types alone.
- * A room is a folder of lib, the folder schemas, or one of the files that lie directly in lib.
+ * A room is a folder of lib with its files, the folder schemas, or one of the files that lie directly in lib.
  */
 const rooms: Readonly<Record<string, readonly string[]>> = {
   errors: [],
-  nearest: ['errors'],
-  vocabulary: ['errors'],
-  model: ['vocabulary', 'nearest', 'errors'],
-  schemas: ['model', 'vocabulary', 'type errors'],
+  values: [],
+  engines: ['values'],
+  fields: ['type engines', 'values'],
+  suggest: ['errors'],
+  model: ['suggest', 'fields', 'engines', 'values', 'errors'],
+  client: ['type model', 'type fields', 'type errors'],
   request: ['errors'],
-  plan: ['request', 'model', 'vocabulary', 'nearest', 'errors'],
-  query: ['plan', 'model', 'vocabulary', 'errors'],
-  response: ['type query', 'type request', 'model', 'type vocabulary', 'errors'],
-  policy: ['query', 'plan', 'request', 'model', 'vocabulary', 'nearest', 'errors'],
-  tables: ['query', 'plan', 'schemas', 'model', 'vocabulary', 'errors'],
-
-  introspection: ['query', 'plan', 'schemas', 'model', 'vocabulary', 'nearest', 'errors'],
-
-  registration: ['policy', 'plan', 'model', 'nearest', 'errors'],
-  options: ['registration', 'policy', 'query', 'plan', 'nearest', 'errors'],
-  access: ['type registration', 'type policy', 'type plan', 'model'],
-  warnings: ['type registration', 'plan', 'model'],
-  resource: ['type registration', 'type access', 'schemas', 'type policy', 'response', 'query', 'plan', 'model', 'type vocabulary', 'errors'],
-  openapi: ['type resource', 'schemas', 'policy', 'plan', 'model', 'type vocabulary', 'errors'],
-  handlers: ['type resource', 'policy', 'response', 'query', 'plan', 'request', 'model', 'vocabulary', 'errors'],
-  crowd: [],
-  flush: ['crowd'],
-  admission: ['errors'],
-  routes: ['type resource', 'type admission', 'type flush', 'handlers', 'openapi', 'schemas', 'response', 'policy', 'errors'],
-  container: ['registration', 'type options', 'access', 'warnings', 'admission', 'flush', 'resource', 'routes', 'tables', 'schemas', 'policy', 'response', 'query', 'model', 'errors'],
-  registry: ['type options', 'registration', 'container', 'type resource', 'type model', 'errors'],
-  index: ['options', 'registry', 'type registration', 'tables', 'policy', 'type query', 'type plan', 'model', 'type vocabulary', 'errors'],
-
-  client: ['type model', 'type vocabulary', 'type errors'],
-
-  'sqlite-driver': ['errors'],
-  'sqlite-file': [],
-  'sqlite-lock': [],
-  'sqlite-wal': ['sqlite-lock'],
-  'sqlite-group-commit': ['crowd', 'sqlite-lock', 'type query'],
-  'sqlite-counting-driver': ['type sqlite-group-commit', 'sqlite-lock'],
-  'sqlite-read-lock': [],
-  'sqlite-connections': ['sqlite-group-commit', 'sqlite-counting-driver', 'sqlite-lock', 'type sqlite-read-lock', 'query'],
-  sqlite: ['sqlite-connections', 'sqlite-driver', 'sqlite-file', 'sqlite-lock', 'sqlite-read-lock', 'sqlite-wal', 'query', 'nearest', 'errors'],
-  connect: ['type query', 'nearest', 'errors'],
-  postgres: ['connect', 'query'],
-  mariadb: ['connect', 'query'],
-
-  inspection: ['registry', 'type resource', 'policy', 'query', 'plan', 'request', 'model', 'type vocabulary', 'errors'],
-  command: ['index', 'inspection', 'introspection', 'sqlite', 'postgres', 'mariadb', 'tables', 'policy', 'type query', 'model', 'nearest', 'errors'],
-  tools: ['command', 'inspection', 'introspection']
+  plan: ['request', 'model', 'suggest', 'fields', 'type engines', 'values', 'errors'],
+  sql: ['plan', 'model', 'fields', 'engines'],
+  'engines/server': ['suggest', 'type engines', 'errors'],
+  'engines/mariadb': ['engines/server', 'engines', 'values'],
+  'engines/postgres': ['engines/server', 'engines'],
+  'engines/sqlite': ['engines', 'values', 'errors'],
+  database: ['engines/sqlite', 'engines/postgres', 'engines/mariadb', 'sql', 'type plan', 'model', 'engines', 'type values', 'errors'],
+  policy: ['database', 'sql', 'plan', 'model', 'suggest', 'fields', 'type engines', 'values', 'errors'],
+  schemas: ['model', 'fields', 'type engines', 'values', 'type errors'],
+  response: ['type request', 'model', 'type engines', 'type values', 'errors'],
+  resource: ['response', 'schemas', 'policy', 'type database', 'sql', 'plan', 'model', 'suggest', 'type engines', 'errors'],
+  openapi: ['type resource', 'schemas', 'policy', 'plan', 'model', 'type fields', 'errors'],
+  'plugin/scheduling': ['engines', 'errors'],
+  routes: ['type plugin/scheduling', 'openapi', 'type resource', 'response', 'schemas', 'policy', 'database', 'plan', 'request', 'type model', 'type engines', 'type values', 'errors'],
+  tables: ['schemas', 'database', 'plan', 'model', 'engines', 'type values', 'errors'],
+  plugin: ['tables', 'routes', 'plugin/scheduling', 'resource', 'response', 'schemas', 'policy', 'database', 'plan', 'type model', 'suggest', 'errors'],
+  index: ['plugin', 'tables', 'type resource', 'policy', 'type database', 'type plan', 'model', 'type values', 'errors'],
+  mariadb: ['engines/mariadb', 'engines/server', 'engines'],
+  postgres: ['engines/postgres', 'engines/server', 'engines'],
+  sqlite: ['engines/sqlite', 'suggest', 'engines', 'errors'],
+  'tooling/audit': ['plugin', 'type resource', 'policy', 'sql', 'plan', 'request', 'model', 'type fields', 'type engines', 'errors'],
+  'tooling/introspect': ['schemas', 'database', 'plan', 'model', 'suggest', 'fields', 'engines', 'values', 'errors'],
+  'tooling/cli': ['tooling/introspect', 'tooling/audit', 'index', 'sqlite', 'postgres', 'mariadb', 'tables', 'policy', 'type model', 'suggest', 'type engines', 'errors'],
+  tools: ['tooling/cli', 'tooling/introspect', 'tooling/audit']
 }
 
 /** Who may import which package, by room or by file; `types` lists those that may import its types alone. */
 const packages: Readonly<Record<string, { readonly values: readonly string[], readonly types?: readonly string[] }>> = {
-  '@fastify/swagger': { values: ['command/documentation'] },
-  '@fastify/swagger-ui': { values: ['command/documentation'] },
-  'cli-table3': { values: ['command/check'] },
-  commander: { values: ['command/run'] },
-  fastify: { values: ['command/serve-database', 'command/load-app'], types: ['command', 'inspection/inspect', 'policy', 'response/failure', 'registration', 'warnings', 'admission', 'handlers', 'routes', 'container', 'registry', 'index'] },
-  kysely: { values: ['vocabulary', 'query', 'tables', 'introspection', 'inspection/unindexed', 'sqlite', 'sqlite-connections', 'sqlite-counting-driver', 'postgres', 'mariadb'], types: ['model/types', 'connect', 'command'] },
-  '@sinclair/typebox': { values: ['schemas', 'vocabulary'], types: ['resource', 'routes'] },
+  '@fastify/swagger': { values: ['tooling/cli/documentation'] },
+  '@fastify/swagger-ui': { values: ['tooling/cli/documentation'] },
+  'cli-table3': { values: ['tooling/cli/check'] },
+  commander: { values: ['tooling/cli/run'] },
+  fastify: { values: ['tooling/cli/serve-database', 'tooling/cli/load-app'], types: ['tooling/cli', 'tooling/audit/inspect', 'policy', 'response/failure', 'resource', 'routes', 'plugin/scheduling', 'plugin', 'index'] },
+  kysely: { values: ['fields/operators', 'engines', 'engines/sqlite', 'engines/postgres', 'engines/mariadb', 'sql', 'database', 'tables', 'tooling/introspect', 'tooling/audit/unindexed', 'sqlite', 'postgres', 'mariadb'], types: ['model/types', 'engines/server', 'tooling/cli'] },
+  '@sinclair/typebox': { values: ['schemas', 'fields', 'values'], types: ['resource', 'routes'] },
   '@fastify/basic-auth': { values: ['policy/credentials'] },
   '@fastify/busboy': { values: ['request/multipart'] },
-  '@fastify/error': { values: ['errors', 'command/host-check'] },
+  '@fastify/error': { values: ['errors', 'tooling/cli/host-check'] },
   '@node-rs/argon2': { values: ['policy/passwords'] },
   ajv: { values: ['schemas/check'], types: ['schemas/formats'] },
   'ajv-formats': { values: ['schemas/formats', 'model/define-model'] },
-  'better-sqlite3': { values: ['sqlite'], types: ['sqlite-connections', 'sqlite-group-commit', 'sqlite-read-lock'] },
+  'better-sqlite3': { values: ['sqlite'], types: ['engines/sqlite'] },
   'fast-json-stringify': { values: ['response/serializer'] },
-  'fastest-levenshtein': { values: ['nearest'] },
+  'fastest-levenshtein': { values: ['suggest'] },
   'fastify-plugin': { values: ['index'] },
-  pg: { values: ['connect'] },
-  mysql2: { values: ['connect/mariadb-node', 'connect/mariadb-probe'], types: ['connect'] },
-  'p-retry': { values: ['query/insist', 'tables/schema-change', 'sqlite-lock'] },
+  pg: { values: ['engines/postgres'] },
+  mysql2: { values: ['engines/mariadb'] },
+  'p-retry': { values: ['database/retry', 'tables/schema-change', 'engines/sqlite/lock'] },
   uuid: { values: ['plan/plan-write'] },
-  'lru-cache': { values: ['policy/passwords', 'query', 'connect', 'sqlite-connections'] },
+  'lru-cache': { values: ['policy/passwords', 'sql/shapes', 'engines/server', 'engines/sqlite/connections'] },
   'p-limit': { values: ['policy/passwords'] },
   'secure-json-parse': { values: ['request/payload'] }
 }
@@ -143,10 +128,10 @@ function packageOf (specifier: string): string {
   return specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1).join('/')
 }
 
-/** `lib/query/list` is of room `query`, `lib/index` is a room of its own, `schemas/key` is of room `schemas`. */
+/** `lib/plan/path` is of room `plan`, `lib/engines/sqlite/file` of `engines/sqlite`, `schemas/key` of `schemas`; `lib/index` is a room of its own. */
 function roomOf (file: string): string {
-  const [first = '', second = ''] = file.split('/')
-  return first === 'lib' ? second : first
+  const [folder = '', ...path] = file.split('/')
+  return folder === 'lib' ? path.slice(0, -1).join('/') || path.join() : folder
 }
 
 /** A file as the table of packages names it. */
@@ -219,8 +204,8 @@ test('every package that the code imports is installed with it, and no other', a
 
 test('SQL is made of names of models and of parameters, one cast widens the handle of the database, and nothing is any', async (t) => {
   const holding = (text: string): string[] => files.filter((path) => read(path).includes(text))
-  t.same(holding('sql.raw('), ['lib/query/list-sql.ts', 'lib/tables/table.ts', 'lib/vocabulary/operators.ts'], 'sql.raw is for constants: use sql.ref for names and parameters for values')
-  t.same(holding('as unknown as'), ['lib/query/engine.ts'], 'check a value instead of casting it')
+  t.same(holding('sql.raw('), ['lib/fields/operators.ts', 'lib/sql/list-sql.ts', 'lib/tables/table.ts'], 'sql.raw is for constants: use sql.ref for names and parameters for values')
+  t.same(holding('as unknown as'), ['lib/database/engine.ts'], 'check a value instead of casting it')
   const unchecked = files.filter((path) => hasAny(parse(path)) || /@ts-ignore|@ts-expect-error/.test(read(path)))
   t.same(unchecked, [], 'write unknown instead of any, and check the value')
 })

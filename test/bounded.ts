@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely'
 import type { Test } from 'tap'
 import { createTables } from '../lib/index.js'
-import type { ServerOptions } from '../lib/connect/server-options.js'
-import type { Tables } from '../lib/query/engine.js'
+import type { ServerOptions } from '../lib/engines/server/server-options.js'
+import type { Tables } from '../lib/engines/executor.js'
 import { emptyDatabase, openUrl } from './database.js'
 import { insert, siteModels, siteUsers, type Rows } from './helper.js'
 

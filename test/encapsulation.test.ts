@@ -3,7 +3,7 @@ import Fastify, { type FastifyInstance, type FastifyServerOptions, type FastifyS
 import { CamelCasePlugin, type Kysely } from 'kysely'
 import { test, type Test } from 'tap'
 import restModels, { createTables, defineModel, text, userAuth, type ResourceRegistry } from '../lib/index.js'
-import type { Tables } from '../lib/query/engine.js'
+import type { Tables } from '../lib/engines/executor.js'
 import { openSqlite } from '../lib/sqlite.js'
 import { checkAnswers } from './answers.js'
 import { basic, buildApp, client, insert, Message, Note, registerSite, siteModels, siteUsers, User, type BuildOptions } from './helper.js'

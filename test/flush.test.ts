@@ -3,13 +3,13 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import { test } from 'tap'
-import { Flush } from '../lib/flush.js'
+import { ResponseBatcher } from '../lib/plugin/scheduling/response-batcher.js'
 import { stopClock } from './clock.js'
 import { engine } from './database.js'
 import { buildApp, Note } from './helper.js'
 
 /** Answers that become ready in one turn, each after some work; the order in which they become ready and leave. */
-async function answer (flush: Flush, count: number, work = () => {}): Promise<readonly string[]> {
+async function answer (flush: ResponseBatcher, count: number, work = () => {}): Promise<readonly string[]> {
   const order: string[] = []
   const answerOne = async (number: number): Promise<void> => {
     work()
@@ -35,7 +35,7 @@ const together = (count: number): readonly string[] =>
 
 test('D-97: answers that become ready in one turn leave together, if there were many in the last turn that had any', async (t) => {
   stopClock(t)
-  const flush = new Flush()
+  const flush = new ResponseBatcher()
   t.same(await answer(flush, 4), apart(4), 'nobody knows yet that there are many')
   t.same(await answer(flush, 5), together(5))
   t.same(await answer(flush, 3), together(3))
@@ -46,7 +46,7 @@ test('D-97: answers that become ready in one turn leave together, if there were 
 
 test('D-97: an answer that has waited for two milliseconds leaves with the next one that becomes ready', async (t) => {
   const putForward = stopClock(t)
-  const flush = new Flush()
+  const flush = new ResponseBatcher()
   await answer(flush, 4)
   const order = await answer(flush, 6, () => { putForward(1.5) })
   t.ok(order.indexOf('1 leaves') < order.indexOf('4 ready'), order.join())

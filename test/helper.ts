@@ -6,7 +6,7 @@ import restModels, {
   adminAuth, boolean, createTables, datetime, defineModel, foreignKey, password, text, userAuth,
   type Model, type ResourceRegistry, type RestModelsOptions
 } from '../lib/index.js'
-import type { Tables } from '../lib/query/engine.js'
+import type { Tables } from '../lib/engines/executor.js'
 import { checkAnswers } from './answers.js'
 import { openDatabase, recordStatements, skipKeys } from './database.js'
 

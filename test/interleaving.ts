@@ -2,7 +2,7 @@ import type { CompiledQuery, DatabaseConnection, Kysely } from 'kysely'
 import type { Test } from 'tap'
 import type { Policy } from '../lib/index.js'
 import type { Passwords } from '../lib/policy/passwords.js'
-import type { Tables } from '../lib/query/engine.js'
+import type { Tables } from '../lib/engines/executor.js'
 import { beforeDirect, engine } from './database.js'
 
 type Execute = (query: CompiledQuery) => Promise<unknown>

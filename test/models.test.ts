@@ -4,7 +4,7 @@ import {
   type Field, type Model
 } from '../lib/index.js'
 import { openSqlite } from '../lib/sqlite.js'
-import { fieldKinds } from '../lib/vocabulary/field-kinds.js'
+import { fieldKinds } from '../lib/fields/field-kinds.js'
 import { buildApp, Note, siteUsers, User } from './helper.js'
 
 const anybody = { open: ['list', 'read', 'create', 'update', 'delete'] as const, authenticator: () => async () => null, permits: () => false }

@@ -4,7 +4,7 @@ import { test, type Test } from 'tap'
 import restModels, {
   adminAuth, boolean, createTables, defineModel, foreignKey, key, password, text, userAuth, uuid, type DatabaseOf, type Model, type RecordOf
 } from '../lib/index.js'
-import { introspect } from '../lib/introspection/introspect.js'
+import { introspect } from '../lib/tooling/introspect/introspect.js'
 import { checkAnswers } from './answers.js'
 import { openDatabase } from './database.js'
 import { definitions } from './definitions.js'

@@ -10,7 +10,7 @@ import restModels, {
 } from '../lib/index.js'
 import { openMariadb } from '../lib/mariadb.js'
 import { openPostgres } from '../lib/postgres.js'
-import type { Tables } from '../lib/query/engine.js'
+import type { Tables } from '../lib/engines/executor.js'
 import { engineNames } from './engines/find-engine.js'
 import { requireDatabase, requireEngine } from './engines/lacks.js'
 import { runSql } from './engines/sql.js'

@@ -4,7 +4,7 @@ import type { CompiledQuery, Kysely } from 'kysely'
 import { setImmediate as turn } from 'node:timers/promises'
 import { test } from 'tap'
 import { defineModel, foreignKey, integer, text } from '../lib/index.js'
-import type { Tables } from '../lib/query/engine.js'
+import type { Tables } from '../lib/engines/executor.js'
 import { engine } from './database.js'
 import { buildApp, insert, User } from './helper.js'
 import { beforeStatements } from './interleaving.js'
@@ -29,13 +29,13 @@ const transfer = (db: Kysely<Tables>, id: number): CompiledQuery =>
   db.updateTable('message').set({ user_id: 3, content: 'transferred' }).where('id', '=', id).compile()
 
 /** Executes a statement; again, if an engine has to give up one of several writes. */
-async function insist (execute: () => Promise<unknown>): Promise<void> {
+async function withRetries (execute: () => Promise<unknown>): Promise<void> {
   try {
     await execute()
   } catch (error) {
     const { code, errno } = error as { code?: string, errno?: number }
     if (errno !== 1213 && code !== '40P01') throw error
-    await insist(execute)
+    await withRetries(execute)
   }
 }
 
@@ -57,7 +57,7 @@ test(`of ${rounds} messages that change hands while both write them, none is wri
   }
   const change = async (id: number): Promise<void> => {
     await turns(id % 7)
-    await insist(async () => await db.executeQuery(transfer(db, id)))
+    await withRetries(async () => await db.executeQuery(transfer(db, id)))
   }
   for (const { id } of messages) {
     const url = `/api/message/${id}/`

@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { sql } from 'kysely'
 import { test, type Test } from 'tap'
-import { readHandle } from '../lib/query/engine.js'
+import { readHandle } from '../lib/database/engine.js'
 import { openSqlite } from '../lib/sqlite.js'
 import { engine } from './database.js'
 

@@ -1,10 +1,11 @@
 import { CompiledQuery, type Kysely } from 'kysely'
 import { test } from 'tap'
-import type { Handle, Tables } from '../lib/query/engine.js'
-import { StatementFailure } from '../lib/query/insist.js'
-import { run as runSoon, runTogether } from '../lib/query/run.js'
-import type { DialectName } from '../lib/vocabulary/dialects.js'
-import { dialects } from '../lib/vocabulary/dialects.js'
+import type { Handle } from '../lib/database/engine.js'
+import { StatementFailure } from '../lib/database/retry.js'
+import { run as runSoon, runTogether } from '../lib/database/run.js'
+import { dialects } from '../lib/database/dialects.js'
+import type { DialectName } from '../lib/engines/dialect.js'
+import type { Tables } from '../lib/engines/executor.js'
 
 /** Failures as rejections, whether they come at once or later. */
 const run = async (...parameters: Parameters<typeof runSoon>) => await runSoon(...parameters)

@@ -5,7 +5,7 @@ import restModels, {
   adminAuth, bigint, boolean, createTables, date, datetime, decimal, defineModel, foreignKey, integer, password, readOnlyAuth, text, userAuth, uuid,
   type Field, type Model, type ResourceOptions, type ResourceRegistry, type RestModelsOptions
 } from '../lib/index.js'
-import type { Tables } from '../lib/query/engine.js'
+import type { Tables } from '../lib/engines/executor.js'
 import { checkAnswers } from './answers.js'
 import { engine, openDatabase } from './database.js'
 import { buildApp, Message, Note, Relationship, siteModels, User } from './helper.js'

@@ -6,7 +6,7 @@ import { test, type Test } from 'tap'
 import restModels, {
   adminAuth, bigint, boolean, createTables, date, datetime, decimal, defineModel, foreignKey, integer, json, number, password, text, userAuth, uuid, type Field, type Model, type ResourceOptions
 } from '../lib/index.js'
-import type { Tables } from '../lib/query/engine.js'
+import type { Tables } from '../lib/engines/executor.js'
 import { openPostgres } from '../lib/postgres.js'
 import { emptyDatabase, engine, openDatabase } from './database.js'
 import { definitions, tableNames, type Definition } from './definitions.js'

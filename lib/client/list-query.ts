@@ -1,8 +1,8 @@
+import type { KindOperators } from '../fields/field-kinds.js'
+import type { Operator, OperatorSyntax } from '../fields/operators.js'
 import type { Field, ForeignKeyField, ValueOf } from '../model/field.js'
 import type { Model } from '../model/model.js'
 import type { FieldNameOf, Key } from '../model/types.js'
-import type { KindOperators } from '../vocabulary/field-kinds.js'
-import type { Operator, OperatorSyntax } from '../vocabulary/operators.js'
 import type { Described, FieldAt, Listed, ModelOf } from './definition.js'
 
 // Paths are judged one by one, as they are written: all paths of some models with a dozen foreign keys are more than a compiler can list.

@@ -1,4 +1,4 @@
-import type { Operator, OperatorSyntax } from '../vocabulary/operators.js'
+import type { Operator, OperatorSyntax } from '../fields/operators.js'
 
 type ListOperator = { [Name in Operator]: OperatorSyntax[Name] extends 'list' ? Name : never }[Operator]
 

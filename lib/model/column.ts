@@ -1,9 +1,9 @@
+import type { Dialect } from '../engines/dialect.js'
+import { asIs, type Storage, type Stored } from '../engines/storage.js'
 import { errors } from '../errors.js'
-import type { Dialect } from '../vocabulary/dialects.js'
-import type { FieldKindRow } from '../vocabulary/field-kind-row.js'
-import { fieldKinds } from '../vocabulary/field-kinds.js'
-import { asIs, type Storage, type Stored } from '../vocabulary/storage.js'
-import type { Json } from '../vocabulary/values.js'
+import type { FieldKindRow } from '../fields/field-kind-row.js'
+import { fieldKinds } from '../fields/field-kinds.js'
+import type { Json } from '../values/values.js'
 import { keyName, type Column, type Field, type ForeignKeyColumn, type ForeignKeyField, type Model } from './model.js'
 
 export type { Column, ForeignKeyColumn }

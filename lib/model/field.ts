@@ -1,6 +1,6 @@
-import type { KindValues } from '../vocabulary/field-kind-row.js'
-import type { FieldKind } from '../vocabulary/field-kinds.js'
-import type { FieldOptions, OnDelete } from '../vocabulary/field-options.js'
+import type { KindValues } from '../fields/field-kind-row.js'
+import type { FieldKind } from '../fields/field-kinds.js'
+import type { FieldOptions, OnDelete } from '../values/field-options.js'
 import type { Field, ForeignKeyField, Model } from './model.js'
 
 export type { Field, ForeignKeyField }

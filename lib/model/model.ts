@@ -1,5 +1,5 @@
-import type { FieldKind } from '../vocabulary/field-kinds.js'
-import type { FieldOptions } from '../vocabulary/field-options.js'
+import type { FieldKind } from '../fields/field-kinds.js'
+import type { FieldOptions } from '../values/field-options.js'
 
 // A model holds fields and columns, and a foreign key among them leads to a model: types that refer to each other, in one file.
 

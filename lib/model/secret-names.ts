@@ -1,4 +1,4 @@
-import type { StorageName } from '../vocabulary/storage.js'
+import type { StorageName } from '../engines/storage.js'
 import { isSecret, valueKindOf, type Column } from './column.js'
 
 /**

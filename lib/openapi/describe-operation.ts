@@ -2,7 +2,7 @@ import { bodyDocumentation, keyDocumentation, listDocumentation, plain, recordDo
 import { pageSchema } from '../../schemas/list.js'
 import { closedToAll } from '../policy/guard.js'
 import type { Operation } from '../policy/policy.js'
-import type { Resource } from '../resource.js'
+import type { Resource } from '../resource/resource.js'
 import { addTag, shareSchema, shareSecurity, type OpenApiDocument } from './document.js'
 import { documentedFilters, type DocumentedFilters } from './filters.js'
 import { listParameters } from './list-parameters.js'

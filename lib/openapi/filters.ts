@@ -1,11 +1,11 @@
-import { filterSchema } from '../../schemas/filter.js'
 import type { JsonSchema } from '../../schemas/documentation.js'
+import { filterSchema } from '../../schemas/filter.js'
+import type { Operator } from '../fields/operators.js'
 import { valueKindOf } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { ListScope } from '../plan/list-scope.js'
 import { pathName, type Path } from '../plan/path.js'
 import { permittedPaths } from '../plan/permitted-paths.js'
-import type { Operator } from '../vocabulary/operators.js'
 
 /** How many filters there may be for others to be listed that go through foreign keys, or are opened by name. */
 export const maxListed = 200

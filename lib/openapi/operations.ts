@@ -1,5 +1,5 @@
 import type { Operation } from '../policy/policy.js'
-import type { Resource } from '../resource.js'
+import type { Resource } from '../resource/resource.js'
 import type { Failure } from './failures.js'
 
 /** What documentation says of an operation, whatever the resource. */

@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../../schemas/documentation.js'
 import { isSecret } from '../model/column.js'
 import { reads, type Operation } from '../policy/policy.js'
-import type { Resource } from '../resource.js'
+import type { Resource } from '../resource/resource.js'
 import { shareSchema, type OpenApiDocument } from './document.js'
 import { failureBase, failureResponse, failures, failureSchema, refusal, type Failure } from './failures.js'
 import { operationTable } from './operations.js'

@@ -1,5 +1,5 @@
 import type { Operation } from '../policy/policy.js'
-import type { Resource } from '../resource.js'
+import type { Resource } from '../resource/resource.js'
 import { describeOperation, operationIdOf } from './describe-operation.js'
 import { freeOperationId, type OpenApiDocument } from './document.js'
 import { shareParts } from './share-parts.js'

@@ -1,7 +1,7 @@
+import type { Dialect } from '../engines/dialect.js'
+import type { Stored } from '../engines/storage.js'
 import { errors, withDetails } from '../errors.js'
 import { decode, encode, storageOf, valueKindOf, type Column } from '../model/column.js'
-import type { Dialect } from '../vocabulary/dialects.js'
-import type { Stored } from '../vocabulary/storage.js'
 import type { ListPlan, PlannedOrder } from './list-plan.js'
 
 /** Where a page begins: behind how many records, and what the last of them has in the columns of the ordering. */

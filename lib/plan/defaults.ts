@@ -1,7 +1,7 @@
 import { errors } from '../errors.js'
 import { isNow, valueKindOf, type Column } from '../model/column.js'
+import type { Json } from '../values/values.js'
 import type { Check } from './read-fields.js'
-import type { Json } from '../vocabulary/values.js'
 
 /** Says what is wrong with a value of a column, in words that follow its name. */
 export type CheckValue = (value: Json) => string | undefined

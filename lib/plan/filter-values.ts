@@ -1,11 +1,11 @@
+import type { Dialect } from '../engines/dialect.js'
+import type { Stored } from '../engines/storage.js'
 import { errors, withDetails } from '../errors.js'
+import { fieldKinds } from '../fields/field-kinds.js'
+import { operators, type FilterSyntax, type Operator } from '../fields/operators.js'
 import { encode, valueKindOf, type Column } from '../model/column.js'
-import type { Dialect } from '../vocabulary/dialects.js'
-import { fieldKinds } from '../vocabulary/field-kinds.js'
-import { operators, type FilterSyntax, type Operator } from '../vocabulary/operators.js'
-import type { Stored } from '../vocabulary/storage.js'
-import { storableText, type Json } from '../vocabulary/values.js'
 import type { WrittenFilter } from '../request/list-query.js'
+import { storableText, type Json } from '../values/values.js'
 import type { Limits } from './limits.js'
 
 /** What the text of a filter is compared with, and how. */

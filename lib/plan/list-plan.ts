@@ -1,6 +1,6 @@
+import type { Stored } from '../engines/storage.js'
+import type { Operator } from '../fields/operators.js'
 import type { Column, ForeignKeyColumn } from '../model/column.js'
-import type { Operator } from '../vocabulary/operators.js'
-import type { Stored } from '../vocabulary/storage.js'
 
 /** A table to join: `alias` stands for the records that column `column` of `from` refers to. */
 export interface PlannedJoin {

@@ -1,4 +1,4 @@
-import type { Dialect } from '../vocabulary/dialects.js'
+import type { Dialect } from '../engines/dialect.js'
 import type { Column } from '../model/column.js'
 import type { Limits } from './limits.js'
 import type { Access } from './path.js'

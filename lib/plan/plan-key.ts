@@ -1,7 +1,7 @@
 import { errors } from '../errors.js'
 import { valueKindOf } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
-import type { RecordKey } from '../vocabulary/values.js'
+import type { RecordKey } from '../values/values.js'
 
 /**
  * The primary key in a path.

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { v7 as makeUuid } from 'uuid'
+import type { StorageName } from '../engines/storage.js'
 import { errors, shownName, withDetails, type FieldFault } from '../errors.js'
 import { isGivenByOthers, isSecret, valueKindOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { Payload } from '../request/payload.js'
-import type { StorageName } from '../vocabulary/storage.js'
-import type { Json } from '../vocabulary/values.js'
+import type { Json } from '../values/values.js'
 import { defaultOf } from './defaults.js'
 import { readFields, type Check, type WrittenField } from './read-fields.js'
 

@@ -1,9 +1,9 @@
 import type { FieldFault } from '../errors.js'
 import { valueKindOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
-import { suggestion } from '../nearest.js'
 import type { Payload } from '../request/payload.js'
-import type { Json } from '../vocabulary/values.js'
+import { suggestion } from '../suggest.js'
+import type { Json } from '../values/values.js'
 
 /** A field of a body: its column, the name that the client wrote, and its value in the form in which it is stored. */
 export interface WrittenField {

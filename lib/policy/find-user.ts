@@ -1,14 +1,14 @@
+import { readHandle, type AnyKysely } from '../database/engine.js'
+import { run, search } from '../database/run.js'
+import type { Dialect } from '../engines/dialect.js'
+import type { Outcome, Row, MaybePromise } from '../engines/executor.js'
+import type { Stored } from '../engines/storage.js'
 import { decode, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
-import { readHandle, type AnyKysely, type Outcome, type Row } from '../query/engine.js'
-import type { Soon } from '../query/insist.js'
-import { run, search } from '../query/run.js'
-import { conditionSql } from '../query/condition.js'
-import { selection } from '../query/selection.js'
-import { oneRow, placeholder, withParameters } from '../query/statements.js'
-import type { Dialect } from '../vocabulary/dialects.js'
-import type { Stored } from '../vocabulary/storage.js'
-import type { Json, RecordKey } from '../vocabulary/values.js'
+import { conditionSql } from '../sql/condition.js'
+import { selection } from '../sql/selection.js'
+import { oneRow, placeholder, withParameters } from '../sql/statements.js'
+import type { Json, RecordKey } from '../values/values.js'
 import type { PolicyUser } from './policy.js'
 
 /** Where a user model keeps what a login needs. */
@@ -28,7 +28,7 @@ export interface FoundUser extends PolicyUser {
 }
 
 /** Finds a user by exact name; of several the one with the lowest id. Read anew for each request, so that a change counts at once. */
-export function compileFindUser (handle: AnyKysely, users: Model, columns: UserColumns): (username: string) => Soon<FoundUser | undefined> {
+export function compileFindUser (handle: AnyKysely, users: Model, columns: UserColumns): (username: string) => MaybePromise<FoundUser | undefined> {
   const engine = readHandle(handle)
   const { columns: [primaryKey] } = users
   const wanted = [primaryKey, columns.password, columns.active, columns.admin].filter((column) => column !== undefined)

@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util'
 import type { FastifyReply, FastifyRequest, preHandlerAsyncHookHandler } from 'fastify'
 import { errors } from '../errors.js'
 import type { Model } from '../model/define-model.js'
+import { uuid } from '../values/values.js'
 import type { Authenticate, Operation, Policy, PolicyUser } from './policy.js'
 import { refuse } from './refusal.js'
-import { uuid } from '../vocabulary/values.js'
 
 /** Where a request keeps who sent it. */
 export const kUser = Symbol('rest-models.user')

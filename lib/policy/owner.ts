@@ -1,13 +1,13 @@
 import type { FastifyRequest } from 'fastify'
+import type { Engine } from '../database/engine.js'
+import { run } from '../database/run.js'
+import type { WriteTarget } from '../database/write.js'
+import type { Outcome, Row, MaybePromise } from '../engines/executor.js'
+import type { Stored } from '../engines/storage.js'
 import { errors } from '../errors.js'
 import { decode } from '../model/column.js'
 import { planKey } from '../plan/plan-key.js'
-import type { Engine, Outcome, Row } from '../query/engine.js'
-import type { Soon } from '../query/insist.js'
-import { run } from '../query/run.js'
-import type { WriteTarget } from '../query/write.js'
-import type { Stored } from '../vocabulary/storage.js'
-import type { RecordKey } from '../vocabulary/values.js'
+import type { RecordKey } from '../values/values.js'
 import { userOf } from './guard.js'
 import type { PolicyUser } from './policy.js'
 
@@ -48,7 +48,7 @@ interface Claim {
   readonly user: PolicyUser | null
 }
 
-function readStored (engine: Engine, { statements }: WriteTarget, id: RecordKey): Soon<Outcome> {
+function readStored (engine: Engine, { statements }: WriteTarget, id: RecordKey): MaybePromise<Outcome> {
   return run(engine, statements.stored(id))
 }
 

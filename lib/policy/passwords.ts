@@ -4,9 +4,9 @@ import { hash, verify } from '@node-rs/argon2'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
 import { errors, withRetryAfter } from '../errors.js'
+import { maxPasswordBytes } from '../fields/field-kinds.js'
 import { isSecret, type Column } from '../model/column.js'
 import type { WritePlan } from '../plan/plan-write.js'
-import { maxPasswordBytes } from '../vocabulary/field-kinds.js'
 
 export interface Credentials {
   readonly username: string

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { AnyKysely } from '../database/engine.js'
 import type { Model } from '../model/define-model.js'
-import type { AnyKysely } from '../query/engine.js'
-import type { RecordKey } from '../vocabulary/values.js'
+import type { RecordKey } from '../values/values.js'
 import type { Credentials, Passwords } from './passwords.js'
 
 /** What a client can do with a resource; HEAD counts as the GET that it stands for. */

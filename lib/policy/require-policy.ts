@@ -1,5 +1,5 @@
 import { errors } from '../errors.js'
-import { suggestion } from '../nearest.js'
+import { suggestion } from '../suggest.js'
 import { operations, type Policy } from './policy.js'
 
 /**

@@ -1,8 +1,8 @@
+import type { Dialect } from '../engines/dialect.js'
+import type { Row } from '../engines/executor.js'
+import type { Stored } from '../engines/storage.js'
 import { decode, decoderOf, type Column } from '../model/column.js'
-import type { Row } from '../query/engine.js'
-import type { Dialect } from '../vocabulary/dialects.js'
-import type { Stored } from '../vocabulary/storage.js'
-import type { Json } from '../vocabulary/values.js'
+import type { Json } from '../values/values.js'
 
 /** A record as it is serialized: one key for each visible column. */
 export type ModelRecord = Readonly<Record<string, Json>>

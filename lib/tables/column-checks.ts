@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
+import type { Dialect } from '../engines/dialect.js'
 import { isSecret, storageOf, type Column } from '../model/column.js'
-import type { Dialect } from '../vocabulary/dialects.js'
 
 /** The rules of a column that the database keeps as well, for rows that are written past the API. */
 export function checksOf (declared: Column, dialect: Dialect): ReadonlyArray<RawBuilder<unknown>> {

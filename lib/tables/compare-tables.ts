@@ -1,10 +1,10 @@
+import { readHandle, type AnyKysely } from '../database/engine.js'
+import { isYes } from '../engines/catalog.js'
+import type { Dialect } from '../engines/dialect.js'
+import type { Storage, WrittenColumn } from '../engines/storage.js'
 import { errors } from '../errors.js'
 import { isGenerated, isGivenByOthers, storageOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
-import { readHandle, type AnyKysely } from '../query/engine.js'
-import { isYes } from '../vocabulary/catalog.js'
-import type { Dialect } from '../vocabulary/dialects.js'
-import type { Storage, WrittenColumn } from '../vocabulary/storage.js'
 
 type Table = Awaited<ReturnType<AnyKysely['introspection']['getTables']>>[number]
 /** A column, and how the engine writes its type. */

@@ -1,8 +1,8 @@
+import { readHandle, type AnyKysely } from '../database/engine.js'
+import { isYes, type ColumnRow } from '../engines/catalog.js'
+import type { Dialect } from '../engines/dialect.js'
 import { errors } from '../errors.js'
 import type { Model } from '../model/define-model.js'
-import { readHandle, type AnyKysely } from '../query/engine.js'
-import { isYes, type ColumnRow } from '../vocabulary/catalog.js'
-import type { Dialect } from '../vocabulary/dialects.js'
 import type { DatabaseTables } from './compare-tables.js'
 
 /**

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
+import { requireOf, type Engine } from '../database/engine.js'
 import { storageOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
-import { requireOf, type Engine } from '../query/engine.js'
 import { hasType, requireTables, storagesOf, type DatabaseTables } from './compare-tables.js'
 
 /**

@@ -1,7 +1,7 @@
+import type { Dialect } from '../engines/dialect.js'
 import { errors } from '../errors.js'
 import { isForeignKey, type ForeignKeyColumn } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
-import type { Dialect } from '../vocabulary/dialects.js'
 import type { DatabaseTables } from './compare-tables.js'
 
 /** A foreign key of a table. */

@@ -1,7 +1,8 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import pRetry from 'p-retry'
-import { readHandle, type AnyKysely, type Tables } from '../query/engine.js'
-import type { SchemaHabits } from '../vocabulary/dialect.js'
+import { readHandle, type AnyKysely } from '../database/engine.js'
+import type { SchemaHabits } from '../engines/dialect.js'
+import type { Tables } from '../engines/executor.js'
 
 /** Short attempts, each of which asks for the lock: a longer wait would run into the time-out of a statement. */
 const patience = { retries: 1000, minTimeout: 50, factor: 1, maxRetryTime: 60_000 } as const

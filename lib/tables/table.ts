@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { sql, type ColumnDefinitionBuilder, type CreateTableBuilder, type Kysely } from 'kysely'
+import type { Dialect } from '../engines/dialect.js'
+import type { Tables } from '../engines/executor.js'
 import { encode, isForeignKey, isGenerated, isGivenByOthers, isNow, isSecret, storageOf, valueKindOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
-import type { Tables } from '../query/engine.js'
-import type { Dialect } from '../vocabulary/dialects.js'
-import type { Json } from '../vocabulary/values.js'
+import type { Json } from '../values/values.js'
 import { checksOf } from './column-checks.js'
 import type { PlannedTable, Reference } from './plan-tables.js'
 

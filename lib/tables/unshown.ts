@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import { sql } from 'kysely'
+import type { Engine } from '../database/engine.js'
 import { storageOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
-import type { Engine } from '../query/engine.js'
 
 /** How many rows of a table are looked at when an app starts: a large table must not keep it waiting. */
 const sample = 1000

@@ -6,14 +6,14 @@ import { join, resolve } from 'node:path'
 import Database from 'better-sqlite3'
 import { sql } from 'kysely'
 import { test, type Test } from 'tap'
-import { addDocumentation } from '../../lib/command/documentation.js'
-import { loadApp } from '../../lib/command/load-app.js'
-import { openDatabase, withDriver } from '../../lib/command/open-database.js'
-import { runCommand } from '../../lib/command/run.js'
-import { announce } from '../../lib/command/serve.js'
-import { serveDatabase, type ServedDatabase } from '../../lib/command/serve-database.js'
-import { inspect } from '../../lib/inspection/inspect.js'
-import { describeNote } from '../../lib/introspection/write-models.js'
+import { addDocumentation } from '../../lib/tooling/cli/documentation.js'
+import { loadApp } from '../../lib/tooling/cli/load-app.js'
+import { openDatabase, withDriver } from '../../lib/tooling/cli/open-database.js'
+import { runCommand } from '../../lib/tooling/cli/run.js'
+import { announce } from '../../lib/tooling/cli/serve.js'
+import { serveDatabase, type ServedDatabase } from '../../lib/tooling/cli/serve-database.js'
+import { inspect } from '../../lib/tooling/audit/inspect.js'
+import { describeNote } from '../../lib/tooling/introspect/write-models.js'
 import { createTables, defineModel, integer, text, uuid } from '../../lib/index.js'
 import { isSecretName } from '../../lib/model/secret-names.js'
 import { openSqlite } from '../../lib/sqlite.js'
@@ -24,7 +24,7 @@ import { requireDatabase } from '../engines/lacks.js'
 import { siteModels } from '../helper.js'
 import { startServer } from '../process.js'
 
-const main = resolve('dist/lib/command/main.js')
+const main = resolve('dist/lib/tooling/cli/main.js')
 
 /** A command as a shell runs it, and what it wrote. */
 async function run (...words: string[]): Promise<{ code: number, out: string, err: string }> {
@@ -539,10 +539,10 @@ test('the program itself serves until SIGTERM, introspects, and ends with the co
 test('the program is run with the words of its process', async (t) => {
   const { argv, exitCode } = process
   t.teardown(() => Object.assign(process, { argv, exitCode }))
-  process.argv = [String(argv[0]), resolve('lib/command/main.ts'), '--version']
+  process.argv = [String(argv[0]), resolve('lib/tooling/cli/main.ts'), '--version']
   const said = t.capture(console, 'log')
   const exits = t.capture(process, 'exit', (() => {}) as unknown as typeof process.exit)
-  await import('../../lib/command/main.js')
+  await import('../../lib/tooling/cli/main.js')
   t.strictSame(said().map(({ args }) => args), [[JSON.parse(readFileSync('package.json', 'utf8')).version]])
   t.equal(process.exitCode, 0)
   t.equal(exits().length, 1, 'whatever else goes on in it')

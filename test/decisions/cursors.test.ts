@@ -3,7 +3,7 @@ import { test, type Test } from 'tap'
 import {
   bigint, boolean, createTables, date, datetime, decimal, defineModel, foreignKey, integer, number, text, userAuth, uuid, type Model
 } from '../../lib/index.js'
-import type { Tables } from '../../lib/query/engine.js'
+import type { Tables } from '../../lib/engines/executor.js'
 import { engine, openDatabase } from '../database.js'
 import { buildApp, siteModels, User, valuesOf, type Rows, type TestApp, type BuildOptions } from '../helper.js'
 

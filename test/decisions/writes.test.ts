@@ -4,7 +4,7 @@ import restModels, {
   bigint, boolean, createTables, date, datetime, decimal, defineModel, foreignKey, integer, json, number, password, text, userAuth, uuid
 } from '../../lib/index.js'
 import { errors } from '../../lib/errors.js'
-import { suggestion } from '../../lib/nearest.js'
+import { suggestion } from '../../lib/suggest.js'
 import { engine, openDatabase } from '../database.js'
 import { checkAnswers } from '../answers.js'
 import { Message, Note, Relationship, User, buildApp, client, insert, registerSite, siteModels, siteUsers, type BuildOptions } from '../helper.js'

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import {
   bigint, boolean, date, datetime, decimal, defineModel, foreignKey, integer, json, number, password, text, uuid, type Field, type ForeignKeyField, type Json, type Model
 } from '../../lib/index.js'
-import type { FieldOptions } from '../../lib/vocabulary/field-options.js'
+import type { FieldOptions } from '../../lib/values/field-options.js'
 import { canonical } from './values.js'
 
 /** The kinds of fields that random models have. */

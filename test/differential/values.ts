@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { Json } from '../../lib/index.js'
-import type { FieldOptions } from '../../lib/vocabulary/field-options.js'
+import type { FieldOptions } from '../../lib/values/field-options.js'
 import { anyText, kindModel, texts } from '../properties/kinds.js'
 import type { FieldSpec } from './specs.js'
 

@@ -1,10 +1,10 @@
 import Fastify from 'fastify'
 import { test } from 'tap'
 import restModels, { type ResourceOptions, type RestModelsOptions } from '../../lib/index.js'
-import { checkOptions } from '../../lib/options.js'
+import { checkOptions } from '../../lib/plugin/options.js'
 import { defaultLimits } from '../../lib/plan/limits.js'
 import type { UserAuthOptions } from '../../lib/policy/policies.js'
-import { fieldKinds } from '../../lib/vocabulary/field-kinds.js'
+import { fieldKinds } from '../../lib/fields/field-kinds.js'
 import { openDatabase } from '../database.js'
 import { readPage } from './page.js'
 

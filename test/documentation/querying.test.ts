@@ -1,6 +1,6 @@
 import { test } from 'tap'
-import { fieldKinds } from '../../lib/vocabulary/field-kinds.js'
-import { operators as operatorTable } from '../../lib/vocabulary/operators.js'
+import { fieldKinds } from '../../lib/fields/field-kinds.js'
+import { operators as operatorTable } from '../../lib/fields/operators.js'
 import { readPage } from './page.js'
 import { commandsOf } from './shell.js'
 

@@ -1,11 +1,11 @@
 import type { CompiledQuery } from 'kysely'
 import { Kysely } from 'kysely'
 import { test } from 'tap'
-import { MariadbConnection, type DriverConnection } from '../../lib/connect/mariadb-connection.js'
+import { MariadbConnection, type DriverConnection } from '../../lib/engines/mariadb/connection.js'
 import { MariadbDialect } from '../../lib/mariadb.js'
-import type { Tables } from '../../lib/query/engine.js'
-import { runTogether } from '../../lib/query/run.js'
-import { dialects } from '../../lib/vocabulary/dialects.js'
+import type { Tables } from '../../lib/engines/executor.js'
+import { runTogether } from '../../lib/database/run.js'
+import { dialects } from '../../lib/database/dialects.js'
 
 type Done = (error: object | null, result?: unknown) => void
 

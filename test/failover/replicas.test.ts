@@ -1,6 +1,6 @@
 import { sql, type Kysely } from 'kysely'
 import tap, { test, type Test } from 'tap'
-import type { Tables } from '../../lib/query/engine.js'
+import type { Tables } from '../../lib/engines/executor.js'
 import { openPostgres, type PostgresOptions } from '../../lib/postgres.js'
 import { lacks } from '../engines/lacks.js'
 import { startPostgresCluster } from '../engines/postgres-cluster.js'

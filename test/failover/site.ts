@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely'
 import { boolean, createTables, defineModel, foreignKey, password, text } from '../../lib/index.js'
 import { openMariadb } from '../../lib/mariadb.js'
 import { openPostgres } from '../../lib/postgres.js'
-import type { Tables } from '../../lib/query/engine.js'
+import type { Tables } from '../../lib/engines/executor.js'
 
 /** What the apps of these tests serve: entries with an owner, and a label that no other entry has. */
 export const User = defineModel('User', { username: text({ unique: true }), password: password(), active: boolean({ default: true }) })

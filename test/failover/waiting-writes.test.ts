@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import tap, { test, type Test } from 'tap'
-import type { ServerOptions } from '../../lib/connect/server-options.js'
+import type { ServerOptions } from '../../lib/engines/server/server-options.js'
 import { openMariadb } from '../../lib/mariadb.js'
 import { openPostgres } from '../../lib/postgres.js'
 import { lacks } from '../engines/lacks.js'

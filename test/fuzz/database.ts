@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { openMariadb } from '../../lib/mariadb.js'
 import { openPostgres } from '../../lib/postgres.js'
-import type { Tables } from '../../lib/query/engine.js'
+import type { Tables } from '../../lib/engines/executor.js'
 import { openSqlite } from '../../lib/sqlite.js'
 import { engineNames, findEngine, type EngineName } from '../engines/find-engine.js'
 import { createDatabase } from '../engines/test-database.js'

@@ -1,7 +1,7 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import { sql, type Kysely } from 'kysely'
 import restModels, { createTables, defineModel, foreignKey, text, userAuth, uuid, type Model, type ResourceRegistry } from '../../lib/index.js'
-import type { Tables } from '../../lib/query/engine.js'
+import type { Tables } from '../../lib/engines/executor.js'
 import { checkAnswers, type Documented } from '../answers.js'
 import { waitFor } from '../engines/wait-for.js'
 import { Message, Note, registerSite, Relationship, siteUsers, User, type Rows } from '../helper.js'

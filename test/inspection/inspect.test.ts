@@ -4,10 +4,10 @@ import { test, type Test } from 'tap'
 import restModels, {
   adminAuth, boolean, createTables, decimal, defineModel, foreignKey, integer, json, key, password, text, userAuth, uuid, type Model, type Policy, type ResourceRegistry
 } from '../../lib/index.js'
-import { inspect, type Inspection } from '../../lib/inspection/inspect.js'
-import { unindexedOf } from '../../lib/inspection/unindexed.js'
-import { ResourceRegistry as Registry } from '../../lib/registry.js'
-import type { Resource } from '../../lib/resource.js'
+import { inspect, type Inspection } from '../../lib/tooling/audit/inspect.js'
+import { unindexedOf } from '../../lib/tooling/audit/unindexed.js'
+import { ResourceRegistry as Registry } from '../../lib/plugin/registry.js'
+import type { Resource } from '../../lib/resource/resource.js'
 import { engine, openDatabase } from '../database.js'
 import { Message, Note, Relationship, registerSite, siteModels, User } from '../helper.js'
 

@@ -1,8 +1,8 @@
 import { test } from 'tap'
-import { defaultValue, expression } from '../../lib/introspection/default-values.js'
-import { fieldName, modelName, Names, referenceName } from '../../lib/introspection/names.js'
-import { writeModels } from '../../lib/introspection/write-models.js'
-import type { StorageName } from '../../lib/vocabulary/storage.js'
+import { defaultValue, expression } from '../../lib/tooling/introspect/default-values.js'
+import { fieldName, modelName, Names, referenceName } from '../../lib/tooling/introspect/names.js'
+import { writeModels } from '../../lib/tooling/introspect/write-models.js'
+import type { StorageName } from '../../lib/engines/storage.js'
 
 test('models are called after their tables', (t) => {
   const names = { user: 'User', order_line: 'OrderLine', userProfile: 'UserProfile', ORDER_LINE: 'OrderLine', 'a b-c': 'ABC', X: 'X', _2fa: 'Table2fa', ___: 'Table', messages: 'Messages' }

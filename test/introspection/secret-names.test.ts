@@ -1,11 +1,11 @@
 import { sql, type Kysely } from 'kysely'
 import { test } from 'tap'
-import { introspect } from '../../lib/introspection/introspect.js'
-import { secretColumns } from '../../lib/introspection/secret-columns.js'
+import { introspect } from '../../lib/tooling/introspect/introspect.js'
+import { secretColumns } from '../../lib/tooling/introspect/secret-columns.js'
 import { boolean, datetime, defineModel, foreignKey, integer, key, text } from '../../lib/index.js'
 import { isSecret } from '../../lib/model/column.js'
 import { isSecretName, looksSecret } from '../../lib/model/secret-names.js'
-import type { Tables } from '../../lib/query/engine.js'
+import type { Tables } from '../../lib/engines/executor.js'
 import { openDatabase } from '../database.js'
 
 /** Names of secrets, as real schemas have them, with their words apart. */

@@ -1,8 +1,8 @@
 import { test } from 'tap'
-import { dialects } from '../../lib/vocabulary/dialects.js'
-import { readType } from '../../lib/vocabulary/catalog.js'
-import { mariadbPlans } from '../../lib/vocabulary/mariadb-plans.js'
-import { postgresPlans } from '../../lib/vocabulary/postgres-plans.js'
+import { dialects } from '../../lib/database/dialects.js'
+import { readType } from '../../lib/engines/catalog.js'
+import { mariadbPlans } from '../../lib/engines/mariadb/plans.js'
+import { postgresPlans } from '../../lib/engines/postgres/plans.js'
 
 test('types that hold more than a field become the next larger one, and what is lost is said', (t) => {
   const describe = (dialect: keyof typeof dialects, name: string, written: string) => dialects[dialect].catalog.types[name]?.(readType(name, written))

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { test } from 'tap'
-import { errorLog } from '../../lib/command/error-log.js'
-import { holdsOnly } from '../../lib/introspection/held-values.js'
-import { planKeys } from '../../lib/introspection/plan-keys.js'
-import { readDatabase, type FoundTable } from '../../lib/introspection/read-database.js'
-import { secretColumns } from '../../lib/introspection/secret-columns.js'
-import { readHandle } from '../../lib/query/engine.js'
+import { errorLog } from '../../lib/tooling/cli/error-log.js'
+import { holdsOnly } from '../../lib/tooling/introspect/held-values.js'
+import { planKeys } from '../../lib/tooling/introspect/plan-keys.js'
+import { readDatabase, type FoundTable } from '../../lib/tooling/introspect/read-database.js'
+import { secretColumns } from '../../lib/tooling/introspect/secret-columns.js'
+import { readHandle } from '../../lib/database/engine.js'
 import { engine, openDatabase } from '../database.js'
 
 test('a table that cannot be read is left out, with the reason', async (t) => {

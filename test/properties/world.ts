@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely'
 import {
   bigint, boolean, date, datetime, decimal, defineModel, foreignKey, integer, json, number, text, uuid, type Json, type ResourceRegistry
 } from '../../lib/index.js'
-import type { Tables } from '../../lib/query/engine.js'
+import type { Tables } from '../../lib/engines/executor.js'
 import { kindModel, modelledKinds, type ModelledKind } from './kinds.js'
 
 /** A field of every kind; some columns have names that SQL would read otherwise. */

@@ -1,0 +1,74 @@
+import { sql, type Kysely, type RawBuilder } from 'kysely'
+import { deadlineFunction, type Dialect, type Requirement } from '../engines/dialect.js'
+import { directExecutorsOf, type DirectExecutor, type Role, type Tables } from '../engines/executor.js'
+import { errors } from '../errors.js'
+import { Shapes } from '../sql/shapes.js'
+import type { SqlContext } from '../sql/sql-context.js'
+import { ConnectionQueue } from './connection-queue.js'
+import { dialects } from './dialects.js'
+
+/** Any Kysely instance, whatever its tables. */
+export type AnyKysely = Pick<Kysely<never>, 'getExecutor' | 'introspection'>
+
+/** A database and what its engine does in its own way. */
+export interface Handle {
+  readonly db: Kysely<Tables>
+  readonly dialect: Dialect
+  /** Absent where a transaction, or a Kysely instance of the deployer's own making, has to be asked. */
+  readonly direct: DirectExecutor | undefined
+  /** For an engine that has but one connection. */
+  readonly queue?: ConnectionQueue
+}
+
+/** A database that was looked at, and the statements for it. */
+export interface Engine extends Handle, SqlContext {}
+
+/**
+ * Looks at a database handle: its engine, and that it does what the plugin relies on.
+ *
+ * @throws REST_MODELS_UNSUPPORTED_DATABASE with the remedy
+ */
+export async function openEngine (handle: AnyKysely, role: Role = 'writer'): Promise<Engine> {
+  const { dialect: general, ...given } = readHandle(handle, role)
+  const { db, direct } = given
+  const dialect = direct === undefined ? general : { ...general, storage: general.ownStorage ?? general.storage }
+  for (const requirement of dialect.requirements) await requireOf(db, requirement)
+  const hasDeadline = dialect.hasFunction !== undefined && Number(await ask(db, dialect.hasFunction(deadlineFunction))) > 0
+  return Object.freeze({ ...given, dialect, hasDeadline, shapes: new Shapes() })
+}
+
+/** @throws REST_MODELS_UNSUPPORTED_DATABASE with the remedy if something does not hold on a connection that must */
+export async function requireOf (db: Kysely<Tables>, { query, remedy }: Requirement): Promise<void> {
+  const answer = await ask(db, query)
+  if (typeof answer === 'bigint') throw new errors.UnsupportedDatabase("The connection gives integers as BigInt: switch 'defaultSafeIntegers' off")
+  if (answer !== 1) throw new errors.UnsupportedDatabase(remedy)
+}
+
+/** The handle with tables by name, without the host's Kysely plugins, which would rename columns, its dialect and its connection. */
+export function readHandle (handle: AnyKysely, role: Role = 'writer'): Handle {
+  // Kysely<T> is invariant in T; the names come from models, so any T will do.
+  const given = handle as unknown as Kysely<Tables>
+  if (given.getExecutor().plugins.some((plugin) => classNames(plugin).includes('WithSchemaPlugin'))) {
+    throw new errors.UnsupportedDatabase("'db' has a schema by withSchema(), which is not supported: name it in the search_path of the connection")
+  }
+  const db = given.withoutPlugins()
+  const { adapter } = db.getExecutor()
+  const names = classNames(adapter)
+  const dialect = Object.values<Dialect>(dialects).find((row) => names.includes(row.adapter))
+  if (dialect === undefined) {
+    throw new errors.UnsupportedDatabase(`'db' runs on ${names[0]}; supported: ${Object.keys(dialects).join(', ')}`)
+  }
+  const direct = directExecutorsOf(handle)?.[role]
+  return dialect.isEmbedded ? { db, dialect, direct, queue: new ConnectionQueue(db.getExecutor()) } : { db, dialect, direct }
+}
+
+/** The names of the class of an object and of those that it extends. */
+function classNames (instance: object): readonly string[] {
+  const parent = Object.getPrototypeOf(instance) as object | null
+  return parent === null ? [] : [parent.constructor.name, ...classNames(parent)]
+}
+
+async function ask (db: Kysely<Tables>, question: RawBuilder<unknown>): Promise<unknown> {
+  const { rows: [row] } = await sql<{ answer: unknown }>`${question}`.execute(db)
+  return row?.answer
+}

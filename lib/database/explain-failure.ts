@@ -1,0 +1,85 @@
+import { sql, type Compilable } from 'kysely'
+import { propertyOf } from '../engines/dialect.js'
+import type { Stored } from '../engines/storage.js'
+import { errors, withDetails } from '../errors.js'
+import { isForeignKey, type Column } from '../model/column.js'
+import type { Model } from '../model/define-model.js'
+import { isEqual } from '../sql/selection.js'
+import type { RecordKey } from '../values/values.js'
+import type { Engine } from './engine.js'
+import type { StatementFailure } from './retry.js'
+import { run, runArrays } from './run.js'
+
+interface FailedWrite {
+  readonly model: Model
+  /** The columns that a client may be told of. */
+  readonly known: ReadonlySet<Column>
+  readonly values: ReadonlyMap<Column, Stored>
+  readonly id?: RecordKey
+  readonly failure: StatementFailure
+}
+
+/** What a client is told about a write that the database refused; which field it was is asked, not read from an error's text. */
+export async function explainFailure (engine: Engine, write: FailedWrite): Promise<Error> {
+  const { kind } = write.failure
+  if (kind === 'forbidden') return new errors.Forbidden({ cause: write.failure })
+  if (kind === 'oversized') return await explainSize(engine, write)
+  // Of two faults each engine tells the one that it comes across first.
+  const taken = kind === 'constraint' ? undefined : await findTaken(engine, write)
+  if (taken !== undefined) return withField(new errors.NotUnique(`'${taken.key}'`), taken, 'is already taken')
+  // Whose table cannot be read, for want of a privilege for example, is not looked for.
+  const dangling = kind === 'reference' ? await findDangling(engine, write).catch(() => undefined) : undefined
+  if (dangling !== undefined) return withField(new errors.UnknownReference(dangling.key), dangling, 'refers to a record that does not exist')
+  // What MariaDB says of a value that is taken holds the value, and causes are logged.
+  return new errors.Constraint({ cause: kind === 'unique' ? new Error('A unique index has this value, of a column that clients may not know, or that no field declares') : write.failure })
+}
+
+async function explainSize (engine: Engine, write: FailedWrite): Promise<Error> {
+  const column = await findOversized(engine, write)
+  if (column === undefined) return new errors.Constraint({ cause: write.failure })
+  return withField(new errors.InvalidRecord(`'${column.key}'`), column, 'is too long for an index of the database')
+}
+
+/** The longest of the written texts of the index that the failure names. */
+async function findOversized (engine: Engine, { values, failure }: FailedWrite): Promise<Column | undefined> {
+  const index = propertyOf(failure.cause as Error, 'constraint')
+  const query = index === '' ? undefined : engine.dialect.indexColumns?.(index)
+  if (query === undefined) return undefined
+  const names = (await runArrays(engine, query.compile(engine.db), ['name'])).map(([name]) => name)
+  const [longest] = [...values].filter(([{ name }, value]) => names.includes(name) && typeof value === 'string')
+    .sort(([, a], [, b]) => String(b).length - String(a).length)
+  return longest?.[0]
+}
+
+function withField (error: Error, { key }: Column, message: string): Error {
+  return withDetails(error, [{ field: key, message }])
+}
+
+/** The first written column whose value another record has, although it must be unique; what a client may not know got a default. */
+async function findTaken (engine: Engine, { model, known, values, id }: FailedWrite): Promise<Column | undefined> {
+  for (const [column, value] of values) {
+    if (value === null || column.options.unique !== true || !known.has(column)) continue
+    const same = rowsWith(engine, model, column, value)
+    if (await finds(engine, id === undefined ? same : same.where(model.columns[0].name, '<>', id))) return column
+  }
+  return undefined
+}
+
+/** The first written foreign key that refers to no record. */
+async function findDangling (engine: Engine, { known, values }: FailedWrite): Promise<Column | undefined> {
+  for (const [column, value] of values) {
+    if (value === null || !isForeignKey(column) || !known.has(column)) continue
+    const target = column.target()
+    if (!await finds(engine, rowsWith(engine, target, target.columns[0], value))) return column
+  }
+  return undefined
+}
+
+function rowsWith ({ db, dialect }: Engine, { table }: Model, column: Column, value: Stored) {
+  return db.selectFrom(table).select(sql.lit(1).as('one')).where(isEqual(column, value, dialect)).limit(1)
+}
+
+async function finds (engine: Engine, query: Compilable): Promise<boolean> {
+  const { row } = await run(engine, query.compile())
+  return row !== undefined
+}

@@ -1,0 +1,100 @@
+import { CompiledQuery, type DatabaseConnection, type QueryResult } from 'kysely'
+import type { ArrayRows, DirectExecutor, Outcome, Row, MaybePromise } from '../engines/executor.js'
+import type { Stored } from '../engines/storage.js'
+import type { Handle } from './engine.js'
+import { withRetries, StatementFailure, catchFailure } from './retry.js'
+
+const begin = CompiledQuery.raw('begin')
+const commit = CompiledQuery.raw('commit')
+const rollback = CompiledQuery.raw('rollback')
+
+/**
+ * Runs a statement on one record, again and after a pause if it certainly was not executed. A write whose outcome is unknown is never
+ * repeated; a read is.
+ *
+ * @throws StatementFailure if a rule of the database refuses it; REST_MODELS_UNAVAILABLE (503) with Retry-After if the
+ *   engine cannot do it now; else what the driver threw
+ */
+export function run (engine: Handle, query: CompiledQuery): MaybePromise<Outcome> {
+  return runOn(engine, query, {
+    directly: (road, reached) => road.execute(query, reached),
+    inTurn: async (connection) => outcomeOf(await connection.executeQuery<Row>(query))
+  })
+}
+
+/**
+ * Runs a statement that selects, for rows without keys.
+ *
+ * @param keys  the selected keys
+ * @returns for each row its values, in the order of the keys
+ * @throws as {@link run}
+ */
+export function runArrays (engine: Handle, query: CompiledQuery, keys: readonly string[]): MaybePromise<ArrayRows> {
+  return runOn(engine, query, {
+    directly: (road, reached) => road.readArrays(query, reached),
+    inTurn: async (connection) => {
+      const { rows } = await connection.executeQuery<Row>(query)
+      return rows.map((row) => keys.map((key) => row[key] as Stored))
+    }
+  })
+}
+
+/**
+ * Runs a search by text, and once more without the help of an index if a column cannot hold what it is compared with.
+ *
+ * @throws as {@link run}
+ */
+export function search<Searched extends Handle, Result> (engine: Searched, searchOn: (engine: Searched) => MaybePromise<Result>): MaybePromise<Result> {
+  const searchAgain = (failure: unknown): MaybePromise<Result> => {
+    if (!(failure instanceof StatementFailure) || failure.kind !== 'incomparable') throw failure
+    return searchOn({ ...engine, dialect: { ...engine.dialect, seeksByCollation: false } })
+  }
+  return catchFailure(searchAgain, () => searchOn(engine))
+}
+
+/**
+ * Runs a write and then, if it changed something, a read, in one transaction, as a whole.
+ *
+ * @returns the row of the read, and how many the write changed
+ * @throws as {@link run}
+ */
+export async function runTogether (engine: Handle, write: CompiledQuery, read: CompiledQuery): Promise<Outcome> {
+  return await withRetries(engine.dialect, false, async (reached) =>
+    await engine.db.getExecutor().provideConnection(async (connection) => {
+      await connection.executeQuery(begin)
+      reached()
+      try {
+        const { changed } = outcomeOf(await connection.executeQuery<Row>(write))
+        // A record that the write did not find may be there again by now.
+        const row = changed === 0 ? undefined : (await connection.executeQuery<Row>(read)).rows[0]
+        await connection.executeQuery(commit)
+        return { row, changed }
+      } catch (failure) {
+        // A rollback that says that nothing was done must not hide that nobody knows what became of the commit before.
+        await connection.executeQuery(rollback).catch(() => {})
+        throw failure
+      }
+    }))
+}
+
+/** The two roads to a connection: past Kysely's driver if that is open, else through it. */
+interface Roads<Result> {
+  directly (road: DirectExecutor, reached: () => void): MaybePromise<Result>
+  inTurn (connection: DatabaseConnection): Promise<Result>
+}
+
+function runOn<Result> ({ db, dialect, direct, queue }: Handle, { query }: CompiledQuery, { directly, inTurn }: Roads<Result>): MaybePromise<Result> {
+  const isRead = query.kind === 'SelectQueryNode'
+  return withRetries(dialect, isRead, (reached) => {
+    if (direct?.isFree === true) return directly(direct, reached)
+    const use = async (connection: DatabaseConnection): Promise<Result> => {
+      reached()
+      return await inTurn(connection)
+    }
+    return queue === undefined ? db.getExecutor().provideConnection(use) : queue.use(use)
+  })
+}
+
+function outcomeOf ({ rows, numAffectedRows }: QueryResult<Row>): Outcome {
+  return { row: rows[0], changed: Number(numAffectedRows ?? 0n) }
+}

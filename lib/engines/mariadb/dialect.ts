@@ -1,0 +1,68 @@
+import { sql, type RawBuilder, type SqlBool } from 'kysely'
+import type { Dialect } from '../dialect.js'
+import { mariadbCatalog } from './catalog.js'
+import { mariadbFailures } from './failures.js'
+import { mariadbPlans } from './plans.js'
+import { mariadbStorage } from './storage.js'
+
+/** Converted first, since a collation fits one character set only. */
+const exact = (text: RawBuilder<unknown>) => sql`convert(${text} using utf8mb4) collate utf8mb4_nopad_bin`
+
+export const mariadbDialect: Dialect = {
+  adapter: 'MysqlAdapter',
+  storage: mariadbStorage,
+  isEmbedded: false,
+  catalog: mariadbCatalog,
+  plans: mariadbPlans,
+  foldName: (name) => name.toLowerCase(),
+  exact,
+  seeksByCollation: true,
+  likePattern: (pattern) => pattern,
+  like: (column, pattern) => sql<SqlBool>`${exact(column)} like ${pattern}`,
+  ilike: (column, pattern) => sql<SqlBool>`lower(${exact(column)}) like lower(${pattern})`,
+  nullsFirst: { ascending: sql`asc`, descending: sql`desc` },
+  identifying: (value) => sql`${value}`,
+  limit: (count) => sql<number>`${count}`,
+  length: (column) => sql`char_length(${column})`,
+  returnsUpdates: false,
+  schema: {
+    generatedKey: 'bigint auto_increment primary key',
+    tableOptions: 'engine = innodb default character set utf8mb4 collate utf8mb4_nopad_bin',
+    needsTargets: true,
+    lock: {
+      acquire: sql`select get_lock(concat('rest_models_', database()), 1) as answer`,
+      release: sql`select release_lock(concat('rest_models_', database()))`
+    },
+    drop: (table) => sql`set statement foreign_key_checks = 0, max_statement_time = 0 for drop table ${table}`,
+    written: sql`
+      select table_name as \`table\`, column_name as name, column_type as written
+      from information_schema.columns where table_schema = database() and data_type in ('datetime', 'timestamp')`,
+    foldsTables: sql`select @@lower_case_table_names as answer`
+  },
+  ...mariadbFailures,
+  // In winter and in summer: a time zone may be that of Greenwich, and no more than that.
+  requiredBy: {
+    timestamp: {
+      query: sql`select from_unixtime(1704067200) = '2024-01-01 00:00:00' and from_unixtime(1719792000) = '2024-07-01 00:00:00' as answer`,
+      remedy: "The connection reads and writes columns of type 'timestamp' in another time zone than UTC: its time_zone must be '+00:00'; use openMariadb, or set it when connecting"
+    }
+  },
+  requirements: [
+    {
+      query: sql`select version() like '%MariaDB%' as answer`,
+      remedy: 'The server is not MariaDB; MySQL cannot return what it inserted'
+    },
+    {
+      query: sql`select (substring_index(version(), '.', 1) + 0, substring_index(substring_index(version(), '.', 2), '.', -1) + 0) >= (10, 11) as answer`,
+      remedy: 'The server is older than MariaDB 10.11'
+    },
+    {
+      query: sql`select @@sql_mode like '%STRICT%TABLES%' and @@sql_mode not like '%NO%BACKSLASH%ESCAPES%' as answer`,
+      remedy: "The connection's sql_mode must contain STRICT_TRANS_TABLES, or texts are cut in silence, and not NO_BACKSLASH_ESCAPES; use openMariadb, or set it when connecting"
+    },
+    {
+      query: sql`select @@character_set_client = 'utf8mb4' and @@character_set_connection = 'utf8mb4' as answer`,
+      remedy: "The connection cannot transmit every text: its character set must be 'utf8mb4'"
+    }
+  ]
+}

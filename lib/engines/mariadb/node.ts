@@ -1,0 +1,87 @@
+import { createPool, type ConnectionOptions, type Pool } from 'mysql2'
+import { NodeConnections, type Purpose } from '../server/node-connections.js'
+import type { PreparedStatements } from '../server/prepared-statements.js'
+import { connectTimeout, type ServerOptions } from '../server/server-options.js'
+import { MariadbConnection, type ConnectionSetting, type DriverConnection } from './connection.js'
+import { busyOn, probeMariadb } from './probe.js'
+
+/** Those who wait for a connection; the driver does not forget who has given up. */
+const queueLimit = 500
+
+const driverOptions = {
+  connectTimeout,
+  enableKeepAlive: true,
+  dateStrings: true,
+  timezone: 'Z',
+  supportBigNumbers: true,
+  stringifyObjects: true,
+  jsonStrings: true
+} as const satisfies ConnectionOptions
+
+interface NodeSetting {
+  readonly options: Required<ServerOptions>
+  readonly prepared: PreparedStatements<DriverConnection> | undefined
+  /** Called when a node turns out to be the wrong one. */
+  leave (node: MariadbNode): void
+}
+
+/** One server and the pool of connections to it. */
+export class MariadbNode {
+  readonly name: string
+  readonly #config: ConnectionOptions
+  readonly #setting: ConnectionSetting
+  readonly #pool: Pool
+  readonly #connections: NodeConnections<DriverConnection>
+  readonly #ready = new WeakSet<DriverConnection>()
+
+  constructor (uri: string, { options, prepared, leave }: NodeSetting) {
+    this.name = new URL(uri).host
+    this.#config = { uri, ...driverOptions }
+    this.#setting = { options, prepared, leave: () => { leave(this) } }
+    this.#pool = createPool({ ...this.#config, connectionLimit: options.connections, queueLimit })
+    this.#connections = new NodeConnections({
+      options,
+      take: () => take(this.#pool),
+      socketOf: ({ stream }) => stream,
+      idOf: ({ threadId }) => threadId,
+      askBusy: async (ids) => await busyOn(this.#config, ids)
+    })
+    this.#pool.on('connection', (connection) => { this.#connections.opened(connection as DriverConnection) })
+  }
+
+  async connect (purpose: Purpose): Promise<MariadbConnection> {
+    const lease = await this.#connections.take(purpose)
+    const connection = new MariadbConnection(lease, this.#setting)
+    if (this.#ready.has(lease.raw)) return connection
+    await connection.makeReady()
+    this.#ready.add(lease.raw)
+    return connection
+  }
+
+  /** @throws why the server will not do */
+  async check (): Promise<void> {
+    await probeMariadb(this.#config, this.#setting.options.writable)
+  }
+
+  async close (): Promise<void> {
+    // A connection that fails while it is closed is closed.
+    await this.#connections.close(this.#pool.promise().end().catch(() => {}))
+  }
+}
+
+/** A connection that is free or new; the driver would wait for ever for one of those that are in use. */
+function take (pool: Pool): Promise<DriverConnection> {
+  return new Promise((resolve, reject) => {
+    let isLate = false
+    const timer = setTimeout(() => {
+      isLate = true
+      reject(new Error('The server does not answer'))
+    }, connectTimeout)
+    pool.getConnection((error, connection) => {
+      clearTimeout(timer)
+      if (error !== null) reject(error)
+      else if (isLate) connection.release()
+      else resolve(connection as DriverConnection)
+    })
+  })
+}

@@ -1,0 +1,17 @@
+import { sql } from 'kysely'
+import { textOf, type QueryPlans } from '../query-plan.js'
+
+/** https://mariadb.com/kb/en/explain/ */
+export const mariadbPlans: QueryPlans = {
+  explain: 'explain ',
+  settings: { filter: [], ordering: [] },
+  leading: sql`
+    select table_name as \`table\`, column_name as \`column\` from information_schema.statistics
+    where table_schema = database() and seq_in_index = 1 and column_name is not null`,
+  seeks: (rows, { alias }) => rows.some((row) => {
+    // A value that no row has in a unique index ends the plan.
+    if (textOf(row, 'Extra').includes('const table')) return true
+    return textOf(row, 'table') === alias && textOf(row, 'possible_keys').split(',').some((key) => key !== '' && key !== 'PRIMARY')
+  }),
+  sorts: (rows) => rows.some((row) => textOf(row, 'Extra').includes('Using filesort'))
+}

@@ -1,0 +1,31 @@
+import { createConnection, type Connection, type ConnectionOptions } from 'mysql2'
+import type { Duplex } from 'node:stream'
+import { askAlone } from '../server/ask-alone.js'
+import { readsOnly, situation, type Situation } from './situation.js'
+
+/**
+ * Finds out whether a server would do.
+ *
+ * @throws what the driver threw, after two seconds at the latest; an error with the number of a server that only reads
+ */
+export async function probeMariadb (config: ConnectionOptions, writable: boolean): Promise<void> {
+  const [node] = await ask<Situation>(config, situation)
+  if (writable && node?.writes !== 1) throw readsOnly()
+}
+
+/** Those of some connections that a server works for. */
+export async function busyOn (config: ConnectionOptions, ids: readonly number[]): Promise<ReadonlySet<number>> {
+  const busy = `select id from information_schema.processlist where id in (${ids.join(', ')}) and command <> 'Sleep'`
+  const rows = await ask<{ readonly id: number }>(config, busy)
+  return new Set(rows.map(({ id }) => id))
+}
+
+async function ask<Row> (config: ConnectionOptions, sql: string): Promise<readonly Row[]> {
+  // Its declarations leave the stream out.
+  const connection = createConnection(config) as Connection & { readonly stream: Duplex }
+  connection.on('error', () => {})
+  const alone = { socket: () => connection.stream, end: () => { connection.end(() => {}) } }
+  return await askAlone(alone, async () => await new Promise((resolve, reject) => {
+    connection.query(sql, (error, rows) => error === null ? resolve(rows as Row[]) : reject(error))
+  }))
+}

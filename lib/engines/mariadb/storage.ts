@@ -1,0 +1,72 @@
+import { sql, type Expression } from 'kysely'
+import { maxUniqueLength } from '../../values/field-options.js'
+import { cutFraction, exactMoment, inWholeSeconds } from '../moments.js'
+import { asBit, asIs, asJson, asNumber, decimalType, decodeDecimal, named, type Storage, type StorageTable } from '../storage.js'
+
+const integers = ['tinyint', 'smallint', 'mediumint', 'int', 'bigint'] as const
+const texts = ['varchar', 'tinytext', 'text', 'mediumtext', 'longtext'] as const
+/** The collation that compares character by character, trailing spaces included; `utf8mb4_bin` ignores those. */
+const exact = 'character set utf8mb4 collate utf8mb4_nopad_bin'
+/** With a length that has room for the longest number: the one that MariaDB reckons is too short for -0.1 as decimal(1,1), and what it puts into a temporary table is cut. */
+const asText = (column: Expression<unknown>) => sql`cast(${column} as char(80))`
+
+const moments = {
+  type: () => 'datetime',
+  holds: named('datetime', 'timestamp'),
+  now: sql`(utc_timestamp())`,
+  select: (column) => sql`date_format(${column}, '%Y-%m-%d %H:%i:%s')`,
+  ...asIs
+} as const satisfies Storage
+
+/** The columns of moments that createTables() does not make: with fractions of a second. */
+const fractionalMoments: Storage = {
+  ...moments,
+  select: (column) => sql`date_format(${column}, '%Y-%m-%d %H:%i:%s.%f')`,
+  decode: cutFraction,
+  shown: inWholeSeconds({ first: (value) => sql`${value}`, last: (value) => sql`cast(concat(${value}, '.999999') as datetime(6))` }),
+  exact: exactMoment('')
+}
+
+/** Dates and numbers with many digits are selected as text: what the driver makes of them depends on its settings and the time zone. */
+export const mariadbStorage = {
+  key: { type: () => 'bigint', holds: named(...integers), ...asNumber },
+  text: {
+    // All columns of a table that are not kept elsewhere have 65,535 bytes together.
+    type: ({ maxLength = maxUniqueLength, unique = false }) => `${unique ? `varchar(${maxLength})` : 'longtext'} ${exact}`,
+    holds: named('char', ...texts),
+    isCollated: true,
+    ...asIs
+  },
+  integer: { type: () => 'integer', holds: named(...integers), ...asNumber },
+  bigint: { type: () => 'bigint', holds: named(...integers), select: asText, ...asIs },
+  number: {
+    type: () => 'double',
+    holds: named('double', 'float', 'decimal', ...integers),
+    isWhole: (column) => sql`${asText(column)} = ${asText(sql`cast(${column} as double)`)}`,
+    ...asNumber
+  },
+  decimal: {
+    type: decimalType('decimal'),
+    holds: named('decimal', 'double', ...integers),
+    select: asText,
+    encode: asIs.encode,
+    decode: decodeDecimal
+  },
+  boolean: { type: () => 'boolean', holds: named('tinyint'), check: (column) => sql`${column} in (0, 1)`, ...asBit },
+  datetime: { ...moments, isWhole: (column) => sql`microsecond(${column}) = 0`, ofType: ({ written }) => written.includes('(') ? fractionalMoments : undefined },
+  date: {
+    type: () => 'date',
+    holds: named('date'),
+    now: sql`(utc_date())`,
+    select: (column) => sql`date_format(${column}, '%Y-%m-%d')`,
+    ...asIs
+  },
+  json: {
+    type: () => `longtext ${exact}`,
+    holds: named(...texts),
+    // The driver parses columns that the server marks as JSON.
+    select: (column) => sql`concat(${column}, '')`,
+    ...asJson
+  },
+  uuid: { type: () => 'char(36) character set ascii collate ascii_bin', holds: named('char', 'varchar'), ...asIs }
+} as const satisfies StorageTable

@@ -1,0 +1,94 @@
+import pg from 'pg'
+import { NodeConnections, type Purpose } from '../server/node-connections.js'
+import type { PreparedStatements } from '../server/prepared-statements.js'
+import { connectTimeout, driverTimeout, type MaxLag, type ServerOptions } from '../server/server-options.js'
+import { columnTypes } from './column-types.js'
+import {
+  isStandby, PostgresConnection, type ConnectionSetting, type DriverClient
+} from './connection.js'
+import { probePostgres } from './probe.js'
+
+export type NodeOptions = Required<ServerOptions> & MaxLag
+
+interface NodeSetting {
+  readonly options: NodeOptions
+  readonly prepared: PreparedStatements<DriverClient> | undefined
+  /** Called when a node turns out to be the wrong one. */
+  leave (node: PostgresNode): void
+}
+
+/** One server and the pool of connections to it. */
+export class PostgresNode {
+  readonly name: string
+  readonly #config: pg.ClientConfig
+  readonly #options: NodeOptions
+  readonly #setting: ConnectionSetting
+  readonly #pool: pg.Pool
+  readonly #connections: NodeConnections<DriverClient>
+  readonly #ready = new WeakSet<DriverClient>()
+
+  constructor (url: string, { options, prepared, leave }: NodeSetting) {
+    this.name = new URL(url).host
+    this.#options = options
+    this.#setting = { prepared, timeout: driverTimeout(options.statementTimeout), leave: () => { leave(this) } }
+    this.#config = configOf(url, options)
+    this.#pool = openPool(this.#config, options)
+    this.#connections = new NodeConnections({
+      options,
+      take: () => this.#pool.connect() as Promise<DriverClient>,
+      socketOf: (client) => client.connection.stream,
+      idOf: (client) => client.processID,
+      askBusy: async (ids) => new Set((await probePostgres(this.#config, ids)).busy)
+    })
+    this.#pool.on('connect', (client) => { this.#connections.opened(client as DriverClient) })
+  }
+
+  async connect (purpose: Purpose): Promise<PostgresConnection> {
+    const lease = await this.#connections.take(purpose)
+    const connection = new PostgresConnection(lease, this.#setting)
+    // A standby that is promoted keeps its connections, a primary that fails does not.
+    if (this.#ready.has(lease.raw)) return connection
+    await connection.makeReady(this.#options)
+    this.#ready.add(lease.raw)
+    return connection
+  }
+
+  /** @throws why the server will not do */
+  async check (): Promise<void> {
+    const { writable, maxLag } = this.#options
+    const { standby, lag } = await probePostgres(this.#config)
+    if (writable && standby) throw isStandby()
+    if (maxLag === undefined || (lag !== null && lag <= maxLag)) return
+    throw new Error(lag === null ? 'The standby follows no primary' : `The standby is ${Math.round(lag)} ms behind`)
+  }
+
+  async close (): Promise<void> {
+    await this.#connections.close(this.#pool.end())
+  }
+}
+
+function configOf (url: string, { statementTimeout, readonly }: NodeOptions): pg.ClientConfig {
+  return {
+    connectionString: readonly ? readOnlyUrl(url) : url,
+    connectionTimeoutMillis: connectTimeout,
+    keepAlive: true,
+    fallback_application_name: 'fastify-rest-models',
+    types: columnTypes,
+    ...(statementTimeout > 0 && { statement_timeout: statementTimeout })
+  }
+}
+
+function openPool (config: pg.ClientConfig, { connections }: NodeOptions): pg.Pool {
+  const pool = new pg.Pool({ ...config, max: connections })
+  // Without listeners the death of a connection ends the process: of an idle one, and of one that is in use.
+  pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
+  return pool
+}
+
+/** Told when a connection is opened: a setting that is made later would stay with a pooler, for others. */
+function readOnlyUrl (url: string): string {
+  const changed = new URL(url)
+  changed.searchParams.set('options', `${changed.searchParams.get('options') ?? ''} -c default_transaction_read_only=on`.trim())
+  return changed.href
+}

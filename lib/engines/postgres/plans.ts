@@ -1,0 +1,43 @@
+import { sql } from 'kysely'
+import { textOf, type PlanRow, type QueryPlans } from '../query-plan.js'
+
+/** The nodes of a plan, whichever way a driver gives JSON. */
+function nodesOf (rows: readonly PlanRow[]): readonly PlanRow[] {
+  return rows.flatMap((row) => {
+    const { 'QUERY PLAN': given } = row
+    const plans = (typeof given === 'string' ? JSON.parse(given) : given) as ReadonlyArray<{ readonly Plan: PlanRow }>
+    return plans.flatMap(({ Plan }) => [...descend(Plan)])
+  })
+}
+
+function * descend (node: PlanRow): Generator<PlanRow> {
+  yield node
+  for (const child of (node['Plans'] ?? []) as readonly PlanRow[]) yield * descend(child)
+}
+
+const searches = sql`set local enable_seqscan = off`
+
+/** https://www.postgresql.org/docs/15/sql-explain.html */
+export const postgresPlans: QueryPlans = {
+  explain: 'explain (format json) ',
+  settings: { filter: [searches], ordering: [searches, sql`set local enable_sort = off`] },
+  // Of a b-tree only the first column leads to a part of it; other kinds of indexes serve each of their columns.
+  sought: sql`
+    select c.relname as "table", a.attname as "column"
+    from pg_class c
+    join pg_index i on i.indrelid = c.oid and i.indisvalid
+    join pg_class x on x.oid = i.indexrelid
+    join pg_am m on m.oid = x.relam
+    cross join unnest((i.indkey::int2[])[0:i.indnkeyatts - 1]) with ordinality k (number, position)
+    join pg_attribute a on a.attrelid = c.oid and a.attnum = k.number
+    where pg_table_is_visible(c.oid) and (k.position = 1 or m.amname <> 'btree')`,
+  // A bitmap names its table a level above its condition.
+  seeks: (rows, { alias, name }) => nodesOf(rows).some((node) => textOf(node, 'Alias') === alias &&
+    ['Index Cond', 'Recheck Cond'].some((condition) => namesColumn(textOf(node, condition), name))),
+  // An incremental sort has rows that an index put into the order of the first column.
+  sorts: (rows) => nodesOf(rows).some((node) => textOf(node, 'Node Type') === 'Sort')
+}
+
+function namesColumn (condition: string, name: string): boolean {
+  return condition.split(/[^A-Za-z0-9_]+/).includes(name)
+}

@@ -1,0 +1,63 @@
+import type { CompiledQuery } from 'kysely'
+import type { ArrayRows, DirectExecutor, Outcome, Row } from '../executor.js'
+import type { Purpose } from './node-connections.js'
+
+/** What a driver answers: rows, of which it makes objects or arrays, and how many a write changed; of a select, nobody asks for that. */
+export interface Answer<Row> {
+  readonly rows: readonly Row[]
+  readonly rowCount: number
+}
+
+/** A connection that is taken from a pool for one statement. */
+export interface PooledConnection {
+  askObjects (query: CompiledQuery): Promise<Answer<Row>>
+  askArrays (query: CompiledQuery): Promise<Answer<ArrayRows[number]>>
+  release (): void
+}
+
+/** The connections of a pool, each of which is free for one statement: nobody has a transaction open on it. */
+export class PooledExecutor implements DirectExecutor {
+  readonly isFree = true
+  readonly #connect: (purpose: Purpose) => Promise<PooledConnection>
+
+  constructor (connect: (purpose: Purpose) => Promise<PooledConnection>) {
+    this.#connect = connect
+  }
+
+  execute (query: CompiledQuery, reached: () => void): Promise<Outcome> {
+    const purpose = query.query.kind === 'SelectQueryNode' ? 'read' : 'write'
+    return this.#ask({ purpose, reached }, (connection) => connection.askObjects(query), outcomeOf)
+  }
+
+  readArrays (query: CompiledQuery, reached: () => void): Promise<ArrayRows> {
+    return this.#ask({ purpose: 'read', reached }, (connection) => connection.askArrays(query), rowsOf)
+  }
+
+  async #ask<Row, Result> (
+    { purpose, reached }: Asked,
+    ask: (connection: PooledConnection) => Promise<Answer<Row>>,
+    resultOf: (answer: Answer<Row>) => Result
+  ): Promise<Result> {
+    const connection = await this.#connect(purpose)
+    reached()
+    try {
+      return resultOf(await ask(connection))
+    } finally {
+      connection.release()
+    }
+  }
+}
+
+interface Asked {
+  readonly purpose: Purpose
+  /** Called when there is a connection. */
+  readonly reached: () => void
+}
+
+function outcomeOf ({ rows: [row], rowCount: changed }: Answer<Row>): Outcome {
+  return { row, changed }
+}
+
+function rowsOf ({ rows }: Answer<ArrayRows[number]>): ArrayRows {
+  return rows
+}

@@ -1,0 +1,78 @@
+import { sql, type Expression, type RawBuilder, type SqlBool } from 'kysely'
+import { described, isSafe, type Catalog } from '../catalog.js'
+
+const { integer, bigint, number, decimal, text } = described
+
+/** A column holds values of any type: https://www.sqlite.org/datatype3.html, section 2. */
+const isOf = (...types: readonly string[]) => (column: Expression<unknown>): RawBuilder<SqlBool> => sql`typeof(${column}) in (${sql.join(types.map((type) => sql.lit(type)))})`
+const isInteger = isOf('integer')
+const isNumber = isOf('integer', 'real')
+const isText = isOf('text')
+
+/** https://www.sqlite.org/pragma.html: the table-valued functions of the pragmas. */
+export const sqliteCatalog: Catalog = {
+  tables: sql`select name, case when type in ('table', 'view') then type else type || ' table' end as kind from pragma_table_list where schema = 'main' and name not like 'sqlite\\_%' escape '\\' order by name`,
+  columns: sql`
+    select l.name as "table", c.name, c.type, c.type as written, c."notnull" = 0 as nullable, c.hidden in (2, 3) as computed, c.dflt_value as declared,
+      lower(c.type) = 'integer' and c.pk = 1 and l.wr = 0 and (select count(*) from pragma_table_info(l.name) where pk > 0) = 1
+        and not exists (select 1 from pragma_index_list(l.name) where origin = 'pk') as generated
+    from pragma_table_list l join pragma_table_xinfo(l.name) c
+    where l.schema = 'main' and l.type = 'table' and c.hidden <> 1 order by l.name, c.cid`,
+  keys: sql`
+    select l.name as "table", 'primary key' as key, c.name as "column", 1 as "primary"
+    from pragma_table_list l join pragma_table_info(l.name) c where l.schema = 'main' and l.type = 'table' and c.pk > 0
+    union all
+    select l.name, i.name, c.name, 0
+    from pragma_table_list l join pragma_index_list(l.name) i join pragma_index_info(i.name) c
+    where l.schema = 'main' and l.type = 'table' and i."unique" and not i.partial and i.origin <> 'pk'`,
+  references: sql`
+    select l.name as "table", cast(r.id as text) as key, r."from" as "column", r."table" as target, r."to" as "targetColumn", r.on_delete as "onDelete"
+    from pragma_table_list l join pragma_foreign_key_list(l.name) r where l.schema = 'main' and l.type = 'table' order by l.name, r.id, r.seq`,
+  types: {
+    integer,
+    int: integer,
+    int2: integer,
+    int4: integer,
+    smallint: integer,
+    mediumint: integer,
+    tinyint: ({ digits: [length] }) => length === 1 ? described.boolean() : integer(),
+    bigint,
+    int8: bigint,
+    'unsigned big int': bigint,
+    real: number,
+    float: number,
+    double: number,
+    'double precision': number,
+    decimal,
+    numeric: decimal,
+    boolean: described.boolean,
+    bool: described.boolean,
+    datetime: described.datetime,
+    timestamp: described.datetime,
+    date: described.date,
+    // A text that SQLite is not asked to keep to any length.
+    '': text,
+    text,
+    clob: text,
+    char: text,
+    character: text,
+    nchar: text,
+    'native character': text,
+    varchar: text,
+    nvarchar: text,
+    'varying character': text,
+    'character varying': text
+  },
+  fits: {
+    key: (column) => sql`${isInteger(column)} and ${isSafe(column)}`,
+    boolean: (column) => sql`${isInteger(column)} and ${column} in (0, 1)`,
+    integer: (column) => sql`${isInteger(column)} and ${column} between -2147483648 and 2147483647`,
+    bigint: isInteger,
+    number: isNumber,
+    decimal: isNumber,
+    text: isText,
+    uuid: isText,
+    datetime: isText,
+    date: (column) => sql`${isText(column)} and ${column} glob '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'`
+  }
+}

@@ -1,0 +1,55 @@
+import { SqliteDriver, type CompiledQuery, type DatabaseConnection, type QueryResult, type SqliteDialectConfig } from 'kysely'
+import type { GroupCommit } from './group-commit.js'
+import { isLocked, lockTimeout, retryWhileLocked } from './lock.js'
+
+/** Kysely's driver, which has one connection, and knows whether somebody has it or waits for it. Who takes it comes after the writes that wait. */
+export class CountingDriver extends SqliteDriver {
+  readonly #commits: GroupCommit
+  #connection: DatabaseConnection | undefined
+  #takers = 0
+
+  constructor (config: SqliteDialectConfig, commits: GroupCommit) {
+    super(config)
+    this.#commits = commits
+  }
+
+  get isIdle (): boolean {
+    return this.#takers === 0
+  }
+
+  override async acquireConnection (): Promise<DatabaseConnection> {
+    // From now on nobody else writes past it.
+    this.#takers += 1
+    for (let locked = this.#commits.commit(); locked !== undefined; locked = this.#commits.commit()) await locked
+    const connection = await super.acquireConnection()
+    return (this.#connection ??= new PatientConnection(connection))
+  }
+
+  override async releaseConnection (): Promise<void> {
+    await super.releaseConnection()
+    this.#takers -= 1
+  }
+}
+
+/** Kysely's connection, where a statement waits for the lock of another process without keeping this one waiting. */
+class PatientConnection implements DatabaseConnection {
+  readonly #connection: DatabaseConnection
+
+  constructor (connection: DatabaseConnection) {
+    this.#connection = connection
+  }
+
+  async executeQuery<R> (query: CompiledQuery): Promise<QueryResult<R>> {
+    const execute = async (): Promise<QueryResult<R>> => await this.#connection.executeQuery<R>(query)
+    try {
+      return await execute()
+    } catch (failure) {
+      if (!isLocked(failure)) throw failure
+      return await retryWhileLocked(failure, execute, lockTimeout)
+    }
+  }
+
+  streamQuery<R> (query: CompiledQuery, chunkSize: number): AsyncIterableIterator<QueryResult<R>> {
+    return this.#connection.streamQuery<R>(query, chunkSize)
+  }
+}

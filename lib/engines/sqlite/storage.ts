@@ -1,0 +1,80 @@
+import { sql, type Expression, type SqlBool } from 'kysely'
+import { datetime } from '../../values/values.js'
+import { isYes } from '../catalog.js'
+import { asBit, asFinite, asIs, asJson, decimalType, decodeDecimal, type Exact, type Storage, type StorageTable, type Stored } from '../storage.js'
+import { asShown, foreignIndex, isForeign } from './moments.js'
+
+/** A column's affinity decides what SQLite makes of a value: https://www.sqlite.org/datatype3.html, section 3.1. */
+function affinity (declaredType: string): 'integer' | 'text' | 'none' | 'blob' | 'real' | 'numeric' {
+  const type = declaredType.toLowerCase()
+  if (type.includes('int')) return 'integer'
+  if (/char|clob|text/.test(type)) return 'text'
+  if (type === '') return 'none'
+  if (type.includes('blob')) return 'blob'
+  return /real|floa|doub/.test(type) ? 'real' : 'numeric'
+}
+
+const held = (...affinities: Array<ReturnType<typeof affinity>>) =>
+  (declaredType: string) => affinities.includes(affinity(declaredType))
+
+const plainDatetime = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/
+
+/** Databases made elsewhere also hold `T` between date and time, fractions of a second and offsets. */
+function decodeDatetime (stored: Stored): string {
+  const text = String(stored)
+  return plainDatetime.test(text) ? text : datetime(text) ?? text
+}
+
+const plainDate = /^\d{4}-\d\d-\d\d$/
+
+/** A date also where a moment is stored. */
+function decodeDate (stored: Stored): string {
+  const text = String(stored)
+  return plainDate.test(text) ? text : datetime(text)?.slice(0, plainLength) ?? text
+}
+
+const plainLength = '2024-02-29'.length
+
+/** A text in a cursor as it is stored, if it tells a moment; bytes, which SQLite puts behind all texts, tell none. */
+const exact: Exact = { write: (stored) => typeof stored === 'string' ? stored : '', read: (text) => datetime(text) === undefined ? undefined : text }
+
+const text = { type: () => 'text', holds: held('text', 'none'), isCollated: true, ...asIs } as const
+const integer = { type: () => 'integer', holds: held('integer', 'numeric'), ...asIs }
+
+/** `abs()` of the least integer is an error. */
+const isFinite = (column: Expression<unknown>) => sql<SqlBool>`(${column} > -9e999 and ${column} < 9e999)`
+
+const moments = {
+  type: () => 'datetime',
+  holds: held('numeric', 'text'),
+  now: sql`current_timestamp`,
+  index: { name: foreignIndex, of: (column) => isForeign(column, 'datetime') },
+  shown: asShown('datetime'),
+  exact,
+  encode: asIs.encode,
+  decode: decodeDatetime
+} as const satisfies Storage
+
+const dates = {
+  type: () => 'date', holds: held('numeric', 'text'), now: sql`current_date`, encode: asIs.encode, decode: String
+} as const satisfies Storage
+
+export const sqliteStorage = {
+  key: integer,
+  text,
+  integer,
+  bigint: {
+    type: () => 'bigint',
+    holds: held('integer', 'numeric'),
+    select: (column) => sql`cast(${column} as text)`,
+    encode: (value) => BigInt(value as string),
+    decode: asIs.decode
+  },
+  number: { type: () => 'real', holds: held('real', 'numeric', 'integer'), isShown: isFinite, ...asFinite },
+  decimal: { type: decimalType('decimal'), holds: held('numeric', 'real', 'integer'), isShown: isFinite, encode: Number, decode: decodeDecimal },
+  boolean: { type: () => 'boolean', holds: held('numeric', 'integer'), check: (column) => sql`${column} in (0, 1)`, ...asBit },
+  datetime: { ...moments, ofType: (column) => isYes(column.indexed) ? { ...moments, shown: asShown('datetime', column) } : undefined },
+  date: { ...dates, ofType: ({ written }) => written.toLowerCase() === 'date' ? undefined : { ...dates, shown: asShown('date'), exact, decode: decodeDate } },
+  json: { type: () => 'text', holds: held('text', 'none'), ...asJson },
+  uuid: text
+} as const satisfies StorageTable

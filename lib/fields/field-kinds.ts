@@ -1,0 +1,148 @@
+import { Type } from '@sinclair/typebox'
+import { maxLengthOf, type FieldOptions } from '../values/field-options.js'
+import * as values from '../values/values.js'
+import type { FieldKindRow, KindValues } from './field-kind-row.js'
+import { comparisons, equality, matching } from './operators.js'
+
+const booleanTexts = new Map([['true', true], ['1', true], ['false', false], ['0', false]])
+const everything = [...equality, ...comparisons] as const
+/** A list of texts bounds them already. */
+const textLength = (options: FieldOptions) => options.enum === undefined ? maxLengthOf(options) : options.maxLength
+const length = ({ minLength, maxLength }: FieldOptions) => defined({ minLength, maxLength })
+const range = ({ minimum, maximum }: FieldOptions) => defined({ minimum, maximum })
+const digits = ({ precision = 15, scale = 2 }: FieldOptions): [precision: number, scale: number] => [precision, scale]
+
+/** A reference to a record; also what the primary key itself is. */
+const reference = {
+  options: ['onDelete'],
+  expects: 'the id of a record',
+  schema: () => Type.Integer({ minimum: -Number.MAX_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
+  accept: values.plainNumber,
+  parse: values.safeInteger,
+  operators: everything,
+  storage: 'key'
+} as const satisfies FieldKindRow<number>
+
+/** The kinds of fields. A row is all that a new kind needs. */
+const table = {
+  text: {
+    options: ['minLength', 'maxLength', 'format', 'enum'],
+    expects: 'text without NUL characters and broken surrogate pairs',
+    schema: (options) => Type.String(defined({ minLength: options.minLength, maxLength: textLength(options), format: options.format, enum: options.enum })),
+    accept: values.storableText,
+    parse: values.storableText,
+    operators: [...everything, ...matching],
+    storage: 'text'
+  },
+  integer: {
+    options: ['minimum', 'maximum'],
+    expects: 'a whole number from -2147483648 to 2147483647',
+    schema: (options) => Type.Integer({ minimum: -(2 ** 31), maximum: 2 ** 31 - 1, ...range(options) }),
+    accept: (value) => Object.is(value, -0) ? undefined : values.integer(String(value)),
+    parse: values.integer,
+    operators: everything,
+    storage: 'integer'
+  },
+  bigint: {
+    options: [],
+    expects: 'the text of a whole number of 64 bits',
+    schema: () => Type.String({ pattern: '^(0|-?[1-9][0-9]*)$', maxLength: 20 }),
+    accept: values.bigintText,
+    parse: values.bigintText,
+    operators: everything,
+    storage: 'bigint'
+  },
+  number: {
+    options: ['minimum', 'maximum'],
+    expects: 'a finite number other than -0',
+    schema: (options) => Type.Number(range(options)),
+    accept: values.plainNumber,
+    parse: values.finiteNumber,
+    operators: everything,
+    storage: 'number'
+  },
+  decimal: {
+    options: ['precision', 'scale'],
+    expects: 'the text of a decimal number within its digits',
+    schema: () => Type.String({ pattern: '^-?(0|[1-9][0-9]*)(\\.[0-9]+)?$', maxLength: 18 }),
+    accept: (text, options) => values.decimal(text, ...digits(options)),
+    parse: (text, options) => values.decimal(text, ...digits(options)),
+    operators: everything,
+    storage: 'decimal'
+  },
+  boolean: {
+    options: [],
+    expects: 'true, false, 1 or 0',
+    schema: () => Type.Boolean(),
+    accept: (value) => value,
+    parse: (text) => booleanTexts.get(text),
+    operators: everything,
+    storage: 'boolean'
+  },
+  datetime: {
+    options: [],
+    expects: 'a date and time as YYYY-MM-DD HH:MM:SS',
+    schema: () => Type.String({ maxLength: 40 }),
+    accept: values.datetime,
+    parse: values.datetime,
+    operators: everything,
+    now: (moment) => moment.toISOString().slice(0, 19).replace('T', ' '),
+    storage: 'datetime'
+  },
+  date: {
+    options: [],
+    expects: 'a date as YYYY-MM-DD',
+    schema: () => Type.String({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' }),
+    accept: values.date,
+    parse: values.date,
+    operators: everything,
+    now: (moment) => moment.toISOString().slice(0, 10),
+    storage: 'date'
+  },
+  json: {
+    options: [],
+    expects: 'JSON that can be stored unchanged, at most 64 levels deep',
+    schema: () => Type.Unknown(),
+    accept: (value) => values.storableJson(value),
+    parse: () => undefined,
+    operators: ['is'],
+    storage: 'json'
+  },
+  uuid: {
+    options: [],
+    expects: 'a UUID',
+    schema: () => Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' }),
+    accept: values.uuid,
+    parse: values.uuid,
+    operators: everything,
+    storage: 'uuid'
+  },
+  password: {
+    options: ['minLength', 'maxLength'],
+    expects: 'text of at most 1024 bytes, without control characters, line separators and broken surrogate pairs',
+    schema: (options) => Type.String(length(options)),
+    accept: (text) => Buffer.byteLength(text) > maxPasswordBytes || unsendable.test(text) ? undefined : values.storableText(text),
+    parse: () => undefined,
+    operators: [],
+    isSecret: true,
+    storage: 'text'
+  },
+  foreignKey: reference,
+  key: { ...reference, options: ['generated'] }
+} as const satisfies { [Kind in keyof KindValues]: FieldKindRow<KindValues[Kind]> }
+
+/** Control characters and line separators cannot be sent by HTTP Basic (RFC 7617, section 2). */
+const unsendable = /[\p{Cc}\u2028\u2029]/u
+
+export type FieldKind = keyof typeof table
+/** The filter operators of each kind, as literal types. */
+export type KindOperators = { readonly [Kind in FieldKind]: (typeof table)[Kind]['operators'][number] }
+export const fieldKinds: Readonly<Record<FieldKind, FieldKindRow>> = table
+
+/** Longer passwords are neither stored nor hashed, so that a login costs the same whatever is sent. */
+export const maxPasswordBytes = 1024
+
+function defined<T extends object> (options: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as
+    { [K in keyof T]?: Exclude<T[K], undefined> }
+}

@@ -1,0 +1,95 @@
+import { sql, type Expression, type RawBuilder, type SqlBool } from 'kysely'
+import type { Dialect } from '../engines/dialect.js'
+import type { Parameter, Stored } from '../engines/storage.js'
+
+/** A column in a condition, whether a collation has a say in comparing it, and what its values are compared as. */
+export interface ConditionColumn {
+  readonly ref: RawBuilder<unknown>
+  readonly isCollated: boolean
+  /** Whether a pattern holds {@link Dialect.ambiguous} characters. */
+  readonly isAmbiguous?: boolean
+  compared (value: Parameter): Expression<unknown>
+}
+
+/** How the text of a filter is read: one value, a comma-separated list, a pattern, or one of null, true and false. */
+export type FilterSyntax = 'value' | 'list' | 'pattern' | 'constant'
+
+/** A filter operator: how its text is read, and its SQL for one or more values of which any may match (`ne`: none). */
+interface OperatorRow {
+  readonly syntax: FilterSyntax
+  /** The value to compare with, if it is written in another way in an engine. */
+  inEngine? (text: string, dialect: Dialect): Stored
+  sql (column: ConditionColumn, values: readonly Parameter[], dialect: Dialect): RawBuilder<SqlBool>
+}
+
+type Comparison = '<' | '<=' | '>' | '>='
+
+const comparing = (symbol: Comparison) => ({
+  syntax: 'value',
+  sql: (column, values, dialect) =>
+    any(values, (value) => sql<SqlBool>`${comparable(column, dialect)} ${sql.raw(symbol)} ${column.compared(value)}`)
+} as const satisfies OperatorRow)
+
+/** The filter operators of the service document, "Filtering". */
+const table = {
+  eq: { syntax: 'value', sql: isOneOf },
+  lt: comparing('<'),
+  lte: comparing('<='),
+  gt: comparing('>'),
+  gte: comparing('>='),
+  ne: {
+    syntax: 'value',
+    sql: (column, values, dialect) => sql<SqlBool>`${comparable(column, dialect)} not in ${listed(column, values)}`
+  },
+  in: {
+    syntax: 'list',
+    sql: (column, values, dialect) => values.length === 0 ? sql<SqlBool>`1 = 0` : isOneOf(column, values, dialect)
+  },
+  is: {
+    syntax: 'constant',
+    sql: (column, values) => any(values, (value) =>
+      value === null ? sql<SqlBool>`${column.ref} is null` : sql<SqlBool>`${column.ref} = ${column.compared(value)}`)
+  },
+  like: {
+    syntax: 'pattern',
+    inEngine: (pattern, dialect) => dialect.likePattern(pattern),
+    sql: (column, values, dialect) => any(values, (pattern) => dialect.like(column.ref, pattern, column.isAmbiguous))
+  },
+  ilike: {
+    syntax: 'pattern',
+    sql: (column, values, dialect) => any(values, (pattern) => dialect.ilike(column.ref, pattern, column.isAmbiguous))
+  }
+} as const satisfies Record<string, OperatorRow>
+
+export type Operator = keyof typeof table
+/** How the text of each operator is read, as literal types. */
+export type OperatorSyntax = { readonly [Name in Operator]: (typeof table)[Name]['syntax'] }
+export const operators: Readonly<Record<Operator, OperatorRow>> = table
+
+export const equality = ['eq', 'ne', 'in', 'is'] as const satisfies Operator[]
+export const comparisons = ['lt', 'lte', 'gt', 'gte'] as const satisfies Operator[]
+export const matching = ['like', 'ilike'] as const satisfies Operator[]
+
+export function isOperator (name: string): name is Operator {
+  return Object.hasOwn(operators, name)
+}
+
+function comparable ({ ref, isCollated }: ConditionColumn, dialect: Dialect): RawBuilder<unknown> {
+  return isCollated ? dialect.exact(ref) : ref
+}
+
+function listed (column: ConditionColumn, values: readonly Parameter[]): RawBuilder<unknown> {
+  return sql`(${sql.join(values.map((value) => column.compared(value)))})`
+}
+
+function isOneOf (column: ConditionColumn, values: readonly Parameter[], dialect: Dialect): RawBuilder<SqlBool> {
+  const [first = null, ...others] = values
+  const isAmong = others.length === 0 ? sql`= ${column.compared(first)}` : sql`in ${listed(column, values)}`
+  const isExactly = sql<SqlBool>`${comparable(column, dialect)} ${isAmong}`
+  if (!column.isCollated || !dialect.seeksByCollation) return isExactly
+  return sql<SqlBool>`(${column.ref} ${isAmong} and ${isExactly})`
+}
+
+function any (values: readonly Parameter[], condition: (value: Parameter) => RawBuilder<SqlBool>): RawBuilder<SqlBool> {
+  return sql<SqlBool>`(${sql.join(values.map(condition), sql` or `)})`
+}

@@ -1,0 +1,112 @@
+import type { FastifyInstance } from 'fastify'
+import { checkCompiler } from '../../schemas/check.js'
+import { openEngine, type Engine } from '../database/engine.js'
+import { errors } from '../errors.js'
+import type { Column } from '../model/column.js'
+import type { Model } from '../model/define-model.js'
+import { browserGuard } from '../policy/browser-guard.js'
+import { readCredentials } from '../policy/credentials.js'
+import { kUser } from '../policy/guard.js'
+import { kStored } from '../policy/owner.js'
+import { maxLogins, Passwords } from '../policy/passwords.js'
+import type { Authenticate, Policy, PolicySetting } from '../policy/policy.js'
+import { compileAccess, reachableModels } from '../resource/access.js'
+import { isCreatable, type Registration } from '../resource/registration.js'
+import { compileResource, type Resource } from '../resource/resource.js'
+import { warnOfExposure, warnOfUnshown } from '../resource/warnings.js'
+import { isFailure, passOn, serializeFailure } from '../response/failure.js'
+import { serializerCompiler } from '../response/serializer.js'
+import { addRoutes, type Queues } from '../routes/routes.js'
+import { readTables } from '../tables/compare-tables.js'
+import { requireFillable } from '../tables/creatable.js'
+import { fitEngine } from '../tables/fit-engine.js'
+import { unshownColumns } from '../tables/unshown.js'
+import type { CheckedOptions } from './options.js'
+import { Connections } from './scheduling/connections.js'
+import { ResponseBatcher } from './scheduling/response-batcher.js'
+import { SlotQueue } from './scheduling/slot-queue.js'
+import { TurnQueue } from './scheduling/turn-queue.js'
+
+/** Requests that ask a server at a time: several for each of its connections, so that none is idle. Those that wait for a password do not ask it. */
+const maxRunning = 64
+
+/** The encapsulated scope of a container: it owns its routes, parser, serializer and hooks, so that none of them leaks into the host. */
+export function openContainer (registrations: readonly Registration[], options: CheckedOptions, note: (resource: Resource) => void) {
+  return async function restModelsContainer (scope: FastifyInstance): Promise<void> {
+    const { db, readDb, limits, allowedOrigins } = options
+    const models = modelsOf(registrations)
+    const tables = await readTables(db)
+    const engine = await fitEngine(await openEngine(db), tables, models)
+    const reader = await fitEngine(await openEngine(readDb, 'reader'), readDb === db ? tables : await readTables(readDb), models)
+    await requireFillable(db, tables, registrations.filter(isCreatable).map(({ model }) => model))
+    for (const [model, shown] of shownBy(registrations)) warnOfUnshown(scope.log, model, await unshownColumns(engine, model, shown))
+    const connections = new Connections(scope.server)
+    scope.addHook('onRequest', connections.onRequest)
+    isolate(scope, allowedOrigins)
+    const queues = openQueues(engine, connections)
+    const batcher = new ResponseBatcher()
+    const passwords = await Passwords.create()
+    const authenticateBy = authenticators({ db, passwords, credentials: await readCredentials(scope) })
+    const setting = {
+      engine, reader, limits, passwords, prefix: `${scope.prefix}/`, checks: checkCompiler(), accessOf: compileAccess(registrations)
+    }
+    for (const registration of registrations) {
+      warnOfExposure(scope.log, registration, registrations)
+      const resource = compileResource(registration, setting)
+      addRoutes(scope, resource, { authenticate: authenticateBy(registration.policy), queues, batcher })
+      note(resource)
+    }
+  }
+}
+
+/** All models that requests will touch: registered ones, those that they refer to, and those of users. */
+function modelsOf (registrations: readonly Registration[]) {
+  return reachableModels(registrations.flatMap(({ model, policy }) => policy.users === undefined ? [model] : [model, policy.users]))
+}
+
+/** The columns that any resource of a model shows. */
+function shownBy (registrations: readonly Registration[]): ReadonlyMap<Model, readonly Column[]> {
+  const shows = (column: Column) => ({ model, excluded }: Registration) => model.columns.includes(column) && !excluded.has(column)
+  return new Map(registrations.map(({ model }) => [model, model.columns.filter((column) => registrations.some(shows(column)))]))
+}
+
+function isolate (scope: FastifyInstance, allowedOrigins: readonly string[]): void {
+  scope.decorateRequest(kUser, null)
+  scope.decorateRequest(kStored, null)
+  scope.removeAllContentTypeParsers()
+  // JSON by its name as well, which Fastify then finds without reading the header anew.
+  scope.addContentTypeParser(['application/json', '*'], { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+  // Handlers judge requests themselves, in the order of the refusals; the schemas are for documentation.
+  scope.setValidatorCompiler(() => () => true)
+  const serializerOf = serializerCompiler()
+  scope.setSerializerCompiler(({ schema, httpStatus }) => isFailure(httpStatus) ? serializeFailure : serializerOf(schema as object))
+  // A promise that is rejected: thrown, what is no Error would be sent as an answer.
+  scope.setErrorHandler(async (error, request) => passOn(error, request))
+  scope.addHook('onRequest', (request, reply, done) => {
+    if (request.headers.authorization !== undefined) reply.header('cache-control', 'no-store')
+    done()
+  })
+  scope.addHook('onRequest', browserGuard(allowedOrigins))
+}
+
+/** Where requests wait that may cost something; those of two queues do not wait for each other. */
+function openQueues ({ dialect }: Engine, connections: Connections): Queues {
+  if (dialect.isEmbedded) {
+    const guarded = new TurnQueue(connections)
+    return { open: new TurnQueue(connections), guardedReads: guarded, guardedWrites: guarded }
+  }
+  const openSlots = (count: number): SlotQueue => new SlotQueue(connections, count)
+  // Writes may wait for each other's locks, or for a standby.
+  return { open: openSlots(maxRunning), guardedReads: openSlots(maxRunning + maxLogins), guardedWrites: openSlots(maxRunning + maxLogins) }
+}
+
+/** One authenticator for each policy, however many resources it guards. */
+function authenticators (setting: PolicySetting): (policy: Policy) => Authenticate {
+  const made = new Map<Policy, Authenticate>()
+  return (policy) => {
+    const authenticate = made.get(policy) ?? policy.authenticator(setting)
+    if (typeof authenticate !== 'function') throw new errors.InvalidOptions("A policy's authenticator() must give a function, not a promise of one")
+    made.set(policy, authenticate)
+    return authenticate
+  }
+}

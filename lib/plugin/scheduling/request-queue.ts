@@ -1,0 +1,106 @@
+import { AsyncResource } from 'node:async_hooks'
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import { errors, withRetryAfter } from '../../errors.js'
+import { exchangeOf, type Exchange } from './connection.js'
+import type { Connections } from './connections.js'
+
+/** Milliseconds after which a request that waits is refused: as long as a statement waits for a connection. */
+const maxWaitMs = 2000
+
+/** Requests that wait; further ones are refused at once. */
+const maxWaiting = 2000
+
+/** Milliseconds between two looks at requests that wait for memory, or for others that take long. */
+const checkMs = 100
+
+/** Bounds what is done at once, and what waits for that; who would wait for long is refused (load shedding). */
+export abstract class RequestQueue {
+  protected readonly connections: Connections
+  /** In the order of their coming. */
+  readonly #waiting = new Set<Exchange>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor (connections: Connections) {
+    this.connections = connections
+  }
+
+  /** Goes on at once or later, in the order of the calls, or with REST_MODELS_UNAVAILABLE (503). */
+  enter ({ raw: { socket } }: Pick<FastifyRequest, 'raw'>, { raw: answer }: Pick<FastifyReply, 'raw'>, goOn: HookHandlerDoneFunction): void {
+    const exchange = exchangeOf(answer)
+    // While a hook of the host took its time. What has ended tells so no more, and would never give back its place.
+    if (exchange === undefined || socket.destroyed || answer.destroyed) return goOn(unavailable())
+    exchange.queue = this
+    const mayServe = exchange.connection?.mayServe(exchange) !== false
+    if (mayServe && this.#waiting.size === 0 && this.#admits(exchange, performance.now())) return goOn()
+    // Otherwise it would go on in what another request keeps in an AsyncLocalStorage. AsyncResource.bind() costs a hundred times as much.
+    const own = new AsyncResource('RestModelsRequest')
+    exchange.goOn = (failure) => { own.runInAsyncScope(goOn, undefined, failure) }
+    const wait = (): void => { this.#wait(exchange, socket) }
+    if (mayServe) wait()
+    else exchange.connection?.park(exchange, wait)
+  }
+
+  /** Notes that a handler begins, which will call {@link leave}. */
+  begin (_answer: ServerResponse): void {}
+
+  /** Notes that the database is done with a request. */
+  leave (_answer: ServerResponse): void {}
+
+  /** Takes a request out of the queue, or gives back its slot unless a handler works on it, because its client has gone. */
+  clientGone (exchange: Exchange): void {
+    if (exchange.state === 'waiting') this.#refuse(exchange)
+    else if (exchange.state === 'running') this.leave(exchange.answer)
+  }
+
+  /** Takes what a request needs, if it is there. */
+  protected abstract take (exchange: Exchange, now: number): boolean
+
+  /** Called when a request begins to wait. */
+  protected abstract wake (): void
+
+  protected get size (): number {
+    return this.#waiting.size
+  }
+
+  /** Lets the first that waits go on if it may, or refuses it if it has waited for too long; says whether it is out of the queue. */
+  protected letGoOn (): boolean {
+    const [first] = this.#waiting
+    if (first === undefined) return false
+    const now = performance.now()
+    const isGone = first.answer.req.socket.destroyed
+    if (isGone || now - first.waitsSince > maxWaitMs) this.#refuse(first)
+    else if (!this.#admits(first, now)) return false
+    else this.#remove(first).goOn?.()
+    return true
+  }
+
+  #admits (exchange: Exchange, now: number): boolean {
+    return this.connections.unread.hasRoom(now) && this.take(exchange, now)
+  }
+
+  #wait (exchange: Exchange, socket: Socket): void {
+    if (this.#waiting.size >= maxWaiting || socket.destroyed) return exchange.goOn?.(unavailable())
+    exchange.state = 'waiting'
+    exchange.waitsSince = performance.now()
+    this.#waiting.add(exchange)
+    if (this.#waiting.size === 1) this.#timer = setInterval(() => { this.wake() }, checkMs)
+    this.wake()
+  }
+
+  #refuse (exchange: Exchange): void {
+    exchange.state = 'free'
+    this.#remove(exchange).goOn?.(unavailable())
+  }
+
+  #remove (exchange: Exchange): Exchange {
+    this.#waiting.delete(exchange)
+    if (this.#waiting.size === 0) clearInterval(this.#timer)
+    return exchange
+  }
+}
+
+function unavailable (): Error {
+  return withRetryAfter(new errors.Unavailable(), 1)
+}

@@ -1,0 +1,47 @@
+import { isSecret, type Column } from '../model/column.js'
+import type { Model } from '../model/define-model.js'
+import type { Access } from '../plan/path.js'
+import type { Policy } from '../policy/policy.js'
+import type { Registration } from './registration.js'
+
+/** What a resource lets clients name, and the policies that stand before the related models. */
+export interface ResourceAccess {
+  readonly access: Access
+  /** Related models whose lists not everybody may read, with the policies of all their resources. */
+  readonly guarded: ReadonlyMap<Model, readonly Policy[]>
+}
+
+/** Makes the allow lists of all resources. Excludes of a model hold through joins: the union, if it has several resources. */
+export function compileAccess (registrations: readonly Registration[]): (registration: Registration) => ResourceAccess {
+  const resourcesOf = (model: Model) => registrations.filter((registration) => registration.model === model)
+  const models = [...reachableModels(registrations.map(({ model }) => model))]
+  const related = new Map(models.map((model) => [model, openThroughJoins(model, resourcesOf(model))]))
+  const guarded = new Map(models
+    .map((model) => [model, resourcesOf(model).map(({ policy }) => policy)] as const)
+    .filter(([, policies]) => policies.some(({ open }) => !open.includes('list'))))
+  return (registration) => ({
+    access: { model: registration.model, own: openColumns(registration), related, opened: registration.opened },
+    guarded
+  })
+}
+
+/** The models themselves and all that their foreign keys lead to. */
+export function reachableModels (models: Iterable<Model>): ReadonlySet<Model> {
+  const reached = new Set(models)
+  for (const model of reached) {
+    for (const { target } of model.columns) if (target !== undefined) reached.add(target())
+  }
+  return reached
+}
+
+function openColumns ({ model, excluded, opened }: Registration): ReadonlySet<Column> {
+  return new Set(model.columns.filter((column) =>
+    !isSecret(column) && (!excluded.has(column) || opened.has(column.field))))
+}
+
+/** A related model without a resource shows its primary key alone. */
+function openThroughJoins (model: Model, resources: readonly Registration[]): ReadonlySet<Column> {
+  const open = resources.map(openColumns)
+  return new Set(model.columns.filter((column) =>
+    open.length === 0 ? column === model.columns[0] : open.every((columns) => columns.has(column))))
+}

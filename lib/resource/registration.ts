@@ -1,0 +1,151 @@
+import type { FastifyContextConfig } from 'fastify'
+import { errors } from '../errors.js'
+import { isForeignKey, isGivenByOthers, isSecret, type Column, type ForeignKeyColumn } from '../model/column.js'
+import type { Model } from '../model/define-model.js'
+import type { FieldNameOf, ForeignKeyNameOf } from '../model/types.js'
+import { followPath, pathName, type Path } from '../plan/path.js'
+import { reads, type Policy } from '../policy/policy.js'
+import { requirePolicy } from '../policy/require-policy.js'
+import { requireKnown, suggestion } from '../suggest.js'
+
+/** How a model is exposed; everything may be left out. */
+export interface ResourceOptions<M extends Model = Model> {
+  /** Who may do what; the container's default policy if absent. */
+  readonly auth?: Policy
+  /** Fields that are never serialized, and neither filtered nor ordered by. */
+  readonly exclude?: ReadonlyArray<FieldNameOf<M>>
+  /** The foreign key to the user that owns a record: only the owner may change or delete it. */
+  readonly ownerField?: ForeignKeyNameOf<M>
+  /** Fields that no client may write. */
+  readonly readOnly?: ReadonlyArray<FieldNameOf<M>>
+  /** Names that are open to filters although they would be closed: excluded fields, or paths such as `user__email`. */
+  readonly filterable?: readonly string[]
+  /** Name of the resource in the path; the model's name in lower case if absent. */
+  readonly path?: string
+  /** Records per page if the client does not say. */
+  readonly defaultLimit?: number
+  readonly maxLimit?: number
+  /** The `config` of every route of the resource, where plugins of the host, such as `@fastify/rate-limit`, look for their options. */
+  readonly config?: FastifyContextConfig
+}
+
+/** Options that a container gives to resources that have none of their own. */
+export interface ResourceDefaults {
+  readonly auth: Policy
+  readonly defaultLimit: number
+  readonly maxLimit: number
+}
+
+/** A model with checked options: names have become columns. */
+export interface Registration {
+  readonly name: string
+  readonly model: Model
+  readonly policy: Policy
+  readonly excluded: ReadonlySet<Column>
+  readonly readOnly: ReadonlySet<Column>
+  readonly owner: ForeignKeyColumn | undefined
+  /** The paths that are opened, by their names as `pathName` writes them. */
+  readonly opened: ReadonlyMap<string, Path>
+  readonly defaultLimit: number
+  readonly maxLimit: number
+  readonly config: Readonly<FastifyContextConfig>
+}
+
+const optionNames: ReadonlyArray<keyof ResourceOptions> =
+  ['auth', 'exclude', 'ownerField', 'readOnly', 'filterable', 'path', 'defaultLimit', 'maxLimit', 'config']
+
+/**
+ * Checks the options of a resource.
+ *
+ * @throws REST_MODELS_INVALID_OPTIONS, REST_MODELS_UNKNOWN_OPTION_FIELD naming the model, the option and the nearest right name
+ */
+export function checkRegistration (model: Model, options: ResourceOptions, defaults: ResourceDefaults): Registration {
+  if (!(model?.byName instanceof Map)) throw new errors.InvalidOptions('register() needs a model made by defineModel()')
+  if (typeof options !== 'object' || options === null) throw new errors.InvalidOptions(`register() of model '${model.name}' takes options in an object`)
+  requireKnown(`resource '${model.name}'`, options, optionNames)
+  const { auth: policy = defaults.auth, path: name = model.name.toLowerCase() } = options
+  if (!/^[a-z0-9_-]+$/.test(name)) throw new errors.InvalidOptions(`'path' of resource '${model.name}' consists of lower-case letters, digits, '_' and '-'`)
+  requirePolicy(`'auth' of resource '${model.name}'`, policy)
+  const registration = {
+    name,
+    model,
+    policy,
+    excluded: columnsNamed(model, options, 'exclude'),
+    readOnly: columnsNamed(model, options, 'readOnly'),
+    owner: ownerOf(model, options.ownerField, policy),
+    opened: new Map(listed(model, options, 'filterable').map((path) => openedPath(model, path))),
+    ...checkLimits(`resource '${model.name}'`, options, defaults),
+    config: configOf(model, options)
+  }
+  requireCreatable(registration)
+  return Object.freeze(registration)
+}
+
+interface PageLimits {
+  readonly defaultLimit: number
+  readonly maxLimit: number
+}
+
+/** The page limits of options, completed by defaults; a smaller `maxLimit` brings the default with it. */
+export function checkLimits (where: string, options: Partial<PageLimits>, defaults: PageLimits): PageLimits {
+  const { maxLimit = defaults.maxLimit } = options
+  const { defaultLimit = Math.min(defaults.defaultLimit, maxLimit) } = options
+  for (const [name, value] of Object.entries({ maxLimit, defaultLimit })) {
+    if (!Number.isSafeInteger(value) || value < 1) throw new errors.InvalidOptions(`'${name}' of ${where} must be a whole number of at least 1`)
+  }
+  if (defaultLimit > maxLimit) throw new errors.InvalidOptions(`'defaultLimit' of ${where} is more than its 'maxLimit'`)
+  return { defaultLimit, maxLimit }
+}
+
+function configOf (model: Model, { config = {} }: ResourceOptions): Registration['config'] {
+  if (typeof config === 'object' && config !== null && !Array.isArray(config)) return Object.freeze({ ...config })
+  throw new errors.InvalidOptions(`'config' of resource '${model.name}' must be an object, such as a route of Fastify takes`)
+}
+
+function columnsNamed (model: Model, options: ResourceOptions, option: 'exclude' | 'readOnly'): ReadonlySet<Column> {
+  return new Set(listed(model, options, option).map((name) => requireField(model, option, name)))
+}
+
+function listed (model: Model, options: ResourceOptions, option: 'exclude' | 'readOnly' | 'filterable'): readonly string[] {
+  const { [option]: names = [] } = options
+  if (!Array.isArray(names)) throw new errors.InvalidOptions(`'${option}' of resource '${model.name}' must be a list of names`)
+  return names
+}
+
+function requireField (model: Model, option: keyof ResourceOptions, name: string): Column {
+  const column = model.columns.slice(1).find(({ field }) => field === name)
+  if (column !== undefined) return column
+  throw new errors.UnknownOptionField(`'${option}' of resource '${model.name}' names '${name}', which is not a field of the model${suggestion(name, Object.keys(model.fields))}`)
+}
+
+function ownerOf (model: Model, name: string | undefined, policy: Policy): ForeignKeyColumn | undefined {
+  if (name === undefined) return undefined
+  const owner = requireField(model, 'ownerField', name)
+  const where = `'ownerField' of resource '${model.name}'`
+  if (!isForeignKey(owner)) throw new errors.InvalidOptions(`${where} names '${name}', which is not a foreign key`)
+  if (policy.open.some((operation) => !reads.includes(operation))) throw new errors.InvalidOptions(`${where} needs a policy that knows who writes`)
+  if (policy.users !== undefined && owner.target() !== policy.users) {
+    throw new errors.InvalidOptions(`${where} names '${name}', which refers to model '${owner.target().name}', but the policy's users are model '${policy.users.name}'`)
+  }
+  return owner
+}
+
+function openedPath (model: Model, written: string): readonly [name: string, path: Path] {
+  const path = followPath(model, written.split('__'))
+  const where = `'filterable' of resource '${model.name}' names '${written}'`
+  if (path === undefined) throw new errors.UnknownOptionField(`${where}, which leads to no field${suggestion(written, Object.keys(model.fields))}`)
+  if (isSecret(path.column)) throw new errors.InvalidOptions(`${where}: a password can never be filtered by`)
+  return [pathName(path), path]
+}
+
+/** Whether clients may create records: the policy may close that, or they may write no field, or nobody here can make a primary key. */
+export function isCreatable ({ model: { columns: [key, ...fields] }, policy, readOnly }: Registration): boolean {
+  return policy.closed?.includes('create') !== true && !isGivenByOthers(key) && (fields.length === 0 || fields.some((column) => !readOnly.has(column)))
+}
+
+function requireCreatable ({ model, readOnly, owner }: Registration): void {
+  const unfillable = [...readOnly].find((column) => column !== owner && !column.nullable && column.options.default === undefined)
+  if (unfillable !== undefined) {
+    throw new errors.InvalidOptions(`'readOnly' of resource '${model.name}' names '${unfillable.field}', which has no default: no record could be created`)
+  }
+}

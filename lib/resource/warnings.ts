@@ -1,0 +1,28 @@
+import type { FastifyBaseLogger } from 'fastify'
+import { isSecret, type Column } from '../model/column.js'
+import type { Model } from '../model/define-model.js'
+import type { Registration } from './registration.js'
+
+/** Says in the log that records show null where the model promises none. */
+export function warnOfUnshown (log: FastifyBaseLogger, { name }: Model, columns: readonly Column[]): void {
+  for (const { field } of columns) {
+    log.warn(`Field '${field}' of model '${name}' is not nullable, but its column holds values that no record can show, such as infinity or a date before our era. They are answered as null: declare it nullable`)
+  }
+}
+
+/** Says in the log what a deployer may not have meant to show. */
+export function warnOfExposure (log: FastifyBaseLogger, { name, model, excluded, opened }: Registration, all: readonly Registration[]): void {
+  const passwords = model.columns.filter((column) => isSecret(column) && !excluded.has(column))
+  for (const { field } of passwords) {
+    log.warn(`Resource '${name}' serializes the stored password '${field}'; add it to 'exclude' if that is not meant`)
+  }
+  for (const { field } of [...excluded].filter((column) => opened.has(column.field))) {
+    log.warn(`Resource '${name}' excludes '${field}', but 'filterable' lets clients find out its values`)
+  }
+  for (const [written, { joins, column }] of opened) {
+    const hiding = all.find((other) => joins.at(-1)?.target() === other.model && other.excluded.has(column))
+    if (hiding !== undefined) {
+      log.warn(`Resource '${hiding.name}' excludes '${column.field}', but '${written}' in 'filterable' of resource '${name}' lets clients find out its values`)
+    }
+  }
+}

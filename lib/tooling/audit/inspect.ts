@@ -1,0 +1,36 @@
+import type { FastifyInstance } from 'fastify'
+import { errors } from '../../errors.js'
+import { ResourceRegistry } from '../../plugin/registry.js'
+import type { Resource } from '../../resource/resource.js'
+import { dangersOf, type Danger } from './dangers.js'
+import { permissionsOf, type ResourcePermissions } from './permissions.js'
+import { unboundedOf, type Unbounded } from './unbounded.js'
+import { unindexedOf, type Unindexed } from './unindexed.js'
+
+/** What an app lets clients do. */
+export interface Inspection {
+  readonly resources: readonly ResourcePermissions[]
+  readonly dangers: readonly Danger[]
+  readonly unindexed: readonly Unindexed[]
+  readonly unbounded: readonly Unbounded[]
+}
+
+/**
+ * Tells who may do what in an app, what of that is dangerous, which filters and orderings have no index, and which texts no bound.
+ *
+ * @param app  an app on which, or in scopes of which, the plugin is registered, under any names; it is made ready
+ * @throws REST_MODELS_INVALID_OPTIONS if it has no resources
+ */
+export async function inspect (app: FastifyInstance): Promise<Inspection> {
+  await app.ready()
+  const resources = resourcesOf(app)
+  const unindexed: Unindexed[] = []
+  for (const resource of resources) unindexed.push(...await unindexedOf(resource))
+  return { resources: resources.map(permissionsOf), dangers: dangersOf(resources), unindexed, unbounded: resources.flatMap(unboundedOf) }
+}
+
+function resourcesOf (app: FastifyInstance): readonly Resource[] {
+  const found = ResourceRegistry.resourcesOf(app)
+  if (found.length > 0) return found
+  throw new errors.InvalidOptions('The app has no resources: register the plugin and models, and call setup()')
+}

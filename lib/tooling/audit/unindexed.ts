@@ -1,0 +1,132 @@
+import { CompiledQuery, type Kysely, type RawBuilder } from 'kysely'
+import type { Tables } from '../../engines/executor.js'
+import type { PlannedUse, PlanRow } from '../../engines/query-plan.js'
+import { errors } from '../../errors.js'
+import type { FieldKind } from '../../fields/field-kinds.js'
+import { isOrderable, storageOf, valueKindOf, type Column } from '../../model/column.js'
+import type { Model } from '../../model/define-model.js'
+import { baseAlias, type ListPlan } from '../../plan/list-plan.js'
+import { pathName, type Path } from '../../plan/path.js'
+import { permittedPaths } from '../../plan/permitted-paths.js'
+import { planList } from '../../plan/plan-list.js'
+import { parseListQuery } from '../../request/list-query.js'
+import type { Resource } from '../../resource/resource.js'
+import { listStatement } from '../../sql/list-statement.js'
+
+/** A filter or an ordering that a resource permits, and for which the database reads the whole table. */
+export interface Unindexed {
+  readonly resource: string
+  readonly use: PlannedUse
+  /** As in a query: `user__email`. */
+  readonly name: string
+}
+
+/** A value of each kind, as the text of a filter. */
+const samples: Readonly<Record<FieldKind, string>> = {
+  key: '1',
+  foreignKey: '1',
+  text: 'x',
+  integer: '1',
+  bigint: '1',
+  number: '1',
+  // The one value that each precision and scale can hold.
+  decimal: '0',
+  boolean: 'true',
+  datetime: '2000-01-01 00:00:00',
+  date: '2000-01-01',
+  json: 'null',
+  uuid: '00000000-0000-0000-0000-000000000000',
+  password: 'x'
+}
+
+const noModels: ReadonlySet<Model> = new Set()
+
+/** So many rows are asked for that no plan counts on finding them soon. */
+const manyRows = 1_000_000
+
+/**
+ * Asks the database how it would run the lists of a resource: one filter or one ordering each, on the fields of the resource and of
+ * those that its foreign keys lead to directly. What the limits refuse to everybody is not asked about. Nothing is run but `explain`.
+ */
+export async function unindexedOf (resource: Resource): Promise<readonly Unindexed[]> {
+  const { registration: { name } } = resource
+  const filters: Unindexed[] = []
+  for (const path of filterPaths(resource)) {
+    if (!await isSought(resource, path)) filters.push({ resource: name, use: 'filter', name: pathName(path) })
+  }
+  const orderings: Unindexed[] = []
+  for (const column of resource.list.access.own) {
+    if (isOrderable(column) && !await isOrdered(resource, column)) orderings.push({ resource: name, use: 'ordering', name: column.field })
+  }
+  return [...filters, ...orderings]
+}
+
+/** The paths that can be filtered by, but for primary keys, which always have an index. */
+function filterPaths ({ list: { access } }: Resource): readonly Path[] {
+  const all = new Map([...permittedPaths(access, 1, noModels), ...access.opened.values()].map((path) => [pathName(path), path]))
+  return [...all.values()].filter(({ joins, column }) =>
+    valueKindOf(column).operators.length > 0 && column !== (joins.at(-1)?.target() ?? access.model).columns[0])
+}
+
+/** Whether an index finds the rows of a filter, or the limits refuse it. */
+async function isSought (resource: Resource, path: Path): Promise<boolean> {
+  const { column } = path
+  const isEqual = valueKindOf(column).operators.includes('eq')
+  const sample = sampleOf(column)
+  if (isEqual && sample.length > resource.limits.valueLength) return true
+  const plan = planOf(resource, `${pathName(path)}${isEqual ? '__eq' : '__is'}=${encodeURIComponent(sample)}`)
+  if (plan === undefined) return true
+  const { reader: { db, dialect: { plans } }, registration: { model } } = resource
+  const rows = await explain(resource, 'filter', { ...plan, limit: manyRows })
+  const { alias = baseAlias, table = model.table } = plan.joins.at(-1) ?? {}
+  if (!plans.seeks(rows, { alias, table, name: column.name })) return false
+  return plans.sought === undefined || await lists(db, plans.sought, { table, column: column.name })
+}
+
+interface Indexed {
+  readonly table: string
+  readonly column: string
+}
+
+/** Whether a query for the columns of indexes gives a column. */
+async function lists (db: Kysely<Tables>, query: RawBuilder<Indexed>, { table, column }: Indexed): Promise<boolean> {
+  const { rows } = await query.execute(db)
+  return rows.some((index) => index.table === table && index.column === column)
+}
+
+function sampleOf (column: Column): string {
+  const { target, kind } = column
+  return samples[target === undefined ? kind : target().columns[0].kind]
+}
+
+/** Whether an index orders the rows, or the limits refuse that. */
+async function isOrdered (resource: Resource, column: Column): Promise<boolean> {
+  const plan = planOf(resource, `ordering=${column.field}`)
+  if (plan === undefined) return true
+  const rows = await explain(resource, 'ordering', plan)
+  const { reader: { db, dialect }, registration: { model } } = resource
+  if (!dialect.plans.sorts(rows)) return true
+  if (dialect.plans.leading === undefined || storageOf(column, dialect).isCollated === true) return false
+  return await lists(db, dialect.plans.leading, { table: model.table, column: column.name })
+}
+
+/** Undefined for what the limits refuse. */
+function planOf ({ list, limits }: Resource, query: string): ListPlan | undefined {
+  try {
+    return planList(list, parseListQuery(query, limits.queryLength), noModels)
+  } catch (error) {
+    if (error instanceof errors.TooMuch || error instanceof errors.QueryTooLong) return undefined
+    throw error
+  }
+}
+
+async function explain ({ reader, list }: Resource, use: PlannedUse, plan: ListPlan): Promise<readonly PlanRow[]> {
+  const { db, dialect: { plans: { explain, settings: { [use]: settings } } } } = reader
+  const { sql, parameters } = listStatement(reader, list, plan)
+  const run = async (connection: Kysely<Tables>): Promise<readonly PlanRow[]> => {
+    for (const setting of settings) await setting.execute(connection)
+    const { rows } = await connection.executeQuery<PlanRow>(CompiledQuery.raw(`${explain}${sql}`, [...parameters]))
+    return rows
+  }
+  return settings.length === 0 ? await run(db) : await db.transaction().execute(run)
+}

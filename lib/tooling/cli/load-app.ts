@@ -1,0 +1,63 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import Fastify, { type FastifyInstance } from 'fastify'
+import { errors } from '../../errors.js'
+import { suggestion } from '../../suggest.js'
+import { importModule } from './import-module.js'
+
+type Builder = (app: FastifyInstance, options: object, done?: (error?: Error) => void) => unknown
+
+/**
+ * The app of a module: its export is an app (or a promise of one), a function that gives one, or a plugin as fastify-cli runs it,
+ * a function that is given an app and adds to it.
+ *
+ * @param name  of the export; `default` or `app` if absent
+ * @throws REST_MODELS_INVALID_OPTIONS if there is no such file or export
+ */
+export async function loadApp (path: string, name?: string): Promise<FastifyInstance> {
+  if (/^[a-z][a-z0-9+.-]+:/i.test(path)) throw new errors.InvalidOptions('check takes a JavaScript file that exports an app, not the URL of a database; for those there are introspect and serve')
+  const file = resolve(path)
+  if (!existsSync(file)) throw new errors.InvalidOptions(`There is no file '${path}'`)
+  const module = await load(path, file)
+  const wanted = name ?? ['default', 'app'].find((known) => known in module)
+  const exported = await (wanted === undefined ? undefined : module[wanted])
+  if (isApp(exported)) return exported
+  if (typeof exported === 'function') return await build(exported as Builder)
+  const where = wanted === undefined ? "has no export 'default' or 'app'" : `has no app or function under '${wanted}'${suggestion(name, Object.keys(module))}`
+  throw new errors.InvalidOptions(`The module '${path}' ${where}; name an export by --export`)
+}
+
+async function load (path: string, file: string): Promise<Readonly<Record<string, unknown>>> {
+  try {
+    const module = await importModule<Record<string, unknown>>(pathToFileURL(file).href)
+    const { default: whole } = module
+    return isCompiled(whole) ? whole : module
+  } catch (cause) {
+    const hint = /\.[cm]?ts$/.test(file) ? '; for TypeScript, compile it first, or run: node --import tsx node_modules/fastify-rest-models/dist/lib/command/main.js check …' : ''
+    throw new Error(`The module '${path}' cannot be imported: ${cause instanceof Error ? cause.message : String(cause)}${hint}`)
+  }
+}
+
+/** What compilers make of a module for CommonJS is, as a whole, the default export. */
+function isCompiled (whole: unknown): whole is Readonly<Record<string, unknown>> {
+  return typeof whole === 'object' && whole !== null && '__esModule' in whole
+}
+
+async function build (exported: Builder): Promise<FastifyInstance> {
+  const given = Fastify()
+  // Plugins take a third argument if they call back instead of giving a promise.
+  const made = exported.length < 3 ? await exported(given, {}) : await callBack((done) => exported(given, {}, done))
+  return isApp(made) ? made : given
+}
+
+async function callBack (act: (done: (error?: Error) => void) => unknown): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const promise = act((error) => { error === undefined || error === null ? resolve() : reject(error) })
+    if (promise instanceof Promise) reject(new Error('A plugin that gives a promise takes two arguments, and one that takes three calls the last one'))
+  })
+}
+
+function isApp (value: unknown): value is FastifyInstance {
+  return typeof value === 'object' && value !== null && 'inject' in value && 'ready' in value && 'close' in value
+}

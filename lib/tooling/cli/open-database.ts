@@ -1,0 +1,71 @@
+import { existsSync } from 'node:fs'
+import type { Kysely } from 'kysely'
+import type { Tables } from '../../engines/executor.js'
+import { errors } from '../../errors.js'
+import { importModule } from './import-module.js'
+
+/** How a database is opened, and the package of its driver, which may not be installed. */
+interface OpenerRow {
+  readonly driver: string
+  open (url: string, isReadOnly: boolean): Promise<Kysely<Tables>>
+}
+
+const sqlite: OpenerRow = { driver: 'better-sqlite3', open: openFile }
+const postgres: OpenerRow = {
+  driver: 'pg',
+  open: async (url, isReadOnly) => {
+    const { openPostgres } = await importModule<typeof import('../../postgres.js')>('../postgres.js')
+    return openPostgres(url, { readonly: isReadOnly })
+  }
+}
+const mariadb: OpenerRow = {
+  driver: 'mysql2',
+  open: async (url, isReadOnly) => {
+    const { openMariadb } = await importModule<typeof import('../../mariadb.js')>('../mariadb.js')
+    return openMariadb(url, { readonly: isReadOnly })
+  }
+}
+
+/** The databases by the scheme of their URLs. */
+const openers: Readonly<Record<string, OpenerRow>> = { sqlite, postgres, postgresql: postgres, mariadb, mysql: mariadb }
+
+/** What is asked of a database before it is used. */
+export interface OpenOptions {
+  /** Whether it is only read, and the engine refuses every write. Default true. */
+  readonly readOnly?: boolean
+}
+
+/**
+ * Opens the database of a URL: `sqlite:./site.db`, `postgres://…` or `mariadb://…`. Nothing is created: a file must exist.
+ *
+ * @throws REST_MODELS_INVALID_OPTIONS, REST_MODELS_UNSUPPORTED_DATABASE with the remedy; a password in the URL is never repeated
+ */
+export async function openDatabase (url: string, { readOnly = true }: OpenOptions = {}): Promise<Kysely<Tables>> {
+  const scheme = /^[a-z0-9]+(?=:)/.exec(url)?.[0] ?? ''
+  const opener = Object.hasOwn(openers, scheme) ? openers[scheme] : undefined
+  if (opener === undefined) throw new errors.InvalidOptions("A database URL begins with 'sqlite:', 'postgres://' or 'mariadb://', such as sqlite:./site.db or postgres://user:password@localhost:5432/site")
+  return await withDriver(opener, async () => await opener.open(url, readOnly))
+}
+
+async function openFile (url: string, isReadOnly: boolean): Promise<Kysely<Tables>> {
+  const path = url.slice('sqlite:'.length)
+  if (path === '' || path === ':memory:') throw new errors.InvalidOptions('A database in memory is empty: name a file, such as sqlite:./site.db')
+  if (!existsSync(path)) throw new errors.InvalidOptions(`There is no file '${path}'; none is created`)
+  const { openSqlite } = await importModule<typeof import('../../sqlite.js')>('../sqlite.js')
+  return openSqlite(path, { readonly: isReadOnly })
+}
+
+/** Says which package is missing if the one for a database is. */
+export async function withDriver<Result> ({ driver }: Pick<OpenerRow, 'driver'>, open: () => Promise<Result>): Promise<Result> {
+  try {
+    return await open()
+  } catch (error) {
+    if (!isMissing(error, driver)) throw error
+    throw new errors.UnsupportedDatabase(`The package '${driver}' is not installed; run: npm install ${driver}`)
+  }
+}
+
+/** Whether an import failed since a package is not there. */
+export function isMissing (error: unknown, name: string): boolean {
+  return error instanceof Error && 'code' in error && ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND'].includes(String(error.code)) && error.message.includes(`'${name}'`)
+}

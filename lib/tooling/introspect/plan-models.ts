@@ -1,0 +1,47 @@
+import { type AnyKysely, readHandle } from '../../database/engine.js'
+import type { DatabasePlan, ModelPlan } from './model-plan.js'
+import { modelName, Names } from './names.js'
+import { planFields } from './plan-fields.js'
+import { planKeys, type KeyedTable } from './plan-keys.js'
+import { readDatabase } from './read-database.js'
+
+/**
+ * Plans the models of the tables of a database.
+ *
+ * @param only  names of tables; all if absent
+ * @throws REST_MODELS_INVALID_OPTIONS if a table that is named does not exist
+ */
+export async function planModels (handle: AnyKysely, only?: readonly string[]): Promise<DatabasePlan> {
+  const engine = readHandle(handle)
+  const { keyed, leftOut } = await planKeys(engine, await readDatabase(handle, only))
+  const names = new Names()
+  const targetOf = finder(keyed, engine.dialect.foldName)
+  const models: ModelPlan[] = []
+  for (const table of keyed) {
+    const { key, table: { name } } = table
+    const isPlain = key.kind === 'key' && Object.keys(key.options).length === 0
+    const { fields, notes } = await planFields(table, engine, targetOf)
+    models.push({ name: names.take(modelName(name)), table: name, key: isPlain && fields.length > 0 ? undefined : key, fields, notes })
+  }
+  return { models: inOrder(models), leftOut }
+}
+
+function finder (keyed: readonly KeyedTable[], fold: (name: string) => string) {
+  return (wanted: string): KeyedTable | undefined =>
+    keyed.find(({ table: { name } }) => name === wanted) ?? keyed.find(({ table: { name } }) => fold(name) === fold(wanted))
+}
+
+/** Each behind those that it refers to; in a circle, one of them comes first. */
+function inOrder (models: readonly ModelPlan[]): readonly ModelPlan[] {
+  const ordered = new Set<ModelPlan>()
+  const visited = new Set<ModelPlan>()
+  const visit = (model: ModelPlan): void => {
+    if (visited.has(model)) return
+    visited.add(model)
+    const targets = new Set(model.fields.map(({ target }) => target))
+    for (const other of models.filter(({ table }) => targets.has(table))) visit(other)
+    ordered.add(model)
+  }
+  for (const model of models) visit(model)
+  return [...ordered]
+}

@@ -1,0 +1,45 @@
+import type { Handle } from '../../database/engine.js'
+import { isYes, type ColumnRow } from '../../engines/catalog.js'
+import type { FieldOptions } from '../../values/field-options.js'
+import { holdsOnly } from './held-values.js'
+import type { Note } from './model-plan.js'
+import type { KeyedTable } from './plan-keys.js'
+import type { FoundTable } from './read-database.js'
+
+/** What planning a foreign key needs to know of other tables. */
+export interface ReferenceSetting {
+  readonly handle: Handle
+  /** The tables that have a model, by the name that a foreign key gives. */
+  readonly targetOf: (name: string) => KeyedTable | undefined
+  readonly notes: Note[]
+}
+
+export interface PlannedReference {
+  readonly target: string
+  readonly options: FieldOptions
+  readonly values: 'uuid' | 'integer'
+}
+
+/** The foreign key of a column, if it leads to the primary key of a table that has a model. */
+export async function planReference (column: ColumnRow, { name, references }: FoundTable, { handle, targetOf, notes }: ReferenceSetting): Promise<PlannedReference | undefined> {
+  const { dialect } = handle
+  const found = references.get(column.name)
+  if (found === undefined) return undefined
+  const note = (why: string): undefined => { notes.push({ table: name, column: column.name, why }) }
+  const target = targetOf(found.target)
+  if (target === undefined) return note(`refers to '${found.target}', which has no model here, and is a plain value`)
+  const { key, column: { name: keyColumn } } = target
+  const isToKey = found.targetColumn === null || dialect.foldName(found.targetColumn) === dialect.foldName(keyColumn)
+  const isUuid = key.kind === 'uuid'
+  if (!isToKey || !dialect.storage[isUuid ? 'uuid' : 'key'].holds(column.type)) {
+    return note(`refers to '${found.target}', but not to its primary key, and is a plain value`)
+  }
+  if (!await holdsOnly(handle, column, isUuid ? 'uuid' : 'bigint')) return note(`refers to '${found.target}', but holds values that are no keys of it, and is a plain value`)
+  return { target: target.table.name, options: onDeleteOption(found.onDelete.toLowerCase(), isYes(column.nullable), note), values: isUuid ? 'uuid' : 'integer' }
+}
+
+function onDeleteOption (action: string, isNullable: boolean, note: (why: string) => void): FieldOptions {
+  if (action === 'cascade' || (action === 'set null' && isNullable)) return { onDelete: action }
+  if (action.startsWith('set')) note(`has 'on delete ${action}', which a foreign key cannot say; the database does it all the same`)
+  return {}
+}
