@@ -2,40 +2,20 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Files, and folders, of test that have a process of their own. The others share one with their neighbours. */
-export const alone: Readonly<Record<string, string>> = {
-  'browser.test.ts': 'starts a browser',
-  'command/': 'starts processes',
-  'connect.test.ts': 'starts a server, and waits for connections that are lost',
-  'deadlines.test.ts': 'measures time',
-  'differential.test.ts': 'takes as long as a group',
-  'engines/': 'ends processes with their servers',
-  'example.test.ts': 'starts processes',
-  'failover/': 'measures how long others wait',
-  'floods.test.ts': 'starts processes, and measures memory',
-  'fuzz/': 'takes as long as a group, and listens for failures of its process',
-  'processes/': 'starts processes',
-  'recipes.test.ts': 'starts processes',
-  'reliability/': 'starts and ends processes',
-  'security/authentication.test.ts': 'compares times',
-  'security/cost.test.ts': 'measures time and memory',
-  'sqlite.test.ts': 'measures time'
-}
-
-/** So many files share a process. */
-const size = 8
+/** Test files that share a process. */
+const maxGroupFiles = 8
 const root = fileURLToPath(new URL('..', import.meta.url))
 const groups = join('.tap', 'groups')
 
 /**
- * Files for tap to run, each in a process, that run all files of test which are given. Before its first test a process
- * has to load Fastify, Kysely, the drivers and so on, which takes as much CPU as the tests of most files do.
+ * Returns files for tap to run, each in a process, that run all files of test which are given. Before its first test a
+ * process has to load Fastify, Kysely and the drivers, which takes as much CPU as the tests of most files do.
  *
  * @param files  paths in test
  * @returns paths from the root: of the files themselves, or of files in .tap that import some of them
  */
 export function groupFiles (files: readonly string[]): string[] {
-  const isAlone = (file: string): boolean => Object.keys(alone).some((start) => file.startsWith(start))
+  const isAlone = (file: string): boolean => hasTag(file, 'alone')
   requireTests(files)
   const shared = files.filter((file) => !isAlone(file))
   rmSync(join(root, groups), { recursive: true, force: true })
@@ -48,10 +28,12 @@ export function groupFiles (files: readonly string[]): string[] {
   ]
 }
 
-/** @throws if a row of a table stands for no file of test */
-export function requireRows (table: Readonly<Record<string, string>>, files: readonly string[]): void {
-  const stale = Object.keys(table).filter((start) => !files.some((file) => file.startsWith(start)))
-  if (stale.length > 0) throw new Error(`There are no files of test for ${stale.join(' and ')}`)
+/**
+ * What a test file says of itself in comments at its top, with the reason: `// @alone: …` if it needs a process of its own,
+ * `// @once: …` if it is the same on each engine, or chooses its engine itself.
+ */
+export function hasTag (file: string, tag: 'alone' | 'once'): boolean {
+  return new RegExp(`^// @${tag}: \\S`, 'm').test(readFileSync(join(root, 'test', file), 'utf8'))
 }
 
 /** In a group nobody would notice a file that tests nothing. */
@@ -62,7 +44,7 @@ function requireTests (files: readonly string[]): void {
 
 /** As many as are needed, of about the same size. */
 function chunks (files: readonly string[]): string[][] {
-  const count = Math.ceil(files.length / size)
+  const count = Math.ceil(files.length / maxGroupFiles)
   return Array.from({ length: count }, (_, index) => files.filter((_file, position) => position % count === index))
 }
 

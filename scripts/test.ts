@@ -4,51 +4,13 @@ import { engineNames, findEngine, variableOf, type EngineName, type FoundEngine,
 import { programKinds, whyMissing } from '../test/engines/programs.js'
 import { reasonOf } from '../test/engines/sql.js'
 import { judgeCoverage } from './coverage.js'
-import { alone, groupFiles, requireRows } from './groups.js'
+import { groupFiles, hasTag } from './groups.js'
 import { buildTap, interruption, listenForSignals, runTap, toLine, type Outcome } from './run-tap.js'
 
 /**
- * What `npm test` runs: all test files on SQLite, which together must cover everything, and then, on each other engine that is found, those which
- * say something about engines. Arguments are passed on to tap: files in place of all these, options in addition.
+ * `npm test`: runs all test files on SQLite, which together must cover everything, and then, on each other engine that is
+ * found, the files without `// @once`. Arguments go to tap: files run in place of all these, options are added.
  */
-
-/** Files, and folders, of test that are run once: they are the same on each engine, or choose their engine themselves. */
-const runOnce: Readonly<Record<string, string>> = {
-  'architecture.test.ts': 'reads the sources',
-  'browser.test.ts': 'starts the example, on SQLite',
-  'client/': 'about what the client sends, and the compiler; what servers answer to it is in client.test.ts',
-  'command/': 'about the command line; what it reads of databases is in introspection/ and inspection/',
-  'connect.test.ts': 'opens both servers itself',
-  'decisions/numbers.test.ts': 'compares a document with the names of the tests',
-  differential: 'opens all engines itself',
-  'documentation/': 'runs the pages, on SQLite',
-  'encapsulation.test.ts': 'about Fastify',
-  'engines/': 'starts its own servers',
-  'errors.test.ts': 'compares a table with the documentation',
-  'example.test.ts': 'starts the example, on SQLite',
-  'exports.test.ts': 'reads the names of the exports',
-  'failover/': 'starts its own clusters',
-  'fuzz/': 'on SQLite; npm run fuzz sends more, on any engine',
-  'hooks.test.ts': 'about Fastify',
-  'introspection/names.test.ts': 'about names and texts',
-  'introspection/types.test.ts': 'about names of types and words of plans',
-  'neighbours/': 'about other plugins of Fastify',
-  'openapi/client.test.ts': 'compiles a program against a document',
-  'openapi/document.test.ts': 'about documents, which say the same of each engine',
-  'own-database.test.ts': 'opens both servers itself',
-  'policies.test.ts': 'about who may do what, which is asked before any statement but that for the user',
-  'properties/bodies.test.ts': 'about bodies, which are read before any statement',
-  'refusals.test.ts': 'about the order of refusals, all of which come before a statement or say no more than that nothing was found',
-  'reliability/': 'about files of SQLite, and processes that share them',
-  'retries.test.ts': 'needs no database',
-  'security/authentication.test.ts': 'about headers and what hashing costs; logging in is in security/logins.test.ts',
-  'security/bodies.test.ts': 'about bodies, which are read before any statement; what is stored of them is in security/texts.test.ts',
-  'security/browsers.test.ts': 'about headers, which are judged before any statement',
-  'security/numbers.test.ts': 'compares a document with the names of the tests',
-  'sqlite.test.ts': 'about SQLite',
-  'supply.test.ts': 'reads the lock files',
-  'types.test.ts': 'checked by the compiler'
-}
 
 type Engines = ReadonlyMap<EngineName, FoundEngine | MissingEngine>
 
@@ -67,7 +29,6 @@ async function findAndRun (): Promise<number> {
   const engines: Engines = new Map(await Promise.all(engineNames.map(async (name) => [name, await findEngine(name)] as const)))
   for (const [name, found] of engines) console.log(`${name}: ${found.url === undefined ? `not found: ${found.why}` : found.how}`)
   try {
-    for (const table of [alone, runOnce]) requireRows(table, testFiles())
     await buildTap()
     const missing = allMissing(engines)
     if (process.env['CI'] === 'true' && missing.length > 0) throw new Error(`With CI=true nothing may be missing:\n${missing.join('\n')}`)
@@ -107,7 +68,7 @@ function allMissing (engines: Engines): string[] {
 }
 
 function contractFiles (): string[] {
-  return testFiles().filter((file) => !Object.keys(runOnce).some((start) => file.startsWith(start)))
+  return testFiles().filter((file) => !hasTag(file, 'once'))
 }
 
 function testFiles (): string[] {

@@ -1,3 +1,6 @@
+// @once: starts the example, on SQLite
+// @alone: starts a browser
+
 import type { Locator, Page } from 'playwright-core'
 import { resolve } from 'node:path'
 import { test, type Test } from 'tap'

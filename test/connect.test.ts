@@ -1,3 +1,6 @@
+// @once: opens both servers itself
+// @alone: starts a server, and waits for connections that are lost
+
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'

@@ -1,3 +1,5 @@
+// @alone: measures time
+
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'

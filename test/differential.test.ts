@@ -1,3 +1,6 @@
+// @once: opens all engines itself
+// @alone: takes as long as a group
+
 import fc, { type GeneratorValue } from 'fast-check'
 import tap, { test } from 'tap'
 import { Contestant, openers, type Answer, type EngineName } from './differential/contestants.js'

@@ -1,3 +1,5 @@
+// @once: about Fastify
+
 import basicAuth from '@fastify/basic-auth'
 import Fastify, { type FastifyInstance, type FastifyServerOptions, type FastifySchemaCompiler } from 'fastify'
 import { CamelCasePlugin, type Kysely } from 'kysely'

@@ -1,3 +1,5 @@
+// @once: compares a table with the documentation
+
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyInstance, LightMyRequestResponse } from 'fastify'
 import { sql } from 'kysely'

@@ -1,3 +1,6 @@
+// @once: starts the example, on SQLite
+// @alone: starts processes
+
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,3 +1,5 @@
+// @once: reads the names of the exports
+
 import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'tap'
 import * as client from '../lib/client.js'

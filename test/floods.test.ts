@@ -1,3 +1,5 @@
+// @alone: starts processes, and measures memory
+
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'

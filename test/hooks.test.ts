@@ -1,3 +1,5 @@
+// @once: about Fastify
+
 import type { FastifyInstance } from 'fastify'
 import { test, type Test } from 'tap'
 import type { ListEnvelope } from '../lib/response/envelope.js'

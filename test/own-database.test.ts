@@ -1,3 +1,5 @@
+// @once: opens both servers itself
+
 import { randomBytes } from 'node:crypto'
 import Fastify from 'fastify'
 import { Kysely, MysqlDialect, PostgresDialect, sql } from 'kysely'

@@ -1,3 +1,5 @@
+// @once: about who may do what, which is asked before any statement but that for the user
+
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { hash } from '@node-rs/argon2'

@@ -1,3 +1,5 @@
+// @alone: starts processes
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Migrator, sql, type Kysely } from 'kysely'

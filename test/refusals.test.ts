@@ -1,3 +1,5 @@
+// @once: about the order of refusals, all of which come before a statement or say no more than that nothing was found
+
 import { test, type Test } from 'tap'
 import { adminAuth, readOnlyAuth } from '../lib/index.js'
 import { Message, Note, User, basic, buildApp, type Rows } from './helper.js'

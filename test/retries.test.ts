@@ -1,3 +1,5 @@
+// @once: needs no database
+
 import { CompiledQuery, type Kysely } from 'kysely'
 import { test } from 'tap'
 import type { Handle } from '../lib/database/engine.js'

@@ -1,3 +1,6 @@
+// @once: about SQLite
+// @alone: measures time
+
 import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,3 +1,5 @@
+// @once: reads the lock files
+
 import { readFile } from 'node:fs/promises'
 import { test } from 'tap'
 

@@ -1,3 +1,5 @@
+// @once: checked by the compiler
+
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ColumnType, Generated } from 'kysely'
 import { test } from 'tap'

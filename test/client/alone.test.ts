@@ -1,3 +1,5 @@
+// @once: about what the client sends, and the compiler; what servers answer to it is in client.test.ts
+
 import { readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { createContext, runInContext } from 'node:vm'

@@ -1,3 +1,5 @@
+// @once: about what the client sends, and the compiler; what servers answer to it is in client.test.ts
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { test } from 'tap'

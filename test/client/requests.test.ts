@@ -1,3 +1,5 @@
+// @once: about what the client sends, and the compiler; what servers answer to it is in client.test.ts
+
 import { inspect } from 'node:util'
 import { test } from 'tap'
 import { createClient, RestModelsError, type Client, type ClientOptions, type FetchInit } from '../../lib/client.js'

@@ -1,3 +1,5 @@
+// @once: about what the client sends, and the compiler; what servers answer to it is in client.test.ts
+
 import { test } from 'tap'
 import { createClient, type ListQuery, type ResourceCreate, type ResourceRecord, type ResourceUpdate } from '../../lib/client.js'
 import {

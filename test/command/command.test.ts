@@ -1,3 +1,6 @@
+// @once: about the command line; what it reads of databases is in introspection/ and inspection/
+// @alone: starts processes
+
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'

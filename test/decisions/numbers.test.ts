@@ -1,3 +1,5 @@
+// @once: compares a document with the names of the tests
+
 import { readdir, readFile } from 'node:fs/promises'
 import { test } from 'tap'
 

@@ -1,3 +1,5 @@
+// @once: runs the pages, on SQLite
+
 import { dirname, join, normalize } from 'node:path'
 import { test } from 'tap'
 import { anchorsOf, isThere, linksOf, pageFiles, proseOf, readPage } from './page.js'

@@ -1,3 +1,5 @@
+// @once: runs the pages, on SQLite
+
 import Fastify from 'fastify'
 import { test } from 'tap'
 import restModels, { type ResourceOptions, type RestModelsOptions } from '../../lib/index.js'

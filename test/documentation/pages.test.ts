@@ -1,3 +1,5 @@
+// @once: runs the pages, on SQLite
+
 import { test } from 'tap'
 import { pageFiles, readPage } from './page.js'
 import { runPage } from './run-page.js'

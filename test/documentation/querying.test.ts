@@ -1,3 +1,5 @@
+// @once: runs the pages, on SQLite
+
 import { test } from 'tap'
 import { fieldKinds } from '../../lib/fields/field-kinds.js'
 import { operators as operatorTable } from '../../lib/fields/operators.js'

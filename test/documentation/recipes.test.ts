@@ -1,3 +1,5 @@
+// @once: runs the pages, on SQLite
+
 import { test } from 'tap'
 import { readPage } from './page.js'
 import { runPage } from './run-page.js'

@@ -1,3 +1,5 @@
+// @once: runs the pages, on SQLite
+
 import { test, type Test } from 'tap'
 import { parseCurl } from './curl.js'
 import { blocksOf } from './page.js'

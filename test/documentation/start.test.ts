@@ -1,3 +1,5 @@
+// @once: runs the pages, on SQLite
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { test } from 'tap'

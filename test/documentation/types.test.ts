@@ -1,3 +1,5 @@
+// @once: runs the pages, on SQLite
+
 import { dirname, join, resolve } from 'node:path'
 import ts from 'typescript'
 import { test } from 'tap'

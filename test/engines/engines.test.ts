@@ -1,3 +1,6 @@
+// @once: starts its own servers
+// @alone: ends processes with their servers
+
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readlinkSync } from 'node:fs'

@@ -1,3 +1,6 @@
+// @once: starts its own clusters
+// @alone: measures how long others wait
+
 import type { CompiledQuery } from 'kysely'
 import { Kysely } from 'kysely'
 import { test } from 'tap'

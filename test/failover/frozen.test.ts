@@ -1,3 +1,6 @@
+// @once: starts its own clusters
+// @alone: measures how long others wait
+
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import tap, { test, type Test } from 'tap'

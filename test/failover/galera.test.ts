@@ -1,3 +1,6 @@
+// @once: starts its own clusters
+// @alone: measures how long others wait
+
 import { createConnection } from 'mysql2/promise'
 import tap, { test, type Test } from 'tap'
 import { startGaleraCluster, type GaleraCluster } from '../engines/galera-cluster.js'

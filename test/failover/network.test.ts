@@ -1,3 +1,6 @@
+// @once: starts its own clusters
+// @alone: measures how long others wait
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import tap, { test, type Test } from 'tap'
 import { openMariadb } from '../../lib/mariadb.js'

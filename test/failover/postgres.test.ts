@@ -1,3 +1,6 @@
+// @once: starts its own clusters
+// @alone: measures how long others wait
+
 import tap, { test, type Test } from 'tap'
 import { lacks } from '../engines/lacks.js'
 import { startPostgresCluster, type PostgresCluster } from '../engines/postgres-cluster.js'

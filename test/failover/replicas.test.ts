@@ -1,3 +1,6 @@
+// @once: starts its own clusters
+// @alone: measures how long others wait
+
 import { sql, type Kysely } from 'kysely'
 import tap, { test, type Test } from 'tap'
 import type { Tables } from '../../lib/engines/executor.js'

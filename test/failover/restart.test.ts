@@ -1,3 +1,6 @@
+// @once: starts its own clusters
+// @alone: measures how long others wait
+
 import tap, { test } from 'tap'
 import { lacks } from '../engines/lacks.js'
 import { startMariadb } from '../engines/mariadb-server.js'

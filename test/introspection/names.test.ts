@@ -1,3 +1,5 @@
+// @once: about names and texts
+
 import { test } from 'tap'
 import { defaultValue, expression } from '../../lib/tooling/introspect/default-values.js'
 import { fieldName, modelName, Names, referenceName } from '../../lib/tooling/introspect/names.js'

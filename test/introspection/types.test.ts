@@ -1,3 +1,5 @@
+// @once: about names of types and words of plans
+
 import { test } from 'tap'
 import { dialects } from '../../lib/database/dialects.js'
 import { readType } from '../../lib/engines/catalog.js'

@@ -1,3 +1,5 @@
+// @once: about other plugins of Fastify
+
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyContextConfig, FastifyInstance, LightMyRequestResponse, RouteOptions } from 'fastify'
 import { test, type Test } from 'tap'

@@ -1,3 +1,5 @@
+// @once: about other plugins of Fastify
+
 import { gunzipSync, gzipSync } from 'node:zlib'
 import compress from '@fastify/compress'
 import cors from '@fastify/cors'

@@ -1,3 +1,5 @@
+// @once: about other plugins of Fastify
+
 import { resolve } from 'node:path'
 import Fastify from 'fastify'
 import { test } from 'tap'

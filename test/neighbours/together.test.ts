@@ -1,3 +1,5 @@
+// @once: about other plugins of Fastify
+
 import { gunzipSync } from 'node:zlib'
 import basicAuth from '@fastify/basic-auth'
 import compress from '@fastify/compress'

@@ -1,3 +1,5 @@
+// @once: compiles a program against a document
+
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'

@@ -1,3 +1,5 @@
+// @once: about documents, which say the same of each engine
+
 import swagger from '@fastify/swagger'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import Fastify from 'fastify'

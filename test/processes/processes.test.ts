@@ -1,3 +1,5 @@
+// @alone: starts processes
+
 import { join } from 'node:path'
 import { test, type Test } from 'tap'
 import { createTables } from '../../lib/index.js'

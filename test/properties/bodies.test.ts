@@ -1,3 +1,5 @@
+// @once: about bodies, which are read before any statement
+
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'

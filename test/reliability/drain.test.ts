@@ -1,3 +1,6 @@
+// @once: about files of SQLite, and processes that share them
+// @alone: starts and ends processes
+
 import { once } from 'node:events'
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'

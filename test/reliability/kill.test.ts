@@ -1,3 +1,6 @@
+// @once: about files of SQLite, and processes that share them
+// @alone: starts and ends processes
+
 import { test } from 'tap'
 import { killRounds, type KillReport } from './kill-rounds.js'
 import { Ledger } from './ledger.js'

@@ -1,3 +1,6 @@
+// @once: about files of SQLite, and processes that share them
+// @alone: starts and ends processes
+
 import { test } from 'tap'
 import { overload } from '../endurance/overloading.js'
 import { beyond, soak, toLine, type SoakReport } from '../endurance/soaking.js'

@@ -1,3 +1,6 @@
+// @once: about files of SQLite, and processes that share them
+// @alone: starts and ends processes
+
 import { readdir, readFile } from 'node:fs/promises'
 import { test } from 'tap'
 

@@ -1,3 +1,6 @@
+// @once: about files of SQLite, and processes that share them
+// @alone: starts and ends processes
+
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { test } from 'tap'

@@ -1,3 +1,6 @@
+// @once: about files of SQLite, and processes that share them
+// @alone: starts and ends processes
+
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { Agent, get as httpGet } from 'node:http'

@@ -1,3 +1,6 @@
+// @once: about headers and what hashing costs; logging in is in security/logins.test.ts
+// @alone: compares times
+
 import type { FastifyInstance } from 'fastify'
 import { connect, type AddressInfo } from 'node:net'
 import { test } from 'tap'

@@ -1,3 +1,5 @@
+// @once: about bodies, which are read before any statement; what is stored of them is in security/texts.test.ts
+
 import { connect, type AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'

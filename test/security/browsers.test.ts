@@ -1,3 +1,5 @@
+// @once: about headers, which are judged before any statement
+
 import { test } from 'tap'
 import { attack } from './security-helper.js'
 

@@ -1,3 +1,5 @@
+// @alone: measures time and memory
+
 import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'

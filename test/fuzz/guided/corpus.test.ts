@@ -1,3 +1,6 @@
+// @once: on SQLite; npm run fuzz sends more, on any engine
+// @alone: takes as long as a group, and listens for failures of its process
+
 import { test } from 'tap'
 import { readCorpus } from './corpus.js'
 import { search } from './search.js'
