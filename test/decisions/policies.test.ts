@@ -467,7 +467,7 @@ test("D-52: a bug is 500 with the request's id alone, and the cause is in the lo
   t.match(lines.join(), missing[engine])
 })
 
-// On a server the driver's time-out for statements counts, G-88 of the tests on security.
+// On a server the driver's time-out for statements counts, T-88 of the tests on security.
 if (engine === 'sqlite') {
   test('D-53: SQLite gives a list up after 2 s: 503', async (t) => {
     const message = Array.from({ length: 2000 }, (_, index) => ({ id: index + 1, user_id: 2, content: 'x', pub_date: '2024-01-01 00:00:00' }))

@@ -18,7 +18,7 @@ const ways = [(value: unknown) => async () => value, (value: unknown) => async (
 
 const carelessly = ways.flatMap((way) => careless.map((value) => ({ way, value })))
 
-test('D-51: a policy that fails without a reason lets nobody in', async (t) => {
+test('T-51: a policy that fails without a reason lets nobody in', async (t) => {
   const { app, rowsOf } = await buildApp(t, {
     rows: siteRows,
     register: (registry) => {
@@ -37,7 +37,7 @@ test('D-51: a policy that fails without a reason lets nobody in', async (t) => {
   t.equal((await remove('/api/message/1/')).statusCode, 204)
 })
 
-test('D-51: whoever has no whole number for an id is nobody', async (t) => {
+test('T-51: whoever has no whole number for an id is nobody', async (t) => {
   for (const id of [undefined, null, Number.NaN, 1.5, '2', {}]) {
     const auth = { open: reads, permits: () => true, authenticator: () => async () => ({ id, admin: true }) } as unknown as Policy
     const { post, put } = await attack(t, { register: (registry) => registry.register(Message, { auth, ownerField: 'user' }) })
@@ -46,7 +46,7 @@ test('D-51: whoever has no whole number for an id is nobody', async (t) => {
   }
 })
 
-test('D-51: a policy that permits by a promise permits nothing', async (t) => {
+test('T-51: a policy that permits by a promise permits nothing', async (t) => {
   for (const permits of [async () => true, async () => false, () => 'yes', () => undefined]) {
     const auth = { ...userAuth(User), permits } as unknown as Policy
     const { put } = await attack(t, { register: (registry) => registry.register(Message, { auth }) })
@@ -54,7 +54,7 @@ test('D-51: a policy that permits by a promise permits nothing', async (t) => {
   }
 })
 
-test('D-52: a check of passwords that gives or throws what it should not neither hangs nor ends the process', async (t) => {
+test('T-52: a check of passwords that gives or throws what it should not neither hangs nor ends the process', async (t) => {
   const { app, db } = await buildApp(t, {
     rows: siteRows,
     register: (registry) => {
@@ -70,7 +70,7 @@ test('D-52: a check of passwords that gives or throws what it should not neither
   }
 })
 
-test('D-53: the challenge is the one that is specified', async (t) => {
+test('T-53: the challenge is the one that is specified', async (t) => {
   const { put, unchanged } = await attack(t)
   await unchanged(async () => {
     for (const options of [{}, { as: 'carol' }, { as: ['älice', 'pässword'] as const }]) {
@@ -90,7 +90,7 @@ const malformed = [
   'Basic ' + encoded('alice:alice') + ' x', 'Negotiate x', 'Basic ' + 'A'.repeat(9000), 'Basic ' + encoded('alice:' + 'x'.repeat(6000)), 'Basic ' + encoded('alice:alice:'), 'undefined', 'null', '[object Object]'
 ]
 
-test('D-54: malformed credentials are refused like wrong ones', async (t) => {
+test('T-54: malformed credentials are refused like wrong ones', async (t) => {
   const { app, unchanged, post, put } = await attack(t)
   const refusal = await put('/api/message/1/', {}, { as: ['alice', 'wrong'] })
   const routes = [['POST', '/api/message/'], ['PUT', '/api/message/1/'], ['DELETE', '/api/message/1/'], ['POST', '/api/user/'], ['DELETE', '/api/user/4/'], ['PUT', '/api/relationship/1/'], ['DELETE', '/api/note/1/']] as const
@@ -107,7 +107,7 @@ test('D-54: malformed credentials are refused like wrong ones', async (t) => {
   t.equal((await post('/api/message/', { content: 'a' }, { headers: { authorization: `basic ${encoded('alice:alice')}` } })).statusCode, 201, 'the scheme in any case')
 })
 
-test('D-55: an unknown, an inactive and a hash-less user cost as much as a wrong password', async (t) => {
+test('T-55: an unknown, an inactive and a hash-less user cost as much as a wrong password', async (t) => {
   const { put, db } = await attack(t, { realHashes: true })
   await db.updateTable('user').set({ password: 'plain' }).where('id', '=', 3).execute()
   const names = ['alice', 'nobody', 'carol', 'bob', '', 'x'.repeat(500)]
@@ -124,7 +124,7 @@ test('D-55: an unknown, an inactive and a hash-less user cost as much as a wrong
   t.equal((await put('/api/message/1/', {}, { as: 'alice' })).statusCode, 200)
 })
 
-test('D-57: guessing does not keep others from reading', async (t) => {
+test('T-57: guessing does not keep others from reading', async (t) => {
   const { put, get } = await attack(t, { realHashes: true })
   const guesses = Array.from({ length: 40 }, async (_, index) => await put('/api/message/1/', {}, { as: ['alice', `guess${index}`] }))
   const latencies: number[] = []
@@ -138,7 +138,7 @@ test('D-57: guessing does not keep others from reading', async (t) => {
   t.equal((await put('/api/message/1/', {}, { as: 'alice' })).statusCode, 200)
 })
 
-test('D-58: a long password is not hashed', async (t) => {
+test('T-58: a long password is not hashed', async (t) => {
   const { put, post, get } = await attack(t, { realHashes: true })
   const longest = 'ü'.repeat(512)
   t.equal((await post('/api/user/', { username: 'dora', password: longest, email: '' }, { as: 'admin' })).statusCode, 201)
@@ -155,7 +155,7 @@ test('D-58: a long password is not hashed', async (t) => {
   t.equal((await put('/api/message/1/', {}, { as: ['alice', 'x'.repeat(9000)] })).statusCode, 401)
 })
 
-test('D-62: of two Authorization headers the first counts', async (t) => {
+test('T-62: of two Authorization headers the first counts', async (t) => {
   const site = await attack(t)
   const lines = (first: string, second: string) => [`Authorization: ${basic(first)}`, `Authorization: ${basic(second)}`]
   await listen(site)

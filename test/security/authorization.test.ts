@@ -7,7 +7,7 @@ import { basic, registerSite, siteModels, User } from '../helper.js'
 import { beforeStatements } from '../interleaving.js'
 import { attack, type Site } from './security-helper.js'
 
-test('C-33: nobody but the owner changes a record', async (t) => {
+test('T-33: nobody but the owner changes a record', async (t) => {
   const { put, unchanged, rowsOf } = await attack(t)
   await unchanged(async () => {
     for (const as of ['alice', 'admin']) t.equal((await put('/api/message/2/', { content: 'mine' }, { as })).statusCode, 403, as)
@@ -19,7 +19,7 @@ test('C-33: nobody but the owner changes a record', async (t) => {
   t.match(await rowsOf('message'), [{ content: 'by alice' }, { content: 'changed', user_id: 3 }])
 })
 
-test('C-34: nobody but the owner deletes a record', async (t) => {
+test('T-34: nobody but the owner deletes a record', async (t) => {
   const { delete: remove, unchanged, rowsOf } = await attack(t)
   await unchanged(async () => {
     for (const as of ['alice', 'admin']) t.equal((await remove('/api/message/2/', { as })).statusCode, 403)
@@ -31,7 +31,7 @@ test('C-34: nobody but the owner deletes a record', async (t) => {
   t.same((await rowsOf('message')).length, 2)
 })
 
-test('C-35: whoever creates a record owns it, whatever the body says', async (t) => {
+test('T-35: whoever creates a record owns it, whatever the body says', async (t) => {
   const { post, rowsOf, unchanged } = await attack(t)
   const forged = [
     { user: 1 }, { user_id: 1 }, { user: { id: 1 } }, { user_id: 1, user: 3 }, { user: null }, { user: '1' }, { user: [1] }, { user_id: true }, { user: 999999 }, { user: -1 }
@@ -49,7 +49,7 @@ test('C-35: whoever creates a record owns it, whatever the body says', async (t)
   t.same((await rowsOf('message')).slice(3).map((row) => (row as { user_id: number }).user_id), forged.map(() => 2))
 })
 
-test('C-36: an update does not move a record to another owner', async (t) => {
+test('T-36: an update does not move a record to another owner', async (t) => {
   const { put, post, unchanged } = await attack(t)
   await unchanged(async () => {
     for (const owner of [{ user: 3 }, { user_id: 3 }, { user: null }, { user: { id: 3 } }, { user: 2, user_id: 3 }, { user_id: '2' }]) {
@@ -60,7 +60,7 @@ test('C-36: an update does not move a record to another owner', async (t) => {
   t.equal((await put('/api/message/1/', { user: 2, user_id: 2, content: 'changed' }, { as: 'alice' })).json().content, 'changed', 'a record may be sent back')
 })
 
-test('C-37: of many writes at once only those of the owner count', async (t) => {
+test('T-37: of many writes at once only those of the owner count', async (t) => {
   const { put, delete: remove, rowsOf } = await attack(t)
   const writes = await Promise.all(Array.from({ length: 30 }, async (_, index) =>
     await put('/api/message/1/', { content: index % 2 === 0 ? 'alice' : 'bob' }, { as: index % 2 === 0 ? 'alice' : 'bob' })))
@@ -76,7 +76,7 @@ const ofOwner = {
   mariadb: /where `id` = \? and `user_id` = \?/
 }
 
-test('C-37: nothing slips in between the check of the owner and the write', async (t) => {
+test('T-37: nothing slips in between the check of the owner and the write', async (t) => {
   const site = await attack(t)
   const { put, delete: remove, rowsOf, db, statements } = site
   const beforeWrite = await interferer(t, site)
@@ -109,7 +109,7 @@ async function interferer (t: Test, { db }: Site): Promise<(change: CompiledQuer
   return (change) => { next = change }
 }
 
-test('C-38: the primary key never comes from a body', async (t) => {
+test('T-38: the primary key never comes from a body', async (t) => {
   const { post, put, unchanged, get } = await attack(t)
   await unchanged(async () => {
     for (const id of [1, 99, null, '99', 0, -1]) {
@@ -122,7 +122,7 @@ test('C-38: the primary key never comes from a body', async (t) => {
   t.equal((await get('/api/message/99/')).statusCode, 404)
 })
 
-test('C-39: fields that a resource does not have, or a user may not write, are not assigned', async (t) => {
+test('T-39: fields that a resource does not have, or a user may not write, are not assigned', async (t) => {
   const { post, put, unchanged } = await attack(t)
   await unchanged(async () => {
     t.equal((await post('/api/message/', { content: 'a', admin: true }, { as: 'alice' })).statusCode, 400)
@@ -134,7 +134,7 @@ test('C-39: fields that a resource does not have, or a user may not write, are n
   t.equal((await put('/api/user/2/', { admin: true }, { as: 'admin' })).json().admin, true)
 })
 
-test('C-39: read-only fields are set by nobody', async (t) => {
+test('T-39: read-only fields are set by nobody', async (t) => {
   const { post, put, rowsOf } = await attack(t, {
     register: (registry) => registry.register(User, { auth: userAuth(User), exclude: ['password'], readOnly: ['admin', 'active'] })
   })
@@ -144,7 +144,7 @@ test('C-39: read-only fields are set by nobody', async (t) => {
   t.match((await rowsOf('user'))[1], { admin: 0 })
 })
 
-test('C-40: nothing is written through a foreign key', async (t) => {
+test('T-40: nothing is written through a foreign key', async (t) => {
   const { post, put, unchanged } = await attack(t)
   await unchanged(async () => {
     for (const to of [{ id: 2, admin: true }, { admin: true }, [{ id: 2 }], { id: 2 }]) {
@@ -159,7 +159,7 @@ test('C-40: nothing is written through a foreign key', async (t) => {
   t.equal((await put('/api/relationship/1/', { to_user: 1 }, { as: 'alice' })).json().to_user_id, 1)
 })
 
-test('C-41: an excluded password is written only by whom the policy lets, and hashed', async (t) => {
+test('T-41: an excluded password is written only by whom the policy lets, and hashed', async (t) => {
   const { put, rowsOf, unchanged } = await attack(t)
   await unchanged(async () => { t.equal((await put('/api/user/3/', { password: 'stolen' }, { as: 'bob' })).statusCode, 403) })
   const reply = await put('/api/user/3/', { password: 'renewed' }, { as: 'admin' })
@@ -170,7 +170,7 @@ test('C-41: an excluded password is written only by whom the policy lets, and ha
   t.equal((await put('/api/message/2/', {}, { as: ['bob', 'renewed'] })).statusCode, 200)
 })
 
-test('C-42: no request writes more than one record', async (t) => {
+test('T-42: no request writes more than one record', async (t) => {
   const { app, unchanged, delete: remove } = await attack(t)
   await unchanged(async () => {
     for (const method of ['PUT', 'PATCH', 'DELETE'] as const) {
@@ -186,7 +186,7 @@ test('C-42: no request writes more than one record', async (t) => {
   t.equal((await remove('/api/message/1/', { as: 'alice' })).statusCode, 204)
 })
 
-test('C-43: a method is what the request line says', async (t) => {
+test('T-43: a method is what the request line says', async (t) => {
   const { get, post, put, unchanged, rowsOf } = await attack(t)
   const overrides = ['x-http-method-override', 'x-http-method', 'x-method-override', 'x-original-method']
   await unchanged(async () => {
@@ -202,7 +202,7 @@ test('C-43: a method is what the request line says', async (t) => {
   t.equal((await rowsOf('message')).length, 3)
 })
 
-test('C-44: HEAD is guarded as GET is', async (t) => {
+test('T-44: HEAD is guarded as GET is', async (t) => {
   const closed = await attack(t, { register: (registry) => registry.register(User, { auth: userAuth(User, { protect: 'all' }), exclude: ['password'] }) })
   for (const [site, expected] of [[closed, [401, 200]], [await attack(t), [200, 200]]] as const) {
     for (const url of ['/api/user/', '/api/user/2/', '/api/user']) {
@@ -218,7 +218,7 @@ test('C-44: HEAD is guarded as GET is', async (t) => {
   t.equal((await closed.app.inject({ method: 'HEAD', url: '/api/user/?email__like=a%25' })).headers['content-length'], (await closed.get('/api/user/')).headers['content-length'])
 })
 
-test('C-45: nobody writes under the read-only policy', async (t) => {
+test('T-45: nobody writes under the read-only policy', async (t) => {
   const { post, put, delete: remove, get, unchanged } = await attack(t)
   await unchanged(async () => {
     for (const options of [{}, { as: 'admin' }, { as: 'alice' }]) {
@@ -231,7 +231,7 @@ test('C-45: nobody writes under the read-only policy', async (t) => {
   t.equal((await get('/api/note/1/')).statusCode, 200)
 })
 
-test('C-46: no other path leads to a resource past its guard', async (t) => {
+test('T-46: no other path leads to a resource past its guard', async (t) => {
   const { app, unchanged, get } = await attack(t, { register: (registry) => { registerSite(registry); registry.register(User, { path: 'closed', auth: userAuth(User, { protect: 'all' }), exclude: ['password'] }) } })
   const paths = [
     '//api/closed/', '/api//closed/', '/api/./closed/', '/api/%2e/closed/', '/api/note/../closed/', '/api/note/%2e%2e/closed/', '/api/note%2f..%2fclosed/', '/api/%63losed/', '/api/CLOSED/',
@@ -251,7 +251,7 @@ test('C-46: no other path leads to a resource past its guard', async (t) => {
   t.equal((await get('/api/closed/', { as: 'alice' })).statusCode, 200)
 })
 
-test('C-47: only registered models have paths', async (t) => {
+test('T-47: only registered models have paths', async (t) => {
   const { get, post } = await attack(t)
   const names = ['sqlite_schema', 'sqlite_sequence', 'pg_catalog', 'information_schema', 'mysql', '__proto__', 'constructor', 'toString', 'hasOwnProperty', 'prototype', 'users', 'Message', 'undefined', '', '*', ':id', 'message__user']
   for (const name of names) {
@@ -261,7 +261,7 @@ test('C-47: only registered models have paths', async (t) => {
   for (const name of ['user', 'relationship', 'message', 'note']) t.equal((await get(`/api/${name}/`)).statusCode, 200)
 })
 
-test('C-48: a record that others refer to is not deleted, and nothing goes with it', async (t) => {
+test('T-48: a record that others refer to is not deleted, and nothing goes with it', async (t) => {
   const { delete: remove, unchanged, rowsOf } = await attack(t)
   await unchanged(async () => {
     for (const id of [1, 2, 3]) t.equal((await remove(`/api/user/${id}/`, { as: 'admin' })).statusCode, 409)
@@ -270,7 +270,7 @@ test('C-48: a record that others refer to is not deleted, and nothing goes with 
   t.equal((await rowsOf('user')).length, 3)
 })
 
-test('C-48: a model may declare otherwise', async (t) => {
+test('T-48: a model may declare otherwise', async (t) => {
   const Part = defineModel('Part', { user: foreignKey(() => User, { onDelete: 'cascade' }), name: text() })
   const Trace = defineModel('Trace', { user: foreignKey(() => User, { onDelete: 'set null', nullable: true }), name: text() })
   const { delete: remove, put, rowsOf } = await attack(t, {
@@ -287,7 +287,7 @@ test('C-48: a model may declare otherwise', async (t) => {
   }
 })
 
-test('C-49: a reference to a record that does not exist is refused', async (t) => {
+test('T-49: a reference to a record that does not exist is refused', async (t) => {
   const { post, put, unchanged } = await attack(t)
   await unchanged(async () => {
     for (const id of [999999, 0, -1, Number.MAX_SAFE_INTEGER, 1.5, '2', null, true]) {
@@ -300,7 +300,7 @@ test('C-49: a reference to a record that does not exist is refused', async (t) =
   t.equal((await post('/api/relationship/', { to_user: 4 }, { as: 'alice' })).statusCode, 201)
 })
 
-test('C-50: what proxies add to a request opens nothing', async (t) => {
+test('T-50: what proxies add to a request opens nothing', async (t) => {
   const { get, put, unchanged } = await attack(t)
   const headers = {
     'x-original-url': '/api/user/',

@@ -16,7 +16,7 @@ import { attack } from './security-helper.js'
 
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
 
-test('X-01: a file that ends in the middle of a multipart body is refused', async (t) => {
+test('T-101: a file that ends in the middle of a multipart body is refused', async (t) => {
   const { post, unchanged } = await attack(t)
   const start = '--x\r\nContent-Disposition: form-data; name="data"'
   const headers = { 'content-type': 'multipart/form-data; boundary=x' }
@@ -30,7 +30,7 @@ test('X-01: a file that ends in the middle of a multipart body is refused', asyn
   t.equal((await post('/api/message/', `${start}\r\n\r\n{"content":"a"}\r\n--x--`, { as: 'alice', headers })).statusCode, 201)
 })
 
-test('X-02: two names of one field with deeply nested values are refused', async (t) => {
+test('T-102: two names of one field with deeply nested values are refused', async (t) => {
   const { post, put, unchanged } = await attack(t)
   await unchanged(async () => {
     for (const depth of [10, 10_000, 250_000]) {
@@ -42,7 +42,7 @@ test('X-02: two names of one field with deeply nested values are refused', async
   t.equal((await post('/api/relationship/', { to_user: 3, to_user_id: 3 }, { as: 'alice' })).statusCode, 201)
 })
 
-test('X-03: fields may be called like what every object has', async (t) => {
+test('T-103: fields may be called like what every object has', async (t) => {
   const Odd = defineModel('Odd', {
     constructor: text(), toString: text({ nullable: true }), valueOf: integer({ default: 1 }), then: text({ default: 'x' }), hasOwnProperty: json({ nullable: true })
   })
@@ -58,7 +58,7 @@ test('X-03: fields may be called like what every object has', async (t) => {
   t.equal((await get('/api/odd/?hasOwnProperty__is=null')).statusCode, 400)
 })
 
-test('X-04: a read-only field that is excluded cannot be guessed by sending it', async (t) => {
+test('T-104: a read-only field that is excluded cannot be guessed by sending it', async (t) => {
   const { put, unchanged, rowsOf } = await attack(t, {
     register: (registry) => registry.register(User, { auth: userAuth(User), exclude: ['password', 'email', 'admin'], readOnly: ['join_date', 'admin'] })
   })
@@ -73,7 +73,7 @@ test('X-04: a read-only field that is excluded cannot be guessed by sending it',
   t.match((await rowsOf('user'))[0], { username: 'root', admin: 1 })
 })
 
-test('X-05: the right password of an inactive user costs as much as a wrong one, the second time as well', async (t) => {
+test('T-105: the right password of an inactive user costs as much as a wrong one, the second time as well', async (t) => {
   const { put, db, unchanged } = await attack(t, { realHashes: true })
   await put('/api/message/2/', {}, { as: 'bob' })
   await db.updateTable('user').set({ active: 0 }).where('id', '=', 3).execute()
@@ -101,7 +101,7 @@ function median (times: readonly number[]): number {
   return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0
 }
 
-test('X-06: whom another login would not let in cannot look through a join', async (t) => {
+test('T-106: whom another login would not let in cannot look through a join', async (t) => {
   const site = async (everyone: boolean) => await attack(t, {
     register: (registry) => registry
       .register(User, { auth: userAuth(User, { protect: 'all' }), exclude: ['password'] })
@@ -117,7 +117,7 @@ test('X-06: whom another login would not let in cannot look through a join', asy
   t.equal((await strict.get('/api/message/?user__email=alice%40example.com', { as: 'bob' })).json().objects.length, 1)
 })
 
-test('X-17: a cursor of moments tells of one no more than its fraction of a second beside what records show, and leads to no other texts', async (t) => {
+test('T-117: a cursor of moments tells of one no more than its fraction of a second beside what records show, and leads to no other texts', async (t) => {
   const Event = defineModel('Event', { at: datetime() })
   const db = await openDatabase(t)
   const type = { sqlite: 'datetime', postgres: 'timestamptz', mariadb: 'datetime(6)' }[engine]
@@ -137,7 +137,7 @@ test('X-17: a cursor of moments tells of one no more than its fraction of a seco
   t.equal(statements.length, 0)
 })
 
-test('X-07: a cursor shows nothing that is hidden, and one that was made up does no more than a filter', async (t) => {
+test('T-107: a cursor shows nothing that is hidden, and one that was made up does no more than a filter', async (t) => {
   const { get, statements, forget } = await attack(t, {
     register: (registry) => registry.register(User, { exclude: ['password', 'email'], filterable: ['email'] }).register(Message)
   })
@@ -180,7 +180,7 @@ async function held (send: () => Promise<unknown>, rounds = 3): Promise<number> 
   return Math.min(...times)
 }
 
-test('X-11: a body of a million empty parts, fields or brackets is refused at once', async (t) => {
+test('T-111: a body of a million empty parts, fields or brackets is refused at once', async (t) => {
   const { post, unchanged } = await attack(t)
   const fill = (part: string) => part.repeat(Math.floor((2 ** 20 - 200) / part.length))
   const part = '--x\r\nContent-Disposition: form-data; name="data"\r\n\r\n{"content":"a"}\r\n'
@@ -200,7 +200,7 @@ test('X-11: a body of a million empty parts, fields or brackets is refused at on
   t.equal((await post('/api/message/', `${part}--x--`, { as: 'alice', headers: multipart() })).statusCode, 201)
 })
 
-test('X-12: long names are cut wherever they are repeated, in answers and in the log', async (t) => {
+test('T-112: long names are cut wherever they are repeated, in answers and in the log', async (t) => {
   const lines: string[] = []
   const { app, get, post, unchanged } = await attack(t, { server: { logger: { level: 'info', stream: { write: (line: string) => { lines.push(line) } } } } })
   const told = () => lines.splice(0).filter((line) => line.includes('"err"'))
@@ -242,7 +242,7 @@ const ends = ['!', ' \u{1f600}']
 const worstTexts = (length: number, ends: readonly string[]) => starts.flatMap((start) => pumps.flatMap((pump) => ends.map((end) =>
   start + pump.repeat(Math.floor((length - start.length - end.length) / pump.length)) + end)))
 
-test('X-09: no format takes long for a text of any length', async (t) => {
+test('T-109: no format takes long for a text of any length', async (t) => {
   // Texts of two units a character are the longest that formats are asked about.
   const texts = [...worstTexts(2 * 2048, ends), ...worstTexts(2048, ['']), ...worstTexts(2 ** 20, ['!']).filter((_text, index) => index % 97 === 0)]
   for (const format of formatNames) {
@@ -258,7 +258,7 @@ test('X-09: no format takes long for a text of any length', async (t) => {
   }
 })
 
-test('X-09: a URL is what ajv-formats takes for one', async (t) => {
+test('T-109: a URL is what ajv-formats takes for one', async (t) => {
   const { columns: [, column] } = defineModel('Thing', { text: text({ format: 'url' }) })
   const check = checkCompiler().ofValue(valueSchema(column as Column))
   const part = fc.constantFrom('http://', 'https://', 'ftp://', 'HTTP://', 'a', 'b', '.', '-', ':', '@', '/', '?', '#', 'example', 'com', '10', '127', '192.168', '172.16', '8', '80', '255', '[', ']', 'é', '\u{1f600}', ' ', '\n', '%', 'user', '//', '')
@@ -274,7 +274,7 @@ test('X-09: a URL is what ajv-formats takes for one', async (t) => {
   t.ok(accepted > 500, `${accepted} are`)
 })
 
-test('X-10: a page of long records is short, whoever wrote them, and costs little memory', async (t) => {
+test('T-110: a page of long records is short, whoever wrote them, and costs little memory', async (t) => {
   const content = 'a'.repeat(2 ** 20)
   const { app, get, ids } = await attack(t, {
     undocumented: 'to compare long answers with a schema takes long',
@@ -301,7 +301,7 @@ test('X-10: a page of long records is short, whoever wrote them, and costs littl
   t.same(found, Array.from({ length: 60 }, (_, index) => index + 1))
 })
 
-test('X-13: what a policy closes to everybody nobody reads through a join, whoever may list the other resource', async (t) => {
+test('T-113: what a policy closes to everybody nobody reads through a join, whoever may list the other resource', async (t) => {
   const everybody = userAuth(User, { protect: 'all' })
   const closed: Policy = { ...everybody, closed: ['list'] }
   const site = async (messages: Policy, users: Policy) => await attack(t, {
@@ -322,7 +322,7 @@ test('X-13: what a policy closes to everybody nobody reads through a join, whoev
   for (const filter of filters) t.equal((await open.get(`/api/message/?${filter}`, { as: 'admin' })).statusCode, 200, 'a closed read says nothing of the list')
 })
 
-test('X-14: whom a policy without a login makes out is nobody to another one, though both say nothing', async (t) => {
+test('T-114: whom a policy without a login makes out is nobody to another one, though both say nothing', async (t) => {
   const by = (header: string, more: Partial<Policy> = {}): Policy => ({
     open: [], users: User, permits: () => true, authenticator: () => async ({ headers }) => header in headers ? { id: 2, admin: true } : null, ...more
   })
@@ -345,7 +345,7 @@ test('X-14: whom a policy without a login makes out is nobody to another one, th
   t.equal(await status(by('lax', { login: { of: 'lax' } }), by('lax', { login: { of: 'lax' }, permits: ({ admin }) => admin })), 200, 'the same login')
 })
 
-test('X-15: a hidden field that nobody may write cannot be told from one that does not exist by sending values for it', async (t) => {
+test('T-115: a hidden field that nobody may write cannot be told from one that does not exist by sending values for it', async (t) => {
   const Account = defineModel('Account', {
     name: text(),
     limit_of: integer({ default: 100, minimum: 100, maximum: 200 }),
@@ -411,7 +411,7 @@ const narrow: Readonly<Record<typeof engine, readonly string[]>> = {
   ]
 }
 
-test('X-16: no value that an engine refuses is in the log, however much of an error is logged', async (t) => {
+test('T-116: no value that an engine refuses is in the log, however much of an error is logged', async (t) => {
   const Narrow = defineModel('Narrow', Object.fromEntries(['word', 'short', 'latin', 'ruled', 'raised', 'day'].map((name) => [name, text({ nullable: true })])))
   const Counted = defineModel('Counted', { number: integer({ nullable: true }) }, { table: 'narrow' })
   const db = await openDatabase(t)
@@ -513,7 +513,7 @@ const answers = {
   mariadb: { a: 409, b: 409, c: 500, d: 409, e: 409, f: 409, g: 409, x: 500 }
 }[engine]
 
-test('X-16: no value is in the log of which a trigger makes words or a statement, and what it refuses is a 409', async (t) => {
+test('T-116: no value is in the log of which a trigger makes words or a statement, and what it refuses is a 409', async (t) => {
   const Telling = defineModel('Telling', { word: text({ nullable: true }) })
   const db = await openDatabase(t)
   for (const statement of telling[engine]) await sql.raw(statement).execute(db)
@@ -537,7 +537,7 @@ test('X-16: no value is in the log of which a trigger makes words or a statement
   t.notMatch(lines.join(), /marker/)
 })
 
-test('X-08: lists of ever new shapes take memory neither here nor on the server, and end no process', async (t) => {
+test('T-108: lists of ever new shapes take memory neither here nor on the server, and end no process', async (t) => {
   const report = await measureShapes(t, { engine, folder: t.testdir(), shapes: 300, times: 2 })
   t.same(Object.keys(report.statuses), ['200'])
   t.ok(report.process < 25, `process: ${toLine(report)}`)

@@ -7,7 +7,7 @@ const form = { 'content-type': 'application/x-www-form-urlencoded' }
 const foreign = 'http://evil.example'
 const data = `data=${encodeURIComponent('{"content":"forged"}')}`
 
-test('E-64: a form of another site writes nothing, though the browser adds credentials', async (t) => {
+test('T-64: a form of another site writes nothing, though the browser adds credentials', async (t) => {
   const { post, put, delete: remove, unchanged, statements, forget } = await attack(t)
   const marks: Array<Record<string, string>> = [
     { origin: foreign, 'sec-fetch-site': 'cross-site' }, { origin: foreign }, { 'sec-fetch-site': 'cross-site' }, { origin: 'http://localhost:80', 'sec-fetch-site': 'cross-site' }
@@ -29,7 +29,7 @@ test('E-64: a form of another site writes nothing, though the browser adds crede
   t.equal((await post('/api/message/', data, { as: 'alice', headers: form })).statusCode, 201)
 })
 
-test('E-65: an Origin of another site is enough', async (t) => {
+test('T-65: an Origin of another site is enough', async (t) => {
   const { post, unchanged } = await attack(t, { options: { allowedOrigins: ['https://app.example'] } })
   const origins = [foreign, 'null', 'https://localhost', 'http://localhost:8080', 'http://localhost.evil.example', 'http://evil.example/http://localhost', 'HTTP://localhost', '', 'localhost', 'file://', 'https://app.example.evil.example', 'https://app.example:444', 'http://app.example', `${foreign}, http://localhost`]
   await unchanged(async () => {
@@ -40,7 +40,7 @@ test('E-65: an Origin of another site is enough', async (t) => {
   }
 })
 
-test('E-66: nor does a body that needs no preflight', async (t) => {
+test('T-66: nor does a body that needs no preflight', async (t) => {
   const { post, unchanged } = await attack(t)
   await unchanged(async () => {
     for (const type of ['text/plain', 'text/plain;charset=UTF-8', 'application/x-www-form-urlencoded', 'text/plain; application/json', '']) {
@@ -50,7 +50,7 @@ test('E-66: nor does a body that needs no preflight', async (t) => {
   t.equal((await post('/api/message/', '{"content":"a"}', { as: 'alice', headers: { 'content-type': 'text/plain' } })).statusCode, 201)
 })
 
-test('E-67: a sibling site is another site', async (t) => {
+test('T-67: a sibling site is another site', async (t) => {
   const { post, unchanged } = await attack(t)
   await unchanged(async () => {
     for (const site of ['same-site', 'SAME-ORIGIN', 'same-origin, cross-site', 'unknown', '', 'none, none']) {
@@ -60,7 +60,7 @@ test('E-67: a sibling site is another site', async (t) => {
   t.equal((await post('/api/message/', { content: 'a' }, { as: 'alice', headers: { 'sec-fetch-site': 'same-origin' } })).statusCode, 201)
 })
 
-test('E-68: clients that are not browsers, and pages of the site itself, are let through', async (t) => {
+test('T-68: clients that are not browsers, and pages of the site itself, are let through', async (t) => {
   const { post, get } = await attack(t)
   const own = [
     {}, { 'user-agent': 'curl/8' }, { 'sec-fetch-site': 'none' }, { 'sec-fetch-site': 'same-origin', origin: 'http://localhost' }, { host: 'api.example:8080', origin: 'http://api.example:8080' },
@@ -70,7 +70,7 @@ test('E-68: clients that are not browsers, and pages of the site itself, are let
   t.equal((await get('/api/message/', { headers: { origin: foreign, 'sec-fetch-site': 'cross-site' } })).statusCode, 200, 'links from elsewhere')
 })
 
-test('E-69: no answer opens itself to other origins', async (t) => {
+test('T-69: no answer opens itself to other origins', async (t) => {
   const { app, get, post } = await attack(t)
   const preflight = { origin: foreign, 'access-control-request-method': 'PUT', 'access-control-request-headers': 'authorization' }
   const replies = [
@@ -81,7 +81,7 @@ test('E-69: no answer opens itself to other origins', async (t) => {
   for (const { headers } of replies) t.same(Object.keys(headers).filter((name) => name.startsWith('access-control')), [])
 })
 
-test('E-70: the refusal is a constant text', async (t) => {
+test('T-70: the refusal is a constant text', async (t) => {
   const { app, delete: remove } = await attack(t)
   const markup = '<script>alert(1)</script>'
   const refusals = [
@@ -101,7 +101,7 @@ test('E-70: the refusal is a constant text', async (t) => {
   }
 })
 
-test('E-71: nothing that a client sends becomes a header or a host', async (t) => {
+test('T-71: nothing that a client sends becomes a header or a host', async (t) => {
   const { get, post, app } = await attack(t)
   for (const value of ['10%0d%0aX:1', '10%0aX:1', '10%00']) t.equal((await get(`/api/message/?limit=${value}`)).statusCode, 400, value)
   const listed = await get('/api/message/?limit=1&content__ne=%0d%0aX-Evil:%201&user__username__like=%25%26page%3D9%23', { headers: { host: 'evil.example', 'x-forwarded-host': 'evil.example' } })
@@ -115,7 +115,7 @@ test('E-71: nothing that a client sends becomes a header or a host', async (t) =
   for (const path of ['/api/message%0d%0aX:1/', '/api/message/1%0d%0aX:1/']) t.equal((await app.inject({ url: path })).statusCode, 404)
 })
 
-test('E-72: no shared cache keeps what was answered to credentials', async (t) => {
+test('T-72: no shared cache keeps what was answered to credentials', async (t) => {
   const { get, put, post, delete: remove, app } = await attack(t)
   const withCredentials = [
     await get('/api/message/', { as: 'alice' }), await get('/api/message/1/', { as: 'alice' }), await get('/api/message/99/', { as: 'alice' }), await get('/api/message/?x=1', { as: 'nobody' }),

@@ -17,7 +17,7 @@ import { attack, siteRows } from './security-helper.js'
 
 const many = (name: string, count: number, value: (index: number) => unknown) => Array.from({ length: count }, (_, index) => `${name}=${String(value(index))}`).join('&')
 
-test('G-82: a page is never larger than the limit', async (t) => {
+test('T-82: a page is never larger than the limit', async (t) => {
   const notes = Array.from({ length: 150 }, (_, index) => ({ id: index + 1, message: `note ${index}`, created: '2024-01-01 00:00:00' }))
   const { get, statements } = await attack(t, { rows: { ...siteRows, note: notes } })
   for (const limit of ['101', '1000000', '999999999999999']) t.equal((await get(`/api/note/?limit=${limit}`)).statusCode, 400, limit)
@@ -26,14 +26,14 @@ test('G-82: a page is never larger than the limit', async (t) => {
   t.equal((await get('/api/note/')).json().objects.length, 20)
 })
 
-test('G-83: a page is never further than the limit', async (t) => {
+test('T-83: a page is never further than the limit', async (t) => {
   const { get, statements } = await attack(t)
   for (const page of ['5002', '100000000', '999999999999999']) t.equal((await get(`/api/note/?page=${page}`)).statusCode, 400, page)
   t.equal(statements.length, 0)
   t.equal((await get('/api/note/?page=5001')).json().meta.next, '')
 })
 
-test('G-84: a list of values is bounded', async (t) => {
+test('T-84: a list of values is bounded', async (t) => {
   const { get, ids, statements } = await attack(t)
   t.equal((await get(`/api/note/?id__in=${Array.from({ length: 101 }, (_, index) => index).join()}`)).statusCode, 400)
   t.equal((await get(`/api/note/?message__in=${','.repeat(2000)}`)).statusCode, 400)
@@ -44,7 +44,7 @@ test('G-84: a list of values is bounded', async (t) => {
   t.same(await ids(`/api/note/?${many('id__in', 20, () => '2,'.repeat(90) + '2')}`), [2])
 })
 
-test('G-85: filters are bounded', async (t) => {
+test('T-85: filters are bounded', async (t) => {
   const { get, ids, statements } = await attack(t)
   for (const count of [21, 200]) t.equal((await get(`/api/note/?${many('id__ne', count, (index) => index + 3)}`)).statusCode, 400, String(count))
   t.equal((await get(`/api/note/?${many('id__ne', 500, (index) => index + 3)}`)).statusCode, 414)
@@ -56,7 +56,7 @@ test('G-85: filters are bounded', async (t) => {
 
 const Chain: Model = defineModel('Chain', { next: foreignKey((): Model => Chain), other: foreignKey((): Model => Chain) })
 
-test('G-86: joins are bounded', async (t) => {
+test('T-86: joins are bounded', async (t) => {
   const { get, ids, statements } = await attack(t, {
     models: [Chain], register: (registry) => registry.register(Chain), rows: { chain: [{ id: 1, next_id: 1, other_id: 1 }] }
   })
@@ -67,7 +67,7 @@ test('G-86: joins are bounded', async (t) => {
   t.same(await ids('/api/chain/?next__next__next__id=1&other__other__id=1'), [1])
 })
 
-test('G-87: many filters over one path make one join', async (t) => {
+test('T-87: many filters over one path make one join', async (t) => {
   const { get, statements } = await attack(t)
   const joins = () => statements.at(-1)?.sql.match(/ join /g)?.length
   t.equal((await get(`/api/message/?${many('user__username__ne', 10, (index) => index)}&${many('user__id__ne', 10, () => 1)}`)).statusCode, 200)
@@ -98,7 +98,7 @@ async function attackBounded (t: Test, rows: Rows, options: ServerOptions, other
   return await attack(t, { models: [], register: registerSite, ...others, options: { db: bounded } })
 }
 
-test('G-88: a costly pattern is given up', async (t) => {
+test('T-88: a costly pattern is given up', async (t) => {
   const { app, get, ids } = await attackSlowly(t)
   t.equal((await get(`/api/note/?message__like=${pattern}${'a'.repeat(10)}`)).statusCode, 400, 'over 128 characters')
   for (const operator of ['like', 'ilike']) {
@@ -114,7 +114,7 @@ test('G-88: a costly pattern is given up', async (t) => {
   t.same(await ids('/api/note/?id=7&limit=1'), [7], 'the connection goes on')
 })
 
-test('G-89: no list keeps others waiting for long', async (t) => {
+test('T-89: no list keeps others waiting for long', async (t) => {
   const { app, get } = await attackSlowly(t)
   const queries = ['message__gt=b', 'message__ne=b', `message__ilike=${pattern}`, `message__in=${slow.slice(0, 1000)}`, 'ordering=-message&limit=1']
   const timed = async (url: string) => {
@@ -131,7 +131,7 @@ test('G-89: no list keeps others waiting for long', async (t) => {
   t.equal((await get('/api/note/200/')).statusCode, 200)
 })
 
-test('G-90: patterns are matched by the database alone', async (t) => {
+test('T-90: patterns are matched by the database alone', async (t) => {
   const { get, statements } = await attack(t)
   const lib = new URL('../../lib/', import.meta.url)
   const files = (await readdir(lib, { recursive: true })).filter((name) => name.endsWith('.ts'))
@@ -143,7 +143,7 @@ test('G-90: patterns are matched by the database alone', async (t) => {
   t.match(statements[0]?.sql, { sqlite: /glob \?/, postgres: /like \$\d/, mariadb: /like \?/ }[engine])
 })
 
-test('G-91: nothing is counted', async (t) => {
+test('T-91: nothing is counted', async (t) => {
   const { get, statements } = await attack(t)
   t.match((await get('/api/message/?limit=2&page=1&user__active=true')).json().meta, { next: /page=2/ })
   t.equal(statements.length, 1)
@@ -151,7 +151,7 @@ test('G-91: nothing is counted', async (t) => {
   t.same(statements[0]?.parameters.slice(-2), [3, 0], 'one record more than the page holds')
 })
 
-test('G-92: senders that never finish a request hold up nobody, and are sent away when the server has them be', async (t) => {
+test('T-92: senders that never finish a request hold up nobody, and are sent away when the server has them be', async (t) => {
   const serverFactory = (handler: Parameters<typeof createServer>[1]) => createServer({ requestTimeout: 5000, connectionsCheckingInterval: 100 }, handler)
   const { app, get, put, statements, forget } = engine === 'sqlite'
     ? await attack(t, { server: { serverFactory } })
@@ -180,7 +180,7 @@ async function half ({ port }: AddressInfo, text: string): Promise<string> {
   return answer
 }
 
-test('G-93: hashing is bounded in number and memory', async (t) => {
+test('T-93: hashing is bounded in number and memory', async (t) => {
   const { policy, expect } = gate(userAuth(User))
   const { app, put } = await attack(t, { realHashes: true, register: (registry) => registry.register(Message, { auth: policy, ownerField: 'user' }) })
   const before = process.memoryUsage().rss
@@ -198,9 +198,9 @@ test('G-93: hashing is bounded in number and memory', async (t) => {
   t.equal((await put('/api/message/1/', {}, { as: 'alice' })).statusCode, 200)
 })
 
-// SQLite has one connection and no pool; its lists are given up one after the other, as G-89 shows.
+// SQLite has one connection and no pool; its lists are given up one after the other, as T-89 shows.
 if (engine !== 'sqlite') {
-  test('G-94: who gets no connection in time is told to come back, and does not wait for all who came before', async (t) => {
+  test('T-94: who gets no connection in time is told to come back, and does not wait for all who came before', async (t) => {
     const { app, put } = await attackSlowly(t, { connections: 2 })
     const start = performance.now()
     const replies = await Promise.all(Array.from({ length: 200 }, async () => await app.inject({ url: `/api/note/?message__like=${pattern}` })))

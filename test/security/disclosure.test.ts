@@ -26,7 +26,7 @@ const refuseMessages = {
 }
 const unknownColumn = { sqlite: /no such column/, postgres: /column \\?"message\\?" does not exist/, mariadb: /Unknown column/ }
 
-test('H-95: what fails inside is told to the log, not to the client', async (t) => {
+test('T-95: what fails inside is told to the log, not to the client', async (t) => {
   const lines: string[] = []
   const { app, db, get } = await buildApp(t, { rows: siteRows, server: logTo(lines) })
   for (const statement of ['alter table note rename column message to text', ...refuseMessages[engine]]) await sql.raw(statement).execute(db)
@@ -46,7 +46,7 @@ test('H-95: what fails inside is told to the log, not to the client', async (t) 
   t.equal((await get('/api/user/1/')).statusCode, 200)
 })
 
-test('H-95: refusals of every kind hold neither values nor names of tables', async (t) => {
+test('T-95: refusals of every kind hold neither values nor names of tables', async (t) => {
   const { app } = await attack(t)
   const authorization = basic('admin')
   const requests = [
@@ -64,7 +64,7 @@ test('H-95: refusals of every kind hold neither values nor names of tables', asy
   t.same(statuses, [409, 400, 409, 400, 400, 400, 400, 400, 400, 403, 400, 404])
 })
 
-test('H-96: the plugin writes neither credentials nor what clients sent to the log', async (t) => {
+test('T-96: the plugin writes neither credentials nor what clients sent to the log', async (t) => {
   const lines: string[] = []
   const { app, db, post, get } = await buildApp(t, { rows: siteRows, server: logTo(lines), register: registerSite })
   await sql`create unique index no_model_knows on ${sql.table('user')} (${sql.ref('email')}${sql.raw(engine === 'mariadb' ? '(50)' : '')})`.execute(db)
@@ -83,7 +83,7 @@ test('H-96: the plugin writes neither credentials nor what clients sent to the l
   for (const secret of [...secrets, basic('alice').slice(6), basic(...as).slice(6)]) t.notOk(lines.join('').includes(secret), secret)
 })
 
-test('H-97: the schemas of routes, of which documents are made, name an excluded field only where it can be written', async (t) => {
+test('T-97: the schemas of routes, of which documents are made, name an excluded field only where it can be written', async (t) => {
   const routes: Array<{ where: string, body: string, others: string }> = []
   await attack(t, {
     prepare: (app) => {
@@ -98,7 +98,7 @@ test('H-97: the schemas of routes, of which documents are made, name an excluded
   for (const route of ['GET /api/user/', 'GET /api/user/:id/', 'POST /api/user/', 'PUT /api/user/:id/']) t.ok(naming('others', /"username"/).includes(route), route)
 })
 
-test('H-98: no header tells a version', async (t) => {
+test('T-98: no header tells a version', async (t) => {
   const { app, get, put } = await attack(t)
   for (const { headers } of [await get('/api/message/'), await get('/api/message/99/'), await put('/api/message/1/', {}), await app.inject({ url: '/nowhere' })]) {
     t.notOk('server' in headers || 'x-powered-by' in headers || 'via' in headers)
@@ -106,7 +106,7 @@ test('H-98: no header tells a version', async (t) => {
   }
 })
 
-test('H-99: a column that is not declared does not appear', async (t) => {
+test('T-99: a column that is not declared does not appear', async (t) => {
   const { get, post, put, db, ids } = await attack(t)
   await get('/api/user/2/')
   await db.schema.alterTable('user').addColumn('token', 'text', (column) => column.defaultTo('private text')).execute()
@@ -124,7 +124,7 @@ test('H-99: a column that is not declared does not appear', async (t) => {
   t.same(Object.keys((await again.get('/api/user/2/')).json()), ['id', 'username', 'join_date', 'active', 'admin'])
 })
 
-test('H-100: the lock file is complete, and only the database driver runs a script when it is installed, in development one more', async (t) => {
+test('T-100: the lock file is complete, and only the database driver runs a script when it is installed, in development one more', async (t) => {
   const root = new URL('../../', import.meta.url)
   const read = async <Content>(path: string) => JSON.parse(await readFile(new URL(path, root), 'utf8')) as Content
   const { packages } = await read<{ packages: Record<string, { integrity?: string, dev?: boolean }> }>('package-lock.json')

@@ -1,14 +1,14 @@
 import { test } from 'tap'
 import { attack } from './security-helper.js'
 
-test('D-53: names and passwords beyond ASCII work', async (t) => {
+test('T-53: names and passwords beyond ASCII work', async (t) => {
   const { post, put } = await attack(t)
   await post('/api/user/', { username: 'zoë', password: 'пароль🔑:x', email: '' }, { as: 'admin' })
   t.equal((await put('/api/message/1/', {}, { as: ['zoë', 'пароль🔑:x'] })).statusCode, 403)
   t.equal((await put('/api/message/1/', {}, { as: ['zoë', 'пароль🔑'] })).statusCode, 401)
 })
 
-test('D-56: an unknown, an inactive and a hash-less user are answered as a wrong password is', async (t) => {
+test('T-56: an unknown, an inactive and a hash-less user are answered as a wrong password is', async (t) => {
   const { put, db, unchanged } = await attack(t)
   await db.updateTable('user').set({ password: 'plain' }).where('id', '=', 3).execute()
   const answer = async (as: readonly [string, string]) => {
@@ -23,7 +23,7 @@ test('D-56: an unknown, an inactive and a hash-less user are answered as a wrong
   t.equal((await answer(['alice', 'alice'])).statusCode, 200)
 })
 
-test('D-59: what a login rests on is looked at in every request', async (t) => {
+test('T-59: what a login rests on is looked at in every request', async (t) => {
   const { put, delete: remove, rowsOf, db } = await attack(t)
   const asBob = async () => (await put('/api/message/2/', {}, { as: 'bob' })).statusCode
   const asAdmin = async () => (await put('/api/user/4/', {}, { as: 'admin' })).statusCode
@@ -48,7 +48,7 @@ test('D-59: what a login rests on is looked at in every request', async (t) => {
   t.equal((await rowsOf('user')).length, 3)
 })
 
-test('D-60: what is stored of a password is no password', async (t) => {
+test('T-60: what is stored of a password is no password', async (t) => {
   const { put, rowsOf, db } = await attack(t)
   const stored = (await rowsOf('user') as Array<{ username: string, password: string }>).map(({ username, password }) => [username, password] as const)
   for (const as of stored) t.equal((await put('/api/message/1/', {}, { as })).statusCode, 401)
@@ -59,7 +59,7 @@ test('D-60: what is stored of a password is no password', async (t) => {
   t.equal((await put('/api/message/1/', {}, { as: 'alice' })).statusCode, 200)
 })
 
-test('D-61: only a salted hash of a password is stored', async (t) => {
+test('T-61: only a salted hash of a password is stored', async (t) => {
   const { post, put, rowsOf } = await attack(t, { realHashes: true })
   for (const username of ['dora', 'eve']) await post('/api/user/', { username, password: 'same pa55word', email: '' }, { as: 'admin' })
   await put('/api/user/3/', { password: 'same pa55word' }, { as: 'admin' })
@@ -70,7 +70,7 @@ test('D-61: only a salted hash of a password is stored', async (t) => {
   t.equal((await put('/api/message/2/', {}, { as: ['bob', 'same pa55word'] })).statusCode, 200)
 })
 
-test('D-63: a name is what is stored, to the character', async (t) => {
+test('T-63: a name is what is stored, to the character', async (t) => {
   const { put, unchanged } = await attack(t)
   await unchanged(async () => {
     for (const name of ['alice\0', 'alice\0x', 'ALICE', 'ali%', 'alic_', 'ali*', "alice' or '1'='1", 'alice--', ' alice', 'alice ', '2', 'alice\u0301', 'al\u0131ce']) {

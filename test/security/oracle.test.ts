@@ -7,7 +7,7 @@ import { attack } from './security-helper.js'
 const pair = ['%25', 'nothing']
 const operators = ['eq', 'ne', 'lt', 'lte', 'gt', 'gte', 'in', 'is', 'like', 'ilike']
 
-test('A-01: a filter does not tell an excluded field', async (t) => {
+test('T-01: a filter does not tell an excluded field', async (t) => {
   const { hides, get, ids } = await attack(t)
   for (const as of ['admin', 'alice', undefined]) {
     await hides('password__like', ['%24%25', 'x'], as === undefined ? {} : { as })
@@ -17,7 +17,7 @@ test('A-01: a filter does not tell an excluded field', async (t) => {
   t.equal((await get('/api/user/?email=x')).json().code, 'REST_MODELS_UNKNOWN_PARAMETER')
 })
 
-test('A-02: no operator tells an excluded field', async (t) => {
+test('T-02: no operator tells an excluded field', async (t) => {
   const { hides, get } = await attack(t)
   for (const operator of operators) {
     for (const field of ['password', 'email']) await hides(`${field}__${operator}`, pair)
@@ -25,7 +25,7 @@ test('A-02: no operator tells an excluded field', async (t) => {
   }
 })
 
-test('A-03: a filter through a join does not tell an excluded field', async (t) => {
+test('T-03: a filter through a join does not tell an excluded field', async (t) => {
   const { hides, ids } = await attack(t)
   const chains = { '/api/message/': ['user', 'user_id'], '/api/relationship/': ['from_user', 'to_user', 'to_user_id'] }
   for (const [path, names] of Object.entries(chains)) {
@@ -38,14 +38,14 @@ test('A-03: a filter through a join does not tell an excluded field', async (t) 
   }
 })
 
-test('A-04: a test for null does not tell an excluded field', async (t) => {
+test('T-04: a test for null does not tell an excluded field', async (t) => {
   const { hides, ids } = await attack(t)
   await hides('email__is', ['null', 'none', 'true', 'x'])
   await hides('email__ne', ['x', 'alice%40example.com'])
   t.same(await ids('/api/user/?username__is=null'), [])
 })
 
-test('A-05: an ordering does not tell an excluded field', async (t) => {
+test('T-05: an ordering does not tell an excluded field', async (t) => {
   const { get, ids, forget, statements } = await attack(t)
   const unknown = await get('/api/user/?ordering=nowhere')
   forget()
@@ -58,7 +58,7 @@ test('A-05: an ordering does not tell an excluded field', async (t) => {
   t.same(await ids('/api/user/?ordering=-username'), [4, 3, 2, 1])
 })
 
-test('A-06: nor does an ordering through a join, in a list or with more words', async (t) => {
+test('T-06: nor does an ordering through a join, in a list or with more words', async (t) => {
   const { get, ids } = await attack(t)
   const orderings = [
     'user__password', 'user_id__password', 'user__username', 'content,user__email', '-content,-user__password',
@@ -69,7 +69,7 @@ test('A-06: nor does an ordering through a join, in a list or with more words', 
   t.same(await ids('/api/user/?ordering=admin,-username'), [4, 3, 2, 1])
 })
 
-test('A-07: neither the count of records nor the links tell an excluded field', async (t) => {
+test('T-07: neither the count of records nor the links tell an excluded field', async (t) => {
   const { get, hides } = await attack(t)
   for (const name of ['email__like', 'password__like', 'email__gt']) {
     await hides(name, ['%25&limit=1', 'x&limit=1', '%25&limit=1&page=2'])
@@ -78,7 +78,7 @@ test('A-07: neither the count of records nor the links tell an excluded field', 
   t.match((await get('/api/user/?username__like=x&limit=1')).json().meta, { next: '' })
 })
 
-test('A-08: no other spelling reaches an excluded field', async (t) => {
+test('T-08: no other spelling reaches an excluded field', async (t) => {
   const { get, ids } = await attack(t)
   const spellings = [
     'PASSWORD', 'Password', '"password"', '`password`', '[password]', "'password'", 'password%00', '%20password', 'password%20',
@@ -96,7 +96,7 @@ test('A-08: no other spelling reaches an excluded field', async (t) => {
   t.same(await ids('/api/user/?%75sername%5F%5Flike=ali%25'), [2], 'an open field may be written with escapes')
 })
 
-test('A-09: an unknown parameter is refused and never changes the shape of a record', async (t) => {
+test('T-09: an unknown parameter is refused and never changes the shape of a record', async (t) => {
   const { get, app } = await attack(t)
   const parameters = [
     'where[user][password]=x', 'select=password', 'populate=*', 'fields=password', 'include=user', 'expand=user', '_fields=email', 'columns=*',
@@ -112,7 +112,7 @@ test('A-09: an unknown parameter is refused and never changes the shape of a rec
   t.equal((await app.inject({ url: '/api/user/', query: { 'where[password]': 'x' } })).statusCode, 400)
 })
 
-test('A-10: the excludes of a related resource hold through joins, in whatever order resources are registered', async (t) => {
+test('T-10: the excludes of a related resource hold through joins, in whatever order resources are registered', async (t) => {
   const steps: Array<(registry: ResourceRegistry) => void> = [
     (registry) => registry.register(User, { auth: adminAuth(User), exclude: ['email'] }),
     (registry) => registry.register(Message, { auth: userAuth(User), ownerField: 'user' })
@@ -125,7 +125,7 @@ test('A-10: the excludes of a related resource hold through joins, in whatever o
   }
 })
 
-test('A-11: of several resources of a related model, all excludes hold', async (t) => {
+test('T-11: of several resources of a related model, all excludes hold', async (t) => {
   const { hides, ids, get } = await attack(t, {
     register: (registry) => registry
       .register(User, { path: 'people', exclude: ['password'] })
@@ -140,7 +140,7 @@ test('A-11: of several resources of a related model, all excludes hold', async (
   t.notOk(Object.hasOwn((await get('/api/members/2/')).json(), 'admin'))
 })
 
-test('A-12: of a related model without a resource only the id can be filtered by', async (t) => {
+test('T-12: of a related model without a resource only the id can be filtered by', async (t) => {
   const Vault = defineModel('Vault', { code: text(), owner: foreignKey(() => User) })
   const Item = defineModel('Item', { name: text(), vault: foreignKey(() => Vault) })
   const { hides, ids } = await attack(t, {
@@ -155,7 +155,7 @@ test('A-12: of a related model without a resource only the id can be filtered by
   t.same(await ids('/api/item/?vault__id=6'), [])
 })
 
-test('A-13: an answer to a write does not give excluded fields back', async (t) => {
+test('T-13: an answer to a write does not give excluded fields back', async (t) => {
   const { post, put } = await attack(t)
   const created = await post('/api/user/', { username: 'dora', password: 'pa55word', email: 'dora@example.com' }, { as: 'admin' })
   t.equal(created.statusCode, 201)
@@ -170,7 +170,7 @@ test('A-13: an answer to a write does not give excluded fields back', async (t) 
   t.notMatch(taken.body, /alice|pa55word|example\.com|user\./)
 })
 
-test('A-14: errors speak of a hidden field as of one that does not exist', async (t) => {
+test('T-14: errors speak of a hidden field as of one that does not exist', async (t) => {
   const { get, post } = await attack(t)
   const words = async (url: string, name: string) => (await get(`${url}${name}=1`)).body.replaceAll(name, '?')
   t.equal(await words('/api/user/?', 'password'), await words('/api/user/?', 'passwordx'))
@@ -183,7 +183,7 @@ test('A-14: errors speak of a hidden field as of one that does not exist', async
   t.equal((await post('/api/user/', { email: 1 })).statusCode, 401, 'what a body may hold is told to nobody else')
 })
 
-test('A-15: a filter by a hidden field is refused before any statement', async (t) => {
+test('T-15: a filter by a hidden field is refused before any statement', async (t) => {
   const { get, forget, statements } = await attack(t)
   for (const url of ['/api/user/?password=1', '/api/message/?content=a&user__email=1', '/api/user/?ordering=id,email', '/api/message/?limit=1&user__password__like=%25']) {
     await get(url)
@@ -196,7 +196,7 @@ test('A-15: a filter by a hidden field is refused before any statement', async (
   t.equal(statements.length, 1)
 })
 
-test('A-15: an ordering by the primary key is no way around the allow list', async (t) => {
+test('T-15: an ordering by the primary key is no way around the allow list', async (t) => {
   const Hidden = defineModel('Hidden', { note: foreignKey(() => Note), peer: foreignKey(() => Relationship) })
   const { get, ids } = await attack(t, {
     models: [...siteModels, Hidden],
