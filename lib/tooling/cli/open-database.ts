@@ -14,14 +14,14 @@ const sqlite: OpenerRow = { driver: 'better-sqlite3', open: openFile }
 const postgres: OpenerRow = {
   driver: 'pg',
   open: async (url, isReadOnly) => {
-    const { openPostgres } = await importModule<typeof import('../../postgres.js')>('../postgres.js')
+    const { openPostgres } = await importModule<typeof import('../../postgres.js')>('../../postgres.js')
     return openPostgres(url, { readonly: isReadOnly })
   }
 }
 const mariadb: OpenerRow = {
   driver: 'mysql2',
   open: async (url, isReadOnly) => {
-    const { openMariadb } = await importModule<typeof import('../../mariadb.js')>('../mariadb.js')
+    const { openMariadb } = await importModule<typeof import('../../mariadb.js')>('../../mariadb.js')
     return openMariadb(url, { readonly: isReadOnly })
   }
 }
@@ -51,7 +51,7 @@ async function openFile (url: string, isReadOnly: boolean): Promise<Kysely<Table
   const path = url.slice('sqlite:'.length)
   if (path === '' || path === ':memory:') throw new errors.InvalidOptions('A database in memory is empty: name a file, such as sqlite:./site.db')
   if (!existsSync(path)) throw new errors.InvalidOptions(`There is no file '${path}'; none is created`)
-  const { openSqlite } = await importModule<typeof import('../../sqlite.js')>('../sqlite.js')
+  const { openSqlite } = await importModule<typeof import('../../sqlite.js')>('../../sqlite.js')
   return openSqlite(path, { readonly: isReadOnly })
 }
 
