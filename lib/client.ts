@@ -15,9 +15,11 @@ export type { ErrorCode, FieldFault } from './errors.js'
 export type { Field, ForeignKeyField } from './model/field.js'
 export type { Model } from './model/model.js'
 
-/** A client: the operations of each resource under its name in the path. */
+/** A client, which has one property for each resource: its name in the path, with its operations. */
 export type Client<Resources extends readonly Described[]> = {
-  readonly [D in Resources[number] as NameOf<D>]: [UnknownNames<D>] extends [never] ? ResourceClient<D, ByModel<Resources>> : UnknownOptionFields<UnknownNames<D>>
+  readonly [D in Resources[number] as NameOf<D>]: [UnknownNames<D>] extends [never]
+    ? ResourceClient<D, ByModel<Resources>>
+    : UnknownOptionFields<UnknownNames<D>>
 }
 
 /** Stands for a resource whose options name fields that its model does not have. */
@@ -25,16 +27,19 @@ export interface UnknownOptionFields<Names> {
   readonly unknownFields: Names
 }
 
-const resourceName = /^[a-z0-9_-]+$/
+const resourceNamePattern = /^[a-z0-9_-]+$/
 
-/** Whether a property may be a resource: not `then`, which would make a promise of the client, nor what every object has, as `constructor`. */
+/**
+ * True if a property may be a resource. `then` may not, because `await` would take the client for a promise. Properties
+ * of every object, such as `constructor`, may not either.
+ */
 function isResource (name: string | symbol): name is string {
-  return typeof name === 'string' && resourceName.test(name) && name !== 'then' && !(name in Object.prototype)
+  return typeof name === 'string' && resourceNamePattern.test(name) && name !== 'then' && !(name in Object.prototype)
 }
 
 /**
- * A client of the resources of some models, for browsers and Node: `createClient<[typeof User, typeof Message]>({ … })`.
- * Models are types alone, so no code of the server comes along.
+ * Returns a client for the resources of some models: `createClient<[typeof User, typeof Message]>({ … })`. It runs in
+ * browsers and in Node. It uses models only as types, so it brings no code of the server along.
  *
  * @throws TypeError naming the option
  */

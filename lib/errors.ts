@@ -1,6 +1,6 @@
 import { createError } from '@fastify/error'
 
-/** What is wrong with one parameter or body field. `field` is the name as the client wrote it, or the key. */
+/** A fault in one parameter or body field. `field` is the name as the client wrote it, or the key. */
 export interface FieldFault {
   readonly field: string
   readonly message: string
@@ -9,30 +9,30 @@ export interface FieldFault {
 const deployerError = <Code extends string>(code: Code) =>
   createError<`REST_MODELS_${Code}`, 500, [message: string]>(`REST_MODELS_${code}`, '%s', 500)
 
-/** UTF-16 units of a name that an answer and the log repeat: a client may send one of a megabyte. */
+/** UTF-16 units of a client's name that an answer and the log repeat. A client may send a name of a megabyte. */
 const maxNameLength = 100
 
-/** A name as it is repeated to the client that wrote it. */
+/** Returns a client's name as answers repeat it: cut to 100 UTF-16 units, with `…` if it was longer. */
 export function shownName (name: string): string {
-  // The first half of a surrogate pair would stand alone.
+  // The cut may split a surrogate pair, and half a pair is not valid text.
   return name.length > maxNameLength ? `${name.slice(0, maxNameLength).replace(/[\ud800-\udbff]$/, '')}…` : name
 }
 
-const worded = <Code extends string, Status extends number>(code: Code, message: string, status: Status) =>
+const messageError = <Code extends string, Status extends number>(code: Code, message: string, status: Status) =>
   createError<`REST_MODELS_${Code}`, Status, [words: string]>(`REST_MODELS_${code}`, message, status)
 
-/** An error that repeats a name as a client wrote it. */
-const named = <Code extends string, Status extends number>(code: Code, message: string, status: Status) =>
-  class FastifyError extends worded(code, message, status) {
+/** Makes an error class whose message repeats a name as {@link shownName} shows it. */
+const nameError = <Code extends string, Status extends number>(code: Code, message: string, status: Status) =>
+  class FastifyError extends messageError(code, message, status) {
     constructor (name: string) {
       super(shownName(name))
     }
   }
 
-const unnamed = <Code extends string, Status extends number>(code: Code, message: string, status: Status) =>
+const plainError = <Code extends string, Status extends number>(code: Code, message: string, status: Status) =>
   createError<`REST_MODELS_${Code}`, Status, [options?: { cause: unknown }]>(`REST_MODELS_${code}`, message, status)
 
-/** Thrown at start-up; they never reach a client. */
+/** Errors thrown at start-up. They never reach a client. */
 const startUpErrors = {
   InvalidOptions: deployerError('INVALID_OPTIONS'),
   InvalidModel: deployerError('INVALID_MODEL'),
@@ -44,45 +44,45 @@ const startUpErrors = {
   UnsupportedDatabase: deployerError('UNSUPPORTED_DATABASE')
 } as const
 
-/** What a request can end in. A message names a parameter or a field, never a value, SQL, a path or a stack. */
+/** Errors that a request can end in. A message names a parameter or a field, never a value, SQL, a path or a stack. */
 const requestErrors = {
-  InvalidQuery: unnamed('INVALID_QUERY', 'The query string or form is not valid percent-encoded UTF-8', 400),
-  UnknownParameter: named('UNKNOWN_PARAMETER', "Unknown parameter '%s'", 400),
-  UnknownOperator: named('UNKNOWN_OPERATOR', "Unknown operator in '%s'", 400),
-  InvalidValue: named('INVALID_VALUE', "Invalid value for '%s'", 400),
-  InvalidPage: named('INVALID_PAGE', "Invalid '%s'", 400),
-  InvalidOrdering: named('INVALID_ORDERING', "Invalid '%s'", 400),
-  TooMuch: named('TOO_MUCH', "'%s' asks for more than is permitted", 400),
-  InvalidBody: worded('INVALID_BODY', 'The body must be %s', 400),
-  InvalidRecord: worded('INVALID_RECORD', 'Invalid %s', 400),
-  UnknownReference: named('UNKNOWN_REFERENCE', "'%s' refers to a record that does not exist", 400),
-  AuthenticationFailed: unnamed('AUTHENTICATION_FAILED', 'Authentication failed', 401),
-  Forbidden: unnamed('FORBIDDEN', 'This request is not permitted', 403),
-  RecordNotFound: unnamed('RECORD_NOT_FOUND', 'No such record', 404),
-  MethodNotAllowed: unnamed('METHOD_NOT_ALLOWED', 'This method is not allowed here', 405),
-  NotUnique: worded('NOT_UNIQUE', 'Another record has the same %s', 409),
-  StillReferenced: unnamed('STILL_REFERENCED', 'Other records refer to this one', 409),
-  Constraint: unnamed('CONSTRAINT', 'A rule of the database refuses this change', 409),
-  QueryTooLong: unnamed('QUERY_TOO_LONG', 'The query string is too long', 414),
-  MisdirectedRequest: unnamed('MISDIRECTED_REQUEST', 'This server is not called so', 421),
-  TooManyLogins: unnamed('TOO_MANY_LOGINS', 'Too many logins at once', 429),
+  InvalidQuery: plainError('INVALID_QUERY', 'The query string or form is not valid percent-encoded UTF-8', 400),
+  UnknownParameter: nameError('UNKNOWN_PARAMETER', "Unknown parameter '%s'", 400),
+  UnknownOperator: nameError('UNKNOWN_OPERATOR', "Unknown operator in '%s'", 400),
+  InvalidValue: nameError('INVALID_VALUE', "Invalid value for '%s'", 400),
+  InvalidPage: nameError('INVALID_PAGE', "Invalid '%s'", 400),
+  InvalidOrdering: nameError('INVALID_ORDERING', "Invalid '%s'", 400),
+  TooMuch: nameError('TOO_MUCH', "'%s' asks for more than is permitted", 400),
+  InvalidBody: messageError('INVALID_BODY', 'The body must be %s', 400),
+  InvalidRecord: messageError('INVALID_RECORD', 'Invalid %s', 400),
+  UnknownReference: nameError('UNKNOWN_REFERENCE', "'%s' refers to a record that does not exist", 400),
+  AuthenticationFailed: plainError('AUTHENTICATION_FAILED', 'Authentication failed', 401),
+  Forbidden: plainError('FORBIDDEN', 'This request is not permitted', 403),
+  RecordNotFound: plainError('RECORD_NOT_FOUND', 'No such record', 404),
+  MethodNotAllowed: plainError('METHOD_NOT_ALLOWED', 'This method is not allowed here', 405),
+  NotUnique: messageError('NOT_UNIQUE', 'Another record has the same %s', 409),
+  StillReferenced: plainError('STILL_REFERENCED', 'Other records refer to this one', 409),
+  Constraint: plainError('CONSTRAINT', 'A rule of the database refuses this change', 409),
+  QueryTooLong: plainError('QUERY_TOO_LONG', 'The query string is too long', 414),
+  MisdirectedRequest: plainError('MISDIRECTED_REQUEST', 'This server is not called so', 421),
+  TooManyLogins: plainError('TOO_MANY_LOGINS', 'Too many logins at once', 429),
   Internal: createError<'REST_MODELS_INTERNAL', 500, [requestId: string, options: { cause: unknown }]>(
     'REST_MODELS_INTERNAL', 'Internal error in request %s', 500),
-  Unavailable: unnamed('UNAVAILABLE', 'The database cannot do this now', 503)
+  Unavailable: plainError('UNAVAILABLE', 'The database cannot do this now', 503)
 } as const
 
-/** Every error of the plugin: code, message, status. */
+/** All errors of the plugin, each with its code, message and status. */
 export const errors = { ...startUpErrors, ...requestErrors } as const
 
-/** The codes of the errors that a client may meet. */
+/** The codes of the errors that a client may receive. */
 export type ErrorCode = (typeof requestErrors)[keyof typeof requestErrors]['prototype']['code']
 
-/** The same error, with the faulty fields listed in its answer. */
+/** Adds the list of faulty fields to an error, for its answer, and returns the error. */
 export function withDetails<E extends Error> (error: E, details: readonly FieldFault[]): E {
   return Object.assign(error, { details: details.map(({ field, message }) => ({ field: shownName(field), message })) })
 }
 
-/** The same error, telling the client to try again after `seconds`. */
+/** Adds a `Retry-After` header to an error, which tells the client to wait for `seconds`, and returns the error. */
 export function withRetryAfter<E extends Error> (error: E, seconds: number): E {
   return Object.assign(error, { headers: { 'retry-after': String(seconds) } })
 }

@@ -11,14 +11,15 @@ declare module 'fastify' {
 }
 
 /**
- * The plugin: decorates the instance with a registry of resources.
+ * Decorates the Fastify instance with a registry of resources. This is the plugin.
  *
  * @throws REST_MODELS_INVALID_OPTIONS naming the option
  */
 async function restModels (fastify: FastifyInstance, options: RestModelsOptions): Promise<void> {
   const checked = checkOptions(options)
   if (fastify.hasDecorator(checked.decorator)) {
-    throw new errors.InvalidOptions(`The app has a decorator '${checked.decorator}' already; give this container another name by the option 'decorator'`)
+    throw new errors.InvalidOptions(`The app has a decorator '${checked.decorator}' already; ` +
+      "give this container another name by the option 'decorator'")
   }
   fastify.decorate(checked.decorator, new ResourceRegistry(fastify, checked))
 }
@@ -29,7 +30,8 @@ export { errors, type FieldFault } from './errors.js'
 export { defineModel, type Model } from './model/define-model.js'
 export {
   bigint, boolean, date, datetime, decimal, foreignKey, integer, json, key, number, password, text, uuid,
-  type CommonOptions, type DecimalOptions, type Field, type ForeignKeyField, type ForeignKeyOptions, type KeyOptions, type PasswordOptions, type RangeOptions, type TextOptions
+  type CommonOptions, type DecimalOptions, type Field, type ForeignKeyField, type ForeignKeyOptions, type KeyOptions,
+  type PasswordOptions, type RangeOptions, type TextOptions
 } from './model/field.js'
 export type { CreateOf, DatabaseOf, RecordOf, UpdateOf } from './model/types.js'
 export type { RestModelsOptions } from './plugin/options.js'

@@ -11,15 +11,16 @@ import { checkServerOptions, type ServerOptions } from './engines/server/server-
 
 export type MariadbOptions = ServerOptions
 
-/** The numbers of a server that accepts no more connections: in all, of a user. */
+/** MariaDB's error numbers for a server that accepts no more connections, in all (1040) or from one user. */
 const tooManyConnections = new Set([1040, 1203, 1226])
 
 /**
- * Opens a MariaDB database the way the plugin wants it: dates and times as text, prepared statements, a time-out for
- * statements, strict values. Of several hosts it uses one, and the next one when that does not serve. `db.destroy()` closes it.
+ * Opens a MariaDB database as the plugin needs it: dates and times as text, prepared statements, a time-out for
+ * statements, strict values. If the URL has several hosts, it uses one of them. If that one does not serve, it uses the
+ * next. `db.destroy()` closes all connections.
  *
  * @param url  `mariadb://user:password@host:port/database`, with several hosts separated by commas
- * @throws REST_MODELS_INVALID_OPTIONS; nothing is connected to before the first statement
+ * @throws REST_MODELS_INVALID_OPTIONS. It does not connect before the first statement
  */
 export function openMariadb<DB = Tables> (url: string, options: MariadbOptions = {}): Kysely<DB> {
   const urls = nodeUrls(url, ['mariadb', 'mysql'])
@@ -29,7 +30,9 @@ export function openMariadb<DB = Tables> (url: string, options: MariadbOptions =
   return openKysely<DB>(new MariadbDialect({ pool }), { reader: road, writer: road }, async () => await pool.close())
 }
 
-/** Kysely's dialect for MySQL, but for the rows that MariaDB returns from inserts and deletes, which that one throws away. */
+/**
+ * Kysely's MySQL dialect with `returning`. MariaDB returns rows from inserts and deletes; Kysely's own discards them.
+ */
 export class MariadbDialect extends MysqlDialect {
   override createAdapter (): MysqlAdapter {
     return new MariadbAdapter()
@@ -42,7 +45,7 @@ class MariadbAdapter extends MysqlAdapter {
   }
 }
 
-/** A pool for each node, together what Kysely takes for one. */
+/** The connection pools of all nodes. Kysely uses them as a single pool. */
 class NodePool implements MysqlPool {
   readonly #nodes: Nodes<MariadbNode>
   #closed: Promise<unknown> | undefined
@@ -66,7 +69,7 @@ class NodePool implements MysqlPool {
     this.close().then(() => callback(null), callback)
   }
 
-  /** Once: Kysely's driver ends the pool, or what closes the database if that was never used. */
+  /** Closes all nodes once. Both Kysely's driver and `db.destroy()` may call it. */
   async close (): Promise<void> {
     this.#closed ??= Promise.all(this.#nodes.all.map(async (node) => { await node.close() }))
     await this.#closed

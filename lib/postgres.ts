@@ -11,16 +11,16 @@ import { checkMaxLag, checkServerOptions, type MaxLag, type ServerOptions } from
 
 export type PostgresOptions = ServerOptions & MaxLag
 
-/** The SQLSTATE of a server that accepts no more connections. */
+/** The SQLSTATE `too_many_connections` of a server that accepts no more connections. */
 const tooManyConnections = '53300'
 
 /**
- * Opens a PostgreSQL database the way the plugin wants it: a pool that survives the death of any connection, dates and
- * times as text, prepared statements, a time-out for statements. Of several hosts it finds the one that accepts writes,
- * and the next one when that dies. `db.destroy()` closes it.
+ * Opens a PostgreSQL database as the plugin needs it: a pool that survives the loss of any connection, dates and times
+ * as text, prepared statements, a time-out for statements. If the URL has several hosts, it finds the one that accepts
+ * writes. If that one fails, it finds the next. `db.destroy()` closes all connections.
  *
  * @param url  `postgres://user:password@host:port/database`, with several hosts separated by commas
- * @throws REST_MODELS_INVALID_OPTIONS; nothing is connected to before the first statement
+ * @throws REST_MODELS_INVALID_OPTIONS. It does not connect before the first statement
  */
 export function openPostgres<DB = Tables> (url: string, options: PostgresOptions = {}): Kysely<DB> {
   const urls = nodeUrls(url, ['postgres', 'postgresql'])
@@ -30,7 +30,7 @@ export function openPostgres<DB = Tables> (url: string, options: PostgresOptions
   return openKysely<DB>(new PostgresDialect({ pool }), { reader: road, writer: road }, async () => await pool.end())
 }
 
-/** A pool for each node, together what Kysely takes for one. */
+/** The connection pools of all nodes. Kysely uses them as a single pool. */
 class NodePool implements PostgresPool {
   readonly #nodes: Nodes<PostgresNode>
   #ended: Promise<unknown> | undefined
@@ -50,7 +50,7 @@ class NodePool implements PostgresPool {
     return this.#nodes.connect((node) => node.connect(purpose))
   }
 
-  /** Once: Kysely's driver ends it, or what closes the database if that was never used. */
+  /** Closes all nodes once. Both Kysely's driver and `db.destroy()` may call it. */
   async end (): Promise<void> {
     this.#ended ??= Promise.all(this.#nodes.all.map(async (node) => { await node.close() }))
     await this.#ended

@@ -14,25 +14,28 @@ import { requireKnown } from './suggest.js'
 
 export interface SqliteOptions {
   /**
-   * `full` (default): an answered write survives a power loss. `normal`: the last writes before a power loss may be
-   * gone, the database stays sound, and single writes are several times as fast.
+   * Durability of writes. `full` (default): an answered write survives a power loss. `normal`: a power loss may undo
+   * the last writes, but does not damage the database. Single writes are then several times as fast.
    */
   readonly durability?: 'full' | 'normal'
-  /** Whether the database is only read: nothing is written to the file, which must exist. Default false. */
+  /** True if the database is only read. The file must exist, and nothing is written to it. Default false. */
   readonly readonly?: boolean
-  /** Whether the whole file is read to find damage before it is used, which takes seconds for each GiB. Default false. */
+  /** True if the whole file is first read to find damage, which takes seconds for each GiB. Default false. */
   readonly check?: boolean
 }
 
+/** Bytes to which SQLite cuts the write-ahead log when it resets the log. */
 const maxWalBytes = 64 * 1024 * 1024
 
 /**
- * Opens a SQLite database the way the plugin wants it: WAL, foreign keys, an explicit `synchronous`, prepared statements
- * kept, a deadline for lists, and for a file a second connection, on which the plugin lists and reads records: there it
- * neither sees nor awaits a transaction of yours, and it does not see temporary tables; a third keeps its lock (D-99). `db.destroy()`
- * closes them.
+ * Opens a SQLite database as the plugin needs it: WAL, foreign keys, an explicit `synchronous`, cached prepared
+ * statements, a deadline for lists.
  *
- * @param path     of the database file, created if it does not exist; `:memory:` for one that lives in the process
+ * A file that may be written has two more connections. The plugin lists and reads records on the second one. There it
+ * neither sees nor awaits your transactions, and it does not see temporary tables. The third one keeps the read lock
+ * (D-99). `db.destroy()` closes all of them.
+ *
+ * @param path     path of the database file, which is created if it does not exist; `:memory:` for one in the process
  * @throws REST_MODELS_INVALID_OPTIONS if the path is empty or a URL, or an option is wrong;
  *   REST_MODELS_UNSUPPORTED_DATABASE if the file cannot be opened, or if this version of better-sqlite3 is known to
  *   crash on this version of Node
@@ -41,7 +44,9 @@ export function openSqlite<DB = Tables> (path: string, options: SqliteOptions = 
   requirePath(path)
   requireKnown('openSqlite()', options, ['durability', 'readonly', 'check'])
   const { durability = 'full', readonly = false, check = false } = options
-  if (!['full', 'normal'].includes(durability)) throw new errors.InvalidOptions("'durability' of openSqlite() is 'full' or 'normal'")
+  if (!['full', 'normal'].includes(durability)) {
+    throw new errors.InvalidOptions("'durability' of openSqlite() is 'full' or 'normal'")
+  }
   for (const [name, value] of Object.entries({ readonly, check })) {
     if (typeof value !== 'boolean') throw new errors.InvalidOptions(`'${name}' of openSqlite() is true or false`)
   }
@@ -52,16 +57,19 @@ export function openSqlite<DB = Tables> (path: string, options: SqliteOptions = 
 }
 
 /**
- * SQLite opens a temporary database for an empty path, and a file of that name for a URL, also for one whose slashes or scheme were
- * forgotten. The URL of a server holds a password, so none is repeated.
+ * Refuses an empty path, for which SQLite opens a temporary database. Refuses a URL, even one without its slashes or
+ * its scheme, because SQLite takes it for the name of a file. The error never repeats the URL: that of a server holds a
+ * password.
  */
 function requirePath (path: unknown): void {
   if (typeof path !== 'string' || path.trim() === '') {
-    throw new errors.InvalidOptions("openSqlite() needs the path of a file, or ':memory:'. Is an environment variable not set?")
+    throw new errors.InvalidOptions("openSqlite() needs the path of a file, or ':memory:'. " +
+      'Is an environment variable not set?')
   }
-  // One letter is a drive of Windows.
+  // A scheme has at least two letters here, because one letter and a colon is a Windows drive.
   if (/^\s*[a-z][a-z\d+.-]+:|:[^\\/]+@/i.test(path)) {
-    throw new errors.InvalidOptions("openSqlite() takes a path, not a URL: './site.db' and not 'sqlite:./site.db'. A file whose name has a colon is written './a:b.db'")
+    throw new errors.InvalidOptions("openSqlite() takes a path, not a URL: './site.db' and not 'sqlite:./site.db'. " +
+      "A file whose name has a colon is written './a:b.db'")
   }
 }
 
@@ -74,29 +82,36 @@ function openDialect (path: string, { durability, readonly, check }: Required<Sq
     return database.function(deadlineFunction, { deterministic: false, directOnly: true }, requireTime)
   }
   try {
-    if (readonly) return new EmbeddedDialect(nowPatient(openReader(open, check)))
+    if (readonly) return new EmbeddedDialect(setBusyTimeout(openReader(open, check)))
     const writer = open({})
     requireSound(writer, check)
     switchToWal(writer, lockTimeout)
-    // SQLite may be compiled to reopen WAL databases with NORMAL, so the default would change with the second start.
+    // SQLite may be compiled to reopen WAL databases with NORMAL, so the default would change at the second start.
     writer.pragma(`synchronous = ${durability}`)
     writer.pragma('foreign_keys = on')
     writer.pragma(`journal_size_limit = ${maxWalBytes}`)
-    if (writer.memory) return new EmbeddedDialect(nowPatient(writer))
-    return new EmbeddedDialect(nowPatient(writer), { reader: nowPatient(open({ readonly: true })), lock: new ReadLock(open({ readonly: true, timeout: 0 })), requireFile: watchFile(path) })
+    if (writer.memory) return new EmbeddedDialect(setBusyTimeout(writer))
+    return new EmbeddedDialect(setBusyTimeout(writer), {
+      reader: setBusyTimeout(open({ readonly: true })),
+      lock: new ReadLock(open({ readonly: true, timeout: 0 })),
+      requireFile: watchFile(path)
+    })
   } catch (cause) {
     for (const database of opened) database.close()
     throw new errors.UnsupportedDatabase(`openSqlite() cannot open '${path}': ${(cause as Error).message}`)
   }
 }
 
-/** SQLite waits for locks while the database is opened; later the process has other things to do, and waits itself. */
-function nowPatient (database: Database.Database): Database.Database {
+/**
+ * Sets the busy timeout of an open database to 5 ms, because SQLite blocks the whole process while it waits for a lock.
+ * Opening uses 2 s. Afterwards the process itself waits for locks, and does other work in the meantime.
+ */
+function setBusyTimeout (database: Database.Database): Database.Database {
   database.pragma(`busy_timeout = ${busyTimeout}`)
   return database
 }
 
-/** The one connection of a database that is only read; the plugin asks for foreign keys on every connection. */
+/** Opens the only connection of a database that is only read. The plugin requires foreign keys on every connection. */
 function openReader (open: (options: Database.Options) => Database.Database, check: boolean): Database.Database {
   const reader = open({ readonly: true })
   requireSound(reader, check)
@@ -104,7 +119,10 @@ function openReader (open: (options: Database.Options) => Database.Database, che
   return reader
 }
 
-/** Reads the schema, and all else if that is asked for: a damaged file is refused before anything is written to it. */
+/**
+ * Reads the schema, and with `check` the rest of the file. It throws if they are damaged, so a damaged file is refused
+ * before anything is written to it.
+ */
 function requireSound (database: Database.Database, check: boolean): void {
   database.exec('select count(*) from sqlite_schema')
   if (!check) return
@@ -112,11 +130,15 @@ function requireSound (database: Database.Database, check: boolean): void {
   if (fault !== 'ok') throw new Error(`it is damaged: ${String(fault)}`)
 }
 
+/** Thrown inside SQLite to end a statement that has run past its deadline. */
 class DeadlinePassed extends Error {
   readonly code = 'SQLITE_DEADLINE'
 }
 
-/** Throwing is the only way to end a statement from within the process that runs it. The id makes SQLite ask at each row. */
+/**
+ * Throws if the deadline has passed, in milliseconds of `performance.now()`. Throwing is the only way to end a
+ * statement from within the process that runs it. The id is unused, but it makes SQLite call the function for each row.
+ */
 function requireTime (deadline: number, _id: unknown): number {
   if (performance.now() > deadline) throw new DeadlinePassed('The statement took too long')
   return 1

@@ -3,24 +3,32 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { FieldFault } from '../lib/errors.js'
 import { formats } from './formats.js'
 
-/** Lists what is wrong with the properties of an object; nothing is coerced, removed or filled in. */
+/** Returns the faults of an object's properties. It does not coerce, remove or fill in anything. */
 export type Check = (value: object) => readonly FieldFault[]
 
-/** What compiles checks against schemas; one serves a whole container. A check is compiled when it is first used. */
+/**
+ * Compiler of checks against schemas. One serves a whole container. It compiles a check when the check is first used.
+ */
 export interface CheckCompiler {
   ofObject (schema: TSchema): Check
-  /** Says the first thing that is wrong with a value. Schemas that say the same have one check. */
+  /** Returns a check that gives the first fault of a value. Equal schemas share one compiled check. */
   ofValue (schema: TSchema): (value: unknown) => string | undefined
 }
 
-/** Judges schemas, and remembers none: the schema of schemas, which takes 10 to 40 ms to compile, is compiled once in a process. */
-const judge = new Ajv({ formats })
+/**
+ * Validates schemas themselves, and keeps none of them. Compiling the meta-schema takes 10 to 40 ms, so the process
+ * does it once.
+ */
+const schemaValidator = new Ajv({ formats })
 
+/** Returns a compiler with a cache of its own. */
 export function checkCompiler (): CheckCompiler {
-  const ajv = new Ajv({ formats, allErrors: true, allowUnionTypes: true, ownProperties: true, meta: false, validateSchema: false })
+  const ajv = new Ajv({
+    formats, allErrors: true, allowUnionTypes: true, ownProperties: true, meta: false, validateSchema: false
+  })
   const ofValues = new Map<string, ValidateFunction>()
   const compileSound = (schema: TSchema): ValidateFunction => {
-    judge.validateSchema(schema, true)
+    schemaValidator.validateSchema(schema, true)
     return ajv.compile(schema)
   }
   const validatorOf = (schema: TSchema): ValidateFunction => {
@@ -31,7 +39,7 @@ export function checkCompiler (): CheckCompiler {
   }
   return {
     ofObject: (schema) => {
-      judge.validateSchema(schema, true)
+      schemaValidator.validateSchema(schema, true)
       let validate: ValidateFunction | undefined
       return (value) => {
         validate ??= ajv.compile(schema)

@@ -6,39 +6,43 @@ import type { Json } from '../lib/values/values.js'
 import { envelopeSchema } from './list.js'
 import { valueSchema } from './shapes.js'
 
-/** JSON Schema as plain data, for documentation alone: nothing is checked or serialized by it. */
+/** JSON Schema as plain data, only for documentation. It does not check or serialize anything. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-/** The schema of a record as answers show it, with an example. */
+/** Returns the schema of a record as answers show it, with an example. */
 export function recordDocumentation (visible: readonly Column[]): JsonSchema {
   return objectOf(visible, { required: visible, described: answerSchema, shown: visible })
 }
 
-/** The schema of a list of records; these, and the paging information, are told by references. */
+/**
+ * Returns the schema of a list, from the schemas of its paging information and of a record, which may be references.
+ */
 export function listDocumentation (page: JsonSchema, record: JsonSchema): JsonSchema {
   return plain(envelopeSchema(Type.Unsafe(record), Type.Unsafe(page)))
 }
 
-/** The parameters of the path of one record. */
+/** Returns the schema of the path parameters of one record. */
 export function keyDocumentation ({ columns: [key] }: Model): JsonSchema {
   const { minimum, ...schema } = kindSchema(key)
   return {
     type: 'object',
-    properties: { id: { ...schema, ...(minimum !== undefined && { minimum: 0 }), description: 'Primary key of the record' } },
+    properties: {
+      id: { ...schema, ...(minimum !== undefined && { minimum: 0 }), description: 'Primary key of the record' }
+    },
     required: ['id']
   }
 }
 
-/** What a client may send. */
+/** The columns that a client may send in a body. */
 export interface BodyColumns {
   readonly writable: readonly Column[]
-  /** Keys that must be there. */
+  /** Keys that the body must have. */
   readonly required: readonly string[]
-  /** Those that no answer shows. */
+  /** Columns that no answer shows. */
   readonly excluded: ReadonlySet<Column>
 }
 
-/** The schema of a body, with an example of the keys that must be there; of the first key if none must. */
+/** Returns the schema of a body. Its example has the required keys, or the first visible key if none is required. */
 export function bodyDocumentation ({ writable, required, excluded }: BodyColumns): JsonSchema {
   const needed = writable.filter(({ key }) => required.includes(key))
   return objectOf(writable, {
@@ -51,7 +55,7 @@ export function bodyDocumentation ({ writable, required, excluded }: BodyColumns
 interface Parts {
   readonly required: readonly Column[]
   described (column: Column): JsonSchema
-  /** The columns of the example. */
+  /** Columns that the example has. */
   readonly shown: readonly Column[]
 }
 
@@ -76,13 +80,21 @@ function exampleOf (columns: readonly Column[]): Readonly<Record<string, Json>> 
   return example
 }
 
-/** Tables that exist may hold longer texts than a field takes that does not say. */
+/**
+ * Returns the schema of a column in answers. It gives no maximum length to a text whose field declares none, because an
+ * existing table may hold texts that are longer than the default.
+ */
 function answerSchema (column: Column): JsonSchema {
   const isUnbounded = column.kind === 'text' && column.options.maxLength === undefined
-  return { ...valueSchema(column), ...(isUnbounded && { maxLength: undefined }), ...reference(column), ...documentationOf(column).answer }
+  return {
+    ...valueSchema(column),
+    ...(isUnbounded && { maxLength: undefined }),
+    ...reference(column),
+    ...documentationOf(column).answer
+  }
 }
 
-/** The default of a field that no answer shows is left out. */
+/** Returns the schema of a column in bodies. It leaves out the default of a column that no answer shows. */
 function bodySchema (column: Column, isExcluded: boolean): JsonSchema {
   const { default: declared } = column.options
   const isTold = !isExcluded && !isSecret(column) && !isNow(column) && typeof declared !== 'function'
@@ -99,18 +111,18 @@ function reference ({ target }: Column): JsonSchema {
   return target === undefined ? {} : { description: `Primary key of a record of model ${target().name}` }
 }
 
-/** A reference is documented as the primary key that it holds. */
+/** Returns the documentation of a column's kind. A foreign key has that of the primary key that it holds. */
 export function documentationOf (column: Column): KindDocumentation {
   const { kind, target } = column
   return kindDocumentation[target === undefined ? kind : target().columns[0].kind]
 }
 
-/** Without what is undefined, and without the symbols by which TypeBox knows its schemas. */
+/** Returns a copy without undefined properties, and without the symbols by which TypeBox recognizes its schemas. */
 export function plain (schema: object): JsonSchema {
   return JSON.parse(JSON.stringify(schema)) as JsonSchema
 }
 
-/** The schema of any value of a column's kind, whatever its options. */
+/** Returns the schema of all values of a column's kind. It ignores the options of the column. */
 export function kindSchema (column: Column): JsonSchema {
   return plain(valueKindOf(column).schema({}))
 }

@@ -1,4 +1,4 @@
 import { Type } from '@sinclair/typebox'
 
-/** The schema of an answer that has no body. */
+/** Schema of an answer that has no body. */
 export const emptySchema = Type.Null()

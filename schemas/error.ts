@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
-/** Fastify's own error shape, and for faulty parameters and fields the list of them. */
+/** Schema of an error: Fastify's own shape, plus `details` with the faulty parameters and fields. */
 export const errorSchema = Type.Object({
   statusCode: Type.Integer(),
   code: Type.Optional(Type.String()),

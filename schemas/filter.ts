@@ -2,20 +2,20 @@ import { operators, type FilterSyntax, type Operator } from '../lib/fields/opera
 import { valueKindOf, type Column } from '../lib/model/column.js'
 import { documentationOf, kindSchema, type JsonSchema } from './documentation.js'
 
-/** What the text of a filter may hold at most. */
+/** Limits of a filter's text: items of a list, and characters of a pattern and of a value. */
 export interface FilterBounds {
   readonly inItems: number
   readonly patternLength: number
   readonly valueLength: number
 }
 
-/** A schema under the name by which all filters of its kind share it. */
+/** A schema and its name. All filters of the same kind and syntax share it by that name. */
 export interface NamedSchema {
   readonly name: string
   readonly schema: JsonSchema
 }
 
-/** How the text of each syntax is documented. */
+/** The documentation of each filter syntax, as a function that returns the schema of its text. */
 const syntaxes: Readonly<Record<FilterSyntax, (column: Column, bounds: FilterBounds) => NamedSchema>> = {
   value: (column, bounds) => ({ name: `${kindName(column)}Filter`, schema: valueOf(column, bounds) }),
   list: (column, bounds) => ({
@@ -23,7 +23,8 @@ const syntaxes: Readonly<Record<FilterSyntax, (column: Column, bounds: FilterBou
     schema: {
       type: 'string',
       ...listPattern(column),
-      description: `Values separated by commas, at most ${bounds.inItems}; a value in double quotes may hold commas, and "" in it is a quote`
+      description: `Values separated by commas, at most ${bounds.inItems}; ` +
+        'a value in double quotes may hold commas, and "" in it is a quote'
     }
   }),
   pattern: (_column, { patternLength }) => ({
@@ -40,26 +41,36 @@ const syntaxes: Readonly<Record<FilterSyntax, (column: Column, bounds: FilterBou
     : { name: 'NullFilter', schema: { type: 'string', enum: ['null'] } }
 }
 
-/** The schema of the text of a filter by an operator. */
+/** Returns the schema of the text of a filter that uses an operator. */
 export function filterSchema (column: Column, operator: Operator, bounds: FilterBounds): NamedSchema {
   return syntaxes[operators[operator].syntax](column, bounds)
 }
 
 function valueOf (column: Column, { valueLength }: FilterBounds): JsonSchema {
   const schema = kindSchema(column)
-  return { ...schema, ...(schema['type'] === 'string' && { maxLength: Math.min(Number(schema['maxLength'] ?? valueLength), valueLength) }), ...documentationOf(column).filter, description: sentence(valueKindOf(column).expects) }
+  const maxLength = Math.min(Number(schema['maxLength'] ?? valueLength), valueLength)
+  return {
+    ...schema,
+    ...(schema['type'] === 'string' && { maxLength }),
+    ...documentationOf(column).filter,
+    description: sentence(valueKindOf(column).expects)
+  }
 }
 
-/** By type, an item that needs no quotes. */
-const items: Readonly<Record<string, string>> = { integer: '0|-?[1-9][0-9]*', number: '-?(0|[1-9][0-9]*)([.][0-9]+)?([eE][+-]?[0-9]+)?', boolean: 'true|false|1|0' }
+/** Patterns of list items that need no quotes, by JSON type. */
+const itemPatterns: Readonly<Record<string, string>> = {
+  integer: '0|-?[1-9][0-9]*',
+  number: '-?(0|[1-9][0-9]*)([.][0-9]+)?([eE][+-]?[0-9]+)?',
+  boolean: 'true|false|1|0'
+}
 
 function listPattern (column: Column): JsonSchema {
   const { type, pattern } = kindSchema(column)
-  const item = typeof pattern === 'string' ? pattern.slice(1, -1) : items[String(type)]
+  const item = typeof pattern === 'string' ? pattern.slice(1, -1) : itemPatterns[String(type)]
   return item === undefined ? {} : { pattern: `^((${item})(,(${item}))*)?$` }
 }
 
-/** A reference is told by the primary key that it holds. */
+/** Returns the name of a column's kind, capitalized. A foreign key has that of the primary key that it holds. */
 function kindName ({ kind, target }: Column): string {
   const name = target === undefined ? kind : target().columns[0].kind
   return sentence(name)

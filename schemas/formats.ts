@@ -2,27 +2,31 @@ import type { Format } from 'ajv'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { maxFormatLength } from '../lib/values/field-options.js'
 
-/** All that is wrong with a body is listed, so a format is asked about a text that is too long as well. A character may be two units. */
-const maxUnits = 2 * maxFormatLength
+/**
+ * UTF-16 units of the longest text that a format tests; a character may take two units. Ajv lists all faults, so it
+ * tests the format of a text even if the text is too long.
+ */
+const maxTestedUnits = 2 * maxFormatLength
 
 /**
- * A URL in linear time. The expression of `ajv-formats` looks for a user's name before each `:`, behind each of which it looks for
- * an `@`; a name may hold any `:`, so it takes the same texts without that. No part but a host may hold white space, which is none.
+ * Matches a URL in linear time. The expression of `ajv-formats` tries each `:` as the end of the user name, and looks
+ * for an `@` after each. The user name may hold any `:`, so the shorter expression accepts the same texts. It accepts
+ * white space only in a host, and no host has any, so `isUrl` refuses white space first.
  */
 const { source, flags } = fullFormats.url as RegExp
-const url = new RegExp(source.replace(String.raw`\S+(?::\S*)?@`, String.raw`\S+@`), flags)
-const isUrl = (text: string): boolean => !/\s/.test(text) && url.test(text)
+const urlPattern = new RegExp(source.replace(String.raw`\S+(?::\S*)?@`, String.raw`\S+@`), flags)
+const isUrl = (text: string): boolean => !/\s/.test(text) && urlPattern.test(text)
 
-/** The formats of `ajv-formats`, none of which is asked about a text that is too long: its length is a fault already. */
+/** The formats of `ajv-formats`. None tests a text that is too long, because its length is already a fault. */
 export const formats: Readonly<Record<string, Format>> = Object.fromEntries(
   Object.entries<Format>({ ...fullFormats, url: isUrl }).map(([name, format]) => [name, withinLength(format)]))
 
 function withinLength (format: Format): Format {
   const fits = testOf(format)
-  return fits === undefined ? format : (text: string) => text.length > maxUnits || fits(text)
+  return fits === undefined ? format : (text: string) => text.length > maxTestedUnits || fits(text)
 }
 
-/** Whether a text is of a format; undefined if every text is, or it is one of numbers. */
+/** Returns a function that tests a text. Returns undefined if the format accepts every text, or is one of numbers. */
 function testOf (format: Format): ((text: string) => boolean) | undefined {
   if (format instanceof RegExp) return (text) => format.test(text)
   if (typeof format === 'function') return format

@@ -1,6 +1,6 @@
 import { Type, type TObject, type TSchema } from '@sinclair/typebox'
 
-/** Where a page of a list is, and what is beside it. */
+/** Schema of the paging information of a list: the resource, the page number and links to the neighbouring pages. */
 export const pageSchema = Type.Object({
   model: Type.String({ description: 'Name of the resource' }),
   page: Type.Integer({ minimum: 1, description: 'Number of this page, counted from 1' }),
@@ -8,7 +8,7 @@ export const pageSchema = Type.Object({
   previous: Type.String({ description: 'Path and query of the page before, or an empty text' })
 }, { additionalProperties: false })
 
-/** The list envelope of the service document: paging information and the records of the page. */
+/** Returns the schema of the service document's list envelope: paging information and the records of the page. */
 export function envelopeSchema (record: TSchema, page: TSchema = pageSchema): TObject {
   return Type.Object({ meta: page, objects: Type.Array(record) }, { additionalProperties: false })
 }

@@ -3,8 +3,9 @@ import type { Model } from '../model/model.js'
 import type { CreateOf, FieldNameOf, Flat, Key, RecordOf, UpdateOf } from '../model/types.js'
 
 /**
- * A model with those options of its registration that change what clients see: `{ model: typeof User, exclude: ['email'] }`,
- * or, of an object that was given to `register`, `{ model: typeof User } & typeof userOptions`.
+ * A model with those options of its registration that change what clients see:
+ * `{ model: typeof User, exclude: ['email'] }`. If the options are an object that was given to `register`:
+ * `{ model: typeof User } & typeof userOptions`.
  */
 export interface ResourceDefinition<M extends Model = Model> {
   readonly model: M
@@ -15,33 +16,47 @@ export interface ResourceDefinition<M extends Model = Model> {
   readonly path?: string
 }
 
-/** How a resource is told to a client: by its model alone, or with options. */
+/** The description of a resource for a client: its model alone, or its model with options. */
 export type Described = Model | ResourceDefinition
 
-export type ModelOf<D extends Described> = D extends { readonly model: infer M extends Model } ? M : D extends Model ? D : never
+export type ModelOf<D extends Described> =
+  D extends { readonly model: infer M extends Model } ? M : D extends Model ? D : never
 
 /** The name of the resource in the path. */
-export type NameOf<D extends Described> = D extends { readonly path: infer Path extends string } ? Path : Lowercase<ModelOf<D>['name']>
+export type NameOf<D extends Described> =
+  D extends { readonly path: infer Path extends string } ? Path : Lowercase<ModelOf<D>['name']>
 
-/** The names that an option lists, or one of several options; none if it is absent. */
-export type Listed<D extends Described, Option extends 'exclude' | 'readOnly' | 'filterable'> =
-  Option extends unknown ? D extends { readonly [O in Option]: ReadonlyArray<infer Name extends string> } ? Name : never : never
+/** The names that one or several options list. An option that is absent lists none. */
+export type Listed<D extends Described, Option extends 'exclude' | 'readOnly' | 'filterable'> = Option extends unknown
+  ? D extends { readonly [O in Option]: ReadonlyArray<infer Name extends string> } ? Name : never
+  : never
 type Owner<D extends Described> = D extends { readonly ownerField: infer Name extends string } ? Name : never
 
-/** The names in options that are not those of fields; `string` if the options' type has lost them. */
-export type UnknownNames<D extends Described> = Exclude<Listed<D, 'exclude' | 'readOnly'> | Owner<D>, FieldNameOf<ModelOf<D>>>
+/** The names in options that no field has. `string` if the type of the options has lost the literal names. */
+export type UnknownNames<D extends Described> =
+  Exclude<Listed<D, 'exclude' | 'readOnly'> | Owner<D>, FieldNameOf<ModelOf<D>>>
 
-/** A field by the name with which it was declared; `id` if it was not. */
+/**
+ * The field that a model declares under a name. The generated integer key if there is none: only `id` may be absent.
+ */
 export type FieldAt<M extends Model, Name extends string> =
   M['fields'] extends { readonly [N in Name]: infer F extends Field } ? F : Field<'key'>
 type KeysOf<M extends Model, Names extends string> = { [Name in Names]: Key<Name, FieldAt<M, Name>> }[Names]
 
 export type RecordKeyOf<D extends Described> = KeyOf<ModelOf<D>>
 /** A record as the resource serializes it. */
-export type ResourceRecord<D extends Described> = Flat<Omit<RecordOf<ModelOf<D>>, KeysOf<ModelOf<D>, Listed<D, 'exclude'>>>>
-/** What a create takes: no fields that clients may not write, and the owner, which the server sets, only as a courtesy. Nothing, if others than the API make keys. */
-export type ResourceCreate<D extends Described> = ModelOf<D>['fields'] extends { readonly id: { readonly options: { readonly generated: false } } } ? never : Courteous<CreateOf<ModelOf<D>>, KeysOf<ModelOf<D>, Listed<D, 'readOnly'>>, KeysOf<ModelOf<D>, Owner<D>>>
+export type ResourceRecord<D extends Described> =
+  Flat<Omit<RecordOf<ModelOf<D>>, KeysOf<ModelOf<D>, Listed<D, 'exclude'>>>>
+/**
+ * The body of a create: the fields that clients may write. The owner field is optional, because the server sets it.
+ * `never` if neither the database nor the API makes the keys, because then the API creates no records.
+ */
+export type ResourceCreate<D extends Described> =
+  ModelOf<D>['fields'] extends { readonly id: { readonly options: { readonly generated: false } } }
+    ? never
+    : Courteous<CreateOf<ModelOf<D>>, KeysOf<ModelOf<D>, Listed<D, 'readOnly'>>, KeysOf<ModelOf<D>, Owner<D>>>
 type Courteous<Body, ReadOnly extends string, OwnerKey extends string> =
   Flat<Omit<Body, ReadOnly | OwnerKey> & { [K in OwnerKey & keyof Body]?: Body[K] }>
-/** What an update takes: the fields that clients may change. */
-export type ResourceUpdate<D extends Described> = Flat<Omit<UpdateOf<ModelOf<D>>, KeysOf<ModelOf<D>, Listed<D, 'readOnly'> | Owner<D>>>>
+/** The body of an update: the fields that clients may change. */
+export type ResourceUpdate<D extends Described> =
+  Flat<Omit<UpdateOf<ModelOf<D>>, KeysOf<ModelOf<D>, Listed<D, 'readOnly'> | Owner<D>>>>

@@ -1,16 +1,16 @@
 import type { ErrorCode, FieldFault } from '../errors.js'
 import type { FetchAnswer } from './fetch.js'
 
-/** An answer that is an error. What goes wrong before there is an answer stays what `fetch` throws. */
+/** Thrown when an answer is an error or not JSON. If there is no answer, the client throws what `fetch` throws. */
 export class RestModelsError extends Error {
   override readonly name = 'RestModelsError'
-  /** The status of the answer. */
+  /** The HTTP status of the answer. */
   readonly status: number
-  /** The code of the error; another one if the error is the host's own, and undefined if the answer tells none. */
+  /** The code of the error. An error of the host itself may have another code. Undefined if the answer has none. */
   readonly code: ErrorCode | (string & {}) | undefined
-  /** What is wrong with which parameter or field. */
+  /** The faults of parameters or fields. Empty if the answer lists none. */
   readonly details: readonly FieldFault[]
-  /** Seconds after which the request may be repeated; undefined if the answer tells none. */
+  /** Seconds after which the request may be repeated. Undefined if the answer has no valid `Retry-After`. */
   readonly retryAfter: number | undefined
 
   constructor (message: string, { status, code, details = [], retryAfter, cause }: {
@@ -28,10 +28,15 @@ export class RestModelsError extends Error {
   }
 }
 
-/** The error that an answer tells; a 401 is a text, and what stands before the server answers as it likes. */
+/**
+ * Returns the error for an answer. The body need not be JSON: the server's own 401 is a text, and a proxy in front of
+ * the server answers in any form.
+ */
 export function toFailure ({ status, statusText, headers }: FetchAnswer, body: string): RestModelsError {
   const { code, message, details } = parseObject(body)
-  const refusal = status === 401 ? { code: 'REST_MODELS_AUTHENTICATION_FAILED' satisfies ErrorCode, message: 'Authentication failed' } : undefined
+  const refusal = status === 401
+    ? { code: 'REST_MODELS_AUTHENTICATION_FAILED' satisfies ErrorCode, message: 'Authentication failed' }
+    : undefined
   return new RestModelsError(textOf(message) ?? refusal?.message ?? `HTTP ${status} ${statusText}`.trimEnd(), {
     status,
     code: textOf(code) ?? refusal?.code,
@@ -57,7 +62,7 @@ function isFault (fault: unknown): fault is FieldFault {
   return typeof field === 'string' && typeof message === 'string'
 }
 
-/** Retry-After holds seconds, or a date (RFC 9110, section 10.2.3). */
+/** Returns the seconds to wait. Retry-After holds seconds, or a date (RFC 9110, section 10.2.3). */
 function secondsOf (header: string | null): number | undefined {
   if (header === null) return undefined
   if (/^\d+$/.test(header)) return Number(header)

@@ -1,6 +1,6 @@
-// What the client uses of `fetch`, spelled out: its types fit browsers and Node, which declare them each in their own way.
+// The client declares the part of `fetch` that it uses, because browsers and Node declare the types differently.
 
-/** An AbortSignal, where the consumer's own types have one. */
+/** An AbortSignal if the consumer's own types have one, otherwise `never`. */
 export type Signal = typeof globalThis extends { readonly AbortSignal: { readonly prototype: infer S } } ? S : never
 
 export type CredentialsMode = 'omit' | 'same-origin' | 'include'
@@ -22,5 +22,5 @@ export interface FetchAnswer {
   text (): Promise<string>
 }
 
-/** The global `fetch`, or a function that does as it does. */
+/** The global `fetch`, or a function that behaves like it. */
 export type Fetch = (url: string, init: FetchInit) => Promise<FetchAnswer>

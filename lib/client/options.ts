@@ -3,26 +3,29 @@ import type { CredentialsMode, Fetch } from './fetch.js'
 type Headers = Readonly<Record<string, string>>
 
 export interface ClientOptions {
-  /** Where the server is, with the path before the prefix if there is one: `https://example.com` or `https://example.com/shop`. */
+  /** URL of the server, with any path before the prefix: `https://example.com` or `https://example.com/shop`. */
   readonly baseUrl: string | { readonly href: string }
   /** The option `prefix` of the plugin. Default `/api`. */
   readonly prefix?: string
-  /** For HTTP Basic, with a password. */
+  /** User name for HTTP Basic. Needs `password`. */
   readonly username?: string
   readonly password?: string
-  /** A bearer token, for a policy of the deployer's own. */
+  /** Bearer token, for a policy that the deployer wrote. Excludes `username` and `password`. */
   readonly token?: string
-  /** Headers of every request, or a function that gives them for each. */
+  /** Headers of every request, or a function that returns them for each request. */
   readonly headers?: Headers | (() => Headers | Promise<Headers>)
-  /** Whether browsers add cookies and logins of their own: `omit` by default with credentials or a token, else `same-origin`. */
+  /**
+   * The mode in which browsers add their own cookies and logins. Default `omit` with a user name or a token, otherwise
+   * `same-origin`.
+   */
   readonly credentials?: CredentialsMode
-  /** The global `fetch` by default. */
+  /** Function that sends requests. Default: the global `fetch`. */
   readonly fetch?: Fetch
 }
 
-/** What a client was given, checked, and made ready for requests. */
+/** The checked options of a client, in the form that requests need. */
 export interface Endpoint {
-  /** URL of the resources, without a slash at its end. */
+  /** URL of the resources, without a final slash. */
   readonly url: string
   readonly credentials: CredentialsMode
   readonly fetch: Fetch
@@ -42,27 +45,35 @@ export function checkOptions (options: ClientOptions): Endpoint {
     url: baseOf(options.baseUrl) + trimSlashes(checkPrefix(prefix)),
     credentials,
     fetch,
-    headers: async () => checkHeaders({ ...authorization, ...typeof headers === 'function' ? await headers() : headers })
+    headers: async () =>
+      checkHeaders({ ...authorization, ...typeof headers === 'function' ? await headers() : headers })
   }
 }
 
-/** Without what a URL may hold beyond its path. `fetch` refuses a URL with credentials, in a message that holds them. */
+/**
+ * Returns the base URL without a final slash. It refuses a query, a fragment and credentials. `fetch` would refuse the
+ * credentials too, but its message would repeat them.
+ */
 function baseOf (baseUrl: ClientOptions['baseUrl']): string {
   const text = typeof baseUrl === 'string' ? baseUrl : baseUrl?.href
   const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url === undefined || !/^https?:$/.test(url.protocol)) throw new TypeError("'baseUrl' must be an absolute URL of http or https")
-  if (url.username !== '' || url.password !== '') throw new TypeError("'baseUrl' must not hold credentials; give 'username' and 'password'")
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    throw new TypeError("'baseUrl' must be an absolute URL of http or https")
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new TypeError("'baseUrl' must not hold credentials; give 'username' and 'password'")
+  }
   if (url.search !== '' || url.hash !== '') throw new TypeError("'baseUrl' must end with its path")
   return url.origin + trimSlashes(url.pathname)
 }
 
 function checkPrefix (prefix: string): string {
   if (/[?#\s]/.test(prefix) || !prefix.isWellFormed()) throw new TypeError("'prefix' must be a path")
-  // As the server has it, and not as a URL: a % is a character of it.
+  // The prefix is plain text as in the server's option, not a URL: a % in it is an ordinary character.
   return encodeURI(prefix)
 }
 
-/** A path with a slash at its beginning and none at its end; empty for the root. */
+/** Returns a path with a slash at its start and none at its end. Returns an empty text for the root. */
 function trimSlashes (path: string): string {
   const trimmed = path.replace(/^\/+|\/+$/g, '')
   return trimmed === '' ? '' : `/${trimmed}`
@@ -70,26 +81,32 @@ function trimSlashes (path: string): string {
 
 function authorizationOf ({ username, password, token }: ClientOptions): { authorization: string } | undefined {
   if (token !== undefined) {
-    if (username !== undefined || password !== undefined) throw new TypeError("'token' cannot be given beside 'username' and 'password'")
+    if (username !== undefined || password !== undefined) {
+      throw new TypeError("'token' cannot be given beside 'username' and 'password'")
+    }
     return { authorization: `Bearer ${token}` }
   }
   if (username === undefined && password === undefined) return undefined
-  if (username === undefined || password === undefined) throw new TypeError("'username' and 'password' must be given together")
-  // RFC 7617, section 2
+  if (username === undefined || password === undefined) {
+    throw new TypeError("'username' and 'password' must be given together")
+  }
+  // RFC 7617, section 2: the first colon ends the user name.
   if (username.includes(':')) throw new TypeError("'username' must not hold a colon")
   return { authorization: `Basic ${base64(`${username}:${password}`)}` }
 }
 
-/** `btoa` takes bytes, each as a character, and no other text. */
+/** Encodes a text as UTF-8 and then as base64. `btoa` accepts only characters that each stand for one byte. */
 function base64 (text: string): string {
   return btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''))
 }
 
-/** `fetch` refuses these as well, in a message that holds the value. */
+/** Refuses header values that cannot be sent. `fetch` would refuse them too, but its message would repeat the value. */
 function checkHeaders (headers: Headers): Record<string, string> {
   const checked: Record<string, string> = { accept: 'application/json' }
   for (const [name, value] of Object.entries(headers)) {
-    if (typeof value !== 'string' || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) throw new TypeError(`the header '${name}' has characters that cannot be sent`)
+    if (typeof value !== 'string' || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
+      throw new TypeError(`the header '${name}' has characters that cannot be sent`)
+    }
     checked[name.toLowerCase()] = value
   }
   return checked

@@ -2,11 +2,11 @@ import type { Operator, OperatorSyntax } from '../fields/operators.js'
 
 type ListOperator = { [Name in Operator]: OperatorSyntax[Name] extends 'list' ? Name : never }[Operator]
 
-/** The operators whose values are one list: the compiler asks for a row for each of them. */
+/** The operators whose value is one list. The compiler requires a row for each of them. */
 const listOperators: Readonly<Record<ListOperator, true>> = { in: true }
 
 /**
- * The query string of a list, in the order of the query's names; what is undefined is left out.
+ * Returns the query string of a list, in the order of the query's names. It leaves out names whose value is undefined.
  *
  * @throws TypeError naming the parameter, if its value cannot be written
  */
@@ -21,8 +21,10 @@ function textsOf (name: string, value: unknown): readonly string[] {
   const texts = value.map((item) => toText(name, item))
   if (isList(name)) return [texts.map(toItem).join(',')]
   if (name === 'ordering') return [texts.join(',')]
-  // Left out, the filter would let every record pass.
-  if (texts.length === 0) throw new TypeError(`'${name}' needs a value; only 'in' takes an empty list, which matches nothing`)
+  // An empty list would drop the filter, and every record would match.
+  if (texts.length === 0) {
+    throw new TypeError(`'${name}' needs a value; only 'in' takes an empty list, which matches nothing`)
+  }
   return texts
 }
 
@@ -30,7 +32,7 @@ function isList (name: string): boolean {
   return Object.hasOwn(listOperators, name.slice(name.lastIndexOf('__') + 2))
 }
 
-/** Quoted where a comma, a quote or nothing at all would be read otherwise. */
+/** Quotes an item of a list if it is empty or holds a comma or a quote, because the server would misread it. */
 function toItem (text: string): string {
   return text === '' || /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
@@ -45,7 +47,11 @@ function toText (name: string, value: unknown): string {
   throw new TypeError(`'${name}' must be a text, a number, a boolean, a date or null, or a list of them`)
 }
 
-/** @throws TypeError naming the parameter, if the text cannot be written */
+/**
+ * Percent-encodes a text.
+ *
+ * @throws TypeError naming the parameter, if the text holds half a surrogate pair
+ */
 export function encode (name: string, text: string): string {
   try {
     return encodeURIComponent(text)

@@ -5,20 +5,20 @@ import type { Endpoint } from './options.js'
 import { encode, toQuery } from './query.js'
 import { send, type Call, type CallOptions } from './send.js'
 
-/** The five operations of a resource. Each of them fails with a RestModelsError if the answer is an error. */
+/** The five operations of a resource. Each one fails with a RestModelsError if the answer is an error. */
 export interface ResourceClient<D extends Described, All = {}> {
-  /** Await it for one page, or go through all records with `for await`. */
+  /** Lists records: `await` gives one page, `for await` gives all records. */
   readonly list: <Query extends AnyQuery<D, All>> (
     query?: Checked<Query, D, All>, options?: CallOptions
   ) => List<ResourceRecord<D>>
   readonly create: (body: ResourceCreate<D>, options?: CallOptions) => Promise<ResourceRecord<D>>
   readonly read: (key: RecordKeyOf<D>, options?: CallOptions) => Promise<ResourceRecord<D>>
-  /** Fields that are left out keep their values. */
+  /** Updates a record. Fields that the body leaves out keep their values. */
   readonly update: (key: RecordKeyOf<D>, body: ResourceUpdate<D>, options?: CallOptions) => Promise<ResourceRecord<D>>
   readonly delete: (key: RecordKeyOf<D>, options?: CallOptions) => Promise<void>
 }
 
-/** What the operations are without the model, which nothing is known of at run time. */
+/** The operations without the types of the model, because the client does not know the model at run time. */
 interface Operations {
   list (query?: Readonly<Record<string, unknown>>, options?: CallOptions): List<unknown>
   create (body: unknown, options?: CallOptions): Promise<unknown>
@@ -27,13 +27,14 @@ interface Operations {
   delete (key: unknown, options?: CallOptions): Promise<void>
 }
 
-/** The operations of the resource of a name. */
+/** Returns the operations of the resource that has a name. */
 export function resourceClient (endpoint: Endpoint, name: string): Operations {
   const call = async (wanted: Omit<Call, 'path'>, rest = ''): Promise<unknown> =>
     await send(endpoint, { ...wanted, path: `/${name}/${rest}` })
   return Object.freeze({
     list: (query = {}, { signal } = {}) => new List(
-      async (text) => await call({ method: 'GET', signal }, text === '' ? '' : `?${text}`) as Page<unknown>, toQuery(query)),
+      async (text) => await call({ method: 'GET', signal }, text === '' ? '' : `?${text}`) as Page<unknown>,
+      toQuery(query)),
     create: async (body, { signal } = {}) => await call({ method: 'POST', body, signal }),
     read: async (key, { signal } = {}) => await call({ method: 'GET', signal }, keyPath(key)),
     update: async (key, body, { signal } = {}) => await call({ method: 'PUT', body, signal }, keyPath(key)),
@@ -41,7 +42,10 @@ export function resourceClient (endpoint: Endpoint, name: string): Operations {
   } satisfies Operations)
 }
 
-/** Nothing, or dots, would be another path; what else is no key, the server does not find. */
+/**
+ * Returns the path of a record. It refuses an empty key and one of one or two dots, because they make another path. The
+ * server answers any other wrong key with 404.
+ */
 function keyPath (key: unknown): string {
   const text = String(key)
   if (/^\.{0,2}$/.test(text)) throw new TypeError("'key' must be the id of a record")

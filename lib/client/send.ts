@@ -2,15 +2,15 @@ import { RestModelsError, toFailure } from './failure.js'
 import type { FetchInit, Signal } from './fetch.js'
 import type { Endpoint } from './options.js'
 
-/** What a call may be given beside what it is about. */
+/** Options of a single call. */
 export interface CallOptions {
-  /** Ends the request, with what `fetch` throws then. */
+  /** Aborts the request. The call then fails with what `fetch` throws. */
   readonly signal?: Signal | undefined
 }
 
 export interface Call extends CallOptions {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** Behind the prefix, with a slash at its beginning. */
+  /** Path after the prefix, with a slash at its start. */
   readonly path: string
   readonly body?: unknown
 }
@@ -18,8 +18,8 @@ export interface Call extends CallOptions {
 /**
  * Sends one request.
  *
- * @returns the JSON of the answer; undefined if it has no body
- * @throws RestModelsError if the answer is an error or no JSON, and whatever `fetch` throws
+ * @returns the parsed JSON of the answer, or undefined if it has no body
+ * @throws RestModelsError if the answer is an error or not JSON, and what `fetch` throws
  */
 export async function send (endpoint: Endpoint, { method, path, body, signal }: Call): Promise<unknown> {
   const headers = await endpoint.headers()
@@ -27,7 +27,7 @@ export async function send (endpoint: Endpoint, { method, path, body, signal }: 
     method,
     headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
     credentials: endpoint.credentials,
-    // The API never redirects. What leads elsewhere would get a write as a GET, and the record.
+    // The API never redirects. Following a redirect would turn a write into a GET, or send the record elsewhere.
     redirect: 'error',
     ...body !== undefined && { body: JSON.stringify(body, requireJson) },
     ...signal !== undefined && { signal }
@@ -38,9 +38,11 @@ export async function send (endpoint: Endpoint, { method, path, body, signal }: 
   return text === '' ? undefined : parse(text, answer.status)
 }
 
-/** JSON would make null of it. */
+/** Refuses NaN and infinite numbers, because JSON would turn them into null. */
 function requireJson (name: string, value: unknown): unknown {
-  if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError(`'${name}' is no number that can be sent`)
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    throw new TypeError(`'${name}' is no number that can be sent`)
+  }
   return value
 }
 

@@ -3,14 +3,14 @@ import type { DatabaseConnection, QueryExecutor } from 'kysely'
 import { errors, withRetryAfter } from '../errors.js'
 
 /** Milliseconds after which a request that waits for a connection is refused. */
-const connectionTimeout = 2000
+const connectionTimeoutMs = 2000
 
 type Consumer<Result> = (connection: DatabaseConnection) => Promise<Result>
 
 /**
- * Requests that wait for the one connection of an embedded engine. Kysely lets everybody wait for ever, and whoever asked
- * cannot take that back: one request at a time asks Kysely, and the others wait here, where they can leave. So a transaction
- * that hangs holds one of them, and not all that came in the meantime.
+ * Queue of the requests for the one connection of an embedded engine. Kysely lets a request wait without a limit, and
+ * the request cannot be withdrawn. So one request at a time asks Kysely, and the others wait here, where they can
+ * leave. A transaction that hangs then holds one of them, and not all that arrive in the meantime.
  */
 export class ConnectionQueue {
   readonly #executor: QueryExecutor
@@ -21,7 +21,11 @@ export class ConnectionQueue {
     this.#executor = executor
   }
 
-  /** @throws REST_MODELS_UNAVAILABLE (503) after two seconds without a connection; the consumer is not called then, and never later */
+  /**
+   * Calls the consumer with the connection.
+   *
+   * @throws REST_MODELS_UNAVAILABLE (503) after two seconds without a connection; the consumer is then never called
+   */
   use<Result> (consumer: Consumer<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
       let isLate = false
@@ -30,13 +34,13 @@ export class ConnectionQueue {
         isLate = true
         this.#waiting.delete(ask)
         reject(withRetryAfter(new errors.Unavailable({ cause: new Error('No connection has become free') }), 1))
-      }, connectionTimeout)
+      }, connectionTimeoutMs)
       const unlessLate = async (connection: DatabaseConnection): Promise<Result | undefined> => {
         clearTimeout(timer)
         return isLate ? undefined : await consumer(connection)
       }
       if (!this.#isAsking) return ask()
-      // What one request keeps in an AsyncLocalStorage is not for the next one.
+      // Bound, because the AsyncLocalStorage of one request must not reach the next one.
       this.#waiting.set(ask, AsyncResource.bind(ask))
     })
   }

@@ -3,7 +3,7 @@ import { mariadbDialect } from '../engines/mariadb/dialect.js'
 import { postgresDialect } from '../engines/postgres/dialect.js'
 import { sqliteDialect } from '../engines/sqlite/dialect.js'
 
-/** The engines. A row is all that a new one needs, beside a function that opens it. */
+/** Dialects of all engines. A new engine needs a row here and a function that opens it. */
 export const dialects: Readonly<Record<DialectName, Dialect>> = {
   sqlite: sqliteDialect,
   postgres: postgresDialect,

@@ -10,21 +10,21 @@ import { dialects } from './dialects.js'
 /** Any Kysely instance, whatever its tables. */
 export type AnyKysely = Pick<Kysely<never>, 'getExecutor' | 'introspection'>
 
-/** A database and what its engine does in its own way. */
+/** A database, its dialect, and the ways to reach it. */
 export interface Handle {
   readonly db: Kysely<Tables>
   readonly dialect: Dialect
-  /** Absent where a transaction, or a Kysely instance of the deployer's own making, has to be asked. */
+  /** Executor past Kysely's driver. Absent for a transaction, and for a Kysely instance that the deployer made. */
   readonly direct: DirectExecutor | undefined
-  /** For an engine that has but one connection. */
+  /** Queue for the connection of an embedded engine, which has only one. */
   readonly queue?: ConnectionQueue
 }
 
-/** A database that was looked at, and the statements for it. */
+/** A database that was checked, and the statements for it. */
 export interface Engine extends Handle, SqlContext {}
 
 /**
- * Looks at a database handle: its engine, and that it does what the plugin relies on.
+ * Opens the engine of a database handle, and checks that it does what the plugin relies on.
  *
  * @throws REST_MODELS_UNSUPPORTED_DATABASE with the remedy
  */
@@ -33,23 +33,36 @@ export async function openEngine (handle: AnyKysely, role: Role = 'writer'): Pro
   const { db, direct } = given
   const dialect = direct === undefined ? general : { ...general, storage: general.ownStorage ?? general.storage }
   for (const requirement of dialect.requirements) await requireOf(db, requirement)
-  const hasDeadline = dialect.hasFunction !== undefined && Number(await ask(db, dialect.hasFunction(deadlineFunction))) > 0
+  const hasDeadline = dialect.hasFunction !== undefined &&
+    Number(await ask(db, dialect.hasFunction(deadlineFunction))) > 0
   return Object.freeze({ ...given, dialect, hasDeadline, shapes: new Shapes() })
 }
 
-/** @throws REST_MODELS_UNSUPPORTED_DATABASE with the remedy if something does not hold on a connection that must */
+/**
+ * Checks what must hold on a connection.
+ *
+ * @throws REST_MODELS_UNSUPPORTED_DATABASE with the remedy if it does not hold
+ */
 export async function requireOf (db: Kysely<Tables>, { query, remedy }: Requirement): Promise<void> {
   const answer = await ask(db, query)
-  if (typeof answer === 'bigint') throw new errors.UnsupportedDatabase("The connection gives integers as BigInt: switch 'defaultSafeIntegers' off")
+  if (typeof answer === 'bigint') {
+    throw new errors.UnsupportedDatabase("The connection gives integers as BigInt: switch 'defaultSafeIntegers' off")
+  }
   if (answer !== 1) throw new errors.UnsupportedDatabase(remedy)
 }
 
-/** The handle with tables by name, without the host's Kysely plugins, which would rename columns, its dialect and its connection. */
+/**
+ * Reads a handle: its tables by name, its dialect, and the ways to reach it. The host's Kysely plugins are left out,
+ * because they would rename columns.
+ *
+ * @throws REST_MODELS_UNSUPPORTED_DATABASE if no dialect fits, or if the handle has a schema by withSchema()
+ */
 export function readHandle (handle: AnyKysely, role: Role = 'writer'): Handle {
-  // Kysely<T> is invariant in T; the names come from models, so any T will do.
+  // Kysely<T> is invariant in T. Any T will do, because the names come from models.
   const given = handle as unknown as Kysely<Tables>
   if (given.getExecutor().plugins.some((plugin) => classNames(plugin).includes('WithSchemaPlugin'))) {
-    throw new errors.UnsupportedDatabase("'db' has a schema by withSchema(), which is not supported: name it in the search_path of the connection")
+    throw new errors.UnsupportedDatabase("'db' has a schema by withSchema(), which is not supported: " +
+      'name it in the search_path of the connection')
   }
   const db = given.withoutPlugins()
   const { adapter } = db.getExecutor()
@@ -59,10 +72,12 @@ export function readHandle (handle: AnyKysely, role: Role = 'writer'): Handle {
     throw new errors.UnsupportedDatabase(`'db' runs on ${names[0]}; supported: ${Object.keys(dialects).join(', ')}`)
   }
   const direct = directExecutorsOf(handle)?.[role]
-  return dialect.isEmbedded ? { db, dialect, direct, queue: new ConnectionQueue(db.getExecutor()) } : { db, dialect, direct }
+  return dialect.isEmbedded
+    ? { db, dialect, direct, queue: new ConnectionQueue(db.getExecutor()) }
+    : { db, dialect, direct }
 }
 
-/** The names of the class of an object and of those that it extends. */
+/** Returns the names of an object's class and of the classes that it extends. */
 function classNames (instance: object): readonly string[] {
   const parent = Object.getPrototypeOf(instance) as object | null
   return parent === null ? [] : [parent.constructor.name, ...classNames(parent)]

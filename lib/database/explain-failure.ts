@@ -12,26 +12,34 @@ import { run, runArrays } from './run.js'
 
 interface FailedWrite {
   readonly model: Model
-  /** The columns that a client may be told of. */
+  /** Columns that a client may be told of. */
   readonly known: ReadonlySet<Column>
   readonly values: ReadonlyMap<Column, Stored>
   readonly id?: RecordKey
   readonly failure: StatementFailure
 }
 
-/** What a client is told about a write that the database refused; which field it was is asked, not read from an error's text. */
+/**
+ * Returns the error that a client gets for a write that the database refused. It asks the database for the faulty
+ * field, and does not read the text of an error.
+ */
 export async function explainFailure (engine: Engine, write: FailedWrite): Promise<Error> {
   const { kind } = write.failure
   if (kind === 'forbidden') return new errors.Forbidden({ cause: write.failure })
   if (kind === 'oversized') return await explainSize(engine, write)
-  // Of two faults each engine tells the one that it comes across first.
+  // Asked for broken references too: if there are two faults, each engine reports the one that it meets first.
   const taken = kind === 'constraint' ? undefined : await findTaken(engine, write)
   if (taken !== undefined) return withField(new errors.NotUnique(`'${taken.key}'`), taken, 'is already taken')
-  // Whose table cannot be read, for want of a privilege for example, is not looked for.
+  // If the other table cannot be read, for example because of a missing privilege, no field is named.
   const dangling = kind === 'reference' ? await findDangling(engine, write).catch(() => undefined) : undefined
-  if (dangling !== undefined) return withField(new errors.UnknownReference(dangling.key), dangling, 'refers to a record that does not exist')
-  // What MariaDB says of a value that is taken holds the value, and causes are logged.
-  return new errors.Constraint({ cause: kind === 'unique' ? new Error('A unique index has this value, of a column that clients may not know, or that no field declares') : write.failure })
+  if (dangling !== undefined) {
+    return withField(new errors.UnknownReference(dangling.key), dangling, 'refers to a record that does not exist')
+  }
+  // MariaDB's message about a taken value contains the value, and causes are logged.
+  const cause = kind === 'unique'
+    ? new Error('A unique index has this value, of a column that clients may not know, or that no field declares')
+    : write.failure
+  return new errors.Constraint({ cause })
 }
 
 async function explainSize (engine: Engine, write: FailedWrite): Promise<Error> {
@@ -40,7 +48,7 @@ async function explainSize (engine: Engine, write: FailedWrite): Promise<Error> 
   return withField(new errors.InvalidRecord(`'${column.key}'`), column, 'is too long for an index of the database')
 }
 
-/** The longest of the written texts of the index that the failure names. */
+/** Finds the column with the longest written text in the index that the failure names. */
 async function findOversized (engine: Engine, { values, failure }: FailedWrite): Promise<Column | undefined> {
   const index = propertyOf(failure.cause as Error, 'constraint')
   const query = index === '' ? undefined : engine.dialect.indexColumns?.(index)
@@ -55,7 +63,10 @@ function withField (error: Error, { key }: Column, message: string): Error {
   return withDetails(error, [{ field: key, message }])
 }
 
-/** The first written column whose value another record has, although it must be unique; what a client may not know got a default. */
+/**
+ * Finds the first written column that must be unique and whose value another record has. Columns that a client may not
+ * know are skipped, because they got a default.
+ */
 async function findTaken (engine: Engine, { model, known, values, id }: FailedWrite): Promise<Column | undefined> {
   for (const [column, value] of values) {
     if (value === null || column.options.unique !== true || !known.has(column)) continue
@@ -65,7 +76,7 @@ async function findTaken (engine: Engine, { model, known, values, id }: FailedWr
   return undefined
 }
 
-/** The first written foreign key that refers to no record. */
+/** Finds the first written foreign key that refers to no record. */
 async function findDangling (engine: Engine, { known, values }: FailedWrite): Promise<Column | undefined> {
   for (const [column, value] of values) {
     if (value === null || !isForeignKey(column) || !known.has(column)) continue

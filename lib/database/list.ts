@@ -7,34 +7,44 @@ import { countFitting, isAnyWithheld, unlimited } from '../sql/long-values.js'
 import type { Engine } from './engine.js'
 import { runArrays, search } from './run.js'
 
-/** The rows of one page, and whether another page follows. */
+/** Rows of one page, with the position at which the next page begins. */
 export interface Page {
-  /** For each row the values of the keys, and perhaps more behind them. */
+  /** Values of each row, in the order of the keys; more values may follow them. */
   readonly rows: ArrayRows
-  /** How many rows the page has room for: as many as were asked for, or fewer if they are too large. */
+  /** Number of rows that the page has room for: as many as requested, or fewer if they are too large. */
   readonly limit: number
+  /** True if another page follows. */
   readonly hasNext: boolean
-  /** What the last row has in the columns of the ordering, if another page follows that is to be found by that, and can be. */
+  /**
+   * Values of the last row in the columns of the ordering. Undefined if no page follows, if pages are numbered, or if
+   * the row does not hold the values in full.
+   */
   readonly last: readonly Stored[] | undefined
 }
 
 /**
- * Runs a list in one statement: it asks for one row more than the page holds instead of counting. If values are long, it asks for
- * their lengths instead, and then in a second statement for the rows that a page has room for.
+ * Runs a list in one statement, which reads one row more than the page holds instead of counting. If values are long,
+ * the statement reads their lengths instead, and a second one reads the rows that the page has room for.
  */
 export async function runList (engine: Engine, base: ListBase, plan: ListPlan): Promise<Page> {
   const keys = plan.after === undefined ? base.keys : [...base.keys, wholeKey]
   const deadline = performance.now() + base.statementTime
-  const ask = (asked: ListPlan & { readonly reach?: Reach }) => search(engine, (engine) => runArrays(engine, listStatement(engine, base, asked), keys))
+  const ask = (asked: ListPlan & { readonly reach?: Reach }) =>
+    search(engine, (engine) => runArrays(engine, listStatement(engine, base, asked), keys))
   const found = await ask(plan)
   const isHeavy = isAnyWithheld(found, base.long)
   const limit = isHeavy ? limitOf(found, base, plan) : plan.limit
   const hasNext = found.length > limit
-  const rows = isHeavy ? await ask({ ...plan, reach: { deadline, most: limit, longest: unlimited } }) : hasNext ? found.slice(0, limit) : found
+  const rows = isHeavy
+    ? await ask({ ...plan, reach: { deadline, most: limit, longest: unlimited } })
+    : hasNext ? found.slice(0, limit) : found
   return { rows, limit, hasNext, last: hasNext ? lastOf(rows, base, plan) : undefined }
 }
 
-/** Pages that are told by their numbers can go on only behind a part of a page. */
+/**
+ * Returns how many rows the page has room for. If pages are numbered, the result is a divisor of the limit; otherwise
+ * no page number would lead to the row behind it.
+ */
 function limitOf (found: ArrayRows, base: ListBase, { limit, after }: ListPlan): number {
   const page = found.slice(0, limit)
   const count = countFitting(page, base)
@@ -42,12 +52,14 @@ function limitOf (found: ArrayRows, base: ListBase, { limit, after }: ListPlan):
   return after === undefined ? greatestDivisor(limit, count) : count
 }
 
-/** The greatest divisor of a number that is not above another. */
+/** Returns the greatest divisor of a number that is at most `most`. */
 function greatestDivisor (number: number, most: number): number {
   for (let divisor = most; ; divisor--) if (number % divisor === 0) return divisor
 }
 
-function lastOf (rows: ArrayRows, { columns, keys }: ListBase, { ordering, after }: ListPlan): readonly Stored[] | undefined {
+function lastOf (
+  rows: ArrayRows, { columns, keys }: ListBase, { ordering, after }: ListPlan
+): readonly Stored[] | undefined {
   const row = rows.at(-1)
   if (row === undefined || after === undefined) return undefined
   const { [keys.length]: isWhole = 1 } = row

@@ -3,7 +3,7 @@ import type { Dialect, FailureKind } from '../engines/dialect.js'
 import type { MaybePromise } from '../engines/executor.js'
 import { errors, withRetryAfter } from '../errors.js'
 
-/** A statement that a rule of the database refused: the caller knows what it means for the client. */
+/** Thrown when a rule of the database refuses a statement. The caller knows what that means for the client. */
 export class StatementFailure extends Error {
   readonly kind: FailureKind
   constructor (kind: FailureKind, cause: unknown) {
@@ -12,17 +12,19 @@ export class StatementFailure extends Error {
   }
 }
 
-/** Nothing was done, or what was done may be done again. */
+/** Thrown when a statement may be repeated: nothing was executed, or executing it twice does no harm. */
 class Repeatable extends Error {}
 
-/** Short enough for a client that waits, long enough for another node to take over. */
-const patience = { retries: 4, minTimeout: 50, factor: 2, maxTimeout: 800, maxRetryTime: 3000, randomize: true } as const satisfies Options
+/** Up to 4 retries within 3 s: short enough for a client that waits, long enough for another node to take over. */
+const retryOptions = {
+  retries: 4, minTimeout: 50, factor: 2, maxTimeout: 800, maxRetryTime: 3000, randomize: true
+} as const satisfies Options
 
-/** Work that says when it has a connection: what fails before was not executed. */
+/** Work that calls `reached` when it has a connection. If it fails before that, nothing was executed. */
 type Work<Result> = (reached: () => void) => MaybePromise<Result>
 
 /**
- * Does work, again and after a pause if it certainly was not done.
+ * Does work, and repeats it after a pause if it certainly was not executed, or if a read lost its connection.
  *
  * @throws as run() of run.ts says
  */
@@ -35,10 +37,11 @@ export function withRetries<Result> (dialect: Dialect, isRead: boolean, work: Wo
   return catchFailure(doAgain, () => attempt(dialect, isRead, work))
 }
 
-/** What failed once already counts as the first of the attempts: only failures pay for the machinery. */
+/** Repeats work that failed. The failure counts as the first attempt, so that only failures pay for p-retry. */
 async function repeat<Result> (first: Repeatable, took: number, attemptAgain: () => Promise<Result>): Promise<Result> {
-  const maxRetryTime = Math.max(0, patience.maxRetryTime - took)
-  const options = { ...patience, maxRetryTime, shouldRetry: ({ error }: { error: Error }) => error instanceof Repeatable }
+  const maxRetryTime = Math.max(0, retryOptions.maxRetryTime - took)
+  const shouldRetry = ({ error }: { error: Error }): boolean => error instanceof Repeatable
+  const options = { ...retryOptions, maxRetryTime, shouldRetry }
   try {
     return await pRetry(async (number) => {
       if (number === 1) throw first
@@ -53,15 +56,17 @@ function attempt<Result> (dialect: Dialect, isRead: boolean, work: Work<Result>)
   let isReached = false
   const fail = (cause: unknown): never => {
     if (cause instanceof errors.Unavailable) throw cause
-    // What is made of it may be logged.
+    // The failure may be logged, so it must hold no values of a record or a query.
     const told = cause instanceof Error ? dialect.discreet(cause) : cause
     throw judge(isReached ? failureKind(dialect, cause) : 'unexecuted', told, isRead)
   }
   return catchFailure(fail, () => work(() => { isReached = true }))
 }
 
-/** What is done, or, if it fails at once or later, what is made of the failure. */
-export function catchFailure<Result> (onFailure: (failure: unknown) => MaybePromise<Result>, act: () => MaybePromise<Result>): MaybePromise<Result> {
+/** Calls `act`, and calls `onFailure` if it throws or its promise rejects. */
+export function catchFailure<Result> (
+  onFailure: (failure: unknown) => MaybePromise<Result>, act: () => MaybePromise<Result>
+): MaybePromise<Result> {
   try {
     const result = act()
     return result instanceof Promise ? result.catch(onFailure) : result
@@ -72,7 +77,9 @@ export function catchFailure<Result> (onFailure: (failure: unknown) => MaybeProm
 
 function judge (kind: FailureKind | undefined, cause: unknown, isRead: boolean): unknown {
   if (kind === undefined) return cause
-  if (kind === 'unexecuted' || (kind === 'lost' && isRead)) return new Repeatable('The statement may be repeated', { cause })
+  if (kind === 'unexecuted' || (kind === 'lost' && isRead)) {
+    return new Repeatable('The statement may be repeated', { cause })
+  }
   return kind === 'lost' || kind === 'unavailable' ? unavailable(cause) : new StatementFailure(kind, cause)
 }
 

@@ -9,11 +9,11 @@ const commit = CompiledQuery.raw('commit')
 const rollback = CompiledQuery.raw('rollback')
 
 /**
- * Runs a statement on one record, again and after a pause if it certainly was not executed. A write whose outcome is unknown is never
- * repeated; a read is.
+ * Runs a statement on one record, and repeats it after a pause if it certainly was not executed. A write whose outcome
+ * is unknown is never repeated; a read is.
  *
  * @throws StatementFailure if a rule of the database refuses it; REST_MODELS_UNAVAILABLE (503) with Retry-After if the
- *   engine cannot do it now; else what the driver threw
+ *   engine cannot do it now; otherwise what the driver threw
  */
 export function run (engine: Handle, query: CompiledQuery): MaybePromise<Outcome> {
   return runOn(engine, query, {
@@ -23,10 +23,10 @@ export function run (engine: Handle, query: CompiledQuery): MaybePromise<Outcome
 }
 
 /**
- * Runs a statement that selects, for rows without keys.
+ * Runs a statement that selects, and returns rows without keys.
  *
  * @param keys  the selected keys
- * @returns for each row its values, in the order of the keys
+ * @returns the values of each row, in the order of the keys
  * @throws as {@link run}
  */
 export function runArrays (engine: Handle, query: CompiledQuery, keys: readonly string[]): MaybePromise<ArrayRows> {
@@ -40,11 +40,14 @@ export function runArrays (engine: Handle, query: CompiledQuery, keys: readonly 
 }
 
 /**
- * Runs a search by text, and once more without the help of an index if a column cannot hold what it is compared with.
+ * Runs a search by text. If a column cannot hold the text that it is compared with, the search runs once more without
+ * the help of an index.
  *
  * @throws as {@link run}
  */
-export function search<Searched extends Handle, Result> (engine: Searched, searchOn: (engine: Searched) => MaybePromise<Result>): MaybePromise<Result> {
+export function search<Searched extends Handle, Result> (
+  engine: Searched, searchOn: (engine: Searched) => MaybePromise<Result>
+): MaybePromise<Result> {
   const searchAgain = (failure: unknown): MaybePromise<Result> => {
     if (!(failure instanceof StatementFailure) || failure.kind !== 'incomparable') throw failure
     return searchOn({ ...engine, dialect: { ...engine.dialect, seeksByCollation: false } })
@@ -53,9 +56,9 @@ export function search<Searched extends Handle, Result> (engine: Searched, searc
 }
 
 /**
- * Runs a write and then, if it changed something, a read, in one transaction, as a whole.
+ * Runs a write and, if it changed something, a read in one transaction. Both are repeated together or not at all.
  *
- * @returns the row of the read, and how many the write changed
+ * @returns the row of the read, and how many rows the write changed
  * @throws as {@link run}
  */
 export async function runTogether (engine: Handle, write: CompiledQuery, read: CompiledQuery): Promise<Outcome> {
@@ -65,25 +68,27 @@ export async function runTogether (engine: Handle, write: CompiledQuery, read: C
       reached()
       try {
         const { changed } = outcomeOf(await connection.executeQuery<Row>(write))
-        // A record that the write did not find may be there again by now.
+        // If the write did not find the record, a read could find one that was created since.
         const row = changed === 0 ? undefined : (await connection.executeQuery<Row>(read)).rows[0]
         await connection.executeQuery(commit)
         return { row, changed }
       } catch (failure) {
-        // A rollback that says that nothing was done must not hide that nobody knows what became of the commit before.
+        // A failed rollback would say that nothing was done, and hide that the outcome of the commit is unknown.
         await connection.executeQuery(rollback).catch(() => {})
         throw failure
       }
     }))
 }
 
-/** The two roads to a connection: past Kysely's driver if that is open, else through it. */
+/** Two ways to run a statement: past Kysely's driver if that is free, otherwise on a connection of the driver. */
 interface Roads<Result> {
   directly (road: DirectExecutor, reached: () => void): MaybePromise<Result>
   inTurn (connection: DatabaseConnection): Promise<Result>
 }
 
-function runOn<Result> ({ db, dialect, direct, queue }: Handle, { query }: CompiledQuery, { directly, inTurn }: Roads<Result>): MaybePromise<Result> {
+function runOn<Result> (
+  { db, dialect, direct, queue }: Handle, { query }: CompiledQuery, { directly, inTurn }: Roads<Result>
+): MaybePromise<Result> {
   const isRead = query.kind === 'SelectQueryNode'
   return withRetries(dialect, isRead, (reached) => {
     if (direct?.isFree === true) return directly(direct, reached)

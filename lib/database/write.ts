@@ -14,7 +14,7 @@ import { run, runTogether } from './run.js'
 export interface WriteTarget {
   readonly shape: StatementShape
   readonly statements: Statements
-  /** The columns that a client may be told of. */
+  /** Columns that a client may be told of. */
   readonly known: ReadonlySet<Column>
 }
 
@@ -22,12 +22,15 @@ export interface WriteTarget {
  * Creates a record.
  *
  * @returns its visible columns
- * @throws REST_MODELS_NOT_UNIQUE (409), REST_MODELS_UNKNOWN_REFERENCE (400), REST_MODELS_INVALID_RECORD (400) if a text is too long
- *   for an index, REST_MODELS_FORBIDDEN (403) if a policy for rows refuses it, REST_MODELS_CONSTRAINT (409)
+ * @throws REST_MODELS_NOT_UNIQUE (409), REST_MODELS_UNKNOWN_REFERENCE (400), REST_MODELS_INVALID_RECORD (400) if a text
+ *   is too long for an index, REST_MODELS_FORBIDDEN (403) if a policy for rows refuses it, REST_MODELS_CONSTRAINT (409)
  */
-export async function runCreate (engine: Engine, { shape, statements, known }: WriteTarget, plan: WritePlan): Promise<Row> {
+export async function runCreate (
+  engine: Engine, { shape, statements, known }: WriteTarget, plan: WritePlan
+): Promise<Row> {
   const values = encodeAll(engine, plan)
-  const { row } = await write(engine, { shape, known, values }, () => run(engine, statements.create(...values.values())))
+  const { row } = await write(engine, { shape, known, values }, () =>
+    run(engine, statements.create(...values.values())))
   if (row === undefined) throw new errors.Constraint()
   return row
 }
@@ -39,10 +42,13 @@ export async function runCreate (engine: Engine, { shape, statements, known }: W
  * @throws as {@link runCreate}
  */
 export async function runUpdate (
-  engine: Engine, { shape, statements, known }: WriteTarget, { id, plan, ownerId }: { readonly id: RecordKey, readonly plan: WritePlan, readonly ownerId: Stored }
+  engine: Engine,
+  { shape, statements, known }: WriteTarget,
+  { id, plan, ownerId }: { readonly id: RecordKey, readonly plan: WritePlan, readonly ownerId: Stored }
 ): Promise<Row | undefined> {
   const values = encodeAll(engine, plan)
-  const update = updateStatement(engine, shape, [...values.keys()])(...values.values(), ...ownParameters(shape, id, ownerId))
+  const fill = updateStatement(engine, shape, [...values.keys()])
+  const update = fill(...values.values(), ...ownParameters(shape, id, ownerId))
   const { row } = await write(engine, { shape, known, values, id }, () => engine.dialect.returnsUpdates
     ? run(engine, update)
     : runTogether(engine, update, statements.own(...ownParameters(shape, id, ownerId))))
@@ -52,17 +58,21 @@ export async function runUpdate (
 /**
  * Deletes a record, if it is there and still belongs to the owner.
  *
- * @returns whether it did
+ * @returns true if it deleted the record
  * @throws REST_MODELS_STILL_REFERENCED (409), REST_MODELS_FORBIDDEN (403), REST_MODELS_CONSTRAINT (409)
  */
-export async function runDelete (engine: Engine, { shape, statements }: WriteTarget, id: RecordKey, ownerId: Stored): Promise<boolean> {
+export async function runDelete (
+  engine: Engine, { shape, statements }: WriteTarget, id: RecordKey, ownerId: Stored
+): Promise<boolean> {
   try {
     const { changed } = await run(engine, statements.delete(...ownParameters(shape, id, ownerId)))
     return changed > 0
   } catch (failure) {
     if (!(failure instanceof StatementFailure)) throw failure
     const refusals = { reference: errors.StillReferenced, forbidden: errors.Forbidden }
-    const Refusal = failure.kind === 'reference' || failure.kind === 'forbidden' ? refusals[failure.kind] : errors.Constraint
+    const Refusal = failure.kind === 'reference' || failure.kind === 'forbidden'
+      ? refusals[failure.kind]
+      : errors.Constraint
     throw new Refusal({ cause: failure })
   }
 }
@@ -77,7 +87,7 @@ function encodeAll ({ dialect }: Engine, plan: WritePlan): ReadonlyMap<Column, S
 
 interface Written extends Pick<WriteTarget, 'shape' | 'known'> {
   readonly values: ReadonlyMap<Column, Stored>
-  /** The record that is updated; absent for a create. */
+  /** Key of the record that is updated; absent for a create. */
   readonly id?: RecordKey
 }
 

@@ -1,29 +1,29 @@
 import { setImmediate } from 'node:timers'
 
-/** Tells whether many come in one turn of the event loop, going by the last turn in which any came. */
+/** Predicts a burst of calls in an event-loop turn: one is expected if the last turn with calls had one. */
 export class BurstDetector {
-  readonly #many: number
+  readonly #minCount: number
   readonly #onEnd: () => void
   #count = 0
-  #isThere = false
+  #isBurst = false
 
   /**
-   * @param many   how many of a turn are a crowd
-   * @param onEnd  called at the end of each turn in which any came
+   * @param minCount  calls in one turn from which on they count as a burst
+   * @param onEnd     called at the end of each turn with calls
    */
-  constructor (many: number, onEnd: () => void) {
-    this.#many = many
+  constructor (minCount: number, onEnd: () => void) {
+    this.#minCount = minCount
     this.#onEnd = onEnd
   }
 
-  /** Counts one more, and says whether to expect many. */
+  /** Counts a call. True if a burst is expected in this turn. */
   join (): boolean {
     if (this.#count++ === 0) setImmediate(this.#endTurn)
-    return this.#isThere
+    return this.#isBurst
   }
 
   readonly #endTurn = (): void => {
-    this.#isThere = this.#count >= this.#many
+    this.#isBurst = this.#count >= this.#minCount
     this.#count = 0
     this.#onEnd()
   }

@@ -2,13 +2,16 @@ import { sql, type Expression, type RawBuilder, type SqlBool } from 'kysely'
 import { datetime } from '../values/values.js'
 import type { Exact, Parameter, ShownCondition, Stored } from './storage.js'
 
-/** The first and the last moment that are shown as a value, in SQL. */
+/** SQL for the first and the last moment that records show as a value. */
 interface Second {
   first (value: Parameter): Expression<unknown>
   last (value: Parameter): Expression<unknown>
 }
 
-/** Compares a column that holds fractions of a second by what records show of it, which is whole seconds: by ranges, so that an index serves. */
+/**
+ * Compares a column with fractions of a second by the whole seconds that records show. It compares with ranges, so that
+ * an index serves.
+ */
 export function inWholeSeconds ({ first, last }: Second): ShownCondition {
   const isIn: Compare = (column, value) => sql<SqlBool>`${column} >= ${first(value)} and ${column} <= ${last(value)}`
   const table: Readonly<Record<Parameters<ShownCondition>[1], Compare>> = {
@@ -28,14 +31,14 @@ export function inWholeSeconds ({ first, last }: Second): ShownCondition {
 
 type Compare = (column: RawBuilder<unknown>, value: Parameter) => RawBuilder<SqlBool>
 
-/** A condition of which one must hold. */
+/** Returns a condition that is true if at least one of several is. */
 export function anyOf (conditions: ReadonlyArray<RawBuilder<SqlBool>>): RawBuilder<SqlBool> {
   return sql<SqlBool>`(${sql.join(conditions.map((condition) => sql`(${condition})`), sql` or `)})`
 }
 
 const fraction = /\.(\d*?)0*$/
 
-/** Moments with fractions in cursors, as text; `suffix` is what an engine reads behind the text. */
+/** Returns how cursors hold moments with fractions. The engine reads `suffix` behind the text, such as `+00`. */
 export function exactMoment (suffix: string): Exact {
   return {
     write: (stored) => String(stored).replace(fraction, (_found, digits: string) => digits === '' ? '' : `.${digits}`),
@@ -46,7 +49,7 @@ export function exactMoment (suffix: string): Exact {
   }
 }
 
-/** The text of a moment in whole seconds, cut from one with a fraction. */
+/** Returns the text of a moment without its fraction of a second. */
 export function cutFraction (stored: Stored): string {
   return String(stored).slice(0, '2024-02-29 23:59:59'.length)
 }

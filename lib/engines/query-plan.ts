@@ -1,9 +1,9 @@
 import type { RawBuilder } from 'kysely'
 
-/** A row of what an engine says of a statement. */
+/** A row of an engine's query plan. */
 export type PlanRow = Readonly<Record<string, unknown>>
 
-/** What an index may be for. */
+/** Purposes of an index. */
 export type PlannedUse = 'filter' | 'ordering'
 
 /** A column of a table in a statement. */
@@ -13,23 +13,23 @@ export interface PlannedColumn {
   readonly name: string
 }
 
-/** How an engine explains a statement. */
+/** SQL that asks an engine for query plans, and functions that read them. */
 export interface QueryPlans {
-  /** Stands before the statement. */
+  /** Text in front of the statement. */
   readonly explain: string
-  /** Run before it in a transaction, so that small tables are planned as if they were large. */
+  /** Statements to run before it in one transaction, so that small tables are planned as if they were large. */
   readonly settings: Readonly<Record<PlannedUse, ReadonlyArray<RawBuilder<unknown>>>>
-  /** The columns with which an index begins, where the plan of a small table does not show that there is one. */
+  /** Columns with which indexes begin. Present if the plan of a small table does not show that there is an index. */
   readonly leading?: RawBuilder<{ readonly table: string, readonly column: string }>
-  /** The columns by which an index finds rows, where a plan does not tell whether that takes the whole index. */
+  /** Columns by which indexes find rows. Present if a plan does not tell whether the whole index is read. */
   readonly sought?: RawBuilder<{ readonly table: string, readonly column: string }>
-  /** Whether an index finds the rows that have a value in the column. */
+  /** True if an index finds the rows that have a value in the column. */
   seeks (rows: readonly PlanRow[], column: PlannedColumn): boolean
-  /** Whether all rows are read to be sorted. */
+  /** True if all rows are read and sorted. */
   sorts (rows: readonly PlanRow[]): boolean
 }
 
-/** The value of a row's property, as text. */
+/** Returns a row's property as text; empty if it is absent or null. */
 export function textOf (row: PlanRow, name: string): string {
   const { [name]: value } = row
   return value === undefined || value === null ? '' : String(value)

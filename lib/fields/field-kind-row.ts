@@ -4,7 +4,7 @@ import type { FieldOptions } from '../values/field-options.js'
 import type { Json } from '../values/values.js'
 import type { Operator } from './operators.js'
 
-/** The JSON value of each kind. */
+/** JSON value of each kind. */
 export interface KindValues {
   text: string
   integer: number
@@ -21,22 +21,22 @@ export interface KindValues {
   key: number
 }
 
-/** What a kind of field is: one row of the table below. */
+/** Row of the table of field kinds: everything that a kind needs. */
 export interface FieldKindRow<Value extends Json = Json> {
-  /** Options that this kind has beside `nullable`, `default`, `unique` and `column`. */
+  /** Options that this kind has in addition to `nullable`, `default`, `unique` and `column`. */
   readonly options: readonly (keyof FieldOptions)[]
-  /** What a value is, in words that follow "must be". */
+  /** Description of a value, in words that follow "must be". */
   readonly expects: string
-  /** The JSON Schema of a value in a record or a body. */
+  /** Returns the JSON Schema of a value in a record or a body. */
   schema (options: FieldOptions): TSchema
-  /** The one form in which a value that fits the schema is stored, or undefined if it cannot be. */
+  /** Returns the one form in which a value that fits the schema is stored, or undefined if it cannot be stored. */
   accept (value: Value, options: FieldOptions): Value | undefined
-  /** The value of a filter's text, or undefined if the text is not of this kind. */
+  /** Returns the value of a filter's text, or undefined if the text is not of this kind. */
   parse (text: string, options: FieldOptions): Value | undefined
   readonly operators: readonly Operator[]
-  /** Hashed on every write; never named by a filter or an ordering. */
+  /** True if values are hashed on every write, and no filter or ordering may name the field. */
   readonly isSecret?: true
-  /** The value of the default `now`. */
+  /** Returns the value of the default `now`. */
   now? (moment: Date): Value
   readonly storage: StorageName
 }

@@ -5,33 +5,36 @@ import type { FieldKindRow, KindValues } from './field-kind-row.js'
 import { comparisons, equality, matching } from './operators.js'
 
 const booleanTexts = new Map([['true', true], ['1', true], ['false', false], ['0', false]])
-const everything = [...equality, ...comparisons] as const
-/** A list of texts bounds them already. */
+const valueOperators = [...equality, ...comparisons] as const
+/** Returns the longest length of a text. The texts of `enum` need no bound of their own. */
 const textLength = (options: FieldOptions) => options.enum === undefined ? maxLengthOf(options) : options.maxLength
 const length = ({ minLength, maxLength }: FieldOptions) => defined({ minLength, maxLength })
 const range = ({ minimum, maximum }: FieldOptions) => defined({ minimum, maximum })
 const digits = ({ precision = 15, scale = 2 }: FieldOptions): [precision: number, scale: number] => [precision, scale]
 
-/** A reference to a record; also what the primary key itself is. */
+/** Kind of a reference to a record, and of the primary key itself. */
 const reference = {
   options: ['onDelete'],
   expects: 'the id of a record',
   schema: () => Type.Integer({ minimum: -Number.MAX_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
   accept: values.plainNumber,
   parse: values.safeInteger,
-  operators: everything,
+  operators: valueOperators,
   storage: 'key'
 } as const satisfies FieldKindRow<number>
 
-/** The kinds of fields. A row is all that a new kind needs. */
+/** Kinds of fields. A row is all that a new kind needs. */
 const table = {
   text: {
     options: ['minLength', 'maxLength', 'format', 'enum'],
     expects: 'text without NUL characters and broken surrogate pairs',
-    schema: (options) => Type.String(defined({ minLength: options.minLength, maxLength: textLength(options), format: options.format, enum: options.enum })),
+    schema: (options) => {
+      const { minLength, format, enum: choices } = options
+      return Type.String(defined({ minLength, maxLength: textLength(options), format, enum: choices }))
+    },
     accept: values.storableText,
     parse: values.storableText,
-    operators: [...everything, ...matching],
+    operators: [...valueOperators, ...matching],
     storage: 'text'
   },
   integer: {
@@ -40,7 +43,7 @@ const table = {
     schema: (options) => Type.Integer({ minimum: -(2 ** 31), maximum: 2 ** 31 - 1, ...range(options) }),
     accept: (value) => Object.is(value, -0) ? undefined : values.integer(String(value)),
     parse: values.integer,
-    operators: everything,
+    operators: valueOperators,
     storage: 'integer'
   },
   bigint: {
@@ -49,7 +52,7 @@ const table = {
     schema: () => Type.String({ pattern: '^(0|-?[1-9][0-9]*)$', maxLength: 20 }),
     accept: values.bigintText,
     parse: values.bigintText,
-    operators: everything,
+    operators: valueOperators,
     storage: 'bigint'
   },
   number: {
@@ -58,7 +61,7 @@ const table = {
     schema: (options) => Type.Number(range(options)),
     accept: values.plainNumber,
     parse: values.finiteNumber,
-    operators: everything,
+    operators: valueOperators,
     storage: 'number'
   },
   decimal: {
@@ -67,7 +70,7 @@ const table = {
     schema: () => Type.String({ pattern: '^-?(0|[1-9][0-9]*)(\\.[0-9]+)?$', maxLength: 18 }),
     accept: (text, options) => values.decimal(text, ...digits(options)),
     parse: (text, options) => values.decimal(text, ...digits(options)),
-    operators: everything,
+    operators: valueOperators,
     storage: 'decimal'
   },
   boolean: {
@@ -76,7 +79,7 @@ const table = {
     schema: () => Type.Boolean(),
     accept: (value) => value,
     parse: (text) => booleanTexts.get(text),
-    operators: everything,
+    operators: valueOperators,
     storage: 'boolean'
   },
   datetime: {
@@ -85,7 +88,7 @@ const table = {
     schema: () => Type.String({ maxLength: 40 }),
     accept: values.datetime,
     parse: values.datetime,
-    operators: everything,
+    operators: valueOperators,
     now: (moment) => moment.toISOString().slice(0, 19).replace('T', ' '),
     storage: 'datetime'
   },
@@ -95,7 +98,7 @@ const table = {
     schema: () => Type.String({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' }),
     accept: values.date,
     parse: values.date,
-    operators: everything,
+    operators: valueOperators,
     now: (moment) => moment.toISOString().slice(0, 10),
     storage: 'date'
   },
@@ -114,14 +117,15 @@ const table = {
     schema: () => Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' }),
     accept: values.uuid,
     parse: values.uuid,
-    operators: everything,
+    operators: valueOperators,
     storage: 'uuid'
   },
   password: {
     options: ['minLength', 'maxLength'],
     expects: 'text of at most 1024 bytes, without control characters, line separators and broken surrogate pairs',
     schema: (options) => Type.String(length(options)),
-    accept: (text) => Buffer.byteLength(text) > maxPasswordBytes || unsendable.test(text) ? undefined : values.storableText(text),
+    accept: (text) =>
+      Buffer.byteLength(text) > maxPasswordBytes || unsendable.test(text) ? undefined : values.storableText(text),
     parse: () => undefined,
     operators: [],
     isSecret: true,
@@ -131,17 +135,18 @@ const table = {
   key: { ...reference, options: ['generated'] }
 } as const satisfies { [Kind in keyof KindValues]: FieldKindRow<KindValues[Kind]> }
 
-/** Control characters and line separators cannot be sent by HTTP Basic (RFC 7617, section 2). */
+/** Matches control characters and line separators: HTTP Basic cannot send them (RFC 7617, section 2). */
 const unsendable = /[\p{Cc}\u2028\u2029]/u
 
 export type FieldKind = keyof typeof table
-/** The filter operators of each kind, as literal types. */
+/** Filter operators of each kind, as literal types. */
 export type KindOperators = { readonly [Kind in FieldKind]: (typeof table)[Kind]['operators'][number] }
 export const fieldKinds: Readonly<Record<FieldKind, FieldKindRow>> = table
 
-/** Longer passwords are neither stored nor hashed, so that a login costs the same whatever is sent. */
+/** Bytes of the longest password. Longer ones are neither stored nor hashed, so that every login costs the same. */
 export const maxPasswordBytes = 1024
 
+/** Returns the options that are not undefined. */
 function defined<T extends object> (options: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as
     { [K in keyof T]?: Exclude<T[K], undefined> }

@@ -2,37 +2,36 @@ import type { FieldOptions } from '../values/field-options.js'
 import { decimal, type Json } from '../values/values.js'
 import type { KindValues } from './field-kind-row.js'
 
-/** What documentation says of the values of a kind, beside their schema. */
+/** Documentation of the values of a kind, in addition to their schema. */
 export interface KindDocumentation {
-  /** Keywords of JSON Schema that the values of answers have in addition, or instead: answers show what is stored. */
+  /** Keywords of JSON Schema for values in answers, added or replaced: answers show stored values. */
   readonly answer?: Readonly<Record<string, unknown>>
-  /** Keywords that the values of filters have in addition: a filter is a text, which is checked as such. */
+  /** Keywords added for values in filters: a filter is a text, and is checked as a text. */
   readonly filter?: Readonly<Record<string, unknown>>
-  /** What the values of bodies are, where the schema cannot say it. */
+  /** Description of values in bodies, if the schema cannot express it. */
   readonly body?: string
-  /** A value that fits the options; undefined if none is at hand. */
+  /** Returns a value that fits the options; undefined if none is at hand. */
   example (options: FieldOptions): Json | undefined
 }
 
-/** A UUID of version 7. */
-const id = '018f4d3a-7c1e-7b2a-9d3f-5a6b7c8d9e0f'
+const uuidOfVersion7 = '018f4d3a-7c1e-7b2a-9d3f-5a6b7c8d9e0f'
 const day = '2026-01-31'
 
-/** Texts of the formats that are common. */
-const formatted: Readonly<Record<string, string>> = {
+/** Example texts of common formats. */
+const textsByFormat: Readonly<Record<string, string>> = {
   email: 'alice@example.com',
   uri: 'https://example.com/',
   url: 'https://example.com/',
   hostname: 'example.com',
   ipv4: '192.0.2.1',
   ipv6: '2001:db8::1',
-  uuid: id,
+  uuid: uuidOfVersion7,
   date: day,
   time: '12:30:00Z',
   'date-time': `${day}T12:30:00Z`
 }
 
-/** One row for each kind of field. */
+/** Documentation of each kind of field. */
 export const kindDocumentation: Readonly<Record<keyof KindValues, KindDocumentation>> = {
   text: { example: exampleText },
   integer: { example: (options) => Math.ceil(inRange(1, options)) },
@@ -41,13 +40,17 @@ export const kindDocumentation: Readonly<Record<keyof KindValues, KindDocumentat
   decimal: { example: ({ precision = 15, scale = 2 }) => decimal(precision > scale ? '1' : '0', precision, scale) },
   boolean: { example: () => true },
   datetime: {
-    answer: { description: 'YYYY-MM-DD HH:MM:SS in UTC', maxLength: undefined, pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$' },
+    answer: {
+      description: 'YYYY-MM-DD HH:MM:SS in UTC',
+      maxLength: undefined,
+      pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$'
+    },
     body: 'YYYY-MM-DD HH:MM:SS in UTC, ISO 8601, or a date',
     example: () => `${day} 12:30:00`
   },
   date: { answer: { description: 'YYYY-MM-DD' }, filter: { format: 'date' }, example: () => day },
   json: { example: () => ({ any: ['JSON'] }) },
-  uuid: { example: () => id },
+  uuid: { example: () => uuidOfVersion7 },
   password: {
     answer: { description: 'What is stored, a hash', minLength: undefined, maxLength: undefined },
     body: 'Is stored as a hash',
@@ -57,10 +60,14 @@ export const kindDocumentation: Readonly<Record<keyof KindValues, KindDocumentat
   key: { example: () => 1 }
 }
 
-function exampleText ({ enum: choices, format, minLength = 0, maxLength = Infinity }: FieldOptions): string | undefined {
+function exampleText (options: FieldOptions): string | undefined {
+  const { enum: choices, format, minLength = 0, maxLength = Infinity } = options
   if (choices !== undefined) return choices[0]
-  const text = format === undefined ? 'some text'.padEnd(Math.min(minLength, 100), '.').slice(0, maxLength) : formatted[format] ?? ''
-  return text.length >= minLength && text.length <= maxLength && (format === undefined || text !== '') ? text : undefined
+  const text = format === undefined
+    ? 'some text'.padEnd(Math.min(minLength, 100), '.').slice(0, maxLength)
+    : textsByFormat[format] ?? ''
+  const fits = text.length >= minLength && text.length <= maxLength
+  return fits && (format === undefined || text !== '') ? text : undefined
 }
 
 function inRange (value: number, { minimum = -Infinity, maximum = Infinity }: FieldOptions): number {

@@ -2,22 +2,23 @@ import { sql, type Expression, type RawBuilder, type SqlBool } from 'kysely'
 import type { Dialect } from '../engines/dialect.js'
 import type { Parameter, Stored } from '../engines/storage.js'
 
-/** A column in a condition, whether a collation has a say in comparing it, and what its values are compared as. */
+/** Column in a condition. `isCollated` is true if a collation affects how its values compare. */
 export interface ConditionColumn {
   readonly ref: RawBuilder<unknown>
   readonly isCollated: boolean
-  /** Whether a pattern holds {@link Dialect.ambiguous} characters. */
+  /** True if a pattern holds {@link Dialect.ambiguous} characters. */
   readonly isAmbiguous?: boolean
+  /** Returns the SQL that a value is compared as. */
   compared (value: Parameter): Expression<unknown>
 }
 
-/** How the text of a filter is read: one value, a comma-separated list, a pattern, or one of null, true and false. */
+/** Syntax of a filter's text: one value, a comma-separated list, a pattern, or one of null, true and false. */
 export type FilterSyntax = 'value' | 'list' | 'pattern' | 'constant'
 
-/** A filter operator: how its text is read, and its SQL for one or more values of which any may match (`ne`: none). */
+/** Filter operator: the syntax of its text, and its SQL. The SQL is true if any of the values matches (`ne`: none). */
 interface OperatorRow {
   readonly syntax: FilterSyntax
-  /** The value to compare with, if it is written in another way in an engine. */
+  /** Returns the value to compare with, if an engine writes it in another way. */
   inEngine? (text: string, dialect: Dialect): Stored
   sql (column: ConditionColumn, values: readonly Parameter[], dialect: Dialect): RawBuilder<SqlBool>
 }
@@ -30,7 +31,7 @@ const comparing = (symbol: Comparison) => ({
     any(values, (value) => sql<SqlBool>`${comparable(column, dialect)} ${sql.raw(symbol)} ${column.compared(value)}`)
 } as const satisfies OperatorRow)
 
-/** The filter operators of the service document, "Filtering". */
+/** Filter operators of the service document, "Filtering". */
 const table = {
   eq: { syntax: 'value', sql: isOneOf },
   lt: comparing('<'),
@@ -62,7 +63,7 @@ const table = {
 } as const satisfies Record<string, OperatorRow>
 
 export type Operator = keyof typeof table
-/** How the text of each operator is read, as literal types. */
+/** Syntax of each operator's text, as literal types. */
 export type OperatorSyntax = { readonly [Name in Operator]: (typeof table)[Name]['syntax'] }
 export const operators: Readonly<Record<Operator, OperatorRow>> = table
 

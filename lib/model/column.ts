@@ -12,16 +12,19 @@ export function isForeignKey (column: Column | undefined): column is ForeignKeyC
   return column?.target !== undefined
 }
 
-/** The primary key of a model that declares none: an integer that the database generates. */
+/** Primary key of a model that declares none: an integer that the database generates. */
 const generatedKey: Column = Object.freeze({
   field: keyName, key: keyName, name: keyName, kind: 'key', options: Object.freeze({}), nullable: false
 })
 
-/** The primary key and the columns of the fields, in the order of their declaration. */
-export function columnsOf (model: string, fields: Readonly<Record<string, Field | ForeignKeyField>>): readonly [Column, ...Column[]] {
+/** Returns the primary key and the columns of the fields, in the order of their declaration. */
+export function columnsOf (
+  model: string, fields: Readonly<Record<string, Field | ForeignKeyField>>
+): readonly [Column, ...Column[]] {
   const { [keyName]: key, ...others } = fields
   const primaryKey = key === undefined ? generatedKey : columnOf(model, keyName, key)
-  return Object.freeze([primaryKey, ...Object.entries(others).map(([name, field]) => columnOf(model, name, field))] as const)
+  const columns = Object.entries(others).map(([name, field]) => columnOf(model, name, field))
+  return Object.freeze([primaryKey, ...columns] as const)
 }
 
 function columnOf (model: string, name: string, field: Field | ForeignKeyField): Column {
@@ -34,58 +37,62 @@ function columnOf (model: string, name: string, field: Field | ForeignKeyField):
   })
 }
 
-/** The function of a foreign key gives undefined if it is asked before the other model is defined. */
+/**
+ * Returns the model that a foreign key refers to.
+ *
+ * @throws REST_MODELS_INVALID_MODEL if there is none, because the key is used before the other model is defined
+ */
 function requireTarget (target: Model | undefined, where: string): Model {
   if (target?.byName instanceof Map) return target
   throw new errors.InvalidModel(`${where} refers to no model; do files import each other in a circle?`)
 }
 
-/** What the values of a column are: those of its kind; of a foreign key, those of the primary key that it refers to. */
+/** Returns the kind of a column's values. A foreign key has the kind of the primary key that it refers to. */
 export function valueKindOf ({ kind, target }: Column): FieldKindRow {
   return fieldKinds[target === undefined ? kind : target().columns[0].kind]
 }
 
-/** Whether a column is an integer primary key, which the API never writes. */
+/** True if a column is an integer primary key, which the API never writes. */
 export function isGenerated ({ kind }: Column): boolean {
   return kind === 'key'
 }
 
-/** Whether neither the database nor the API makes values of a primary key, so that the API creates no records. */
+/** True if neither the database nor the API makes the values of a primary key. Then the API creates no records. */
 export function isGivenByOthers ({ kind, options }: Column): boolean {
   return kind === 'key' && options.generated === false
 }
 
-/** Whether a column is hashed on every write, and never named by a filter or an ordering. */
+/** True if a column is hashed on every write, and no filter or ordering may name it. */
 export function isSecret ({ kind }: Column): boolean {
   return fieldKinds[kind].isSecret === true
 }
 
-/** Whether records can be ordered by a column: what can be compared can be ordered by. */
+/** True if records can be ordered by a column: every column that the operator `lt` compares. */
 export function isOrderable ({ kind }: Column): boolean {
   return fieldKinds[kind].operators.includes('lt')
 }
 
-/** Whether the default of a column is the moment at which a record is created. */
+/** True if the default of a column is the moment at which a record is created. */
 export function isNow ({ kind, options }: Column): boolean {
   return options.default === 'now' && fieldKinds[kind].now !== undefined
 }
 
-/** How an engine keeps the values of a column. */
+/** Returns the way in which an engine keeps the values of a column. */
 export function storageOf (column: Column, { storage, storages }: Dialect): Storage {
   return storages?.get(column) ?? storage[valueKindOf(column).storage]
 }
 
-/** What a driver gets for a value of the column. */
+/** Encodes a value of the column for the driver. */
 export function encode (column: Column, value: Json, dialect: Dialect): Stored {
   return value === null ? null : storageOf(column, dialect).encode(value)
 }
 
-/** The value of the column for what a driver gave. */
+/** Decodes what the driver gave to a value of the column. */
 export function decode (column: Column, stored: Stored, dialect: Dialect): Json {
   return stored === null ? null : storageOf(column, dialect).decode(stored, column.options)
 }
 
-/** {@link decode} for one column; undefined if what a driver gives is the value. */
+/** Returns {@link decode} for one column; undefined if what the driver gives is the value already. */
 export function decoderOf (column: Column, dialect: Dialect): ((stored: Stored) => Json) | undefined {
   const { decode } = storageOf(column, dialect)
   return decode === asIs.decode ? undefined : (stored) => stored === null ? null : decode(stored, column.options)

@@ -10,32 +10,44 @@ import { keyName, type Column, type Field, type FieldSet, type Model } from './m
 
 export type { FieldSet, Model }
 
-/** PostgreSQL cuts names of more than 63 characters, the key of a foreign key has three more, and other engines have limits near. */
+/**
+ * Matches names of models and fields. PostgreSQL cuts names of more than 63 characters, the key of a foreign key has
+ * three more than its field, and other engines have similar limits.
+ */
 const identifier = /^[A-Za-z][A-Za-z0-9_]{0,59}$/
+/** Matches names of tables and columns. */
 const sqlName = /^[A-Za-z_][A-Za-z0-9_]{0,59}$/
-/** https://www.postgresql.org/docs/15/ddl-system-columns.html */
+/** Columns of every table of PostgreSQL: https://www.postgresql.org/docs/15/ddl-system-columns.html */
 const systemColumns = new Set(['tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'ctid'])
 const commonOptions = ['nullable', 'default', 'unique', 'column']
 const keyOptions = ['column', 'generated']
+const formats: readonly string[] = formatNames
+const deletions: readonly string[] = ['restrict', 'cascade', 'set null']
+const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0
+const { InvalidModel } = errors
 
 /**
- * Defines a model from its fields. Every model also has the primary key `id`: an integer that the database generates, or,
- * if `id` is declared as `uuid()`, a UUID of version 7 that the plugin makes, so that any number of writers never meet.
- * Declared as `key()` or `uuid()` with a `column`, it is another column of the table; records have it as `id`.
+ * Defines a model from its fields. Every model also has the primary key `id`, an integer that the database generates.
+ * If `id` is declared as `uuid()`, it is a UUID of version 7 that the plugin makes, so that writers never make the same
+ * key. Declare it as `key()` or `uuid()` with a `column` if the column has another name; records have it as `id`.
  *
  * @param name   name of the model; in lower case it is the resource's name in the path
- * @param fields in the order in which they are serialized
- * @param table  name of the table; the name in lower case if absent
+ * @param fields fields, in the order in which they are serialized
+ * @param table  name of the table; the model's name in lower case if absent
  * @throws REST_MODELS_INVALID_MODEL if a name or an option cannot be used
  */
 export function defineModel<
   const Name extends string, const Fields extends FieldSet, const Table extends string = Lowercase<Name>
-> (name: Name, fields: Fields, { table = String(name).toLowerCase() as Table }: { readonly table?: Table } = {}): Model<Name, Fields, Table> {
+> (
+  name: Name, fields: Fields, { table = String(name).toLowerCase() as Table }: { readonly table?: Table } = {}
+): Model<Name, Fields, Table> {
   requireIdentifier(name, `model '${name}'`)
-  if (typeof fields !== 'object' || fields === null) throw new errors.InvalidModel(`model '${name}' needs its fields in an object`)
-  if (Object.keys(fields).length === 0) throw new errors.InvalidModel(`model '${name}' needs at least one field`)
+  if (typeof fields !== 'object' || fields === null) {
+    throw new InvalidModel(`model '${name}' needs its fields in an object`)
+  }
+  if (Object.keys(fields).length === 0) throw new InvalidModel(`model '${name}' needs at least one field`)
   requireSqlName(table, `table '${table}' of model '${name}'`)
-  for (const [fieldName, field] of Object.entries(fields)) checkField(`field '${fieldName}' of model '${name}'`, fieldName, field)
+  for (const [key, field] of Object.entries(fields)) checkField(`field '${key}' of model '${name}'`, key, field)
   const columns = columnsOf(name, fields)
   const byName = lookUp(name, columns)
   requireOwnColumns(name, columns)
@@ -44,48 +56,67 @@ export function defineModel<
 
 function checkField (where: string, name: string, field: Field): void {
   requireIdentifier(name, where)
-  if (isOperator(name)) throw new errors.InvalidModel(`${where} has the name of a filter operator; rename it and give its 'column'`)
-  if (!Object.hasOwn(fieldKinds, field?.kind)) throw new errors.InvalidModel(`${where} is not a field; use text(), integer(), …`)
-  if ('target' in field && typeof field.target !== 'function') throw new errors.InvalidModel(`${where} takes the model in a function: foreignKey(() => Model)`)
+  if (isOperator(name)) {
+    throw new InvalidModel(`${where} has the name of a filter operator; rename it and give its 'column'`)
+  }
+  if (!Object.hasOwn(fieldKinds, field?.kind)) {
+    throw new InvalidModel(`${where} is not a field; use text(), integer(), …`)
+  }
+  if ('target' in field && typeof field.target !== 'function') {
+    throw new InvalidModel(`${where} takes the model in a function: foreignKey(() => Model)`)
+  }
   if (name === keyName) requireKey(where, field)
-  else if (field.kind === 'key') throw new errors.InvalidModel(`${where} is made by key(), which is for the field '${keyName}' alone; a reference to another model is foreignKey()`)
+  else if (field.kind === 'key') {
+    throw new InvalidModel(`${where} is made by key(), which is for the field '${keyName}' alone; ` +
+      'a reference to another model is foreignKey()')
+  }
   checkOptions(where, name, field)
 }
 
 function requireKey (where: string, { kind, options }: Field): void {
   const permitted: readonly string[] = kind === 'key' ? keyOptions : ['column']
   if ((kind === 'uuid' || kind === 'key') && Object.keys(options).every((option) => permitted.includes(option))) return
-  throw new errors.InvalidModel(`${where} is the primary key: leave it out for an integer that the database generates, or declare it as key() or uuid(), with no options but 'column', and 'generated' of key()`)
+  throw new InvalidModel(`${where} is the primary key: leave it out for an integer that the database generates, ` +
+    "or declare it as key() or uuid(), with no options but 'column', and 'generated' of key()")
 }
 
 function requireIdentifier (name: string, where: string): void {
   if (typeof name === 'string' && identifier.test(name) && !name.includes('__') && !name.endsWith('_')) return
-  throw new errors.InvalidModel(
-    `${where}: a name consists of letters, digits and single underscores, at most 60, begins with a letter, and does not end with an underscore`)
+  throw new InvalidModel(`${where}: a name consists of letters, digits and single underscores, at most 60, ` +
+    'begins with a letter, and does not end with an underscore')
 }
 
 function requireSqlName (name: string, where: string): void {
-  if (!sqlName.test(name)) throw new errors.InvalidModel(`${where}: a name in the database consists of letters, digits and underscores, at most 60`)
+  if (sqlName.test(name)) return
+  throw new InvalidModel(`${where}: a name in the database consists of letters, digits and underscores, at most 60`)
 }
 
 function checkOptions (where: string, name: string, { kind, options }: Field): void {
   const { column: columnName = name } = options
   const known = [...commonOptions, ...fieldKinds[kind].options]
   for (const option of Object.keys(options)) {
-    if (!known.includes(option)) throw new errors.InvalidModel(`${where} has an unknown option '${option}'${suggestion(option, known)}`)
+    if (known.includes(option)) continue
+    throw new InvalidModel(`${where} has an unknown option '${option}'${suggestion(option, known)}`)
   }
   if (options.column !== undefined) requireSqlName(options.column, `${where}, column '${options.column}'`)
-  if (systemColumns.has(columnName)) throw new errors.InvalidModel(`${where}: every table of PostgreSQL has a column '${columnName}' of its own; give the field another 'column'`)
+  if (systemColumns.has(columnName)) {
+    throw new InvalidModel(`${where}: every table of PostgreSQL has a column '${columnName}' of its own; ` +
+      "give the field another 'column'")
+  }
   const fault = optionFault(options) ?? boundFault(options)
-  if (fault !== undefined) throw new errors.InvalidModel(`${where}: ${fault}`)
+  if (fault !== undefined) throw new InvalidModel(`${where}: ${fault}`)
 }
 
-function optionFault ({ nullable, generated, onDelete, format, precision = 15, scale = 2, ...options }: FieldOptions): string | undefined {
-  if (format !== undefined && !(formatNames as string[]).includes(format)) return `'format' is one of ${formatNames.join(', ')}`
+function optionFault (
+  { nullable, generated, onDelete, format, precision = 15, scale = 2, ...options }: FieldOptions
+): string | undefined {
+  if (format !== undefined && !formats.includes(format)) return `'format' is one of ${formatNames.join(', ')}`
   if (nullable !== undefined && typeof nullable !== 'boolean') return "'nullable' is true or false"
   if (generated !== undefined && typeof generated !== 'boolean') return "'generated' is true or false"
   if (options.default === null && nullable !== true) return "the default is null, but the field is not 'nullable'"
-  if (onDelete !== undefined && !['restrict', 'cascade', 'set null'].includes(onDelete)) return "'onDelete' is 'restrict', 'cascade' or 'set null'"
+  if (onDelete !== undefined && !deletions.includes(onDelete)) {
+    return "'onDelete' is 'restrict', 'cascade' or 'set null'"
+  }
   if (onDelete === 'set null' && nullable !== true) return "onDelete 'set null' needs a field that is 'nullable'"
   if (!Number.isInteger(precision) || precision < 1 || precision > 15) return "'precision' must be from 1 to 15"
   if (!Number.isInteger(scale) || scale < 0 || scale > precision) return "'scale' must be from 0 to 'precision'"
@@ -94,17 +125,24 @@ function optionFault ({ nullable, generated, onDelete, format, precision = 15, s
 
 function boundFault (options: FieldOptions): string | undefined {
   const { enum: choices } = options
-  if (choices !== undefined && !(Array.isArray(choices) && choices.length > 0 && choices.every(isStorable))) return "'enum' must be a list of at least one text, without NUL characters and broken surrogate pairs"
+  if (choices !== undefined && !(Array.isArray(choices) && choices.length > 0 && choices.every(isStorable))) {
+    return "'enum' must be a list of at least one text, without NUL characters and broken surrogate pairs"
+  }
   if (choices !== undefined && new Set(choices).size < choices.length) return "'enum' names a text twice"
-  const length = (['minLength', 'maxLength'] as const).find((name) => !isUndefinedOr(options[name], (value) => Number.isSafeInteger(value) && value >= 0))
+  const length = (['minLength', 'maxLength'] as const).find((name) => !isUndefinedOr(options[name], isCount))
   if (length !== undefined) return `'${length}' must be a whole number of at least 0`
   const bound = (['minimum', 'maximum'] as const).find((name) => !isUndefinedOr(options[name], Number.isFinite))
   if (bound !== undefined) return `'${bound}' must be a finite number`
-  if (options.unique === true && isAbove(options.maxLength, maxUniqueLength)) return `'maxLength' of a unique text is at most ${maxUniqueLength}: what every engine can keep unique`
-  if (options.format !== undefined && isAbove(options.maxLength, maxFormatLength)) return `'maxLength' of a text with a 'format' is at most ${maxFormatLength}`
+  if (options.unique === true && isAbove(options.maxLength, maxUniqueLength)) {
+    return `'maxLength' of a unique text is at most ${maxUniqueLength}: what every engine can keep unique`
+  }
+  if (options.format !== undefined && isAbove(options.maxLength, maxFormatLength)) {
+    return `'maxLength' of a text with a 'format' is at most ${maxFormatLength}`
+  }
   if (isAbove(options.minimum, options.maximum)) return "'minimum' is more than 'maximum'"
-  const longest = maxLengthOf(options)
-  return isAbove(options.minLength, longest) ? `'minLength' is more than 'maxLength', which is ${longest}` : undefined
+  const maxLength = maxLengthOf(options)
+  if (isAbove(options.minLength, maxLength)) return `'minLength' is more than 'maxLength', which is ${maxLength}`
+  return undefined
 }
 
 function isStorable (choice: unknown): boolean {
@@ -119,11 +157,11 @@ function isAbove (low: number | undefined, high: number | undefined): boolean {
   return low !== undefined && high !== undefined && low > high
 }
 
-/** Engines do not tell columns apart by case. */
+/** Refuses two fields in one column. Engines do not tell columns apart by case. */
 function requireOwnColumns (model: string, columns: readonly Column[]): void {
   const taken = new Set<string>()
   for (const { name } of columns) {
-    if (taken.has(name.toLowerCase())) throw new errors.InvalidModel(`model '${model}' has two fields in column '${name}'`)
+    if (taken.has(name.toLowerCase())) throw new InvalidModel(`model '${model}' has two fields in column '${name}'`)
     taken.add(name.toLowerCase())
   }
 }
@@ -132,7 +170,7 @@ function lookUp (model: string, columns: readonly Column[]): ReadonlyMap<string,
   const byName = new Map<string, Column>()
   for (const column of columns) {
     for (const name of new Set([column.field, column.key])) {
-      if (byName.has(name)) throw new errors.InvalidModel(`model '${model}' has two fields that are called '${name}'`)
+      if (byName.has(name)) throw new InvalidModel(`model '${model}' has two fields that are called '${name}'`)
       byName.set(name, column)
     }
   }

@@ -8,22 +8,22 @@ export type { Field, ForeignKeyField }
 type DynamicDefault = 'now'
 
 export interface CommonOptions<Value> {
-  /** Whether the field may be null; then it may also be left out on create. Default false. */
+  /** True if the field may be null; then it may also be left out on create. Default false. */
   readonly nullable?: boolean
-  /** Value of a field that is left out on create, or a function that gives it for each record. */
+  /** Value of a field that is left out on create, or a function that returns it for each record. */
   readonly default?: Value | null | (() => Value)
-  /** Whether no two records may have the same value. Default false. */
+  /** True if no two records may have the same value. Default false. */
   readonly unique?: boolean
   /** Name of the column, if it is not the field's name (for a foreign key: the name with `_id`). */
   readonly column?: string
 }
 
 export interface TextOptions extends CommonOptions<string> {
-  /** In characters (Unicode code points). */
+  /** Fewest characters (code points of Unicode). */
   readonly minLength?: number
-  /** In characters (Unicode code points). Default 65,536; at most and by default 500 with `unique`, 2,048 with `format`. */
+  /** Most characters (code points). Default 65,536; at most and by default 500 with `unique`, 2,048 with `format`. */
   readonly maxLength?: number
-  /** A format of `ajv-formats`: `email`, `uri`, `hostname`, `ipv4`, … */
+  /** Format of `ajv-formats`: `email`, `uri`, `hostname`, `ipv4`, … */
   readonly format?: string
   readonly enum?: readonly string[]
 }
@@ -46,15 +46,15 @@ export interface PasswordOptions extends Omit<CommonOptions<string>, 'unique'> {
 }
 
 export interface ForeignKeyOptions extends CommonOptions<number | string> {
-  /** What deleting the referenced record does. Default `restrict`: it is refused with 409. */
+  /** Effect of deleting the referenced record. Default `restrict`: deleting it is refused with 409. */
   readonly onDelete?: OnDelete
 }
 
-/** The primary key of a table that exists. */
+/** Options of the primary key of a table that exists. */
 export interface KeyOptions {
   /** Name of the column, if it is not `id`. */
   readonly column?: string
-  /** Whether the database makes the integers. Default true; if not, the API creates no records. */
+  /** True if the database makes the integers; otherwise the API creates no records. Default true. */
   readonly generated?: boolean
 }
 
@@ -67,7 +67,7 @@ const field = <const Kind extends FieldKind>(kind: Kind) =>
 export const text = field('text')<TextOptions>()
 /** A whole number from -2^31 to 2^31-1. */
 export const integer = field('integer')<RangeOptions>()
-/** A whole number of 64 bits; travels as text, since JSON numbers lose digits above 2^53. */
+/** A whole number of 64 bits; travels as text, because JSON numbers lose digits above 2^53. */
 export const bigint = field('bigint')<CommonOptions<string>>()
 /** A floating-point number of 64 bits. */
 export const number = field('number')<RangeOptions>()
@@ -79,11 +79,14 @@ export const boolean = field('boolean')<CommonOptions<boolean>>()
 export const datetime = field('datetime')<CommonOptions<string | DynamicDefault>>()
 /** A day as `YYYY-MM-DD`; the default `now` is the day of creation, in UTC. */
 export const date = field('date')<CommonOptions<string | DynamicDefault>>()
-/** Any JSON, stored as text; can be filtered by `is` only and not ordered by. */
+/** Any JSON, stored as text. Filters can use only `is`, and lists cannot be ordered by it. */
 export const json = field('json')<Omit<CommonOptions<unknown>, 'unique'>>()
-/** A UUID in lower case; as the field `id`, the primary key of a model, which the plugin makes. */
+/** A UUID in lower case. As the field `id` it is the primary key of a model, and the plugin makes its values. */
 export const uuid = field('uuid')<CommonOptions<string>>()
-/** The integer primary key, as the field `id` alone: for one whose column has another name, or whose values others give. */
+/**
+ * The integer primary key, for the field `id` alone. Declare it if its column has another name, or if others give its
+ * values.
+ */
 export const key = field('key')<KeyOptions>()
 /** A password: hashed with argon2id on every write, and never a filter or an ordering. */
 export const password = field('password')<PasswordOptions>()
@@ -91,8 +94,8 @@ export const password = field('password')<PasswordOptions>()
 /**
  * A reference to a record of another model, serialized as `<field>_id`.
  *
- * @param target  a function, so that models may refer to each other; for a model that refers to itself,
- *                annotate it: `foreignKey((): Model => Employee)`; and if its primary key is a UUID:
+ * @param target  a function, so that models may refer to each other. Annotate it if a model refers to itself:
+ *                `foreignKey((): Model => Employee)`; and if its primary key is a UUID:
  *                `foreignKey((): Model<'Employee', { id: Field<'uuid'> }> => Employee)`
  */
 export function foreignKey<Target extends Model, const Options extends ForeignKeyOptions = ForeignKeyOptions> (
@@ -101,9 +104,11 @@ export function foreignKey<Target extends Model, const Options extends ForeignKe
   return Object.freeze({ kind: 'foreignKey', options: Object.freeze({ ...options }) as Options, target })
 }
 
-/** The value of a model's primary key. */
+/** Value of a model's primary key. */
 export type KeyOf<M extends Model> = M['fields'] extends { readonly id: Field<'uuid'> } ? string : number
 
-/** The JSON value of a field, without null. */
+/** JSON value of a field, without null. */
 export type ValueOf<F extends Field> =
-  F extends ForeignKeyField<infer Target> ? KeyOf<Target> : F['options'] extends { readonly enum: ReadonlyArray<infer Choice> } ? Choice : KindValues[F['kind']]
+  F extends ForeignKeyField<infer Target> ? KeyOf<Target>
+    : F['options'] extends { readonly enum: ReadonlyArray<infer Choice> } ? Choice
+      : KindValues[F['kind']]

@@ -2,68 +2,76 @@ import type { StorageName } from '../engines/storage.js'
 import { isSecret, valueKindOf, type Column } from './column.js'
 
 /**
- * What the names of secrets have in them. Words are in lower case and singular, with `_` between them, which may be
- * missing: PostgreSQL makes `passwordhash` of `PasswordHash`.
+ * Patterns that the names of secrets match. Words are in lower case and singular. The `_` between them may be missing:
+ * PostgreSQL makes `passwordhash` of `PasswordHash`.
  */
-const patterns: readonly RegExp[] = [
-  // In any place, since no other word has these letters.
+const secretNames: readonly RegExp[] = [
+  // These letters count in any place, because no other word has them.
   /pass_?(?:word|wd|wort|phrase|code|key)|kennwort|mot_?de_?passe|contrasena|(?:seed|recovery|backup)_?(?:phrase|word)/,
   /credential|secret(?!ar|ion|iv)|token(?!i[sz])|[cx]srf|mnemonic|security_?stamp|magic_?link/,
-  // At the end of a word.
+  // These count at the end of a word.
   /(?:hashe?|jwt|otp|pwd|cvv|cvc|(?:remember|activation|token|auth|(?<!p)reset)_?digest)(?:_|$)/,
-  // As a word, or behind what it is often written together with.
+  // These count as a word of their own, or behind a word that they are often written together with.
   /(?:^|_|user|admin|account|login|db|mail|smtp|ftp)(?:pass|pw)(?:_|$)/,
   /(?:^|_|user|card|account|login|atm)pin(?:_|$)/,
   /(?:^|_|user|form|auth|pwd|pw|hash)salt(?:_|$)/,
   /(?:^|_)(?:psk|ssn|nonce|otep)(?:_|$)/,
-  // Of keys, codes and ids, those of certain kinds.
-  /(?:api|priv(?:ate)?|access|enc(?:rypt(?:ion|ed))?|wallet|signing|hmac|ssh|gpg|pgp|rsa|aes|master|consumer|shared)_?key(?:_|$)/,
+  // Only certain keys, codes and ids are secrets.
+  /(?:api|priv(?:ate)?|access|enc(?:rypt(?:ion|ed))?|wallet|signing)_?key(?:_|$)/,
+  /(?:hmac|ssh|gpg|pgp|rsa|aes|master|consumer|shared)_?key(?:_|$)/,
   /(?:deploy|licen[cs]e|session|auth|activation|confirm(?:ation)?|verification|recovery|(?<!p)reset|otp)_?key(?:_|$)/,
   /(?:^|_|user)act_?key(?:_|$)/,
   /(?:recovery|backup|scratch|(?<!p)reset|verif(?:y|ication)|confirm(?:ation)?|activation|unlock)_?code(?:_|$)/,
   /(?:invit(?:e|ation)|auth(?:ori[sz]ation)?|access|security|login|sms|otp|mfa|tfa|two_?factor)_?code(?:_|$)/,
   /sess(?:ion)?_?(?:id|data|cookie)(?:_|$)/,
   /code_?verifier|security_?answer|card_?number|(?:card|(?:^|_)cc)_?(?:number|num|no)(?:_|$)/,
-  // Not what is asked or told about cookies.
+  // This leaves out names about cookies, such as a consent to them.
   /cookie(?:_?(?:value|data))?$/
 ]
 
-/** What tells how many there are, of what kind, since when, or whether there is one at all. */
-const harmless: readonly RegExp[] = [
-  // As a word, or behind what it is often written together with: not the end of `exchange`, `unused`, `corporate`.
-  /(?<=^|_|(?:word|wd|phrase|code|secret|token|otp|pin|key|credential|hash|salt|jwt|cookie)s?|last|min|max)(?:count|type|length|limit|rate|used|changed?|expire|expiry|expiration|enabled|required|attempt)$/,
+/** Words for secrets that may stand right before a word for a fact, as in `tokentype`. */
+const secretWords = 'word|wd|phrase|code|secret|token|otp|pin|key|credential|hash|salt|jwt|cookie'
+/** Words for a fact about a secret, such as its count, kind or date. */
+const factWords = 'count|type|length|limit|rate|used|changed?|expire|expiry|expiration|enabled|required|attempt'
+
+/** Patterns of names that tell a number, a kind, a date or the presence of secrets, but hold none. */
+const harmlessNames: readonly RegExp[] = [
+  // Words for facts count alone or behind one of these words: not at the end of `exchange`, `unused`, `corporate`.
+  new RegExp(`(?<=^|_|last|min|max)(?:${factWords})$`),
+  new RegExp(`(?<=(?:${secretWords})s?)(?:${factWords})$`),
   /(?:changed|updated|created|modified|expires?|sent|used)_?(?:at|on|date|time)$/,
   /^(?:is|has|must|needs?|requires?)(?:_|(?=password|secret|token|otp))|^mustchange/
 ]
 
-/** What a table of secrets calls each of them, and a table of sessions or of what verifies an address. */
+/** Names that a secret has in a table of secrets, sessions or verifications. */
 const bareNames = new Set(['key', 'value', 'code', 'data', 'payload', 'sid', 'sess'])
 
-/** Kinds of values that are no secrets, whatever their name. */
+/** Kinds of values that are never secrets, whatever their name. */
 const openKinds: ReadonlySet<StorageName | undefined> = new Set<StorageName>(['boolean', 'date', 'datetime'])
-const wholeNumbers: ReadonlySet<StorageName | undefined> = new Set<StorageName>(['key', 'integer', 'bigint'])
+const integerKinds: ReadonlySet<StorageName | undefined> = new Set<StorageName>(['key', 'integer', 'bigint'])
 
-/** Whether a field holds a secret, as far as its kind or its names tell. */
+/** True if a field holds a secret, as far as its kind or its names tell. */
 export function looksSecret (column: Column): boolean {
   const { storage } = valueKindOf(column)
   return isSecret(column) || [column.field, column.name].some((name) => isSecretColumn(name, storage))
 }
 
-/** Whether a column holds a secret, as far as its name and the kind of its values tell, or the name of its table. */
+/** True if a column holds a secret, as far as its name, the kind of its values and the name of its table tell. */
 export function isSecretColumn (name: string, kind: StorageName | undefined, table = ''): boolean {
   if (openKinds.has(kind)) return false
-  // A session whose id is a number is a talk at a conference, or a session that has a token as well.
-  if (wholeNumbers.has(kind)) return isSecretName(name.replace(/_?id_?$/i, ''))
-  return isSecretName(name) || (bareNames.has(name.toLowerCase()) && (isSecretName(table) || /(?:session|verification)s?$/i.test(table)))
+  // A session with a numeric id is a talk at a conference, or it has a token in another column.
+  if (integerKinds.has(kind)) return isSecretName(name.replace(/_?id_?$/i, ''))
+  if (isSecretName(name)) return true
+  return bareNames.has(name.toLowerCase()) && (isSecretName(table) || /(?:session|verification)s?$/i.test(table))
 }
 
-/** Whether a name is that of a secret: `password_hash`, `apiKey`, `AccessToken`, `resettoken`. */
+/** True if a name is that of a secret: `password_hash`, `apiKey`, `AccessToken`, `resettoken`. */
 export function isSecretName (name: string): boolean {
   const text = wordsOf(name).join('_')
-  return patterns.some((pattern) => pattern.test(text)) && !harmless.some((pattern) => pattern.test(text))
+  return secretNames.some((pattern) => pattern.test(text)) && !harmlessNames.some((pattern) => pattern.test(text))
 }
 
-/** The words of a name, in lower case and without the `s` of a plural. */
+/** Returns the words of a name, in lower case and without the `s` of a plural. */
 function wordsOf (name: string): readonly string[] {
   const text = name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').replace(/([A-Z]+)([A-Z][a-z])/g, '$1_$2').toLowerCase()
   const words = text.split(/[^a-z]+/).filter((word) => word !== '')

@@ -2,36 +2,36 @@ import type { ColumnType, Generated, InsertType, SelectType, UpdateType } from '
 import type { Model } from './define-model.js'
 import type { Field, KeyOf, ValueOf } from './field.js'
 
-/** The same properties, of an intersection as well, written as one type. */
+/** Properties of a type, or of an intersection, written as one type. */
 export type Flat<T> = { [K in keyof T]: T[K] }
 type Fields<M extends Model> = M['fields']
 type Names<M extends Model> = Exclude<keyof Fields<M> & string, 'id'>
 
-/** The key of a field in JSON. */
+/** Key of a field in JSON. */
 export type Key<Name extends string, F extends Field> = F['kind'] extends 'foreignKey' ? `${Name}_id` : Name
 type Nullable<F extends Field> = F['options'] extends { readonly nullable: true } ? true : false
 type Value<F extends Field> = Nullable<F> extends true ? ValueOf<F> | null : ValueOf<F>
 type Optional<F extends Field> =
   Nullable<F> extends true ? true : F['options'] extends { readonly default: {} } ? true : false
 
-/** A record as it is serialized: `id` and one key for each field; a foreign key `user` is `user_id`. */
+/** Record as it is serialized: `id` and one key for each field; a foreign key `user` is `user_id`. */
 export type RecordOf<M extends Model> = Flat<
   { id: KeyOf<M> } & { [N in Names<M> as Key<N, Fields<M>[N]>]: Value<Fields<M>[N]> }
 >
 
-/** The body of a create: fields that may be null or have a default may be left out. */
+/** Body of a create: fields that may be null or have a default may be left out. */
 export type CreateOf<M extends Model> = Flat<
   { [N in Names<M> as Optional<Fields<M>[N]> extends true ? never : Key<N, Fields<M>[N]>]: Value<Fields<M>[N]> } &
   { [N in Names<M> as Optional<Fields<M>[N]> extends true ? Key<N, Fields<M>[N]> : never]?: Value<Fields<M>[N]> }
 >
 
-/** The body of an update: every field may be left out. */
+/** Body of an update: every field may be left out. */
 export type UpdateOf<M extends Model> = Flat<{ [N in Names<M> as Key<N, Fields<M>[N]>]?: Value<Fields<M>[N]> }>
 
-/** The names by which options refer to fields: as declared. */
+/** Names by which options refer to fields: as declared. */
 export type FieldNameOf<M extends Model> = Names<M>
 
-/** The fields that can hold an owner. */
+/** Names of the fields that can hold an owner. */
 export type ForeignKeyNameOf<M extends Model> = {
   [N in Names<M>]: 'foreignKey' extends Fields<M>[N]['kind'] ? N : never
 }[Names<M>]
@@ -39,29 +39,45 @@ export type ForeignKeyNameOf<M extends Model> = {
 type ColumnName<Name extends string, F extends Field> =
   F['options'] extends { readonly column: infer Column extends string } ? Column : Key<Name, F>
 
-/** What a driver gives and takes for the kinds of which it is not the JSON value, on a database that openSqlite, openPostgres or openMariadb opened. */
+/**
+ * Values that a driver gives and takes, for the kinds for which it is not the JSON value. They hold for a database that
+ * openSqlite, openPostgres or openMariadb opened.
+ */
 interface StoredValues {
-  sqlite: { boolean: number, bigint: ColumnType<number, number | bigint, number | bigint>, decimal: number, json: string }
-  postgres: { bigint: ColumnType<number | string, number | bigint | string, number | bigint | string>, json: ColumnType<unknown, string, string> }
-  mariadb: { boolean: number, bigint: ColumnType<number | string, number | bigint | string, number | bigint | string>, json: string }
+  sqlite: {
+    boolean: number
+    bigint: ColumnType<number, number | bigint, number | bigint>
+    decimal: number
+    json: string
+  }
+  postgres: {
+    bigint: ColumnType<number | string, number | bigint | string, number | bigint | string>
+    json: ColumnType<unknown, string, string>
+  }
+  mariadb: {
+    boolean: number
+    bigint: ColumnType<number | string, number | bigint | string, number | bigint | string>
+    json: string
+  }
 }
 type EngineName = keyof StoredValues
 type StoredValue<F extends Field, Engine extends EngineName> =
   F['kind'] extends keyof StoredValues[Engine] ? StoredValues[Engine][F['kind']] : ValueOf<F>
 type NullableColumn<F extends Field, Engine extends EngineName> =
   Nullable<F> extends true ? StoredValue<F, Engine> | null : StoredValue<F, Engine>
-/** A default that the table has as well: not that of a function, nor that of a password, which is hashed. */
+/** True if the table has the default as well: not that of a function, nor that of a password, which is hashed. */
 type HasStoredDefault<F extends Field> =
   F['kind'] extends 'password' ? false
     : F['options'] extends { readonly default: (...given: never[]) => unknown } ? false
       : F['options'] extends { readonly default: {} } ? true : false
 type StoredColumn<F extends Field, Engine extends EngineName> =
   HasStoredDefault<F> extends true ? WithDefault<NullableColumn<F, Engine>> : NullableColumn<F, Engine>
-/** `Generated` does not look into a type that is a `ColumnType` already. */
+/** Column that may be left out on insert. Kysely's `Generated` does not look into a type that is a `ColumnType`. */
 type WithDefault<C> = ColumnType<SelectType<C>, InsertType<C> | undefined, UpdateType<C>>
 
 type KeyName<M extends Model> =
-  Fields<M> extends { readonly id: { readonly options: { readonly column: infer Column extends string } } } ? Column : 'id'
+  Fields<M> extends { readonly id: { readonly options: { readonly column: infer Column extends string } } } ? Column
+    : 'id'
 type StoredKey<M extends Model> =
   Fields<M> extends { readonly id: { readonly options: { readonly generated: false } } } ? number
     : KeyOf<M> extends number ? Generated<number> : string
@@ -71,6 +87,6 @@ type TableOf<M extends Model, Engine extends EngineName> = Flat<
   { [N in Names<M> as ColumnName<N, Fields<M>[N]>]: StoredColumn<Fields<M>[N], Engine> }
 >
 
-/** The tables of the models as Kysely wants them: `Kysely<DatabaseOf<[typeof User, typeof Message], 'postgres'>>`. */
+/** Tables of the models, for Kysely: `Kysely<DatabaseOf<[typeof User, typeof Message], 'postgres'>>`. */
 export type DatabaseOf<Models extends readonly Model[], Engine extends EngineName = 'sqlite'> =
   Flat<{ [M in Models[number] as M['table']]: TableOf<M, Engine> }>

@@ -1,4 +1,6 @@
-import { bodyDocumentation, keyDocumentation, listDocumentation, plain, recordDocumentation, type JsonSchema } from '../../schemas/documentation.js'
+import {
+  bodyDocumentation, keyDocumentation, listDocumentation, plain, recordDocumentation, type JsonSchema
+} from '../../schemas/documentation.js'
 import { pageSchema } from '../../schemas/list.js'
 import { closedToAll } from '../policy/guard.js'
 import type { Operation } from '../policy/policy.js'
@@ -9,24 +11,31 @@ import { listParameters } from './list-parameters.js'
 import { operationTable, remarksOf } from './operations.js'
 import { responsesOf } from './responses.js'
 
-/** An operation of a resource, in the words in which `@fastify/swagger` takes it from a route. */
+/** Description of an operation, in the form in which `@fastify/swagger` takes it from a route. */
 export type OperationDocumentation = Readonly<Record<string, unknown>>
 
-/** Describes an operation, and adds to the components of the document what it shares with others. */
-export function describeOperation (document: OpenApiDocument, resource: Resource, operation: Operation): OperationDocumentation {
+/** Describes an operation, and adds the parts that it shares with others to the components of the document. */
+export function describeOperation (
+  document: OpenApiDocument, resource: Resource, operation: Operation
+): OperationDocumentation {
   const { registration: { name, model, policy } } = resource
   const { summary, description, success, takes } = operationTable[operation]
   const list = operation === 'list' ? filtersOf(resource) : undefined
   addTag(document, name, `Records of model ${model.name}`)
   return {
     summary: summary(name),
-    description: [description, ...remarksOf(operation, resource), ...(list === undefined ? [] : filterRemarks(list, resource))].join('\n\n'),
+    description: [
+      description,
+      ...remarksOf(operation, resource),
+      ...(list === undefined ? [] : filterRemarks(list, resource))
+    ].join('\n\n'),
     tags: [name],
     ...securityOf(document, policy, operation),
     ...(list && { querystring: listParameters(document, resource.list, list.filters) }),
     ...(!isOfList(operation) && { params: keyDocumentation(model) }),
     ...(takes && policy.closed?.includes(operation) !== true && { body: bodyOf(document, resource, takes) }),
-    response: responsesOf(document, resource, { operation, body: success.body && answerOf(document, resource, success.body) })
+    response: responsesOf(
+      document, resource, { operation, body: success.body && answerOf(document, resource, success.body) })
   }
 }
 
@@ -34,12 +43,12 @@ function isOfList (operation: Operation): boolean {
   return operation === 'list' || operation === 'create'
 }
 
-/** The name of an operation: stable, and unlike that of any other of the resource. */
+/** Returns the id of an operation. It is stable, and no other operation of the resource has it. */
 export function operationIdOf (resource: Resource, operation: Operation): string {
   return `${operation}${titleOf(resource)}`
 }
 
-/** The name by which schemas and operations are called: the model's, or that of a resource with another path. */
+/** Returns the name for schemas and operations: the model's, or the resource's if its path is another. */
 function titleOf ({ registration: { name, model } }: Resource): string {
   if (name === model.name.toLowerCase()) return model.name.charAt(0).toUpperCase() + model.name.slice(1)
   return name.split(/[-_]+/).map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
@@ -49,15 +58,27 @@ function filtersOf ({ list, guarded, registration: { policy } }: Resource): Docu
   return documentedFilters(list, closedToAll(guarded, policy))
 }
 
-function filterRemarks ({ isCut }: DocumentedFilters, { list: { limits }, guarded, registration: { policy } }: Resource): string[] {
+function filterRemarks (
+  { isCut }: DocumentedFilters, { list: { limits }, guarded, registration: { policy } }: Resource
+): string[] {
   return [
-    ...(isCut ? [`There are more filters than are listed here: other fields have them too, and a filter may follow up to ${limits.joins} foreign keys, joined by \`__\`.`] : []),
-    ...(guarded.size > closedToAll(guarded, policy).size ? ['Filters through a resource whose reading is protected are for those who may list it.'] : [])
+    ...(isCut
+      ? ['There are more filters than are listed here: other fields have them too, and a filter may follow ' +
+        `up to ${limits.joins} foreign keys, joined by \`__\`.`]
+      : []),
+    ...(guarded.size > closedToAll(guarded, policy).size
+      ? ['Filters through a resource whose reading is protected are for those who may list it.']
+      : [])
   ]
 }
 
-/** None for what needs nobody, whatever the host asks for elsewhere; what the host says where the policy does not say how credentials are sent. */
-function securityOf (document: OpenApiDocument, { open, closed, scheme }: Resource['registration']['policy'], operation: Operation): JsonSchema {
+/**
+ * Returns the security requirements of an operation. An open or closed operation has none, whatever the host requires
+ * elsewhere. If the policy does not tell how credentials are sent, the requirements of the host apply.
+ */
+function securityOf (
+  document: OpenApiDocument, { open, closed, scheme }: Resource['registration']['policy'], operation: Operation
+): JsonSchema {
   if (open.includes(operation) || closed?.includes(operation)) return { security: [] }
   if (scheme === undefined) return {}
   const { type, scheme: name = type } = scheme
@@ -75,7 +96,8 @@ function answerOf (document: OpenApiDocument, resource: Resource, body: 'record'
 function bodyOf (document: OpenApiDocument, resource: Resource, takes: 'create' | 'update'): JsonSchema {
   const { schemas, write: { writable }, registration: { excluded } } = resource
   const columns = { writable: [...writable], required: schemas[takes].required ?? [], excluded }
-  const json = shareSchema(document, `${titleOf(resource)}${takes === 'create' ? 'Create' : 'Update'}`, bodyDocumentation(columns))
+  const name = `${titleOf(resource)}${takes === 'create' ? 'Create' : 'Update'}`
+  const json = shareSchema(document, name, bodyDocumentation(columns))
   const form = shareSchema(document, 'Form', formSchema)
   return {
     content: {

@@ -3,7 +3,7 @@ import type { JsonSchema } from '../../schemas/documentation.js'
 
 type Pieces = Record<string, unknown>
 
-/** An OpenAPI document that `@fastify/swagger` is writing, as far as routes complete it. */
+/** An OpenAPI document that `@fastify/swagger` is writing, with the parts that routes complete. */
 export interface OpenApiDocument {
   /** Version of OpenAPI, such as `3.1.0`. */
   readonly openapi: string
@@ -12,41 +12,41 @@ export interface OpenApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>
 }
 
-/** Adds a schema to the components, once, and gives a reference to it. */
+/** Adds a schema to the components, once, and returns a reference to it. */
 export function shareSchema ({ openapi, components }: OpenApiDocument, name: string, schema: JsonSchema): JsonSchema {
   const written = openapi.startsWith('3.0') ? toVersion30(schema) as JsonSchema : schema
   return { $ref: `#/components/schemas/${place(components.schemas, name, written)}` }
 }
 
-/** Adds a security scheme to the components, once, and gives its name. */
+/** Adds a security scheme to the components, once, and returns its name. */
 export function shareSecurity (document: OpenApiDocument, name: string, scheme: object): string {
   return place(ownPieces(document, 'securitySchemes'), name, scheme)
 }
 
-/** Adds a parameter to the components, once, and gives a reference to it. */
+/** Adds a parameter to the components, once, and returns a reference to it. */
 export function shareParameter (document: OpenApiDocument, name: string, parameter: object): JsonSchema {
   return { $ref: `#/components/parameters/${place(ownPieces(document, 'parameters'), name, parameter)}` }
 }
 
-/** Adds a response to the components, once, and gives a reference to it. */
+/** Adds a response to the components, once, and returns a reference to it. */
 export function shareResponse (document: OpenApiDocument, name: string, response: object): JsonSchema {
   return { $ref: `#/components/responses/${place(ownPieces(document, 'responses'), name, response)}` }
 }
 
-/** A copy: what the host gave stays as it is, since it may serve another app. */
+/** Returns a copy of one kind of component. The host's object must not change, because it may serve another app. */
 function ownPieces ({ components }: OpenApiDocument, kind: 'securitySchemes' | 'parameters' | 'responses'): Pieces {
   const pieces = { ...components[kind] }
   components[kind] = pieces
   return pieces
 }
 
-/** Adds a tag, unless the host has described it. The tags may belong to the host. */
+/** Adds a tag, unless the host has described it. The list is replaced, because it may belong to the host. */
 export function addTag (document: OpenApiDocument, name: string, description: string): void {
   const { tags = [] } = document
   if (!tags.some((tag) => tag.name === name)) document.tags = [...tags, { name, description } as { name: string }]
 }
 
-/** The name itself, or with a number behind it where another operation has it. */
+/** Returns the name itself, or the name with a number behind it if another operation has it. */
 export function freeOperationId ({ paths }: OpenApiDocument, name: string): string {
   const taken = new Set(Object.values(paths).flatMap((methods) => Object.values(methods)).map(operationIdOf))
   return firstFree(name, (id) => !taken.has(id))
@@ -56,9 +56,10 @@ function operationIdOf (operation: unknown): unknown {
   return (operation as { readonly operationId?: string }).operationId
 }
 
-/** The name under which a piece is kept: its own, unless another piece has it. */
+/** Adds a piece and returns its name; the name gets a number behind it if another piece has it. */
 function place (pieces: Pieces, name: string, piece: object): string {
-  const found = firstFree(name, (candidate) => !Object.hasOwn(pieces, candidate) || isDeepStrictEqual(pieces[candidate], piece))
+  const found = firstFree(name, (candidate) =>
+    !Object.hasOwn(pieces, candidate) || isDeepStrictEqual(pieces[candidate], piece))
   pieces[found] = piece
   return found
 }
@@ -69,19 +70,21 @@ function firstFree (name: string, isFree: (candidate: string) => boolean): strin
   return candidate
 }
 
-/** What holds schemas in a schema; all else is values. */
-const keywords: Readonly<Record<string, (value: object) => unknown>> = {
-  properties: (schemas) => Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, toVersion30(schema as object)])),
+/** Keywords that hold schemas in a schema, with functions that convert these. All other keywords hold values. */
+const schemaKeywords: Readonly<Record<string, (value: object) => unknown>> = {
+  properties: (schemas) => Object.fromEntries(
+    Object.entries(schemas).map(([name, schema]) => [name, toVersion30(schema as object)])),
   items: toVersion30,
   allOf: (schemas) => (schemas as object[]).map(toVersion30)
 }
 
-/** In OpenAPI 3.0, `nullable` stands for the type null, and one `example` for several. */
+/** Converts a schema to OpenAPI 3.0, which has `nullable` for the type null, and one `example` for several. */
 function toVersion30 (schema: object): object {
   const { type, examples, ...others } = schema as { readonly type?: unknown, readonly examples?: unknown }
   return {
     ...(Array.isArray(type) ? { type: type[0], nullable: true } : type !== undefined && { type }),
-    ...Object.fromEntries(Object.entries(others).map(([key, value]) => [key, keywords[key]?.(value as object) ?? value])),
+    ...Object.fromEntries(
+      Object.entries(others).map(([key, value]) => [key, schemaKeywords[key]?.(value as object) ?? value])),
     ...(Array.isArray(examples) && { example: examples[0] })
   }
 }

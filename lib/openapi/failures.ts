@@ -3,7 +3,7 @@ import { plain, type JsonSchema } from '../../schemas/documentation.js'
 import { errorSchema } from '../../schemas/error.js'
 import { errors, withDetails, type FieldFault } from '../errors.js'
 
-/** A way in which a request fails: its status, what it means, and the errors that say so. */
+/** A kind of failure: its status, its meaning, and the errors that report it. */
 interface FailureRow {
   readonly status: number
   readonly description: string
@@ -14,20 +14,24 @@ interface FailureRow {
   readonly headers?: Readonly<Record<string, JsonSchema>>
 }
 
-const retryAfter = { 'Retry-After': { type: 'integer', minimum: 0, description: 'Seconds to wait before another attempt' } }
+const retryAfter = {
+  'Retry-After': { type: 'integer', minimum: 0, description: 'Seconds to wait before another attempt' }
+}
 const unknownParameter: FailureRow['examples'][number] =
-  withDetails(new errors.UnknownParameter('colour'), [{ field: 'colour', message: 'is not a parameter of this resource' }])
+  withDetails(
+    new errors.UnknownParameter('colour'), [{ field: 'colour', message: 'is not a parameter of this resource' }])
 const invalidRecord: FailureRow['examples'][number] =
   withDetails(new errors.InvalidRecord("'id'"), [{ field: 'id', message: 'is set by the server' }])
 
-/** Every way to fail, by the name of its schema. */
+/** Every kind of failure, by the name of its schema. */
 export const failures = {
   InvalidListQuery: {
     status: 400,
     description: 'A parameter does not exist, or its value is wrong or asks for too much',
     examples: [
-      unknownParameter, new errors.UnknownOperator('id__near'), new errors.InvalidValue('id'), new errors.InvalidPage('page'),
-      new errors.InvalidOrdering('ordering'), new errors.TooMuch('id__in'), new errors.InvalidQuery()
+      unknownParameter, new errors.UnknownOperator('id__near'), new errors.InvalidValue('id'),
+      new errors.InvalidPage('page'), new errors.InvalidOrdering('ordering'), new errors.TooMuch('id__in'),
+      new errors.InvalidQuery()
     ]
   },
   InvalidQuery: {
@@ -39,7 +43,10 @@ export const failures = {
   InvalidBody: {
     status: 400,
     description: 'The body is not one JSON object, or fields of it are wrong, missing or unknown',
-    examples: [invalidRecord, new errors.InvalidBody('one JSON object'), new errors.UnknownReference('user_id'), new errors.UnknownParameter('colour'), new errors.InvalidQuery()],
+    examples: [
+      invalidRecord, new errors.InvalidBody('one JSON object'), new errors.UnknownReference('user_id'),
+      new errors.UnknownParameter('colour'), new errors.InvalidQuery()
+    ],
     foreign: ['FST_ERR_BAD_URL', 'FST_ERR_CTP_INVALID_CONTENT_LENGTH']
   },
   Forbidden: {
@@ -64,15 +71,30 @@ export const failures = {
     examples: [],
     foreign: ['FST_ERR_CTP_BODY_TOO_LARGE']
   },
-  QueryTooLong: { status: 414, description: 'The query string or the path is too long', examples: [new errors.QueryTooLong()], foreign: ['FST_ERR_MAX_PARAM_LENGTH'] },
+  QueryTooLong: {
+    status: 414,
+    description: 'The query string or the path is too long',
+    examples: [new errors.QueryTooLong()],
+    foreign: ['FST_ERR_MAX_PARAM_LENGTH']
+  },
   InvalidContentType: {
     status: 415,
     description: 'The content type is malformed',
     examples: [],
     foreign: ['FST_ERR_CTP_INVALID_MEDIA_TYPE']
   },
-  TooManyLogins: { status: 429, description: 'Too many passwords are waiting to be checked', examples: [new errors.TooManyLogins()], headers: retryAfter },
-  InternalError: { status: 500, description: 'A bug; the log has its cause', examples: [new errors.Internal('req-1', { cause: undefined })], foreign: ['FST_ERR_SEND_UNDEFINED_ERR'] },
+  TooManyLogins: {
+    status: 429,
+    description: 'Too many passwords are waiting to be checked',
+    examples: [new errors.TooManyLogins()],
+    headers: retryAfter
+  },
+  InternalError: {
+    status: 500,
+    description: 'A bug; the log has its cause',
+    examples: [new errors.Internal('req-1', { cause: undefined })],
+    foreign: ['FST_ERR_SEND_UNDEFINED_ERR']
+  },
   Unavailable: {
     status: 503,
     description: 'The database cannot do this now, or it takes too long',
@@ -83,10 +105,10 @@ export const failures = {
 
 export type Failure = keyof typeof failures
 
-/** What all failures have in common: Fastify's own shape. */
+/** The schema that all failures share, which is Fastify's own shape of errors. */
 export const failureBase = { name: 'Error', schema: plain(errorSchema) }
 
-/** The schema of the answers of a failure, with the codes that occur. */
+/** Returns the schema for the answers of a failure, with the codes that occur. */
 export function failureSchema (name: Failure, base: JsonSchema): JsonSchema {
   const { status, examples, foreign = [] }: FailureRow = failures[name]
   const [example] = examples
@@ -94,11 +116,17 @@ export function failureSchema (name: Failure, base: JsonSchema): JsonSchema {
     allOf: [base],
     properties: { statusCode: { enum: [status] }, code: { enum: [...examples.map(({ code }) => code), ...foreign] } },
     required: ['code'],
-    examples: example && [{ statusCode: status, code: example.code, error: STATUS_CODES[status], message: example.message, details: example.details }]
+    examples: example && [{
+      statusCode: status,
+      code: example.code,
+      error: STATUS_CODES[status],
+      message: example.message,
+      details: example.details
+    }]
   })
 }
 
-/** What a failure answers, as the response of an operation. */
+/** Returns the answer of a failure, as a response of an operation. */
 export function failureResponse (name: Failure, ref: JsonSchema): JsonSchema {
   const { description, headers }: FailureRow = failures[name]
   return { description, ...(headers && { headers }), content: { 'application/json': { schema: ref } } }

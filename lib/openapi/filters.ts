@@ -7,9 +7,9 @@ import type { ListScope } from '../plan/list-scope.js'
 import { pathName, type Path } from '../plan/path.js'
 import { permittedPaths } from '../plan/permitted-paths.js'
 
-/** How many filters there may be for others to be listed that go through foreign keys, or are opened by name. */
+/** Most filters in documentation if the last of them go through foreign keys. */
 export const maxListed = 200
-/** How many filters may be listed at all: those of some sixty fields. */
+/** Most filters in documentation at all: those of about sixty fields. */
 export const maxOwn = 600
 
 /** A parameter of a list, with the schema that it shares with others. */
@@ -22,11 +22,11 @@ export interface DocumentedFilter {
 /** The filters that documentation lists. */
 export interface DocumentedFilters {
   readonly filters: readonly DocumentedFilter[]
-  /** Whether there are more. */
+  /** True if there are more. */
   readonly isCut: boolean
 }
 
-/** The filters of a list, path by path: all operators of a path, or none. */
+/** Returns the filters of a list, path by path. Of each path it lists all operators or none. */
 export function documentedFilters ({ access, limits }: ListScope, closed: ReadonlySet<Model>): DocumentedFilters {
   const filters: DocumentedFilter[] = []
   for (const path of permittedPaths(access, limits.joins, closed)) {
@@ -44,12 +44,12 @@ function filtersOf (path: Path, limits: ListScope['limits']): DocumentedFilter[]
   })
 }
 
-/** Names that a filter without an operator cannot have: other parameters, and keywords that `@fastify/swagger` looks for among parameters. */
-const unavailable = new Set([
+/** Names that a filter has only with an operator: other parameters have them, or `@fastify/swagger` as keywords. */
+const reservedNames = new Set([
   'limit', 'page', 'after', 'ordering',
   'const', 'contentEncoding', 'definitions', 'nullable', 'patternProperties', 'properties'
 ])
 
 function filterName (path: string, operator: Operator): string {
-  return operator === 'eq' && !unavailable.has(path) ? path : `${path}__${operator}`
+  return operator === 'eq' && !reservedNames.has(path) ? path : `${path}__${operator}`
 }

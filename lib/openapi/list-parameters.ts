@@ -4,22 +4,41 @@ import type { ListScope } from '../plan/list-scope.js'
 import { shareSchema, type OpenApiDocument } from './document.js'
 import type { DocumentedFilter } from './filters.js'
 
-/** The query parameters of a list: its place, its ordering and the filters, none of them required. */
-export function listParameters (document: OpenApiDocument, scope: ListScope, filters: readonly DocumentedFilter[]): JsonSchema {
-  const filterParameters = filters.map(({ name, shared, schema }) => [name, shareSchema(document, shared, schema)] as const)
+/** Returns the query parameters of a list: page, ordering and filters. None of them is required. */
+export function listParameters (
+  document: OpenApiDocument, scope: ListScope, filters: readonly DocumentedFilter[]
+): JsonSchema {
+  const filterParameters =
+    filters.map(({ name, shared, schema }) => [name, shareSchema(document, shared, schema)] as const)
   return {
     type: 'object',
-    properties: { ...placeParameters(scope), ordering: orderingParameter(scope), ...Object.fromEntries(filterParameters) }
+    properties: {
+      ...placeParameters(scope),
+      ordering: orderingParameter(scope),
+      ...Object.fromEntries(filterParameters)
+    }
   }
 }
 
 function placeParameters ({ defaultLimit, maxLimit, limits }: ListScope): JsonSchema {
   return {
-    limit: { type: 'integer', minimum: 1, maximum: maxLimit, default: defaultLimit, description: 'Records per page; there are fewer if they are long' },
-    page: { type: 'integer', minimum: 1, default: 1, description: `Number of the page; at most ${limits.offset} records can be skipped` },
+    limit: {
+      type: 'integer',
+      minimum: 1,
+      maximum: maxLimit,
+      default: defaultLimit,
+      description: 'Records per page; there are fewer if they are long'
+    },
+    page: {
+      type: 'integer',
+      minimum: 1,
+      default: 1,
+      description: `Number of the page; at most ${limits.offset} records can be skipped`
+    },
     after: {
       type: 'string',
-      description: 'Instead of `page`: empty for the first page, and what `meta.next` has for the next, however far away'
+      description: 'Instead of `page`: empty for the first page, and what `meta.next` has for the next, ' +
+        'however far away'
     }
   }
 }
@@ -31,6 +50,7 @@ function orderingParameter ({ access }: ListScope): JsonSchema {
     type: 'string',
     pattern: `^(${order}(,${order})*)?$`,
     examples: [`-${names[0]}`],
-    description: 'Columns separated by commas, each descending with a hyphen before it; the primary key always comes last'
+    description: 'Columns separated by commas, each descending with a hyphen before it; ' +
+      'the primary key always comes last'
   }
 }

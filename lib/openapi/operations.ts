@@ -2,11 +2,11 @@ import type { Operation } from '../policy/policy.js'
 import type { Resource } from '../resource/resource.js'
 import type { Failure } from './failures.js'
 
-/** What documentation says of an operation, whatever the resource. */
+/** Documentation of an operation that is the same for all resources. */
 interface OperationRow {
   summary (name: string): string
   readonly description: string
-  /** How it can fail once it is permitted, beside what every operation can. */
+  /** Failures that are possible once it is permitted, in addition to those of every operation. */
   readonly failures: readonly Failure[]
   /** Status, meaning and body of the answer if it succeeds. */
   readonly success: {
@@ -25,8 +25,9 @@ const location = { Location: { type: 'string', description: 'Path of the new rec
 export const operationTable: Readonly<Record<Operation, OperationRow>> = {
   list: {
     summary: (name) => `List records of ${name}`,
-    description: 'Different filters must all match; one that is given several times matches any of its values (`ne`: none of them). ' +
-      '`<name>__eq` is the same as `<name>`, and a foreign key `<name>` may also be written `<name>_id`.',
+    description: 'Different filters must all match; one that is given several times matches any of its values ' +
+      '(`ne`: none of them). `<name>__eq` is the same as `<name>`, and a foreign key `<name>` ' +
+      'may also be written `<name>_id`.',
     failures: ['InvalidListQuery', 'QueryTooLong', 'Unavailable'],
     success: { status: 200, description: 'A page of records', body: 'list' }
   },
@@ -58,13 +59,20 @@ export const operationTable: Readonly<Record<Operation, OperationRow>> = {
   }
 }
 
-/** What a resource adds to the description of an operation. */
-export function remarksOf (operation: Operation, { registration: { policy, owner, name, excluded }, list: { limits } }: Resource): string[] {
+/** Returns the sentences that a resource adds to the description of an operation. */
+export function remarksOf (
+  operation: Operation, { registration: { policy, owner, name, excluded }, list: { limits } }: Resource
+): string[] {
   const isWrite = operationTable[operation].takes !== undefined || operation === 'delete'
   return [
-    ...(operation === 'list' ? [`At most ${limits.filters} filters through ${limits.totalJoins} different joins, in a query of ${limits.queryLength} characters.`] : []),
+    ...(operation === 'list'
+      ? [`At most ${limits.filters} filters through ${limits.totalJoins} different joins, ` +
+        `in a query of ${limits.queryLength} characters.`]
+      : []),
     ...(policy.closed?.includes(operation) ? ['Nobody may do this.'] : []),
-    ...(isWrite && owner !== undefined ? [ownerRemark(operation, name, excluded.has(owner) ? 'the owner' : `\`${owner.key}\``)] : [])
+    ...(isWrite && owner !== undefined
+      ? [ownerRemark(operation, name, excluded.has(owner) ? 'the owner' : `\`${owner.key}\``)]
+      : [])
   ]
 }
 

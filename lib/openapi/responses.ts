@@ -6,19 +6,25 @@ import { shareSchema, type OpenApiDocument } from './document.js'
 import { failureBase, failureResponse, failures, failureSchema, refusal, type Failure } from './failures.js'
 import { operationTable } from './operations.js'
 
-/** An operation, and a reference to the schema of what it answers if it succeeds, unless it answers nothing. */
+/** An operation, and a reference to the schema of its answer on success, undefined if that is empty. */
 export interface Answered {
   readonly operation: Operation
   readonly body: JsonSchema | undefined
 }
 
-/** All that an operation can answer, by status: what depends on the policy and on the resource as well. */
-export function responsesOf (document: OpenApiDocument, resource: Resource, { operation, body }: Answered): Readonly<Record<string, JsonSchema>> {
+/** Returns all answers of an operation by status, also those that depend on the policy and on the resource. */
+export function responsesOf (
+  document: OpenApiDocument, resource: Resource, { operation, body }: Answered
+): Readonly<Record<string, JsonSchema>> {
   const { registration: { policy: { open, closed } } } = resource
   const responses: Record<string, JsonSchema> = {}
   if (closed?.includes(operation) !== true) {
     const { success: { status, description, headers } } = operationTable[operation]
-    responses[status] = { description, ...(headers && { headers }), ...(body ? { content: { 'application/json': { schema: body } } } : { type: 'null' }) }
+    responses[status] = {
+      description,
+      ...(headers && { headers }),
+      ...(body ? { content: { 'application/json': { schema: body } } } : { type: 'null' })
+    }
   }
   if (!open.includes(operation)) responses[401] = refusal
   const base = shareSchema(document, failureBase.name, failureBase.schema)
@@ -28,13 +34,21 @@ export function responsesOf (document: OpenApiDocument, resource: Resource, { op
   return responses
 }
 
+/** Statuses with which Fastify may refuse a path. */
 const pathStatuses: ReadonlySet<number> = new Set([400, 414])
 
-/** In the order in which a request meets them: before the policy, at the policy, behind it. */
-function failuresOf ({ registration: { policy }, write: { writable } }: Resource, operation: Operation): readonly Failure[] {
-  const before: Failure[] = reads.includes(operation) ? ['InternalError'] : ['InternalError', 'Forbidden', 'BodyTooLarge', 'InvalidContentType']
-  // Even what nobody may do has a path, which Fastify may refuse.
-  if (policy.closed?.includes(operation)) return [...before, ...operationTable[operation].failures.filter((name) => pathStatuses.has(failures[name].status))]
+/** Returns the failures of an operation in the order in which a request meets them: before, at and after the policy. */
+function failuresOf (
+  { registration: { policy }, write: { writable } }: Resource, operation: Operation
+): readonly Failure[] {
+  const before: Failure[] = reads.includes(operation)
+    ? ['InternalError']
+    : ['InternalError', 'Forbidden', 'BodyTooLarge', 'InvalidContentType']
+  // A closed operation has a path too, which Fastify may refuse.
+  if (policy.closed?.includes(operation)) {
+    const ofPath = operationTable[operation].failures.filter((name) => pathStatuses.has(failures[name].status))
+    return [...before, ...ofPath]
+  }
   const isHashed = operationTable[operation].takes !== undefined && [...writable].some(isSecret)
   const login: Failure[] = policy.open.includes(operation) ? [] : ['Forbidden', 'TooManyLogins']
   return [...before, ...login, ...(isHashed ? ['TooManyLogins'] as const : []), ...operationTable[operation].failures]

@@ -1,22 +1,23 @@
 import { shareParameter, shareResponse, type OpenApiDocument } from './document.js'
 import { failures, refusal, type Failure } from './failures.js'
 
-/** An operation as `@fastify/swagger` has written it: what it could not refer to is written out. */
+/** An operation as `@fastify/swagger` has written it: parameters and responses are written out, not referred to. */
 interface WrittenOperation {
   readonly operationId?: string
   parameters?: ReadonlyArray<{ readonly name?: string, readonly in?: string, readonly required?: boolean }>
   readonly responses?: Record<string, { readonly description?: string }>
 }
 
-/** The names of the responses that all resources have in common, by what they say. */
+/** Names of the responses that all resources share, by their descriptions. */
 const sharedResponses = new Map([
   [refusal.description, 'AuthenticationFailed'],
   ...Object.keys(failures).map((name) => [failures[name as Failure].description, name] as const)
 ])
-/** Likewise those of the parameters, by place and name. */
-const sharedParameters: Readonly<Record<string, string>> = { 'path id': 'Key', 'query limit': 'Limit', 'query page': 'Page', 'query after': 'After' }
+/** Names of the parameters that all resources share, by place and name. */
+const sharedParameters: Readonly<Record<string, string>> =
+  { 'path id': 'Key', 'query limit': 'Limit', 'query page': 'Page', 'query after': 'After' }
 
-/** Moves what operations have in common with others to the components: else it would be most of the document. */
+/** Moves the parts that operations share to the components. Otherwise they would be most of the document. */
 export function shareParts (document: OpenApiDocument, operationIds: ReadonlySet<string>): void {
   for (const methods of Object.values(document.paths)) {
     for (const operation of Object.values(methods) as WrittenOperation[]) {

@@ -4,7 +4,7 @@ import { describeOperation, operationIdOf } from './describe-operation.js'
 import { freeOperationId, type OpenApiDocument } from './document.js'
 import { shareParts } from './share-parts.js'
 
-/** What `@fastify/swagger` hands to the transform of a route, and takes from it. */
+/** The values that `@fastify/swagger` passes to the transform of a route, and takes from it. */
 interface Described {
   readonly schema: object
   readonly url: string
@@ -16,14 +16,14 @@ interface Asked extends Described {
   readonly openapiObject?: object
 }
 
-/** The `config` of a route, as far as `@fastify/swagger` looks for it there. */
+/** The part of a route's `config` that `@fastify/swagger` reads. */
 export interface DocumentedConfig {
   readonly swaggerTransform: false | ((asked: Asked) => Described)
 }
 
 /**
- * How a route describes itself when a document is asked for; before, nothing is done. For Swagger 2.0 the route's own
- * schemas have to do.
+ * Returns the `config` with which a route describes itself when a document is requested; nothing is done before. A
+ * Swagger 2.0 document gets the route's own schemas.
  */
 export function documentedAs (resource: Resource, operation: Operation): DocumentedConfig {
   return whenAsked((document, { route }) => {
@@ -35,10 +35,10 @@ export function documentedAs (resource: Resource, operation: Operation): Documen
   })
 }
 
-/** Of a route that documentation does not show: its schema says `hide`, and no transform of the host's changes that. */
+/** The `config` of a route that documentation does not show. No transform of the host changes that. */
 export const undocumented: DocumentedConfig = { swaggerTransform: false }
 
-/** Of such a route that comes behind all operations of a resource: what these have in common is shared there. */
+/** Returns the `config` of a hidden route after all operations of a resource. It moves their shared parts. */
 export function sharesPartsOf (resource: Resource): DocumentedConfig {
   return whenAsked((document, { schema }) => {
     shareParts(document, new Set(idsOf(resource).values()))
@@ -46,7 +46,10 @@ export function sharesPartsOf (resource: Resource): DocumentedConfig {
   })
 }
 
-/** The ids of a resource's operations, by the names that they would have alone: once given they stay, since a host's documents may share their paths. */
+/**
+ * Ids of a resource's operations, by the names that they would have alone. An id stays once it is given, because
+ * documents of a host may share their paths.
+ */
 const operationIds = new WeakMap<Resource, Map<string, string>>()
 
 function idsOf (resource: Resource): Map<string, string> {
@@ -59,7 +62,7 @@ function whenAsked (describe: (document: OpenApiDocument, asked: Asked) => objec
   return {
     swaggerTransform: (asked) => {
       const { openapiObject, schema, url } = asked
-      // Its type says that anything may be missing; the version, the components and the paths are always there.
+      // The type says that anything may be missing, but the version, the components and the paths are always there.
       return { schema: openapiObject === undefined ? schema : describe(openapiObject as OpenApiDocument, asked), url }
     }
   }

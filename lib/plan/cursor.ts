@@ -4,7 +4,7 @@ import { errors, withDetails } from '../errors.js'
 import { decode, encode, storageOf, valueKindOf, type Column } from '../model/column.js'
 import type { ListPlan, PlannedOrder } from './list-plan.js'
 
-/** Where a page begins: behind how many records, and what the last of them has in the columns of the ordering. */
+/** Start of a page: the number of records before it, and the values of the last of them in the ordering's columns. */
 interface Position {
   readonly start: number
   readonly after: readonly Stored[]
@@ -12,17 +12,19 @@ interface Position {
 
 const parameter = 'after'
 const firstPage: Position = Object.freeze({ start: 0, after: [] })
-/** More records than any table has, and exact when another page is added. */
+/** Limit of the records before a page. No table has as many, and a number below it stays exact if a page is added. */
 const maxStart = 2 ** 52
 
 /**
- * The cursor of the page behind a list: base64url of the JSON of how many records come before that page, the ordering, and
- * for each of its columns a value as the text of a filter, or null.
+ * Returns the cursor of the page behind a list. It is a JSON array as base64url: the number of records before that
+ * page, the ordering, and for each column of the ordering a value as the text of a filter, or null.
  *
- * @param last  what the last record of the list has in the columns of the ordering, as the engine gave it
+ * @param last  values of the last record of the list in the columns of the ordering, as the engine gave them
  * @returns undefined if a filter by these texts would not find exactly these values
  */
-export function writeCursor ({ ordering, start, limit }: ListPlan, last: readonly Stored[], dialect: Dialect): string | undefined {
+export function writeCursor (
+  { ordering, start, limit }: ListPlan, last: readonly Stored[], dialect: Dialect
+): string | undefined {
   const next = start + limit
   if (!isStart(next)) return undefined
   const texts: Array<string | null> = []
@@ -35,7 +37,7 @@ export function writeCursor ({ ordering, start, limit }: ListPlan, last: readonl
 }
 
 /**
- * Where a cursor leads, which may be anything that a client makes up.
+ * Returns the position that a cursor leads to. A client may send any text as a cursor.
  *
  * @param text  empty for the first page
  * @throws REST_MODELS_INVALID_PAGE (400) if it is not a cursor of this ordering
@@ -47,14 +49,20 @@ export function readCursor (text: string, ordering: readonly PlannedOrder[], dia
   return { start, after: ordering.map(({ column }, index) => readValue(column, texts[index], dialect)) }
 }
 
-/** Whether cursors of an ordering hold nothing but what the records show: nobody must learn more from one. */
+/** True if cursors of an ordering hold only what records show: a client must not learn more from a cursor. */
 export function isShown (ordering: readonly PlannedOrder[], shown: readonly Column[]): boolean {
   return ordering.every(({ column }) => shown.includes(column))
 }
 
-/** @throws REST_MODELS_INVALID_PAGE (400) if cursors of this ordering would show more than the records do, so that there are none */
+/**
+ * Requires an ordering that permits cursors.
+ *
+ * @throws REST_MODELS_INVALID_PAGE (400) if cursors of this ordering would show more than the records do
+ */
 export function requireShown (ordering: readonly PlannedOrder[], shown: readonly Column[]): void {
-  if (!isShown(ordering, shown)) throw invalidCursor('must not be given with an ordering by a column that records do not show')
+  if (!isShown(ordering, shown)) {
+    throw invalidCursor('must not be given with an ordering by a column that records do not show')
+  }
 }
 
 function nameOf (ordering: readonly PlannedOrder[]): string {
@@ -74,7 +82,7 @@ function decodeList (text: string): readonly unknown[] {
   }
 }
 
-/** Tables that were made elsewhere hold values that ours do not, and that no text of a cursor may lead to. */
+/** Returns the text of a value in a cursor. Undefined if no text leads to it, as in tables that were made elsewhere. */
 function writeValue (column: Column, stored: Stored, dialect: Dialect): string | null | undefined {
   if (stored === null) return column.nullable ? null : undefined
   const { exact } = storageOf(column, dialect)
@@ -83,7 +91,7 @@ function writeValue (column: Column, stored: Stored, dialect: Dialect): string |
     return exact.read(text) === undefined ? undefined : text
   }
   const text = String(decode(column, stored, dialect))
-  // What stands for bytes that are no text, which SQLite keeps and finds in another place of the ordering.
+  // U+FFFD stands for bytes that are not text: SQLite keeps them, and finds them in another place of the ordering.
   if (text.includes('\ufffd')) return undefined
   const value = valueKindOf(column).parse(text, column.options)
   if (value === undefined) return undefined

@@ -3,13 +3,13 @@ import { isNow, valueKindOf, type Column } from '../model/column.js'
 import type { Json } from '../values/values.js'
 import type { Check } from './read-fields.js'
 
-/** Says what is wrong with a value of a column, in words that follow its name. */
+/** Returns what is wrong with a value of a column, in words that follow its name; undefined if nothing is. */
 export type CheckValue = (value: Json) => string | undefined
 
 /**
- * The value of a field that a create left out: its default, or null.
+ * Returns the value of a field that a create left out: its default, or null.
  *
- * @throws TypeError if a function gave what the field cannot hold
+ * @throws TypeError if the function that makes the default gives a value that the field cannot hold
  */
 export function defaultOf (column: Column, now: Date, check: Check): Json {
   const { default: declared } = column.options
@@ -27,12 +27,16 @@ export function defaultOf (column: Column, now: Date, check: Check): Json {
  *
  * @throws REST_MODELS_INVALID_MODEL naming the model and the field
  */
-export function requireSoundDefaults (model: string, columns: readonly Column[], checkOf: (column: Column) => CheckValue): void {
+export function requireSoundDefaults (
+  model: string, columns: readonly Column[], checkOf: (column: Column) => CheckValue
+): void {
   for (const column of columns) {
     const { default: declared } = column.options
     if (declared === undefined || declared === null || isNow(column) || typeof declared === 'function') continue
     const fault = faultOf(column, declared as Json, checkOf(column))
-    if (fault !== undefined) throw new errors.InvalidModel(`field '${column.field}' of model '${model}': the default ${fault}`)
+    if (fault !== undefined) {
+      throw new errors.InvalidModel(`field '${column.field}' of model '${model}': the default ${fault}`)
+    }
   }
 }
 

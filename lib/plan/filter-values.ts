@@ -8,7 +8,7 @@ import type { WrittenFilter } from '../request/list-query.js'
 import { storableText, type Json } from '../values/values.js'
 import type { Limits } from './limits.js'
 
-/** What the text of a filter is compared with, and how. */
+/** Column and operator that the text of a filter is read for. */
 export interface FilterTarget {
   readonly column: Column
   readonly operator: Operator
@@ -16,7 +16,7 @@ export interface FilterTarget {
 
 type Reader = (text: string, column: Column, limits: Limits) => readonly Json[] | string
 
-/** How each syntax is read: to values, or to what is wrong, in words that follow the parameter's name. */
+/** Reads each syntax. A reader returns values, or what is wrong, in words that follow the parameter's name. */
 const readers: Readonly<Record<FilterSyntax, Reader>> = {
   value: (text, column, limits) => readAll([text], column, limits),
   list: (text, column, limits) => {
@@ -39,22 +39,27 @@ const readers: Readonly<Record<FilterSyntax, Reader>> = {
 const constants = new Map([['null', null], ['none', null], ['true', true], ['false', false]])
 
 /**
- * The values that a filter compares with, as the engine stores them.
+ * Returns the values that a filter compares with, as the engine stores them.
  *
  * @throws REST_MODELS_INVALID_VALUE (400) if the text is not of the column's kind or is too long
  * @see service document, "Filtering"
  */
 export function readFilterValues (
-  { name, text }: WrittenFilter, { column, operator }: FilterTarget, { limits, dialect }: { limits: Limits, dialect: Dialect }
+  { name, text }: WrittenFilter,
+  { column, operator }: FilterTarget,
+  { limits, dialect }: { limits: Limits, dialect: Dialect }
 ): readonly Stored[] {
   const { syntax, inEngine } = operators[operator]
   const values = readers[syntax](text, column, limits)
   if (typeof values === 'string') throw withDetails(new errors.InvalidValue(name), [{ field: name, message: values }])
-  return values.map((value) => inEngine === undefined ? encode(column, value, dialect) : inEngine(String(value), dialect))
+  return values.map((value) =>
+    inEngine === undefined ? encode(column, value, dialect) : inEngine(String(value), dialect))
 }
 
 function readAll (texts: readonly string[], column: Column, limits: Limits): readonly Json[] | string {
-  if (texts.some((text) => text.length > limits.valueLength)) return `must have at most ${limits.valueLength} characters`
+  if (texts.some((text) => text.length > limits.valueLength)) {
+    return `must have at most ${limits.valueLength} characters`
+  }
   const valueKind = valueKindOf(column)
   const values: Json[] = []
   for (const text of texts) {
@@ -67,7 +72,7 @@ function readAll (texts: readonly string[], column: Column, limits: Limits): rea
 
 const item = /(?:"((?:[^"]|"")*)"|((?!")[^,]*))(,|$)/gy
 
-/** Items between commas; `"…"` protects commas, and `""` in it is a quote. Undefined if the quotes do not fit. */
+/** Splits a list at commas. `"…"` protects commas, and `""` in it is a quote. Undefined if the quotes do not fit. */
 function splitList (text: string): readonly string[] | undefined {
   if (text === '') return []
   const items: string[] = []

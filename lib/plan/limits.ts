@@ -1,4 +1,4 @@
-/** What one request may ask for. Counts are inclusive; lengths are in UTF-16 units. */
+/** Limits of what one request may ask for. Counts are inclusive; lengths are in UTF-16 units. */
 export interface Limits {
   /** Records that a page may skip. */
   readonly offset: number
@@ -15,7 +15,7 @@ export interface Limits {
   readonly queryLength: number
   /** Milliseconds after which a list on SQLite is given up. */
   readonly statementTime: number
-  /** Bytes of the texts and the JSON on one page, which has one record at least. */
+  /** Bytes of the texts and the JSON on one page; a page has at least one record, whatever its size. */
   readonly pageBytes: number
 }
 

@@ -10,7 +10,7 @@ export interface PlannedJoin {
   readonly table: string
 }
 
-/** A condition with typed values; with several values any may match, for `ne` none. */
+/** A condition with typed values. If there are several, any of them may match, and for `ne` none of them may. */
 export interface PlannedCondition {
   readonly alias: string
   readonly column: Column
@@ -30,14 +30,14 @@ export interface ListPlan {
   /** Ends with the primary key, so that the order is total. */
   readonly ordering: readonly PlannedOrder[]
   readonly limit: number
-  /** How many records come before the page. */
+  /** Number of records before the page. */
   readonly start: number
   /**
-   * What the record before the page has in the columns of the ordering, none before the first page; undefined if the
-   * page is told by its number.
+   * Values of the record before the page in the columns of the ordering. Empty for the first page; undefined if pages
+   * are numbered.
    */
   readonly after: readonly Stored[] | undefined
 }
 
-/** The alias of the resource's own table. */
+/** Alias of the resource's own table. */
 export const baseAlias = 't0'

@@ -3,10 +3,10 @@ import type { Column } from '../model/column.js'
 import type { Limits } from './limits.js'
 import type { Access } from './path.js'
 
-/** What a list of a resource may ask for, fixed at setup. */
+/** Columns and limits of the lists of a resource, fixed at setup. */
 export interface ListScope {
   readonly access: Access
-  /** What records show. */
+  /** Columns that records show. */
   readonly columns: readonly Column[]
   readonly defaultLimit: number
   readonly maxLimit: number

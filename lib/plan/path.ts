@@ -1,13 +1,13 @@
 import { isForeignKey, type Column, type ForeignKeyColumn } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 
-/** A name through foreign keys, resolved: the foreign keys to follow, then the column. */
+/** A resolved name through foreign keys: the foreign keys to follow, then the column. */
 export interface Path {
   readonly joins: readonly ForeignKeyColumn[]
   readonly column: Column
 }
 
-/** Which columns may be named from outside: the one allow list of a resource, made at setup. */
+/** Columns that a client may name: the one allow list of a resource, made at setup. */
 export interface Access {
   readonly model: Model
   /** Columns of the resource itself that may be filtered and ordered by. */
@@ -18,7 +18,7 @@ export interface Access {
   readonly opened: ReadonlyMap<string, Path>
 }
 
-/** The column that a path of names leads to, from any starting model; undefined if there is none. */
+/** Returns the path that names lead along, from any starting model; undefined if there is none. */
 export function followPath (model: Model, names: readonly string[]): Path | undefined {
   const joins: ForeignKeyColumn[] = []
   let reached = model
@@ -32,15 +32,15 @@ export function followPath (model: Model, names: readonly string[]): Path | unde
   return column && { joins, column }
 }
 
-/** The declared names of a path: `user__username` for `user_id__username` as well. */
+/** Returns a path in declared names: `user__username` also for `user_id__username`. */
 export function pathName ({ joins, column }: Path): string {
   return [...joins, column].map(({ field }) => field).join('__')
 }
 
 /**
- * The path of names, if a client may use it.
+ * Returns the path that names lead along, if a client may use it.
  *
- * @param closed  related models that whoever asks may not read
+ * @param closed  related models that the client may not read
  * @returns undefined alike for a name that does not exist and for one that is hidden
  */
 export function permittedPath (access: Access, names: readonly string[], closed: ReadonlySet<Model>): Path | undefined {

@@ -3,15 +3,16 @@ import type { Model } from '../model/define-model.js'
 import { pathName, type Access, type Path } from './path.js'
 
 /**
- * The paths that a client may name, each once: the resource's own columns, then those that it opens by name, then the
- * columns of related models, the nearest first. Their number grows with each join and circles have no end, so it is up to
- * the caller to stop.
+ * Yields the paths that a client may name, each once: the resource's own columns, then those that it opens by name,
+ * then the columns of related models, the nearest first. Their number grows with each join, and circles have no end, so
+ * the caller has to stop in time.
  *
- * @param maxJoins  how many foreign keys a path may follow
- * @param closed    related models that whoever asks may not read
+ * @param maxJoins  number of foreign keys that a path may follow
+ * @param closed    related models that the client may not read
  */
 export function * permittedPaths (access: Access, maxJoins: number, closed: ReadonlySet<Model>): Generator<Path> {
-  const isReachable = ({ joins }: Path): boolean => joins.length <= maxJoins && !joins.some(({ target }) => closed.has(target()))
+  const isReachable = ({ joins }: Path): boolean =>
+    joins.length <= maxJoins && !joins.some(({ target }) => closed.has(target()))
   const listed = new Set<string>()
   for (const path of candidates(access, isReachable)) {
     const name = pathName(path)
@@ -32,7 +33,7 @@ function * candidates (access: Access, isReachable: (path: Path) => boolean): Ge
   }
 }
 
-/** The columns that are open where the joins lead. */
+/** Returns the paths to the open columns of the model that the joins lead to. */
 function openPaths ({ model, own, related }: Access, joins: readonly ForeignKeyColumn[]): Path[] {
   const reached = joins.at(-1)?.target() ?? model
   const open = joins.length === 0 ? own : related.get(reached)

@@ -17,14 +17,14 @@ interface ResolvedFilter {
   readonly spelling: string
 }
 
-/** A condition, and all values that were given for it, by the spelling of its path. */
+/** A condition, with the values that were given for each spelling of its path. */
 interface Spelled extends Omit<PlannedCondition, 'values'> {
   readonly given: Map<string, readonly Stored[]>
 }
 
 const noFilters = Object.freeze({ joins: [], conditions: [] })
 
-/** The joins and conditions of the filters; filters of one path and operator become one condition. */
+/** Plans the joins and conditions of the filters. Filters of one path and operator become one condition. */
 export function planFilters (scope: ListScope, filters: readonly WrittenFilter[], closed: ReadonlySet<Model>): {
   readonly joins: readonly PlannedJoin[]
   readonly conditions: readonly PlannedCondition[]
@@ -38,7 +38,9 @@ export function planFilters (scope: ListScope, filters: readonly WrittenFilter[]
     const { column } = path
     const values = readFilterValues(filter, { column, operator }, scope)
     const alias = planJoins(joins, path)
-    if (joins.size > scope.limits.totalJoins) throw tooMuch(filter.name, `needs more than ${scope.limits.totalJoins} joins in all`)
+    if (joins.size > scope.limits.totalJoins) {
+      throw tooMuch(filter.name, `needs more than ${scope.limits.totalJoins} joins in all`)
+    }
     const name = `${pathName(path)} ${operator}`
     const condition = conditions.get(name) ?? { alias, column, operator, given: new Map<string, readonly Stored[]>() }
     condition.given.set(spelling, [...condition.given.get(spelling) ?? [], ...values])
@@ -56,7 +58,7 @@ function resolveFilter ({ access, limits }: ListScope, name: string, closed: Rea
   return { path, operator, spelling: names.join('__') }
 }
 
-/** No field has the name of an operator. */
+/** Splits a parameter's name into a path and an operator. It can do so because no field has the name of an operator. */
 function splitName (name: string): { names: readonly string[], operator: Operator } {
   const names = name.split('__')
   const last = names.at(-1)
@@ -65,7 +67,7 @@ function splitName (name: string): { names: readonly string[], operator: Operato
     : { names, operator: 'eq' }
 }
 
-/** Joins the foreign keys of a path, each path once, and gives the alias of the table that it ends in. */
+/** Joins the foreign keys of a path, each path once, and returns the alias of the table that it ends in. */
 function planJoins (joins: Map<string, PlannedJoin>, { joins: columns }: Path): string {
   let alias = baseAlias
   let name = ''
@@ -83,7 +85,10 @@ function requireFewer (filters: readonly WrittenFilter[], most: number): void {
   if (surplus !== undefined) throw tooMuch(surplus.name, `is more than ${most} filters`)
 }
 
-/** `user=1&user_id=1` says one thing twice; `user=1&user_id=2` contradicts itself, and must not match both. */
+/**
+ * Returns the condition of a path, if all its spellings give the same values. `user=1&user_id=1` says one thing twice;
+ * `user=1&user_id=2` contradicts itself, and must not match both.
+ */
 function toCondition ({ given, alias, column, operator }: Spelled): PlannedCondition {
   const [values = []] = given.values()
   const wrong = [...given].slice(1).find(([, others]) => !isDeepStrictEqual(new Set(others), new Set(values)))
@@ -94,13 +99,17 @@ function toCondition ({ given, alias, column, operator }: Spelled): PlannedCondi
   return { alias, column, operator, values }
 }
 
-/** A name that goes on where a permitted column ends can only be meant as an operator. */
+/**
+ * Returns the error for a name that leads nowhere. If it goes on behind a permitted column that is no foreign key, its
+ * last part can only be meant as an operator.
+ */
 function unknownName (name: string, shorter: Path | undefined): Error {
   return shorter === undefined || shorter.column.target !== undefined ? unknownParameter(name) : unknownOperator(name)
 }
 
 function unknownOperator (name: string): Error {
-  return withDetails(new errors.UnknownOperator(name), [{ field: name, message: 'asks for an operator that its field does not have' }])
+  const message = 'asks for an operator that its field does not have'
+  return withDetails(new errors.UnknownOperator(name), [{ field: name, message }])
 }
 
 function tooMuch (field: string, message: string): Error {

@@ -4,10 +4,10 @@ import type { Model } from '../model/define-model.js'
 import type { RecordKey } from '../values/values.js'
 
 /**
- * The primary key in a path.
+ * Returns the primary key in the path of a URL.
  *
- * @throws REST_MODELS_RECORD_NOT_FOUND (404) if the text is not a key of the model, such as a decimal integer from 0 to 2^53-1:
- *   engines would round or cut such texts to the key of another record
+ * @throws REST_MODELS_RECORD_NOT_FOUND (404) if the text is not a key of the model, such as a decimal integer from 0 to
+ *   2^53-1; engines would round or cut another text to the key of another record
  */
 export function planKey ({ columns: [key] }: Model, text: string): RecordKey {
   const value = text.startsWith('-') ? undefined : valueKindOf(key).parse(text, key.options)

@@ -11,9 +11,9 @@ import { planFilters } from './plan-filters.js'
 const nothingClosed: ReadonlySet<Model> = new Set()
 
 /**
- * What a list request means for a resource.
+ * Resolves the names and values of a list request for a resource.
  *
- * @param closed  related models that whoever asks may not read
+ * @param closed  related models that the client may not read
  * @throws REST_MODELS_UNKNOWN_PARAMETER, REST_MODELS_UNKNOWN_OPERATOR, REST_MODELS_INVALID_VALUE, REST_MODELS_TOO_MUCH,
  *   REST_MODELS_INVALID_ORDERING, REST_MODELS_INVALID_PAGE (all 400), naming the parameter
  */
@@ -21,7 +21,9 @@ export function planList (scope: ListScope, wanted: ListRequest, closed: Readonl
   const { joins, conditions } = planFilters(scope, wanted.filters, closed)
   const ordering = planOrdering(scope.access, wanted.ordering)
   const limit = planLimit(scope, wanted)
-  const { start, after } = hasCursors(scope, wanted, ordering) ? planCursor(scope, wanted.after, ordering) : planPage(scope, wanted, limit)
+  const { start, after } = hasCursors(scope, wanted, ordering)
+    ? planCursor(scope, wanted.after, ordering)
+    : planPage(scope, wanted, limit)
   return { joins, conditions, ordering, limit, start, after }
 }
 
@@ -36,7 +38,7 @@ function planOrdering (access: Access, written: readonly string[]): readonly Pla
   }
   const { 0: primaryKey } = access.model.columns
   const keyAt = ordering.findIndex(({ column }) => column === primaryKey)
-  // No two records have the same key, so what stands behind it decides nothing.
+  // No two records have the same key, so columns behind it decide nothing.
   return keyAt === -1 ? [...ordering, { column: primaryKey, descending: false }] : ordering.slice(0, keyAt + 1)
 }
 
@@ -44,7 +46,8 @@ function planOrder (access: Access, name: string): PlannedOrder {
   const descending = name.startsWith('-')
   const path = permittedPath(access, [descending ? name.slice(1) : name], nothingClosed)
   if (path !== undefined && isOrderable(path.column)) return { column: path.column, descending }
-  throw invalidOrdering('must be columns that this resource can be ordered by, separated by commas, each with an optional hyphen before it')
+  throw invalidOrdering('must be columns that this resource can be ordered by, separated by commas, ' +
+    'each with an optional hyphen before it')
 }
 
 function invalidOrdering (message: string): Error {
@@ -58,8 +61,13 @@ function planLimit ({ defaultLimit, maxLimit }: ListScope, { limit = defaultLimi
 
 type Place = Pick<ListPlan, 'start' | 'after'>
 
-/** Where no cursor may be made, pages that are asked for by cursors are linked by their numbers from the first one on. */
-function hasCursors ({ columns }: ListScope, wanted: ListRequest, ordering: readonly PlannedOrder[]): wanted is ListRequest & { readonly after: string } {
+/**
+ * True if the request asks for pages by cursors. If the ordering permits no cursors, a request for the first page is
+ * answered as page 1, and the links to other pages are by numbers.
+ */
+function hasCursors (
+  { columns }: ListScope, wanted: ListRequest, ordering: readonly PlannedOrder[]
+): wanted is ListRequest & { readonly after: string } {
   return wanted.after !== undefined && (wanted.after !== '' || isShown(ordering, columns))
 }
 

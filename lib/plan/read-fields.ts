@@ -15,21 +15,21 @@ export interface WrittenField {
 /** Lists what is wrong with the properties of an object. */
 export type Check = (values: object) => readonly FieldFault[]
 
-/** How fields are judged. */
+/** Checks that the fields of a body have to pass. */
 interface Rules {
   readonly check: Check
-  /** Whether a field, as the client wrote it, is what the record has: it is left out, whatever it holds. */
+  /** True if a field, as the client wrote it, is what the record has. It is then left out without any check. */
   isKept? (field: WrittenField): boolean
 }
 
-/** The columns of a model, those that a client may name, and those whose names are suggested to one that mistypes them. */
+/** A model, its columns that a client may name, and those whose names are suggested if a client mistypes one. */
 interface Names {
   readonly model: Model
   readonly known: ReadonlySet<Column>
   readonly writable: ReadonlySet<Column>
 }
 
-/** The fields of a body by column, and what is wrong with them: at most one fault for each name. */
+/** Reads the fields of a body by column, and lists what is wrong with them: at most one fault for each name. */
 export function readFields (names: Names, payload: Payload, { check, isKept }: Rules): {
   readonly fields: ReadonlyMap<Column, WrittenField>
   readonly faults: readonly FieldFault[]
@@ -50,10 +50,10 @@ export function readFields (names: Names, payload: Payload, { check, isKept }: R
   return { fields, faults: faults.list() }
 }
 
-/** How many faults one answer lists: a body may hold some hundred thousand unknown names. */
+/** Faults that one answer lists at most: a body may hold some hundred thousand unknown names. */
 const maxFaults = 20
 
-/** The first fault of each name. */
+/** Collects the first fault of each name, up to {@link maxFaults} names. */
 class Faults {
   readonly #byName = new Map<string, string>()
 
@@ -90,7 +90,7 @@ function nameFields ({ model, known, writable }: Names, payload: Payload, faults
   return fields
 }
 
-/** The field with its value as it is stored; a value that has a fault stays as it is. */
+/** Returns the field with its value in the form in which it is stored. A value that has a fault stays as it is. */
 function accepted (field: WrittenField, faults: Faults): WrittenField {
   const { column, name, value } = field
   const valueKind = valueKindOf(column)

@@ -27,19 +27,27 @@ import { ResponseBatcher } from './scheduling/response-batcher.js'
 import { SlotQueue } from './scheduling/slot-queue.js'
 import { TurnQueue } from './scheduling/turn-queue.js'
 
-/** Requests that ask a server at a time: several for each of its connections, so that none is idle. Those that wait for a password do not ask it. */
+/** Most requests that use a database server at a time: several for each connection, so that none is idle. */
 const maxRunning = 64
 
-/** The encapsulated scope of a container: it owns its routes, parser, serializer and hooks, so that none of them leaks into the host. */
-export function openContainer (registrations: readonly Registration[], options: CheckedOptions, note: (resource: Resource) => void) {
+/**
+ * Returns the plugin that opens the encapsulated scope of a container. The scope owns its routes, parser, serializer
+ * and hooks, so that none of them leaks into the host.
+ */
+export function openContainer (
+  registrations: readonly Registration[], options: CheckedOptions, note: (resource: Resource) => void
+) {
   return async function restModelsContainer (scope: FastifyInstance): Promise<void> {
     const { db, readDb, limits, allowedOrigins } = options
     const models = modelsOf(registrations)
     const tables = await readTables(db)
     const engine = await fitEngine(await openEngine(db), tables, models)
-    const reader = await fitEngine(await openEngine(readDb, 'reader'), readDb === db ? tables : await readTables(readDb), models)
+    const reader = await fitEngine(
+      await openEngine(readDb, 'reader'), readDb === db ? tables : await readTables(readDb), models)
     await requireFillable(db, tables, registrations.filter(isCreatable).map(({ model }) => model))
-    for (const [model, shown] of shownBy(registrations)) warnOfUnshown(scope.log, model, await unshownColumns(engine, model, shown))
+    for (const [model, shown] of shownBy(registrations)) {
+      warnOfUnshown(scope.log, model, await unshownColumns(engine, model, shown))
+    }
     const connections = new Connections(scope.server)
     scope.addHook('onRequest', connections.onRequest)
     isolate(scope, allowedOrigins)
@@ -48,7 +56,13 @@ export function openContainer (registrations: readonly Registration[], options: 
     const passwords = await Passwords.create()
     const authenticateBy = authenticators({ db, passwords, credentials: await readCredentials(scope) })
     const setting = {
-      engine, reader, limits, passwords, prefix: `${scope.prefix}/`, checks: checkCompiler(), accessOf: compileAccess(registrations)
+      engine,
+      reader,
+      limits,
+      passwords,
+      prefix: `${scope.prefix}/`,
+      checks: checkCompiler(),
+      accessOf: compileAccess(registrations)
     }
     for (const registration of registrations) {
       warnOfExposure(scope.log, registration, registrations)
@@ -59,28 +73,33 @@ export function openContainer (registrations: readonly Registration[], options: 
   }
 }
 
-/** All models that requests will touch: registered ones, those that they refer to, and those of users. */
+/** Returns all models that requests will use: registered ones, models of users, and those that they refer to. */
 function modelsOf (registrations: readonly Registration[]) {
-  return reachableModels(registrations.flatMap(({ model, policy }) => policy.users === undefined ? [model] : [model, policy.users]))
+  return reachableModels(
+    registrations.flatMap(({ model, policy }) => policy.users === undefined ? [model] : [model, policy.users]))
 }
 
-/** The columns that any resource of a model shows. */
+/** Returns the columns of each model that any of its resources shows. */
 function shownBy (registrations: readonly Registration[]): ReadonlyMap<Model, readonly Column[]> {
-  const shows = (column: Column) => ({ model, excluded }: Registration) => model.columns.includes(column) && !excluded.has(column)
-  return new Map(registrations.map(({ model }) => [model, model.columns.filter((column) => registrations.some(shows(column)))]))
+  const shows = (column: Column) =>
+    ({ model, excluded }: Registration) => model.columns.includes(column) && !excluded.has(column)
+  return new Map(registrations.map(({ model }) =>
+    [model, model.columns.filter((column) => registrations.some(shows(column)))]))
 }
 
 function isolate (scope: FastifyInstance, allowedOrigins: readonly string[]): void {
   scope.decorateRequest(kUser, null)
   scope.decorateRequest(kStored, null)
   scope.removeAllContentTypeParsers()
-  // JSON by its name as well, which Fastify then finds without reading the header anew.
-  scope.addContentTypeParser(['application/json', '*'], { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
-  // Handlers judge requests themselves, in the order of the refusals; the schemas are for documentation.
+  // JSON is named as well, because Fastify then finds its parser without reading the header again.
+  scope.addContentTypeParser(
+    ['application/json', '*'], { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+  // Handlers validate requests themselves, so that refusals come in the right order. The schemas are for documentation.
   scope.setValidatorCompiler(() => () => true)
   const serializerOf = serializerCompiler()
-  scope.setSerializerCompiler(({ schema, httpStatus }) => isFailure(httpStatus) ? serializeFailure : serializerOf(schema as object))
-  // A promise that is rejected: thrown, what is no Error would be sent as an answer.
+  scope.setSerializerCompiler(({ schema, httpStatus }) =>
+    isFailure(httpStatus) ? serializeFailure : serializerOf(schema as object))
+  // Async, so that it rejects: if it threw a value that is no Error, Fastify would send that as the answer.
   scope.setErrorHandler(async (error, request) => passOn(error, request))
   scope.addHook('onRequest', (request, reply, done) => {
     if (request.headers.authorization !== undefined) reply.header('cache-control', 'no-store')
@@ -89,23 +108,31 @@ function isolate (scope: FastifyInstance, allowedOrigins: readonly string[]): vo
   scope.addHook('onRequest', browserGuard(allowedOrigins))
 }
 
-/** Where requests wait that may cost something; those of two queues do not wait for each other. */
+/** Opens the queues for requests that may be expensive. Requests in two queues do not wait for each other. */
 function openQueues ({ dialect }: Engine, connections: Connections): Queues {
   if (dialect.isEmbedded) {
     const guarded = new TurnQueue(connections)
     return { open: new TurnQueue(connections), guardedReads: guarded, guardedWrites: guarded }
   }
   const openSlots = (count: number): SlotQueue => new SlotQueue(connections, count)
-  // Writes may wait for each other's locks, or for a standby.
-  return { open: openSlots(maxRunning), guardedReads: openSlots(maxRunning + maxLogins), guardedWrites: openSlots(maxRunning + maxLogins) }
+  // Requests that wait for a password hold a slot, but do not use the server.
+  const guardedSlots = maxRunning + maxLogins
+  // Writes have their own slots, because they may wait for each other's locks, or for a standby.
+  return {
+    open: openSlots(maxRunning),
+    guardedReads: openSlots(guardedSlots),
+    guardedWrites: openSlots(guardedSlots)
+  }
 }
 
-/** One authenticator for each policy, however many resources it guards. */
+/** Returns a function that makes one authenticator for each policy, however many resources it guards. */
 function authenticators (setting: PolicySetting): (policy: Policy) => Authenticate {
   const made = new Map<Policy, Authenticate>()
   return (policy) => {
     const authenticate = made.get(policy) ?? policy.authenticator(setting)
-    if (typeof authenticate !== 'function') throw new errors.InvalidOptions("A policy's authenticator() must give a function, not a promise of one")
+    if (typeof authenticate !== 'function') {
+      throw new errors.InvalidOptions("A policy's authenticator() must give a function, not a promise of one")
+    }
     made.set(policy, authenticate)
     return authenticate
   }

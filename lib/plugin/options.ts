@@ -11,7 +11,7 @@ import { requireKnown } from '../suggest.js'
 export interface RestModelsOptions {
   /** A Kysely instance; the plugin neither opens nor closes it. */
   readonly db: AnyKysely
-  /** A Kysely instance on a replica of the same database, for the rows of lists and reads; they may be stale. Default: `db`. */
+  /** A Kysely instance on a replica of the same database, for lists and reads; rows may be stale. Default: `db`. */
   readonly readDb?: AnyKysely
   /** Policy of the resources that name none. Default: `readOnlyAuth()`. */
   readonly defaultAuth?: Policy
@@ -23,37 +23,58 @@ export interface RestModelsOptions {
   readonly defaultLimit?: number
   /** Most records per page. Default 100. */
   readonly maxLimit?: number
-  /** What one request may ask for; what is left out keeps its default. */
+  /** Limits for one request; each that is left out keeps its default. */
   readonly limits?: Partial<Limits>
-  /** Origins, such as `https://app.example.com`, whose pages may write although they are another site's. Default none. */
+  /**
+   * Origins, such as `https://app.example.com`, whose pages may write although they are another site's. Default none.
+   */
   readonly allowedOrigins?: readonly string[]
 }
 
 /** Options with every default filled in. */
 export type CheckedOptions = Required<Omit<RestModelsOptions, 'limits' | 'defaultAuth'>> & {
   readonly limits: Limits
-  /** Under the name that a resource's own policy has. */
+  /** The option `defaultAuth`, under the name that it has among the options of a resource. */
   readonly auth: Policy
 }
 
 const optionNames: ReadonlyArray<keyof RestModelsOptions> =
   ['db', 'readDb', 'defaultAuth', 'prefix', 'decorator', 'defaultLimit', 'maxLimit', 'limits', 'allowedOrigins']
 
-/** @throws REST_MODELS_INVALID_OPTIONS, REST_MODELS_UNSUPPORTED_DATABASE naming the option and the remedy */
+/**
+ * Checks the options of the plugin and fills in the defaults.
+ *
+ * @throws REST_MODELS_INVALID_OPTIONS, REST_MODELS_UNSUPPORTED_DATABASE naming the option and the remedy
+ */
 export function checkOptions (options: RestModelsOptions): CheckedOptions {
   requireKnown('The plugin', options, optionNames)
-  const { db, defaultAuth: auth = readOnlyAuth(), prefix = '/api', decorator = 'restModels', allowedOrigins = [] } = options
+  const {
+    db, defaultAuth: auth = readOnlyAuth(), prefix = '/api', decorator = 'restModels', allowedOrigins = []
+  } = options
   const { readDb = db } = options
   requireKysely('db', db)
   requireKysely('readDb', readDb)
-  if (readHandle(db).dialect !== readHandle(readDb).dialect) throw new errors.InvalidOptions("'readDb' must run on the same engine as 'db'")
+  if (readHandle(db).dialect !== readHandle(readDb).dialect) {
+    throw new errors.InvalidOptions("'readDb' must run on the same engine as 'db'")
+  }
   requirePolicy("'defaultAuth'", auth)
-  if (!/^(?:\/[^/:*?#\s]+)*$/.test(prefix)) throw new errors.InvalidOptions("'prefix' must be empty or a path such as '/api', without a final slash")
-  if (typeof decorator !== 'string' || decorator === '') throw new errors.InvalidOptions("'decorator' must be the name of a decorator, such as 'restModels'")
+  if (!/^(?:\/[^/:*?#\s]+)*$/.test(prefix)) {
+    throw new errors.InvalidOptions("'prefix' must be empty or a path such as '/api', without a final slash")
+  }
+  if (typeof decorator !== 'string' || decorator === '') {
+    throw new errors.InvalidOptions("'decorator' must be the name of a decorator, such as 'restModels'")
+  }
   if (!Array.isArray(allowedOrigins)) throw new errors.InvalidOptions("'allowedOrigins' must be a list of origins")
   for (const origin of allowedOrigins) requireOrigin(origin)
   return Object.freeze({
-    db, readDb, auth, prefix, decorator, allowedOrigins, limits: mergeLimits(options.limits ?? {}), ...checkLimits('the plugin', options, { defaultLimit: 20, maxLimit: 100 })
+    db,
+    readDb,
+    auth,
+    prefix,
+    decorator,
+    allowedOrigins,
+    limits: mergeLimits(options.limits ?? {}),
+    ...checkLimits('the plugin', options, { defaultLimit: 20, maxLimit: 100 })
   })
 }
 
@@ -64,14 +85,17 @@ function requireKysely (name: string, handle: AnyKysely): void {
 
 function requireOrigin (origin: string): void {
   if (URL.canParse(origin) && new URL(origin).origin === origin) return
-  throw new errors.InvalidOptions(`'allowedOrigins' names '${origin}', which is not an origin such as 'https://app.example.com'`)
+  throw new errors.InvalidOptions(
+    `'allowedOrigins' names '${origin}', which is not an origin such as 'https://app.example.com'`)
 }
 
 function mergeLimits (limits: Partial<Limits>): Limits {
   if (typeof limits !== 'object') throw new errors.InvalidOptions("The option 'limits' must be an object")
   requireKnown("The option 'limits'", limits, Object.keys(defaultLimits))
   for (const [name, value] of Object.entries(limits)) {
-    if (!Number.isSafeInteger(value) || value < 0) throw new errors.InvalidOptions(`'limits.${name}' must be a whole number of at least 0`)
+    if (!Number.isSafeInteger(value) || value < 0) {
+      throw new errors.InvalidOptions(`'limits.${name}' must be a whole number of at least 0`)
+    }
   }
   return Object.freeze({ ...defaultLimits, ...limits })
 }

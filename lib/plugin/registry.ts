@@ -6,10 +6,10 @@ import type { Resource } from '../resource/resource.js'
 import { openContainer } from './container.js'
 import type { CheckedOptions } from './options.js'
 
-/** The registries of an app, however deep the scopes are in which the plugin was registered: a server is what these have in common. */
+/** Registries by the server of the app, because all scopes share it, however deep the plugin was registered. */
 const registries = new WeakMap<object, ResourceRegistry[]>()
 
-/** The resources of one container: the only mutable state, closed by setup. */
+/** The resources of one container. It is the only mutable state, and setup closes it. */
 export class ResourceRegistry {
   readonly #fastify: FastifyInstance
   readonly #options: CheckedOptions
@@ -18,7 +18,7 @@ export class ResourceRegistry {
   #isSetUp = false
   #isReady = false
 
-  /** The compiled resources of all containers of an app, for tools. */
+  /** Returns the compiled resources of all containers of an app, for tools. */
   static resourcesOf ({ server }: Pick<FastifyInstance, 'server'>): readonly Resource[] {
     return (registries.get(server) ?? []).flatMap((registry) => registry.#resources)
   }
@@ -37,42 +37,57 @@ export class ResourceRegistry {
    * Registers a model as a resource. It has no endpoints before `setup()`.
    *
    * @returns the registry, for another registration
-   * @throws REST_MODELS_INVALID_OPTIONS, REST_MODELS_UNKNOWN_OPTION_FIELD, REST_MODELS_DUPLICATE_RESOURCE, REST_MODELS_ALREADY_SET_UP
+   * @throws REST_MODELS_INVALID_OPTIONS, REST_MODELS_UNKNOWN_OPTION_FIELD, REST_MODELS_DUPLICATE_RESOURCE,
+   *   REST_MODELS_ALREADY_SET_UP
    */
   register<M extends Model> (model: M, resource?: ResourceOptions<M>): this
   register (model: Model, resource: ResourceOptions = {}): this {
-    if (this.#isSetUp) throw new errors.AlreadySetUp(`Model '${model.name}' is registered after setup(); register all models before it`)
+    if (this.#isSetUp) {
+      throw new errors.AlreadySetUp(
+        `Model '${model.name}' is registered after setup(); register all models before it`)
+    }
     this.#requireNotReady(`Model '${model?.name}' is registered`)
     const registration = checkRegistration(model, resource, this.#options)
     const other = this.#registrations.find(({ name }) => name === registration.name)
     if (other !== undefined) {
       throw new errors.DuplicateResource(
-        `Models '${other.model.name}' and '${model.name}' would both be resource '${registration.name}'; give one of them another 'path'`)
+        `Models '${other.model.name}' and '${model.name}' would both be resource '${registration.name}'; ` +
+        "give one of them another 'path'")
     }
     this.#registrations.push(registration)
     return this
   }
 
   /**
-   * Configures the URLs: checks models against the database, and adds the routes of all registered models to the scope
-   * in which the plugin was registered.
+   * Configures the URLs. It checks the models against the database. Then it adds the routes of all registered models
+   * to the scope in which the plugin was registered.
    *
-   * @throws REST_MODELS_ALREADY_SET_UP, REST_MODELS_TABLE_MISMATCH, REST_MODELS_UNSUPPORTED_DATABASE, REST_MODELS_INVALID_MODEL
+   * @throws REST_MODELS_ALREADY_SET_UP, REST_MODELS_TABLE_MISMATCH, REST_MODELS_UNSUPPORTED_DATABASE,
+   *   REST_MODELS_INVALID_MODEL
    */
   async setup (): Promise<void> {
-    if (this.#isSetUp) throw new errors.AlreadySetUp('setup() was called twice; call it once, after the last register()')
+    if (this.#isSetUp) {
+      throw new errors.AlreadySetUp('setup() was called twice; call it once, after the last register()')
+    }
     this.#requireNotReady('setup() was called')
     this.#isSetUp = true
-    await this.#fastify.register(openContainer(this.#registrations, this.#options, (resource) => { this.#resources.push(resource) }), { prefix: this.#options.prefix })
+    const container =
+      openContainer(this.#registrations, this.#options, (resource) => { this.#resources.push(resource) })
+    await this.#fastify.register(container, { prefix: this.#options.prefix })
   }
 
   #requireNotReady (what: string): void {
-    if (this.#isReady) throw new errors.AlreadySetUp(`${what} when the app is ready; it takes no more routes: do it before ready() and listen()`)
+    if (this.#isReady) {
+      throw new errors.AlreadySetUp(
+        `${what} when the app is ready; it takes no more routes: do it before ready() and listen()`)
+    }
   }
 
   #requireSetUp (): void {
     if (this.#isSetUp || this.#registrations.length === 0) return
     const models = this.#registrations.map(({ model }) => `'${model.name}'`).join(', ')
-    throw new errors.NotSetUp(`Models are registered (${models}), but they have no endpoints: call 'await app.${this.#options.decorator}.setup()' before listening`)
+    throw new errors.NotSetUp(
+      `Models are registered (${models}), but they have no endpoints: ` +
+      `call 'await app.${this.#options.decorator}.setup()' before listening`)
   }
 }

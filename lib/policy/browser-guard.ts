@@ -1,13 +1,14 @@
 import type { FastifyRequest, onRequestHookHandler } from 'fastify'
 import { errors } from '../errors.js'
 
-/** Of OPTIONS there is no route. */
+/** Methods that change nothing. OPTIONS is not among them because resources have no route for it. */
 const safeMethods = ['GET', 'HEAD']
+/** Values of Sec-Fetch-Site for requests of the same origin, and for those that the user makes directly. */
 const ownSites = ['same-origin', 'none']
 
 /**
- * Refuses writes that a browser sends for another site: browsers attach Basic credentials on their own, and a form
- * needs no preflight. Without both headers the client is not a browser.
+ * Returns a hook that refuses writes which a browser sends for another site. Browsers attach Basic credentials by
+ * themselves, and a form needs no preflight. A request with neither Origin nor Sec-Fetch-Site is not from a browser.
  *
  * @returns an onRequest hook, which fails with REST_MODELS_FORBIDDEN (403)
  * @see https://www.w3.org/TR/fetch-metadata/ and RFC 6454, section 7

@@ -5,11 +5,13 @@ import type { Credentials } from './passwords.js'
 const kCredentials = Symbol('rest-models.credentials')
 
 /**
- * Reads HTTP Basic credentials with `@fastify/basic-auth`, which only parses the header here: its `validate` never
- * rejects, since a rejection without an Error lets a request in or hangs it, and its challenge carries a charset that
- * the service document's does not have.
+ * Returns a function that reads the HTTP Basic credentials of a request. `@fastify/basic-auth` only parses the header
+ * here. Its `validate` never rejects, because a rejection without an Error lets a request in or hangs it. Its challenge
+ * is not used, because it carries a charset, which the challenge of the service document does not have.
  */
-export async function readCredentials (scope: FastifyInstance): Promise<(request: FastifyRequest, reply: FastifyReply) => Credentials | undefined> {
+export async function readCredentials (
+  scope: FastifyInstance
+): Promise<(request: FastifyRequest, reply: FastifyReply) => Credentials | undefined> {
   scope.decorateRequest(kCredentials, undefined)
   await scope.register(basicAuth, {
     validate: (username, password, request, _reply, done) => {
@@ -18,7 +20,7 @@ export async function readCredentials (scope: FastifyInstance): Promise<(request
     }
   })
   return (request, reply) => {
-    // The plugin goes on at once, as `validate` does.
+    // Nothing to do in the callback: the plugin calls it synchronously, because `validate` is synchronous.
     scope.basicAuth(request, reply, () => {})
     return request.getDecorator<Credentials | undefined>(kCredentials)
   }

@@ -11,7 +11,7 @@ import { oneRow, placeholder, withParameters } from '../sql/statements.js'
 import type { Json, RecordKey } from '../values/values.js'
 import type { PolicyUser } from './policy.js'
 
-/** Where a user model keeps what a login needs. */
+/** Columns of a user model that a login needs. */
 export interface UserColumns {
   readonly username: Column
   readonly password: Column
@@ -27,14 +27,20 @@ export interface FoundUser extends PolicyUser {
   readonly active: boolean
 }
 
-/** Finds a user by exact name; of several the one with the lowest id. Read anew for each request, so that a change counts at once. */
-export function compileFindUser (handle: AnyKysely, users: Model, columns: UserColumns): (username: string) => MaybePromise<FoundUser | undefined> {
+/**
+ * Compiles a function that finds a user by exact name. If several users have the name, it finds the one with the lowest
+ * id. It reads the database for each request, so that a change of the user counts at once.
+ */
+export function compileFindUser (
+  handle: AnyKysely, users: Model, columns: UserColumns
+): (username: string) => MaybePromise<FoundUser | undefined> {
   const engine = readHandle(handle)
   const { columns: [primaryKey] } = users
   const wanted = [primaryKey, columns.password, columns.active, columns.admin].filter((column) => column !== undefined)
   const compile = (dialect: Dialect) => {
     const isNamed = conditionSql({ column: columns.username, operator: 'eq', values: [placeholder] }, dialect)
-    return engine.db.selectFrom(users.table).select(selection(wanted, dialect)).where(isNamed).orderBy(primaryKey.name).limit(oneRow).compile()
+    return engine.db.selectFrom(users.table).select(selection(wanted, dialect)).where(isNamed)
+      .orderBy(primaryKey.name).limit(oneRow).compile()
   }
   const compiled = compile(engine.dialect)
   const toUser = userMaker(primaryKey, columns, engine.dialect)
@@ -48,7 +54,9 @@ export function compileFindUser (handle: AnyKysely, users: Model, columns: UserC
   }
 }
 
-function userMaker (primaryKey: Column, { password, active, admin }: UserColumns, dialect: Dialect): (row: Row) => FoundUser {
+function userMaker (
+  primaryKey: Column, { password, active, admin }: UserColumns, dialect: Dialect
+): (row: Row) => FoundUser {
   const valueOf = (row: Row, column: Column): Json => decode(column, row[column.key] as Stored, dialect)
   return (row) => ({
     id: valueOf(row, primaryKey) as RecordKey,

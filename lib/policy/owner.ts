@@ -11,15 +11,15 @@ import type { RecordKey } from '../values/values.js'
 import { userOf } from './guard.js'
 import type { PolicyUser } from './policy.js'
 
-/** Where a request keeps the record that it is about to change or delete. */
+/** Key under which a request keeps the record that it is about to change or delete. */
 export const kStored = Symbol('rest-models.stored')
 
-/** The record that a request is about to change or delete, as it was when the request was admitted. */
+/** Returns the record that a request is about to change or delete, as it was when the request was admitted. */
 export function storedOf (request: FastifyRequest): Row {
   return request.getDecorator<Row>(kStored)
 }
 
-/** A preHandler hook: 404 if there is no such record, 403 if it has an owner and somebody else wants to write it. */
+/** Returns a preHandler hook: 404 if there is no such record, 403 if records have an owner and the user is not it. */
 export function recordHook (engine: Engine, target: WriteTarget): (request: FastifyRequest) => Promise<void> {
   return async (request) => {
     const { id } = request.params as { readonly id: string }
@@ -31,10 +31,11 @@ export function recordHook (engine: Engine, target: WriteTarget): (request: Fast
 }
 
 /**
- * Why a write found nothing to write although its request was admitted.
+ * Returns the reason why a write found nothing to write although its request was admitted.
  *
- * @returns REST_MODELS_RECORD_NOT_FOUND (404) or REST_MODELS_FORBIDDEN (403) if the record was lost in between;
- *   REST_MODELS_CONSTRAINT (409) if it is as it was, since a trigger of the database keeps it so
+ * @returns REST_MODELS_RECORD_NOT_FOUND (404) if the record was deleted meanwhile; REST_MODELS_FORBIDDEN (403) if it
+ *   has another owner now; otherwise REST_MODELS_CONSTRAINT (409), because a trigger of the database keeps the record
+ *   as it is
  */
 export async function explainLost (engine: Engine, target: WriteTarget, { id, user }: Claim): Promise<Error> {
   const { row } = await readStored(engine, target, id)
@@ -42,7 +43,7 @@ export async function explainLost (engine: Engine, target: WriteTarget, { id, us
   return isOwn(engine, row, { target, user }) ? new errors.Constraint() : new errors.Forbidden()
 }
 
-/** A record, and who wants to write it. */
+/** A record and the user who wants to write it. */
 interface Claim {
   readonly id: RecordKey
   readonly user: PolicyUser | null
@@ -52,7 +53,9 @@ function readStored (engine: Engine, { statements }: WriteTarget, id: RecordKey)
   return run(engine, statements.stored(id))
 }
 
-function isOwn ({ dialect }: Engine, row: Row, { target, user }: { readonly target: WriteTarget, readonly user: PolicyUser | null }): boolean {
+function isOwn (
+  { dialect }: Engine, row: Row, { target, user }: { readonly target: WriteTarget, readonly user: PolicyUser | null }
+): boolean {
   const { owner } = target.shape
   return owner === undefined || (user !== null && decode(owner, row[owner.key] as Stored, dialect) === user.id)
 }

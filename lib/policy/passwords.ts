@@ -16,43 +16,48 @@ export interface Credentials {
 /** Checks a password against a stored value that is not an argon2id hash. */
 export type Verify = (password: string, stored: string) => boolean | Promise<boolean>
 
-/** What is known of the user whose password is checked. */
+/** The stored password of the user who logs in, and how to check it. */
 export interface StoredPassword {
   /** The stored value; null if there is no such user or no value. */
   readonly stored: string | null
-  /** How values of another form than argon2id are checked; without it they match nothing. */
+  /** Checks values that are not argon2id hashes; without it they match no password. */
   readonly verify?: Verify | undefined
 }
 
-/** What passwords are compared with where there is no hash; one serves a whole process, since making it takes a while. */
+/** Hash to compare a password with if there is no stored one. It is slow to make, so one serves the whole process. */
 let dummyHash: Promise<string> | undefined
 
+/** Most checks that matched and are remembered. */
 const maxRemembered = 1000
-const rememberedFor = 10 * 60 * 1000
+
+/** Milliseconds for which a check that matched is remembered. */
+const rememberMs = 10 * 60 * 1000
+
+/** Most passwords that wait to be checked or hashed. */
 const maxWaiting = 128
 
-/** Log-ins that check a password or wait for that; further ones are refused with 429. */
+/** Most log-ins that check a password (one for each core) or wait for that. Further ones are refused with 429. */
 export const maxLogins = availableParallelism() + maxWaiting
 
-/** The argon2id hash of a password, with OWASP's parameters, as a PHC string: what a `password()` column holds. */
+/** Returns the argon2id hash of a password, with OWASP's parameters, as a PHC string for a `password()` column. */
 export async function hashPassword (password: string): Promise<string> {
   return await hash(password)
 }
 
-/** Whether a stored value has the form that {@link hashPassword} gives. */
+/** True if a stored value has the form of a hash from {@link hashPassword}. */
 export function isHash (stored: string): boolean {
   return stored.startsWith('$argon2id$')
 }
 
 /**
- * Hashes and checks passwords for one container. A check costs the same whether the user exists or not; at most as many run at
- * once as there are cores. Basic sends the password with every request, so one that matched is remembered, under a key
- * that the stored hash is part of: a changed password is checked anew.
+ * Hashes and checks passwords for one container. A check costs the same whether the user exists or not. At most as many
+ * run at once as there are cores. HTTP Basic sends the password with every request, so a check that matched is
+ * remembered for 10 minutes. The stored hash is part of its key, so a changed password is checked anew.
  */
 export class Passwords {
   readonly #dummyHash: string
   readonly #key = randomBytes(32).toString('base64')
-  readonly #remembered = new LRUCache<string, true>({ max: maxRemembered, ttl: rememberedFor, ttlResolution: 100 })
+  readonly #remembered = new LRUCache<string, true>({ max: maxRemembered, ttl: rememberMs, ttlResolution: 100 })
   readonly #running = new Map<string, Promise<boolean>>()
   readonly #limit = pLimit(availableParallelism())
   readonly #verifiers = new WeakMap<Verify, number>()
@@ -68,7 +73,7 @@ export class Passwords {
   }
 
   /**
-   * The values of a write with its passwords replaced by their hashes, as PHC strings.
+   * Returns the values of a write with its passwords replaced by their hashes, as PHC strings.
    *
    * @throws REST_MODELS_TOO_MANY_LOGINS (429) as {@link matches}
    */
@@ -87,15 +92,15 @@ export class Passwords {
   }
 
   /**
-   * Whether the password of the credentials matches the stored value.
+   * True if the password of the credentials matches the stored value.
    *
    * @throws REST_MODELS_TOO_MANY_LOGINS (429) with Retry-After if too many checks are waiting
    */
   matches ({ username, password }: Credentials, { stored, verify }: StoredPassword): boolean | Promise<boolean> {
-    // All that the answer depends on; with the lengths, no two checks are written alike.
+    // The key holds everything that the answer depends on. With the lengths, no two checks have the same text.
     const lengths = `${username.length} ${password.length} ${stored?.length ?? 'none'}`
     const check = `${this.#key} ${this.#numberOf(verify)} ${lengths} ${username} ${password} ${stored ?? ''}`
-    // Half a surrogate pair is no UTF-8, in which another text may be the same.
+    // Half a surrogate pair has no UTF-8 of its own, so another text could have the same bytes and the same key.
     if (Buffer.byteLength(password) > maxPasswordBytes || !check.isWellFormed()) return false
     const name = digest('sha256', check, 'base64')
     return this.#remembered.get(name) === true || this.#check(name, password, { stored, verify })
@@ -107,7 +112,7 @@ export class Passwords {
     return matches
   }
 
-  /** What one policy's `verify` accepts, another policy may not. */
+  /** Returns a number for each `verify`: what one policy's `verify` accepts, another policy's may refuse. */
   #numberOf (verify: Verify | undefined): number {
     if (verify === undefined) return 0
     const number = this.#verifiers.get(verify) ?? ++this.#lastVerifier
@@ -115,7 +120,7 @@ export class Passwords {
     return number
   }
 
-  /** Requests that come at once with the same credentials wait for one check. */
+  /** Runs one check for all requests that come at the same time with the same credentials. */
   async #once (name: string, check: () => Promise<boolean>): Promise<boolean> {
     const running = this.#running.get(name)
     if (running !== undefined) return await running
@@ -131,11 +136,13 @@ export class Passwords {
 
   async #compare (password: string, stored: string | null, verifyOther: Verify | undefined): Promise<boolean> {
     const hash = stored != null && isHash(stored) ? stored : undefined
-    if (stored !== null && hash === undefined && verifyOther !== undefined) return await verifyOther(password, stored) === true
+    if (stored !== null && hash === undefined && verifyOther !== undefined) {
+      return await verifyOther(password, stored) === true
+    }
     try {
       return await verify(hash ?? this.#dummyHash, password) && hash !== undefined
     } catch {
-      // What only looks like a hash matches nothing, and costs the same.
+      // A value that only looks like a hash matches nothing, and must cost the same time.
       await verify(this.#dummyHash, password)
       return false
     }

@@ -8,7 +8,7 @@ import { compileFindUser, type UserColumns } from './find-user.js'
 import { isHash, type Verify } from './passwords.js'
 import { reads, writes, type Policy, type PolicyUser } from './policy.js'
 
-/** Options of the user and the admin policy: which fields of the user model hold what. */
+/** Options of the user and the admin policy, mostly names of fields in the user model. */
 export interface UserAuthOptions<Name extends string = string> {
   /** Default `username`. */
   readonly username?: Name
@@ -20,21 +20,23 @@ export interface UserAuthOptions<Name extends string = string> {
   readonly admin?: Name
   /** Checks stored passwords that are not argon2id hashes; without it their users cannot log in. */
   readonly verify?: Verify
-  /** Which operations need credentials: `writes` (default), or `all`. */
+  /** Operations that need credentials: `writes` (default), or `all`. */
   readonly protect?: 'writes' | 'all'
 }
 
-const optionNames: ReadonlyArray<keyof UserAuthOptions> = ['username', 'password', 'active', 'admin', 'verify', 'protect']
+const optionNames: ReadonlyArray<keyof UserAuthOptions> =
+  ['username', 'password', 'active', 'admin', 'verify', 'protect']
 
-/** Anybody may read; nobody may write: the service document's default policy. */
+/** Returns the default policy of the service document: anybody may read, and nobody may write. */
 export function readOnlyAuth (): Policy {
   return Object.freeze({ open: reads, closed: writes, authenticator: () => async () => null, permits: () => false })
 }
 
 /**
- * Whoever logs in by HTTP Basic as an active user may do everything.
+ * Returns a policy under which active users, who log in by HTTP Basic, may do everything.
  *
- * @throws REST_MODELS_UNKNOWN_OPTION_FIELD, REST_MODELS_INVALID_OPTIONS if the model lacks a field or has it of another kind
+ * @throws REST_MODELS_UNKNOWN_OPTION_FIELD, REST_MODELS_INVALID_OPTIONS if the model lacks a field or has it of
+ *   another kind
  */
 export function userAuth<M extends Model> (users: M, options: UserAuthOptions<FieldNameOf<M>> = {}): Policy {
   checkOptions(users, options)
@@ -52,9 +54,10 @@ export function userAuth<M extends Model> (users: M, options: UserAuthOptions<Fi
         const given = credentials(request, reply)
         if (given === undefined) return null
         const user = await findUser(given.username)
-        // An inactive user's password is not looked at, since one that matched would be remembered and so answered sooner.
+        // The password of an inactive user is not checked: a match would be remembered and then answered sooner.
         const isActive = user?.active === true
-        const matches = await passwords.matches(given, { stored: isActive ? user.password : null, verify: options.verify })
+        const matches =
+          await passwords.matches(given, { stored: isActive ? user.password : null, verify: options.verify })
         if (isActive) warnOf(user.password, request.log)
         return matches && isActive ? { id: user.id, admin: user.admin } : null
       }
@@ -62,33 +65,42 @@ export function userAuth<M extends Model> (users: M, options: UserAuthOptions<Fi
   } satisfies Policy)
 }
 
-/** Like {@link userAuth}, but only users whose `admin` field is true may do what is not open. */
+/** Returns a policy like {@link userAuth}, but only users whose `admin` field is true may do what is not open. */
 export function adminAuth<M extends Model> (users: M, options: UserAuthOptions<FieldNameOf<M>> = {}): Policy {
   const policy = userAuth(users, options)
   requireField(users, options.admin ?? 'admin', 'boolean')
   return specialise(policy, (user) => user.admin)
 }
 
-/** Says once in the log that users cannot log in because of what is stored for them, and not because of what they send. */
+/** Returns a function that warns once if a login failed because of the stored value, not because of what was sent. */
 function hashWarning (users: Model, { password }: UserColumns, { verify }: UserAuthOptions) {
   let isDue = verify === undefined
   return (stored: string | null, log: FastifyBaseLogger): void => {
     if (!isDue || stored === null || isHash(stored)) return
     isDue = false
-    log.warn(`A login failed because '${password.field}' of model '${users.name}' holds no argon2id hash for that user: store hashPassword(…), or give the policy 'verify'`)
+    log.warn(`A login failed because '${password.field}' of model '${users.name}' holds no argon2id hash ` +
+      "for that user: store hashPassword(…), or give the policy 'verify'")
   }
 }
 
-/** A policy that permits less than another. */
+/** Returns a policy that permits less than another. */
 function specialise (policy: Policy, isPermitted: (user: PolicyUser) => boolean): Policy {
-  return Object.freeze({ ...policy, permits: (user, operation) => policy.permits(user, operation) && isPermitted(user) } satisfies Policy)
+  return Object.freeze({
+    ...policy, permits: (user, operation) => policy.permits(user, operation) && isPermitted(user)
+  } satisfies Policy)
 }
 
 function checkOptions (users: Model, options: UserAuthOptions): void {
   requireKnown('A policy', options, optionNames)
-  if (!(users?.byName instanceof Map)) throw new errors.InvalidOptions('A policy for users needs their model; do files import each other in a circle?')
-  if (options.verify !== undefined && typeof options.verify !== 'function') throw new errors.InvalidOptions("The option 'verify' of a policy is a function")
-  if (!['writes', 'all', undefined].includes(options.protect)) throw new errors.InvalidOptions("The option 'protect' of a policy is 'writes' or 'all'")
+  if (!(users?.byName instanceof Map)) {
+    throw new errors.InvalidOptions('A policy for users needs their model; do files import each other in a circle?')
+  }
+  if (options.verify !== undefined && typeof options.verify !== 'function') {
+    throw new errors.InvalidOptions("The option 'verify' of a policy is a function")
+  }
+  if (!['writes', 'all', undefined].includes(options.protect)) {
+    throw new errors.InvalidOptions("The option 'protect' of a policy is 'writes' or 'all'")
+  }
 }
 
 function userColumns (users: Model, options: UserAuthOptions): UserColumns {
@@ -105,8 +117,12 @@ function requireField (users: Model, name: string, kind: FieldKind) {
   const column = users.byName.get(name)
   if (column === undefined) {
     throw new errors.UnknownOptionField(
-      `The policy for users of model '${users.name}' needs its field '${name}'${suggestion(name, Object.keys(users.fields))}; name another in the policy's options`)
+      `The policy for users of model '${users.name}' needs its field '${name}'` +
+      `${suggestion(name, Object.keys(users.fields))}; name another in the policy's options`)
   }
-  if (column.kind !== kind) throw new errors.InvalidOptions(`The policy for users needs field '${name}' of model '${users.name}' to be ${kind}(), not ${column.kind}()`)
+  if (column.kind !== kind) {
+    throw new errors.InvalidOptions(
+      `The policy for users needs field '${name}' of model '${users.name}' to be ${kind}(), not ${column.kind}()`)
+  }
   return column
 }

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { errors } from '../errors.js'
 
-/** The refusal of the service document, "Refusal response (401)", to the letter. */
+/** Sends the refusal of the service document, "Refusal response (401)", to the letter. */
 export function refuse (reply: FastifyReply): FastifyReply {
   const { message } = new errors.AuthenticationFailed()
   return reply.code(401)

@@ -3,19 +3,29 @@ import { suggestion } from '../suggest.js'
 import { operations, type Policy } from './policy.js'
 
 /**
- * Checks a policy of the deployer's own, which JavaScript may make of anything.
+ * Checks a policy that the deployer wrote. In JavaScript it may be any value.
  *
  * @param where  the option that holds it, for messages
  * @throws REST_MODELS_INVALID_OPTIONS
  */
 export function requirePolicy (where: string, policy: Policy): void {
-  const isPolicy = typeof policy?.authenticator === 'function' && typeof policy.permits === 'function' && Array.isArray(policy.open)
-  if (!isPolicy) throw new errors.InvalidOptions(`${where} is not a policy; use readOnlyAuth(), userAuth(User) or adminAuth(User)`)
+  const isPolicy =
+    typeof policy?.authenticator === 'function' && typeof policy.permits === 'function' && Array.isArray(policy.open)
+  if (!isPolicy) {
+    throw new errors.InvalidOptions(`${where} is not a policy; use readOnlyAuth(), userAuth(User) or adminAuth(User)`)
+  }
   const { open, closed = [], scheme } = policy
   if (!Array.isArray(closed)) throw new errors.InvalidOptions(`${where} needs a list of operations as 'closed'`)
   const unknown = [...open, ...closed].find((operation) => !operations.includes(operation))
-  if (unknown !== undefined) throw new errors.InvalidOptions(`${where} ${open.includes(unknown) ? 'opens' : 'closes'} an unknown operation '${unknown}'${suggestion(unknown, operations)}`)
+  if (unknown !== undefined) {
+    throw new errors.InvalidOptions(
+      `${where} ${open.includes(unknown) ? 'opens' : 'closes'} an unknown operation '${unknown}'` +
+      suggestion(unknown, operations))
+  }
   const both = closed.find((operation) => open.includes(operation))
   if (both !== undefined) throw new errors.InvalidOptions(`${where} both opens and closes '${both}'`)
-  if (scheme !== undefined && typeof scheme?.type !== 'string') throw new errors.InvalidOptions(`${where} needs a security scheme of OpenAPI as 'scheme', such as { type: 'http', scheme: 'bearer' }`)
+  if (scheme !== undefined && typeof scheme?.type !== 'string') {
+    throw new errors.InvalidOptions(
+      `${where} needs a security scheme of OpenAPI as 'scheme', such as { type: 'http', scheme: 'bearer' }`)
+  }
 }

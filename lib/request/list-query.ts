@@ -1,28 +1,28 @@
 import { errors, withDetails } from '../errors.js'
 import { decodeEntries, type Entries } from './query-string.js'
 
-/** A filter as the client wrote it: it may name what does not exist. */
+/** A filter as the client wrote it; its name may not exist. */
 export interface WrittenFilter {
   readonly name: string
   readonly text: string
 }
 
-/** The list query of a request, read but not yet judged: names are kept as written. */
+/** The list query of a request, read but not yet checked: names are kept as written. */
 export interface ListRequest {
   readonly filters: readonly WrittenFilter[]
   readonly ordering: readonly string[]
   /** Records per page; undefined if the client did not say. */
   readonly limit: number | undefined
-  /** Counted from 1. */
+  /** Page number, counted from 1. */
   readonly page: number
-  /** The cursor that the page begins after, empty for the first page; undefined if pages are told by their numbers. */
+  /** Cursor that the page begins after, empty for the first page; undefined if pages are numbered. */
   readonly after: string | undefined
-  /** All that was asked but page, after and limit, for the links to other pages. */
+  /** Parameters other than page, after and limit, for the links to other pages. */
   readonly rest: Entries
 }
 
-const places = ['limit', 'page', 'after']
-const reserved = [...places, 'ordering']
+const pageParameters = ['limit', 'page', 'after']
+const reservedParameters = [...pageParameters, 'ordering']
 const wholeNumber = /^[1-9]\d{0,14}$/
 
 /**
@@ -31,8 +31,8 @@ const wholeNumber = /^[1-9]\d{0,14}$/
  * @param query  the raw query string, at most `maxLength` characters
  * @returns filters in URL order; an empty `ordering` counts as absent
  * @throws REST_MODELS_QUERY_TOO_LONG (414), REST_MODELS_INVALID_QUERY (400) if it cannot be decoded,
- *   REST_MODELS_INVALID_PAGE (400) if `page` or `limit` is not a whole number of at least 1, if `page`, `limit` or `after`
- *   is given twice, or `after` beside `page`,
+ *   REST_MODELS_INVALID_PAGE (400) if `page` or `limit` is not a whole number of at least 1, if `page`, `limit` or
+ *   `after` is given twice, or `after` beside `page`,
  *   REST_MODELS_INVALID_ORDERING (400) if `ordering` is given twice
  * @see service document, "Filtering", "Ordering" and "Pagination"
  */
@@ -43,17 +43,17 @@ export function parseListQuery (query: string, maxLength: number): ListRequest {
   const after = single(entries, 'after', errors.InvalidPage)
   if (page !== undefined && after !== undefined) throw invalidPage('after', 'must not be given beside page')
   return {
-    filters: entries.filter(([name]) => !reserved.includes(name)).map(([name, text]) => ({ name, text })),
+    filters: entries.filter(([name]) => !reservedParameters.includes(name)).map(([name, text]) => ({ name, text })),
     ordering: ordering === undefined || ordering === '' ? [] : ordering.split(','),
     limit: positive(entries, 'limit'),
     page: page ?? 1,
     after,
-    rest: entries.filter(([name, value]) => !places.includes(name) && !(name === 'ordering' && value === ''))
+    rest: entries.filter(([name, value]) => !pageParameters.includes(name) && !(name === 'ordering' && value === ''))
   }
 }
 
 /**
- * Refuses every parameter: for the routes that have none.
+ * Refuses every parameter, on routes that have none.
  *
  * @throws REST_MODELS_UNKNOWN_PARAMETER (400) naming the first one
  */
@@ -62,9 +62,10 @@ export function requireNoQuery (query: string, maxLength: number): void {
   if (first !== undefined) throw unknownParameter(first[0])
 }
 
-/** The one answer for a parameter that does not exist and for one that is hidden. */
+/** Returns the error for a parameter: the same one if it does not exist and if it is hidden. */
 export function unknownParameter (name: string): Error {
-  return withDetails(new errors.UnknownParameter(name), [{ field: name, message: 'is not a parameter of this resource' }])
+  const message = 'is not a parameter of this resource'
+  return withDetails(new errors.UnknownParameter(name), [{ field: name, message }])
 }
 
 function parseEntries (query: string, maxLength: number): Entries {

@@ -3,7 +3,7 @@ import { errors } from '../errors.js'
 import type { Entries } from './query-string.js'
 
 /**
- * The text field of a `multipart/form-data` body; of a body with several parts nothing.
+ * Reads the text field of a `multipart/form-data` body; returns nothing if the body has several parts.
  *
  * @throws REST_MODELS_INVALID_BODY (400) if the body is malformed or holds a file
  */
@@ -15,7 +15,7 @@ export async function readMultipart (body: Buffer, contentType: string): Promise
   }
 }
 
-/** The parser reads what it is given to the end: a body of 1 MiB may have 200,000 parts, which would take it 2 s. */
+/** Bytes that the parser gets at a time. A body of 1 MiB may have 200,000 parts, which would take it 2 s at once. */
 const sliceBytes = 4096
 
 async function fieldsOf (body: Buffer, contentType: string): Promise<Entries> {
@@ -30,11 +30,13 @@ async function fieldsOf (body: Buffer, contentType: string): Promise<Entries> {
       resolve([])
       parser.destroy()
     })
-    // A file that is cut off fails on its own stream, which would end the process if nobody listened.
+    // A file that is cut off fails on its own stream. Without a listener, that error would end the process.
     parser.on('file', (_name, stream) => { stream.on('error', reject).resume(); reject(new Error('a file')) })
     parser.on('error', reject)
     parser.on('finish', () => resolve(entries))
-    for (let start = 0; start < body.length && !parser.destroyed; start += sliceBytes) parser.write(body.subarray(start, start + sliceBytes))
+    for (let start = 0; start < body.length && !parser.destroyed; start += sliceBytes) {
+      parser.write(body.subarray(start, start + sliceBytes))
+    }
     if (!parser.destroyed) parser.end()
   })
 }

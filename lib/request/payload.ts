@@ -4,7 +4,7 @@ import { errors } from '../errors.js'
 import { readMultipart } from './multipart.js'
 import { decodeEntries, type Entries } from './query-string.js'
 
-/** The body of a create or an update, read but not yet judged: any names, any JSON values. */
+/** The body of a create or an update, read but not yet checked: any names, any JSON values. */
 export type Payload = Readonly<Record<string, unknown>>
 
 const formReaders = {
@@ -25,13 +25,15 @@ export function parsePayload (body: unknown, contentType = ''): Payload | Promis
   const [type = ''] = contentType.split(';', 1)
   const name = type.trim().toLowerCase()
   const text = bytes.toString()
-  // Clients such as `curl -d` call JSON a form; no form begins with a brace.
+  // Clients such as `curl -d` send JSON with the content type of a form. No form begins with a brace.
   return isForm(name) && !text.trimStart().startsWith('{') ? parseForm(name, bytes, contentType) : parseObject(text)
 }
 
 async function parseForm (name: keyof typeof formReaders, body: Buffer, contentType: string): Promise<Payload> {
   const [first, second] = await formReaders[name](body, contentType)
-  if (first?.[0] !== 'data' || second !== undefined) throw new errors.InvalidBody("a form with one field 'data' and no other")
+  if (first?.[0] !== 'data' || second !== undefined) {
+    throw new errors.InvalidBody("a form with one field 'data' and no other")
+  }
   return parseObject(first[1])
 }
 
@@ -41,7 +43,9 @@ function isForm (type: string): type is keyof typeof formReaders {
 
 function parseObject (text: string): Payload {
   const value = parseJson(text)
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new errors.InvalidBody('one JSON object')
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new errors.InvalidBody('one JSON object')
+  }
   return value as Payload
 }
 

@@ -3,7 +3,7 @@ import { errors } from '../errors.js'
 /** Names and values of a query string or an urlencoded form, decoded, in the order in which they were written. */
 export type Entries = ReadonlyArray<readonly [name: string, value: string]>
 
-/** The text behind the first `?` of a URL, or behind a `;` if the host lets that begin a query; or an empty text. */
+/** Returns the text behind the first `?` or `;` of a URL, or ''. Fastify lets a host begin a query with `;`. */
 export function queryOf (url: string): string {
   const start = url.search(/[?;]/)
   return start === -1 ? '' : url.slice(start + 1)
@@ -13,7 +13,7 @@ export function queryOf (url: string): string {
  * Decodes `application/x-www-form-urlencoded` text strictly. Fastify's own parser and URLSearchParams
  * let broken escapes through as they are, and a host may have set another parser.
  *
- * @param most  what comes behind so many entries is not read
+ * @param most  number of entries after which the rest of the text is not read
  * @throws REST_MODELS_INVALID_QUERY (400) if an escape is not the percent-encoding of UTF-8
  */
 export function decodeEntries (text: string, most = Infinity): Entries {
@@ -35,7 +35,7 @@ function decodeEntry (part: string): Entries[number] {
 function decode (text: string): string {
   if (!/[%+]/.test(text)) return text
   try {
-    // replaceAll() takes four times as long for a million of them.
+    // replaceAll() takes four times as long for a million plus signs.
     return decodeURIComponent(text.split('+').join(' '))
   } catch (cause) {
     throw new errors.InvalidQuery({ cause })

@@ -4,14 +4,17 @@ import type { Access } from '../plan/path.js'
 import type { Policy } from '../policy/policy.js'
 import type { Registration } from './registration.js'
 
-/** What a resource lets clients name, and the policies that stand before the related models. */
+/** The columns that clients of a resource may name, and the policies that guard the related models. */
 export interface ResourceAccess {
   readonly access: Access
-  /** Related models whose lists not everybody may read, with the policies of all their resources. */
+  /** Models that not everybody may list, with the policies of all their resources. */
   readonly guarded: ReadonlyMap<Model, readonly Policy[]>
 }
 
-/** Makes the allow lists of all resources. Excludes of a model hold through joins: the union, if it has several resources. */
+/**
+ * Compiles the allow lists of all resources. A field that a resource excludes is closed through joins too. If a model
+ * has several resources, a field is open through joins only if all of them open it.
+ */
 export function compileAccess (registrations: readonly Registration[]): (registration: Registration) => ResourceAccess {
   const resourcesOf = (model: Model) => registrations.filter((registration) => registration.model === model)
   const models = [...reachableModels(registrations.map(({ model }) => model))]
@@ -25,7 +28,7 @@ export function compileAccess (registrations: readonly Registration[]): (registr
   })
 }
 
-/** The models themselves and all that their foreign keys lead to. */
+/** Returns the models themselves and all that their foreign keys lead to. */
 export function reachableModels (models: Iterable<Model>): ReadonlySet<Model> {
   const reached = new Set(models)
   for (const model of reached) {
@@ -39,7 +42,7 @@ function openColumns ({ model, excluded, opened }: Registration): ReadonlySet<Co
     !isSecret(column) && (!excluded.has(column) || opened.has(column.field))))
 }
 
-/** A related model without a resource shows its primary key alone. */
+/** Returns the columns that are open through joins; of a model without a resource only the primary key. */
 function openThroughJoins (model: Model, resources: readonly Registration[]): ReadonlySet<Column> {
   const open = resources.map(openColumns)
   return new Set(model.columns.filter((column) =>

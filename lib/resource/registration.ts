@@ -8,9 +8,9 @@ import { reads, type Policy } from '../policy/policy.js'
 import { requirePolicy } from '../policy/require-policy.js'
 import { requireKnown, suggestion } from '../suggest.js'
 
-/** How a model is exposed; everything may be left out. */
+/** Options for a model that becomes a resource; all of them may be left out. */
 export interface ResourceOptions<M extends Model = Model> {
-  /** Who may do what; the container's default policy if absent. */
+  /** The policy, which decides who may do what; the container's default policy if absent. */
   readonly auth?: Policy
   /** Fields that are never serialized, and neither filtered nor ordered by. */
   readonly exclude?: ReadonlyArray<FieldNameOf<M>>
@@ -18,14 +18,18 @@ export interface ResourceOptions<M extends Model = Model> {
   readonly ownerField?: ForeignKeyNameOf<M>
   /** Fields that no client may write. */
   readonly readOnly?: ReadonlyArray<FieldNameOf<M>>
-  /** Names that are open to filters although they would be closed: excluded fields, or paths such as `user__email`. */
+  /**
+   * Names that are opened to filters although they would be closed: excluded fields, or paths such as `user__email`.
+   */
   readonly filterable?: readonly string[]
   /** Name of the resource in the path; the model's name in lower case if absent. */
   readonly path?: string
   /** Records per page if the client does not say. */
   readonly defaultLimit?: number
   readonly maxLimit?: number
-  /** The `config` of every route of the resource, where plugins of the host, such as `@fastify/rate-limit`, look for their options. */
+  /**
+   * The `config` of every route of the resource. Plugins such as `@fastify/rate-limit` look there for their options.
+   */
   readonly config?: FastifyContextConfig
 }
 
@@ -36,7 +40,7 @@ export interface ResourceDefaults {
   readonly maxLimit: number
 }
 
-/** A model with checked options: names have become columns. */
+/** A model with checked options, in which names have become columns. */
 export interface Registration {
   readonly name: string
   readonly model: Model
@@ -55,16 +59,22 @@ const optionNames: ReadonlyArray<keyof ResourceOptions> =
   ['auth', 'exclude', 'ownerField', 'readOnly', 'filterable', 'path', 'defaultLimit', 'maxLimit', 'config']
 
 /**
- * Checks the options of a resource.
+ * Checks the options of a resource and fills in the defaults.
  *
- * @throws REST_MODELS_INVALID_OPTIONS, REST_MODELS_UNKNOWN_OPTION_FIELD naming the model, the option and the nearest right name
+ * @throws REST_MODELS_INVALID_OPTIONS, REST_MODELS_UNKNOWN_OPTION_FIELD naming the model, the option and the nearest
+ *   right name
  */
 export function checkRegistration (model: Model, options: ResourceOptions, defaults: ResourceDefaults): Registration {
   if (!(model?.byName instanceof Map)) throw new errors.InvalidOptions('register() needs a model made by defineModel()')
-  if (typeof options !== 'object' || options === null) throw new errors.InvalidOptions(`register() of model '${model.name}' takes options in an object`)
+  if (typeof options !== 'object' || options === null) {
+    throw new errors.InvalidOptions(`register() of model '${model.name}' takes options in an object`)
+  }
   requireKnown(`resource '${model.name}'`, options, optionNames)
   const { auth: policy = defaults.auth, path: name = model.name.toLowerCase() } = options
-  if (!/^[a-z0-9_-]+$/.test(name)) throw new errors.InvalidOptions(`'path' of resource '${model.name}' consists of lower-case letters, digits, '_' and '-'`)
+  if (!/^[a-z0-9_-]+$/.test(name)) {
+    throw new errors.InvalidOptions(
+      `'path' of resource '${model.name}' consists of lower-case letters, digits, '_' and '-'`)
+  }
   requirePolicy(`'auth' of resource '${model.name}'`, policy)
   const registration = {
     name,
@@ -86,12 +96,14 @@ interface PageLimits {
   readonly maxLimit: number
 }
 
-/** The page limits of options, completed by defaults; a smaller `maxLimit` brings the default with it. */
+/** Returns the page limits of options, completed by defaults. `defaultLimit` is at most `maxLimit` by default. */
 export function checkLimits (where: string, options: Partial<PageLimits>, defaults: PageLimits): PageLimits {
   const { maxLimit = defaults.maxLimit } = options
   const { defaultLimit = Math.min(defaults.defaultLimit, maxLimit) } = options
   for (const [name, value] of Object.entries({ maxLimit, defaultLimit })) {
-    if (!Number.isSafeInteger(value) || value < 1) throw new errors.InvalidOptions(`'${name}' of ${where} must be a whole number of at least 1`)
+    if (!Number.isSafeInteger(value) || value < 1) {
+      throw new errors.InvalidOptions(`'${name}' of ${where} must be a whole number of at least 1`)
+    }
   }
   if (defaultLimit > maxLimit) throw new errors.InvalidOptions(`'defaultLimit' of ${where} is more than its 'maxLimit'`)
   return { defaultLimit, maxLimit }
@@ -99,23 +111,30 @@ export function checkLimits (where: string, options: Partial<PageLimits>, defaul
 
 function configOf (model: Model, { config = {} }: ResourceOptions): Registration['config'] {
   if (typeof config === 'object' && config !== null && !Array.isArray(config)) return Object.freeze({ ...config })
-  throw new errors.InvalidOptions(`'config' of resource '${model.name}' must be an object, such as a route of Fastify takes`)
+  throw new errors.InvalidOptions(
+    `'config' of resource '${model.name}' must be an object, such as a route of Fastify takes`)
 }
 
 function columnsNamed (model: Model, options: ResourceOptions, option: 'exclude' | 'readOnly'): ReadonlySet<Column> {
   return new Set(listed(model, options, option).map((name) => requireField(model, option, name)))
 }
 
-function listed (model: Model, options: ResourceOptions, option: 'exclude' | 'readOnly' | 'filterable'): readonly string[] {
+function listed (
+  model: Model, options: ResourceOptions, option: 'exclude' | 'readOnly' | 'filterable'
+): readonly string[] {
   const { [option]: names = [] } = options
-  if (!Array.isArray(names)) throw new errors.InvalidOptions(`'${option}' of resource '${model.name}' must be a list of names`)
+  if (!Array.isArray(names)) {
+    throw new errors.InvalidOptions(`'${option}' of resource '${model.name}' must be a list of names`)
+  }
   return names
 }
 
 function requireField (model: Model, option: keyof ResourceOptions, name: string): Column {
   const column = model.columns.slice(1).find(({ field }) => field === name)
   if (column !== undefined) return column
-  throw new errors.UnknownOptionField(`'${option}' of resource '${model.name}' names '${name}', which is not a field of the model${suggestion(name, Object.keys(model.fields))}`)
+  throw new errors.UnknownOptionField(
+    `'${option}' of resource '${model.name}' names '${name}', which is not a field of the model` +
+    suggestion(name, Object.keys(model.fields)))
 }
 
 function ownerOf (model: Model, name: string | undefined, policy: Policy): ForeignKeyColumn | undefined {
@@ -123,9 +142,13 @@ function ownerOf (model: Model, name: string | undefined, policy: Policy): Forei
   const owner = requireField(model, 'ownerField', name)
   const where = `'ownerField' of resource '${model.name}'`
   if (!isForeignKey(owner)) throw new errors.InvalidOptions(`${where} names '${name}', which is not a foreign key`)
-  if (policy.open.some((operation) => !reads.includes(operation))) throw new errors.InvalidOptions(`${where} needs a policy that knows who writes`)
+  if (policy.open.some((operation) => !reads.includes(operation))) {
+    throw new errors.InvalidOptions(`${where} needs a policy that knows who writes`)
+  }
   if (policy.users !== undefined && owner.target() !== policy.users) {
-    throw new errors.InvalidOptions(`${where} names '${name}', which refers to model '${owner.target().name}', but the policy's users are model '${policy.users.name}'`)
+    throw new errors.InvalidOptions(
+      `${where} names '${name}', which refers to model '${owner.target().name}', ` +
+      `but the policy's users are model '${policy.users.name}'`)
   }
   return owner
 }
@@ -133,19 +156,29 @@ function ownerOf (model: Model, name: string | undefined, policy: Policy): Forei
 function openedPath (model: Model, written: string): readonly [name: string, path: Path] {
   const path = followPath(model, written.split('__'))
   const where = `'filterable' of resource '${model.name}' names '${written}'`
-  if (path === undefined) throw new errors.UnknownOptionField(`${where}, which leads to no field${suggestion(written, Object.keys(model.fields))}`)
+  if (path === undefined) {
+    throw new errors.UnknownOptionField(
+      `${where}, which leads to no field${suggestion(written, Object.keys(model.fields))}`)
+  }
   if (isSecret(path.column)) throw new errors.InvalidOptions(`${where}: a password can never be filtered by`)
   return [pathName(path), path]
 }
 
-/** Whether clients may create records: the policy may close that, or they may write no field, or nobody here can make a primary key. */
+/**
+ * True if clients may create records. They may not if the policy closes that, or if no client may write any field. They
+ * may not either if neither the database nor the API makes primary keys.
+ */
 export function isCreatable ({ model: { columns: [key, ...fields] }, policy, readOnly }: Registration): boolean {
-  return policy.closed?.includes('create') !== true && !isGivenByOthers(key) && (fields.length === 0 || fields.some((column) => !readOnly.has(column)))
+  return policy.closed?.includes('create') !== true && !isGivenByOthers(key) &&
+    (fields.length === 0 || fields.some((column) => !readOnly.has(column)))
 }
 
 function requireCreatable ({ model, readOnly, owner }: Registration): void {
-  const unfillable = [...readOnly].find((column) => column !== owner && !column.nullable && column.options.default === undefined)
+  const unfillable =
+    [...readOnly].find((column) => column !== owner && !column.nullable && column.options.default === undefined)
   if (unfillable !== undefined) {
-    throw new errors.InvalidOptions(`'readOnly' of resource '${model.name}' names '${unfillable.field}', which has no default: no record could be created`)
+    throw new errors.InvalidOptions(
+      `'readOnly' of resource '${model.name}' names '${unfillable.field}', which has no default: ` +
+      'no record could be created')
   }
 }

@@ -17,29 +17,29 @@ import { compileStatements } from '../sql/statements.js'
 import type { ResourceAccess } from './access.js'
 import type { Registration } from './registration.js'
 
-/** Everything of a resource that can be decided before the first request, frozen. */
+/** Everything about a resource that setup decides before the first request, frozen. */
 export interface Resource {
   readonly registration: Registration
   /** Path of the list, with the final slash. */
   readonly url: string
   readonly engine: Engine
-  /** Where lists and reads are run. */
+  /** Engine that runs lists and reads: that of the option `readDb`. */
   readonly reader: Engine
   readonly limits: Limits
   readonly passwords: Passwords
   readonly schemas: Readonly<Record<Shape, TObject>>
   readonly visible: readonly Column[]
-  /** The record of a row of a list. */
+  /** Returns the record for a row of a list. */
   toListed (values: readonly Stored[]): ModelRecord
   readonly guarded: ResourceAccess['guarded']
   readonly list: ListScope & ListBase
   readonly write: WriteScope & WriteTarget
 }
 
-/** What the resources of a container share. */
+/** The parts that the resources of a container share. */
 export interface ResourceSetting {
   readonly engine: Engine
-  /** Where lists and reads are run. */
+  /** Engine that runs lists and reads: that of the option `readDb`. */
   readonly reader: Engine
   readonly limits: Limits
   readonly passwords: Passwords
@@ -100,10 +100,16 @@ function listOf (
   const { statementTime, pageBytes } = limits
   const keys = visible.map(({ key }) => key)
   const long = [...visible.keys()].filter((index) => isLong(visible[index] as Column))
-  return Object.freeze({ name, model, access, defaultLimit, maxLimit, limits, statementTime, pageBytes, dialect, columns: visible, keys, long })
+  return Object.freeze({
+    name, model, access, defaultLimit, maxLimit, limits, statementTime, pageBytes, dialect, columns: visible, keys, long
+  })
 }
 
 function shapeSchemas (visible: readonly Column[], writable: readonly Column[]): Resource['schemas'] {
   const columns = { visible, writable }
-  return { record: shapeSchema('record', columns), create: shapeSchema('create', columns), update: shapeSchema('update', columns) }
+  return {
+    record: shapeSchema('record', columns),
+    create: shapeSchema('create', columns),
+    update: shapeSchema('update', columns)
+  }
 }

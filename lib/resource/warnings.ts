@@ -3,15 +3,18 @@ import { isSecret, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { Registration } from './registration.js'
 
-/** Says in the log that records show null where the model promises none. */
+/** Logs a warning for each column that is answered as null although the model says that it is not nullable. */
 export function warnOfUnshown (log: FastifyBaseLogger, { name }: Model, columns: readonly Column[]): void {
   for (const { field } of columns) {
-    log.warn(`Field '${field}' of model '${name}' is not nullable, but its column holds values that no record can show, such as infinity or a date before our era. They are answered as null: declare it nullable`)
+    log.warn(`Field '${field}' of model '${name}' is not nullable, but its column holds values that no record can ` +
+      'show, such as infinity or a date before our era. They are answered as null: declare it nullable')
   }
 }
 
-/** Says in the log what a deployer may not have meant to show. */
-export function warnOfExposure (log: FastifyBaseLogger, { name, model, excluded, opened }: Registration, all: readonly Registration[]): void {
+/** Logs a warning for each field that a resource shows, or lets clients find out, perhaps by mistake. */
+export function warnOfExposure (
+  log: FastifyBaseLogger, { name, model, excluded, opened }: Registration, all: readonly Registration[]
+): void {
   const passwords = model.columns.filter((column) => isSecret(column) && !excluded.has(column))
   for (const { field } of passwords) {
     log.warn(`Resource '${name}' serializes the stored password '${field}'; add it to 'exclude' if that is not meant`)
@@ -22,7 +25,8 @@ export function warnOfExposure (log: FastifyBaseLogger, { name, model, excluded,
   for (const [written, { joins, column }] of opened) {
     const hiding = all.find((other) => joins.at(-1)?.target() === other.model && other.excluded.has(column))
     if (hiding !== undefined) {
-      log.warn(`Resource '${hiding.name}' excludes '${column.field}', but '${written}' in 'filterable' of resource '${name}' lets clients find out its values`)
+      log.warn(`Resource '${hiding.name}' excludes '${column.field}', but '${written}' in 'filterable' ` +
+        `of resource '${name}' lets clients find out its values`)
     }
   }
 }

@@ -1,36 +1,39 @@
 import type { ListRequest } from '../request/list-query.js'
 import type { ModelRecord } from './record.js'
 
-/** A page of a list; links are paths with a query, empty where there is no such page. */
+/** A page of a list. Links are paths with a query; a link is empty if there is no such page. */
 export interface ListEnvelope {
   readonly meta: { readonly model: string, readonly page: number, readonly next: string, readonly previous: string }
   readonly objects: readonly ModelRecord[]
 }
 
-/** What the links of an envelope are made of. */
+/** Values that the links of an envelope are made of. */
 export interface PageLinks {
   readonly name: string
   /** Path of the list, with the final slash. */
   readonly url: string
   readonly limit: number
-  /** How many records the page has room for: fewer than `limit` if they are large. */
+  /** Number of records that the page has room for: fewer than `limit` if they are large. */
   readonly count: number
-  /** How many records come before the page. */
+  /** Number of records before the page. */
   readonly start: number
   readonly hasNext: boolean
-  /** The cursor of the next page, if there is one. */
+  /** Cursor of the next page, if there is one. */
   readonly cursor: string | undefined
-  /** What one request may ask for: records to skip, and characters of the query. */
+  /** Limits of one request: records to skip, and characters of the query. */
   readonly limits: { readonly offset: number, readonly queryLength: number }
 }
 
 /**
- * The list envelope of the service document; the links repeat everything else that was asked, in its order. Without a
- * cursor, or where it makes the link too long, the next page is linked by its number.
+ * Returns the list envelope of the service document. The links repeat all other parameters of the request, in the same
+ * order. Without a cursor, or if it makes the link too long, the next page is linked by its number.
  */
-export function toEnvelope (objects: readonly ModelRecord[], links: PageLinks, { after, rest }: ListRequest): ListEnvelope {
+export function toEnvelope (
+  objects: readonly ModelRecord[], links: PageLinks, { after, rest }: ListRequest
+): ListEnvelope {
   const { name, limit, count, start, hasNext } = links
-  const others = rest.map(([parameter, value]) => `&${encodeURIComponent(parameter)}=${encodeURIComponent(value)}`).join('')
+  const others = rest
+    .map(([parameter, value]) => `&${encodeURIComponent(parameter)}=${encodeURIComponent(value)}`).join('')
   const hasPrevious = start > 0 && after === undefined
   return {
     meta: {
@@ -47,14 +50,17 @@ function cursorLink (links: PageLinks, others: string): string | undefined {
   return links.cursor === undefined ? undefined : link(links, `limit=${links.limit}&after=${links.cursor}${others}`)
 }
 
-/** The page that begins behind so many records: with fewer records if the number of a page would not lead there otherwise. */
+/**
+ * Returns the link to the page that begins behind `start` records. Its limit is smaller if no page number leads there
+ * otherwise.
+ */
 function numberLink (links: PageLinks, start: number, others: string): string | undefined {
   if (start > links.limits.offset) return undefined
   const limit = greatestCommonDivisor(links.limit, start)
   return link(links, `limit=${limit}&page=${start / limit + 1}${others}`)
 }
 
-/** A link may be longer than the request it answers, and must not lead to a refusal. */
+/** Returns a link; undefined if its query is longer than a request may send, because it would then be refused. */
 function link ({ url, limits }: PageLinks, query: string): string | undefined {
   return query.length > limits.queryLength ? undefined : `${url}?${query}`
 }

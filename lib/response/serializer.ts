@@ -1,11 +1,12 @@
 import fastJson, { type Schema } from 'fast-json-stringify'
 
-/** The JSON of a value, as a schema says. */
+/** Returns the JSON of a value, as a schema says. */
 type Serialize = (value: unknown) => string
 
 /**
- * Gives the serializer of a schema. It serves every schema that says the same, and is compiled when it is first used, unless
- * the schema refers to others: a host put it there, and is told at the start if it cannot be compiled.
+ * Returns a function that gives the serializer of a schema. Equal schemas share a serializer, which is compiled when it
+ * is first used. If a schema refers to others, a host put it there. It is compiled at once, so that the host is told at
+ * the start if it cannot be compiled.
  */
 export function serializerCompiler (): (schema: object) => Serialize {
   const serializers = new Map<string, Serialize>()
@@ -18,7 +19,7 @@ export function serializerCompiler (): (schema: object) => Serialize {
   }
 }
 
-/** Fast-json-stringify writes dates and times without escaping them, but what is stored may be any text. */
+/** Leaves out formats: fast-json-stringify does not escape dates and times, but what is stored may be any text. */
 function withoutFormats (key: string, value: unknown): unknown {
   return key === 'format' && typeof value === 'string' ? undefined : value
 }

@@ -19,7 +19,7 @@ import { toEnvelope, type ListEnvelope } from '../response/envelope.js'
 import { toRecord, valueOf, type ModelRecord } from '../response/record.js'
 import type { RecordKey } from '../values/values.js'
 
-/** What a route does with a request that its policy lets through. */
+/** Makes the handler of a route for a resource. It gets the requests that the policy lets through. */
 export type Handler<Answer> = (resource: Resource) => (request: FastifyRequest, reply: FastifyReply) => Promise<Answer>
 
 export const list: Handler<ListEnvelope> = (resource) => async (request) => {
@@ -73,10 +73,11 @@ export const remove: Handler<undefined> = (resource) => async (request) => {
   if (!isDeleted) throw await explainLost(engine, write, { id, user })
 }
 
-export const refuseMethod = (allowed: string) => async (_request: FastifyRequest, reply: FastifyReply): Promise<never> => {
-  reply.header('allow', allowed)
-  throw new errors.MethodNotAllowed()
-}
+export const refuseMethod = (allowed: string) =>
+  async (_request: FastifyRequest, reply: FastifyReply): Promise<never> => {
+    reply.header('allow', allowed)
+    throw new errors.MethodNotAllowed()
+  }
 
 function keyOf (request: FastifyRequest, { registration: { model } }: Resource): RecordKey {
   return planKey(model, (request.params as { readonly id: string }).id)
@@ -86,11 +87,12 @@ function recordOf ({ visible, engine }: Resource, row: Row): ModelRecord {
   return toRecord(visible, row, engine.dialect)
 }
 
-const nothing: ReadonlySet<Model> = new Set()
+const noModels: ReadonlySet<Model> = new Set()
 
-/** The related models that whoever sends a request may not list, and so may not filter by. */
+/** Returns the related models that the sender of a request may not list, and so may not filter by. */
 function modelsClosedTo (request: FastifyRequest, { guarded, registration: { policy } }: Resource): ReadonlySet<Model> {
-  if (guarded.size === 0) return nothing
+  if (guarded.size === 0) return noModels
   const who = { policy, user: userOf(request) }
-  return new Set([...guarded].filter(([, policies]) => !policies.every((other) => mayList(other, who))).map(([model]) => model))
+  return new Set(
+    [...guarded].filter(([, policies]) => !policies.every((other) => mayList(other, who))).map(([model]) => model))
 }

@@ -1,5 +1,8 @@
 import type { TSchema } from '@sinclair/typebox'
-import type { FastifyContextConfig, FastifyInstance, FastifySchema, HTTPMethods, preHandlerAsyncHookHandler, preHandlerHookHandler, RouteHandlerMethod } from 'fastify'
+import type {
+  FastifyContextConfig, FastifyInstance, FastifySchema, HTTPMethods, preHandlerAsyncHookHandler, preHandlerHookHandler,
+  RouteHandlerMethod
+} from 'fastify'
 import { emptySchema } from '../../schemas/empty.js'
 import { errorSchema } from '../../schemas/error.js'
 import { keySchema } from '../../schemas/key.js'
@@ -13,7 +16,7 @@ import { reads, type Authenticate, type Operation, type Policy } from '../policy
 import type { Resource } from '../resource/resource.js'
 import { create, list, read, refuseMethod, remove, update, type Handler } from './handlers.js'
 
-/** A route: the policy is applied to all rows alike. */
+/** A row of the route table. The policy is applied to all rows in the same way. */
 interface RouteRow {
   readonly method: HTTPMethods
   readonly path: 'list' | 'record'
@@ -21,7 +24,7 @@ interface RouteRow {
   /** Schema of the body, if the route reads one. */
   readonly body?: 'create' | 'update'
   answer (schemas: Resource['schemas']): TSchema
-  /** Whether the record is read before the handler, for 404 and the owner rule. */
+  /** True if a hook reads the record before the handler, for 404 and the owner rule. */
   readonly needsRecord: boolean
   readonly handler: Handler<unknown>
 }
@@ -30,23 +33,38 @@ const record: RouteRow['answer'] = (schemas) => schemas.record
 
 /** The five routes of the service document, "Endpoints". */
 const routeTable = {
-  list: { method: 'GET', path: 'list', status: 200, answer: (schemas) => envelopeSchema(schemas.record), needsRecord: false, handler: list },
-  create: { method: 'POST', path: 'list', status: 201, body: 'create', answer: record, needsRecord: false, handler: create },
+  list: {
+    method: 'GET',
+    path: 'list',
+    status: 200,
+    answer: (schemas) => envelopeSchema(schemas.record),
+    needsRecord: false,
+    handler: list
+  },
+  create: {
+    method: 'POST', path: 'list', status: 201, body: 'create', answer: record, needsRecord: false, handler: create
+  },
   read: { method: 'GET', path: 'record', status: 200, answer: record, needsRecord: false, handler: read },
-  update: { method: 'PUT', path: 'record', status: 200, body: 'update', answer: record, needsRecord: true, handler: update },
-  delete: { method: 'DELETE', path: 'record', status: 204, answer: () => emptySchema, needsRecord: true, handler: remove }
+  update: {
+    method: 'PUT', path: 'record', status: 200, body: 'update', answer: record, needsRecord: true, handler: update
+  },
+  delete: {
+    method: 'DELETE', path: 'record', status: 204, answer: () => emptySchema, needsRecord: true, handler: remove
+  }
 } as const satisfies Record<Operation, RouteRow>
 
-/** Each path of a resource, and what is answered to the methods that it does not have. */
+/** Paths of a resource. `others` are methods that a path refuses with 405, under the policy of `judgedAs`. */
 const paths = {
   list: { suffix: '/', allowed: 'GET, HEAD, POST', judgedAs: 'create', others: ['PUT', 'PATCH', 'DELETE'] },
   record: { suffix: '/:id/', allowed: 'GET, HEAD, PUT, DELETE', judgedAs: 'update', others: ['POST', 'PATCH'] }
-} as const satisfies Record<RouteRow['path'], { suffix: string, allowed: string, judgedAs: Operation, others: HTTPMethods[] }>
+} as const satisfies Record<
+  RouteRow['path'], { suffix: string, allowed: string, judgedAs: Operation, others: HTTPMethods[] }
+>
 
-/** Where requests wait: before an operation that is open, and before a policy is asked, unless it lets nobody in. */
+/** Queues in which requests wait before an open operation, or before the policy runs. A closed operation has none. */
 export type Queues = Readonly<Record<'open' | 'guardedReads' | 'guardedWrites', RequestQueue>>
 
-/** What stands before and behind the handlers. */
+/** The steps before and after the handlers. */
 interface Guards {
   readonly authenticate: Authenticate
   readonly queues: Queues
@@ -54,9 +72,12 @@ interface Guards {
 }
 
 /** Adds the routes of a resource below the scope's prefix. */
-export function addRoutes (scope: FastifyInstance, resource: Resource, { authenticate, queues, batcher }: Guards): void {
+export function addRoutes (
+  scope: FastifyInstance, resource: Resource, { authenticate, queues, batcher }: Guards
+): void {
   const { registration: { name, policy, config } } = resource
-  const guardsOf = (operation: Operation): Hooks => [...waitingIn(queueOf(policy, operation, queues)), ...policyHooks(policy, authenticate, operation)]
+  const guardsOf = (operation: Operation): Hooks =>
+    [...waitingIn(queueOf(policy, operation, queues)), ...policyHooks(policy, authenticate, operation)]
   for (const [operation, row] of Object.entries<RouteRow>(routeTable)) {
     const handler = row.handler(resource)
     const queue = queueOf(policy, operation as Operation, queues)
@@ -85,7 +106,7 @@ export function addRoutes (scope: FastifyInstance, resource: Resource, { authent
       method: [...others],
       handler: refuseMethod(allowed),
       preHandler: guardsOf(judgedAs),
-      // Of its own: a host's hook may change it.
+      // Each route gets a copy, because a hook of the host may change it.
       schema: hidden({ response: { ...failures } }),
       config: { ...config, ...sharesPartsOf(resource) }
     })
@@ -112,20 +133,21 @@ interface RouteParts {
   readonly schema: FastifySchema
 }
 
-/** The same route with and without the final slash: a redirect would lose bodies. */
+/** Adds a route with and without the final slash. A redirect instead would lose request bodies. */
 function addRoute (scope: FastifyInstance, url: string, parts: RouteParts): void {
   scope.route({ ...optionsOf(parts), url })
   if (ignoresSlash(scope)) return
   const { schema, config } = parts
-  scope.route({ ...optionsOf({ ...parts, schema: hidden(schema), config: { ...config, ...undocumented } }), url: url.slice(0, -1) })
+  const hiddenParts = { ...parts, schema: hidden(schema), config: { ...config, ...undocumented } }
+  scope.route({ ...optionsOf(hiddenParts), url: url.slice(0, -1) })
 }
 
-/** Each route has its own, since onRoute hooks of the host write to them: what one adds must not run twice on the other. */
+/** Copies the options for one route. onRoute hooks of the host add to them, which must not happen twice to one list. */
 function optionsOf ({ preHandler, config, ...rest }: RouteParts) {
   return { ...rest, preHandler: [...preHandler], config: { ...config }, exposeHeadRoute: rest.method === 'GET' }
 }
 
-/** Documentation shows each route once. */
+/** Hides a route from documentation, which shows each route once. */
 function hidden (schema: FastifySchema): FastifySchema {
   return { ...schema, ...{ hide: true } }
 }
@@ -136,7 +158,9 @@ function ignoresSlash ({ initialConfig }: FastifyInstance): boolean {
 
 const failures = { '4xx': errorSchema, '5xx': errorSchema }
 
-function schemaOf ({ path, status, body, answer }: RouteRow, { schemas, registration: { model } }: Resource): FastifySchema {
+function schemaOf (
+  { path, status, body, answer }: RouteRow, { schemas, registration: { model } }: Resource
+): FastifySchema {
   return {
     ...(path === 'record' && { params: keySchema(model) }),
     ...(body && { body: schemas[body] }),

@@ -6,38 +6,44 @@ import { storageOf } from '../model/column.js'
 import type { PlannedCondition } from '../plan/list-plan.js'
 import { columnRef, compared } from './selection.js'
 
-/** A condition whose values may still be to come; without an alias in a statement on one table. */
+/** A condition whose values are known or still slots. In a statement on one table it has no alias. */
 interface Condition extends Pick<PlannedCondition, 'column' | 'operator'> {
   readonly alias?: string
-  /** Whether values are compared with what is stored, and not with what records show of it. */
+  /** True if values are compared with the stored value, and not with what records show of it. */
   readonly asStored?: boolean
   readonly values: readonly Parameter[]
-  /** Whether the only value is a JSON array of all that the column may be equal to. */
+  /** True if the only value is a JSON array of all values that the column may equal. */
   readonly isArray?: boolean
-  /** Whether a pattern holds characters that the engine does not tell apart by itself. */
+  /** True if a pattern holds characters that the engine does not tell apart by itself. */
   readonly isAmbiguous?: boolean
 }
 
-/** Whether an operator compares values, which not every one does. */
+/** True if an operator compares values; `is` and the operators with patterns do not. */
 function isComparison (operator: Operator): operator is Parameters<ShownCondition>[1] {
   return operators[operator].syntax === 'value' || operators[operator].syntax === 'list'
 }
 
-/** The SQL of a condition. */
+/** Returns the SQL of a condition. */
 export function conditionSql (
-  { alias, column, operator, values, isArray = false, isAmbiguous = false, asStored = false }: Condition, dialect: Dialect
+  { alias, column, operator, values, isArray = false, isAmbiguous = false, asStored = false }: Condition,
+  dialect: Dialect
 ): RawBuilder<SqlBool> {
   const { shown, isCollated = false } = storageOf(column, dialect)
   const ref = columnRef(column, alias)
-  if (shown !== undefined && !asStored && isComparison(operator) && values.length > 0) return shown(ref, operator, values)
+  if (shown !== undefined && !asStored && isComparison(operator) && values.length > 0) {
+    return shown(ref, operator, values)
+  }
   const isIdentifying = operator === 'eq' && column.options.unique === true
   const target = {
     ref,
     isCollated,
     isAmbiguous,
-    compared: (value: Parameter) => isIdentifying ? dialect.identifying(compared(column, value, dialect)) : compared(column, value, dialect)
+    compared: (value: Parameter) =>
+      isIdentifying ? dialect.identifying(compared(column, value, dialect)) : compared(column, value, dialect)
   }
   const [array = null] = values
-  if (isArray && dialect.listed !== undefined) return sql<SqlBool>`${target.isCollated ? dialect.exact(target.ref) : target.ref} in ${dialect.listed(array)}`
+  if (isArray && dialect.listed !== undefined) {
+    return sql<SqlBool>`${isCollated ? dialect.exact(ref) : ref} in ${dialect.listed(array)}`
+  }
   return operators[operator].sql(target, values, dialect)
 }

@@ -7,41 +7,45 @@ import { baseAlias, type PlannedOrder } from '../plan/list-plan.js'
 import { conditionSql } from './condition.js'
 import { columnRef } from './selection.js'
 
-/** A column of an ordering, and what a cursor says of it: a parameter, or null. */
+/** A column of an ordering, with the value that the cursor holds for it: a parameter, or null. */
 export interface Bound extends PlannedOrder {
   readonly value: Parameter
 }
 
 type Conditions = ReadonlyArray<RawBuilder<SqlBool>>
 
-/** A part of a list. */
+/** One branch of the condition that selects the rows after a cursor. */
 export interface KeysetBranch {
-  /** All of them must hold. */
+  /** Conditions that must all hold. */
   readonly conditions: Conditions
-  /** How many columns of the ordering, from the first on, are the same in all its rows: engines do not always see that. */
+  /**
+   * Number of leading columns of the ordering that are equal in all rows of the branch. They are left out of its
+   * `order by`, because engines do not always see that they are equal.
+   */
   readonly fixed: number
 }
 
-/** So many columns get ways of their own, so that a statement stays short whatever is asked for. */
-const maxSteps = 3
+/** Leading columns of an ordering that get branches of their own. The limit keeps every statement short. */
+const maxBranchedColumns = 3
 
 /**
- * The ways for a row to come after a cursor: it differs in the first column, or is equal there and differs in the second,
- * and so on. A row goes one of them at most, and each is one stretch of an index, where a single condition would have
- * engines sort all rows.
+ * Returns the branches that select the rows after a cursor: a row comes later by the first column, or is equal there
+ * and comes later by the second, and so on. A row is in one branch at most, and each branch reads one stretch of an
+ * index. With a single condition, engines would sort all rows.
  *
- * @param bounds  of the columns in their order; the last one is the primary key
- * @param isHeavy  whether the conditions that each branch repeats are too many for more than one branch
+ * @param bounds   one for each column of the ordering; the last one is the primary key
+ * @param isHeavy  true if the list has too many values to repeat them in each branch; then there is one branch
  */
 export function keysetBranches (bounds: readonly Bound[], dialect: Dialect, isHeavy: boolean): readonly KeysetBranch[] {
-  const steps = isHeavy ? 0 : Math.min(bounds.length - 1, maxSteps)
+  const steps = isHeavy ? 0 : Math.min(bounds.length - 1, maxBranchedColumns)
   const equals = bounds.slice(0, steps).map((bound) => isEqual(bound, dialect))
-  const ways = bounds.slice(0, steps).flatMap((bound, index) => laterBy(bound, dialect).map(({ condition, isNull }) =>
-    ({ conditions: [...equals.slice(0, index), condition], fixed: isNull ? index + 1 : index })))
-  return [...ways, { conditions: [...equals, comesAfter(bounds.slice(steps), dialect)], fixed: steps }]
+  const branches = bounds.slice(0, steps).flatMap((bound, index) =>
+    laterBy(bound, dialect).map(({ condition, isNull }) =>
+      ({ conditions: [...equals.slice(0, index), condition], fixed: isNull ? index + 1 : index })))
+  return [...branches, { conditions: [...equals, comesAfter(bounds.slice(steps), dialect)], fixed: steps }]
 }
 
-/** The same as one condition. */
+/** Returns one condition instead of branches. */
 function comesAfter (bounds: readonly Bound[], dialect: Dialect): RawBuilder<SqlBool> {
   return any(bounds.reduceRight<Conditions>((later, bound) => {
     const isEqualAndLater = later.length === 0 ? [] : [sql<SqlBool>`(${isEqual(bound, dialect)} and ${any(later)})`]
@@ -53,11 +57,18 @@ function any (conditions: Conditions): RawBuilder<SqlBool> {
   return sql<SqlBool>`(${sql.join(conditions, sql` or `)})`
 }
 
-/** The ways to come later by one column: nulls are first when ascending, and last when descending. */
-function laterBy ({ column, descending, value }: Bound, dialect: Dialect): ReadonlyArray<{ readonly condition: RawBuilder<SqlBool>, readonly isNull: boolean }> {
-  if (value === null) return descending ? [] : [{ condition: sql<SqlBool>`${columnRef(column, baseAlias)} is not null`, isNull: false }]
+/** Returns the conditions to come later by one column. Nulls are first if ascending, and last if descending. */
+function laterBy (
+  { column, descending, value }: Bound, dialect: Dialect
+): ReadonlyArray<{ readonly condition: RawBuilder<SqlBool>, readonly isNull: boolean }> {
+  if (value === null) {
+    const isNotNull = sql<SqlBool>`${columnRef(column, baseAlias)} is not null`
+    return descending ? [] : [{ condition: isNotNull, isNull: false }]
+  }
   const isBeyond = { condition: condition(column, descending ? 'lt' : 'gt', value, dialect), isNull: false }
-  return descending && column.nullable ? [isBeyond, { condition: condition(column, 'is', null, dialect), isNull: true }] : [isBeyond]
+  return descending && column.nullable
+    ? [isBeyond, { condition: condition(column, 'is', null, dialect), isNull: true }]
+    : [isBeyond]
 }
 
 function isEqual ({ column, value }: Bound, dialect: Dialect): RawBuilder<SqlBool> {

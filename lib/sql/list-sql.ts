@@ -11,35 +11,38 @@ import { isLong, withholdLong, type LongValues } from './long-values.js'
 import { columnRef, selected } from './selection.js'
 import type { SqlContext } from './sql-context.js'
 
-/** What every list of a resource has in common: the table and the columns. */
+/** Table and columns that all lists of a resource have in common. */
 export interface ListBase extends LongValues {
   /** Name of the resource. */
   readonly name: string
   readonly model: Model
   readonly columns: readonly Column[]
-  /** The keys of the columns, in their order. */
+  /** Keys of the columns, in the same order. */
   readonly keys: readonly string[]
   /** Milliseconds after which a list is given up. */
   readonly statementTime: number
 }
 
-/** Behind the keys of a row from which a cursor may be made, where that is not certain: 1 if it tells in full what the ordering depends on, else 0. No key begins so. */
+/**
+ * Name of an extra value behind the keys of a row: 1 if the row holds the values of the ordering in full, otherwise 0.
+ * A cursor can only be made of a full row. The value is absent if every row is full. No key begins with an underscore.
+ */
 export const wholeKey = '_whole'
 
-/** A plan whose values are still to come. */
+/** A plan with slots in place of its values. */
 export interface OpenPlan extends Pick<ListPlan, 'joins' | 'ordering'> {
   readonly conditions: readonly OpenCondition[]
-  /** The moment at which the list is given up. */
+  /** Time of `performance.now()`, in milliseconds, at which the list is given up. */
   readonly deadline: Slot
-  /** How many rows are wanted. */
+  /** Number of rows to read. */
   readonly most: Slot
-  /** How many rows come before them. */
+  /** Number of rows to skip before them. */
   readonly skipped: Slot
-  /** How many bytes of a value are read: of a longer one its length. */
+  /** Bytes up to which a value is read; of a longer one only the length is read. */
   readonly longest: Slot
-  /** Where the cursor stands; none on a first page. */
+  /** Position of the cursor, one bound for each column of the ordering; none on a first page or without a cursor. */
   readonly bounds: readonly Bound[]
-  /** Whether a cursor may be made of the last row. */
+  /** True if a cursor may be made of the last row. */
   readonly leadsOn: boolean
 }
 
@@ -49,18 +52,22 @@ type OpenCondition = Omit<PlannedCondition, 'values'> & {
   readonly isAmbiguous?: boolean
 }
 
-/** The SQL of a list. Names come from the models, values are parameters. */
+/** Compiles the SQL of a list. Names come from the models, values are parameters. */
 export function compileList (engine: SqlContext, base: ListBase, plan: OpenPlan): CompiledQuery {
-  if (plan.bounds.length === 0) return selectRows(engine, base, plan, everyRow).offset(sql<number>`${plan.skipped}`).compile()
+  if (plan.bounds.length === 0) {
+    return selectRows(engine, base, plan, everyRow).offset(sql<number>`${plan.skipped}`).compile()
+  }
   const [branch = everyRow, ...others] = keysetBranches(plan.bounds, engine.dialect, isHeavy(plan))
-  return others.length === 0 ? selectRows(engine, base, plan, branch).compile() : selectFirst(engine, base, plan, [branch, ...others])
+  return others.length === 0
+    ? selectRows(engine, base, plan, branch).compile()
+    : selectFirst(engine, base, plan, [branch, ...others])
 }
 
-/** More values of conditions are not repeated for each branch after a cursor. */
-const maxRepeated = 64
+/** Values of conditions that each branch after a cursor may repeat. If there are more, there is only one branch. */
+const maxRepeatedValues = 64
 
 function isHeavy ({ conditions }: OpenPlan): boolean {
-  return conditions.reduce((count, { values }) => count + values.length, 0) > maxRepeated
+  return conditions.reduce((count, { values }) => count + values.length, 0) > maxRepeatedValues
 }
 
 const everyRow: KeysetBranch = { conditions: [], fixed: 0 }
@@ -76,44 +83,56 @@ function selectRows ({ db, dialect, hasDeadline }: SqlContext, base: ListBase, p
   }
   const keys = keysOf(model, joins)
   if (hasDeadline && mayTakeLong(plan)) {
-    // First, since SQLite does not go on to the conditions behind one that is false.
-    for (const key of keys.values()) query = query.where(sql<SqlBool>`(${usually} or ${inTime(key, deadline)})`)
+    // These come first, because SQLite skips the conditions behind one that is false.
+    for (const key of keys.values()) query = query.where(sql<SqlBool>`(${skipsClock} or ${inTime(key, deadline)})`)
   }
   for (const condition of branch.conditions) query = query.where(condition)
   for (const condition of conditions) {
     const key = keys.get(condition.alias) as RawBuilder<unknown>
     const isSlow = hasDeadline && operators[condition.operator].syntax === 'pattern'
-    query = query.where(isSlow ? anyInTime(condition, inTime(key, deadline), dialect) : conditionSql(condition, dialect))
+    query = query.where(
+      isSlow ? anyInTime(condition, inTime(key, deadline), dialect) : conditionSql(condition, dialect))
   }
-  for (const order of ordering.slice(branch.fixed)) query = query.orderBy(orderSql(order, columnRef(order.column, baseAlias), dialect))
+  for (const order of ordering.slice(branch.fixed)) {
+    query = query.orderBy(orderSql(order, columnRef(order.column, baseAlias), dialect))
+  }
   return query.limit(dialect.limit(most))
 }
 
-function listed ({ columns, keys }: ListBase, { longest }: OpenPlan, dialect: Dialect): ReadonlyArray<AliasedRawBuilder<unknown, string>> {
+function listed (
+  { columns, keys }: ListBase, { longest }: OpenPlan, dialect: Dialect
+): ReadonlyArray<AliasedRawBuilder<unknown, string>> {
   return columns.map((column, index) => {
     const value = selected(column, dialect, baseAlias)
     return (isLong(column) ? withholdLong(value, longest) : value).as(keys[index] as string)
   })
 }
 
-/** A pattern may take long in one row: the time is looked at before each. */
+/** Returns a condition that checks the deadline before each pattern, because one pattern may take long in one row. */
 function anyInTime (condition: OpenCondition, isInTime: RawBuilder<SqlBool>, dialect: Dialect): RawBuilder<SqlBool> {
-  const patterns = condition.values.map((value) => sql`(${isInTime} and ${conditionSql({ ...condition, values: [value] }, dialect)})`)
+  const patterns = condition.values.map((value) =>
+    sql`(${isInTime} and ${conditionSql({ ...condition, values: [value] }, dialect)})`)
   return sql<SqlBool>`(${sql.join(patterns, sql` or `)})`
 }
 
-/** The primary key of each table, by its alias. */
+/** Returns the primary key of each table, by the table's alias. */
 function keysOf ({ columns: [key] }: Model, joins: ListPlan['joins']): ReadonlyMap<string, RawBuilder<unknown>> {
-  return new Map([[baseAlias, columnRef(key, baseAlias)], ...joins.map(({ alias, column }) => [alias, columnRef(column.target().columns[0], alias)] as const)])
+  return new Map([
+    [baseAlias, columnRef(key, baseAlias)],
+    ...joins.map(({ alias, column }) => [alias, columnRef(column.target().columns[0], alias)] as const)
+  ])
 }
 
-/** The first rows of those that come by several ways, each of which gives no more than are wanted. */
-function selectFirst (engine: SqlContext, base: ListBase, plan: OpenPlan, [branch, ...others]: readonly [KeysetBranch, ...KeysetBranch[]]): CompiledQuery {
+/** Compiles the union of several branches, cut to the rows to read. Each branch gives no more rows than that. */
+function selectFirst (
+  engine: SqlContext, base: ListBase, plan: OpenPlan,
+  [branch, ...others]: readonly [KeysetBranch, ...KeysetBranch[]]
+): CompiledQuery {
   const { db, dialect } = engine
-  // Keys may differ in their case alone, which not every engine minds in a subquery.
+  // Columns are numbered, because keys may differ in case alone and some engines ignore case in a subquery.
   const keys = base.columns.map((_column, index) => `_${index}`)
   const ordered = plan.ordering.map((order, index) => ({ order, key: `_by${index}` }))
-  // Not every engine lets a part of a union have its own order and limit.
+  // Each branch is a subquery, because some engines do not let a part of a union have its own order and limit.
   const part = (branch: KeysetBranch) => db.selectFrom(selectRows(engine, { ...base, keys }, plan, branch)
     .select(ordered.map(({ order, key }) => columnRef(order.column, baseAlias).as(key))).as('part')).selectAll()
   const all = others.reduce((union, branch) => union.unionAll(part(branch)), part(branch))
@@ -124,8 +143,10 @@ function selectFirst (engine: SqlContext, base: ListBase, plan: OpenPlan, [branc
   return query.limit(dialect.limit(plan.most)).compile()
 }
 
-/** Whether the row that is selected tells the values of the ordering in full, if it may not. */
-function tellsWhole (ordering: readonly PlannedOrder[], dialect: Dialect): ReadonlyArray<AliasedRawBuilder<unknown, string>> {
+/** Returns {@link wholeKey} as a column to select; nothing if every row holds the values of the ordering in full. */
+function tellsWhole (
+  ordering: readonly PlannedOrder[], dialect: Dialect
+): ReadonlyArray<AliasedRawBuilder<unknown, string>> {
   const claims = ordering.flatMap(({ column }) => {
     const ref = columnRef(column, baseAlias)
     const claim = storageOf(column, dialect).isWhole?.(ref)
@@ -134,22 +155,30 @@ function tellsWhole (ordering: readonly PlannedOrder[], dialect: Dialect): Reado
   return claims.length === 0 ? [] : [sql`case when ${sql.join(claims, sql` and `)} then 1 else 0 end`.as(wholeKey)]
 }
 
-/** Where nulls go is said only where there may be some: an index in the engine's own order serves the others. */
-function orderSql ({ column, descending }: PlannedOrder, ref: RawBuilder<unknown>, dialect: Dialect): RawBuilder<unknown> {
+/**
+ * Returns the SQL of one column of an ordering. It says where nulls go only if there may be some, because an index in
+ * the engine's own order serves the others.
+ */
+function orderSql (
+  { column, descending }: PlannedOrder, ref: RawBuilder<unknown>, dialect: Dialect
+): RawBuilder<unknown> {
   const target = storageOf(column, dialect).isCollated ? dialect.exact(ref) : ref
   const { [descending ? 'descending' : 'ascending']: nullsFirst } = dialect.nullsFirst
   return sql`${target} ${column.nullable ? nullsFirst : descending ? sql`desc` : sql`asc`}`
 }
 
-/** A walk along the primary key ends after `offset + limit` rows; only a search or a sort can go on for long. */
+/** True for a search or a sort. Any other list walks along the primary key, and ends after `offset + limit` rows. */
 function mayTakeLong ({ conditions, ordering }: OpenPlan): boolean {
   return conditions.length > 0 || ordering.length > 1
 }
 
-/** True but for one row in 64, whatever its values are: to ask for the time costs as much as a short row. */
-const usually = sql`random() & 63`
+/** True for 63 of 64 rows, at random: reading the clock costs as much as a short row, so it is read once in 64 rows. */
+const skipsClock = sql`random() & 63`
 
-/** Naming a column of a table makes SQLite ask at the rows of that table, wherever it stands in the loops. */
+/**
+ * Returns a call that throws after the deadline. It names a column of a table, so that SQLite calls it at the rows of
+ * that table, wherever the table stands in the loops.
+ */
 function inTime (key: RawBuilder<unknown>, deadline: Slot): RawBuilder<SqlBool> {
   return sql<SqlBool>`${sql.raw(deadlineFunction)}(${deadline}, ${key})`
 }

@@ -7,54 +7,70 @@ import { compileList, type ListBase, type OpenPlan } from './list-sql.js'
 import { longestOf } from './long-values.js'
 import type { SqlContext } from './sql-context.js'
 
-/** How far a statement of a list goes. */
+/** Limits of one statement of a list. */
 export interface Reach {
-  /** The moment at which it is given up. */
+  /** Time of `performance.now()`, in milliseconds, at which the list is given up. */
   readonly deadline: number
-  /** How many rows are wanted. */
+  /** Number of rows to read. */
   readonly most: number
-  /** How many bytes of a value are read. */
+  /** Bytes up to which a value is read; of a longer one only the length is read. */
   readonly longest: number
 }
 
-/** What is asked for at first: one row more than the page holds tells whether another page follows. */
+/** Returns the limits of the first statement: one row more than the page holds tells if another page follows. */
 function firstReach (base: ListBase, { limit }: ListPlan): Reach {
   const most = limit + 1
   return { deadline: performance.now() + base.statementTime, most, longest: longestOf(base, most) }
 }
 
-/** The statement of a list: compiled once for each shape, filled with the values of the request. */
-export function listStatement (engine: SqlContext, base: ListBase, given: ListPlan & { readonly reach?: Reach }): CompiledQuery {
-  const plan = given.conditions.length === 0 ? given : { ...given, conditions: given.conditions.map((condition) => withFewShapes(condition, engine)) }
-  const { query, queryId, sql, parameters } = engine.shapes.compileOnce(shapeOf(engine, base, plan), () => compileList(engine, base, openPlan(plan)))
+/** Returns the statement of a list: compiled once for each shape, filled with the values of the request. */
+export function listStatement (
+  engine: SqlContext, base: ListBase, given: ListPlan & { readonly reach?: Reach }
+): CompiledQuery {
+  const plan = given.conditions.length === 0
+    ? given
+    : { ...given, conditions: given.conditions.map((condition) => withFewShapes(condition, engine)) }
+  const { query, queryId, sql, parameters } =
+    engine.shapes.compileOnce(shapeOf(engine, base, plan), () => compileList(engine, base, openPlan(plan)))
   const values = valuesOf(plan, plan.reach ?? firstReach(base, plan))
-  return { query, queryId, sql, parameters: parameters.map((parameter) => parameter instanceof Slot ? values[parameter.position] : parameter) }
+  const filled = parameters.map((parameter) => parameter instanceof Slot ? values[parameter.position] : parameter)
+  return { query, queryId, sql, parameters: filled }
 }
 
-/** A condition as it is filled: with an array, its only value is a JSON array of all values; a pattern may need longer SQL. */
+/** A condition with the values that its slots are filled with. */
 interface FilledCondition extends PlannedCondition {
+  /** True if the only value is a JSON array of all values. */
   readonly isArray?: boolean
+  /** True if the engine confuses characters of the pattern unless the SQL is longer. */
   readonly isAmbiguous?: boolean
 }
 
 type FilledPlan = ListPlan & { readonly conditions: readonly FilledCondition[] }
 
-/** Longer lists become an array, or are not kept, so that their shapes need not be few. */
-const maxPadded = 128
+/** Values up to which an `in` list is padded. A longer one becomes one array, or stays as it is. */
+const maxPaddedValues = 128
 
-/** An `in` list with its last value repeated up to a power of two, so that lists have few shapes; one that is long as an array where the engine has that. */
+/**
+ * Repeats the last value of an `in` list up to a power of two, so that lists have few shapes. A long list becomes an
+ * array if the engine has that. A pattern with characters that the engine confuses is marked.
+ */
 function withFewShapes (condition: PlannedCondition, { dialect }: SqlContext): FilledCondition {
   const { column, operator, values } = condition
   const { syntax } = operators[operator]
-  if (syntax === 'pattern' && values.some((value) => dialect.ambiguous?.test(String(value)))) return { ...condition, isAmbiguous: true }
+  if (syntax === 'pattern' && values.some((value) => dialect.ambiguous?.test(String(value)))) {
+    return { ...condition, isAmbiguous: true }
+  }
   const last = syntax === 'list' ? values.at(-1) : undefined
   if (last === undefined) return condition
-  if (values.length > maxPadded) return dialect.listed !== undefined && isListed(column) ? { ...condition, values: [toArray(values)], isArray: true } : condition
+  if (values.length > maxPaddedValues) {
+    const hasArray = dialect.listed !== undefined && isListed(column)
+    return hasArray ? { ...condition, values: [toArray(values)], isArray: true } : condition
+  }
   const length = 2 ** Math.ceil(Math.log2(values.length))
   return { ...condition, values: [...values, ...Array<Stored>(length - values.length).fill(last)] }
 }
 
-/** JSON has no more than texts and integers without a loss, and other kinds may be compared in ways of their own. */
+/** True for texts and integers. JSON loses part of other values, and engines may compare those in their own way. */
 function isListed (column: Column): boolean {
   return ['key', 'text', 'integer', 'bigint', 'uuid'].includes(valueKindOf(column).storage)
 }
@@ -63,7 +79,7 @@ function toArray (values: readonly Stored[]): string {
   return `[${values.map((value) => typeof value === 'bigint' ? String(value) : JSON.stringify(value)).join()}]`
 }
 
-/** What a plan is filled with, in the order of its slots. */
+/** Returns the values of a plan, in the order of its slots. */
 function valuesOf ({ conditions, start, after }: ListPlan, { deadline, most, longest }: Reach): readonly Stored[] {
   const values: Stored[] = [deadline, most, start, longest]
   if (after !== undefined) values.push(...after)
@@ -71,7 +87,7 @@ function valuesOf ({ conditions, start, after }: ListPlan, { deadline, most, lon
   return values
 }
 
-/** A plan with slots in place of its values. */
+/** Returns a plan with slots in place of its values. */
 function openPlan ({ joins, conditions, ordering, after }: FilledPlan): OpenPlan {
   let position = 0
   const nextSlot = (): Slot => new Slot(position++)
@@ -94,13 +110,16 @@ function openPlan ({ joins, conditions, ordering, after }: FilledPlan): OpenPlan
   }
 }
 
-/** All that the SQL of a list depends on; no name in it has a space. */
-function shapeOf ({ dialect }: SqlContext, { name }: ListBase, { joins, conditions, ordering, after }: FilledPlan): string {
+/** Returns all that the SQL of a list depends on, as one text. Spaces separate the parts, because no name has one. */
+function shapeOf (
+  { dialect }: SqlContext, { name }: ListBase, { joins, conditions, ordering, after }: FilledPlan
+): string {
   let shape = `list ${name} ${dialect.seeksByCollation}`
   for (const { from, column } of joins) shape += ` ${from}.${column.key}`
   for (const condition of conditions) {
     const { alias, column, operator, values, isArray = false, isAmbiguous = false } = condition
-    shape += ` ${alias}.${column.key} ${operator} ${isConstant(condition) ? values.join() : isArray ? 'array' : values.length}`
+    const filling = isConstant(condition) ? values.join() : isArray ? 'array' : values.length
+    shape += ` ${alias}.${column.key} ${operator} ${filling}`
     if (isAmbiguous) shape += ' ambiguous'
   }
   for (const { column, descending } of ordering) shape += ` ${column.key} ${descending}`
@@ -108,7 +127,7 @@ function shapeOf ({ dialect }: SqlContext, { name }: ListBase, { joins, conditio
   return shape
 }
 
-/** Whether the SQL of a condition depends on its values. */
+/** True if the SQL of a condition depends on its values. */
 function isConstant ({ operator }: PlannedCondition): boolean {
   return operators[operator].syntax === 'constant'
 }

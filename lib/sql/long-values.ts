@@ -3,48 +3,56 @@ import type { ArrayRows } from '../engines/executor.js'
 import type { Parameter, Stored } from '../engines/storage.js'
 import { valueKindOf, type Column } from '../model/column.js'
 
-/** Begins what stands in a row for a value that was withheld, before its length in bytes. A text that looks like one makes its page shorter, no more. MariaDB mixes nothing but ASCII with any character set. */
-const withheld = '\u0001'
-const withheldCode = withheld.charCodeAt(0)
+/**
+ * Prefix of the length, in bytes, that a row holds in place of a withheld value. A stored text that looks the same only
+ * makes its page shorter. The prefix is ASCII, because MariaDB combines nothing else with every character set.
+ */
+const withheldPrefix = '\u0001'
+const withheldPrefixCode = withheldPrefix.charCodeAt(0)
 
-/** No value is longer, and every engine takes this for an integer. */
+/** Length in bytes that no value exceeds, and that every engine takes for an integer. */
 export const unlimited = 2 ** 31 - 1
 
-/** Whether values of a column may be long, so that pages are bounded by them. */
+/** True if values of a column may be long; their bytes then bound the size of a page. */
 export function isLong (column: Column): boolean {
   const { storage } = valueKindOf(column)
   return storage === 'text' || storage === 'json'
 }
 
-/** A value, or its length if that is more than `longest` bytes: it is then neither sent nor, if it is kept apart from its row, read. */
+/**
+ * Returns the SQL of a value, or of its length if it has more than `longest` bytes. The engine then does not send the
+ * value. If it keeps the value apart from its row, it does not read it either.
+ */
 export function withholdLong (value: RawBuilder<unknown>, longest: Parameter): RawBuilder<unknown> {
-  return sql`case when octet_length(${value}) > ${longest} then concat(${sql.lit(withheld)}, octet_length(${value})) else ${value} end`
+  const length = sql`octet_length(${value})`
+  return sql`case when ${length} > ${longest} then concat(${sql.lit(withheldPrefix)}, ${length}) else ${value} end`
 }
 
-/** What is to be known of the long values of a list. */
+/** Columns of a list with long values, and the limit for their bytes. */
 export interface LongValues {
-  /** Where they stand in a row. */
+  /** Positions of these columns in a row. */
   readonly long: readonly number[]
+  /** Bytes that the long values of one page may have together. */
   readonly pageBytes: number
 }
 
-/** Bytes of the longest value that is read at first: if none of them is longer, all of the rows fit on a page. */
+/** Returns the bytes up to which a value is read at first: if none is longer, all rows fit on a page. */
 export function longestOf ({ long, pageBytes }: LongValues, rowCount: number): number {
   return Math.min(unlimited, Math.floor(pageBytes / (rowCount * Math.max(1, long.length))))
 }
 
-/** Whether a value was withheld in one of the rows. */
+/** True if a value was withheld in one of the rows. */
 export function isAnyWithheld (rows: ArrayRows, long: readonly number[]): boolean {
   for (const row of rows) {
     for (const index of long) {
       const { [index]: value } = row
-      if (typeof value === 'string' && value.charCodeAt(0) === withheldCode) return true
+      if (typeof value === 'string' && value.charCodeAt(0) === withheldPrefixCode) return true
     }
   }
   return false
 }
 
-/** How many of the rows fit on a page together, from the first one on, which always fits. */
+/** Counts the rows, from the first one on, that fit on a page together. The first one always fits. */
 export function countFitting (rows: ArrayRows, { long, pageBytes }: LongValues): number {
   let bytes = 0
   const beyond = rows.findIndex((row) => {
@@ -56,6 +64,6 @@ export function countFitting (rows: ArrayRows, { long, pageBytes }: LongValues):
 
 function lengthOf (value: Stored): number {
   const text = String(value ?? '')
-  const told = text.startsWith(withheld) ? text.slice(1) : ''
+  const told = text.startsWith(withheldPrefix) ? text.slice(1) : ''
   return /^\d{1,10}$/.test(told) ? Number(told) : Buffer.byteLength(text)
 }

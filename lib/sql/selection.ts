@@ -3,28 +3,30 @@ import type { Dialect } from '../engines/dialect.js'
 import type { Parameter } from '../engines/storage.js'
 import { storageOf, type Column } from '../model/column.js'
 
-/** A column in SQL: qualified by a table's alias in lists, bare in statements on one table. */
+/** Returns a column in SQL: qualified by a table's alias in lists, bare in statements on one table. */
 export function columnRef (column: Column, alias?: string): RawBuilder<unknown> {
   return sql`${sql.ref(alias === undefined ? column.name : `${alias}.${column.name}`)}`
 }
 
-/** What to select so that a row has one exact value for each key. */
-export function selection (columns: readonly Column[], dialect: Dialect, alias?: string): Array<AliasedRawBuilder<unknown, string>> {
+/** Returns the list to select, so that a row has one exact value for each key. */
+export function selection (
+  columns: readonly Column[], dialect: Dialect, alias?: string
+): Array<AliasedRawBuilder<unknown, string>> {
   return columns.map((column) => selected(column, dialect, alias).as(column.key))
 }
 
-/** The one exact value of a column. */
+/** Returns the SQL of the one exact value of a column. */
 export function selected (column: Column, dialect: Dialect, alias?: string): RawBuilder<unknown> {
   const ref = columnRef(column, alias)
   return sql`${storageOf(column, dialect).select?.(ref) ?? ref}`
 }
 
-/** A value that a column is compared with. */
+/** Returns the SQL of a value that a column is compared with. */
 export function compared (column: Column, value: Parameter, dialect: Dialect): Expression<unknown> {
   return storageOf(column, dialect).compared?.(value) ?? sql`${value}`
 }
 
-/** Whether a column has a value, as far as the engine tells values apart. */
+/** Returns the condition that a column has a value, as far as the engine tells values apart. */
 export function isEqual (column: Column, value: Parameter, dialect: Dialect): RawBuilder<SqlBool> {
   return sql<SqlBool>`${columnRef(column)} = ${compared(column, value, dialect)}`
 }

@@ -1,14 +1,14 @@
 import type { CompiledQuery, SelectQueryNode, UpdateQueryNode } from 'kysely'
 import { LRUCache } from 'lru-cache'
 
-/** Bytes, roughly, that are kept of all shapes, and of one. */
+/** Estimated bytes that the cache keeps: 2 MiB of all shapes, and 10 KiB of one. It keeps no larger shape. */
 const maxShapesBytes = 2 * 2 ** 20
 const maxShapeBytes = 10 * 2 ** 10
 
 const selectNode: SelectQueryNode = Object.freeze({ kind: 'SelectQueryNode' })
 const updateNode: UpdateQueryNode = Object.freeze({ kind: 'UpdateQueryNode' })
 
-/** Compiled statements by their shape. Clients choose the shapes, so the least used ones go. */
+/** Compiled statements by their shape. Clients choose the shapes, so the least recently used ones go. */
 export class Shapes extends LRUCache<string, CompiledQuery> {
   constructor () {
     super({ maxSize: maxShapesBytes, maxEntrySize: maxShapeBytes, sizeCalculation: bytesOf })
@@ -24,12 +24,15 @@ export class Shapes extends LRUCache<string, CompiledQuery> {
   }
 }
 
-/** Estimates what a shape takes: its name, its text, its parameters, and what any shape takes. */
+/** Estimates the bytes of a shape: its name, its text and its parameters, and 500 for any shape. */
 function bytesOf ({ sql, parameters }: CompiledQuery, shape: string): number {
   return 500 + shape.length + sql.length + 32 * parameters.length
 }
 
-/** Keeps the kind of a statement alone, which is all that is asked of its tree: a tree takes many times as much as the text. */
+/**
+ * Keeps only the kind of a statement's tree, because nothing else of it is read. A whole tree takes many times as much
+ * memory as the text.
+ */
 function withoutTree ({ query, queryId, sql, parameters }: CompiledQuery): CompiledQuery {
   return { query: query.kind === 'SelectQueryNode' ? selectNode : updateNode, queryId, sql, parameters }
 }

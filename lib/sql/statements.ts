@@ -10,41 +10,44 @@ export interface StatementShape {
   /** Name of the resource. */
   readonly name: string
   readonly model: Model
-  /** What a record shows. */
+  /** Columns that a record shows. */
   readonly visible: readonly Column[]
-  /** What a write looks at: the visible columns and the owner; comparing a body with others would tell what they hold. */
+  /** Columns that a write reads: the visible ones and the owner. Comparing a body with others would reveal them. */
   readonly stored: readonly Column[]
   readonly owner: Column | undefined
 }
 
-/** The statements of a resource whose shape no request changes, compiled once. */
+/** Statements of a resource whose shape no request changes, compiled once. */
 export interface Statements {
-  /** For the engine that reads. Parameter: the id. */
+  /** Selects the visible columns, on the engine that reads. Parameter: the id. */
   readonly read: Statement
-  /** Parameter: the id. */
+  /** Selects {@link StatementShape.stored}, on the engine that writes. Parameter: the id. */
   readonly stored: Statement
-  /** Parameters: a value for each column that the database does not generate, in the order of the model. */
+  /** Inserts a record. Parameters: a value for each column that the database does not generate, in model order. */
   readonly create: Statement
-  /** The visible columns of the owner's record. Parameters: as of `delete`. */
+  /** Selects the visible columns of the owner's record. Parameters: as of `delete`. */
   readonly own: Statement
-  /** Parameters: the id, and the id of the owner if the resource has an owner field. */
+  /** Deletes a record. Parameters: the id, and the id of the owner if the resource has an owner field. */
   readonly delete: Statement
 }
 
 export type Statement = (...parameters: readonly Stored[]) => CompiledQuery
 
-/** Values in a compiled shape stand for those of a request, in the same order. */
+/** Stands in a compiled shape for each value of a request; a request gives its values in the same order. */
 export const placeholder = 0
 
-/** A limit that is no parameter. */
+/** Limit of one row, as a literal and not as a parameter. */
 export const oneRow = sql.lit(1)
 
 /** Compiles the fixed statements of a resource; `created` are the columns that a create writes. */
-export function compileStatements (engine: SqlContext, reader: SqlContext, shape: StatementShape, created: readonly Column[]): Statements {
+export function compileStatements (
+  engine: SqlContext, reader: SqlContext, shape: StatementShape, created: readonly Column[]
+): Statements {
   const { db, dialect } = engine
   const { model, visible, stored } = shape
   const isTheOne = isEqual(model.columns[0], placeholder, dialect)
-  const read = ({ dialect }: SqlContext, columns: readonly Column[]) => db.selectFrom(model.table).select(selection(columns, dialect)).where(isTheOne)
+  const read = ({ dialect }: SqlContext, columns: readonly Column[]) =>
+    db.selectFrom(model.table).select(selection(columns, dialect)).where(isTheOne)
   const written = Object.fromEntries(created.map(({ name }) => [name, placeholder]))
   const isOwn = isOwned(engine, shape, placeholder)
   return Object.freeze({
@@ -52,13 +55,15 @@ export function compileStatements (engine: SqlContext, reader: SqlContext, shape
     stored: withParameters(read(engine, stored).compile()),
     create: withParameters(db.insertInto(model.table).values(written).returning(selection(visible, dialect)).compile()),
     own: withParameters(isOwn.reduce((query, condition) => query.where(condition), read(engine, visible)).compile()),
-    delete: withParameters(isOwn.reduce((query, condition) => query.where(condition), db.deleteFrom(model.table).where(isTheOne)).compile())
+    delete: withParameters(
+      isOwn.reduce((query, condition) => query.where(condition), db.deleteFrom(model.table).where(isTheOne)).compile())
   })
 }
 
 /**
- * The statement that changes some columns of one record; of the owner's record only, if there is an owner. It returns the
- * record where it can. Parameters: the values, in the order of the columns, and then as of `delete`.
+ * Returns the statement that changes some columns of one record, or only of the owner's record if the resource has an
+ * owner. The statement returns the record if the engine can do that. Parameters: the values, in the order of the
+ * columns, and then as of `delete`.
  */
 export function updateStatement (engine: SqlContext, shape: StatementShape, changed: readonly Column[]): Statement {
   const name = `update ${shape.name} ${changed.map(({ key }) => key).join()}`
@@ -75,12 +80,14 @@ function compileUpdate (engine: SqlContext, shape: StatementShape, changed: read
   return (dialect.returnsUpdates ? update.returning(selection(visible, dialect)) : update).compile()
 }
 
-/** The condition of the owner rule; none if the resource has no owner. */
-function isOwned ({ dialect }: SqlContext, { owner }: StatementShape, id: Parameter): ReadonlyArray<RawBuilder<SqlBool>> {
+/** Returns the condition of the owner rule; none if the resource has no owner. */
+function isOwned (
+  { dialect }: SqlContext, { owner }: StatementShape, id: Parameter
+): ReadonlyArray<RawBuilder<SqlBool>> {
   return owner === undefined ? [] : [isEqual(owner, id, dialect)]
 }
 
-/** A statement of a compiled shape. */
+/** Returns a function that fills a compiled shape with parameters. */
 export function withParameters ({ query, queryId, sql }: CompiledQuery): Statement {
   return (...parameters) => ({ query, queryId, sql, parameters })
 }

@@ -7,33 +7,41 @@ import { isGenerated, isGivenByOthers, storageOf, type Column } from '../model/c
 import type { Model } from '../model/define-model.js'
 
 type Table = Awaited<ReturnType<AnyKysely['introspection']['getTables']>>[number]
-/** A column, and how the engine writes its type. */
+/** A column, with its type as the engine writes it. */
 type TableColumn = Table['columns'][number] & Pick<Table, 'isView'> & { readonly written: WrittenColumn }
 
 /** The tables of a database. */
 export interface DatabaseTables {
-  /** The columns of a model's table by name, undefined if there is no such table. */
+  /** Returns the columns of a model's table by name; undefined if there is no such table. */
   of (model: Model): ReadonlyMap<string, TableColumn> | undefined
-  /** The same for two tables that the server does not tell apart. */
+  /** Returns a name that is the same for two tables that the server does not tell apart. */
   nameOf (of: Pick<Model, 'table'>): string
 }
 
+/** Reads the tables of a database. */
 export async function readTables (handle: AnyKysely): Promise<DatabaseTables> {
   const { db, dialect: { foldName, schema: { searchPath, foldsTables, keys, written } } } = readHandle(handle)
-  const fold = await foldsTables?.execute(db).then(({ rows: [row] }) => Number(row?.answer)) === 0 ? (name: string) => name : foldName
+  const foldsAnswer = await foldsTables?.execute(db).then(({ rows: [row] }) => Number(row?.answer))
+  const fold = foldsAnswer === 0 ? (name: string) => name : foldName
   const tables = await handle.introspection.getTables()
   const path = searchPath === undefined ? undefined : (await searchPath.execute(db)).rows.map(({ name }) => name)
-  // Of tables of one name the last one stays: that of the first schema in the path.
-  const inPath = path === undefined ? tables : path.toReversed().flatMap((name) => tables.filter(({ schema }) => schema === name))
+  // The map below keeps the last of several tables of one name, so the first schema of the path comes last.
+  const inPath = path === undefined
+    ? tables
+    : path.toReversed().flatMap((name) => tables.filter(({ schema }) => schema === name))
   const { rows: described } = await keys?.execute(db) ?? { rows: [] }
   const { rows: types } = await written.execute(db)
   const generates = (table: string, { name, isAutoIncrementing }: Table['columns'][number]): boolean =>
     isAutoIncrementing || described.some((row) => row.table === table && row.name === name && isYes(row.generated))
   const writtenAs = new Map(types.map((row) => [`${row.table}.${row.name}`, row]))
-  const describe = (table: string, column: Table['columns'][number]) =>
-    ({ ...column, isAutoIncrementing: generates(table, column), written: writtenAs.get(`${table}.${column.name}`) ?? { table, name: column.name, written: column.dataType } })
-  const byName = new Map(inPath.map(({ name, isView, columns }) =>
-    [fold(name), new Map(columns.map((column) => [foldName(column.name), { ...describe(name, column), isView }]))] as const))
+  const describe = (table: string, column: Table['columns'][number]) => ({
+    ...column,
+    isAutoIncrementing: generates(table, column),
+    written: writtenAs.get(`${table}.${column.name}`) ?? { table, name: column.name, written: column.dataType }
+  })
+  const byName = new Map(inPath.map(({ name, isView, columns }) => [
+    fold(name), new Map(columns.map((column) => [foldName(column.name), { ...describe(name, column), isView }]))
+  ] as const))
   return { of: ({ table }) => byName.get(fold(table)), nameOf: ({ table }) => fold(table) }
 }
 
@@ -50,19 +58,27 @@ interface Comparison {
  */
 export function requireTables (tables: DatabaseTables, models: Iterable<Model>, comparison: Comparison): void {
   const differences = [...models].flatMap((model) => compareTable(tables, model, comparison))
-  if (differences.length > 0) throw new errors.TableMismatch(`The database does not fit the models:\n- ${differences.join('\n- ')}`)
+  if (differences.length > 0) {
+    throw new errors.TableMismatch(`The database does not fit the models:\n- ${differences.join('\n- ')}`)
+  }
 }
 
-/** Whether a column of a model is of a type. */
-export function hasType (tables: DatabaseTables, models: Iterable<Model>, { type, dialect }: { readonly type: string, readonly dialect: Dialect }): boolean {
-  return [...models].some((model) => model.columns.some(({ name }) => tables.of(model)?.get(dialect.foldName(name))?.dataType === type))
+/** True if a column of one of the models has a type in the database. */
+export function hasType (
+  tables: DatabaseTables, models: Iterable<Model>,
+  { type, dialect }: { readonly type: string, readonly dialect: Dialect }
+): boolean {
+  return [...models].some((model) =>
+    model.columns.some(({ name }) => tables.of(model)?.get(dialect.foldName(name))?.dataType === type))
 }
 
 /**
- * How the values of columns are kept that are not as createTables() makes them, by the columns of the models, which
- * {@link requireTables} must have found.
+ * Returns the storage of each column that is not as createTables() makes it. {@link requireTables} must have found all
+ * columns of the models before.
  */
-export function storagesOf (tables: DatabaseTables, models: Iterable<Model>, dialect: Dialect): ReadonlyMap<Column, Storage> {
+export function storagesOf (
+  tables: DatabaseTables, models: Iterable<Model>, dialect: Dialect
+): ReadonlyMap<Column, Storage> {
   const storages = new Map<Column, Storage>()
   for (const model of models) {
     for (const column of model.columns) {
@@ -83,22 +99,31 @@ function compareTable (tables: DatabaseTables, model: Model, comparison: Compari
   return model.columns.flatMap((column) => {
     const where = `field '${column.field}' of model '${model.name}'`
     const found = columns.get(dialect.foldName(column.name))
-    if (found === undefined) return [`${where} needs column '${column.name}' of table '${model.table}', which does not exist; add it by a migration, or name another with 'column'`]
-    return compareColumn(column, found, comparison).map((difference) => `${where} ${difference} in table '${model.table}'`)
+    if (found === undefined) {
+      return [`${where} needs column '${column.name}' of table '${model.table}', which does not exist; ` +
+        "add it by a migration, or name another with 'column'"]
+    }
+    return compareColumn(column, found, comparison)
+      .map((difference) => `${where} ${difference} in table '${model.table}'`)
   })
 }
 
-function compareColumn (column: Column, { name, dataType, isNullable, isAutoIncrementing, isView }: TableColumn, comparison: Comparison): readonly string[] {
+function compareColumn (
+  column: Column, { name, dataType, isNullable, isAutoIncrementing, isView }: TableColumn, comparison: Comparison
+): readonly string[] {
   const { dialect, shownAsNull } = comparison
   const differences: string[] = []
   if (!storageOf(column, dialect).holds(dataType)) {
     differences.push(`is ${column.kind}, but column '${name}' is ${dataType || 'of no type'}`)
   }
   const isMade = isGenerated(column) && !isGivenByOthers(column)
-  if (isMade && !isAutoIncrementing && !isView) differences.push(`needs column '${name}' to be the primary key whose integers the database generates`)
+  if (isMade && !isAutoIncrementing && !isView) {
+    differences.push(`needs column '${name}' to be the primary key whose integers the database generates`)
+  }
   const isNeverNull = isGenerated(column) && isAutoIncrementing
   if (!isMade && !isNeverNull && shownAsNull?.has(column) !== true && column.nullable !== isNullable) {
-    differences.push(`${column.nullable ? 'is nullable' : 'is not nullable'}, but column '${name}' is ${isNullable ? 'nullable' : 'not null'}`)
+    differences.push(`${column.nullable ? 'is nullable' : 'is not nullable'}, ` +
+      `but column '${name}' is ${isNullable ? 'nullable' : 'not null'}`)
   }
   return differences
 }

@@ -6,10 +6,11 @@ import type { Model } from '../model/define-model.js'
 import type { DatabaseTables } from './compare-tables.js'
 
 /**
- * Finds the columns that keep every record of a model from being created: they must have a value, have no default, and the
- * model does not have them. Of a view, and of a table whose rows a trigger may complete, nobody can tell.
+ * Finds the columns that keep every record of a model from being created: the model lacks them, and they must have a
+ * value but have no default. Views, and tables whose rows a trigger may complete, are skipped, because nobody can
+ * tell.
  *
- * @returns their names, for the models that have some
+ * @returns the names of the columns, by model
  */
 export async function findUnfillable (
   handle: AnyKysely, tables: DatabaseTables, models: readonly Model[]
@@ -23,23 +24,31 @@ export async function findUnfillable (
     model.columns.some(({ name }) => tables.of(model)?.get(dialect.foldName(name))?.isView === true)
   const unfillable = models.filter((model) => !isUnknown.has(tables.nameOf(model)) && !isView(model)).map((model) => {
     const declared = new Set(model.columns.map(({ name }) => dialect.foldName(name)))
-    const own = rows.filter((row) => tables.nameOf(row) === tables.nameOf(model) && !declared.has(dialect.foldName(row.name)))
+    const own = rows.filter((row) =>
+      tables.nameOf(row) === tables.nameOf(model) && !declared.has(dialect.foldName(row.name)))
     return [model, own.filter((row) => needsValue(row, dialect)).map(({ name }) => name)] as const
   })
   return new Map(unfillable.filter(([, names]) => names.length > 0))
 }
 
 function needsValue ({ nullable, generated, computed, declared, type }: ColumnRow, { catalog }: Dialect): boolean {
-  return ![nullable, generated, computed].some(isYes) && declared === null && catalog.implicitDefaults?.includes(type) !== true
+  return ![nullable, generated, computed].some(isYes) && declared === null &&
+    catalog.implicitDefaults?.includes(type) !== true
 }
 
-/** @throws REST_MODELS_TABLE_MISMATCH naming the columns, and what can be done */
+/**
+ * Checks that records of all models can be created.
+ *
+ * @throws REST_MODELS_TABLE_MISMATCH naming the columns and the remedies
+ */
 export async function requireFillable (
   handle: AnyKysely, tables: DatabaseTables, models: readonly Model[]
 ): Promise<void> {
   const found = await findUnfillable(handle, tables, models)
   if (found.size === 0) return
   const lines = [...found].flatMap(([{ name, table }, columns]) =>
-    columns.map((column) => `model '${name}' lacks column '${column}' of table '${table}', which must have a value and has no default`))
-  throw new errors.TableMismatch(`No record could be created:\n- ${lines.join('\n- ')}\nDeclare the column in the model, give it a default in the table, or use a policy with closed: ['create']`)
+    columns.map((column) =>
+      `model '${name}' lacks column '${column}' of table '${table}', which must have a value and has no default`))
+  throw new errors.TableMismatch(`No record could be created:\n- ${lines.join('\n- ')}\n` +
+    "Declare the column in the model, give it a default in the table, or use a policy with closed: ['create']")
 }

@@ -10,20 +10,20 @@ import { changeSchema } from './schema-change.js'
 import { addReference, createIndexes, createTable } from './table.js'
 
 /**
- * Creates the tables that do not exist yet, with their constraints and indexes, all of them or none.
- * Tables that exist are compared with their models and never altered.
+ * Creates the tables that do not exist yet, with their constraints and indexes, all of them or none. It compares
+ * tables that exist with their models, and never alters them.
  *
- * @throws REST_MODELS_TABLE_MISMATCH if a table that exists does not fit, REST_MODELS_INVALID_MODEL if a default does not
- *   fit its field; nothing is created then
+ * @throws REST_MODELS_TABLE_MISMATCH if a table that exists does not fit, REST_MODELS_INVALID_MODEL if a default does
+ *   not fit its field; nothing is created then
  */
 export async function createTables (handle: AnyKysely, models: readonly Model[]): Promise<void> {
   const { dialect } = readHandle(handle)
   requireDefaults(models)
-  // Without transactions, tables that are there may be half made: only whoever has the lock can tell.
+  // Without transactions, existing tables may be half made by another process; only the holder of the lock can tell.
   const canBeHalfMade = dialect.schema.begin === undefined
   if (!canBeHalfMade && missingOf(await readTables(handle), models, dialect).length === 0) return
   await changeSchema(handle, async (db, made) => {
-    // Another process may have made tables while this one waited for its turn, or dropped those that it could not finish.
+    // While this process waited for the lock, another may have made tables, or dropped those that it could not finish.
     const tables = await readTables(db)
     const byTable = new Map(missingOf(tables, models, dialect).map((model) => [tables.nameOf(model), model]))
     const steps = planTables([...byTable.values()], dialect)
@@ -40,10 +40,12 @@ export async function createTables (handle: AnyKysely, models: readonly Model[])
 
 function requireDefaults (models: readonly Model[]): void {
   const checks = checkCompiler()
-  for (const { name, columns } of models) requireSoundDefaults(name, columns, (column) => checks.ofValue(valueSchema(column)))
+  for (const { name, columns } of models) {
+    requireSoundDefaults(name, columns, (column) => checks.ofValue(valueSchema(column)))
+  }
 }
 
-/** The models that have no table; those that have one are compared with it. */
+/** Returns the models that have no table, and compares the others with their tables. */
 function missingOf (tables: DatabaseTables, models: readonly Model[], dialect: Dialect): readonly Model[] {
   requireTables(tables, models.filter((model) => tables.of(model) !== undefined), { dialect })
   return models.filter((model) => tables.of(model) === undefined)

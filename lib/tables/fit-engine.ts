@@ -7,7 +7,8 @@ import { hasType, requireTables, storagesOf, type DatabaseTables } from './compa
 /**
  * Returns an engine that knows how the tables of the models keep their values.
  *
- * @throws REST_MODELS_TABLE_MISMATCH if a table does not fit its model, REST_MODELS_UNSUPPORTED_DATABASE if the connection does not
+ * @throws REST_MODELS_TABLE_MISMATCH if a table does not fit its model, REST_MODELS_UNSUPPORTED_DATABASE if the
+ *   connection does not meet a requirement of a column type
  */
 export async function fitEngine (engine: Engine, tables: DatabaseTables, models: ReadonlySet<Model>): Promise<Engine> {
   const { db, dialect, dialect: { requiredBy = {} } } = engine
@@ -19,8 +20,10 @@ export async function fitEngine (engine: Engine, tables: DatabaseTables, models:
   return storages.size === 0 ? engine : Object.freeze({ ...engine, dialect: { ...dialect, storages } })
 }
 
-/** Finds the nullable fields whose columns are not, but hold values that records show as null. */
-async function findShownAsNull (engine: Engine, tables: DatabaseTables, models: ReadonlySet<Model>): Promise<ReadonlySet<Column>> {
+/** Finds the nullable fields whose columns are not nullable, but hold values that records show as null. */
+async function findShownAsNull (
+  engine: Engine, tables: DatabaseTables, models: ReadonlySet<Model>
+): Promise<ReadonlySet<Column>> {
   const found = new Set<Column>()
   for (const model of models) {
     const columns = tables.of(model)
@@ -37,6 +40,6 @@ async function holdsUnshown ({ db, dialect }: Engine, { table }: Model, column: 
   if (isShown === undefined) return false
   const isUnshown = sql`not (${isShown(sql.ref(column.name))})`
   const find = sql`select 1 from ${sql.table(table)} where ${isUnshown} limit 1`
-  // What cannot be looked at does not fit.
+  // A column that cannot be read counts as one without such values, so it is reported as a mismatch.
   return await find.execute(db).then(({ rows }) => rows.length > 0, () => false)
 }

@@ -16,21 +16,24 @@ export interface PlannedTable {
   readonly references: readonly ForeignKeyColumn[]
 }
 
-/** The order in which tables are created, and the foreign keys that are added at the end, since they go in a circle. */
+/** The order in which tables are created, and the foreign keys that are added at the end because they form circles. */
 export interface TablePlan {
   readonly tables: readonly PlannedTable[]
   readonly references: readonly Reference[]
 }
 
-/** Puts tables behind those that they refer to, so that each is created whole, wherever an engine may stop. */
+/** Puts tables behind those that they refer to, so that each is created whole, even if the engine stops in between. */
 export function planTables (models: readonly Model[], { schema }: Dialect): TablePlan {
-  if (!schema.needsTargets) return { tables: models.map((model) => ({ model, references: targetsOf(model) })), references: [] }
+  if (!schema.needsTargets) {
+    return { tables: models.map((model) => ({ model, references: targetsOf(model) })), references: [] }
+  }
   const waiting = new Set(models)
   const tables: PlannedTable[] = []
   const references: Reference[] = []
   while (waiting.size > 0) {
     const [first] = waiting
-    const next = [...waiting].find((model) => targetsOf(model).every((column) => isThere(model, column, waiting))) ?? first as Model
+    const canBeWhole = (model: Model): boolean => targetsOf(model).every((column) => isThere(model, column, waiting))
+    const next = [...waiting].find(canBeWhole) ?? first as Model
     const isNow = (column: ForeignKeyColumn): boolean => isThere(next, column, waiting)
     tables.push({ model: next, references: targetsOf(next).filter(isNow) })
     references.push(...targetsOf(next).filter((column) => !isNow(column)).map((column) => ({ model: next, column })))
@@ -43,19 +46,25 @@ function targetsOf ({ columns }: Model): readonly ForeignKeyColumn[] {
   return columns.filter(isForeignKey)
 }
 
-/** A table may refer to itself, and to all that is not still to come. */
+/** True if a foreign key refers to its own table, or to one that is not still to be created. */
 function isThere (model: Model, column: ForeignKeyColumn, waiting: ReadonlySet<Model>): boolean {
   const target = column.target()
   return target === model || !waiting.has(target)
 }
 
-/** @throws REST_MODELS_TABLE_MISMATCH if a foreign key refers to a table that neither exists nor is to be created, where an engine needs it */
+/**
+ * Checks that foreign keys refer to tables that exist or are to be created, if the engine needs that.
+ *
+ * @throws REST_MODELS_TABLE_MISMATCH naming the foreign key and the table that is missing
+ */
 export function requireTargets ({ tables }: TablePlan, existing: DatabaseTables, { schema }: Dialect): void {
   const created = new Set(tables.map(({ model }) => model))
   for (const { model } of schema.needsTargets ? tables : []) {
     const column = targetsOf(model).find(({ target }) => !created.has(target()) && existing.of(target()) === undefined)
     if (column === undefined) continue
     const { name, table } = column.target()
-    throw new errors.TableMismatch(`field '${column.field}' of model '${model.name}' refers to model '${name}', whose table '${table}' does not exist: name it in createTables() as well`)
+    throw new errors.TableMismatch(
+      `field '${column.field}' of model '${model.name}' refers to model '${name}', ` +
+      `whose table '${table}' does not exist: name it in createTables() as well`)
   }
 }

@@ -2,42 +2,52 @@ import { createHash } from 'node:crypto'
 import { sql, type ColumnDefinitionBuilder, type CreateTableBuilder, type Kysely } from 'kysely'
 import type { Dialect } from '../engines/dialect.js'
 import type { Tables } from '../engines/executor.js'
-import { encode, isForeignKey, isGenerated, isGivenByOthers, isNow, isSecret, storageOf, valueKindOf, type Column } from '../model/column.js'
+import {
+  encode, isForeignKey, isGenerated, isGivenByOthers, isNow, isSecret, storageOf, valueKindOf, type Column
+} from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { Json } from '../values/values.js'
 import { checksOf } from './column-checks.js'
 import type { PlannedTable, Reference } from './plan-tables.js'
 
-/** Creates the table of a model, with the foreign keys that are named. */
-export async function createTable (db: Kysely<Tables>, { model: { table, columns }, references }: PlannedTable, dialect: Dialect): Promise<void> {
+/** Creates the table of a model, with the foreign keys in `references`. */
+export async function createTable (
+  db: Kysely<Tables>, { model: { table, columns }, references }: PlannedTable, dialect: Dialect
+): Promise<void> {
   const { generatedKey, tableOptions } = dialect.schema
   let creation: CreateTableBuilder<string, string> = db.schema.createTable(table)
   for (const column of columns) {
     creation = isGenerated(column) && !isGivenByOthers(column)
       ? creation.addColumn(column.name, sql.raw(generatedKey))
       : creation.addColumn(column.name, sql.raw(typeOf(column, dialect)), (builder) =>
-        // SQLite lets a primary key be null, unless it is an integer.
+        // SQLite accepts null in a primary key that is not an integer.
         column === columns[0] ? builder.notNull().primaryKey() : constrain(builder, column, dialect))
   }
   for (const column of references) {
-    creation = creation.addForeignKeyConstraint(nameOf(table, column.name, 'reference'), [column.name], column.target().table, [column.target().columns[0].name],
+    creation = creation.addForeignKeyConstraint(
+      nameOf(table, column.name, 'reference'),
+      [column.name],
+      column.target().table,
+      [column.target().columns[0].name],
       (reference) => reference.onDelete(onDeleteOf(column)))
   }
   await (tableOptions === undefined ? creation : creation.modifyEnd(sql.raw(tableOptions))).execute()
 }
 
-/** The bounds of a password are not those of its hash. */
+/** Returns the SQL type of a column. The limits of a password do not apply to its hash, so they are left out. */
 function typeOf (column: Column, dialect: Dialect): string {
-  // SQLite would generate the values of an 'integer primary key'.
+  // Not an integer, because SQLite would generate the values of an 'integer primary key'.
   if (isGivenByOthers(column)) return dialect.storage.bigint.type({})
   return storageOf(column, dialect).type(isSecret(column) ? {} : column.options)
 }
 
-/** Creates an index for each foreign key, and for columns whose storage wants one. */
+/** Creates an index for each foreign key that is not unique, and for each column whose storage needs one. */
 export async function createIndexes (db: Kysely<Tables>, { table, columns }: Model, dialect: Dialect): Promise<void> {
   for (const column of columns) {
     const { index } = storageOf(column, dialect)
-    if (index !== undefined) await db.schema.createIndex(nameOf(table, column.name, index.name)).on(table).column(column.name).where(index.of(sql.ref(column.name))).execute()
+    if (index === undefined) continue
+    await db.schema.createIndex(nameOf(table, column.name, index.name)).on(table).column(column.name)
+      .where(index.of(sql.ref(column.name))).execute()
   }
   for (const { name, options } of columns.filter(isForeignKey)) {
     if (options.unique === true) continue
@@ -48,14 +58,18 @@ export async function createIndexes (db: Kysely<Tables>, { table, columns }: Mod
 /** Adds a foreign key to a table. */
 export async function addReference (db: Kysely<Tables>, { model: { table }, column }: Reference): Promise<void> {
   await db.schema.alterTable(table)
-    .addForeignKeyConstraint(nameOf(table, column.name, 'reference'), [column.name], column.target().table, [column.target().columns[0].name])
+    .addForeignKeyConstraint(
+      nameOf(table, column.name, 'reference'),
+      [column.name],
+      column.target().table,
+      [column.target().columns[0].name])
     .onDelete(onDeleteOf(column)).execute()
 }
 
-/** Engines cut longer names, or refuse them. */
+/** Most characters in the name of an index or a constraint. Engines cut longer names, or refuse them. */
 const maxNameLength = 60
 
-/** The name of an index or a constraint. */
+/** Returns the name of an index or a constraint. A long name ends in a hash instead of its last part. */
 function nameOf (...parts: readonly string[]): string {
   const name = parts.join('__')
   if (name.length <= maxNameLength) return name
@@ -63,7 +77,7 @@ function nameOf (...parts: readonly string[]): string {
   return `${name.slice(0, maxNameLength - digest.length - 2)}__${digest}`
 }
 
-/** `no action` refuses as `restrict` does, but SQLite reports a `restrict` as if a trigger had failed. */
+/** SQL for the values of `onDelete`. SQLite reports a `restrict` as a failed trigger; `no action` refuses the same. */
 const onDeleteActions = { restrict: 'no action', cascade: 'cascade', 'set null': 'set null' } as const
 
 function onDeleteOf ({ options }: Column) {
@@ -76,15 +90,20 @@ function constrain (builder: ColumnDefinitionBuilder, column: Column, dialect: D
   const declared = defaultExpression(column, dialect)
   if (declared !== undefined) built = built.defaultTo(declared)
   const checks = checksOf(column, dialect)
-  // One check holds all rules: of several Kysely keeps the last.
+  // All rules are in one check, because Kysely keeps only the last of several.
   if (checks.length > 0) built = built.check(sql`${sql.join(checks, sql` and `)}`)
   return built
 }
 
-/** Rows that are inserted past the API get the same defaults, but for those that a function gives, and for passwords, which are hashed. */
+/**
+ * Returns the default of a column as SQL, so that rows that are inserted past the API get it too. It is undefined if a
+ * function gives the default, and for passwords, because these are hashed.
+ */
 function defaultExpression (column: Column, dialect: Dialect) {
   const { default: declared } = column.options
-  if (declared === undefined || declared === null || typeof declared === 'function' || isSecret(column)) return undefined
+  if (declared === undefined || declared === null || typeof declared === 'function' || isSecret(column)) {
+    return undefined
+  }
   if (isNow(column)) return storageOf(column, dialect).now
   const value = valueKindOf(column).accept(declared as Json, column.options) as Json
   return sql`${sql.lit(encode(column, value, dialect))}`

@@ -4,32 +4,40 @@ import type { Engine } from '../database/engine.js'
 import { storageOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 
-/** How many rows of a table are looked at when an app starts: a large table must not keep it waiting. */
-const sample = 1000
+/** Most rows of a table that are checked when an app starts: a large table must not keep it waiting. */
+const sampleSize = 1000
 
-/** Milliseconds after which a look is given up: the table may be locked. */
-const patience = 2000
+/** Milliseconds after which the check of a table is given up: the table may be locked. */
+const maxCheckMs = 2000
 
 /**
- * The columns of a model that are not nullable, but hold what no record can show, as far as the first rows of the table tell.
+ * Finds the columns of a model that are not nullable, but hold values that no record can show. It checks the first
+ * 1000 rows of the table.
  *
- * @param shown  the columns that records show: no others are looked at
- * @returns none as well if the table cannot be looked at, or not now: a warning is not worth a start
+ * @param shown  the columns that records show; no others are checked
+ * @returns none also if the table cannot be read within 2 seconds: a warning must not keep an app from starting
  */
-export async function unshownColumns (engine: Engine, model: Model, shown: readonly Column[]): Promise<readonly Column[]> {
+export async function unshownColumns (
+  engine: Engine, model: Model, shown: readonly Column[]
+): Promise<readonly Column[]> {
   const given = new AbortController()
   const found = lookAt(engine, model, shown).catch(() => []).finally(() => { given.abort() })
-  return await Promise.race([found, setTimeout(patience, [], { ref: false, signal: given.signal }).catch(() => [])])
+  return await Promise.race([found, setTimeout(maxCheckMs, [], { ref: false, signal: given.signal }).catch(() => [])])
 }
 
-async function lookAt ({ db, dialect }: Engine, { table }: Model, shown: readonly Column[]): Promise<readonly Column[]> {
+async function lookAt (
+  { db, dialect }: Engine, { table }: Model, shown: readonly Column[]
+): Promise<readonly Column[]> {
   const claims = shown.flatMap((column) => {
     const { isShown } = storageOf(column, dialect)
-    return column.nullable || isShown === undefined ? [] : [{ column, holds: sql`max(case when not ${isShown(sql.ref(column.name))} then 1 else 0 end)`.as(column.key) }]
+    if (column.nullable || isShown === undefined) return []
+    const isUnshown = sql`not ${isShown(sql.ref(column.name))}`
+    return [{ column, holds: sql`max(case when ${isUnshown} then 1 else 0 end)`.as(column.key) }]
   })
   if (claims.length === 0) return []
   const names = claims.map(({ column: { name } }) => sql.ref(name))
   const { rows: [found] } = await sql<Record<string, unknown>>`
-    select ${sql.join(claims.map(({ holds }) => holds))} from (select ${sql.join(names)} from ${sql.table(table)} limit ${sql.lit(sample)}) as first_rows`.execute(db)
+    select ${sql.join(claims.map(({ holds }) => holds))}
+    from (select ${sql.join(names)} from ${sql.table(table)} limit ${sql.lit(sampleSize)}) as first_rows`.execute(db)
   return claims.filter(({ column }) => Number(found?.[column.key]) === 1).map(({ column }) => column)
 }

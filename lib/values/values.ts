@@ -1,7 +1,7 @@
-/** A value as it travels in JSON. */
+/** Value as it travels in JSON. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
 
-/** The value of a primary key: an integer, or a UUID. */
+/** Value of a primary key: an integer, or a UUID. */
 export type RecordKey = number | string
 
 const int32 = 2 ** 31
@@ -14,45 +14,45 @@ const dateText = /^(\d{4})-(\d\d)-(\d\d)$/
 const datetimeText =
   /^(\d{4})-(\d\d)-(\d\d)(?:[ Tt](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?(?:([Zz])|([+-])(\d\d):?(\d\d))?)?$/
 
-/** How deep JSON in a json field may nest; far below what would exhaust the stack of JSON.stringify. */
+/** Levels to which JSON in a json field may nest; far below what would exhaust the stack of JSON.stringify. */
 const maxJsonDepth = 64
 
-/** The text itself, or undefined if an engine could not store it as it is: a NUL character or half a surrogate pair. */
+/** Returns the text itself, or undefined if engines could not store it: a NUL character or half a surrogate pair. */
 export function storableText (text: string): string | undefined {
   return text.isWellFormed() && !text.includes('\0') ? text : undefined
 }
 
-/** The integer of a decimal text, or undefined if it is not one or lies outside -2^31 … 2^31-1. */
+/** Returns the integer of a decimal text, or undefined if it is not one or lies outside -2^31 … 2^31-1. */
 export function integer (text: string): number | undefined {
   const value = safeInteger(text)
   return value !== undefined && value >= -int32 && value < int32 ? value : undefined
 }
 
-/** The integer of a decimal text, or undefined if it is not one or lies outside ±(2^53-1). */
+/** Returns the integer of a decimal text, or undefined if it is not one or lies outside ±(2^53-1). */
 export function safeInteger (text: string): number | undefined {
   if (!integerText.test(text)) return undefined
   const value = Number(text)
   return Number.isSafeInteger(value) ? value : undefined
 }
 
-/** The text of a 64-bit integer, or undefined. */
+/** Returns the text itself, or undefined if it is not an integer of 64 bits. */
 export function bigintText (text: string): string | undefined {
   if (!integerText.test(text) || text.length > 20) return undefined
   const value = BigInt(text)
   return value >= -int64 && value < int64 ? text : undefined
 }
 
-/** The number of a JSON number text, or undefined if it is none, is negative zero or overflows. */
+/** Returns the number of a JSON number text, or undefined if it is none, is negative zero or overflows. */
 export function finiteNumber (text: string): number | undefined {
   return numberText.test(text) ? plainNumber(Number(text)) : undefined
 }
 
-/** The number itself, or undefined if it is infinite or the negative zero, which no engine gives back. */
+/** Returns the number itself, or undefined if it is infinite or the negative zero, which no engine gives back. */
 export function plainNumber (value: number): number | undefined {
   return Number.isFinite(value) && !Object.is(value, -0) ? value : undefined
 }
 
-/** A decimal text with exactly `scale` digits behind the point, or undefined if it does not fit `precision` digits. */
+/** Returns a decimal text with `scale` digits behind the point, or undefined if it does not fit `precision` digits. */
 export function decimal (text: string, precision: number, scale: number): string | undefined {
   const match = decimalText.exec(text)
   if (match === null) return undefined
@@ -63,18 +63,18 @@ export function decimal (text: string, precision: number, scale: number): string
   return /[1-9]/.test(value) ? sign + value : undefined
 }
 
-/** A UUID in lower case, or undefined. */
+/** Returns a UUID in lower case, or undefined if the text is none. */
 export function uuid (text: string): string | undefined {
   return uuidText.test(text) ? text.toLowerCase() : undefined
 }
 
-/** `YYYY-MM-DD`, or undefined if there is no such day. */
+/** Returns a day as `YYYY-MM-DD`, or undefined if there is no such day. */
 export function date (text: string): string | undefined {
   return dateText.test(text) ? datetime(text)?.slice(0, 10) : undefined
 }
 
 /**
- * `YYYY-MM-DD HH:MM:SS` in UTC, or undefined if there is no such moment from the year 1000 to 9999.
+ * Returns a moment as `YYYY-MM-DD HH:MM:SS` in UTC, or undefined if there is none such in the years 1000 to 9999.
  * Reads the same form, ISO 8601 (an offset is converted, a fraction of a second is cut off) and a date (its midnight).
  */
 export function datetime (text: string): string | undefined {
@@ -99,13 +99,13 @@ function parts (moment: Date): number[] {
   ]
 }
 
-/** A moment as `YYYY-MM-DD HH:MM:SS` in UTC, or undefined outside the years 1000 to 9999. */
+/** Returns a moment as `YYYY-MM-DD HH:MM:SS` in UTC, or undefined outside the years 1000 to 9999. */
 export function formatDatetime (moment: Date): string | undefined {
   const year = moment.getUTCFullYear()
   return year >= 1000 && year <= 9999 ? moment.toISOString().slice(0, 19).replace('T', ' ') : undefined
 }
 
-/** The value itself, or undefined if storing it as JSON text would change or break it. */
+/** Returns the value itself, or undefined if storing it as JSON text would change or break it. */
 export function storableJson (value: Json, depth = 0): Json | undefined {
   return isStorable(value, depth) ? value : undefined
 }
@@ -119,7 +119,7 @@ function isStorable (value: Json, depth: number): boolean {
   return Object.entries(value).every(([key, item]) => storableText(key) !== undefined && isStorable(item, depth + 1))
 }
 
-/** `Array.isArray` does not narrow what cannot be written to. */
+/** True if a value is a list. `Array.isArray` does not narrow read-only types. */
 function isList (value: Json): value is readonly Json[] {
   return Array.isArray(value)
 }

@@ -3,41 +3,52 @@ import { described, isSafe, type Catalog, type TypeTable } from '../catalog.js'
 
 const { bigint, number, text } = described
 
-/** Unsigned integers go beyond those of an integer field. */
+/** Describes an integer. An unsigned one exceeds an integer field, so it becomes a bigint. */
 const integer: TypeTable[string] = ({ written }) => written.includes('unsigned') ? bigint() : described.integer()
-/** A type whose length is in bytes: it has no more characters. */
+/** Describes a text whose length is in bytes, because it cannot have more characters. */
 const ofBytes = (maxLength: number): TypeTable[string] => () => ({ kind: 'text', options: { maxLength } })
 const long: TypeTable[string] = () => ({ kind: 'text', options: {} })
 
-/** https://mariadb.com/kb/en/information-schema-tables/ */
+/** Reads the schema from information_schema: https://mariadb.com/kb/en/information-schema-tables/. */
 export const mariadbCatalog: Catalog = {
   tables: sql`
-    select table_name as name, case when table_type in ('BASE TABLE', 'SYSTEM VERSIONED') then 'table' else lower(table_type) end as kind
+    select table_name as name,
+      case when table_type in ('BASE TABLE', 'SYSTEM VERSIONED') then 'table' else lower(table_type) end as kind
     from information_schema.tables where table_schema = database() order by table_name`,
   columns: sql`
-    select c.table_name as \`table\`, c.column_name as name, c.data_type as type, c.is_nullable = 'YES' as nullable, c.extra like '%auto_increment%' as generated,
+    select c.table_name as \`table\`, c.column_name as name, c.data_type as type,
+      c.is_nullable = 'YES' as nullable, c.extra like '%auto_increment%' as generated,
       c.is_generated <> 'NEVER' as computed, c.column_default as declared,
       case when k.check_clause is null then c.column_type else 'json' end as written
     from information_schema.columns c
-    left join information_schema.check_constraints k on k.constraint_schema = c.table_schema and k.table_name = c.table_name
-      and k.constraint_name = c.column_name and k.check_clause = concat('json_valid(', char(96), c.column_name, char(96), ')')
+    left join information_schema.check_constraints k
+      on k.constraint_schema = c.table_schema and k.table_name = c.table_name and k.constraint_name = c.column_name
+      and k.check_clause = concat('json_valid(', char(96), c.column_name, char(96), ')')
     where c.table_schema = database() order by c.table_name, c.ordinal_position`,
   keys: sql`
-    select table_name as \`table\`, index_name as \`key\`, case when sub_part is null then column_name end as \`column\`, index_name = 'PRIMARY' as \`primary\`
-    from information_schema.statistics where table_schema = database() and non_unique = 0 order by table_name, index_name, seq_in_index`,
+    select table_name as \`table\`, index_name as \`key\`,
+      case when sub_part is null then column_name end as \`column\`, index_name = 'PRIMARY' as \`primary\`
+    from information_schema.statistics where table_schema = database() and non_unique = 0
+    order by table_name, index_name, seq_in_index`,
   references: sql`
-    select k.table_name as \`table\`, k.constraint_name as \`key\`, k.column_name as \`column\`, r.delete_rule as \`onDelete\`,
-      case when k.referenced_table_schema = database() then k.referenced_table_name else '' end as target, k.referenced_column_name as \`targetColumn\`
+    select k.table_name as \`table\`, k.constraint_name as \`key\`, k.column_name as \`column\`,
+      r.delete_rule as \`onDelete\`,
+      case when k.referenced_table_schema = database() then k.referenced_table_name else '' end as target,
+      k.referenced_column_name as \`targetColumn\`
     from information_schema.key_column_usage k
-    join information_schema.referential_constraints r on r.constraint_schema = k.constraint_schema and r.table_name = k.table_name and r.constraint_name = k.constraint_name
-    where k.table_schema = database() and k.referenced_table_name is not null order by k.table_name, k.constraint_name, k.ordinal_position`,
+    join information_schema.referential_constraints r
+      on r.constraint_schema = k.constraint_schema and r.table_name = k.table_name
+      and r.constraint_name = k.constraint_name
+    where k.table_schema = database() and k.referenced_table_name is not null
+    order by k.table_name, k.constraint_name, k.ordinal_position`,
   completed: sql`
     select event_object_table as \`table\` from information_schema.triggers
     where event_object_schema = database() and action_timing = 'BEFORE' and event_manipulation = 'INSERT'`,
-  // The first of its values.
+  // An enum that is not null has its first value as a default.
   implicitDefaults: ['enum'],
   types: {
-    tinyint: ({ digits: [length], ...type }) => length === 1 && !type.written.includes('unsigned') ? described.boolean() : described.integer(),
+    tinyint: ({ digits: [length], ...type }) =>
+      length === 1 && !type.written.includes('unsigned') ? described.boolean() : described.integer(),
     smallint: described.integer,
     mediumint: described.integer,
     int: integer,

@@ -10,36 +10,41 @@ import type { PreparedStatements } from '../server/prepared-statements.js'
 import { connectTimeout, driverTimeout, type ServerOptions } from '../server/server-options.js'
 import { readsOnly, sessionSettings, situation, type Situation } from './situation.js'
 
-/** A connection of the driver, with what its declarations leave out. */
-export type DriverConnection = PoolConnection & { readonly stream: Socket, unprepare (statement: QueryOptions): unknown }
+/** A connection of the driver, with properties that its declarations leave out. */
+export type DriverConnection =
+  PoolConnection & { readonly stream: Socket, unprepare (statement: QueryOptions): unknown }
 
 export interface ConnectionSetting {
   readonly options: Required<ServerOptions>
-  /** What the connections keep prepared; undefined if nothing is to be prepared. */
+  /** Statements that the connections keep prepared; undefined if none are to be prepared. */
   readonly prepared: PreparedStatements<DriverConnection> | undefined
   /** Called when the node of the connection turns out to be the wrong one. */
   leave (): void
 }
 
 type Callback = (error: QueryError | null, result: MysqlQueryResult) => void
+type Answered = (error: QueryError | null, result: unknown) => void
 type Streaming = { stream: <T>(options: MysqlStreamOptions) => MysqlStream<T> }
 
-/** Errors of a node that will not do for the next statement either: not ready, being shut down, cut off in a commit, or only reading. */
-const unfit = new Set([1047, 1053, 1180, 1290, 1836])
+/**
+ * Numbers of errors after which a node cannot serve the next statement either: it is not ready, shutting down, cut off
+ * in a commit, or read-only.
+ */
+const unfitErrors = new Set([1047, 1053, 1180, 1290, 1836])
 
-/** The server keeps so many prepared statements in all, and no more. */
+/** Error number of a server that keeps as many prepared statements as it may. */
 const tooManyPrepared = 1461
 
-/** What ends a transaction that failed. */
+/** Statement that ends a failed transaction. */
 const rollback = 'rollback'
 
-/** Closes a statement on the server; the driver has one for each form of rows. */
+/** Closes a statement on the server. The driver has one for each form of rows. */
 export function unprepare (connection: DriverConnection, _name: string | undefined, sql: string): void {
   connection.unprepare({ sql })
   connection.unprepare({ sql, rowsAsArray: true })
 }
 
-/** A pooled connection that is closed instead of being used again once it broke or its node turned out to be unfit. */
+/** A pooled connection. It is closed instead of being used again if it broke or its node turned out to be unfit. */
 export class MariadbConnection implements MysqlPoolConnection, PooledConnection {
   readonly #connection: DriverConnection
   readonly #use: ConnectionUse
@@ -74,7 +79,11 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
     this.#use.release()
   }
 
-  /** @throws what the driver threw, or an error with the number of a server that only reads, after the connection is closed */
+  /**
+   * Checks the node and applies the session settings. If that fails, the connection is closed.
+   *
+   * @throws the driver's failure, or an error with the number of a server that only reads
+   */
   async makeReady (): Promise<void> {
     const { statementTimeout, writable, readonly } = this.#setting.options
     try {
@@ -91,12 +100,13 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
 
   #run<R> ({ sql, parameters }: CompiledQuery, form: Pick<QueryOptions, 'rowsAsArray'>): Promise<Answer<R>> {
     return new Promise((resolve, reject) => {
-      this.#send({ sql, values: [...parameters], ...form }, (error, result) => error === null ? resolve(answerOf(result)) : reject(error))
+      this.#send({ sql, values: [...parameters], ...form }, (error, result) =>
+        error === null ? resolve(answerOf(result)) : reject(error))
     })
   }
 
   #send (statement: QueryOptions & { readonly values: readonly unknown[] }, callback: Callback): void {
-    // What a transaction still has to say, such as its rollback, would wait for an answer as well.
+    // Further statements of a transaction, such as its rollback, would wait behind the overdue answer.
     if (this.#use.isAbandoned) return callback(noAnswer(), [])
     const { options: { statementTimeout }, prepared } = this.#setting
     const done = this.#within(driverTimeout(statementTimeout), (error, result) => {
@@ -106,16 +116,20 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
     })
     const ask = (): void => { this.#connection.query(statement, done) }
     try {
-      if (prepared === undefined || statement.values.length === 0) ask()
-      else this.#execute(statement, prepared.nameOf(this.#connection, statement.sql, statement.values), (error, result) => error?.errno === tooManyPrepared ? ask() : done(error, result))
+      if (prepared === undefined || statement.values.length === 0) return ask()
+      const name = prepared.nameOf(this.#connection, statement.sql, statement.values)
+      this.#execute(statement, name, (error, result) => error?.errno === tooManyPrepared ? ask() : done(error, result))
     } catch (error) {
-      // The driver refuses values such as undefined at once, and would never call back.
+      // The driver throws for values such as undefined, and then never calls back.
       done(error as QueryError, undefined)
     }
   }
 
-  /** Prepared in any case, because the server takes values for other types in a text; what is not to be kept is closed at once. */
-  #execute (statement: QueryOptions & { readonly sql: string }, name: string | undefined, callback: (error: QueryError | null, result: unknown) => void): void {
+  /**
+   * Prepares a statement even without a name, because the server would take values in a text for other types. A
+   * statement without a name is closed at once.
+   */
+  #execute (statement: QueryOptions & { readonly sql: string }, name: string | undefined, callback: Answered): void {
     this.#connection.execute(statement, (error, result) => {
       if (name === undefined && error?.fatal !== true) unprepare(this.#connection, name, statement.sql)
       callback(error, result)
@@ -124,15 +138,16 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
 
   async #ask (sql: string): Promise<unknown> {
     return await new Promise((resolve, reject) => {
-      this.#connection.query(sql, this.#within(connectTimeout, (error, result) => error === null ? resolve(result) : reject(error)))
+      const settle: Callback = (error, result) => error === null ? resolve(result) : reject(error)
+      this.#connection.query(sql, this.#within(connectTimeout, settle))
     })
   }
 
   /**
-   * Passes on what comes first: the answer, or after some milliseconds that there is none. The driver's own time-out
-   * leaves out the time in which a statement is prepared, and the connection as it is.
+   * Calls back with the answer, or with an error if none comes within some milliseconds. The driver's own time-out does
+   * not count the time in which a statement is prepared, and leaves the connection as it is.
    */
-  #within (milliseconds: number, callback: Callback): (error: QueryError | null, result: unknown) => void {
+  #within (milliseconds: number, callback: Callback): Answered {
     let isTold = false
     const tell: Callback = (error, result) => {
       if (!isTold) callback(error, result)
@@ -145,7 +160,7 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
     let isDone = false
     this.#use.ask()
     return (error, result) => {
-      // Of a connection that breaks while it prepares a statement the driver tells twice.
+      // The driver reports twice that a connection broke while it prepared a statement.
       if (isDone) return
       isDone = true
       deadline.end()
@@ -161,21 +176,26 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
   }
 
   #judge (error: QueryError): void {
-    if (!error.fatal && !unfit.has(error.errno as number)) return
+    if (!error.fatal && !unfitErrors.has(error.errno as number)) return
     this.#use.spend()
     this.#setting.leave()
   }
 
-  /** The driver alone would wait until the server closes it as well, which a dead one never does. */
+  /**
+   * Closes the connection and its socket. The driver alone would wait until the server closes it too, which a dead
+   * server never does.
+   */
   #close (): void {
     this.#connection.destroy()
     this.#connection.stream.destroy()
   }
 }
 
-/** Rows, or how many were changed. */
+/** Returns the rows, or the number of rows that were changed. */
 function answerOf<R> (result: MysqlQueryResult): Answer<R> {
-  return Array.isArray(result) ? { rows: result as R[], rowCount: 0 } : { rows: [], rowCount: Number(result.affectedRows) }
+  return Array.isArray(result)
+    ? { rows: result as R[], rowCount: 0 }
+    : { rows: [], rowCount: Number(result.affectedRows) }
 }
 
 function noAnswer (): QueryError {

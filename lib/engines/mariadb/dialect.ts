@@ -5,7 +5,7 @@ import { mariadbFailures } from './failures.js'
 import { mariadbPlans } from './plans.js'
 import { mariadbStorage } from './storage.js'
 
-/** Converted first, since a collation fits one character set only. */
+/** Returns a text with an exact collation. It is converted first, because a collation fits only one character set. */
 const exact = (text: RawBuilder<unknown>) => sql`convert(${text} using utf8mb4) collate utf8mb4_nopad_bin`
 
 export const mariadbDialect: Dialect = {
@@ -40,11 +40,14 @@ export const mariadbDialect: Dialect = {
     foldsTables: sql`select @@lower_case_table_names as answer`
   },
   ...mariadbFailures,
-  // In winter and in summer: a time zone may be that of Greenwich, and no more than that.
+  // The query asks in winter and in summer, because a zone such as that of Greenwich is UTC only in winter.
   requiredBy: {
     timestamp: {
-      query: sql`select from_unixtime(1704067200) = '2024-01-01 00:00:00' and from_unixtime(1719792000) = '2024-07-01 00:00:00' as answer`,
-      remedy: "The connection reads and writes columns of type 'timestamp' in another time zone than UTC: its time_zone must be '+00:00'; use openMariadb, or set it when connecting"
+      query: sql`
+        select from_unixtime(1704067200) = '2024-01-01 00:00:00'
+          and from_unixtime(1719792000) = '2024-07-01 00:00:00' as answer`,
+      remedy: "The connection reads and writes columns of type 'timestamp' in another time zone than UTC: " +
+        "its time_zone must be '+00:00'; use openMariadb, or set it when connecting"
     }
   },
   requirements: [
@@ -53,12 +56,15 @@ export const mariadbDialect: Dialect = {
       remedy: 'The server is not MariaDB; MySQL cannot return what it inserted'
     },
     {
-      query: sql`select (substring_index(version(), '.', 1) + 0, substring_index(substring_index(version(), '.', 2), '.', -1) + 0) >= (10, 11) as answer`,
+      query: sql`
+        select (substring_index(version(), '.', 1) + 0,
+          substring_index(substring_index(version(), '.', 2), '.', -1) + 0) >= (10, 11) as answer`,
       remedy: 'The server is older than MariaDB 10.11'
     },
     {
       query: sql`select @@sql_mode like '%STRICT%TABLES%' and @@sql_mode not like '%NO%BACKSLASH%ESCAPES%' as answer`,
-      remedy: "The connection's sql_mode must contain STRICT_TRANS_TABLES, or texts are cut in silence, and not NO_BACKSLASH_ESCAPES; use openMariadb, or set it when connecting"
+      remedy: "The connection's sql_mode must contain STRICT_TRANS_TABLES, or texts are cut in silence, " +
+        'and not NO_BACKSLASH_ESCAPES; use openMariadb, or set it when connecting'
     },
     {
       query: sql`select @@character_set_client = 'utf8mb4' and @@character_set_connection = 'utf8mb4' as answer`,

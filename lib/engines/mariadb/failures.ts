@@ -1,30 +1,38 @@
 import { propertyOf, withoutValues, type Dialect } from '../dialect.js'
 
-/** What the driver throws when a connection breaks, whatever the reason. */
+/** Code for a failure that the driver marks as fatal: the connection broke, whatever the reason. */
 const fatal = 'fatal'
 
-/** By number: the driver's names for the numbers of MariaDB are those of MySQL, and partly wrong. Then by state, which is all that some triggers give. */
+/**
+ * Returns the number first: the driver's names for the numbers of MariaDB are those of MySQL, and partly wrong. The
+ * state comes next, because some triggers give nothing else.
+ */
 function codesOf (failure: Error): readonly string[] {
   const number = Number(propertyOf(failure, 'errno'))
-  return [number > 0 ? String(number) : '', propertyOf(failure, 'sqlState'), propertyOf(failure, 'code'), propertyOf(failure, 'fatal') === 'true' ? fatal : '']
+  return [
+    number > 0 ? String(number) : '',
+    propertyOf(failure, 'sqlState'),
+    propertyOf(failure, 'code'),
+    propertyOf(failure, 'fatal') === 'true' ? fatal : ''
+  ]
 }
 
-/** Whether the server has sent it, not the driver. */
+/** True if the failure comes from the server, not from the driver. */
 function isSent (failure: Error): boolean {
   return propertyOf(failure, 'sqlMessage') !== ''
 }
 
-/** What stands in quotes and is a name, and a number. */
+/** Names in quotes. */
 const quoted = /'[^']*'(?:@'[^']*')?|`[^`]*`(?:\.`[^`]*`)*/g
 const digits = /\d+/g
 
 const ofReference =
-  /^Cannot (?:delete or update a parent|add or update a child) row: a foreign key constraint fails \((?:\?|[A-Z ,()])+\)$/
+  /^Cannot (?:delete or update a parent|add or update a child) row: a foreign key constraint fails \([?A-Z ,()]+\)$/
 
 /**
- * Texts of the server that a deployer needs to mend a fault, and that name nothing but users, tables and columns, by
- * their numbers. `?` stands for what is quoted, `#` for numbers. A trigger may give any number and any state to words of
- * its own (SIGNAL, RESIGNAL), so only the text tells whose it is. Of all others the log has the number and its name.
+ * Texts of the server that a deployer needs to repair a fault, by error number. They name nothing but users, tables and
+ * columns. `?` stands for quoted names, `#` for numbers. A trigger may give any number and any state to words of its
+ * own (SIGNAL, RESIGNAL), so only the text tells who wrote it. Of all others the log has only the number and its name.
  */
 const ownTexts: Readonly<Record<number, RegExp>> = {
   1044: /^Access denied for user \? to database \?$/,
@@ -44,25 +52,28 @@ const ownTexts: Readonly<Record<number, RegExp>> = {
   4025: /^CONSTRAINT \? failed for \?$/
 }
 
-/** Tells whether a text may be logged. */
+/** True if the failure's text may be logged. */
 function isTold (failure: Error): boolean {
   const text = propertyOf(failure, 'sqlMessage').replace(quoted, '?').replace(digits, '#')
-  return propertyOf(failure, 'sqlState') !== '45000' && ownTexts[Number(propertyOf(failure, 'errno'))]?.test(text) === true
+  const ownText = ownTexts[Number(propertyOf(failure, 'errno'))]
+  return propertyOf(failure, 'sqlState') !== '45000' && ownText?.test(text) === true
 }
 
-/** How failures of MariaDB are told apart, and what of them may be logged. */
+/** Kinds of failures of MariaDB, and the parts of a failure that may be logged. */
 export const mariadbFailures: Pick<Dialect, 'codesOf' | 'discreet' | 'failures'> = {
   codesOf,
-  discreet: (failure) => isSent(failure) ? withoutValues(failure, isTold(failure), ['errno', 'code', 'sqlState', 'fatal']) : failure,
-  // https://mariadb.com/kb/en/mariadb-error-codes/: all that reading and writing may give. What is left out is a fault of the
-  // deployer (a missing privilege: 1044 1142 1143; tables, columns, functions: 1054 1146 1305) or of this program (1064 1390).
+  discreet: (failure) =>
+    isSent(failure) ? withoutValues(failure, isTold(failure), ['errno', 'code', 'sqlState', 'fatal']) : failure,
+  // All failures that reading and writing may give, from https://mariadb.com/kb/en/mariadb-error-codes/. The others are
+  // faults of the deployer (a missing privilege: 1044 1142 1143; tables, columns, functions: 1054 1146 1305), or of
+  // this program (1064 1390).
   failures: {
     1022: 'unique',
     1062: 'unique',
     1169: 'unique',
     1586: 'unique',
     1859: 'unique',
-    // The first two to whoever may not look at the other table.
+    // 1216 and 1217 come if the user may not read the other table.
     1216: 'reference',
     1217: 'reference',
     1451: 'reference',
@@ -78,17 +89,17 @@ export const mariadbFailures: Pick<Dialect, 'codesOf' | 'discreet' | 'failures'>
     1265: 'constraint',
     1406: 'constraint',
     4025: 'constraint',
-    // What a column that is computed, or a trigger makes of a value: division by zero, out of range.
+    // A computed column or a trigger divides by zero, or its result is out of range.
     1365: 'constraint',
     1690: 'constraint',
-    // The condition of a view, and a value for which there is no partition.
+    // A view excludes the row by its condition, or there is no partition for a value.
     1369: 'constraint',
     1526: 'constraint',
-    // A statement that a trigger refuses by SIGNAL, with whatever number.
+    // A trigger refuses the statement by SIGNAL, with any number.
     1643: 'constraint',
     1644: 'constraint',
     45000: 'constraint',
-    // Too many rows, or none, for what a trigger makes of a value, and a CASE that has no branch for it.
+    // A trigger finds too many rows or none, or a CASE in it has no branch for a value.
     1172: 'constraint',
     1242: 'constraint',
     1329: 'constraint',
@@ -98,14 +109,14 @@ export const mariadbFailures: Pick<Dialect, 'codesOf' | 'discreet' | 'failures'>
     1557: 'constraint',
     1761: 'constraint',
     1762: 'constraint',
-    // A row, a packet.
+    // A row or a packet is too large.
     1118: 'oversized',
     1153: 'oversized',
-    // Illegal mix of collations: of two, three, more.
+    // Illegal mix of two, three or more collations.
     1267: 'incomparable',
     1270: 'incomparable',
     1271: 'incomparable',
-    // Deadlock or lost certification, lock wait, changed since the snapshot, aborted: rolled back.
+    // Rolled back: deadlock or lost certification, lock wait, changed since the snapshot, aborted.
     1213: 'unexecuted',
     1205: 'unexecuted',
     1020: 'unexecuted',

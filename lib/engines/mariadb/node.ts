@@ -5,7 +5,7 @@ import { connectTimeout, type ServerOptions } from '../server/server-options.js'
 import { MariadbConnection, type ConnectionSetting, type DriverConnection } from './connection.js'
 import { busyOn, probeMariadb } from './probe.js'
 
-/** Those who wait for a connection; the driver does not forget who has given up. */
+/** Callers that may wait for a connection. The driver also counts those that have given up. */
 const queueLimit = 500
 
 const driverOptions = {
@@ -58,18 +58,25 @@ export class MariadbNode {
     return connection
   }
 
-  /** @throws why the server will not do */
+  /**
+   * Checks that the server is fit for use.
+   *
+   * @throws the reason if it is not
+   */
   async check (): Promise<void> {
     await probeMariadb(this.#config, this.#setting.options.writable)
   }
 
   async close (): Promise<void> {
-    // A connection that fails while it is closed is closed.
+    // A failure is ignored, because a connection that fails while it is closed is closed.
     await this.#connections.close(this.#pool.promise().end().catch(() => {}))
   }
 }
 
-/** A connection that is free or new; the driver would wait for ever for one of those that are in use. */
+/**
+ * Takes a connection that is free or new, and gives up after two seconds. If all are in use, the driver would wait for
+ * ever.
+ */
 function take (pool: Pool): Promise<DriverConnection> {
   return new Promise((resolve, reject) => {
     let isLate = false

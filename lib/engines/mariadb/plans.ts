@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { textOf, type QueryPlans } from '../query-plan.js'
 
-/** https://mariadb.com/kb/en/explain/ */
+/** Reads plans of `explain`: https://mariadb.com/kb/en/explain/. */
 export const mariadbPlans: QueryPlans = {
   explain: 'explain ',
   settings: { filter: [], ordering: [] },
@@ -9,9 +9,10 @@ export const mariadbPlans: QueryPlans = {
     select table_name as \`table\`, column_name as \`column\` from information_schema.statistics
     where table_schema = database() and seq_in_index = 1 and column_name is not null`,
   seeks: (rows, { alias }) => rows.some((row) => {
-    // A value that no row has in a unique index ends the plan.
+    // The plan ends there if a unique index does not have the value.
     if (textOf(row, 'Extra').includes('const table')) return true
-    return textOf(row, 'table') === alias && textOf(row, 'possible_keys').split(',').some((key) => key !== '' && key !== 'PRIMARY')
+    return textOf(row, 'table') === alias &&
+      textOf(row, 'possible_keys').split(',').some((key) => key !== '' && key !== 'PRIMARY')
   }),
   sorts: (rows) => rows.some((row) => textOf(row, 'Extra').includes('Using filesort'))
 }

@@ -4,16 +4,16 @@ import { askAlone } from '../server/ask-alone.js'
 import { readsOnly, situation, type Situation } from './situation.js'
 
 /**
- * Finds out whether a server would do.
+ * Checks that a server is fit for use.
  *
- * @throws what the driver threw, after two seconds at the latest; an error with the number of a server that only reads
+ * @throws the driver's failure, after two seconds at the latest; an error with the number of a server that only reads
  */
 export async function probeMariadb (config: ConnectionOptions, writable: boolean): Promise<void> {
   const [node] = await ask<Situation>(config, situation)
   if (writable && node?.writes !== 1) throw readsOnly()
 }
 
-/** Those of some connections that a server works for. */
+/** Returns the ids of those connections for which the server is still working. */
 export async function busyOn (config: ConnectionOptions, ids: readonly number[]): Promise<ReadonlySet<number>> {
   const busy = `select id from information_schema.processlist where id in (${ids.join(', ')}) and command <> 'Sleep'`
   const rows = await ask<{ readonly id: number }>(config, busy)
@@ -21,7 +21,7 @@ export async function busyOn (config: ConnectionOptions, ids: readonly number[])
 }
 
 async function ask<Row> (config: ConnectionOptions, sql: string): Promise<readonly Row[]> {
-  // Its declarations leave the stream out.
+  // The driver's declarations leave the stream out.
   const connection = createConnection(config) as Connection & { readonly stream: Duplex }
   connection.on('error', () => {})
   const alone = { socket: () => connection.stream, end: () => { connection.end(() => {}) } }

@@ -1,13 +1,18 @@
 import { sql, type Expression } from 'kysely'
 import { maxUniqueLength } from '../../values/field-options.js'
 import { cutFraction, exactMoment, inWholeSeconds } from '../moments.js'
-import { asBit, asIs, asJson, asNumber, decimalType, decodeDecimal, named, type Storage, type StorageTable } from '../storage.js'
+import {
+  asBit, asIs, asJson, asNumber, decimalType, decodeDecimal, named, type Storage, type StorageTable
+} from '../storage.js'
 
 const integers = ['tinyint', 'smallint', 'mediumint', 'int', 'bigint'] as const
 const texts = ['varchar', 'tinytext', 'text', 'mediumtext', 'longtext'] as const
-/** The collation that compares character by character, trailing spaces included; `utf8mb4_bin` ignores those. */
+/** Collation that compares character by character, trailing spaces included; `utf8mb4_bin` ignores those. */
 const exact = 'character set utf8mb4 collate utf8mb4_nopad_bin'
-/** With a length that has room for the longest number: the one that MariaDB reckons is too short for -0.1 as decimal(1,1), and what it puts into a temporary table is cut. */
+/**
+ * Casts to a text with room for the longest number. The length that MariaDB computes is too short for -0.1 as
+ * decimal(1,1), and texts that it puts into a temporary table are cut.
+ */
 const asText = (column: Expression<unknown>) => sql`cast(${column} as char(80))`
 
 const moments = {
@@ -18,21 +23,28 @@ const moments = {
   ...asIs
 } as const satisfies Storage
 
-/** The columns of moments that createTables() does not make: with fractions of a second. */
+/** Columns of moments with fractions of a second, which createTables() does not make. */
 const fractionalMoments: Storage = {
   ...moments,
   select: (column) => sql`date_format(${column}, '%Y-%m-%d %H:%i:%s.%f')`,
   decode: cutFraction,
-  shown: inWholeSeconds({ first: (value) => sql`${value}`, last: (value) => sql`cast(concat(${value}, '.999999') as datetime(6))` }),
+  shown: inWholeSeconds({
+    first: (value) => sql`${value}`,
+    last: (value) => sql`cast(concat(${value}, '.999999') as datetime(6))`
+  }),
   exact: exactMoment('')
 }
 
-/** Dates and numbers with many digits are selected as text: what the driver makes of them depends on its settings and the time zone. */
+/**
+ * Storage of values in MariaDB. Dates and numbers with many digits are selected as text, because the driver converts
+ * them by its settings and the time zone.
+ */
 export const mariadbStorage = {
   key: { type: () => 'bigint', holds: named(...integers), ...asNumber },
   text: {
-    // All columns of a table that are not kept elsewhere have 65,535 bytes together.
-    type: ({ maxLength = maxUniqueLength, unique = false }) => `${unique ? `varchar(${maxLength})` : 'longtext'} ${exact}`,
+    // Only unique columns are varchar, because all columns that are kept within the rows share 65,535 bytes.
+    type: ({ maxLength = maxUniqueLength, unique = false }) =>
+      `${unique ? `varchar(${maxLength})` : 'longtext'} ${exact}`,
     holds: named('char', ...texts),
     isCollated: true,
     ...asIs
@@ -53,7 +65,11 @@ export const mariadbStorage = {
     decode: decodeDecimal
   },
   boolean: { type: () => 'boolean', holds: named('tinyint'), check: (column) => sql`${column} in (0, 1)`, ...asBit },
-  datetime: { ...moments, isWhole: (column) => sql`microsecond(${column}) = 0`, ofType: ({ written }) => written.includes('(') ? fractionalMoments : undefined },
+  datetime: {
+    ...moments,
+    isWhole: (column) => sql`microsecond(${column}) = 0`,
+    ofType: ({ written }) => written.includes('(') ? fractionalMoments : undefined
+  },
   date: {
     type: () => 'date',
     holds: named('date'),
@@ -64,7 +80,7 @@ export const mariadbStorage = {
   json: {
     type: () => `longtext ${exact}`,
     holds: named(...texts),
-    // The driver parses columns that the server marks as JSON.
+    // An expression, because the driver parses columns that the server marks as JSON.
     select: (column) => sql`concat(${column}, '')`,
     ...asJson
   },

@@ -7,7 +7,10 @@ const asSafeInteger = (text: string): number | string => {
   return Number.isSafeInteger(number) ? number : text
 }
 
-/** https://www.postgresql.org/docs/15/catalog-pg-type.html: the driver would make local dates of the first ones, and text of every bigint. */
+/**
+ * Parsers by type: https://www.postgresql.org/docs/15/catalog-pg-type.html. Without them the driver makes local dates
+ * of the first three types, and text of every bigint.
+ */
 const parsers: Readonly<Record<number, (text: string) => unknown>> = {
   [builtins.TIMESTAMP]: asText,
   [builtins.TIMESTAMPTZ]: asText,
@@ -16,7 +19,7 @@ const parsers: Readonly<Record<number, (text: string) => unknown>> = {
   [builtins.INT8]: asSafeInteger
 }
 
-/** How values of one pool are read from what the server sends; those of others stay as they are. */
+/** Parsers for the values of one pool. Other pools keep the parsers of the driver. */
 export const columnTypes: pg.CustomTypesConfig = {
   getTypeParser: (type: number, format?: 'text' | 'binary') =>
     (format !== 'binary' && parsers[type]) || pg.types.getTypeParser(type, format as 'text')

@@ -8,15 +8,15 @@ import type { Answer, PooledConnection } from '../server/pooled-executor.js'
 import type { PreparedStatements } from '../server/prepared-statements.js'
 import { connectTimeout, type ServerOptions } from '../server/server-options.js'
 
-/** A connection of the driver, with what its declarations leave out. */
+/** Pooled connection of the driver, with a property that its declarations leave out. */
 export type DriverClient = pg.PoolClient & { readonly processID: number }
 
 export interface ConnectionSetting {
-  /** Milliseconds after which a connection that gives no answer is ended. */
+  /** Milliseconds after which a statement without an answer fails; its connection is not used again. */
   readonly timeout: number
-  /** What the connections have prepared; undefined if nothing is to be prepared. */
+  /** Statements that the connections have prepared; undefined if nothing is to be prepared. */
   readonly prepared: PreparedStatements<DriverClient> | undefined
-  /** Called when the node of the connection turns out to be the wrong one. */
+  /** Called if the connection breaks, gives no answer in time, or its node turns out to be unfit. */
   leave (): void
 }
 
@@ -26,27 +26,29 @@ interface NodeState {
   readonly iso: boolean
 }
 
-const stateQuery = "select pg_is_in_recovery() as standby, current_setting('transaction_read_only') = 'on' as reads, current_setting('DateStyle') like 'ISO%' as iso"
+const stateQuery = 'select pg_is_in_recovery() as standby, ' +
+  "current_setting('transaction_read_only') = 'on' as reads, " +
+  "current_setting('DateStyle') like 'ISO%' as iso"
 
-/** The SQLSTATEs of a node that will not do for the next statement either: it only reads, or is being shut down. */
-const unfit = new Set(['25006', '57P01', '57P02', '57P03'])
-/** The SQLSTATEs of a prepared statement that its table has outgrown, or that a pooler has lost or given to another client. */
-const outgrown = new Set(['0A000', '26000', '42P05'])
+/** SQLSTATEs of a node that is unfit for the next statement, too: it only reads, is shutting down or starting. */
+const unfitNodeCodes = new Set(['25006', '57P01', '57P02', '57P03'])
+/** SQLSTATEs of a prepared statement that no longer fits its table, or that a pooler lost or gave to another client. */
+const staleStatementCodes = new Set(['0A000', '26000', '42P05'])
 
-/** What ends a transaction that failed. */
-const rollback = 'rollback'
+/** Statement that ends a failed transaction. */
+const rollbackText = 'rollback'
 
-/** The driver's connection, with what its declarations leave out: the texts of what it has prepared, by name. */
+/** Connection of the driver, with a property that its declarations leave out: the texts of its prepared statements. */
 type DriverConnection = pg.Connection & { readonly parsedStatements: Record<string, string> }
 
-/** Closes a prepared statement by a message ahead of those of the next one, so that nobody waits for it. */
+/** Closes a prepared statement. The message travels ahead of the next statement, so that nobody waits for it. */
 export function unprepare (client: DriverClient, name: string): void {
   const connection = client.connection as DriverConnection
   connection.close({ type: 'S', name }, true)
   delete connection.parsedStatements[name]
 }
 
-/** A pooled connection that is closed instead of being used again once it broke or its node turned out to be unfit. */
+/** Pooled connection. It is closed instead of being used again if it broke or its node turned out to be unfit. */
 export class PostgresConnection implements PostgresPoolClient, PooledConnection {
   readonly #client: DriverClient
   readonly #use: ConnectionUse
@@ -60,7 +62,9 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
 
   query<R> (text: string, values: readonly unknown[]): Promise<PostgresQueryResult<R>>
   query<R> (cursor: PostgresCursor<R>): PostgresCursor<R>
-  query<R> (wanted: string | PostgresCursor<R>, values: readonly unknown[] = []): Promise<PostgresQueryResult<R>> | PostgresCursor<R> {
+  query<R> (
+    wanted: string | PostgresCursor<R>, values: readonly unknown[] = []
+  ): Promise<PostgresQueryResult<R>> | PostgresCursor<R> {
     if (typeof wanted !== 'string') return this.#client.query(wanted as PostgresCursor<R> & pg.Submittable)
     return this.#run<R>(wanted, values)
   }
@@ -78,15 +82,16 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
   }
 
   /**
-   * Makes sure that a new connection is as it should be, and lets it write dates in the one style that is read.
+   * Checks the node of a new connection, and sets the date style to ISO, the only one that is read.
    *
-   * @throws an error with the SQLSTATE of a read-only transaction, or of a feature that is not supported, after the connection is closed
+   * @throws after closing the connection: an error with SQLSTATE 25006 if the node is a standby but must be writable,
+   *         with 0A000 if the connection accepts writes but must be read only; otherwise the error of the driver
    */
   async makeReady ({ writable, readonly }: Pick<Required<ServerOptions>, 'writable' | 'readonly'>): Promise<void> {
     try {
       const { rows: [node] } = await this.#ask<NodeState>({ text: stateQuery }, connectTimeout)
       if (writable && node?.standby !== false) throw isStandby()
-      if (readonly && node?.reads !== true) throw Object.assign(new Error("A pooler before the server drops 'options', so that this connection would not be read only"), { code: '0A000' })
+      if (readonly && node?.reads !== true) throw notReadOnly()
       if (node?.iso !== true) await this.#ask({ text: 'set datestyle = ISO' }, connectTimeout)
     } catch (error) {
       this.#use.spend()
@@ -95,15 +100,17 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
     }
   }
 
-  #run<R> (text: string, values: readonly unknown[], form: { readonly rowMode?: 'array' } = {}): Promise<PostgresQueryResult<R>> {
+  #run<R> (
+    text: string, values: readonly unknown[], form: { readonly rowMode?: 'array' } = {}
+  ): Promise<PostgresQueryResult<R>> {
     const name = this.#setting.prepared?.nameOf(this.#client, text, values)
     return this.#ask({ text, values: [...values], ...form, ...(name !== undefined && { name }) }, this.#setting.timeout)
   }
 
-  /** By callback: the driver's own promises would keep the rows until the next major garbage collection. */
+  /** Asks by callback, because the driver's own promises keep the rows until the next major garbage collection. */
   #ask<R> (query: pg.QueryConfig, timeout: number): Promise<PostgresQueryResult<R>> {
     return new Promise((resolve, reject) => {
-      // What a transaction still has to say, such as its rollback, would wait for an answer as well.
+      // Whatever a transaction still sends, such as its rollback, would wait behind the overdue answer.
       if (this.#use.isAbandoned) return reject(noAnswer())
       const deadline = new Deadline(timeout, () => {
         this.#abandon()
@@ -116,7 +123,7 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
         else {
           this.#judge(error)
           // Nobody else may get a connection whose transaction is still open.
-          if (query.text === rollback) this.#use.spend()
+          if (query.text === rollbackText) this.#use.spend()
           reject(error)
         }
         this.#use.answer()
@@ -129,11 +136,13 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
     this.#setting.leave()
   }
 
-  /** An error that the server did not send means that the connection broke. */
+  /**
+   * Gives up the connection, or its node too, if an error says so. The connection broke if the server sent no error.
+   */
   #judge (error: unknown): void {
     const code = error instanceof pg.DatabaseError ? String(error.code) : undefined
-    const isUnfit = code === undefined || unfit.has(code)
-    if (isUnfit || outgrown.has(code)) this.#use.spend()
+    const isUnfit = code === undefined || unfitNodeCodes.has(code)
+    if (isUnfit || staleStatementCodes.has(code)) this.#use.spend()
     if (isUnfit) this.#setting.leave()
   }
 }
@@ -142,7 +151,13 @@ function noAnswer (): Error {
   return new Error('The server does not answer')
 }
 
-/** Why a server will not do that accepts no writes. */
+/** Returns the error for a connection that must be read only, but accepts writes. */
+function notReadOnly (): Error {
+  const message = "A pooler before the server drops 'options', so that this connection would not be read only"
+  return Object.assign(new Error(message), { code: '0A000' })
+}
+
+/** Returns the error for a standby if the node must accept writes. */
 export function isStandby (): Error {
   return Object.assign(new Error('The node is a standby'), { code: '25006' })
 }

@@ -13,11 +13,11 @@ export type NodeOptions = Required<ServerOptions> & MaxLag
 interface NodeSetting {
   readonly options: NodeOptions
   readonly prepared: PreparedStatements<DriverClient> | undefined
-  /** Called when a node turns out to be the wrong one. */
+  /** Called if a node turns out to be unfit, or a connection to it breaks. */
   leave (node: PostgresNode): void
 }
 
-/** One server and the pool of connections to it. */
+/** Server of a database, with the pool of connections to it. */
 export class PostgresNode {
   readonly name: string
   readonly #config: pg.ClientConfig
@@ -46,14 +46,18 @@ export class PostgresNode {
   async connect (purpose: Purpose): Promise<PostgresConnection> {
     const lease = await this.#connections.take(purpose)
     const connection = new PostgresConnection(lease, this.#setting)
-    // A standby that is promoted keeps its connections, a primary that fails does not.
+    // One check is enough: a promoted standby keeps its connections, and a primary that fails loses them.
     if (this.#ready.has(lease.raw)) return connection
     await connection.makeReady(this.#options)
     this.#ready.add(lease.raw)
     return connection
   }
 
-  /** @throws why the server will not do */
+  /**
+   * Checks that the server is fit: it accepts writes if it must, and does not lag more than `maxLag` milliseconds.
+   *
+   * @throws the reason if it is not
+   */
   async check (): Promise<void> {
     const { writable, maxLag } = this.#options
     const { standby, lag } = await probePostgres(this.#config)
@@ -80,15 +84,19 @@ function configOf (url: string, { statementTimeout, readonly }: NodeOptions): pg
 
 function openPool (config: pg.ClientConfig, { connections }: NodeOptions): pg.Pool {
   const pool = new pg.Pool({ ...config, max: connections })
-  // Without listeners the death of a connection ends the process: of an idle one, and of one that is in use.
+  // Without these listeners the process ends when a connection dies, an idle one or one in use.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
 
-/** Told when a connection is opened: a setting that is made later would stay with a pooler, for others. */
+/**
+ * Returns a URL whose connections are read only from the start. A setting made later would stay with a pooler, and
+ * reach other clients.
+ */
 function readOnlyUrl (url: string): string {
   const changed = new URL(url)
-  changed.searchParams.set('options', `${changed.searchParams.get('options') ?? ''} -c default_transaction_read_only=on`.trim())
+  const options = changed.searchParams.get('options') ?? ''
+  changed.searchParams.set('options', `${options} -c default_transaction_read_only=on`.trim())
   return changed.href
 }

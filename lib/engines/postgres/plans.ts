@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { textOf, type PlanRow, type QueryPlans } from '../query-plan.js'
 
-/** The nodes of a plan, whichever way a driver gives JSON. */
+/** Returns the nodes of a plan. A driver gives its JSON as text, or parsed. */
 function nodesOf (rows: readonly PlanRow[]): readonly PlanRow[] {
   return rows.flatMap((row) => {
     const { 'QUERY PLAN': given } = row
@@ -15,13 +15,14 @@ function * descend (node: PlanRow): Generator<PlanRow> {
   for (const child of (node['Plans'] ?? []) as readonly PlanRow[]) yield * descend(child)
 }
 
-const searches = sql`set local enable_seqscan = off`
+/** Makes the planner prefer any index that serves to a sequential scan. */
+const noSequentialScan = sql`set local enable_seqscan = off`
 
-/** https://www.postgresql.org/docs/15/sql-explain.html */
+/** Query plans by EXPLAIN: https://www.postgresql.org/docs/15/sql-explain.html */
 export const postgresPlans: QueryPlans = {
   explain: 'explain (format json) ',
-  settings: { filter: [searches], ordering: [searches, sql`set local enable_sort = off`] },
-  // Of a b-tree only the first column leads to a part of it; other kinds of indexes serve each of their columns.
+  settings: { filter: [noSequentialScan], ordering: [noSequentialScan, sql`set local enable_sort = off`] },
+  // Only its first column leads to a part of a b-tree. Other kinds of indexes serve each of their columns.
   sought: sql`
     select c.relname as "table", a.attname as "column"
     from pg_class c
@@ -31,10 +32,10 @@ export const postgresPlans: QueryPlans = {
     cross join unnest((i.indkey::int2[])[0:i.indnkeyatts - 1]) with ordinality k (number, position)
     join pg_attribute a on a.attrelid = c.oid and a.attnum = k.number
     where pg_table_is_visible(c.oid) and (k.position = 1 or m.amname <> 'btree')`,
-  // A bitmap names its table a level above its condition.
+  // A bitmap scan names its table one level above its index condition, and repeats the condition there as a recheck.
   seeks: (rows, { alias, name }) => nodesOf(rows).some((node) => textOf(node, 'Alias') === alias &&
     ['Index Cond', 'Recheck Cond'].some((condition) => namesColumn(textOf(node, condition), name))),
-  // An incremental sort has rows that an index put into the order of the first column.
+  // An incremental sort does not count: an index has put its rows into the order of the first column.
   sorts: (rows) => nodesOf(rows).some((node) => textOf(node, 'Node Type') === 'Sort')
 }
 

@@ -1,20 +1,21 @@
 import pg from 'pg'
 import { askAlone } from '../server/ask-alone.js'
 
-/** What a server says of itself. */
+/** State of a server, as it reports it. */
 export interface PostgresReport {
   readonly standby: boolean
   /** Milliseconds that it is behind what its primary has sent; null if it follows no primary, or cannot tell. */
   readonly lag: number | null
-  /** Those of the processes asked for that work on a statement. */
+  /** Ids of those given processes that work on a statement. */
   readonly busy: readonly number[]
 }
 
 /**
- * The time of the last commit that was replayed grows old on a primary that has nothing to do, so it counts only while
- * something is to be replayed. What the primary has beyond what was received, only members of pg_read_all_stats see.
+ * Query for a {@link PostgresReport}. If the primary is idle, the last replayed commit grows old, so its age counts
+ * only while something remains to be replayed. Only members of pg_read_all_stats see what the primary has that the
+ * standby has not received.
  */
-const question = `select pg_is_in_recovery() as standby,
+const reportQuery = `select pg_is_in_recovery() as standby,
   array(select pid from pg_stat_activity where pid = any($1::integer[]) and state = 'active') as busy,
   case
     when not pg_is_in_recovery() then 0
@@ -24,7 +25,11 @@ const question = `select pg_is_in_recovery() as standby,
     else extract(epoch from clock_timestamp() - pg_last_xact_replay_timestamp())::float8 * 1000
   end as lag`
 
-/** @throws what the driver threw, after two seconds at the latest */
+/**
+ * Asks a server for its state, on a connection of its own.
+ *
+ * @throws the error of the driver, after two seconds at the latest
+ */
 export async function probePostgres (
   config: pg.ClientConfig,
   processes: readonly number[] = []
@@ -34,7 +39,7 @@ export async function probePostgres (
   const alone = { socket: () => client.connection.stream, end: () => { client.end().catch(() => {}) } }
   return await askAlone(alone, async () => {
     await client.connect()
-    const { rows: [report] } = await client.query<PostgresReport>(question, [processes])
+    const { rows: [report] } = await client.query<PostgresReport>(reportQuery, [processes])
     return report as PostgresReport
   })
 }

@@ -3,13 +3,13 @@ import type { Duplex } from 'node:stream'
 /** Milliseconds between two questions to the server. */
 const askIntervalMs = 1000
 
-/** Which of its connections the server still works for; rejected if it gives no answer. */
+/** Returns the ids of those connections that the server still works for; rejects if it gives no answer. */
 type AskBusy = (ids: readonly number[]) => Promise<ReadonlySet<number>>
 
 /**
- * Connections on which an answer is overdue. The server may go on with the statement for as long as it likes: a commit
- * that waits for a standby does not end with its connection. So each stays open, and counts as in use, until its answer
- * comes or the server does not work for it.
+ * Connections on which an answer is overdue. The server may go on with the statement for any time: a commit that waits
+ * for a standby does not end with its connection. So each connection stays open and counts as in use, until its answer
+ * comes or the server no longer works for it.
  */
 export class AbandonedConnections {
   readonly #ids = new Map<Duplex, number>()
@@ -20,7 +20,11 @@ export class AbandonedConnections {
     this.#askBusy = askBusy
   }
 
-  /** @param id  by which the server knows the connection */
+  /**
+   * Adds a connection, and asks the server about it until it is deleted or closed.
+   *
+   * @param id  by which the server knows the connection
+   */
   add (socket: Duplex, id: number): void {
     this.#ids.set(socket, id)
     if (!this.#isWatching) this.#watch()
@@ -34,7 +38,7 @@ export class AbandonedConnections {
     this.#ids.delete(socket)
   }
 
-  /** Asks again and again as long as there is one; it never fails. */
+  /** Asks the server every second as long as there is an abandoned connection. It never fails. */
   #watch (): void {
     this.#isWatching = this.#ids.size > 0
     if (!this.#isWatching) return
@@ -46,6 +50,6 @@ export class AbandonedConnections {
     try {
       const busy = await this.#askBusy(asked.map(([, id]) => id))
       for (const [socket, id] of asked) if (!busy.has(id)) socket.destroy()
-    } catch { /* A server that does not answer has connections to spare for nobody: it is asked again. */ }
+    } catch { /* A server that does not answer cannot serve other connections either: it is asked again. */ }
   }
 }

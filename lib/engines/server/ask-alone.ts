@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream'
 import { connectTimeout } from './server-options.js'
 
 interface Alone {
-  /** Of a connection that nobody else uses; another one once it is encrypted. */
+  /** Returns the socket of a connection that nobody else uses. Encryption replaces it by another socket. */
   socket (): Duplex
   /** Says goodbye to the server. */
   end (): void

@@ -1,6 +1,6 @@
 import type { Lease } from './node-connections.js'
 
-/** One use of a pooled connection. It ends when the connection was released and every answer has come. */
+/** Use of a pooled connection. It ends when the connection was released and every answer has come. */
 export class ConnectionUse {
   readonly #lease: Pick<Lease<unknown>, 'release' | 'abandon'>
   readonly #giveBack: (isSpent: boolean) => void
@@ -25,13 +25,13 @@ export class ConnectionUse {
     this.#unanswered++
   }
 
-  /** Counts its answer. */
+  /** Counts the answer to a statement. */
   answer (): void {
     this.#unanswered--
     this.#settle()
   }
 
-  /** Closes the connection at the end of this use. */
+  /** Makes the end of this use close the connection. */
   spend (): void {
     this.#isSpent = true
   }

@@ -8,12 +8,13 @@ export class Deadline {
     this.#timer = setTimeout(expire, milliseconds, this)
   }
 
-  /** The answer is there. What the timer knows would outlive it until the next major garbage collection. */
+  /** Ends the deadline. The callback goes, too: the timer would keep it until the next major garbage collection. */
   end (): void {
     clearTimeout(this.#timer)
     this.#onLate = undefined
   }
 
+  /** Gives up the answer, unless the deadline has ended. */
   expire (): void {
     this.#onLate?.()
   }

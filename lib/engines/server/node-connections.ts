@@ -5,14 +5,14 @@ import { NoneIsFree } from './nodes.js'
 import { Semaphore } from './semaphore.js'
 import { connectTimeout, driverTimeout, type ServerOptions } from './server-options.js'
 
-/** What a connection is wanted for; what is not known counts as a write. */
+/** Purpose of a connection. An unknown purpose counts as a write. */
 export type Purpose = 'read' | 'write'
 
-/** A connection of the driver that is in use until it is released. */
+/** Connection of the driver, in use until it is released. */
 export interface Lease<Raw> {
   readonly raw: Raw
   release (): void
-  /** Its answer is overdue: it is in use until the server has done with it. */
+  /** Notes that its answer is overdue. It stays in use until the server has finished with it. */
   abandon (): void
 }
 
@@ -21,18 +21,18 @@ interface Driver<Raw> {
   /** Takes a connection from the pool. */
   take (): Promise<Raw>
   socketOf (raw: Raw): Duplex
-  /** By which the server knows a connection. */
+  /** Returns the id by which the server knows a connection. */
   idOf (raw: Raw): number
   askBusy (ids: readonly number[]): Promise<ReadonlySet<number>>
 }
 
-/** One of so many connections is kept for reads, if there is more than one. */
+/** Connections of which one is kept for reads. A pool with fewer keeps one, too, unless it has only one. */
 const connectionsPerKept = 5
 
-/** The connections to one node: which of them are in use, and that they are closed at the end. */
+/** Connections to one node. Knows which of them are in use, and closes all at the end. */
 export class NodeConnections<Raw extends object> {
   readonly #driver: Driver<Raw>
-  /** Each open one, and whether it is in use. */
+  /** Sockets of the open connections; true for one that is in use. */
   readonly #sockets = new Map<Duplex, boolean>()
   #inUse = 0
   readonly #abandoned: AbandonedConnections
@@ -44,7 +44,7 @@ export class NodeConnections<Raw extends object> {
     this.#writes = new Semaphore(writesAtOnce(driver.options))
   }
 
-  /** Takes note of a connection that was opened. */
+  /** Notes a connection that was opened. */
   opened (raw: Raw): void {
     const socket = this.#driver.socketOf(raw)
     this.#sockets.set(socket, false)
@@ -52,9 +52,9 @@ export class NodeConnections<Raw extends object> {
   }
 
   /**
-   * A connection of the pool; writes that wait for a standby or a lock leave some for reads.
+   * Takes a connection from the pool. Writes that wait for a standby or a lock leave some for reads.
    *
-   * @throws NoneIsFree if all are in use; else what the driver threw
+   * @throws NoneIsFree if all are in use; otherwise the error of the driver
    */
   async take (purpose: Purpose): Promise<Lease<Raw>> {
     const isWrite = purpose === 'write'
@@ -69,27 +69,27 @@ export class NodeConnections<Raw extends object> {
   }
 
   /**
-   * Waits until every connection is closed. One that is idle and one whose answer is overdue have two seconds for their
-   * goodbye, which a server that has vanished never answers; one that works has its deadline first.
+   * Waits until every connection is closed. A server that has vanished never answers a goodbye, so an idle connection,
+   * and one whose answer is overdue, is closed after two seconds. One that works has its deadline first.
    *
-   * @param ended  resolved when the pool has none that works
+   * @param ended  resolves when no connection of the pool works
    */
   async close (ended: Promise<unknown>): Promise<void> {
     const destroy = (socket: Duplex): void => { socket.destroy() }
     const isIdle = (socket: Duplex): boolean => this.#sockets.get(socket) !== true || this.#abandoned.has(socket)
     const goodbye = setTimeout(() => { [...this.#sockets.keys()].filter(isIdle).forEach(destroy) }, connectTimeout)
     const latest = new AbortController()
-    const longest = driverTimeout(this.#driver.options.statementTimeout) + connectTimeout
+    const maxWaitMs = driverTimeout(this.#driver.options.statementTimeout) + connectTimeout
     await Promise.race([
       ended.then(async () => await Promise.all([...this.#sockets.keys()].map(closed))),
-      sleep(longest, undefined, { signal: latest.signal }).catch(() => {})
+      sleep(maxWaitMs, undefined, { signal: latest.signal }).catch(() => {})
     ])
     latest.abort()
     clearTimeout(goodbye)
     for (const socket of this.#sockets.keys()) destroy(socket)
   }
 
-  /** A connection that has closed meanwhile is not among them any more. */
+  /** Notes if a connection is in use, unless it has closed meanwhile. */
   #mark (socket: Duplex, isInUse: boolean): void {
     if (this.#sockets.has(socket)) this.#sockets.set(socket, isInUse)
   }

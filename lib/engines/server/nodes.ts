@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** All connections to a node are in use: it serves, and no other would do. */
+/** Thrown when all connections to a node are in use. The node serves, so that no other one is tried. */
 export class NoneIsFree extends Error {}
 
 /** Milliseconds that a node is given before the next one is asked as well. */
@@ -11,20 +11,20 @@ const minSearchIntervalMs = 100
 const watchIntervalMs = 1000
 
 interface Setting<Node> {
-  /** Asks a node on a connection of its own. @throws why it does not serve */
+  /** Asks a node on a connection of its own. @throws the reason if it does not serve */
   check (node: Node): Promise<void>
-  /** Whether an error says that a node serves, but no more connections. */
+  /** True if an error says that a node serves, but accepts no more connections. */
   isFull (error: unknown): boolean
-  /** Whether the first node that serves is always the one to be used; else one is kept as long as it serves. */
+  /** True if the first node that serves is always used; otherwise a node is kept as long as it serves. */
   readonly isWatched: boolean
 }
 
-/** Several nodes that hold the same database, one of which is used. */
+/** Nodes that hold the same database. One of them is in use. */
 export class Nodes<Node extends { readonly name: string }> {
   readonly all: readonly [Node, ...Node[]]
   readonly #setting: Setting<Node>
   #current: Node | undefined
-  /** Used last, though it may be that it does not serve any more. */
+  /** Node that was used last; it may have stopped serving. */
   #last: Node | undefined
   #search: Promise<Node> | undefined
   #searchedAt = -Infinity
@@ -37,9 +37,9 @@ export class Nodes<Node extends { readonly name: string }> {
   }
 
   /**
-   * A connection to the node in use, or, if that gives none, to one that serves.
+   * Returns a connection to the node in use or, if that gives none, to another one that serves.
    *
-   * @throws why none serves, with the reason of each
+   * @throws an error with the reason of each node if none serves
    */
   async connect<Connection> (connectTo: (node: Node) => Promise<Connection>): Promise<Connection> {
     const node = this.#known() ?? await this.#find()
@@ -52,7 +52,7 @@ export class Nodes<Node extends { readonly name: string }> {
     return await connectTo(await this.#find())
   }
 
-  /** Looks for a node that serves before the next connection, unless this one has been left already. */
+  /** Makes the next connection look for a node that serves, unless this node is not in use any more. */
   leave (node: Node): void {
     if (this.#current === node && this.#isSearched()) this.#current = undefined
   }
@@ -61,7 +61,10 @@ export class Nodes<Node extends { readonly name: string }> {
     return this.all.length > 1 || this.#setting.isWatched
   }
 
-  /** Nodes that are watched are looked at again while they are used. */
+  /**
+   * Returns the node in use. If nodes are watched, it is unknown after two seconds; after one second, a search for the
+   * next connections begins.
+   */
   #known (): Node | undefined {
     if (!this.#setting.isWatched) return this.#current
     const age = performance.now() - this.#foundAt
@@ -69,7 +72,7 @@ export class Nodes<Node extends { readonly name: string }> {
     return age > 2 * watchIntervalMs ? undefined : this.#current
   }
 
-  /** One search at a time, whose result is that of all who wait: each would open connections to every node. */
+  /** Runs one search for all who wait. Otherwise each of them would open connections to every node. */
   #find (): Promise<Node> {
     this.#search ??= this.#look().finally(() => { this.#search = undefined })
     return this.#search
@@ -89,7 +92,7 @@ export class Nodes<Node extends { readonly name: string }> {
     }
   }
 
-  /** Asks the next one when the one before has failed or is slow; an earlier one that serves after all is preferred. */
+  /** Asks the next node when the one before fails or is slow. An earlier one that serves after all is preferred. */
   async #firstOf (order: readonly Node[]): Promise<Node> {
     let best = Infinity
     const start = this.#searchedAt
@@ -107,7 +110,7 @@ export class Nodes<Node extends { readonly name: string }> {
     return await Promise.any(attempts)
   }
 
-  /** A node that is full is known by those who are connected to it. */
+  /** Checks a node. If the node used last is full, it passes: those who are connected to it know that it serves. */
   async #ask (node: Node): Promise<void> {
     try {
       await this.#setting.check(node)
@@ -129,7 +132,10 @@ function failureOf (nodes: ReadonlyArray<{ readonly name: string }>, { errors }:
   return new AggregateError(errors, `No host serves: ${reasons.join('; ')}`)
 }
 
-/** The driver's words name no password; what several addresses of one host have said has no words of its own. */
+/**
+ * Returns the message of an error; the drivers name no password. The error for several addresses of one host has an
+ * empty message, so that its code stands in.
+ */
 function reasonOf (error: unknown): string {
   const { message, code } = error as { readonly message: string, readonly code?: unknown }
   return message === '' ? String(code) : message

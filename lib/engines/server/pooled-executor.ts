@@ -2,20 +2,23 @@ import type { CompiledQuery } from 'kysely'
 import type { ArrayRows, DirectExecutor, Outcome, Row } from '../executor.js'
 import type { Purpose } from './node-connections.js'
 
-/** What a driver answers: rows, of which it makes objects or arrays, and how many a write changed; of a select, nobody asks for that. */
+/**
+ * Answer of a driver: rows, as objects or arrays, and the count of rows that a write changed. Nobody reads the count of
+ * a select.
+ */
 export interface Answer<Row> {
   readonly rows: readonly Row[]
   readonly rowCount: number
 }
 
-/** A connection that is taken from a pool for one statement. */
+/** Connection that is taken from a pool for one statement. */
 export interface PooledConnection {
   askObjects (query: CompiledQuery): Promise<Answer<Row>>
   askArrays (query: CompiledQuery): Promise<Answer<ArrayRows[number]>>
   release (): void
 }
 
-/** The connections of a pool, each of which is free for one statement: nobody has a transaction open on it. */
+/** Executor on the connections of a pool. Each is free for one statement, because it has no open transaction. */
 export class PooledExecutor implements DirectExecutor {
   readonly isFree = true
   readonly #connect: (purpose: Purpose) => Promise<PooledConnection>
@@ -50,7 +53,7 @@ export class PooledExecutor implements DirectExecutor {
 
 interface Asked {
   readonly purpose: Purpose
-  /** Called when there is a connection. */
+  /** Called when a connection has been taken. */
   readonly reached: () => void
 }
 

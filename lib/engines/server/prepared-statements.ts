@@ -1,16 +1,20 @@
 import { LRUCache } from 'lru-cache'
 import { StatementNames } from './statement-names.js'
 
-/** What one connection keeps: a server takes some 25 KiB for a short statement, and of a long one some 70 bytes for each character. */
+/** Statements that one connection keeps. A server takes about 25 KiB for a short statement. */
 const maxStatements = 100
+/** Characters of the statements that one connection keeps. A server takes about 70 bytes for each character. */
 const maxSize = 64 * 1024
-/** A parameter takes as much as so many characters. */
+/** Characters that a parameter counts for. */
 const parameterSize = 40
 
-/** What the connections of a pool have prepared. The statements that one of them has not used for the longest time are closed on the server. */
+/**
+ * Statements that the connections of a pool have prepared. If a connection has too many, those that it has not used for
+ * the longest time are closed on the server.
+ */
 export class PreparedStatements<Connection extends object> {
   readonly #names = new StatementNames()
-  /** For each connection the texts by their names. */
+  /** Texts of the statements of each connection, by their names. */
   readonly #prepared = new WeakMap<Connection, LRUCache<string, string>>()
   readonly #close: (connection: Connection, name: string, text: string) => void
 
@@ -19,12 +23,13 @@ export class PreparedStatements<Connection extends object> {
     this.#close = close
   }
 
-  /** The name under which a connection is to prepare a text; undefined if it is not to. */
+  /** Returns the name under which a connection is to prepare a text; undefined if it is not to prepare it. */
   nameOf (connection: Connection, text: string, values: readonly unknown[]): string | undefined {
     const name = this.#names.nameOf(text, values)
     if (name === undefined) return undefined
     const prepared = this.#prepared.get(connection) ?? this.#add(connection)
-    if (prepared.get(name) === undefined) prepared.set(name, text, { size: text.length + parameterSize * values.length })
+    const size = text.length + parameterSize * values.length
+    if (prepared.get(name) === undefined) prepared.set(name, text, { size })
     return name
   }
 

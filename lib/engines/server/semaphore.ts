@@ -1,7 +1,10 @@
 import { NoneIsFree } from './nodes.js'
 import { connectTimeout } from './server-options.js'
 
-/** Lets so many in at once; others wait, in their order and for a limited time. An array, since a Set in which much comes and goes is costly to collect. */
+/**
+ * Lets a number of callers in at once. Others wait in their order, for two seconds at most. The queue is an array,
+ * because a Set in which much comes and goes is costly to collect.
+ */
 export class Semaphore {
   #free: number
   readonly #waiting: Array<() => void> = []
@@ -10,7 +13,7 @@ export class Semaphore {
     this.#free = permits
   }
 
-  /** Whether it let somebody in at once, without a promise. */
+  /** Lets the caller in at once, without a promise. Returns false if nothing is free. */
   tryAcquire (): boolean {
     if (this.#free === 0) return false
     this.#free--
@@ -18,9 +21,9 @@ export class Semaphore {
   }
 
   /**
-   * Waits for somebody to release, after {@link tryAcquire} has let nobody in.
+   * Waits until somebody releases, after {@link tryAcquire} has returned false.
    *
-   * @throws NoneIsFree
+   * @throws NoneIsFree after two seconds
    */
   async waitForRelease (): Promise<void> {
     await new Promise<void>((resolve, reject) => {
@@ -28,7 +31,7 @@ export class Semaphore {
         clearTimeout(timer)
         resolve()
       }
-      // Whoever has given up leaves the queue at once: it must not grow as long as nothing becomes free.
+      // A caller that gives up leaves the queue at once. Otherwise the queue grows as long as nothing becomes free.
       const timer = setTimeout(() => {
         this.#waiting.splice(this.#waiting.indexOf(enter), 1)
         reject(new NoneIsFree('No connection has become free for a write'))

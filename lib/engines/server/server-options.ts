@@ -1,47 +1,53 @@
 import { errors } from '../../errors.js'
 import { requireKnown } from '../../suggest.js'
 
-/** How a database on a server is connected to. */
+/** Options for a database on a server. */
 export interface ServerOptions {
-  /** Connections to a node at most. Default 10. */
+  /** Maximum number of connections to a node. Default 10. */
   readonly connections?: number
-  /** Milliseconds after which a statement is given up; 0 leaves that to the server, for half a minute. Default 5000. */
+  /** Milliseconds after which a statement is given up. 0 leaves that to the server, for half a minute. Default 5000. */
   readonly statementTimeout?: number
-  /** Whether a statement is prepared once for each connection; a pooler such as PgBouncer before 1.21 forbids it. Default true. */
+  /** True if each connection prepares a statement once; poolers like PgBouncer before 1.21 forbid it. Default true. */
   readonly preparedStatements?: boolean
-  /** Whether only a node that accepts writes will do. Default: whether the URL names several nodes. */
+  /** True if only nodes that accept writes are used. Default: true for a URL of several nodes without `readonly`. */
   readonly writable?: boolean
-  /** Whether the server is told to refuse every write. Default false. */
+  /** True if the server is told to refuse every write. Default false. */
   readonly readonly?: boolean
 }
 
 /** Milliseconds after which a node that does not answer is taken for dead. */
 export const connectTimeout = 2000
-/** The server's own deadline does not cover every wait, and a server that hangs keeps none: so much later the driver gives up. */
-const grace = 1000
-/** Milliseconds that a server is given which keeps a deadline that is not known here. */
-const patience = 30_000
-const maxTimeout = 2 ** 31 - 1 - grace
+/**
+ * Milliseconds by which the driver gives up later than the server. The deadline of the server does not cover every
+ * wait, and a server that hangs keeps none.
+ */
+const graceMs = 1000
+/** Milliseconds that a server is given if it has a deadline of its own, which is not known here. */
+const serverDeadlineMs = 30_000
+/** Milliseconds of the longest `statementTimeout`: a timer of Node.js takes at most 2^31-1. */
+const maxTimeoutMs = 2 ** 31 - 1 - graceMs
 
-/** Milliseconds after which the driver gives a statement up. */
+/** Returns the milliseconds after which the driver gives a statement up. */
 export function driverTimeout (statementTimeout: number): number {
-  return (statementTimeout === 0 ? patience : statementTimeout) + grace
+  return (statementTimeout === 0 ? serverDeadlineMs : statementTimeout) + graceMs
 }
 
-const optionNames: ReadonlyArray<keyof ServerOptions> = ['connections', 'statementTimeout', 'preparedStatements', 'writable', 'readonly']
+const optionNames: ReadonlyArray<keyof ServerOptions> = [
+  'connections', 'statementTimeout', 'preparedStatements', 'writable', 'readonly'
+]
 
 interface Given {
   readonly options: ServerOptions
-  /** How many nodes the URL names. */
+  /** Number of nodes that the URL names. */
   readonly nodes: number
   /** Names of options that only this engine has. */
   readonly more?: readonly string[]
 }
 
 /**
- * Options with every default filled in.
+ * Checks the options, and returns them with every default filled in.
  *
- * @throws REST_MODELS_INVALID_OPTIONS naming the option
+ * @throws REST_MODELS_INVALID_OPTIONS, which names the option
  */
 export function checkServerOptions (where: string, { options, nodes, more = [] }: Given): Required<ServerOptions> {
   requireKnown(where, options, [...optionNames, ...more])
@@ -49,20 +55,26 @@ export function checkServerOptions (where: string, { options, nodes, more = [] }
   const { writable = nodes > 1 && !readonly } = options
   requireCount(where, { connections }, 1)
   requireCount(where, { statementTimeout }, 0)
-  if (statementTimeout > maxTimeout) throw new errors.InvalidOptions(`'statementTimeout' of ${where} must be at most ${maxTimeout}`)
+  if (statementTimeout > maxTimeoutMs) {
+    throw new errors.InvalidOptions(`'statementTimeout' of ${where} must be at most ${maxTimeoutMs}`)
+  }
   for (const [name, value] of Object.entries({ preparedStatements, writable, readonly })) {
     if (typeof value !== 'boolean') throw new errors.InvalidOptions(`'${name}' of ${where} is true or false`)
   }
   return { connections, statementTimeout, preparedStatements, writable, readonly }
 }
 
-/** An option of one engine alone. */
+/** Option of PostgreSQL alone. */
 export interface MaxLag {
-  /** Milliseconds that a standby may lag behind its primary to be read from; any if absent. */
+  /** Milliseconds that a standby may lag behind its primary to be read from. If absent, it may lag any time. */
   readonly maxLag?: number
 }
 
-/** @throws REST_MODELS_INVALID_OPTIONS if there is one, and it is no number, or where no standby would do */
+/**
+ * Checks `maxLag`, and returns it if it is given.
+ *
+ * @throws REST_MODELS_INVALID_OPTIONS if it is not a whole number of at least 1, or if only a writable node will do
+ */
 export function checkMaxLag ({ maxLag }: MaxLag, { writable }: Required<ServerOptions>): MaxLag {
   if (maxLag === undefined) return {}
   const where = 'openPostgres()'
@@ -73,6 +85,8 @@ export function checkMaxLag ({ maxLag }: MaxLag, { writable }: Required<ServerOp
 
 function requireCount (where: string, option: Readonly<Record<string, number>>, least: number): void {
   for (const [name, value] of Object.entries(option)) {
-    if (!Number.isSafeInteger(value) || value < least) throw new errors.InvalidOptions(`'${name}' of ${where} must be a whole number of at least ${least}`)
+    if (!Number.isSafeInteger(value) || value < least) {
+      throw new errors.InvalidOptions(`'${name}' of ${where} must be a whole number of at least ${least}`)
+    }
   }
 }

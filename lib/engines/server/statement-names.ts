@@ -1,24 +1,29 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 
-/** More parameters are not prepared: they are an `in` list of 100 values, filled up to 128, and what else a list has. */
+/** Parameters of a statement that is prepared: an `in` list of 100 values, filled up to 128, and others of a list. */
 const maxParameters = 140
-/** Longer texts are not prepared: a server takes several hundred KiB for each. In characters. */
-const maxText = 16_384
-/** Characters of the texts that are remembered as asked for. */
-const maxRemembered = 2 ** 20
+/** Characters of a statement that is prepared. A server takes several hundred KiB for each longer one. */
+const maxTextLength = 16_384
+/** Characters of all texts that are remembered. */
+const maxRememberedLength = 2 ** 20
 
 /**
- * Names for prepared statements: the same text has the same name on every connection, and no other text has it, in any process:
- * a pooler may hand the connections of one to another. A text gets its name when it is asked for again, because clients choose
- * the shapes of lists, and most of what they make up is never asked for again.
+ * Names for prepared statements. The same text has the same name on every connection in every process, and no other
+ * text has it, because a pooler may hand the connection of one process to another. A text gets its name when it is
+ * asked for again: clients choose the shapes of lists, and most shapes are never asked for again.
  */
 export class StatementNames {
-  readonly #names = new LRUCache<string, string>({ max: 2000, maxSize: maxRemembered, sizeCalculation: (_name, text) => text.length })
+  /** Names by text; empty for a text that was asked for once. */
+  readonly #names = new LRUCache<string, string>({
+    max: 2000,
+    maxSize: maxRememberedLength,
+    sizeCalculation: (_name, text) => text.length
+  })
 
-  /** Undefined for what is not worth preparing: a text that is new, heavy, or without parameters. */
+  /** Returns the name of a text; undefined if it is not worth preparing: it is new, heavy, or without parameters. */
   nameOf (text: string, values: readonly unknown[]): string | undefined {
-    if (values.length === 0 || values.length > maxParameters || text.length > maxText) return undefined
+    if (values.length === 0 || values.length > maxParameters || text.length > maxTextLength) return undefined
     const known = this.#names.get(text)
     if (known === undefined) this.#names.set(text, '')
     if (known !== '') return known

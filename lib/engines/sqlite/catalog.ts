@@ -3,18 +3,23 @@ import { described, isSafe, type Catalog } from '../catalog.js'
 
 const { integer, bigint, number, decimal, text } = described
 
-/** A column holds values of any type: https://www.sqlite.org/datatype3.html, section 2. */
-const isOf = (...types: readonly string[]) => (column: Expression<unknown>): RawBuilder<SqlBool> => sql`typeof(${column}) in (${sql.join(types.map((type) => sql.lit(type)))})`
+/** Tests the types of values, because any column may hold any: https://www.sqlite.org/datatype3.html, section 2. */
+const isOf = (...types: readonly string[]) => (column: Expression<unknown>): RawBuilder<SqlBool> =>
+  sql`typeof(${column}) in (${sql.join(types.map((type) => sql.lit(type)))})`
 const isInteger = isOf('integer')
 const isNumber = isOf('integer', 'real')
 const isText = isOf('text')
 
-/** https://www.sqlite.org/pragma.html: the table-valued functions of the pragmas. */
+/** Reads the schema by the table-valued functions of pragmas: https://www.sqlite.org/pragma.html. */
 export const sqliteCatalog: Catalog = {
-  tables: sql`select name, case when type in ('table', 'view') then type else type || ' table' end as kind from pragma_table_list where schema = 'main' and name not like 'sqlite\\_%' escape '\\' order by name`,
+  tables: sql`
+    select name, case when type in ('table', 'view') then type else type || ' table' end as kind
+    from pragma_table_list where schema = 'main' and name not like 'sqlite\\_%' escape '\\' order by name`,
   columns: sql`
-    select l.name as "table", c.name, c.type, c.type as written, c."notnull" = 0 as nullable, c.hidden in (2, 3) as computed, c.dflt_value as declared,
-      lower(c.type) = 'integer' and c.pk = 1 and l.wr = 0 and (select count(*) from pragma_table_info(l.name) where pk > 0) = 1
+    select l.name as "table", c.name, c.type, c.type as written, c."notnull" = 0 as nullable,
+      c.hidden in (2, 3) as computed, c.dflt_value as declared,
+      lower(c.type) = 'integer' and c.pk = 1 and l.wr = 0
+        and (select count(*) from pragma_table_info(l.name) where pk > 0) = 1
         and not exists (select 1 from pragma_index_list(l.name) where origin = 'pk') as generated
     from pragma_table_list l join pragma_table_xinfo(l.name) c
     where l.schema = 'main' and l.type = 'table' and c.hidden <> 1 order by l.name, c.cid`,
@@ -26,8 +31,10 @@ export const sqliteCatalog: Catalog = {
     from pragma_table_list l join pragma_index_list(l.name) i join pragma_index_info(i.name) c
     where l.schema = 'main' and l.type = 'table' and i."unique" and not i.partial and i.origin <> 'pk'`,
   references: sql`
-    select l.name as "table", cast(r.id as text) as key, r."from" as "column", r."table" as target, r."to" as "targetColumn", r.on_delete as "onDelete"
-    from pragma_table_list l join pragma_foreign_key_list(l.name) r where l.schema = 'main' and l.type = 'table' order by l.name, r.id, r.seq`,
+    select l.name as "table", cast(r.id as text) as key, r."from" as "column", r."table" as target,
+      r."to" as "targetColumn", r.on_delete as "onDelete"
+    from pragma_table_list l join pragma_foreign_key_list(l.name) r
+    where l.schema = 'main' and l.type = 'table' order by l.name, r.id, r.seq`,
   types: {
     integer,
     int: integer,
@@ -50,7 +57,7 @@ export const sqliteCatalog: Catalog = {
     datetime: described.datetime,
     timestamp: described.datetime,
     date: described.date,
-    // A text that SQLite is not asked to keep to any length.
+    // A column may be declared without a type; then it is read as text of any length.
     '': text,
     text,
     clob: text,

@@ -7,33 +7,35 @@ import { GroupCommit } from './group-commit.js'
 import { isLocked, lockTimeout, retryWhileLocked } from './lock.js'
 import type { ReadLock } from './read-lock.js'
 
-/** What Kysely's driver ends a transaction with. */
+/** Statement with which Kysely's driver ends a transaction. */
 const commit = 'commit'
 
-/** Clients choose the shapes of lists, so the statements that are kept must be bounded, also in what they take: some 26 bytes for each character. */
+/** Statements to keep. They must be bounded, because clients choose the shapes of lists. */
 const maxStatements = 500
+/** Characters of all kept statements together: each takes some 26 bytes. */
 const maxCharacters = 192 * 1024
-const maxText = 16_384
+/** Characters of one statement to keep. A longer one is prepared at each use. */
+const maxStatementLength = 16_384
 
-/** What a database in a file has besides the connection that writes. */
+/** Parts that a database in a file has besides the connection that writes. */
 export interface DatabaseFile {
   /** A connection on which nobody ever begins a transaction. */
   readonly reader: Database
   readonly lock: ReadLock
-  /** Called before each statement that writes. */
+  /** Called before each statement that writes; throws if the file was moved, replaced or deleted. */
   readonly requireFile: () => void
 }
 
 /**
- * Kysely's dialect, on a database that can also be asked without waiting: Kysely costs as much as a short statement.
+ * Kysely's dialect for a database that can also be used directly, because Kysely costs as much as a short statement.
  *
- * @param writer  what Kysely gets, and what writes while nobody has it
- * @param file  absent for a database that has but one connection, in memory or only for reading
+ * @param writer  connection of Kysely's driver, used directly while nobody holds it there
+ * @param file    absent for a database with only one connection: in memory, or opened only for reading
  */
 export class EmbeddedDialect extends SqliteDialect {
   readonly #driver: CountingDriver
   readonly roads: DirectExecutors
-  /** Closes the connections, as often as it is called. */
+  /** Closes the connections. May be called more than once. */
   readonly close: () => void
 
   constructor (writer: Database, file?: DatabaseFile) {
@@ -65,7 +67,9 @@ export class EmbeddedDialect extends SqliteDialect {
     this.close = close
     this.roads = {
       writer: shared,
-      reader: file === undefined ? shared : new SqliteExecutor(reader, { ...hooks, statements: keep((sql) => reader.prepare(sql)), isFree: () => isOpen })
+      reader: file === undefined
+        ? shared
+        : new SqliteExecutor(reader, { ...hooks, statements: keep((sql) => reader.prepare(sql)), isFree: () => isOpen })
     }
   }
 
@@ -81,11 +85,11 @@ interface Traffic {
   readonly commits: GroupCommit
   readonly beforeRead: () => void
   readonly beforeWrite: () => void
-  /** Whether it is open, and nobody has it, so that it is in no transaction. */
+  /** True if the connection is open and nobody holds it, so that it is in no transaction. */
   readonly isFree: () => boolean
 }
 
-/** A connection of this process: when a call returns, a statement that reads was executed. */
+/** Runs statements on a connection. A read is done when the call returns, unless the database was locked. */
 class SqliteExecutor implements DirectExecutor {
   readonly #traffic: Traffic
   readonly #arrays: Prepare
@@ -110,7 +114,7 @@ class SqliteExecutor implements DirectExecutor {
   #write (statement: Statement, parameters: readonly unknown[]): Outcome {
     this.#traffic.beforeWrite()
     if (!statement.reader) return { row: undefined, changed: statement.run(parameters).changes }
-    // The commit comes behind the last row: get() would stop before, and pass over a commit that fails.
+    // The commit follows the last row: get() would stop before it, and miss a commit that fails.
     return { row: statement.all(parameters)[0] as Row | undefined, changed: 0 }
   }
 
@@ -119,7 +123,7 @@ class SqliteExecutor implements DirectExecutor {
     return this.#read(() => this.#arrays(sql).all(parameters) as ArrayRows)
   }
 
-  /** Whoever reads hardly ever has to wait: only while another process mends the log of one that was killed. */
+  /** Reads at once, or after a wait if another process is recovering the log of one that was killed. */
   #read<Result> (read: () => Result): MaybePromise<Result> {
     this.#traffic.beforeRead()
     try {
@@ -127,7 +131,7 @@ class SqliteExecutor implements DirectExecutor {
     } catch (failure) {
       if (!isLocked(failure)) throw failure
       return retryWhileLocked(failure, () => {
-        // By now somebody may have begun a transaction, which is not to be looked into.
+        // Meanwhile somebody may have begun a transaction, whose changes must not be read.
         if (!this.isFree) throw failure
         return read()
       }, lockTimeout)
@@ -136,7 +140,12 @@ class SqliteExecutor implements DirectExecutor {
 }
 
 function keep (prepare: Prepare): Prepare {
-  const statements = new LRUCache<string, Statement>({ max: maxStatements, maxSize: maxCharacters, maxEntrySize: maxText, sizeCalculation: (_statement, sql) => sql.length })
+  const statements = new LRUCache<string, Statement>({
+    max: maxStatements,
+    maxSize: maxCharacters,
+    maxEntrySize: maxStatementLength,
+    sizeCalculation: (_statement, sql) => sql.length
+  })
   return (sql) => {
     const kept = statements.get(sql)
     if (kept !== undefined) return kept

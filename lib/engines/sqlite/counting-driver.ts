@@ -1,8 +1,13 @@
-import { SqliteDriver, type CompiledQuery, type DatabaseConnection, type QueryResult, type SqliteDialectConfig } from 'kysely'
+import {
+  SqliteDriver, type CompiledQuery, type DatabaseConnection, type QueryResult, type SqliteDialectConfig
+} from 'kysely'
 import type { GroupCommit } from './group-commit.js'
 import { isLocked, lockTimeout, retryWhileLocked } from './lock.js'
 
-/** Kysely's driver, which has one connection, and knows whether somebody has it or waits for it. Who takes it comes after the writes that wait. */
+/**
+ * Kysely's driver for one connection. It knows if somebody holds the connection or waits for it. Queued writes are
+ * committed before anybody gets it.
+ */
 export class CountingDriver extends SqliteDriver {
   readonly #commits: GroupCommit
   #connection: DatabaseConnection | undefined
@@ -18,11 +23,11 @@ export class CountingDriver extends SqliteDriver {
   }
 
   override async acquireConnection (): Promise<DatabaseConnection> {
-    // From now on nobody else writes past it.
+    // Counted first, so that from now on nobody writes without this driver.
     this.#takers += 1
     for (let locked = this.#commits.commit(); locked !== undefined; locked = this.#commits.commit()) await locked
     const connection = await super.acquireConnection()
-    return (this.#connection ??= new PatientConnection(connection))
+    return (this.#connection ??= new RetryingConnection(connection))
   }
 
   override async releaseConnection (): Promise<void> {
@@ -31,8 +36,8 @@ export class CountingDriver extends SqliteDriver {
   }
 }
 
-/** Kysely's connection, where a statement waits for the lock of another process without keeping this one waiting. */
-class PatientConnection implements DatabaseConnection {
+/** Kysely's connection. A statement waits for the lock of another process without blocking this process. */
+class RetryingConnection implements DatabaseConnection {
   readonly #connection: DatabaseConnection
 
   constructor (connection: DatabaseConnection) {

@@ -6,30 +6,33 @@ import { foreignIndex } from './moments.js'
 import { sqlitePlans } from './plans.js'
 import { sqliteStorage } from './storage.js'
 
-/** GLOB is SQLite's case-sensitive LIKE: `*` and `?` are its wildcards, and `[…]` is how they are escaped. */
+/** Converts a pattern to GLOB, SQLite's case-sensitive LIKE. Its wildcards `*` and `?` are escaped by `[…]`. */
 function globOf (pattern: string): string {
   return pattern.replace(/\\(.)|[%_*?[]/gsu, (token, escaped?: string) =>
     token === '%' ? '*' : token === '_' ? '?' : (escaped ?? token).replace(/[*?[]/, '[$&]'))
 }
 
-/** What SQLite's patterns take for one character. */
+/** Characters that SQLite's patterns do not tell apart: U+FFFD, U+FFFE and U+FFFF. */
 const ambiguous = /[\ufffd-\uffff]/
 
-/** A text in which those three differ: two of them become characters beyond Unicode, which no text has, but which patterns know. */
+/**
+ * Returns a text in which those three differ. U+FFFE and U+FFFF become characters beyond Unicode: no text has these,
+ * but patterns tell them apart.
+ */
 function toldApart (text: Expression<unknown>): RawBuilder<unknown> {
   return sql`replace(replace(${text}, char(65534), cast(x'f4908080' as text)), char(65535), cast(x'f4908081' as text))`
 }
 
 type Match = (text: Expression<unknown>, pattern: Expression<unknown>) => RawBuilder<SqlBool>
 
-/** A match by a pattern, which is looked at again if the pattern is ambiguous. */
+/** Returns a match by a pattern. If the pattern is ambiguous, a second match tells its characters apart. */
 const matching = (match: Match): Dialect['like'] => (column, pattern, isAmbiguous = false) => {
   const wanted = sql`${pattern}`
   const matches = match(column, wanted)
   return isAmbiguous ? sql<SqlBool>`(${matches} and ${match(toldApart(column), toldApart(wanted))})` : matches
 }
 
-/** `A_B_C`, `A_B`, `A`: SQLite's extended codes begin with the primary one. */
+/** Returns `A_B_C`, `A_B` and `A`, because SQLite's extended codes begin with the primary one. */
 function prefixesOf (code: string): readonly string[] {
   const parts = code.split('_')
   return parts.map((_part, index) => parts.slice(0, parts.length - index).join('_'))
@@ -37,7 +40,8 @@ function prefixesOf (code: string): readonly string[] {
 
 const written = sql<WrittenColumn>`
   select l.name as "table", c.name, c.type as written, exists (
-    select 1 from pragma_index_list(l.name) i where i.name = l.name || '__' || c.name || ${sql.lit(`__${foreignIndex}`)}) as indexed
+    select 1 from pragma_index_list(l.name) i
+    where i.name = l.name || '__' || c.name || ${sql.lit(`__${foreignIndex}`)}) as indexed
   from pragma_table_list l join pragma_table_info(l.name) c where l.schema = 'main'`
 
 export const sqliteDialect: Dialect = {
@@ -54,31 +58,38 @@ export const sqliteDialect: Dialect = {
   like: matching((text, wanted) => sql<SqlBool>`${text} glob ${wanted}`),
   ilike: matching((text, wanted) => sql<SqlBool>`lower(${text}) like lower(${wanted}) escape '\\'`),
   nullsFirst: { ascending: sql`asc`, descending: sql`desc` },
-  // SQLite looks at a mere parameter when it plans, and prepares the statement anew whenever that is bound. Here the value
-  // says nothing; of other columns it may say that a partial index serves, or how many rows there are.
+  // SQLite plans by the value of a bare parameter, and prepares the statement anew whenever that is bound. The value of
+  // a unique column tells it nothing. Others may tell that a partial index serves, or how many rows there are.
   identifying: (value) => sql`+${value}`,
-  // SQLite takes 100 bytes for each of many parameters, and the driver gives them back only at a garbage collection.
+  // SQLite takes 100 bytes for each of many parameters, and the driver frees them only at a garbage collection.
   listed: (array) => sql`(select value from json_each(${array}))`,
   limit: (count) => sql<number>`cast(${count} as integer)`,
   length: (column) => sql`length(${column})`,
   returnsUpdates: true,
-  // A transaction that reads first cannot wait for another that writes.
-  schema: { generatedKey: 'integer primary key autoincrement', needsTargets: false, begin: sql`begin immediate`, keys: sqliteCatalog.columns, written },
+  schema: {
+    generatedKey: 'integer primary key autoincrement',
+    needsTargets: false,
+    // A transaction that reads first cannot wait for another one that writes.
+    begin: sql`begin immediate`,
+    keys: sqliteCatalog.columns,
+    written
+  },
   codesOf: (failure) => prefixesOf(propertyOf(failure, 'code')),
-  // https://www.sqlite.org/rescode.html. ERROR, MISUSE, RANGE, AUTH, INTERNAL, … are faults of the deployer or of this program.
+  // https://www.sqlite.org/rescode.html. The codes left out, such as ERROR, MISUSE, RANGE, AUTH and INTERNAL, are
+  // faults of the deployer or of this program.
   failures: {
     SQLITE_CONSTRAINT_UNIQUE: 'unique',
     SQLITE_CONSTRAINT_PRIMARYKEY: 'unique',
     SQLITE_CONSTRAINT_ROWID: 'unique',
     SQLITE_CONSTRAINT_FOREIGNKEY: 'reference',
     SQLITE_CONSTRAINT: 'constraint',
-    // What is no integer, for a key that is one.
+    // A key that must be an integer, and is none.
     SQLITE_MISMATCH: 'constraint',
     SQLITE_TOOBIG: 'oversized',
     SQLITE_BUSY_SNAPSHOT: 'unexecuted',
-    // Others altered the tables again and again.
+    // Other connections altered the tables again and again.
     SQLITE_SCHEMA: 'unexecuted',
-    // Whoever waited for the lock has done so already.
+    // The statement has waited for the lock already, so it is not repeated.
     SQLITE_BUSY: 'unavailable',
     SQLITE_LOCKED: 'unavailable',
     SQLITE_PROTOCOL: 'unavailable',
@@ -95,8 +106,10 @@ export const sqliteDialect: Dialect = {
     SQLITE_NOTADB: 'unavailable',
     SQLITE_DEADLINE: 'unavailable'
   },
-  // A trigger's words are those of whoever made it, and newer versions make them of values. All others hold names alone.
-  discreet: (failure) => propertyOf(failure, 'code') === 'SQLITE_CONSTRAINT_TRIGGER' ? withoutValues(failure, false, ['code']) : failure,
+  // The author of a trigger chooses its words, and newer versions of SQLite build them from values. All other failures
+  // hold only names.
+  discreet: (failure) =>
+    propertyOf(failure, 'code') === 'SQLITE_CONSTRAINT_TRIGGER' ? withoutValues(failure, false, ['code']) : failure,
   hasFunction: (name) => sql`select count(*) as answer from pragma_function_list where name = ${name}`,
   requirements: [{
     query: sql`select foreign_keys as answer from pragma_foreign_keys`,

@@ -3,13 +3,13 @@ import { BurstDetector } from '../burst-detector.js'
 import type { Outcome, MaybePromise } from '../executor.js'
 import { isLocked, lockTimeout, retryWhileLocked } from './lock.js'
 
-/** Writes of a turn from which on those of the next turn with writes wait for each other. */
-const many = 2
+/** Writes in one event-loop turn from which on those of the next turn with writes are grouped. */
+const minGroupSize = 2
 
-/** Milliseconds of writing after which a group is committed, since meanwhile nothing else is done. */
-const longest = 10
+/** Milliseconds of writing after which a group is committed, because it blocks the process. */
+const maxGroupMs = 10
 
-/** A write, and who waits for it. */
+/** A queued write, and the functions that settle its promise. */
 interface Waiting {
   readonly since: number
   readonly write: () => Outcome
@@ -17,25 +17,25 @@ interface Waiting {
   readonly reject: (failure: unknown) => void
 }
 
-/** Tells who waits for a write what became of it. */
+/** Settles the promise of a write that is over. */
 type Tell = () => void
 
-/** A write was undone by what failed after it. */
+/** Thrown when a write that failed has rolled back the writes before it. */
 class Undone extends Error {}
 
 /**
- * Commits writes that come in one turn of the event loop together, at its end (group commit): a commit costs as much as a
- * short write, and far more where it waits for the disk. Nobody hears of a write before it is committed, and if one fails
- * that takes others back, or the commit does, they are written again, each by itself. While another process has the lock,
- * all wait in one queue, for which one attempt is made at a time: many would keep the process waiting.
+ * Commits the writes of one event-loop turn together, at its end (group commit). A commit costs as much as a short
+ * write, and far more if it waits for the disk. Nobody hears of a write before it is committed. If a failure rolls back
+ * other writes, or the commit fails, all of them are written again, each by itself. While another process has the lock,
+ * all wait in one queue with one attempt at a time, because many attempts would block the process.
  */
 export class GroupCommit {
   readonly #together: Transaction<(waiting: readonly Waiting[]) => readonly Tell[]>
-  readonly #bursts = new BurstDetector(many, () => { this.#commitSome() })
+  readonly #bursts = new BurstDetector(minGroupSize, () => { this.#commitSome() })
   #waiting: Waiting[] = []
-  /** Milliseconds that a write took, at last: in a group, which has one commit, without that. */
+  /** Milliseconds that the last write took; after a group the average, without the one commit. */
   #cost = 0
-  /** What says that another process has the lock, and when the queue no longer waits for it. */
+  /** Failure of a write because another process has the lock, and a promise that resolves when the wait is over. */
   #lock: { readonly failure: Error, readonly gone: Promise<void> } | undefined
 
   /** @param beforeCommit  called before each commit */
@@ -48,10 +48,10 @@ export class GroupCommit {
     })
   }
 
-  /** Writes at once, or if there are many, at the end of this turn; sooner if those that wait will take long. */
+  /** Writes at once; in a burst at the end of this turn, or sooner if the queue would take more than 10 ms. */
   execute (write: () => Outcome): MaybePromise<Outcome> {
     const isOneOfMany = this.#bursts.join()
-    // Nobody overtakes those that wait.
+    // No write overtakes those in the queue.
     if (isOneOfMany || this.#waiting.length > 0) return this.#queue(write)
     const start = performance.now()
     try {
@@ -61,7 +61,7 @@ export class GroupCommit {
     } catch (failure) {
       if (!isLocked(failure)) throw failure
       const written = this.#queue(write)
-      // Whoever queued may have tried at once, and wait for the lock already.
+      // #queue() may have written at once, or may wait for the lock already.
       if (this.#lock === undefined && this.#waiting.length > 0) this.#awaitLock(failure)
       return written
     }
@@ -70,27 +70,27 @@ export class GroupCommit {
   #queue (write: () => Outcome): Promise<Outcome> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ since: performance.now(), write, resolve, reject })
-      if (this.#waiting.length * this.#cost > longest) this.#commitSome()
+      if (this.#waiting.length * this.#cost > maxGroupMs) this.#commitSome()
     })
   }
 
   /**
-   * Writes now all that waits.
+   * Writes the whole queue now.
    *
-   * @returns if another process has the lock, what is fulfilled when nothing waits for that any more
+   * @returns if another process has the lock, a promise that resolves when the queue no longer waits for it
    */
   commit (): Promise<void> | undefined {
     while (this.#waiting.length > 0 && this.#lock === undefined) this.#commitSome()
     return this.#lock?.gone
   }
 
-  /** Writes all that waits, or refuses it if another process has the lock. */
+  /** Writes the whole queue, or rejects it if another process has the lock. */
   close (): void {
     this.commit()
     this.#refuse(Infinity)
   }
 
-  /** Unless it waits for the lock of another process. */
+  /** Commits a group, unless the queue waits for the lock of another process. */
   #commitSome (): void {
     if (this.#waiting.length === 0 || this.#lock !== undefined) return
     try {
@@ -109,18 +109,18 @@ export class GroupCommit {
     this.#lock = { failure, gone }
   }
 
-  /** Refuses what has waited since a moment, or for longer. */
+  /** Rejects the writes that have been waiting since this moment or longer. */
   #refuse (moment: number): void {
     const late = this.#waiting.filter(({ since }) => since <= moment)
     this.#waiting = this.#waiting.filter(({ since }) => since > moment)
     for (const { reject } of late) reject(this.#lock?.failure)
   }
 
-  /** @throws what says that another process has the lock, if nothing was written */
+  /** Commits a group. Throws if nothing was written because another process has the lock. */
   #commitGroup (): void {
     const tells = this.#tryTogether(this.#waiting)
     this.#waiting = this.#waiting.slice(tells.length)
-    // What is left comes with the next turn.
+    // Otherwise the rest would wait until another write comes.
     if (this.#waiting.length > 0) this.#bursts.join()
     for (const tell of tells) tell()
   }
@@ -134,7 +134,7 @@ export class GroupCommit {
     }
   }
 
-  /** Writes in turn for as long as a group may take, or until another process has the lock. */
+  /** Writes one after the other, for 10 ms at most or until another process has the lock. */
   #writeSome (waiting: readonly Waiting[], check: () => void): readonly Tell[] {
     const start = performance.now()
     const tells: Tell[] = []
@@ -148,14 +148,14 @@ export class GroupCommit {
       tells.push(tell)
       check()
       took = performance.now() - start
-      if (took > longest) break
+      if (took > maxGroupMs) break
     }
     this.#cost = took / tells.length
     return tells
   }
 }
 
-/** What another process that has the lock made fail is not told, but returned. */
+/** Writes, and returns how to settle the promise; or the failure, if another process has the lock. */
 function attempt ({ write, resolve, reject }: Waiting): Tell | Error {
   try {
     const outcome = write()

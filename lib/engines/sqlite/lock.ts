@@ -1,18 +1,23 @@
 import pRetry, { type Options } from 'p-retry'
 
-/** Milliseconds for which SQLite waits for a lock, and the whole process with it: other processes hold it for less in most cases. */
+/** Milliseconds that SQLite waits for a lock while it blocks the process. Other processes mostly hold it for less. */
 export const busyTimeout = 5
 
-/** Milliseconds after which whoever waits for a lock is refused. */
+/** Milliseconds after which a statement that waits for a lock fails. */
 export const lockTimeout = 2000
 
 /** Pauses of 2 to 4 ms first, and of 25 ms from the fourth or fifth on. */
-const backoff = { retries: Infinity, minTimeout: 2, factor: 2, maxTimeout: 25, randomize: true } as const satisfies Options
+const backoff = {
+  retries: Infinity, minTimeout: 2, factor: 2, maxTimeout: 25, randomize: true
+} as const satisfies Options
 
-/** Whether another process has the lock that a statement needs, so that nothing was done, and the same statement may succeed later. */
+/**
+ * True if another process has the lock that a statement needs. Then nothing was done, and the same statement may
+ * succeed later.
+ */
 export function isLocked (failure: unknown): failure is Error {
   const code = codeOf(failure)
-  // A transaction whose snapshot is out of date stays that: it has to begin anew.
+  // A transaction whose snapshot is out of date can never succeed: it has to begin anew.
   return code.startsWith('SQLITE_BUSY') && code !== 'SQLITE_BUSY_SNAPSHOT'
 }
 
@@ -21,13 +26,15 @@ function codeOf (failure: unknown): string {
 }
 
 /**
- * Does again, after pauses in which the event loop goes on, what found the database locked.
+ * Repeats an attempt that found the database locked, after pauses in which the event loop goes on.
  *
- * @param failure  what it threw at first
- * @param maxRetryTime  milliseconds after which it is given up
- * @throws what it threw at last
+ * @param failure       failure of the first attempt
+ * @param maxRetryTime  milliseconds after which it gives up
+ * @throws the failure of the last attempt
  */
-export async function retryWhileLocked<Result> (failure: Error, attempt: () => Result | Promise<Result>, maxRetryTime: number): Promise<Result> {
+export async function retryWhileLocked<Result> (
+  failure: Error, attempt: () => Result | Promise<Result>, maxRetryTime: number
+): Promise<Result> {
   return await pRetry(async (number) => {
     if (number === 1) throw failure
     return await attempt()

@@ -5,102 +5,124 @@ import type { Parameter, ShownCondition, WrittenColumn } from '../storage.js'
 type Text = RawBuilder<unknown>
 type Kind = 'datetime' | 'date'
 
-/** What createTables() and the API write. */
-const plain: Readonly<Record<Kind, string>> = { datetime: '????-??-?? ??:??:??', date: '????-??-??' }
+/** GLOB patterns of the texts that the API and the defaults of createTables() write. */
+const ownPatterns: Readonly<Record<Kind, string>> = { datetime: '????-??-?? ??:??:??', date: '????-??-??' }
 
-/** Whether another program wrote a text: in another form, or as no moment at all. */
+/** True if another program wrote a text: in another form, or as no moment at all. */
 export function isForeign (column: Expression<unknown>, kind: Kind): RawBuilder<SqlBool> {
-  return sql<SqlBool>`${column} not glob ${sql.lit(plain[kind])}`
+  return sql<SqlBool>`${column} not glob ${sql.lit(ownPatterns[kind])}`
 }
 
 const digits = sql.lit('0123456789')
 
 /**
- * What records show of a text: if it tells a moment, as `datetime()` of values.ts reads it, that in UTC, cut to a length; else the text.
- * SQLite's own function also reads other texts, rounds fractions, and takes the 31st of February for a day in March.
+ * Returns what records show of a text. If `datetime()` of values.ts reads a moment in it, they show that in UTC, cut to
+ * a length; otherwise they show the text. SQLite's own function also reads other texts, rounds fractions, and takes the
+ * 31st of February for a day in March.
  */
 function momentOf (text: Text, length: number): Text {
-  return sql`coalesce((select case when _moment >= '1000' then substr(_moment, 1, ${sql.lit(length)}) end from (select case
+  return sql`coalesce((
+    select case when _moment >= '1000' then substr(_moment, 1, ${sql.lit(length)}) end from (select case
     when _time >= '24' or datetime(_day || ' ' || _time) is not _day || ' ' || _time then null
     when _zone in ('', 'Z', 'z') then _day || ' ' || _time
-    when substr(_zone, 2, 2) < '24' and (_zone glob '[+-][0-9][0-9]:[0-5][0-9]' or _zone glob '[+-][0-9][0-9][0-5][0-9]')
-      then datetime(_day || ' ' || _time, case substr(_zone, 1, 1) when '+' then '-' else '+' end || substr(_zone, 2, 2) || ':' || substr(_zone, -2))
+    when substr(_zone, 2, 2) < '24'
+      and (_zone glob '[+-][0-9][0-9]:[0-5][0-9]' or _zone glob '[+-][0-9][0-9][0-5][0-9]')
+      then datetime(_day || ' ' || _time,
+        case substr(_zone, 1, 1) when '+' then '-' else '+' end || substr(_zone, 2, 2) || ':' || substr(_zone, -2))
     end as _moment
     from (select _day, _time, case
-      when _hasSeconds and substr(_rest, 1, 1) in ('.', ',') and length(_rest) - 1 - length(ltrim(substr(_rest, 2), ${digits})) between 1 and 9
+      when _hasSeconds and substr(_rest, 1, 1) in ('.', ',')
+        and length(_rest) - 1 - length(ltrim(substr(_rest, 2), ${digits})) between 1 and 9
         then ltrim(substr(_rest, 2), ${digits}) else _rest end as _zone
       from (select substr(${text}, 1, 10) as _day, substr(${text}, 17, 1) = ':' as _hasSeconds,
         case when length(${text}) = 10 then '00:00:00'
           when substr(${text}, 11, 1) not in (' ', 'T', 't') then null
           when substr(${text}, 17, 1) = ':' then substr(${text}, 12, 8)
           else substr(${text}, 12, 5) || ':00' end as _time,
-        case when length(${text}) = 10 then '' when substr(${text}, 17, 1) = ':' then substr(${text}, 20) else substr(${text}, 17) end as _rest)))), ${text})`
+        case when length(${text}) = 10 then ''
+          when substr(${text}, 17, 1) = ':' then substr(${text}, 20)
+          else substr(${text}, 17) end as _rest)))), ${text})`
 }
 
-/** What records show of a column; texts that the API writes are that already. */
+/** Returns what records show of a column. They show texts that the API writes as they are. */
 function shownOf (column: Text, kind: Kind): Text {
-  return sql`case when ${isForeign(column, kind)} and ${column} glob '[0-9][0-9][0-9][0-9]-*' then ${momentOf(column, plain[kind].length)} else ${column} end`
+  return sql`case when ${isForeign(column, kind)} and ${column} glob '[0-9][0-9][0-9][0-9]-*'
+    then ${momentOf(column, ownPatterns[kind].length)} else ${column} end`
 }
 
 type Value = Parameter | Text
 
-/** Where the texts begin and end that a value may be shown of. */
+/** Bounds of the stored texts that records may show as a value. */
 interface Bounds {
   earliest (value: Value): Text
   latest (value: Value): Text
-  /** Whether other programs wrote to the column at all, if that is told at once. */
+  /** True if other programs wrote to the column. Present if an index tells that at once. */
   readonly hasForeign?: RawBuilder<SqlBool>
 }
 
-/** All texts of a moment begin with a date that is at most a day off: an offset has less than 24 hours. */
-const wide: Bounds = {
+/** Bounds of any text of a moment. Its date is at most one day off, because an offset has less than 24 hours. */
+const wideBounds: Bounds = {
   earliest: (value) => sql`strftime('%Y-%m-%d %H:%M', ${value}, '-1 day')`,
-  // There is no day after the last one of the year 9999, but a character after its digits.
+  // SQLite has no day after 9999-12-31, but ':' sorts after every digit.
   latest: (value) => sql`coalesce(date(${value}, '+2 days'), ':')`
 }
 
-/** The value itself, as long as an index of what other programs wrote is empty. */
+/** Bounds that are the value itself as long as the index of what other programs wrote is empty. */
 function guarded ({ table, name }: WrittenColumn): Bounds {
-  const hasForeign = sql<SqlBool>`exists (select 1 from ${sql.table(table)} where ${isForeign(sql.ref(name), 'datetime')})`
+  const isForeignText = isForeign(sql.ref(name), 'datetime')
+  const hasForeign = sql<SqlBool>`exists (select 1 from ${sql.table(table)} where ${isForeignText})`
   return {
     hasForeign,
-    earliest: (value) => sql`case when ${hasForeign} then ${wide.earliest(value)} else ${value} end`,
-    latest: (value) => sql`case when ${hasForeign} then ${wide.latest(value)} else ${value} end`
+    earliest: (value) => sql`case when ${hasForeign} then ${wideBounds.earliest(value)} else ${value} end`,
+    latest: (value) => sql`case when ${hasForeign} then ${wideBounds.latest(value)} else ${value} end`
   }
 }
 
 /**
- * Compares the texts of moments, or of dates, by what records show of them, whatever other programs wrote: a range of the texts themselves
- * lets an index serve, and decides nothing.
+ * Compares the texts of moments, or of dates, by what records show of them, whatever other programs wrote. A range of
+ * the stored texts lets an index serve, but does not decide.
  *
- * @param guard  the column, if an index tells at once whether other programs wrote to it
+ * @param guard  the column, if an index tells at once if other programs wrote to it
  */
 export function asShown (kind: Kind, guard?: WrittenColumn): ShownCondition {
-  const { earliest, latest, hasForeign } = guard === undefined ? wide : guarded(guard)
-  // Where nobody else wrote, the bounds decide.
-  const exactly = (condition: RawBuilder<SqlBool>) => hasForeign === undefined ? condition : sql<SqlBool>`(not ${hasForeign} or ${condition})`
+  const { earliest, latest, hasForeign } = guard === undefined ? wideBounds : guarded(guard)
+  // If no other program wrote to the column, the bounds decide.
+  const exactly = (condition: RawBuilder<SqlBool>) =>
+    hasForeign === undefined ? condition : sql<SqlBool>`(not ${hasForeign} or ${condition})`
   const compare = (symbol: Text, bound: (value: Value) => Text): Compare => (column, shown, value) =>
     sql<SqlBool>`${column} ${symbol} ${bound(value)} and ${exactly(sql`${shown} ${symbol} ${value}`)}`
-  const table = { lt: compare(sql`<`, latest), lte: compare(sql`<=`, latest), gt: compare(sql`>`, earliest), gte: compare(sql`>=`, earliest) }
+  const table = {
+    lt: compare(sql`<`, latest),
+    lte: compare(sql`<=`, latest),
+    gt: compare(sql`>`, earliest),
+    gte: compare(sql`>=`, earliest)
+  }
   return (column, operator, values) => {
     const shown = shownOf(column, kind)
     if (operator === 'ne') return sql<SqlBool>`${shown} not in (${sql.join(values)})`
-    if (operator !== 'eq' && operator !== 'in') return anyOf(values.map((value) => table[operator](column, shown, value)))
+    if (operator !== 'eq' && operator !== 'in') {
+      return anyOf(values.map((value) => table[operator](column, shown, value)))
+    }
     const isListed = sql<SqlBool>`${shown} in (${sql.join(values)})`
     const [value = null, ...others] = values
-    if (others.length === 0) return sql<SqlBool>`(${column} >= ${earliest(value)} and ${column} <= ${latest(value)} and ${exactly(isListed)})`
-    // Ranges of each value would be looked at in turn for each row, and keep an index from serving.
-    return sql<SqlBool>`(${column} in (${sql.join(values)}) or (${isForeign(column, kind)} and ${isNear(column, values)} and ${isListed}))`
+    if (others.length === 0) {
+      return sql<SqlBool>`(${column} >= ${earliest(value)} and ${column} <= ${latest(value)} and ${exactly(isListed)})`
+    }
+    // A range for each value would be tested in turn for each row, and would keep an index from serving.
+    const isListedForeign = sql`${isForeign(column, kind)} and ${isNear(column, values)} and ${isListed}`
+    return sql<SqlBool>`(${column} in (${sql.join(values)}) or (${isListedForeign}))`
   }
 }
 
-/** The one range of the texts that may show any of some values. */
+/** True if a text is in the one range of all texts that may show any of some values. */
 function isNear (column: Text, values: readonly Parameter[]): Text {
   const all = sql`(values ${sql.join(values.map((value) => sql`(${value})`))})`
-  return sql`${column} >= ${wide.earliest(sql`(select min(column1) from ${all})`)} and ${column} <= ${wide.latest(sql`(select max(column1) from ${all})`)}`
+  const earliest = wideBounds.earliest(sql`(select min(column1) from ${all})`)
+  const latest = wideBounds.latest(sql`(select max(column1) from ${all})`)
+  return sql`${column} >= ${earliest} and ${column} <= ${latest}`
 }
 
 type Compare = (column: Text, shown: Text, value: Parameter) => RawBuilder<SqlBool>
 
-/** The end of the name of an index of what other programs wrote. */
+/** End of the name of an index of what other programs wrote. */
 export const foreignIndex = 'foreign'

@@ -1,42 +1,42 @@
 import { setImmediate } from 'node:timers'
 import type { Database, Statement } from 'better-sqlite3'
 
-/** The read of a turn of the event loop with which the lock is taken for those that follow: taking it costs as much as two of them save. */
-const many = 4
+/** Reads in one event-loop turn from which on the lock is held, because taking it costs as much as two reads save. */
+const minReads = 4
 
-/** Of so many turns with many reads it is left alone in one, in which a log that others write can be begun anew. */
-const untilRest = 8
+/** Turns with many reads of which one goes without the lock, so that a log that others write can restart. */
+const turnsPerRest = 8
 
 /**
- * Keeps SQLite's lock for reading from the fourth read of a turn of the event loop on, until the turn ends. SQLite asks the
- * system for it and gives it back with every statement, which takes longer than a short read, unless another connection of
- * the process has it. Those that read see all that was committed: each statement is a transaction of its own. It is kept for
- * speed alone, so that it cannot be taken is no failure: who reads goes without.
+ * Holds SQLite's lock for reading from the fourth read in an event-loop turn until the turn ends. Otherwise SQLite asks
+ * the system for the lock and returns it with every statement, which takes longer than a short read. It does not if
+ * another connection of the process has the lock. Readers see all that was committed, because each statement is a
+ * transaction of its own. The lock only saves time: if it cannot be taken, reads go without it.
  */
 export class ReadLock {
   readonly #database: Database
   readonly #version: Statement
   #reads = 0
   #turns = 0
-  /** A statement that stands at its first row: SQLite has the lock until it is given up. */
+  /** Statement that stands at its first row. SQLite holds the lock until it is closed. */
   #held: IterableIterator<unknown> | undefined
 
-  /** @param database  a connection to the file on which nothing else is done */
+  /** @param database  a connection to the file that is used for nothing else */
   constructor (database: Database) {
     this.#database = database
     this.#version = database.prepare('pragma user_version')
-    // It opens the log, for which later there may be no descriptor.
+    // This opens the log now, because later there may be no file descriptor left for it.
     this.#take()
     this.release()
   }
 
-  /** Called before each read. */
+  /** Counts a read. Called before each one. */
   join (): void {
     if (this.#reads++ === 0) setImmediate(this.#endTurn)
-    if (this.#reads === many) this.#takeUnlessResting()
+    if (this.#reads === minReads) this.#takeUnlessResting()
   }
 
-  /** Called before each write: as long as somebody reads a log, it is not begun anew, and grows. */
+  /** Releases the lock. Called before each write, because a log that somebody reads cannot restart, and grows. */
   release (): void {
     this.#held?.return?.()
     this.#held = undefined
@@ -48,7 +48,7 @@ export class ReadLock {
   }
 
   #takeUnlessResting (): void {
-    if (++this.#turns % untilRest > 0) this.#take()
+    if (++this.#turns % turnsPerRest > 0) this.#take()
   }
 
   #take (): void {
@@ -57,7 +57,7 @@ export class ReadLock {
       statement.next()
       this.#held = statement
     } catch {
-      // What is wrong, those that read and write will say.
+      // The reads and writes themselves report what is wrong.
     }
   }
 

@@ -1,10 +1,13 @@
 import { sql, type Expression, type SqlBool } from 'kysely'
 import { datetime } from '../../values/values.js'
 import { isYes } from '../catalog.js'
-import { asBit, asFinite, asIs, asJson, decimalType, decodeDecimal, type Exact, type Storage, type StorageTable, type Stored } from '../storage.js'
+import {
+  asBit, asFinite, asIs, asJson, decimalType, decodeDecimal,
+  type Exact, type Storage, type StorageTable, type Stored
+} from '../storage.js'
 import { asShown, foreignIndex, isForeign } from './moments.js'
 
-/** A column's affinity decides what SQLite makes of a value: https://www.sqlite.org/datatype3.html, section 3.1. */
+/** Returns a column's affinity, by which SQLite converts values: https://www.sqlite.org/datatype3.html, section 3.1. */
 function affinity (declaredType: string): 'integer' | 'text' | 'none' | 'blob' | 'real' | 'numeric' {
   const type = declaredType.toLowerCase()
   if (type.includes('int')) return 'integer'
@@ -19,7 +22,10 @@ const held = (...affinities: Array<ReturnType<typeof affinity>>) =>
 
 const plainDatetime = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/
 
-/** Databases made elsewhere also hold `T` between date and time, fractions of a second and offsets. */
+/**
+ * Returns a moment in the form of records. Databases made elsewhere also hold `T` between date and time, fractions of a
+ * second and offsets.
+ */
 function decodeDatetime (stored: Stored): string {
   const text = String(stored)
   return plainDatetime.test(text) ? text : datetime(text) ?? text
@@ -27,7 +33,7 @@ function decodeDatetime (stored: Stored): string {
 
 const plainDate = /^\d{4}-\d\d-\d\d$/
 
-/** A date also where a moment is stored. */
+/** Returns a date, also if a moment is stored. */
 function decodeDate (stored: Stored): string {
   const text = String(stored)
   return plainDate.test(text) ? text : datetime(text)?.slice(0, plainLength) ?? text
@@ -35,13 +41,19 @@ function decodeDate (stored: Stored): string {
 
 const plainLength = '2024-02-29'.length
 
-/** A text in a cursor as it is stored, if it tells a moment; bytes, which SQLite puts behind all texts, tell none. */
-const exact: Exact = { write: (stored) => typeof stored === 'string' ? stored : '', read: (text) => datetime(text) === undefined ? undefined : text }
+/**
+ * Keeps a text in cursors as it is stored, if it tells a moment. Bytes tell none, and SQLite sorts them after all
+ * texts.
+ */
+const exact: Exact = {
+  write: (stored) => typeof stored === 'string' ? stored : '',
+  read: (text) => datetime(text) === undefined ? undefined : text
+}
 
 const text = { type: () => 'text', holds: held('text', 'none'), isCollated: true, ...asIs } as const
 const integer = { type: () => 'integer', holds: held('integer', 'numeric'), ...asIs }
 
-/** `abs()` of the least integer is an error. */
+/** True if a number is finite. It does not use `abs()`, which fails for the least integer. */
 const isFinite = (column: Expression<unknown>) => sql<SqlBool>`(${column} > -9e999 and ${column} < 9e999)`
 
 const moments = {
@@ -71,10 +83,29 @@ export const sqliteStorage = {
     decode: asIs.decode
   },
   number: { type: () => 'real', holds: held('real', 'numeric', 'integer'), isShown: isFinite, ...asFinite },
-  decimal: { type: decimalType('decimal'), holds: held('numeric', 'real', 'integer'), isShown: isFinite, encode: Number, decode: decodeDecimal },
-  boolean: { type: () => 'boolean', holds: held('numeric', 'integer'), check: (column) => sql`${column} in (0, 1)`, ...asBit },
-  datetime: { ...moments, ofType: (column) => isYes(column.indexed) ? { ...moments, shown: asShown('datetime', column) } : undefined },
-  date: { ...dates, ofType: ({ written }) => written.toLowerCase() === 'date' ? undefined : { ...dates, shown: asShown('date'), exact, decode: decodeDate } },
+  decimal: {
+    type: decimalType('decimal'),
+    holds: held('numeric', 'real', 'integer'),
+    isShown: isFinite,
+    encode: Number,
+    decode: decodeDecimal
+  },
+  boolean: {
+    type: () => 'boolean',
+    holds: held('numeric', 'integer'),
+    check: (column) => sql`${column} in (0, 1)`,
+    ...asBit
+  },
+  datetime: {
+    ...moments,
+    ofType: (column) => isYes(column.indexed) ? { ...moments, shown: asShown('datetime', column) } : undefined
+  },
+  date: {
+    ...dates,
+    ofType: ({ written }) => written.toLowerCase() === 'date'
+      ? undefined
+      : { ...dates, shown: asShown('date'), exact, decode: decodeDate }
+  },
   json: { type: () => 'text', holds: held('text', 'none'), ...asJson },
   uuid: text
 } as const satisfies StorageTable

@@ -5,17 +5,19 @@ interface Switchable {
   pragma (source: string): unknown
 }
 
-const pause = 10
+/** Milliseconds between two attempts, for which the process is blocked. */
+const retryPauseMs = 10
 
 /**
- * Switches a database to WAL. SQLite does not wait for other processes that switch a new file at the same moment, so this does.
+ * Switches a database to WAL. It waits for other processes that switch a new file at the same moment, because SQLite
+ * does not.
  *
  * @param timeout  milliseconds after which it gives up
- * @throws what the driver threw, if it is not that the database is busy, or if it is for too long
+ * @throws the driver's failure, if it is not a busy database, or if that is busy for longer than the time-out
  */
 export function switchToWal (database: Switchable, timeout: number): void {
   for (const end = performance.now() + timeout; !isSwitched(database, end);) {
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pause)
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, retryPauseMs)
   }
 }
 

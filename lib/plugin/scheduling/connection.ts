@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Requests of a connection that are served at a time. Those behind them wait until their client has taken an answer. */
+/** Most requests of a connection that are served at a time. Later ones wait until the client has taken an answer. */
 const maxServed = 16
 
-/** A connection of HTTP/1: the answers that its client has not taken, in their order, and the requests that wait for that. */
+/** A connection of HTTP/1: the answers that its client has not taken, in order, and the requests that wait for that. */
 export class Connection {
   /** True if it was closed for having sent too many requests. */
   isFlooded = false
@@ -23,32 +23,32 @@ export class Connection {
     })
   }
 
-  /** Adds a request and returns how many have no answer yet, or one that was not taken. */
+  /** Adds a request. Returns how many requests have no answer yet, or one that the client has not taken. */
   add (exchange: Exchange): number {
     this.forgetTaken()
     return this.#exchanges.push(exchange)
   }
 
-  /** Whether a request may be served now: its client takes what it is answered, and does not ask for much at a time. */
+  /** True if a request may be served now: at most 15 are before it, and no answer waits for the client to take it. */
   mayServe (exchange: Exchange): boolean {
     if (this.#exchanges[0] === exchange) return true
     this.forgetTaken()
     return this.#exchanges[0]?.answer.writableEnded !== true && this.#exchanges.indexOf(exchange) < maxServed
   }
 
-  /** Calls back when a request may be served, or its client has gone: hosts count requests that begin and end. */
+  /** Calls `goOn` when a request may be served or its client has gone: hosts count requests that begin and end. */
   park (exchange: Exchange, goOn: () => void): void {
     if (this.#parked.size === 0) this.#listen()
     this.#parked.set(exchange, goOn)
   }
 
-  /** Whether there is nothing to be answered, or taken. */
+  /** True if no answer is due or waits for the client, or if the connection is closed. */
   isDone (): boolean {
     this.forgetTaken()
     return this.#exchanges.length === 0 || this.#socket.destroyed
   }
 
-  /** Bytes of answers that the client has not taken. */
+  /** Returns the bytes of answers that the client has not taken. */
   countUnread (now: number): number {
     const [head] = this.#exchanges
     if (head?.answer.writableEnded !== true) this.#unread = undefined
@@ -56,7 +56,7 @@ export class Connection {
     return this.#exchanges.reduce((sum, { answer }) => sum + answer.writableLength, 0)
   }
 
-  /** Milliseconds for which its client has not taken an answer, as far as {@link countUnread} has seen. */
+  /** Returns the milliseconds for which the client has not taken an answer, as seen by {@link countUnread}. */
   unreadFor (now: number): number {
     return this.#unread === undefined ? 0 : now - this.#unread.since
   }
@@ -70,7 +70,7 @@ export class Connection {
   }
 
   readonly #serveNext = (): void => {
-    // A request whose body came late is behind those that came after it, and they wait for its answer.
+    // All are tried, because a request whose body came late is parked behind later ones that wait for its answer.
     for (const [exchange, goOn] of [...this.#parked]) {
       if (!this.mayServe(exchange)) continue
       this.#parked.delete(exchange)
@@ -80,11 +80,14 @@ export class Connection {
   }
 
   /**
-   * Forgets requests whose answers were taken, as soon as they are: what lives until the next request is garbage that takes long to collect.
-   * Those that wait, or have a slot, are still to be told that their client has gone.
+   * Forgets requests whose answers were taken. It is called as soon as they are, because objects that live until the
+   * next request take long to collect as garbage. Requests that wait or have a slot stay: they must learn that their
+   * client has gone.
    */
   forgetTaken (): void {
-    for (let [head] = this.#exchanges; head?.isOver === true && head.state === 'free'; [head] = this.#exchanges) this.#exchanges.shift()
+    for (let [head] = this.#exchanges; head?.isOver === true && head.state === 'free'; [head] = this.#exchanges) {
+      this.#exchanges.shift()
+    }
   }
 }
 
@@ -96,23 +99,25 @@ interface Marked extends ServerResponse {
 
 /** A queue in which requests wait, or whose slots they have. */
 interface ExchangeQueue {
-  /** Takes note that a client has gone, or has all of an answer. */
+  /** Notes that a client has gone, or has all of an answer. */
   clientGone (exchange: Exchange): void
 }
 
 /**
- * A request and its answer, until the client has taken the answer. What is known of it stands in its own fields: a Map or
- * a WeakSet with an entry for each request costs a tenth of a short request in garbage collection.
+ * A request and its answer, until the client has taken the answer. Its state is in its own fields. A Map or a WeakSet
+ * with an entry for each request costs a tenth of a short request in garbage collection.
  */
 export class Exchange {
   readonly answer: ServerResponse
   /** The connection of HTTP/1. */
   readonly connection: Connection | undefined
-  /** The queue in which it waits, or of whose slots it has one. */
+  /** The queue in which it waits or has a slot. */
   queue: ExchangeQueue | undefined
-  /** With `handled` it keeps its slot until its handler is done, also if the client goes. */
+  /**
+   * The step that it has reached. If `handled`, it keeps its slot until the handler is done, even if the client goes.
+   */
   state: 'free' | 'waiting' | 'running' | 'handled' = 'free'
-  /** The moment at which it began to wait. */
+  /** Milliseconds of `performance.now()` when it began to wait. */
   waitsSince = 0
   /** Ends its waiting. */
   goOn: ((failure?: Error) => void) | undefined
@@ -136,10 +141,14 @@ export function exchangeOf (answer: ServerResponse): Exchange | undefined {
   return marked[kExchange]
 }
 
-/** One listener for all answers: a closure for each costs ten times as much. Behind other answers of a connection that ends, Node tells of no close. */
+/**
+ * Ends the exchange of an answer that was closed. It is one listener for all answers: a closure for each costs ten
+ * times as much. Node reports no close for an answer behind others of a connection that ends; there the connection does
+ * this.
+ */
 function end (this: ServerResponse): void {
   const exchange = exchangeOf(this)
-  // What a hook answers does not come to the handler, which would give the slot back.
+  // If a hook answers, the handler does not run, and so does not give the slot back.
   exchange?.queue?.clientGone(exchange)
   exchange?.connection?.forgetTaken()
 }

@@ -4,13 +4,13 @@ import { Connection, Exchange } from './connection.js'
 import { ReadLimit } from './read-limit.js'
 import { UnreadAnswers } from './unread-answers.js'
 
-/** Requests of a connection that are not answered: with one more it is closed. Node parses a thousand in one go, and keeps 4 KB for each. */
+/** Most unanswered requests of a connection; one more closes it. Node parses 1000 at once, and keeps 4 KB for each. */
 const maxPipelined = 64
 
-/** Milliseconds after a connection was accepted in which others may be waiting for that. */
+/** Milliseconds after a connection was accepted during which others may be waiting to be accepted. */
 const openingMs = 50
 
-/** What clients may hold of an app's memory and time by their connections. */
+/** Limits the memory and the time of an app that clients may use by their connections. */
 export class Connections {
   readonly unread = new UnreadAnswers()
   readonly #known = new WeakMap<Socket, Connection>()
@@ -22,13 +22,13 @@ export class Connections {
     server.on('connection', () => { this.#openedAt = performance.now() })
   }
 
-  /** Counts requests. HTTP/2 has bounds of its own. */
+  /** Counts the requests of HTTP/1 connections. HTTP/2 has its own limits. */
   readonly onRequest: onRequestHookHandler = (request, reply, done) => {
     const { httpVersionMajor, socket } = request.raw
     const connection = httpVersionMajor === 1 ? this.#known.get(socket) ?? this.#open(socket) : undefined
     const exchange = new Exchange(reply.raw, connection)
     if (connection === undefined) return done()
-    // Parsed together with too many others, before their connection was closed: nobody could be answered.
+    // Node had parsed this request with the others before their connection was closed: no answer could arrive.
     if (connection.isFlooded) return
     this.#readLimit.count()
     this.unread.watch(connection)
@@ -38,7 +38,7 @@ export class Connections {
     connection.close()
   }
 
-  /** Whether others may be waiting to be accepted, of whom Node accepts one in a turn of the event loop: turns should be short. */
+  /** True if clients may be waiting to be accepted. Turns should then be short, because Node accepts one in each. */
   areOpening (now: number): boolean {
     return now - this.#openedAt < openingMs
   }

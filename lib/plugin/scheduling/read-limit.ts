@@ -1,13 +1,13 @@
 import type { Server, Socket } from 'node:net'
 
-/** Requests in a turn of the event loop after which no more are read before the next turn. */
-const maxRequests = 500
+/** Requests in an event-loop turn after which no more are read before the next turn. */
+const maxRequestsPerTurn = 500
 
-/** Requests after which it is found out whether they all came in one turn: an immediate for each turn would cost as much as a hook. */
-const minCounted = 50
+/** Requests after which the next turn resets the count. An immediate for every turn would cost as much as a hook. */
+const resetAfterRequests = 50
 
 /**
- * Stops reading from all sockets until the next turn of the event loop when many requests came in this one. Node would
+ * Stops reading from all sockets until the next event-loop turn if many requests came in this one. Otherwise Node would
  * parse all that has arrived before anything is answered, and a socket may hold a thousand requests.
  */
 export class ReadLimit {
@@ -25,12 +25,12 @@ export class ReadLimit {
 
   /** Counts a request. */
   count (): void {
-    if (++this.#count === minCounted) setImmediate(this.#endTurn)
-    if (this.#count === maxRequests) this.#pause()
+    if (++this.#count === resetAfterRequests) setImmediate(this.#endTurn)
+    if (this.#count === maxRequestsPerTurn) this.#pause()
   }
 
   #pause (): void {
-    // Not those that the host has paused, or does not read yet.
+    // Sockets that the host has paused, or does not read yet, are left out, because the next turn would resume them.
     this.#paused = [...this.#sockets].filter(({ readableFlowing }) => readableFlowing === true)
     for (const socket of this.#paused) socket.pause()
   }

@@ -6,19 +6,19 @@ import { errors, withRetryAfter } from '../../errors.js'
 import { exchangeOf, type Exchange } from './connection.js'
 import type { Connections } from './connections.js'
 
-/** Milliseconds after which a request that waits is refused: as long as a statement waits for a connection. */
+/** Milliseconds after which a waiting request is refused. A statement waits as long for a connection. */
 const maxWaitMs = 2000
 
-/** Requests that wait; further ones are refused at once. */
+/** Most waiting requests; further ones are refused at once. */
 const maxWaiting = 2000
 
-/** Milliseconds between two looks at requests that wait for memory, or for others that take long. */
-const checkMs = 100
+/** Milliseconds between two checks of requests that wait for memory, or for others that take long. */
+const checkIntervalMs = 100
 
-/** Bounds what is done at once, and what waits for that; who would wait for long is refused (load shedding). */
+/** Limits how many requests run and wait. A request that would wait for too long is refused (load shedding). */
 export abstract class RequestQueue {
   protected readonly connections: Connections
-  /** In the order of their coming. */
+  /** Waiting requests in the order of their arrival. */
   readonly #waiting = new Set<Exchange>()
   #timer: NodeJS.Timeout | undefined
 
@@ -26,15 +26,19 @@ export abstract class RequestQueue {
     this.connections = connections
   }
 
-  /** Goes on at once or later, in the order of the calls, or with REST_MODELS_UNAVAILABLE (503). */
-  enter ({ raw: { socket } }: Pick<FastifyRequest, 'raw'>, { raw: answer }: Pick<FastifyReply, 'raw'>, goOn: HookHandlerDoneFunction): void {
+  /** Calls `goOn` at once or later, in the order of the calls, or with REST_MODELS_UNAVAILABLE (503). */
+  enter (
+    { raw: { socket } }: Pick<FastifyRequest, 'raw'>, { raw: answer }: Pick<FastifyReply, 'raw'>,
+    goOn: HookHandlerDoneFunction
+  ): void {
     const exchange = exchangeOf(answer)
-    // While a hook of the host took its time. What has ended tells so no more, and would never give back its place.
+    // The client may have gone during a hook of the host. No event follows, so its place would never be given back.
     if (exchange === undefined || socket.destroyed || answer.destroyed) return goOn(unavailable())
     exchange.queue = this
     const mayServe = exchange.connection?.mayServe(exchange) !== false
     if (mayServe && this.#waiting.size === 0 && this.#admits(exchange, performance.now())) return goOn()
-    // Otherwise it would go on in what another request keeps in an AsyncLocalStorage. AsyncResource.bind() costs a hundred times as much.
+    // Without a resource of its own it would go on in the AsyncLocalStorage context of another request.
+    // AsyncResource.bind() costs a hundred times as much.
     const own = new AsyncResource('RestModelsRequest')
     exchange.goOn = (failure) => { own.runInAsyncScope(goOn, undefined, failure) }
     const wait = (): void => { this.#wait(exchange, socket) }
@@ -42,29 +46,29 @@ export abstract class RequestQueue {
     else exchange.connection?.park(exchange, wait)
   }
 
-  /** Notes that a handler begins, which will call {@link leave}. */
+  /** Notes that a handler begins. It will call {@link leave}. */
   begin (_answer: ServerResponse): void {}
 
   /** Notes that the database is done with a request. */
   leave (_answer: ServerResponse): void {}
 
-  /** Takes a request out of the queue, or gives back its slot unless a handler works on it, because its client has gone. */
+  /** Takes a request out of the queue if its client has gone, or gives back its slot unless a handler works on it. */
   clientGone (exchange: Exchange): void {
     if (exchange.state === 'waiting') this.#refuse(exchange)
     else if (exchange.state === 'running') this.leave(exchange.answer)
   }
 
-  /** Takes what a request needs, if it is there. */
+  /** Takes the slot or the time that a request needs. False if there is none now. */
   protected abstract take (exchange: Exchange, now: number): boolean
 
-  /** Called when a request begins to wait. */
+  /** Tries to let requests go on. It is called when one begins to wait, and every 100 ms while any of them waits. */
   protected abstract wake (): void
 
   protected get size (): number {
     return this.#waiting.size
   }
 
-  /** Lets the first that waits go on if it may, or refuses it if it has waited for too long; says whether it is out of the queue. */
+  /** Lets the first waiting request go on, or refuses it if it has waited too long. True if it left the queue. */
   protected letGoOn (): boolean {
     const [first] = this.#waiting
     if (first === undefined) return false
@@ -85,7 +89,7 @@ export abstract class RequestQueue {
     exchange.state = 'waiting'
     exchange.waitsSince = performance.now()
     this.#waiting.add(exchange)
-    if (this.#waiting.size === 1) this.#timer = setInterval(() => { this.wake() }, checkMs)
+    if (this.#waiting.size === 1) this.#timer = setInterval(() => { this.wake() }, checkIntervalMs)
     this.wake()
   }
 

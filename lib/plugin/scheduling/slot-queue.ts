@@ -3,18 +3,18 @@ import { exchangeOf, type Exchange } from './connection.js'
 import type { Connections } from './connections.js'
 import { RequestQueue } from './request-queue.js'
 
-/** Bounds how many requests wait for an engine that does its work on a server. */
+/** Limits how many requests use an engine that works on a server. */
 export class SlotQueue extends RequestQueue {
   #running = 0
   readonly #maxRunning: number
 
-  /** @param maxRunning  requests that ask the server at a time */
+  /** @param maxRunning  most requests that use the server at a time */
   constructor (connections: Connections, maxRunning: number) {
     super(connections)
     this.#maxRunning = maxRunning
   }
 
-  // A statement goes on although its client has gone, and the handler waits for it.
+  // A handler keeps its slot although its client has gone, because the server still runs its statement.
   override begin (answer: ServerResponse): void {
     const exchange = exchangeOf(answer)
     if (exchange?.state === 'running') exchange.state = 'handled'

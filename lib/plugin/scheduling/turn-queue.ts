@@ -1,18 +1,18 @@
 import type { Exchange } from './connection.js'
 import { RequestQueue } from './request-queue.js'
 
-/** Milliseconds of a turn of the event loop after which requests wait for the next one. */
+/** Milliseconds of an event-loop turn after which requests wait for the next one. */
 const turnMs = 20
 
-/** The same while connections are being opened. */
+/** The same as `turnMs`, while connections are being opened. */
 const turnMsWhileOpening = 2
 
-/** Requests that are tried in a turn beside twice those for which there was time in the last. */
+/** Requests that are tried in a turn, in addition to twice as many as fitted into the last one. */
 const minTried = 8
 
 /**
- * Spreads requests over turns of the event loop, for an engine that does its work in this process. Otherwise all that have
- * arrived would be answered in one turn, in which no timer, no other route and no limit of the load has a say.
+ * Spreads requests over event-loop turns, for an engine that works in this process. Otherwise all requests that have
+ * arrived would be answered in one turn. No timer, no other route and no limit of the load could run during it.
  */
 export class TurnQueue extends RequestQueue {
   #began: number | undefined
@@ -47,8 +47,9 @@ export class TurnQueue extends RequestQueue {
   }
 
   /**
-   * By an immediate for each, so that what the one before awaits of the engine is done, and its time is known. There are
-   * some also for requests that arrive until then: otherwise a queue that once began would never be empty again under load.
+   * Tries requests, each in its own immediate. By then the engine has done its work for the one before, so its time is
+   * known. Some immediates are for requests that arrive until then. Otherwise a queue that once began would never be
+   * empty again under load.
    */
   readonly #try = (): void => {
     this.#isWoken = false
@@ -62,7 +63,7 @@ export class TurnQueue extends RequestQueue {
     if (this.#began !== undefined && !this.#hasTime(now, this.#began)) return
     if (!this.letGoOn()) return
     this.#fitted++
-    // It may have been refused.
+    // A request that was refused, not admitted, has not begun the turn.
     if (this.#began === undefined) this.#begin(now)
   }
 }

@@ -1,17 +1,17 @@
 import type { Connection } from './connection.js'
 
-/** Bytes of answers that clients have not taken, over all connections. */
-const maxBytes = 64 * 2 ** 20
+/** Most bytes of answers that clients have not taken, over all connections. */
+const maxUnreadBytes = 64 * 2 ** 20
 
-/** Milliseconds for which a count of them will do. */
-const countedForMs = 50
+/** Milliseconds for which a count of these bytes is used again. */
+const countValidMs = 50
 
-/** Milliseconds that a client has at least to take an answer. */
+/** Milliseconds that each client has at least to take an answer. */
 const minUnreadMs = 200
 
-/** Bounds the memory of answers that clients do not read. */
+/** Limits the memory of answers that clients do not read. */
 export class UnreadAnswers {
-  /** Those that may have answers to take, the oldest first. */
+  /** Connections whose clients may have answers to take, the oldest first. */
   readonly #connections = new Set<Connection>()
   #bytes = 0
   #countedAt = -Infinity
@@ -26,10 +26,13 @@ export class UnreadAnswers {
     this.#connections.delete(connection)
   }
 
-  /** Whether there is room for one more answer. For that, the connections are closed whose clients have let one wait for longest. */
+  /**
+   * True if there is room for one more answer. To make room, it closes the connections where an answer has waited
+   * longest for the client, if that is at least 200 ms.
+   */
   hasRoom (now: number): boolean {
-    if (now - this.#countedAt >= countedForMs) this.#count(now)
-    return this.#bytes < maxBytes
+    if (now - this.#countedAt >= countValidMs) this.#count(now)
+    return this.#bytes < maxUnreadBytes
   }
 
   #count (now: number): void {
@@ -39,13 +42,13 @@ export class UnreadAnswers {
       if (connection.isDone()) this.#connections.delete(connection)
       else this.#bytes += connection.countUnread(now)
     }
-    if (this.#bytes >= maxBytes) this.#makeRoom(now)
+    if (this.#bytes >= maxUnreadBytes) this.#makeRoom(now)
   }
 
   #makeRoom (now: number): void {
     const late = [...this.#connections].filter((connection) => connection.unreadFor(now) >= minUnreadMs)
     for (const connection of late.sort((one, other) => other.unreadFor(now) - one.unreadFor(now))) {
-      if (this.#bytes < maxBytes) return
+      if (this.#bytes < maxUnreadBytes) return
       this.#bytes -= connection.countUnread(now)
       connection.close()
     }

@@ -8,29 +8,30 @@ import type { Resource } from '../../resource/resource.js'
 import { audienceOf, includes, wider, type Audience } from './audience.js'
 import { audiencesOf, fieldPermissions } from './permissions.js'
 
-/** Something that a deployer may not have meant. */
+/** A permission that the deployer may not have intended. */
 export interface Danger {
   readonly resource: string
-  /** A field, or a path that the resource opens: `user__api_key`. Absent if it is about the whole resource. */
+  /** A field, or a path that the resource opens: `user__api_key`. Absent if the danger is in the whole resource. */
   readonly field?: string
   readonly why: string
 }
 
-/** Names of flags that give power over others. */
-const powers = /^(?:is_?)?(?:admin|administrator|superuser|super_?user|staff|root)$|^(?:roles?|permissions?)$/i
+/** Names of fields that give power over other users, such as `is_admin` or `roles`. */
+const powerNames = /^(?:is_?)?(?:admin|administrator|superuser|super_?user|staff|root)$|^(?:roles?|permissions?)$/i
 
-/** What is dangerous in the resources of an app, by resource and field. */
+/** Returns the dangers in the resources of an app, grouped by resource. */
 export function dangersOf (resources: readonly Resource[]): readonly Danger[] {
   const users = new Set(resources.flatMap(({ registration: { policy } }) => policy.users ?? []))
   return resources.flatMap((resource) => [
     ...resourceDangers(resource, users),
     ...resource.registration.model.columns.flatMap((column) =>
-      fieldDangers(resource, column, resources).map((why) => ({ resource: resource.registration.name, field: column.field, why }))),
+      fieldDangers(resource, column, resources)
+        .map((why) => ({ resource: resource.registration.name, field: column.field, why }))),
     ...pathDangers(resource)
   ])
 }
 
-/** Users, be it only some, or wider: whoever is an admin may do much anyway. */
+/** True if an audience includes users who are not admins. Admins alone are no danger: they may do much anyway. */
 function isWide (audience: Audience): boolean {
   return includes(audience, 'some users')
 }
@@ -38,15 +39,22 @@ function isWide (audience: Audience): boolean {
 function resourceDangers (resource: Resource, users: ReadonlySet<Model>): Danger[] {
   const { registration: { name, model, owner } } = resource
   const { create, update, delete: remove } = audiencesOf(resource)
-  const open = Object.entries({ create, update, delete: remove }).filter(([, audience]) => audience === 'anybody').map(([operation]) => operation)
+  const open = Object.entries({ create, update, delete: remove })
+    .filter(([, audience]) => audience === 'anybody')
+    .map(([operation]) => operation)
   const found: string[] = []
   if (open.length > 0) found.push(`anybody may ${open.join(', ')} without logging in`)
   if (users.has(model) && create === 'anybody') found.push('anybody may create users who can log in')
-  if (users.has(model) && owner === undefined && isWide(update)) found.push(`${update} may change other users, their passwords too`)
-  const refers = model.columns.filter((column) => isForeignKey(column) && users.has(column.target())).map(({ field }) => field)
+  if (users.has(model) && owner === undefined && isWide(update)) {
+    found.push(`${update} may change other users, their passwords too`)
+  }
+  const refers = model.columns
+    .filter((column) => isForeignKey(column) && users.has(column.target()))
+    .map(({ field }) => field)
   const writing = [update, remove].find((audience) => isWide(audience) && audience !== 'anybody')
   if (!users.has(model) && owner === undefined && refers.length > 0 && writing !== undefined) {
-    found.push(`${writing} may write each other's records: it refers to users by ${refers.join(', ')}, but has no ownerField`)
+    found.push(`${writing} may write each other's records: ` +
+      `it refers to users by ${refers.join(', ')}, but has no ownerField`)
   }
   return found.map((why) => ({ resource: name, why }))
 }
@@ -55,32 +63,37 @@ function fieldDangers (resource: Resource, column: Column, all: readonly Resourc
   const { read, filter, create, update } = fieldPermissions(resource, column)
   const found: string[] = []
   if (looksSecret(column) && isWide(read)) found.push(`looks secret, and ${read} may read it`)
-  if (looksSecret(column) && !isWide(read) && isWide(filter)) found.push(`looks secret, and ${filter} can find its values out by filters`)
+  if (looksSecret(column) && !isWide(read) && isWide(filter)) {
+    found.push(`looks secret, and ${filter} can find its values out by filters`)
+  }
   const writing = wider(create, update)
-  const isPower = powers.test(column.field) || all.some(({ registration: { policy } }) => flagOf(policy) === column)
+  const isPower = powerNames.test(column.field) || all.some(({ registration: { policy } }) => flagOf(policy) === column)
   if (isPower && isWide(writing)) found.push(`gives power over others, and ${writing} may write it`)
-  const owning = all.find(({ registration: { model, owner } }) => model === resource.registration.model && owner === column)
+  const { registration: { model } } = resource
+  const owning = all.find(({ registration }) => registration.model === model && registration.owner === column)
   if (owning !== undefined && isWide(writing)) {
     found.push(`says who owns a record in resource '${owning.registration.name}', and ${writing} may write it here`)
   }
   return isSecret(column) && column.options.default !== undefined ? [...found, 'is a password with a default'] : found
 }
 
-/** The column that tells a policy who is an admin; a login of one's own may be anything. */
+/** Returns the column that tells a policy who is an admin, if any. The `login` of a custom policy may be any value. */
 function flagOf ({ login }: Policy): unknown {
   return (login as { readonly columns?: { readonly admin?: unknown } } | null | undefined)?.columns?.admin
 }
 
-/** Secrets of other models that a resource opens by name. */
+/** Returns a danger for each secret of another model whose path the resource opens by name. */
 function pathDangers (resource: Resource): Danger[] {
   const { registration: { name, opened } } = resource
   return [...opened.values()].filter(({ joins, column }) => joins.length > 0 && looksSecret(column)).flatMap((path) => {
     const audience = searchersOf(resource, path)
-    return isWide(audience) ? [{ resource: name, field: pathName(path), why: `looks secret, and ${audience} can find its values out by filters` }] : []
+    if (!isWide(audience)) return []
+    const why = `looks secret, and ${audience} can find its values out by filters`
+    return [{ resource: name, field: pathName(path), why }]
   })
 }
 
-/** Who may filter by a path: of those who may list, whoever may list all that the path leads through. */
+/** Returns the audience that may filter by a path: it must be able to list the resource and each model on the path. */
 function searchersOf (resource: Resource, { joins }: Path): Audience {
   const { guarded, registration: { policy } } = resource
   const { list } = audiencesOf(resource)

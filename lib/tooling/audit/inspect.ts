@@ -7,7 +7,7 @@ import { permissionsOf, type ResourcePermissions } from './permissions.js'
 import { unboundedOf, type Unbounded } from './unbounded.js'
 import { unindexedOf, type Unindexed } from './unindexed.js'
 
-/** What an app lets clients do. */
+/** A report about an app: permissions, dangers, and lists that may be slow or large. */
 export interface Inspection {
   readonly resources: readonly ResourcePermissions[]
   readonly dangers: readonly Danger[]
@@ -16,17 +16,23 @@ export interface Inspection {
 }
 
 /**
- * Tells who may do what in an app, what of that is dangerous, which filters and orderings have no index, and which texts no bound.
+ * Reports who may do what in an app, and what of that is dangerous. Also reports the filters and orderings that no
+ * index serves, and the texts that have no maximum length.
  *
- * @param app  an app on which, or in scopes of which, the plugin is registered, under any names; it is made ready
- * @throws REST_MODELS_INVALID_OPTIONS if it has no resources
+ * @param app  an app with the plugin, in any scopes and under any decorator names. The function calls its `ready()`
+ * @throws REST_MODELS_INVALID_OPTIONS if the app has no resources
  */
 export async function inspect (app: FastifyInstance): Promise<Inspection> {
   await app.ready()
   const resources = resourcesOf(app)
   const unindexed: Unindexed[] = []
   for (const resource of resources) unindexed.push(...await unindexedOf(resource))
-  return { resources: resources.map(permissionsOf), dangers: dangersOf(resources), unindexed, unbounded: resources.flatMap(unboundedOf) }
+  return {
+    resources: resources.map(permissionsOf),
+    dangers: dangersOf(resources),
+    unindexed,
+    unbounded: resources.flatMap(unboundedOf)
+  }
 }
 
 function resourcesOf (app: FastifyInstance): readonly Resource[] {

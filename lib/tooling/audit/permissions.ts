@@ -3,10 +3,10 @@ import { operations, type Operation } from '../../policy/policy.js'
 import type { Resource } from '../../resource/resource.js'
 import { audienceOf, wider, type Audience } from './audience.js'
 
-/** Who may change a record that has an owner: `owner` is whichever user owns it. */
+/** An audience, or for records that have an owner, the owner. `owner` means the user who owns the record. */
 export type Changer = Audience | 'owner' | 'admins who own it' | 'some users who own it'
 
-/** Who may do what with a field of a resource. */
+/** The audiences of one field: `filter` and `order` in lists, `create` and `update` in bodies. */
 export interface FieldPermissions {
   readonly field: string
   readonly read: Audience
@@ -16,13 +16,14 @@ export interface FieldPermissions {
   readonly update: Changer
 }
 
-/** Who may do what with a resource, and its fields in their order. */
+/** The audiences of a resource's operations and of its fields. The fields are in the order of the model. */
 export interface ResourcePermissions {
   readonly resource: string
   readonly operations: Readonly<Record<Operation, Changer>>
   readonly fields: readonly FieldPermissions[]
 }
 
+/** Returns the permissions of a resource. If it has an owner field, only owners may update and delete. */
 export function permissionsOf (resource: Resource): ResourcePermissions {
   const { registration: { name, model, owner } } = resource
   const own = audiencesOf(resource)
@@ -42,14 +43,17 @@ function owning (audience: Audience): Changer {
   return audience === 'admins' || audience === 'some users' ? `${audience} who own it` : 'owner'
 }
 
-/** The audience of each operation, whoever owns the record. */
+/** Returns the audience of each operation, without regard to owners. */
 export function audiencesOf ({ registration: { policy, model } }: Resource): Readonly<Record<Operation, Audience>> {
-  const found = Object.fromEntries(operations.map((operation) => [operation, audienceOf(policy, operation)])) as Record<Operation, Audience>
+  const found = Object.fromEntries(
+    operations.map((operation) => [operation, audienceOf(policy, operation)])) as Record<Operation, Audience>
   return isGivenByOthers(model.columns[0]) ? { ...found, create: 'nobody' } : found
 }
 
-/** The audiences of a field, whoever owns the record. */
-export function fieldPermissions (resource: Resource, column: Column): Readonly<Record<'read' | 'filter' | 'order' | 'create' | 'update', Audience>> {
+/** Returns the audiences of a field, without regard to owners. */
+export function fieldPermissions (
+  resource: Resource, column: Column
+): Readonly<Record<'read' | 'filter' | 'order' | 'create' | 'update', Audience>> {
   const { visible, list, write: { writable } } = resource
   const { read, list: listing, create, update } = audiencesOf(resource)
   const only = (isTrue: boolean, audience: Audience): Audience => isTrue ? audience : 'nobody'

@@ -1,13 +1,13 @@
 import type { Resource } from '../../resource/resource.js'
 import { audiencesOf } from './permissions.js'
 
-/** A text that a list shows, and that its model does not bound. */
+/** A text field that a list shows, and whose length its model does not limit. */
 export interface Unbounded {
   readonly resource: string
   readonly field: string
 }
 
-/** The texts of a resource that lists show, and that nothing bounds but the default. */
+/** Returns the text fields that a resource lists, and that only the default maximum length limits. */
 export function unboundedOf (resource: Resource): readonly Unbounded[] {
   const { visible, registration: { name } } = resource
   if (audiencesOf(resource).list === 'nobody') return []

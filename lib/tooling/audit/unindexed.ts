@@ -13,23 +13,23 @@ import { parseListQuery } from '../../request/list-query.js'
 import type { Resource } from '../../resource/resource.js'
 import { listStatement } from '../../sql/list-statement.js'
 
-/** A filter or an ordering that a resource permits, and for which the database reads the whole table. */
+/** A filter or an ordering that a resource permits, but for which the database reads the whole table. */
 export interface Unindexed {
   readonly resource: string
   readonly use: PlannedUse
-  /** As in a query: `user__email`. */
+  /** The name as a query writes it: `user__email`. */
   readonly name: string
 }
 
-/** A value of each kind, as the text of a filter. */
-const samples: Readonly<Record<FieldKind, string>> = {
+/** A valid value for each kind, as the text of a filter. */
+const sampleTexts: Readonly<Record<FieldKind, string>> = {
   key: '1',
   foreignKey: '1',
   text: 'x',
   integer: '1',
   bigint: '1',
   number: '1',
-  // The one value that each precision and scale can hold.
+  // 0 is the only value that fits every precision and scale.
   decimal: '0',
   boolean: 'true',
   datetime: '2000-01-01 00:00:00',
@@ -41,12 +41,14 @@ const samples: Readonly<Record<FieldKind, string>> = {
 
 const noModels: ReadonlySet<Model> = new Set()
 
-/** So many rows are asked for that no plan counts on finding them soon. */
-const manyRows = 1_000_000
+/** Rows that the explained list asks for. With fewer, a plan may read the whole table and expect to stop early. */
+const explainedLimit = 1_000_000
 
 /**
- * Asks the database how it would run the lists of a resource: one filter or one ordering each, on the fields of the resource and of
- * those that its foreign keys lead to directly. What the limits refuse to everybody is not asked about. Nothing is run but `explain`.
+ * Returns the filters and orderings of a resource that no index serves. It asks the database how it would run lists
+ * with one filter or one ordering each. Filters are on the fields of the resource, on those of the models that its
+ * foreign keys refer to, and on paths that it opens by name. It skips lists that the limits refuse to everybody. It
+ * explains the lists, but does not run them.
  */
 export async function unindexedOf (resource: Resource): Promise<readonly Unindexed[]> {
   const { registration: { name } } = resource
@@ -56,19 +58,22 @@ export async function unindexedOf (resource: Resource): Promise<readonly Unindex
   }
   const orderings: Unindexed[] = []
   for (const column of resource.list.access.own) {
-    if (isOrderable(column) && !await isOrdered(resource, column)) orderings.push({ resource: name, use: 'ordering', name: column.field })
+    if (isOrderable(column) && !await isOrdered(resource, column)) {
+      orderings.push({ resource: name, use: 'ordering', name: column.field })
+    }
   }
   return [...filters, ...orderings]
 }
 
-/** The paths that can be filtered by, but for primary keys, which always have an index. */
+/** Returns the paths that clients can filter by, without primary keys, which always have an index. */
 function filterPaths ({ list: { access } }: Resource): readonly Path[] {
-  const all = new Map([...permittedPaths(access, 1, noModels), ...access.opened.values()].map((path) => [pathName(path), path]))
+  const all = new Map(
+    [...permittedPaths(access, 1, noModels), ...access.opened.values()].map((path) => [pathName(path), path]))
   return [...all.values()].filter(({ joins, column }) =>
     valueKindOf(column).operators.length > 0 && column !== (joins.at(-1)?.target() ?? access.model).columns[0])
 }
 
-/** Whether an index finds the rows of a filter, or the limits refuse it. */
+/** True if an index finds the rows of a filter, or if the limits refuse the filter. */
 async function isSought (resource: Resource, path: Path): Promise<boolean> {
   const { column } = path
   const isEqual = valueKindOf(column).operators.includes('eq')
@@ -77,18 +82,19 @@ async function isSought (resource: Resource, path: Path): Promise<boolean> {
   const plan = planOf(resource, `${pathName(path)}${isEqual ? '__eq' : '__is'}=${encodeURIComponent(sample)}`)
   if (plan === undefined) return true
   const { reader: { db, dialect: { plans } }, registration: { model } } = resource
-  const rows = await explain(resource, 'filter', { ...plan, limit: manyRows })
+  const rows = await explain(resource, 'filter', { ...plan, limit: explainedLimit })
   const { alias = baseAlias, table = model.table } = plan.joins.at(-1) ?? {}
   if (!plans.seeks(rows, { alias, table, name: column.name })) return false
   return plans.sought === undefined || await lists(db, plans.sought, { table, column: column.name })
 }
 
+/** A column of an index. */
 interface Indexed {
   readonly table: string
   readonly column: string
 }
 
-/** Whether a query for the columns of indexes gives a column. */
+/** True if a query for the columns of indexes returns a column. */
 async function lists (db: Kysely<Tables>, query: RawBuilder<Indexed>, { table, column }: Indexed): Promise<boolean> {
   const { rows } = await query.execute(db)
   return rows.some((index) => index.table === table && index.column === column)
@@ -96,10 +102,10 @@ async function lists (db: Kysely<Tables>, query: RawBuilder<Indexed>, { table, c
 
 function sampleOf (column: Column): string {
   const { target, kind } = column
-  return samples[target === undefined ? kind : target().columns[0].kind]
+  return sampleTexts[target === undefined ? kind : target().columns[0].kind]
 }
 
-/** Whether an index orders the rows, or the limits refuse that. */
+/** True if an index orders the rows, or if the limits refuse the ordering. */
 async function isOrdered (resource: Resource, column: Column): Promise<boolean> {
   const plan = planOf(resource, `ordering=${column.field}`)
   if (plan === undefined) return true
@@ -110,7 +116,7 @@ async function isOrdered (resource: Resource, column: Column): Promise<boolean> 
   return await lists(db, dialect.plans.leading, { table: model.table, column: column.name })
 }
 
-/** Undefined for what the limits refuse. */
+/** Returns the plan of a list, or undefined if the limits refuse the list. */
 function planOf ({ list, limits }: Resource, query: string): ListPlan | undefined {
   try {
     return planList(list, parseListQuery(query, limits.queryLength), noModels)

@@ -1,17 +1,17 @@
 import type { exitCodes, Terminal } from './terminal.js'
 
 interface OptionRow {
-  /** As commander writes them: `-o, --output <file>`. */
+  /** Flags in the notation of commander: `-o, --output <file>`. */
   readonly flags: string
   readonly description: string
   readonly default?: string
 }
 
-/** A command: a row is all that a new one needs. */
+/** A command of the CLI. A new command needs only one such row. */
 export interface CommandRow<Options = never> {
   readonly summary: string
   readonly argument: { readonly name: string, readonly description: string }
   readonly options: readonly OptionRow[]
-  /** Does it; what it throws is shown without a stack. */
+  /** Runs the command. The CLI shows the message of an error that it throws, without a stack. */
   run (argument: string, options: Options, terminal: Terminal): Promise<keyof typeof exitCodes>
 }

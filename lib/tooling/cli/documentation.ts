@@ -4,48 +4,58 @@ import { isMissing } from './open-database.js'
 
 export const documentationPath = '/documentation'
 
-/** What imports the packages that make a page of the routes, which may not be installed. */
+/** Functions that import the packages for a page of documentation. The packages may not be installed. */
 export interface DocumentationPackages {
   swagger (): Promise<{ readonly default: unknown }>
   swaggerUi (): Promise<{ readonly default: unknown }>
 }
 
-const installed: DocumentationPackages = {
+const installedPackages: DocumentationPackages = {
   swagger: async () => await importModule<typeof import('@fastify/swagger')>('@fastify/swagger'),
   swaggerUi: async () => await importModule<typeof import('@fastify/swagger-ui')>('@fastify/swagger-ui')
 }
 
-/** What shall be documented, and by what. */
+/** Options of the page: which routes it shows, and the packages that make it. */
 interface Setting {
-  /** Whether routes that write are shown. */
+  /** True if the page shows routes that write. */
   readonly write: boolean
   readonly packages?: DocumentationPackages | undefined
 }
 
 /**
- * Adds a page that documents the routes to come.
+ * Adds a page that documents the routes that the app registers afterwards.
  *
- * @returns undefined, or the packages that have to be installed for it
+ * @returns the names of packages that are not installed. If it is empty, the page was added; otherwise it was not
  */
-export async function addDocumentation (app: FastifyInstance, { write, packages: { swagger, swaggerUi } = installed }: Setting): Promise<readonly string[]> {
+export async function addDocumentation (
+  app: FastifyInstance, { write, packages: { swagger, swaggerUi } = installedPackages }: Setting
+): Promise<readonly string[]> {
   const found = await Promise.all([load('@fastify/swagger', swagger), load('@fastify/swagger-ui', swaggerUi)])
   const missing = found.filter((plugin) => typeof plugin === 'string')
   const [documents, page] = found as readonly [Plugin, Plugin]
   if (missing.length > 0) return missing
-  await app.register(documents, { openapi: { openapi: '3.1.0', info: { title: 'REST API', version: '1' } }, ...(!write && { transformObject: withoutWrites }) })
+  await app.register(documents, {
+    openapi: { openapi: '3.1.0', info: { title: 'REST API', version: '1' } },
+    ...(!write && { transformObject: withoutWrites })
+  })
   await app.register(page, { routePrefix: documentationPath })
   return []
 }
 
-/** What nobody may do is not shown. */
-function withoutWrites ({ openapiObject }: { readonly openapiObject: { readonly paths: Readonly<Record<string, { readonly get?: object }>> } }): object {
+/** The argument of @fastify/swagger's `transformObject`. */
+interface TransformInput {
+  readonly openapiObject: { readonly paths: Readonly<Record<string, { readonly get?: object }>> }
+}
+
+/** Returns the OpenAPI document with GET operations only, because nobody may use the others. */
+function withoutWrites ({ openapiObject }: TransformInput): object {
   const paths = Object.fromEntries(Object.entries(openapiObject.paths).map(([path, { get }]) => [path, { get }]))
   return { ...openapiObject, paths }
 }
 
 type Plugin = FastifyPluginCallback<Record<string, unknown>>
 
-/** The plugin of a package, or the package's name if it is not there. */
+/** Returns the plugin of a package, or the name of the package if it is not installed. */
 async function load (name: string, load: () => Promise<{ readonly default: unknown }>): Promise<unknown> {
   try {
     return (await load()).default

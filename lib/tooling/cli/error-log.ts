@@ -1,6 +1,6 @@
 import type { FastifyServerOptions } from 'fastify'
 
-/** What is said of an error: what it is and where it came from, without the messages of others, which may hold values. */
+/** The part of an error that the log shows: its class, code and origin. Messages are left out: they may hold values. */
 interface ToldError {
   readonly type: string
   readonly code?: string
@@ -9,9 +9,10 @@ interface ToldError {
 }
 
 /**
- * The settings of a logger for what the server is to blame for alone, as JSON by line, without values of records and queries.
+ * Returns the settings of a logger that logs only faults of the server. Each line is JSON, and holds no values of
+ * records or queries.
  *
- * @param write  takes a line
+ * @param write  is called with each line
  */
 export function errorLog (write: (line: string) => void): NonNullable<FastifyServerOptions['logger']> {
   return {
@@ -19,14 +20,19 @@ export function errorLog (write: (line: string) => void): NonNullable<FastifySer
     stream: { write },
     serializers: {
       req: ({ method, routeOptions }) => ({ method, route: routeOptions?.url }),
-      err: told as never
+      err: toldError as never
     }
   }
 }
 
-function told (error: unknown): ToldError {
+function toldError (error: unknown): ToldError {
   if (!(error instanceof Error)) return { type: typeof error }
   const { code, cause } = error as Error & { readonly code?: unknown }
-  const at = String(error.stack).replace(error.message, '').split('\n').map((line) => line.trim()).filter((line) => line.startsWith('at ')).slice(0, 5)
-  return { type: error.constructor.name, ...(code !== undefined && { code: String(code) }), at, ...(cause !== undefined && { cause: told(cause) }) }
+  const lines = String(error.stack).replace(error.message, '').split('\n').map((line) => line.trim())
+  return {
+    type: error.constructor.name,
+    ...(code !== undefined && { code: String(code) }),
+    at: lines.filter((line) => line.startsWith('at ')).slice(0, 5),
+    ...(cause !== undefined && { cause: toldError(cause) })
+  }
 }

@@ -2,11 +2,13 @@ import { isIP } from 'node:net'
 import type { onRequestHookHandler } from 'fastify'
 import { errors } from '../../errors.js'
 
-const wildcards = new Set(['0.0.0.0', '::'])
+/** Addresses that listen on all interfaces, so the server has every address of the machine. */
+const wildcardAddresses = new Set(['0.0.0.0', '::'])
 
 /**
- * A hook that refuses requests for other names than this server's: a page of another site can have its own name lead here, and is
- * then no other site for the browser (DNS rebinding). An address is nobody else's name.
+ * Returns a hook that refuses requests for the names of other servers with 421. Another site can point its own name to
+ * this server. The browser then takes both for one site, so the other site's page may read the answers (DNS rebinding).
+ * An IP address is safe, because no other site can own it as a name.
  *
  * @param host  the address or name that the server listens on
  */
@@ -19,10 +21,10 @@ export function hostCheck (host: string): onRequestHookHandler {
 function isOwn (name: string | undefined, host: string): boolean {
   if (name === undefined) return false
   if (name === 'localhost' || name === '::1' || name === host.toLowerCase()) return true
-  return isIP(name) !== 0 && (name.startsWith('127.') || wildcards.has(host))
+  return isIP(name) !== 0 && (name.startsWith('127.') || wildcardAddresses.has(host))
 }
 
-/** The name or address in a Host header, without the port; undefined if it is none. */
+/** Returns the name or address in a Host header, without the port. Returns undefined if the header is malformed. */
 function nameIn (header: string): string | undefined {
   const [, name = ''] = /^(\[[0-9a-f:.]+\]|[^:/?#@\s]+)(?::\d+)?$/i.exec(header) ?? []
   return name === '' ? undefined : name.replace(/^\[|\]$/g, '').toLowerCase()

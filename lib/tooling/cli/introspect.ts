@@ -13,14 +13,19 @@ interface Options {
 
 export const introspectCommand: CommandRow<Options> = {
   summary: 'write a TypeScript file of models for the tables of a database, which is only read',
-  argument: { name: 'database-url', description: 'sqlite:./site.db, postgres://user:password@host:port/database or mariadb://…' },
+  argument: {
+    name: 'database-url',
+    description: 'sqlite:./site.db, postgres://user:password@host:port/database or mariadb://…'
+  },
   options: [
     { flags: '-o, --output <file>', description: 'the file to write; standard output if absent' },
     { flags: '-f, --force', description: 'replace the file if there is one' },
     { flags: '-t, --table <names...>', description: 'only these tables' }
   ],
   run: async (url, { output, force = false, table: tables }, { out, err }) => {
-    if (output !== undefined && !force && existsSync(output)) throw new errors.InvalidOptions(`There is a file '${output}' already; --force replaces it`)
+    if (output !== undefined && !force && existsSync(output)) {
+      throw new errors.InvalidOptions(`There is a file '${output}' already; --force replaces it`)
+    }
     const db = await openDatabase(url)
     try {
       const { source, models, notes } = await introspect(db, tables && { tables })

@@ -9,14 +9,17 @@ import { importModule } from './import-module.js'
 type Builder = (app: FastifyInstance, options: object, done?: (error?: Error) => void) => unknown
 
 /**
- * The app of a module: its export is an app (or a promise of one), a function that gives one, or a plugin as fastify-cli runs it,
- * a function that is given an app and adds to it.
+ * Returns the app of a module. The module exports an app, a promise of an app, a function that returns an app, or a
+ * plugin as fastify-cli runs it: a function that receives an app and adds to it.
  *
- * @param name  of the export; `default` or `app` if absent
+ * @param name  name of the export; `default` or `app` if absent
  * @throws REST_MODELS_INVALID_OPTIONS if there is no such file or export
  */
 export async function loadApp (path: string, name?: string): Promise<FastifyInstance> {
-  if (/^[a-z][a-z0-9+.-]+:/i.test(path)) throw new errors.InvalidOptions('check takes a JavaScript file that exports an app, not the URL of a database; for those there are introspect and serve')
+  if (/^[a-z][a-z0-9+.-]+:/i.test(path)) {
+    throw new errors.InvalidOptions('check takes a JavaScript file that exports an app, not the URL of a database; ' +
+      'for those there are introspect and serve')
+  }
   const file = resolve(path)
   if (!existsSync(file)) throw new errors.InvalidOptions(`There is no file '${path}'`)
   const module = await load(path, file)
@@ -24,7 +27,9 @@ export async function loadApp (path: string, name?: string): Promise<FastifyInst
   const exported = await (wanted === undefined ? undefined : module[wanted])
   if (isApp(exported)) return exported
   if (typeof exported === 'function') return await build(exported as Builder)
-  const where = wanted === undefined ? "has no export 'default' or 'app'" : `has no app or function under '${wanted}'${suggestion(name, Object.keys(module))}`
+  const where = wanted === undefined
+    ? "has no export 'default' or 'app'"
+    : `has no app or function under '${wanted}'${suggestion(name, Object.keys(module))}`
   throw new errors.InvalidOptions(`The module '${path}' ${where}; name an export by --export`)
 }
 
@@ -34,19 +39,23 @@ async function load (path: string, file: string): Promise<Readonly<Record<string
     const { default: whole } = module
     return isCompiled(whole) ? whole : module
   } catch (cause) {
-    const hint = /\.[cm]?ts$/.test(file) ? '; for TypeScript, compile it first, or run: node --import tsx node_modules/fastify-rest-models/dist/lib/command/main.js check …' : ''
-    throw new Error(`The module '${path}' cannot be imported: ${cause instanceof Error ? cause.message : String(cause)}${hint}`)
+    const hint = /\.[cm]?ts$/.test(file)
+      ? '; for TypeScript, compile it first, ' +
+        'or run: node --import tsx node_modules/fastify-rest-models/dist/lib/command/main.js check …'
+      : ''
+    const message = cause instanceof Error ? cause.message : String(cause)
+    throw new Error(`The module '${path}' cannot be imported: ${message}${hint}`)
   }
 }
 
-/** What compilers make of a module for CommonJS is, as a whole, the default export. */
+/** True if a default export is a whole module: `import()` gives a module that was compiled to CommonJS in that form. */
 function isCompiled (whole: unknown): whole is Readonly<Record<string, unknown>> {
   return typeof whole === 'object' && whole !== null && '__esModule' in whole
 }
 
 async function build (exported: Builder): Promise<FastifyInstance> {
   const given = Fastify()
-  // Plugins take a third argument if they call back instead of giving a promise.
+  // A plugin that takes a third argument calls it when it is done, instead of returning a promise.
   const made = exported.length < 3 ? await exported(given, {}) : await callBack((done) => exported(given, {}, done))
   return isApp(made) ? made : given
 }
@@ -54,7 +63,10 @@ async function build (exported: Builder): Promise<FastifyInstance> {
 async function callBack (act: (done: (error?: Error) => void) => unknown): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const promise = act((error) => { error === undefined || error === null ? resolve() : reject(error) })
-    if (promise instanceof Promise) reject(new Error('A plugin that gives a promise takes two arguments, and one that takes three calls the last one'))
+    if (promise instanceof Promise) {
+      reject(new Error('A plugin that gives a promise takes two arguments, ' +
+        'and one that takes three calls the last one'))
+    }
   })
 }
 

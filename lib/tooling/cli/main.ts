@@ -10,13 +10,13 @@ process.exitCode = await runCommand(process.argv.slice(2), {
   interrupted: async () => await Promise.race(['SIGTERM', 'SIGINT'].map(async (signal) => await once(process, signal)))
 })
 
-// An app that was checked may keep timers and connections, which would keep the process.
+// A checked app may leave timers and connections open, which would keep the process running.
 if (isProgram(String(process.argv[1]))) {
   for (const stream of [process.stdout, process.stderr]) await new Promise((resolve) => stream.write('', resolve))
   process.exit()
 }
 
-/** Whether this file was started, by whichever link, and not imported. */
+/** True if this file was started as a program, directly or by a symbolic link, and not imported. */
 function isProgram (path: string): boolean {
   return realpathSync(path) === fileURLToPath(import.meta.url)
 }

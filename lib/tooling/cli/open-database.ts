@@ -4,7 +4,7 @@ import type { Tables } from '../../engines/executor.js'
 import { errors } from '../../errors.js'
 import { importModule } from './import-module.js'
 
-/** How a database is opened, and the package of its driver, which may not be installed. */
+/** A function that opens a database, and the package of its driver, which may not be installed. */
 interface OpenerRow {
   readonly driver: string
   open (url: string, isReadOnly: boolean): Promise<Kysely<Tables>>
@@ -26,37 +26,50 @@ const mariadb: OpenerRow = {
   }
 }
 
-/** The databases by the scheme of their URLs. */
+/** The openers, by the scheme of the database's URL. */
 const openers: Readonly<Record<string, OpenerRow>> = { sqlite, postgres, postgresql: postgres, mariadb, mysql: mariadb }
 
-/** What is asked of a database before it is used. */
+/** Options of {@link openDatabase}. */
 export interface OpenOptions {
-  /** Whether it is only read, and the engine refuses every write. Default true. */
+  /** True if the database is only read, so that its engine refuses every write. Default true. */
   readonly readOnly?: boolean
 }
 
 /**
- * Opens the database of a URL: `sqlite:./site.db`, `postgres://…` or `mariadb://…`. Nothing is created: a file must exist.
+ * Opens the database of a URL: `sqlite:./site.db`, `postgres://…` or `mariadb://…`. It creates nothing: the file of a
+ * SQLite database must exist.
  *
- * @throws REST_MODELS_INVALID_OPTIONS, REST_MODELS_UNSUPPORTED_DATABASE with the remedy; a password in the URL is never repeated
+ * @throws REST_MODELS_INVALID_OPTIONS, REST_MODELS_UNSUPPORTED_DATABASE with the remedy. Neither repeats a password in
+ *   the URL
  */
 export async function openDatabase (url: string, { readOnly = true }: OpenOptions = {}): Promise<Kysely<Tables>> {
   const scheme = /^[a-z0-9]+(?=:)/.exec(url)?.[0] ?? ''
   const opener = Object.hasOwn(openers, scheme) ? openers[scheme] : undefined
-  if (opener === undefined) throw new errors.InvalidOptions("A database URL begins with 'sqlite:', 'postgres://' or 'mariadb://', such as sqlite:./site.db or postgres://user:password@localhost:5432/site")
+  if (opener === undefined) {
+    throw new errors.InvalidOptions("A database URL begins with 'sqlite:', 'postgres://' or 'mariadb://', " +
+      'such as sqlite:./site.db or postgres://user:password@localhost:5432/site')
+  }
   return await withDriver(opener, async () => await opener.open(url, readOnly))
 }
 
 async function openFile (url: string, isReadOnly: boolean): Promise<Kysely<Tables>> {
   const path = url.slice('sqlite:'.length)
-  if (path === '' || path === ':memory:') throw new errors.InvalidOptions('A database in memory is empty: name a file, such as sqlite:./site.db')
+  if (path === '' || path === ':memory:') {
+    throw new errors.InvalidOptions('A database in memory is empty: name a file, such as sqlite:./site.db')
+  }
   if (!existsSync(path)) throw new errors.InvalidOptions(`There is no file '${path}'; none is created`)
   const { openSqlite } = await importModule<typeof import('../../sqlite.js')>('../../sqlite.js')
   return openSqlite(path, { readonly: isReadOnly })
 }
 
-/** Says which package is missing if the one for a database is. */
-export async function withDriver<Result> ({ driver }: Pick<OpenerRow, 'driver'>, open: () => Promise<Result>): Promise<Result> {
+/**
+ * Opens a database.
+ *
+ * @throws REST_MODELS_UNSUPPORTED_DATABASE naming the package of the driver, if that is not installed
+ */
+export async function withDriver<Result> (
+  { driver }: Pick<OpenerRow, 'driver'>, open: () => Promise<Result>
+): Promise<Result> {
   try {
     return await open()
   } catch (error) {
@@ -65,7 +78,8 @@ export async function withDriver<Result> ({ driver }: Pick<OpenerRow, 'driver'>,
   }
 }
 
-/** Whether an import failed since a package is not there. */
+/** True if an import failed because a package is not installed. */
 export function isMissing (error: unknown, name: string): boolean {
-  return error instanceof Error && 'code' in error && ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND'].includes(String(error.code)) && error.message.includes(`'${name}'`)
+  return error instanceof Error && 'code' in error &&
+    ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND'].includes(String(error.code)) && error.message.includes(`'${name}'`)
 }

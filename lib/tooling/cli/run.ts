@@ -7,20 +7,24 @@ import { introspectCommand } from './introspect.js'
 import { serveCommand } from './serve.js'
 import { exitCodes, type ExitCode, type Terminal } from './terminal.js'
 
-const commands: Readonly<Record<string, CommandRow>> = { introspect: introspectCommand, serve: serveCommand, check: checkCommand }
+const commands: Readonly<Record<string, CommandRow>> = {
+  introspect: introspectCommand,
+  serve: serveCommand,
+  check: checkCommand
+}
 
 /**
  * Runs `fastify-rest-models`.
  *
- * @param words  what stands behind the program's name
- * @returns 0; 1 if it failed, or if a check that is strict found something; 2 if the words make no sense
+ * @param words  the arguments after the program's name
+ * @returns 0 on success; 1 if the command failed, or if a strict check found a danger; 2 if the arguments are wrong
  */
 export async function runCommand (words: readonly string[], { out, err, interrupted }: Terminal): Promise<ExitCode> {
   const hide = secretsIn(words)
   const terminal: Terminal = { out: (text) => out(hide(text)), err: (text) => err(hide(text)), interrupted }
   let code: ExitCode = exitCodes.success
   const program = programFor(terminal, (end) => { code = exitCodes[end] })
-  // Commander would repeat the word, which may hold a password.
+  // Commander would repeat the first argument as an unknown command, and a URL may hold a password.
   if (words[0]?.includes(':') === true) {
     terminal.err(`error: a command comes before the URL: ${Object.keys(commands).join(', ')}`)
     return exitCodes.usage
@@ -29,7 +33,7 @@ export async function runCommand (words: readonly string[], { out, err, interrup
     await program.parseAsync(words, { from: 'user' })
     return code
   } catch (error) {
-    // Commander has said it already; asking for help is no mistake.
+    // Commander has already printed its message. Its code is 0 after --help and --version.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.success : exitCodes.usage
     terminal.err(`error: ${messageOf(error)}`)
     return error instanceof errors.InvalidOptions ? exitCodes.usage : exitCodes.failure
@@ -42,10 +46,14 @@ function programFor (terminal: Terminal, end: (how: keyof typeof exitCodes) => v
     .description('Tools for REST APIs of data models: for databases that exist, and for apps before they go live.')
     .version(version)
     .exitOverride()
-    .configureOutput({ writeOut: (text) => terminal.out(text.trimEnd()), writeErr: (text) => terminal.err(text.trimEnd()) })
+    .configureOutput({
+      writeOut: (text) => terminal.out(text.trimEnd()),
+      writeErr: (text) => terminal.err(text.trimEnd())
+    })
     .showHelpAfterError('Add --help for what there is.')
   for (const [name, { summary, argument, options, run }] of Object.entries(commands)) {
-    const command = program.command(name).summary(summary).description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`)
+    const command = program.command(name).summary(summary)
+      .description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`)
       .argument(`<${argument.name}>`, argument.description).copyInheritedSettings(program)
     for (const option of options) command.option(option.flags, option.description, option.default)
     command.action(async (value: string, given: object) => { end(await run(value, given as never, terminal)) })
@@ -53,16 +61,27 @@ function programFor (terminal: Terminal, end: (how: keyof typeof exitCodes) => v
   return program
 }
 
-/** Of a word what may hold a password, to its end: a connection string, a name and password before a host, a URL. */
-const secretParts = [/.*(?:password|passwd|pwd)=.*/is, /[^\s=]*:[^/\\].*@.*/s, /[a-z][a-z0-9+.-]*:\/\/.*/is]
+/**
+ * Patterns for the part of an argument that may hold a password, up to the argument's end: a connection string, a name
+ * and password before a host, a URL.
+ */
+const secretPatterns = [/.*(?:password|passwd|pwd)=.*/is, /[^\s=]*:[^/\\].*@.*/s, /[a-z][a-z0-9+.-]*:\/\/.*/is]
 
-/** Takes what may hold a password out of a text: no message repeats a URL, be it the wrong word in the wrong place, or behind `sqlite:`. */
+/**
+ * Returns a function that replaces all parts of arguments that may hold a password with `…` in a text. No message then
+ * repeats a URL, even if it is in the wrong place or after `sqlite:`.
+ */
 function secretsIn (words: readonly string[]): (text: string) => string {
-  const secrets = words.flatMap((word) => [word, word.replace(/^sqlite:/, '')]).flatMap((word) => secretParts.flatMap((part) => part.exec(word)?.[0] ?? []))
+  const secrets = words
+    .flatMap((word) => [word, word.replace(/^sqlite:/, '')])
+    .flatMap((word) => secretPatterns.flatMap((part) => part.exec(word)?.[0] ?? []))
   return (text) => secrets.reduce((shown, secret) => shown.replaceAll(secret, '…'), text)
 }
 
-/** What failed, and what caused that; several attempts to connect are one error without words of its own. */
+/**
+ * Returns the message of an error and those of its causes. After several attempts to connect, Node throws one error
+ * with an empty message, so it returns the messages of the attempts.
+ */
 function messageOf (error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ')

@@ -16,43 +16,63 @@ import { hostCheck } from './host-check.js'
 import { openDatabase } from './open-database.js'
 
 export interface ServeOptions {
-  /** Names of the tables to serve; all if absent. */
+  /** Names of the tables to serve. Default: all tables. */
   readonly tables?: readonly string[]
-  /** Whether anybody may create, change and delete. Default false: everybody may read, nobody may write. */
+  /** True if anybody may create, change and delete records. Default false: everybody may read, nobody may write. */
   readonly write?: boolean
-  /** The address that the app will listen on: requests for other names than that and those of this machine are 421. Default 127.0.0.1. */
+  /**
+   * The address that the app will listen on. Requests for another host name get 421, unless it is a name of this
+   * machine. Default 127.0.0.1.
+   */
   readonly host?: string
-  /** Columns to show although their names are those of secrets, as `table.column`. Default none. */
+  /** Columns to show although their names look secret, as `table.column`. Default: none. */
   readonly include?: readonly string[]
-  /** Takes each line of the log, which is JSON: what the server is to blame for, without values. Default: standard error. */
+  /**
+   * Receives each line of the log. A line is JSON and reports a fault of the server, without values. Default: writes to
+   * standard error.
+   */
   readonly log?: (line: string) => void
 }
 
-/** A database that is served. */
+/** An app that serves a database, and notes about what it does not serve. */
 export interface ServedDatabase {
-  /** Not listening yet; closing it closes the database. */
+  /** The app, which does not listen yet. Closing it closes the database. */
   readonly app: FastifyInstance
   readonly models: readonly Model[]
-  /** What of the database is not served, and why. */
+  /** Parts of the database that the app does not serve, or serves in another form, with the reasons. */
   readonly notes: readonly Note[]
-  /** Columns that are not shown since they look secret, as `table.column`. */
+  /** Columns that the app does not show because they look secret, as `table.column`. */
   readonly hidden: readonly string[]
-  /** The packages that a page of documentation needs and that are not installed. */
+  /** Packages that the page of documentation needs, but that are not installed. */
   readonly missing: readonly string[]
 }
 
-/** Anybody may do anything, or all but one thing. */
-const openAuth: Policy = Object.freeze({ open: operations, authenticator: () => async () => null, permits: () => false })
-const changingAuth: Policy = Object.freeze({ ...openAuth, open: operations.filter((operation) => operation !== 'create'), closed: ['create'] })
+/** Policy under which anybody may do everything. */
+const openAuth: Policy = Object.freeze({
+  open: operations,
+  authenticator: () => async () => null,
+  permits: () => false
+})
+/** Policy under which anybody may do everything except create. */
+const noCreateAuth: Policy = Object.freeze({
+  ...openAuth,
+  open: operations.filter((operation) => operation !== 'create'),
+  closed: ['create']
+})
+
+const logToStandardError = (line: string): void => { process.stderr.write(line) }
 
 /**
- * An app that serves the tables of a database, which is neither created nor altered; columns that look secret are excluded.
+ * Returns an app that serves the tables of a database. It neither creates nor alters the database or its tables. It
+ * hides columns that look secret.
  *
  * @param url  `sqlite:./site.db`, `postgres://…` or `mariadb://…`
  * @throws REST_MODELS_INVALID_OPTIONS, REST_MODELS_UNSUPPORTED_DATABASE with the remedy
  */
-export async function serveDatabase (url: string, options: ServeOptions = {}, packages?: DocumentationPackages): Promise<ServedDatabase> {
-  const { tables, write = false, host = '127.0.0.1', include = [], log = (line) => { process.stderr.write(line) } } = options
+export async function serveDatabase (
+  url: string, options: ServeOptions = {}, packages?: DocumentationPackages
+): Promise<ServedDatabase> {
+  const { tables, write = false, host = '127.0.0.1', include = [], log = logToStandardError } = options
   const db = await openDatabase(url, { readOnly: !write })
   const app = Fastify({ logger: errorLog(log), requestTimeout: 30_000, connectionTimeout: 60_000 })
   app.addHook('onClose', async () => await db.destroy())
@@ -61,18 +81,22 @@ export async function serveDatabase (url: string, options: ServeOptions = {}, pa
     const found = await introspect(db, tables && { tables })
     requireColumns(found.models, include)
     const secrets = await secretColumns(db, include)
-    const [models, secret] = split(found.models, ({ table, columns: [key] }) => !secrets.has(`${table}.${key.name}`))
+    const hasOpenKey = ({ table, columns: [key] }: Model): boolean => !secrets.has(`${table}.${key.name}`)
+    const [models, secret] = split(found.models, hasOpenKey)
     const missing = await addDocumentation(app, { write, packages })
     await app.register(restModels, { db, defaultAuth: write ? openAuth : readOnlyAuth() })
-    const unfillable = write ? await findUnfillable(db, await readTables(db), models) : new Map<Model, readonly string[]>()
+    const unfillable = write
+      ? await findUnfillable(db, await readTables(db), models)
+      : new Map<Model, readonly string[]>()
     for (const model of models) {
       const exclude = hiddenOf(model, secrets).map(({ field }) => field)
-      app.restModels.register(model, { exclude, ...(unfillable.has(model) && { auth: changingAuth }) })
+      app.restModels.register(model, { exclude, ...(unfillable.has(model) && { auth: noCreateAuth }) })
     }
     await app.restModels.setup()
     await app.ready()
     const notes = [...found.notes, ...secret.map(noteOf), ...[...unfillable].flatMap(unfillableNotes)]
-    return { app, models, notes, missing, hidden: models.flatMap((model) => hiddenOf(model, secrets).map(({ name }) => `${model.table}.${name}`)) }
+    const hidden = models.flatMap((model) => hiddenOf(model, secrets).map(({ name }) => `${model.table}.${name}`))
+    return { app, models, notes, missing, hidden }
   } catch (error) {
     await app.close()
     throw error
@@ -80,15 +104,22 @@ export async function serveDatabase (url: string, options: ServeOptions = {}, pa
 }
 
 function unfillableNotes ([{ table }, columns]: readonly [Model, readonly string[]]): readonly Note[] {
-  return columns.map((column) => ({ table, column, why: 'must have a value and has no default, so that no record can be created' }))
+  const why = 'must have a value and has no default, so that no record can be created'
+  return columns.map((column) => ({ table, column, why }))
 }
 
-/** Paths and links show a primary key: a table whose key is secret is not served at all. */
+/** Returns the note about a table with a secret key. It is not served, because paths and links show the primary key. */
 function noteOf ({ table, columns: [{ name }] }: Model): Note {
-  return { table, why: `has a primary key '${name}' that looks secret, or refers to what does (serve it by --include ${table}.${name})` }
+  return {
+    table,
+    why: `has a primary key '${name}' that looks secret, or refers to what does ` +
+      `(serve it by --include ${table}.${name})`
+  }
 }
 
-function split<Item> (items: readonly Item[], isFirst: (item: Item) => boolean): readonly [readonly Item[], readonly Item[]] {
+function split<Item> (
+  items: readonly Item[], isFirst: (item: Item) => boolean
+): readonly [readonly Item[], readonly Item[]] {
   return [items.filter(isFirst), items.filter((item) => !isFirst(item))]
 }
 
@@ -99,5 +130,8 @@ function hiddenOf ({ table, columns }: Model, secrets: ReadonlySet<string>) {
 function requireColumns (models: readonly Model[], include: readonly string[]): void {
   const known = models.flatMap(({ table, columns }) => columns.map(({ name }) => `${table}.${name}`))
   const unknown = include.find((name) => !known.includes(name))
-  if (unknown !== undefined) throw new errors.InvalidOptions(`'${unknown}' is no column that is served, as table.column${suggestion(unknown, known)}`)
+  if (unknown !== undefined) {
+    const hint = suggestion(unknown, known)
+    throw new errors.InvalidOptions(`'${unknown}' is no column that is served, as table.column${hint}`)
+  }
 }

@@ -15,21 +15,31 @@ interface Options {
 
 export const serveCommand: CommandRow<Options> = {
   summary: 'serve the tables of a database, read-only unless told otherwise',
-  argument: { name: 'database-url', description: 'sqlite:./site.db, postgres://user:password@host:port/database or mariadb://…' },
+  argument: {
+    name: 'database-url',
+    description: 'sqlite:./site.db, postgres://user:password@host:port/database or mariadb://…'
+  },
   options: [
     { flags: '-p, --port <number>', description: 'port; 0 for any that is free', default: '3000' },
     { flags: '-H, --host <address>', description: 'address to listen on', default: '127.0.0.1' },
     { flags: '-w, --write', description: 'let anybody create, change and delete; only on an address of this machine' },
     { flags: '-t, --table <names...>', description: 'only these tables' },
-    { flags: '-i, --include <columns...>', description: 'show these, as table.column, although their names are those of secrets' }
+    {
+      flags: '-i, --include <columns...>',
+      description: 'show these, as table.column, although their names are those of secrets'
+    }
   ],
   run: async (url, { port, host, write = false, table: tables, include }, terminal) => {
     const number = readPort(port)
     if (write && !isLoopback(host)) {
-      throw new errors.InvalidOptions(`--write lets anybody write who reaches the port, so it does not listen on '${host}': use 127.0.0.1, or write an app with a policy (see introspect)`)
+      throw new errors.InvalidOptions(
+        `--write lets anybody write who reaches the port, so it does not listen on '${host}': ` +
+        'use 127.0.0.1, or write an app with a policy (see introspect)')
     }
     const log = (line: string): void => terminal.err(line.trimEnd())
-    const served = await serveDatabase(url, { write, host, log, ...(tables && { tables }), ...(include && { include }) })
+    const served = await serveDatabase(url, {
+      write, host, log, ...(tables && { tables }), ...(include && { include })
+    })
     try {
       announce(await served.app.listen({ port: number, host }), served, terminal)
       await terminal.interrupted()
@@ -50,8 +60,10 @@ function isLoopback (host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host)
 }
 
-/** Says what is served where, and what is not. */
-export function announce (address: string, { models, notes, hidden, missing }: ServedDatabase, { out, err }: Terminal): void {
+/** Prints the URLs of the served tables, and to standard error the parts that are not served. */
+export function announce (
+  address: string, { models, notes, hidden, missing }: ServedDatabase, { out, err }: Terminal
+): void {
   for (const note of notes) err(describeNote(note))
   if (hidden.length > 0) err(`Not shown, since they look secret: ${hidden.join(', ')} (show them by --include)`)
   for (const { name } of models) out(`${address}/api/${name.toLowerCase()}/`)

@@ -1,14 +1,14 @@
-/** Where a command writes to, and what ends it. */
+/** The outputs of a command, and the signal that ends it. */
 export interface Terminal {
-  /** What was asked for. */
+  /** Prints the result that the user asked for. */
   out (text: string): void
-  /** What a person should know beside that. */
+  /** Prints a message beside the result. */
   err (text: string): void
-  /** Settled when a person, or the machine, wants the program to end. */
+  /** Waits until a person or the system asks the program to end. */
   interrupted (): Promise<unknown>
 }
 
-/** How a command ends; for a shell. */
+/** The exit codes of a command, for the shell. */
 export const exitCodes = { success: 0, failure: 1, usage: 2 } as const
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]

@@ -1,37 +1,48 @@
 import type { StorageName } from '../../engines/storage.js'
 import { datetime, type Json } from '../../values/values.js'
 
-/** Functions of the engines that give the present, in the forms in which they tell a default. */
-const now = /^(?:current_timestamp|now|utc_timestamp|transaction_timestamp|statement_timestamp|current_date|curdate|utc_date)(?:\(\d*\))?$|^(?:datetime|date)\('now'\)$/i
-/** The present in UTC, cut to seconds or to days, as PostgreSQL writes it back. */
-const nowInUtc = /^(?:date_trunc\('second'(?:::text)?, )?\(?\(?(?:now\(\)|current_timestamp) at time zone 'utc'(?:::text)?\)*(?:::date)?$/i
-const casts = /(?:::(?:[a-z_ ]+|"[^"]+")(?:\(\d+(?:,\d+)?\))?)+$/i
+/** Names of the SQL functions that return the current time or date, as the engines' catalogs write them. */
+const nowFunctions = 'current_timestamp|now|utc_timestamp|transaction_timestamp|statement_timestamp|' +
+  'current_date|curdate|utc_date'
+/** Matches a default that is the current time, as the engines' catalogs write it. */
+const nowPattern = new RegExp(String.raw`^(?:${nowFunctions})(?:\(\d*\))?$|^(?:datetime|date)\('now'\)$`, 'i')
+/** Matches the current time in UTC, cut to seconds or to days, as PostgreSQL's catalog writes it. */
+const utcNowPattern = new RegExp(
+  String.raw`^(?:date_trunc\('second'(?:::text)?, )?\(?\(?(?:now\(\)|current_timestamp) ` +
+  String.raw`at time zone 'utc'(?:::text)?\)*(?:::date)?$`, 'i')
+/** Matches the type casts at the end of a default. */
+const castsPattern = /(?:::(?:[a-z_ ]+|"[^"]+")(?:\(\d+(?:,\d+)?\))?)+$/i
 
-/** A default that has no counterpart: an expression of the database. */
+/** Stands for a default that a field cannot declare: an SQL expression that is not a literal or the current time. */
 export const expression = Symbol('expression')
 
-/** The default of a field for that of a column; undefined if there is none. */
+/** Returns the default of a field for that of a column. Returns undefined if the column has none. */
 export function defaultValue (kind: StorageName, declared: string | null): Json | undefined | typeof expression {
   const text = bare(declared ?? 'null')
   if (/^null$/i.test(text)) return undefined
-  if (now.test(text) || nowInUtc.test(text)) return kind === 'datetime' || kind === 'date' ? 'now' : expression
+  if (nowPattern.test(text) || utcNowPattern.test(text)) {
+    return kind === 'datetime' || kind === 'date' ? 'now' : expression
+  }
   const literal = readLiteral(text)
-  return literal === undefined ? expression : convert[kind]?.(literal) ?? expression
+  return literal === undefined ? expression : literalConverters[kind]?.(literal) ?? expression
 }
 
-/** Without the parentheses and the casts around it. */
+/** Removes the parentheses and the casts around a default. */
 function bare (text: string): string {
   let previous = ''
   let rest = text.trim()
   while (rest !== previous) {
     previous = rest
     rest = rest.replace(/^\(((?:[^()']|'[^']*'|\(\))*)\)$/s, '$1').trim()
-    if (/^(?:'(?:[^']|'')*'|[-\w.]+|\(.*\))::/s.test(rest) && !nowInUtc.test(rest)) rest = rest.replace(casts, '')
+    const isCast = /^(?:'(?:[^']|'')*'|[-\w.]+|\(.*\))::/s.test(rest)
+    if (isCast && !utcNowPattern.test(rest)) rest = rest.replace(castsPattern, '')
   }
   return rest
 }
 
-/** Engines differ in what a backslash means. */
+/**
+ * Returns the text of a literal. Returns undefined for one with a backslash, which means something else in each engine.
+ */
 function readLiteral (text: string): string | undefined {
   if (text.includes('\\')) return undefined
   const [, quoted] = /^'((?:[^']|'')*)'$/s.exec(text) ?? []
@@ -39,18 +50,22 @@ function readLiteral (text: string): string | undefined {
   return /^(?:[-+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?|true|false)$/i.test(text) ? text : undefined
 }
 
-const truths = new Map([['1', true], ['true', true], ['t', true], ['0', false], ['false', false], ['f', false]])
+/** The boolean literals of the engines. */
+const booleanLiterals = new Map([
+  ['1', true], ['true', true], ['t', true], ['0', false], ['false', false], ['f', false]
+])
 
-const finite = (text: string): number | undefined => text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : undefined
+const finite = (text: string): number | undefined =>
+  text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : undefined
 
-/** What a literal is as the default of a kind; undefined if it cannot be one. */
-const convert: Readonly<Partial<Record<StorageName, (literal: string) => Json | undefined>>> = {
+/** Functions that turn a literal into the default of a kind. They return undefined if the kind cannot have it. */
+const literalConverters: Readonly<Partial<Record<StorageName, (literal: string) => Json | undefined>>> = {
   text: (literal) => literal,
   integer: finite,
   number: finite,
   bigint: (literal) => /^-?\d+$/.test(literal) ? String(BigInt(literal)) : undefined,
   decimal: (literal) => finite(literal) === undefined ? undefined : literal,
-  boolean: (literal) => truths.get(literal.toLowerCase()),
+  boolean: (literal) => booleanLiterals.get(literal.toLowerCase()),
   datetime,
   date: (literal) => datetime(literal)?.slice(0, 10),
   uuid: (literal) => literal.toLowerCase(),

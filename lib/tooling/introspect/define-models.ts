@@ -2,13 +2,16 @@ import { defineModel } from '../../model/define-model.js'
 import type { Field, FieldSet, ForeignKeyField, Model } from '../../model/model.js'
 import type { FieldPlan, ModelPlan } from './model-plan.js'
 
-/** The models of a plan, in its order. */
+/** Returns the models of a plan, in its order. */
 export function defineModels (plans: readonly ModelPlan[]): readonly Model[] {
   const byTable = new Map<string, Model>()
   const fieldOf = ({ kind, options, target }: FieldPlan): Field | ForeignKeyField =>
-    target === undefined ? { kind, options } : { kind: 'foreignKey', options, target: () => byTable.get(target) as Model }
+    target === undefined
+      ? { kind, options }
+      : { kind: 'foreignKey', options, target: () => byTable.get(target) as Model }
   for (const { name, table, key, fields } of plans) {
-    const all: FieldSet = Object.fromEntries([...key === undefined ? [] : [key], ...fields].map((plan) => [plan.name, fieldOf(plan)]))
+    const all: FieldSet = Object.fromEntries(
+      [...key === undefined ? [] : [key], ...fields].map((plan) => [plan.name, fieldOf(plan)]))
     byTable.set(table, defineModel(name, all, { table }))
   }
   return [...byTable.values()]

@@ -3,8 +3,8 @@ import type { Handle } from '../../database/engine.js'
 import type { ColumnRow, DescribedType } from '../../engines/catalog.js'
 import type { StorageName } from '../../engines/storage.js'
 
-/** What else the values of a column may be that are not all of the kind that its type names, the nearest first. */
-const wider: Readonly<Partial<Record<StorageName, readonly StorageName[]>>> = {
+/** Kinds that a column may have if some of its values do not fit the kind of its type. The nearest kind comes first. */
+const widerKinds: Readonly<Partial<Record<StorageName, readonly StorageName[]>>> = {
   boolean: ['integer', 'bigint', 'number'],
   integer: ['bigint', 'number'],
   bigint: ['number'],
@@ -13,33 +13,47 @@ const wider: Readonly<Partial<Record<StorageName, readonly StorageName[]>>> = {
   date: ['datetime', 'integer', 'bigint', 'number']
 }
 
-/** The kind that all values of a column are of, with what is lost by that; undefined if there is none. All of its rows are looked at. */
-export async function heldType (handle: Handle, column: ColumnRow, described: DescribedType): Promise<DescribedType | undefined> {
-  if (described.kind === 'datetime' && await holdsDates(handle, column)) return { kind: 'date', options: {}, loss: 'holds dates alone, and is read as date' }
+/**
+ * Returns the first kind that all values of a column fit, with what is lost by that. Returns undefined if there is
+ * none. It may read all rows of the table.
+ */
+export async function heldType (
+  handle: Handle, column: ColumnRow, described: DescribedType
+): Promise<DescribedType | undefined> {
+  if (described.kind === 'datetime' && await holdsDates(handle, column)) {
+    return { kind: 'date', options: {}, loss: 'holds dates alone, and is read as date' }
+  }
   if (await holdsOnly(handle, column, described.kind)) return described
-  for (const kind of wider[described.kind] ?? []) {
+  for (const kind of widerKinds[described.kind] ?? []) {
     if (!handle.dialect.storage[kind].holds(column.type) || !await holdsOnly(handle, column, kind)) continue
     return { kind, options: {}, loss: `holds values that are no ${described.kind}, and is read as ${kind}` }
   }
   return undefined
 }
 
-/** Whether all values of a column are of a kind, as far as its engine lets others in. */
-export async function holdsOnly ({ db, dialect: { catalog: { fits } } }: Handle, { table, name }: Pick<ColumnRow, 'table' | 'name'>, kind: StorageName): Promise<boolean> {
+/** True if all values of a column fit a kind. Reads no rows if the engine accepts only such values in the column. */
+export async function holdsOnly (
+  { db, dialect: { catalog: { fits } } }: Handle, { table, name }: Pick<ColumnRow, 'table' | 'name'>, kind: StorageName
+): Promise<boolean> {
   const { [kind]: isOne } = fits
-  return isOne === undefined || !await holds(db, table, sql`${sql.ref(name)} is not null and not (${isOne(sql.ref(name))})`)
+  if (isOne === undefined) return true
+  return !await holds(db, table, sql`${sql.ref(name)} is not null and not (${isOne(sql.ref(name))})`)
 }
 
-/** Whether a column that may hold moments holds dates alone, and at least one. */
+/** True if a column whose type is a date with time holds only dates, and at least one. */
 async function holdsDates (handle: Handle, column: ColumnRow): Promise<boolean> {
   const { db, dialect: { catalog: { fits } } } = handle
-  return fits.date !== undefined && await holdsOnly(handle, column, 'date') && await holds(db, column.table, sql`${sql.ref(column.name)} is not null`)
+  return fits.date !== undefined && await holdsOnly(handle, column, 'date') &&
+    await holds(db, column.table, sql`${sql.ref(column.name)} is not null`)
 }
 
-/** Whether a column holds values that records of a kind would show as null. */
-export async function holdsUnshown ({ db, dialect: { storage } }: Handle, { table, name }: ColumnRow, kind: StorageName): Promise<boolean> {
+/** True if a column holds values that are not null, but that records of a kind show as null. */
+export async function holdsUnshown (
+  { db, dialect: { storage } }: Handle, { table, name }: ColumnRow, kind: StorageName
+): Promise<boolean> {
   const { isShown } = storage[kind]
-  return isShown !== undefined && await holds(db, table, sql`${sql.ref(name)} is not null and not (${isShown(sql.ref(name))})`)
+  if (isShown === undefined) return false
+  return await holds(db, table, sql`${sql.ref(name)} is not null and not (${isShown(sql.ref(name))})`)
 }
 
 async function holds (db: Handle['db'], table: string, condition: RawBuilder<unknown>): Promise<boolean> {
@@ -47,7 +61,7 @@ async function holds (db: Handle['db'], table: string, condition: RawBuilder<unk
     const { rows } = await sql`select 1 from ${sql.table(table)} where ${condition} limit 1`.execute(db)
     return rows.length > 0
   } catch {
-    // A server may have no time for a large table: then its type is believed.
+    // On a large table the query may exceed the server's time-out. The declared type is then believed.
     return false
   }
 }

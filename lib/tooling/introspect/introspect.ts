@@ -5,25 +5,25 @@ import type { Note } from './model-plan.js'
 import { planModels } from './plan-models.js'
 import { writeModels } from './write-models.js'
 
-/** The models of a database. */
+/** The models of a database, and notes about the parts that they leave out. */
 export interface Introspection {
-  /** A TypeScript file that defines them. */
+  /** A TypeScript file that defines the models. */
   readonly source: string
-  /** The same, defined already; each behind those that it refers to, as far as that can be. */
+  /** The models, already defined. Each comes after those that it refers to, except in a circle of references. */
   readonly models: readonly Model[]
-  /** What of the database they do not hold, and why. */
+  /** Parts of the database that the models leave out or declare differently, with the reasons. */
   readonly notes: readonly Note[]
 }
 
 export interface IntrospectOptions {
-  /** Names of the tables to look at; all if absent. */
+  /** Names of the tables to read. Default: all tables. */
   readonly tables?: readonly string[]
 }
 
 /**
- * Makes models of the tables of a database, which is only read.
+ * Makes models of the tables of a database. It only reads the database.
  *
- * @throws REST_MODELS_UNSUPPORTED_DATABASE with the remedy; REST_MODELS_INVALID_OPTIONS if a table that is named does not exist
+ * @throws REST_MODELS_UNSUPPORTED_DATABASE with the remedy; REST_MODELS_INVALID_OPTIONS if a named table does not exist
  */
 export async function introspect (db: AnyKysely, { tables }: IntrospectOptions = {}): Promise<Introspection> {
   await openEngine(db)

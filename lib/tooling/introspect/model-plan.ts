@@ -1,12 +1,12 @@
 import type { FieldKind } from '../../fields/field-kinds.js'
 import type { FieldOptions } from '../../values/field-options.js'
 
-/** What the models of a database do not say, or say in another way. */
+/** A part of a database that its models leave out, or declare differently. */
 export interface Note {
   readonly table: string
-  /** Absent if it is about the whole table. */
+  /** The column, absent if the note is about the whole table. */
   readonly column?: string
-  /** In words that follow the name. */
+  /** The reason, as words that follow the name of the table or column. */
   readonly why: string
 }
 
@@ -23,15 +23,15 @@ export interface FieldPlan {
 export interface ModelPlan {
   readonly name: string
   readonly table: string
-  /** Absent for an integer that the database generates, in a column `id`. */
+  /** The primary key. Undefined for the default one: an integer that the database generates, in a column `id`. */
   readonly key: FieldPlan | undefined
   readonly fields: readonly FieldPlan[]
   readonly notes: readonly Note[]
 }
 
-/** The models of a database, each behind those that it refers to, as far as they do not refer to each other. */
+/** The models of a database. Each comes after those that it refers to, except in a circle of references. */
 export interface DatabasePlan {
   readonly models: readonly ModelPlan[]
-  /** About tables that have no model. */
+  /** Notes about tables that have no model. */
   readonly leftOut: readonly Note[]
 }

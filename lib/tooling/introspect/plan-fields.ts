@@ -16,22 +16,28 @@ import { isPlainName, type KeyedTable } from './plan-keys.js'
 import { planReference, type ReferenceSetting } from './plan-reference.js'
 import type { FoundTable } from './read-database.js'
 
-/** Texts under these names are taken for stored passwords, which nobody may filter by, and which are hashed when they are written. */
+/** Names of text columns that hold stored passwords. Nobody may filter by a password field, and writes are hashed. */
 const passwordName = /^(?:password|passwd|pwd|pass_?word_?hash|hashed_?password)$/i
 
-/** Characters of a hash, as hashPassword() makes it. */
+/** Characters of a hash from hashPassword(). */
 const hashLength = 97
 
-/** What planning a column needs to know of the others. */
+/** Note about a column that becomes nullable because of its values. */
+const unshownNote = 'holds values that no record can show, such as infinity or a date before our era, ' +
+  'and is nullable: they are shown as null'
+
+/** The context for planning a column of a table. */
 interface Setting extends ReferenceSetting {
-  /** The primary key of the table itself. */
+  /** The primary key of the table. */
   readonly key: FieldPlan
   readonly checks: CheckCompiler
   readonly names: Names
 }
 
-/** The fields of a table, and what could not be said by them. */
-export async function planFields ({ table, column: keyColumn, key }: KeyedTable, handle: Handle, targetOf: Setting['targetOf']): Promise<{ readonly fields: readonly FieldPlan[], readonly notes: readonly Note[] }> {
+/** Plans the fields of a table. The notes name the columns that it leaves out or declares differently. */
+export async function planFields (
+  { table, column: keyColumn, key }: KeyedTable, handle: Handle, targetOf: Setting['targetOf']
+): Promise<{ readonly fields: readonly FieldPlan[], readonly notes: readonly Note[] }> {
   const notes: Note[] = []
   const names = new Names()
   names.take('id')
@@ -41,7 +47,9 @@ export async function planFields ({ table, column: keyColumn, key }: KeyedTable,
   for (const column of table.columns.filter((column) => column !== keyColumn)) {
     const isTaken = columns.has(column.name.toLowerCase())
     columns.add(column.name.toLowerCase())
-    const field = isTaken ? 'has the name of another column but for its case' : await planField(column, table, setting)
+    const field = isTaken
+      ? 'has the name of another column but for its case'
+      : await planField(column, table, setting)
     if (typeof field === 'string') notes.push({ table: table.name, column: column.name, why: `left out: it ${field}` })
     else fields.push(field)
   }
@@ -51,26 +59,40 @@ export async function planFields ({ table, column: keyColumn, key }: KeyedTable,
 async function planField (column: ColumnRow, table: FoundTable, setting: Setting): Promise<FieldPlan | string> {
   const { handle, handle: { dialect: { catalog: { types }, storage } } } = setting
   if (!isPlainName(column.name)) return 'has a name that is not made of letters, digits and underscores, at most 60'
+  const note = (why: string): void => { setting.notes.push({ table: table.name, column: column.name, why }) }
   if (isYes(column.computed)) return 'is computed by the database'
   const type = readType(column.type, column.written)
   const named = types[type.name]?.(type)
-  if (named === undefined || !storage[named.kind].holds(column.type)) return `is ${column.written}, which no kind of field holds`
+  if (named === undefined || !storage[named.kind].holds(column.type)) {
+    return `is ${column.written}, which no kind of field holds`
+  }
   const described = await heldType(handle, column, named)
-  if (described === undefined) return `is ${column.written}, but holds other values, which no kind of field holds all of`
+  if (described === undefined) {
+    return `is ${column.written}, but holds other values, which no kind of field holds all of`
+  }
   const reference = await planReference(column, table, setting)
   const kind = reference === undefined ? kindOf(column, described) : 'foreignKey'
   const { options: { maxLength = hashLength } } = described
-  if (kind === 'password' && maxLength < hashLength) setting.notes.push({ table: table.name, column: column.name, why: `has room for ${maxLength} characters, but a hash has ${hashLength}: widen it before the API writes it` })
-  if (described.loss !== undefined && reference === undefined) setting.notes.push({ table: table.name, column: column.name, why: described.loss })
-  const isUnshown = reference === undefined && !isYes(column.nullable) && await holdsUnshown(handle, column, described.kind)
-  if (isUnshown) setting.notes.push({ table: table.name, column: column.name, why: 'holds values that no record can show, such as infinity or a date before our era, and is nullable: they are shown as null' })
+  if (kind === 'password' && maxLength < hashLength) {
+    note(`has room for ${maxLength} characters, but a hash has ${hashLength}: widen it before the API writes it`)
+  }
+  if (described.loss !== undefined && reference === undefined) note(described.loss)
+  const mayBeUnshown = reference === undefined && !isYes(column.nullable)
+  const isUnshown = mayBeUnshown && await holdsUnshown(handle, column, described.kind)
+  if (isUnshown) note(unshownNote)
   const plan = {
     name: nameFor(column.name, kind, setting.names),
     kind,
-    options: { ...(reference === undefined && kind === described.kind && described.options), ...commonOptions(column, table, kind), ...(isUnshown && { nullable: true }), ...reference?.options },
+    options: {
+      ...(reference === undefined && kind === described.kind && described.options),
+      ...commonOptions(column, table, kind),
+      ...(isUnshown && { nullable: true }),
+      ...reference?.options
+    },
     ...(reference !== undefined && { target: reference.target })
   }
-  return withDefault({ ...plan, options: { ...plan.options, ...columnOption(plan, column) } }, { column, table, values: reference?.values ?? described.kind }, setting)
+  const complete = { ...plan, options: { ...plan.options, ...columnOption(plan, column) } }
+  return withDefault(complete, { column, table, values: reference?.values ?? described.kind }, setting)
 }
 
 function kindOf ({ name }: ColumnRow, { kind }: DescribedType): FieldKind {
@@ -78,7 +100,9 @@ function kindOf ({ name }: ColumnRow, { kind }: DescribedType): FieldKind {
 }
 
 function nameFor (column: string, kind: FieldKind, names: Names): string {
-  return kind === 'foreignKey' ? names.take(referenceName(column), (name) => [`${name}_id`]) : names.take(fieldName(column))
+  return kind === 'foreignKey'
+    ? names.take(referenceName(column), (name) => [`${name}_id`])
+    : names.take(fieldName(column))
 }
 
 function columnOption ({ name, kind }: Pick<FieldPlan, 'name' | 'kind'>, column: ColumnRow): FieldOptions {
@@ -93,11 +117,14 @@ function commonOptions (column: ColumnRow, { unique }: FoundTable, kind: FieldKi
 interface Source {
   readonly column: ColumnRow
   readonly table: FoundTable
-  /** What the values are, those of a foreign key as well. */
+  /** The kind of the values. For a foreign key, that of the primary key that it refers to. */
   readonly values: StorageName
 }
 
-/** The field with the default of its column, if that is a value which the field can hold; or why it cannot be a field at all. */
+/**
+ * Adds the default of the column to a field, if the field can have it as a value. If the column cannot be a field at
+ * all, it returns the reason.
+ */
 function withDefault (plan: FieldPlan, source: Source, setting: Setting): FieldPlan | string {
   const { column, table, values } = source
   const limited = withinUnique(plan)
@@ -109,19 +136,24 @@ function withDefault (plan: FieldPlan, source: Source, setting: Setting): FieldP
     const complete = { ...limited, options: { ...limited.options, default: value } }
     if (faultOf(complete, values, setting) === undefined) return complete
   }
-  setting.notes.push({ table: table.name, column: column.name, why: `has the default ${String(column.declared)}, which is not taken over: on create it is ${plan.options.nullable === true ? 'null' : 'required'} unless you declare one` })
+  const absent = plan.options.nullable === true ? 'null' : 'required'
+  const why = `has the default ${String(column.declared)}, which is not taken over: ` +
+    `on create it is ${absent} unless you declare one`
+  setting.notes.push({ table: table.name, column: column.name, why })
   return limited
 }
 
-/** A unique text of the API has at most so many characters, whatever the column has. */
+/** Drops a maximum length above that of unique texts, which the API limits to 500 characters in every engine. */
 function withinUnique (plan: FieldPlan): FieldPlan {
   const { unique, maxLength = 0, ...options } = plan.options
   return unique === true && maxLength > maxUniqueLength ? { ...plan, options: { ...options, unique } } : plan
 }
 
-/** Why a field cannot be declared, in the words of defineModel(). */
-function faultOf ({ name, kind, options }: FieldPlan, values: StorageName, { key, checks }: Setting): string | undefined {
-  // The model of a foreign key is not defined yet: its values stand for it.
+/** Returns the reason why a field cannot be declared, in the words of defineModel(). */
+function faultOf (
+  { name, kind, options }: FieldPlan, values: StorageName, { key, checks }: Setting
+): string | undefined {
+  // The target of a foreign key is not defined yet, so a field of its values is tested instead.
   const { onDelete, ...others } = options
   const field: Field = kind === 'foreignKey' ? { kind: values, options: others } : { kind, options }
   try {

@@ -8,8 +8,8 @@ import { readDatabase } from './read-database.js'
 /**
  * Plans the models of the tables of a database.
  *
- * @param only  names of tables; all if absent
- * @throws REST_MODELS_INVALID_OPTIONS if a table that is named does not exist
+ * @param only  names of the tables; all if absent
+ * @throws REST_MODELS_INVALID_OPTIONS if a named table does not exist
  */
 export async function planModels (handle: AnyKysely, only?: readonly string[]): Promise<DatabasePlan> {
   const engine = readHandle(handle)
@@ -21,17 +21,26 @@ export async function planModels (handle: AnyKysely, only?: readonly string[]): 
     const { key, table: { name } } = table
     const isPlain = key.kind === 'key' && Object.keys(key.options).length === 0
     const { fields, notes } = await planFields(table, engine, targetOf)
-    models.push({ name: names.take(modelName(name)), table: name, key: isPlain && fields.length > 0 ? undefined : key, fields, notes })
+    models.push({
+      name: names.take(modelName(name)),
+      table: name,
+      key: isPlain && fields.length > 0 ? undefined : key,
+      fields,
+      notes
+    })
   }
   return { models: inOrder(models), leftOut }
 }
 
 function finder (keyed: readonly KeyedTable[], fold: (name: string) => string) {
   return (wanted: string): KeyedTable | undefined =>
-    keyed.find(({ table: { name } }) => name === wanted) ?? keyed.find(({ table: { name } }) => fold(name) === fold(wanted))
+    keyed.find(({ table: { name } }) => name === wanted) ??
+    keyed.find(({ table: { name } }) => fold(name) === fold(wanted))
 }
 
-/** Each behind those that it refers to; in a circle, one of them comes first. */
+/**
+ * Sorts models so that each comes after those that it refers to. In a circle of references, one of them comes first.
+ */
 function inOrder (models: readonly ModelPlan[]): readonly ModelPlan[] {
   const ordered = new Set<ModelPlan>()
   const visited = new Set<ModelPlan>()

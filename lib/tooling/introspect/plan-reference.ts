@@ -6,10 +6,10 @@ import type { Note } from './model-plan.js'
 import type { KeyedTable } from './plan-keys.js'
 import type { FoundTable } from './read-database.js'
 
-/** What planning a foreign key needs to know of other tables. */
+/** The context for planning a foreign key. */
 export interface ReferenceSetting {
   readonly handle: Handle
-  /** The tables that have a model, by the name that a foreign key gives. */
+  /** Finds the table that a foreign key names, if that table has a model. */
   readonly targetOf: (name: string) => KeyedTable | undefined
   readonly notes: Note[]
 }
@@ -20,8 +20,10 @@ export interface PlannedReference {
   readonly values: 'uuid' | 'integer'
 }
 
-/** The foreign key of a column, if it leads to the primary key of a table that has a model. */
-export async function planReference (column: ColumnRow, { name, references }: FoundTable, { handle, targetOf, notes }: ReferenceSetting): Promise<PlannedReference | undefined> {
+/** Plans the foreign key of a column, if it refers to the primary key of a table that has a model. */
+export async function planReference (
+  column: ColumnRow, { name, references }: FoundTable, { handle, targetOf, notes }: ReferenceSetting
+): Promise<PlannedReference | undefined> {
   const { dialect } = handle
   const found = references.get(column.name)
   if (found === undefined) return undefined
@@ -34,12 +36,20 @@ export async function planReference (column: ColumnRow, { name, references }: Fo
   if (!isToKey || !dialect.storage[isUuid ? 'uuid' : 'key'].holds(column.type)) {
     return note(`refers to '${found.target}', but not to its primary key, and is a plain value`)
   }
-  if (!await holdsOnly(handle, column, isUuid ? 'uuid' : 'bigint')) return note(`refers to '${found.target}', but holds values that are no keys of it, and is a plain value`)
-  return { target: target.table.name, options: onDeleteOption(found.onDelete.toLowerCase(), isYes(column.nullable), note), values: isUuid ? 'uuid' : 'integer' }
+  if (!await holdsOnly(handle, column, isUuid ? 'uuid' : 'bigint')) {
+    return note(`refers to '${found.target}', but holds values that are no keys of it, and is a plain value`)
+  }
+  return {
+    target: target.table.name,
+    options: onDeleteOption(found.onDelete.toLowerCase(), isYes(column.nullable), note),
+    values: isUuid ? 'uuid' : 'integer'
+  }
 }
 
 function onDeleteOption (action: string, isNullable: boolean, note: (why: string) => void): FieldOptions {
   if (action === 'cascade' || (action === 'set null' && isNullable)) return { onDelete: action }
-  if (action.startsWith('set')) note(`has 'on delete ${action}', which a foreign key cannot say; the database does it all the same`)
+  if (action.startsWith('set')) {
+    note(`has 'on delete ${action}', which a foreign key cannot say; the database does it all the same`)
+  }
   return {}
 }

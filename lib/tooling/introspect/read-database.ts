@@ -5,42 +5,46 @@ import { errors } from '../../errors.js'
 import { suggestion } from '../../suggest.js'
 import { uuid } from '../../values/values.js'
 
-/** What a foreign key of one column refers to. */
+/** The target of a foreign key that has one column. */
 export type FoundReference = Pick<ReferenceRow, 'target' | 'targetColumn' | 'onDelete'>
 
 /** A table as the database describes it. */
 export interface FoundTable {
   readonly name: string
-  /** `table`, or what it is instead. */
+  /** `table`, or another word for another kind, such as `view`. */
   readonly kind: string
   readonly columns: readonly ColumnRow[]
   /** The columns of the primary key, in its order. */
   readonly key: readonly string[]
-  /** Columns that are unique each by itself. */
+  /** Columns that have a unique index of their own. */
   readonly unique: ReadonlySet<string>
-  /** The foreign keys of one column, by that column. */
+  /** The foreign keys that have one column, by that column. */
   readonly references: ReadonlyMap<string, FoundReference>
 }
 
-/** What Kysely's migrator keeps for itself. */
-const bookkeeping = new Set(['kysely_migration', 'kysely_migration_lock'])
+/** Tables of Kysely's migrator, which get no models. */
+const migratorTables = new Set(['kysely_migration', 'kysely_migration_lock'])
 
 /**
- * The tables of a database, in the order of their names.
+ * Reads the tables of a database, in the order of their names.
  *
- * @param only  names of tables; all if absent
- * @throws REST_MODELS_INVALID_OPTIONS if a table that is named does not exist
+ * @param only  names of the tables; all if absent
+ * @throws REST_MODELS_INVALID_OPTIONS if a named table does not exist
  */
 export async function readDatabase (handle: AnyKysely, only?: readonly string[]): Promise<readonly FoundTable[]> {
   const { db, dialect: { catalog } } = readHandle(handle)
   const { rows: all } = await catalog.tables.execute(db)
-  const tables = all.filter(({ name }) => !bookkeeping.has(name))
+  const tables = all.filter(({ name }) => !migratorTables.has(name))
   const unknown = only?.find((name) => !tables.some((table) => table.name === name))
-  if (unknown !== undefined) throw new errors.InvalidOptions(`The database has no table '${unknown}'${suggestion(unknown, tables.map(({ name }) => name))}`)
+  if (unknown !== undefined) {
+    const hint = suggestion(unknown, tables.map(({ name }) => name))
+    throw new errors.InvalidOptions(`The database has no table '${unknown}'${hint}`)
+  }
   const { rows: columns } = await catalog.columns.execute(db)
   const { rows: keys } = await catalog.keys.execute(db)
   const { rows: references } = await catalog.references.execute(db)
-  const ofTable = <Row extends { readonly table: string }>(rows: readonly Row[], name: string): Row[] => rows.filter(({ table }) => table === name)
+  const ofTable = <Row extends { readonly table: string }>(rows: readonly Row[], name: string): Row[] =>
+    rows.filter(({ table }) => table === name)
   return tables.filter(({ name }) => only?.includes(name) ?? true).map(({ name, kind }) => ({
     name,
     kind,
@@ -58,10 +62,11 @@ function readKeys (rows: readonly KeyRow[]): Pick<FoundTable, 'key' | 'unique'> 
 }
 
 function readReferences (rows: readonly ReferenceRow[]): FoundTable['references'] {
-  return new Map(groups(rows).filter((columns) => columns.length === 1).map(([reference]) => [reference.column, reference]))
+  const single = groups(rows).filter((columns) => columns.length === 1)
+  return new Map(single.map(([reference]) => [reference.column, reference]))
 }
 
-/** The rows of each key, one or more. */
+/** Groups rows by their key. Each group has at least one row. */
 function groups<Row extends { readonly key: string }> (rows: readonly Row[]): ReadonlyArray<readonly [Row, ...Row[]]> {
   const byKey = new Map<string, [Row, ...Row[]]>()
   for (const row of rows) {
@@ -72,19 +77,24 @@ function groups<Row extends { readonly key: string }> (rows: readonly Row[]): Re
   return [...byKey.values()]
 }
 
-/** How many rows are looked at. */
-const sample = 100
+/** Rows that are read to find out if a column holds UUIDs. */
+const maxSampleRows = 100
 
-/** Whether a column of texts holds UUIDs in lower case, as far as its first rows tell; not if there are none. */
+/** True if the first 100 rows of a text column all hold UUIDs in lower case, and there is at least one row. */
 export async function holdsUuids ({ db }: Pick<Handle, 'db'>, table: string, column: string): Promise<boolean> {
-  const { rows } = await sql<{ value: unknown }>`select ${sql.ref(column)} as value from ${sql.table(table)} limit ${sql.lit(sample)}`.execute(db)
+  const limit = sql.lit(maxSampleRows)
+  const query = sql<{ value: unknown }>`select ${sql.ref(column)} as value from ${sql.table(table)} limit ${limit}`
+  const { rows } = await query.execute(db)
   return rows.length > 0 && rows.every(({ value }) => typeof value === 'string' && uuid(value) === value)
 }
 
-/** Why nothing can be selected from a table, in the words of the engine; undefined if it can. */
-export async function whyUnreadable ({ db }: Pick<Handle, 'db'>, { name, columns }: FoundTable): Promise<string | undefined> {
+/** Returns the engine's reason why it cannot select from a table, or undefined if it can. */
+export async function whyUnreadable (
+  { db }: Pick<Handle, 'db'>, { name, columns }: FoundTable
+): Promise<string | undefined> {
   try {
-    await sql`select ${sql.join(columns.map((column) => sql.id(column.name)))} from ${sql.table(name)} limit 0`.execute(db)
+    const names = columns.map((column) => sql.id(column.name))
+    await sql`select ${sql.join(names)} from ${sql.table(name)} limit 0`.execute(db)
     return undefined
   } catch (error) {
     return (error as Error).message

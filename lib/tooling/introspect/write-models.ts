@@ -1,9 +1,9 @@
 import type { DatabasePlan, FieldPlan, ModelPlan, Note } from './model-plan.js'
 
 /**
- * A TypeScript file that defines the models of a database.
+ * Writes a TypeScript file that defines the models of a database.
  *
- * @returns a module that exports each model by its name, and all of them as `models`
+ * @returns the text of a module that exports each model by its name, and all of them as `models`
  */
 export function writeModels ({ models, leftOut }: DatabasePlan): string {
   const parts = models.map((model, index) => writeModel(model, models.slice(0, index), models))
@@ -11,27 +11,33 @@ export function writeModels ({ models, leftOut }: DatabasePlan): string {
   return `${[writeImports(models), ...comments(leftOut), ...parts, list].join('\n\n')}\n`
 }
 
-/** Names that the file has from elsewhere. */
-const imported = new Set(['Field', 'Model'])
+/** Names of types that the file imports. */
+const importedTypes = new Set(['Field', 'Model'])
 
-/** A constant cannot have the name of a type that the file imports. */
+/** Returns the name of a model's constant. It adds `_` if the file imports a type of that name. */
 function constantOf ({ name }: ModelPlan): string {
-  return imported.has(name) ? `${name}_` : name
+  return importedTypes.has(name) ? `${name}_` : name
 }
 
 function writeImports (models: readonly ModelPlan[]): string {
-  const kinds = new Set(models.flatMap(({ key, fields }) => [...key === undefined ? [] : [key.kind], ...fields.map(({ kind }) => kind)]))
+  const kinds = new Set(models.flatMap(({ key, fields }) =>
+    [...key === undefined ? [] : [key.kind], ...fields.map(({ kind }) => kind)]))
   const types = models.flatMap((model, index) => annotations(model, models.slice(0, index), models))
   const names = [...[...kinds, ...models.length > 0 ? ['defineModel'] : []].sort(),
     ...['Field', 'Model'].filter((type) => types.some((text) => text.includes(type))).map((type) => `type ${type}`)]
-  return names.length === 0 ? '// There is no table that can have a model.' : `import { ${names.join(', ')} } from 'fastify-rest-models'`
+  return names.length === 0
+    ? '// There is no table that can have a model.'
+    : `import { ${names.join(', ')} } from 'fastify-rest-models'`
 }
 
 function annotations ({ fields }: ModelPlan, before: readonly ModelPlan[], all: readonly ModelPlan[]): string[] {
   return fields.flatMap(({ target }) => target === undefined ? [] : [annotation(target, before, all)])
 }
 
-/** The compiler cannot infer the type of a model from one that is defined by it: such a one is named by what matters of it. */
+/**
+ * Returns the type annotation of a foreign key's target, if that is not defined before. The compiler cannot infer its
+ * type in a circle of models, so the annotation gives the part of it that matters: the key.
+ */
 function annotation (target: string, before: readonly ModelPlan[], all: readonly ModelPlan[]): string {
   if (before.some(({ table }) => table === target)) return ''
   const { name, key } = planOf(target, all)
@@ -44,13 +50,19 @@ function planOf (target: string, all: readonly ModelPlan[]): ModelPlan {
 
 function writeModel (model: ModelPlan, before: readonly ModelPlan[], all: readonly ModelPlan[]): string {
   const { name, table, key, fields, notes } = model
-  const lines = [...key === undefined ? [] : [key], ...fields].map((field) => `  ${field.name}: ${writeField(field, before, all)}`)
+  const lines = [...key === undefined ? [] : [key], ...fields]
+    .map((field) => `  ${field.name}: ${writeField(field, before, all)}`)
   const options = table === name.toLowerCase() ? '' : `, { table: ${literal(table)} }`
-  return [...comments(notes), `export const ${constantOf(model)} = defineModel('${name}', {\n${lines.join(',\n')}\n}${options})`].join('\n')
+  const definition = `export const ${constantOf(model)} = defineModel('${name}', {\n${lines.join(',\n')}\n}${options})`
+  return [...comments(notes), definition].join('\n')
 }
 
-function writeField ({ kind, options, target }: FieldPlan, before: readonly ModelPlan[], all: readonly ModelPlan[]): string {
-  const reference = target === undefined ? [] : [`()${annotation(target, before, all)} => ${constantOf(planOf(target, all))}`]
+function writeField (
+  { kind, options, target }: FieldPlan, before: readonly ModelPlan[], all: readonly ModelPlan[]
+): string {
+  const reference = target === undefined
+    ? []
+    : [`()${annotation(target, before, all)} => ${constantOf(planOf(target, all))}`]
   const said = Object.entries(options).map(([name, value]) => `${name}: ${literal(value)}`)
   return `${kind}(${[...reference, ...said.length === 0 ? [] : [`{ ${said.join(', ')} }`]].join(', ')})`
 }
@@ -64,9 +76,11 @@ function comments (notes: readonly Note[]): string[] {
   return notes.length === 0 ? [] : [notes.map((note) => `// ${describeNote(note)}`).join('\n')]
 }
 
-/** A note in one line. */
+/** Returns a note as one line of text. */
 export function describeNote ({ table, column, why }: Note): string {
-  const text = column === undefined ? `Table '${table}' is left out: it ${why}` : `Column '${column}' of table '${table}' ${why.startsWith('left out') ? `is ${why}` : why}`
-  // Names and defaults may hold anything, and the line may be shown by a terminal.
+  const text = column === undefined
+    ? `Table '${table}' is left out: it ${why}`
+    : `Column '${column}' of table '${table}' ${why.startsWith('left out') ? `is ${why}` : why}`
+  // Names and defaults may hold control characters, which a terminal would interpret.
   return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
 }
