@@ -41,7 +41,7 @@ async function load (path: string, file: string): Promise<Readonly<Record<string
   } catch (cause) {
     const hint = /\.[cm]?ts$/.test(file)
       ? '; for TypeScript, compile it first, ' +
-        'or run: node --import tsx node_modules/fastify-rest-models/dist/lib/command/main.js check …'
+        'or run: node --import tsx node_modules/fastify-rest-models/dist/lib/tooling/cli/main.js check …'
       : ''
     const message = cause instanceof Error ? cause.message : String(cause)
     throw new Error(`The module '${path}' cannot be imported: ${message}${hint}`)
