@@ -110,7 +110,7 @@ export interface SchemaHabits {
   drop? (table: RawBuilder<unknown>): RawBuilder<unknown>
   /** Columns of all tables. Present if Kysely cannot tell which of them are generated when a name is quoted. */
   readonly keys?: RawBuilder<ColumnRow>
-  /** Columns whose types differ in more than their names. */
+  /** Query for the columns whose declared type must be known, because {@link Storage.ofType} depends on it. */
   readonly written: RawBuilder<WrittenColumn>
   /** Query that answers 0 if the server tells tables apart by case. Then `foldName` does not apply to them. */
   readonly foldsTables?: RawBuilder<{ answer: unknown }>

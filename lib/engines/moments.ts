@@ -38,7 +38,11 @@ export function anyOf (conditions: ReadonlyArray<RawBuilder<SqlBool>>): RawBuild
 
 const fraction = /\.(\d*?)0*$/
 
-/** Returns how cursors hold moments with fractions. The engine reads `suffix` behind the text, such as `+00`. */
+/**
+ * Returns the conversion that keeps fractions of a second of a datetime in a cursor.
+ *
+ * @param suffix  appended to the cursor's text before the engine reads it, such as `+00`
+ */
 export function exactMoment (suffix: string): Exact {
   return {
     write: (stored) => String(stored).replace(fraction, (_found, digits: string) => digits === '' ? '' : `.${digits}`),

@@ -31,7 +31,7 @@ export type ShownCondition = (
 export interface Exact {
   /** Returns the text for a value as it was selected. */
   write (stored: Stored): string
-  /** Returns the value to compare with; undefined if no cursor has such a text. */
+  /** Parses the text of a cursor into the value that rows are compared with; undefined if no cursor holds that text. */
   read (text: string): Stored | undefined
 }
 

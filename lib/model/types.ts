@@ -31,7 +31,7 @@ export type UpdateOf<M extends Model> = Flat<{ [N in Names<M> as Key<N, Fields<M
 /** Names by which options refer to fields: as declared. */
 export type FieldNameOf<M extends Model> = Names<M>
 
-/** Names of the fields that can hold an owner. */
+/** Names of the foreign keys of a model. One of them may be its `ownerField`. */
 export type ForeignKeyNameOf<M extends Model> = {
   [N in Names<M>]: 'foreignKey' extends Fields<M>[N]['kind'] ? N : never
 }[Names<M>]

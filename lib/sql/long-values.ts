@@ -30,7 +30,7 @@ export function withholdLong (value: RawBuilder<unknown>, longest: Parameter): R
 
 /** Columns of a list with long values, and the limit for their bytes. */
 export interface LongValues {
-  /** Positions of these columns in a row. */
+  /** Zero-based positions, in a row, of the text and JSON columns. */
   readonly long: readonly number[]
   /** Bytes that the long values of one page may have together. */
   readonly pageBytes: number

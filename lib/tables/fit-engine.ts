@@ -20,7 +20,7 @@ export async function fitEngine (engine: Engine, tables: DatabaseTables, models:
   return storages.size === 0 ? engine : Object.freeze({ ...engine, dialect: { ...dialect, storages } })
 }
 
-/** Finds the nullable fields whose columns are not nullable, but hold values that records show as null. */
+/** Finds nullable fields over NOT NULL columns that hold values which the API answers as null, such as NaN. */
 async function findShownAsNull (
   engine: Engine, tables: DatabaseTables, models: ReadonlySet<Model>
 ): Promise<ReadonlySet<Column>> {

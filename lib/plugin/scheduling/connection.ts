@@ -56,7 +56,7 @@ export class Connection {
     return this.#exchanges.reduce((sum, { answer }) => sum + answer.writableLength, 0)
   }
 
-  /** Returns the milliseconds for which the client has not taken an answer, as seen by {@link countUnread}. */
+  /** Returns the milliseconds that a finished answer has waited to be read, going by {@link countUnread}; else 0. */
   unreadFor (now: number): number {
     return this.#unread === undefined ? 0 : now - this.#unread.since
   }
