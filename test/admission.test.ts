@@ -331,6 +331,57 @@ test('R-34: writes go on after clients have gone while a hook of the host took i
   t.equal((await post('/api/message/', { content: 'x' }, { as: 'alice' })).statusCode, 201)
 })
 
+test('R-34: a request whose answer came from elsewhere, while its handler works, is not in the way of the next on its connection', (t) => {
+  const connections = openConnections()
+  const queue = new SlotQueue(connections, 64)
+  const { send } = pretend(connections)
+  const timedOut = send(queue)
+  queue.begin(timedOut as unknown as ServerResponse)
+  Object.assign(timedOut, { writableEnded: true, writableFinished: true })
+  timedOut.emit('close')
+  let served = 0
+  send(queue, () => { served++ })
+  t.equal(served, 1)
+  t.end()
+})
+
+test('R-34: what a hook answers gives back its place, whether its client reads that or not', (t) => {
+  const connections = openConnections()
+  const queue = new SlotQueue(connections, 1)
+  const refused = pretend(connections).send(queue)
+  let served = 0
+  const handled = pretend(connections).send(queue, () => { served++ })
+  queue.answers(refused as unknown as ServerResponse)
+  t.equal(served, 1)
+  t.equal(queue.begin(handled as unknown as ServerResponse), true)
+  queue.answers(handled as unknown as ServerResponse)
+  pretend(connections).send(queue, () => { served++ })
+  t.equal(served, 1, 'but not while a handler works')
+  t.end()
+})
+
+test('R-34: a request whose client went while a hook took its time has no place any more, and its handler does not begin', (t) => {
+  const connections = openConnections()
+  const queue = new SlotQueue(connections, 1)
+  const { socket, send } = pretend(connections)
+  const gone = send(queue)
+  socket.destroy()
+  t.equal(queue.begin(gone as unknown as ServerResponse), false)
+  t.end()
+})
+
+test('R-34: writes go on while clients do not read that theirs were refused', async (t) => {
+  const { port, post, db } = await listenSite(t)
+  await db.insertInto('message').values(numbers(4).map((index) => ({ user_id: 2, content: 'x'.repeat(1_000_000), pub_date: `2024-01-01 00:00:0${index}` }))).execute()
+  await Promise.all(numbers(14).map(async () => {
+    const socket = await open(t, port)
+    socket.pause()
+    socket.write('GET /api/message/?limit=100&after= HTTP/1.1\r\nhost: localhost\r\n\r\n' + refusedDelete.repeat(15))
+  }))
+  await sleep(500)
+  t.equal((await post('/api/message/', { content: 'y' }, { as: 'alice' })).statusCode, 201)
+})
+
 test('R-33: a write behind large answers and before many reads on one connection is done, and all are answered', async (t) => {
   const { port, db } = await listenSite(t)
   await db.insertInto('message').values(numbers(8).map((index) => ({ user_id: 2, content: 'x'.repeat(1_000_000), pub_date: `2024-01-01 00:00:0${index}` }))).execute()

@@ -1,7 +1,7 @@
 import type { TSchema } from '@sinclair/typebox'
 import type {
   FastifyContextConfig, FastifyInstance, FastifySchema, HTTPMethods, preHandlerAsyncHookHandler, preHandlerHookHandler,
-  RouteHandlerMethod
+  RouteHandlerMethod, onSendHookHandler
 } from 'fastify'
 import { emptySchema } from '../../schemas/empty.js'
 import { errorSchema } from '../../schemas/error.js'
@@ -15,6 +15,7 @@ import { recordHook } from '../policy/owner.js'
 import { reads, type Authenticate, type Operation, type Policy } from '../policy/policy.js'
 import type { Resource } from '../resource/resource.js'
 import { create, list, read, refuseMethod, remove, update, type Handler } from './handlers.js'
+import { keepingSlot, leavingFor, waitingIn } from './queue-hooks.js'
 
 /** A row of the route table. The policy is applied to all rows in the same way. */
 interface RouteRow {
@@ -79,24 +80,19 @@ export function addRoutes (
   const guardsOf = (operation: Operation): Hooks =>
     [...waitingIn(queueOf(policy, operation, queues)), ...policyHooks(policy, authenticate, operation)]
   for (const [operation, row] of Object.entries<RouteRow>(routeTable)) {
-    const handler = row.handler(resource)
     const queue = queueOf(policy, operation as Operation, queues)
+    const handler = keepingSlot(queue, row.handler(resource))
     const preHandler = guardsOf(operation as Operation)
     if (row.needsRecord) preHandler.push(recordHook(resource.engine, resource.write))
     addRoute(scope, `/${name}${paths[row.path].suffix}`, {
       method: row.method,
       handler: async (request, reply) => {
-        let answer
-        queue?.begin(reply.raw)
-        try {
-          answer = await handler(request, reply.code(row.status))
-        } finally {
-          queue?.leave(reply.raw)
-        }
+        const answer = await handler(request, reply.code(row.status))
         await batcher.wait()
         return answer
       },
       preHandler,
+      onSend: leavingFor(queue),
       schema: schemaOf(row, resource),
       config: { ...documentedAs(resource, operation as Operation), ...config }
     })
@@ -106,6 +102,7 @@ export function addRoutes (
       method: [...others],
       handler: refuseMethod(allowed),
       preHandler: guardsOf(judgedAs),
+      onSend: leavingFor(queueOf(policy, judgedAs, queues)),
       // Each route gets a copy, because a hook of the host may change it.
       schema: hidden({ response: { ...failures } }),
       config: { ...config, ...sharesPartsOf(resource) }
@@ -119,16 +116,13 @@ function queueOf ({ open, closed }: Policy, operation: Operation, queues: Queues
   return reads.includes(operation) ? queues.guardedReads : queues.guardedWrites
 }
 
-function waitingIn (queue: RequestQueue | undefined): preHandlerHookHandler[] {
-  return queue === undefined ? [] : [(request, reply, done) => { queue.enter(request, reply, done) }]
-}
-
 type Hooks = Array<preHandlerHookHandler | preHandlerAsyncHookHandler>
 
 interface RouteParts {
   readonly method: HTTPMethods | HTTPMethods[]
   readonly handler: RouteHandlerMethod
   readonly preHandler: Readonly<Hooks>
+  readonly onSend: readonly onSendHookHandler[]
   readonly config: Readonly<FastifyContextConfig>
   readonly schema: FastifySchema
 }
@@ -143,8 +137,9 @@ function addRoute (scope: FastifyInstance, url: string, parts: RouteParts): void
 }
 
 /** Copies the options for one route. onRoute hooks of the host add to them, which must not happen twice to one list. */
-function optionsOf ({ preHandler, config, ...rest }: RouteParts) {
-  return { ...rest, preHandler: [...preHandler], config: { ...config }, exposeHeadRoute: rest.method === 'GET' }
+function optionsOf ({ preHandler, onSend, config, ...rest }: RouteParts) {
+  const exposeHeadRoute = rest.method === 'GET'
+  return { ...rest, preHandler: [...preHandler], onSend: [...onSend], config: { ...config }, exposeHeadRoute }
 }
 
 /** Hides a route from documentation, which shows each route once. */

@@ -85,7 +85,7 @@ export class Connection {
    * client has gone.
    */
   forgetTaken (): void {
-    for (let [head] = this.#exchanges; head?.isOver === true && head.state === 'free'; [head] = this.#exchanges) {
+    for (let [head] = this.#exchanges; head?.isOver === true; [head] = this.#exchanges) {
       this.#exchanges.shift()
     }
   }
@@ -130,9 +130,10 @@ export class Exchange {
     answer.on('close', end)
   }
 
-  /** True if nobody will take any more of the answer. */
+  /** True if nobody takes any more of the answer, and no queue has to learn that. A handler runs to its end anyway. */
   get isOver (): boolean {
-    return this.answer.writableFinished || this.answer.destroyed
+    const isTaken = this.answer.writableFinished || this.answer.destroyed
+    return isTaken && (this.state === 'free' || this.state === 'handled')
   }
 }
 

@@ -17,6 +17,8 @@ const checkIntervalMs = 100
 
 /** Limits how many requests run and wait. A request that would wait for too long is refused (load shedding). */
 export abstract class RequestQueue {
+  /** True if a request holds a slot until {@link leave}. */
+  abstract readonly hasSlots: boolean
   protected readonly connections: Connections
   /** Waiting requests in the order of their arrival. */
   readonly #waiting = new Set<Exchange>()
@@ -46,11 +48,19 @@ export abstract class RequestQueue {
     else exchange.connection?.park(exchange, wait)
   }
 
-  /** Notes that a handler begins. It will call {@link leave}. */
-  begin (_answer: ServerResponse): void {}
+  /** Notes that a handler begins, which will call {@link leave}. False if its client has gone, and the slot with it. */
+  begin (_answer: ServerResponse): boolean {
+    return true
+  }
 
   /** Notes that the database is done with a request. */
   leave (_answer: ServerResponse): void {}
+
+  /** Gives back the slot of a request that a hook answers: its client may take as long as it likes to read that. */
+  answers (answer: ServerResponse): void {
+    const exchange = exchangeOf(answer)
+    if (exchange !== undefined) this.clientGone(exchange)
+  }
 
   /** Takes a request out of the queue if its client has gone, or gives back its slot unless a handler works on it. */
   clientGone (exchange: Exchange): void {

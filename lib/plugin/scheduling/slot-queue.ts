@@ -5,6 +5,7 @@ import { RequestQueue } from './request-queue.js'
 
 /** Limits how many requests use an engine that works on a server. */
 export class SlotQueue extends RequestQueue {
+  readonly hasSlots = true
   #running = 0
   readonly #maxRunning: number
 
@@ -15,9 +16,11 @@ export class SlotQueue extends RequestQueue {
   }
 
   // A handler keeps its slot although its client has gone, because the server still runs its statement.
-  override begin (answer: ServerResponse): void {
+  override begin (answer: ServerResponse): boolean {
     const exchange = exchangeOf(answer)
-    if (exchange?.state === 'running') exchange.state = 'handled'
+    if (exchange?.state !== 'running') return false
+    exchange.state = 'handled'
+    return true
   }
 
   override leave (answer: ServerResponse): void {

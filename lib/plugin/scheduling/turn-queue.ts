@@ -15,6 +15,7 @@ const minTried = 8
  * arrived would be answered in one turn. No timer, no other route and no limit of the load could run during it.
  */
 export class TurnQueue extends RequestQueue {
+  readonly hasSlots = false
   #began: number | undefined
   #isWoken = false
   #fitted = 0
