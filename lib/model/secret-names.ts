@@ -29,16 +29,10 @@ const secretNames: readonly RegExp[] = [
   /cookie(?:_?(?:value|data))?$/
 ]
 
-/** Words for secrets that may stand right before a word for a fact, as in `tokentype`. */
-const secretWords = 'word|wd|phrase|code|secret|token|otp|pin|key|credential|hash|salt|jwt|cookie'
-/** Words for a fact about a secret, such as its count, kind or date. */
-const factWords = 'count|type|length|limit|rate|used|changed?|expire|expiry|expiration|enabled|required|attempt'
-
 /** Patterns of names that tell a number, a kind, a date or the presence of secrets, but hold none. */
 const harmlessNames: readonly RegExp[] = [
   // Words for facts count alone or behind one of these words: not at the end of `exchange`, `unused`, `corporate`.
-  new RegExp(`(?<=^|_|last|min|max)(?:${factWords})$`),
-  new RegExp(`(?<=(?:${secretWords})s?)(?:${factWords})$`),
+  /(?<=^|_|(?:word|wd|phrase|code|secret|token|otp|pin|key|credential|hash|salt|jwt|cookie)s?|last|min|max)(?:count|type|length|limit|rate|used|changed?|expire|expiry|expiration|enabled|required|attempt)$/,
   /(?:changed|updated|created|modified|expires?|sent|used)_?(?:at|on|date|time)$/,
   /^(?:is|has|must|needs?|requires?)(?:_|(?=password|secret|token|otp))|^mustchange/
 ]

@@ -1,15 +1,10 @@
 import type { StorageName } from '../../engines/storage.js'
 import { datetime, type Json } from '../../values/values.js'
 
-/** Names of the SQL functions that return the current time or date, as the engines' catalogs write them. */
-const nowFunctions = 'current_timestamp|now|utc_timestamp|transaction_timestamp|statement_timestamp|' +
-  'current_date|curdate|utc_date'
 /** Matches a default that is the current time, as the engines' catalogs write it. */
-const nowPattern = new RegExp(String.raw`^(?:${nowFunctions})(?:\(\d*\))?$|^(?:datetime|date)\('now'\)$`, 'i')
+const nowPattern = /^(?:current_timestamp|now|utc_timestamp|transaction_timestamp|statement_timestamp|current_date|curdate|utc_date)(?:\(\d*\))?$|^(?:datetime|date)\('now'\)$/i
 /** Matches the current time in UTC, cut to seconds or to days, as PostgreSQL's catalog writes it. */
-const utcNowPattern = new RegExp(
-  String.raw`^(?:date_trunc\('second'(?:::text)?, )?\(?\(?(?:now\(\)|current_timestamp) ` +
-  String.raw`at time zone 'utc'(?:::text)?\)*(?:::date)?$`, 'i')
+const utcNowPattern = /^(?:date_trunc\('second'(?:::text)?, )?\(?\(?(?:now\(\)|current_timestamp) at time zone 'utc'(?:::text)?\)*(?:::date)?$/i
 /** Matches the type casts at the end of a default. */
 const castsPattern = /(?:::(?:[a-z_ ]+|"[^"]+")(?:\(\d+(?:,\d+)?\))?)+$/i
 
