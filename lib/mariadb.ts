@@ -26,8 +26,9 @@ export function openMariadb<DB = Tables> (url: string, options: MariadbOptions =
   const urls = nodeUrls(url, ['mariadb', 'mysql'])
   const checked = checkServerOptions('openMariadb()', { options, nodes: urls.length })
   const pool = new NodePool(urls, checked)
-  const road = new PooledExecutor((purpose) => pool.connect(purpose))
-  return openKysely<DB>(new MariadbDialect({ pool }), { reader: road, writer: road }, async () => await pool.close())
+  const executor = new PooledExecutor((purpose) => pool.connect(purpose))
+  const executors = { reader: executor, writer: executor }
+  return openKysely<DB>(new MariadbDialect({ pool }), executors, async () => await pool.close())
 }
 
 /**

@@ -26,8 +26,9 @@ export function openPostgres<DB = Tables> (url: string, options: PostgresOptions
   const urls = nodeUrls(url, ['postgres', 'postgresql'])
   const checked = checkServerOptions('openPostgres()', { options, nodes: urls.length, more: ['maxLag'] })
   const pool = new NodePool(urls, { ...checked, ...checkMaxLag(options, checked) })
-  const road = new PooledExecutor((purpose) => pool.connect(purpose))
-  return openKysely<DB>(new PostgresDialect({ pool }), { reader: road, writer: road }, async () => await pool.end())
+  const executor = new PooledExecutor((purpose) => pool.connect(purpose))
+  const executors = { reader: executor, writer: executor }
+  return openKysely<DB>(new PostgresDialect({ pool }), executors, async () => await pool.end())
 }
 
 /** The connection pools of all nodes. Kysely uses them as a single pool. */

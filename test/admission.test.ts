@@ -6,8 +6,9 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { test, type Test } from 'tap'
-import { Connection, Exchange } from '../lib/plugin/scheduling/connection.js'
+import { Connection } from '../lib/plugin/scheduling/connection.js'
 import { Connections } from '../lib/plugin/scheduling/connections.js'
+import { Exchange } from '../lib/plugin/scheduling/exchange.js'
 import type { RequestQueue } from '../lib/plugin/scheduling/request-queue.js'
 import { SlotQueue } from '../lib/plugin/scheduling/slot-queue.js'
 import { TurnQueue } from '../lib/plugin/scheduling/turn-queue.js'
@@ -244,6 +245,22 @@ test('R-35: while connections are opened, a turn of the event loop lasts two mil
     })
   }
   t.same(served.slice(10), [0, 1, 2, 3])
+})
+
+test('R-35: a request that arrives while others wait for their turn is served in that turn, so that the queue can become empty', async (t) => {
+  const putForward = stopClock(t)
+  const connections = openConnections()
+  const queue = new TurnQueue(connections)
+  const events: string[] = []
+  const enter = (goOn: () => void): void => { pretend(connections).send(queue, goOn) }
+  enter(() => { putForward(30) })
+  enter(() => {
+    events.push('served')
+    setImmediate(() => { events.push('turn ended') })
+  })
+  setImmediate(() => { enter(() => { events.push('served, which came later') }) })
+  await sleep(50)
+  t.same(events, ['served', 'served, which came later', 'turn ended'])
 })
 
 test('D-101: when answers of 64 MiB are not taken, those who have let theirs wait for longest lose their connections', (t) => {

@@ -510,14 +510,14 @@ test('a read that finds the log of a file under repair is tried again, and looks
     await act(dialect, db)
     await db.destroy()
   }
-  await isAlone(3, async ({ roads: { writer } }, db) => {
+  await isAlone(3, async ({ executors: { writer } }, db) => {
     t.same(await writer.readArrays(db.selectFrom('note').selectAll().compile(), () => {}), [[1, 'x']])
     t.same(await writer.execute(db.selectFrom('note').selectAll().compile(), () => {}), { row: { id: 1, message: 'x' }, changed: 0 })
   })
-  await isAlone(1, async ({ roads: { writer } }, db) => {
+  await isAlone(1, async ({ executors: { writer } }, db) => {
     t.same((await (writer.execute(db.selectFrom('note').selectAll().compile(), () => {}))).row, { id: 1, message: 'x' })
   })
-  await isAlone(1, async ({ roads: { writer } }, db) => {
+  await isAlone(1, async ({ executors: { writer } }, db) => {
     const read = writer.execute(db.selectFrom('note').selectAll().compile(), () => {})
     const transaction = await db.startTransaction().execute()
     await transaction.updateTable('note').set({ message: 'changed' }).execute()

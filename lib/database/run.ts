@@ -1,8 +1,8 @@
 import { CompiledQuery, type DatabaseConnection, type QueryResult } from 'kysely'
-import type { ArrayRows, DirectExecutor, Outcome, Row, MaybePromise } from '../engines/executor.js'
+import type { ArrayRows, DirectExecutor, MaybePromise, Outcome, Row } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
 import type { Handle } from './engine.js'
-import { withRetries, StatementFailure, catchFailure } from './retry.js'
+import { catchFailure, StatementFailure, withRetries } from './retry.js'
 
 const begin = CompiledQuery.raw('begin')
 const commit = CompiledQuery.raw('commit')
@@ -17,7 +17,7 @@ const rollback = CompiledQuery.raw('rollback')
  */
 export function run (engine: Handle, query: CompiledQuery): MaybePromise<Outcome> {
   return runOn(engine, query, {
-    directly: (road, reached) => road.execute(query, reached),
+    directly: (executor, reached) => executor.execute(query, reached),
     inTurn: async (connection) => outcomeOf(await connection.executeQuery<Row>(query))
   })
 }
@@ -31,7 +31,7 @@ export function run (engine: Handle, query: CompiledQuery): MaybePromise<Outcome
  */
 export function runArrays (engine: Handle, query: CompiledQuery, keys: readonly string[]): MaybePromise<ArrayRows> {
   return runOn(engine, query, {
-    directly: (road, reached) => road.readArrays(query, reached),
+    directly: (executor, reached) => executor.readArrays(query, reached),
     inTurn: async (connection) => {
       const { rows } = await connection.executeQuery<Row>(query)
       return rows.map((row) => keys.map((key) => row[key] as Stored))
@@ -81,13 +81,13 @@ export async function runTogether (engine: Handle, write: CompiledQuery, read: C
 }
 
 /** Two ways to run a statement: past Kysely's driver if that is free, otherwise on a connection of the driver. */
-interface Roads<Result> {
-  directly (road: DirectExecutor, reached: () => void): MaybePromise<Result>
+interface Execution<Result> {
+  directly (executor: DirectExecutor, reached: () => void): MaybePromise<Result>
   inTurn (connection: DatabaseConnection): Promise<Result>
 }
 
 function runOn<Result> (
-  { db, dialect, direct, queue }: Handle, { query }: CompiledQuery, { directly, inTurn }: Roads<Result>
+  { db, dialect, direct, queue }: Handle, { query }: CompiledQuery, { directly, inTurn }: Execution<Result>
 ): MaybePromise<Result> {
   const isRead = query.kind === 'SelectQueryNode'
   return withRetries(dialect, isRead, (reached) => {

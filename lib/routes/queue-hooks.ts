@@ -19,7 +19,7 @@ export function leavingFor (queue: RequestQueue | undefined): onSendHookHandler[
   }]
 }
 
-/** Returns a handler that keeps its slot until it is done. */
+/** Returns a handler that keeps its slot until it is done. It does not begin if the client went during a hook. */
 export function keepingSlot (queue: RequestQueue | undefined, handler: Handle): Handle {
   if (queue === undefined) return handler
   return async (request, reply) => {

@@ -1,10 +1,7 @@
 import { NoneIsFree } from './nodes.js'
 import { connectTimeout } from './server-options.js'
 
-/**
- * Lets a number of callers in at once. Others wait in their order, for two seconds at most. The queue is an array,
- * because a Set in which much comes and goes is costly to collect.
- */
+/** Lets a number of callers in at once. Others wait in their order, for two seconds at most. */
 export class Semaphore {
   #free: number
   readonly #waiting: Array<() => void> = []

@@ -34,7 +34,7 @@ export interface DatabaseFile {
  */
 export class EmbeddedDialect extends SqliteDialect {
   readonly #driver: CountingDriver
-  readonly roads: DirectExecutors
+  readonly executors: DirectExecutors
   /** Closes the connections. May be called more than once. */
   readonly close: () => void
 
@@ -65,7 +65,7 @@ export class EmbeddedDialect extends SqliteDialect {
     const shared = new SqliteExecutor(writer, { ...hooks, statements, isFree: () => isOpen && driver.isIdle })
     this.#driver = driver
     this.close = close
-    this.roads = {
+    this.executors = {
       writer: shared,
       reader: file === undefined
         ? shared

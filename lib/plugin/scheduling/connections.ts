@@ -1,6 +1,7 @@
 import type { Server, Socket } from 'node:net'
 import type { onRequestHookHandler } from 'fastify'
-import { Connection, Exchange } from './connection.js'
+import { Connection } from './connection.js'
+import { Exchange } from './exchange.js'
 import { ReadLimit } from './read-limit.js'
 import { UnreadAnswers } from './unread-answers.js'
 

@@ -3,8 +3,8 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { errors, withRetryAfter } from '../../errors.js'
-import { exchangeOf, type Exchange } from './connection.js'
 import type { Connections } from './connections.js'
+import { exchangeOf, type Exchange } from './exchange.js'
 
 /** Milliseconds after which a waiting request is refused. A statement waits as long for a connection. */
 const maxWaitMs = 2000

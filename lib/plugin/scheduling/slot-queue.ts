@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
-import { exchangeOf, type Exchange } from './connection.js'
 import type { Connections } from './connections.js'
+import { exchangeOf, type Exchange } from './exchange.js'
 import { RequestQueue } from './request-queue.js'
 
 /** Limits how many requests use an engine that works on a server. */

@@ -1,4 +1,4 @@
-import type { Exchange } from './connection.js'
+import type { Exchange } from './exchange.js'
 import { RequestQueue } from './request-queue.js'
 
 /** Milliseconds of an event-loop turn after which requests wait for the next one. */
