@@ -23,10 +23,19 @@ async function startApp (t: Test, length = 50) {
     await answer.arrayBuffer()
     return answer.status
   }
+  /** Asks again where it is told to, three times at most, as a client does. */
+  const getPatiently = async (path: string): Promise<number> => {
+    for (let count = 0; count < 3; count++) {
+      const status = await get(path)
+      if (status !== 503) return status
+      await sleep(1000)
+    }
+    return 503
+  }
   for (let count = 0; count < 30; count++) await get('/api/text/')
   await measure()
   await sleep(100)
-  return { address, get, measure }
+  return { address, get, getPatiently, measure }
 }
 
 /** Connects clients that send something and never read. */
@@ -55,13 +64,13 @@ test('R-32: 24 connections that send two thousand requests each and read no answ
 })
 
 test('R-36: of clients that ask for large pages and do not read them some are cut off, and others are answered', { timeout: 120_000 }, async (t) => {
-  const { address, get } = await startApp(t, 40_000)
+  const { address, getPatiently } = await startApp(t, 40_000)
   const sockets = await sendUnread(t, address, { connections: 32, sent: 'GET /api/text/?limit=100 HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(2) })
-  t.same([await get('/health'), await get('/api/text/?limit=100')], [200, 200])
+  t.same([await getPatiently('/health'), await getPatiently('/api/text/?limit=100')], [200, 200])
   // Whoever does not read finds out by writing.
   const cut = (): number => sockets.filter(({ destroyed }) => destroyed).length
   for (let count = 0; count < 150 && cut() === 0; count++) {
-    t.equal(await get('/api/text/1/'), 200)
+    t.equal(await getPatiently('/api/text/1/'), 200)
     for (const socket of sockets) socket.write('GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n')
     await sleep(100)
   }
