@@ -1,5 +1,5 @@
 import { openMariadb } from 'fastify-rest-models/mariadb'
-import { runSql } from '../../test/engines/sql.js'
+import { runSql } from '../../test/support/engines/sql.js'
 import { makeTables } from '../site/fill.js'
 import type { Engine } from './engine.js'
 import { nameOf, newName, withName } from './names.js'

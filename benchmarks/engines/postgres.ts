@@ -1,5 +1,5 @@
 import { openPostgres } from 'fastify-rest-models/postgres'
-import { runSql } from '../../test/engines/sql.js'
+import { runSql } from '../../test/support/engines/sql.js'
 import type { Engine } from './engine.js'
 import { nameOf, newName, withName } from './names.js'
 

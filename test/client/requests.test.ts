@@ -4,7 +4,7 @@ import { inspect } from 'node:util'
 import { test } from 'tap'
 import { createClient, RestModelsError, type Client, type ClientOptions, type FetchInit } from '../../lib/client.js'
 import { boolean, defineModel } from '../../lib/index.js'
-import { basic, Message, User } from '../helper.js'
+import { basic, Message, User } from '../support/site.js'
 import { messages, serve } from './served.js'
 
 type Site = [typeof User, typeof Message]

@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import { createClient, type Client, type ClientOptions } from '../../lib/client.js'
-import { buildApp, Message, Note, registerSite, User, type BuildOptions, type TestApp } from '../helper.js'
+import { buildApp, Message, Note, registerSite, User, type BuildOptions, type TestApp } from '../support/site.js'
 
 /** The resources of the example project, with the options that the server has. */
 export type Site = [{ model: typeof User, exclude: ['password', 'email'] }, { model: typeof Message, ownerField: 'user' }, typeof Note]

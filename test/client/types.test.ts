@@ -6,9 +6,9 @@ import {
   bigint, boolean, date, datetime, decimal, defineModel, foreignKey, integer, json, key, number, password, text, uuid,
   type CreateOf, type Field, type ForeignKeyField, type Model, type RecordOf, type UpdateOf
 } from '../../lib/index.js'
-import { Message, User } from '../helper.js'
+import { Message, User } from '../support/site.js'
 
-// The compiler is what these checks are for, as in ../types.test.ts. What it refuses is not sent: the `fetch` of this client fails.
+// The compiler is what these checks are for, as in setup/types.test.ts. What it refuses is not sent: the `fetch` of this client fails.
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
 /** Compiles if both types are exactly the same. */

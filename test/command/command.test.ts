@@ -21,11 +21,11 @@ import { createTables, defineModel, integer, text, uuid } from '../../lib/index.
 import { isSecretName } from '../../lib/model/secret-names.js'
 import { openSqlite } from '../../lib/sqlite.js'
 import { makeChinook } from '../../scripts/chinook.js'
-import '../checked-apps.js'
-import { engineNames } from '../engines/find-engine.js'
-import { requireDatabase } from '../engines/lacks.js'
-import { siteModels } from '../helper.js'
-import { startServer } from '../process.js'
+import '../support/checked-apps.js'
+import { engineNames } from '../support/engines/find-engine.js'
+import { requireDatabase } from '../support/engines/lacks.js'
+import { siteModels } from '../support/site.js'
+import { startServer } from '../support/process.js'
 
 const main = resolve('dist/lib/tooling/cli/main.js')
 

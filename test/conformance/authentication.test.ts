@@ -1,6 +1,6 @@
 import { test } from 'tap'
 import { adminAuth, readOnlyAuth, userAuth, type Policy } from '../../lib/index.js'
-import { Message, Note, User, basic, buildApp } from '../helper.js'
+import { Message, Note, User, basic, buildApp } from '../support/site.js'
 
 const note = { id: 1, message: 'a note', created: '2024-03-01 10:00:00' }
 const byAlice = { id: 1, user_id: 2, content: 'from alice', pub_date: '2024-02-01 10:00:00' }

@@ -1,6 +1,6 @@
 import t, { test } from 'tap'
 import { boolean, defineModel, foreignKey, integer, text } from '../../lib/index.js'
-import { buildApp, valuesOf, type Rows } from '../helper.js'
+import { buildApp, valuesOf, type Rows } from '../support/site.js'
 
 const rows = {
   message: [

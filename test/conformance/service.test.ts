@@ -1,9 +1,9 @@
 import Fastify from 'fastify'
 import { test } from 'tap'
 import restModels, { createTables, userAuth } from '../../lib/index.js'
-import { openDatabase } from '../database.js'
-import { checkAnswers } from '../answers.js'
-import { Message, Note, User, buildApp, client, registerSite, siteModels, valuesOf } from '../helper.js'
+import { openDatabase } from '../support/database.js'
+import { checkAnswers } from '../support/answers.js'
+import { Message, Note, User, buildApp, client, registerSite, siteModels, valuesOf } from '../support/site.js'
 
 const byAlice = { id: 1, user_id: 2, content: 'from alice', pub_date: '2024-02-01 10:00:00' }
 const byBob = { id: 2, user_id: 3, content: 'from bob', pub_date: '2024-02-02 10:00:00' }

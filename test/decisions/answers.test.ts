@@ -1,6 +1,6 @@
 import { test } from 'tap'
 import { defineModel, foreignKey, readOnlyAuth, text, userAuth } from '../../lib/index.js'
-import { Message, Note, User, basic, buildApp } from '../helper.js'
+import { Message, Note, User, basic, buildApp } from '../support/site.js'
 
 const byAlice = { id: 1, user_id: 2, content: 'from alice', pub_date: '2024-02-01 10:00:00' }
 const byBob = { id: 2, user_id: 3, content: 'from bob', pub_date: '2024-02-02 10:00:00' }

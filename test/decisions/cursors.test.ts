@@ -4,8 +4,8 @@ import {
   bigint, boolean, createTables, date, datetime, decimal, defineModel, foreignKey, integer, number, text, userAuth, uuid, type Model
 } from '../../lib/index.js'
 import type { Tables } from '../../lib/engines/executor.js'
-import { engine, openDatabase } from '../database.js'
-import { buildApp, siteModels, User, valuesOf, type Rows, type TestApp, type BuildOptions } from '../helper.js'
+import { engine, openDatabase } from '../support/database.js'
+import { buildApp, siteModels, User, valuesOf, type Rows, type TestApp, type BuildOptions } from '../support/site.js'
 
 /** Every kind of field that can be ordered by; every second one may be null. */
 const Thing = defineModel('Thing', {

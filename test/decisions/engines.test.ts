@@ -3,8 +3,8 @@ import { test } from 'tap'
 import { createTables, decimal, defineModel, foreignKey, integer, text, userAuth, uuid, type Model } from '../../lib/index.js'
 import { openPostgres } from '../../lib/postgres.js'
 import { openSqlite } from '../../lib/sqlite.js'
-import { engine, openDatabase } from '../database.js'
-import { buildApp, insert, Message, siteModels, siteUsers, User, valuesOf } from '../helper.js'
+import { engine, openDatabase } from '../support/database.js'
+import { buildApp, insert, Message, siteModels, siteUsers, User, valuesOf } from '../support/site.js'
 
 const Word = defineModel('Word', { word: text() })
 const wordModels = { models: [Word], register: (registry) => { registry.register(Word) } } satisfies Parameters<typeof buildApp>[1]

@@ -4,9 +4,9 @@ import {
   adminAuth, bigint, boolean, date, datetime, decimal, defineModel, foreignKey, integer, json, number, readOnlyAuth, text, userAuth, uuid,
   type Model, type Policy
 } from '../../lib/index.js'
-import { engine } from '../database.js'
-import { Message, Note, Relationship, User, buildApp, siteModels, valuesOf, type Rows } from '../helper.js'
-import { beforeStatements } from '../interleaving.js'
+import { engine } from '../support/database.js'
+import { Message, Note, Relationship, User, buildApp, siteModels, valuesOf, type Rows } from '../support/site.js'
+import { beforeStatements } from '../support/interleaving.js'
 
 /** Every kind of field, all nullable; row 2 is all null. */
 const Thing = defineModel('Thing', {

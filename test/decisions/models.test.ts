@@ -2,8 +2,8 @@ import { sql, type Kysely } from 'kysely'
 import { test, type Test } from 'tap'
 import { boolean, createTables, datetime, decimal, defineModel, foreignKey, integer, text, userAuth, type Model } from '../../lib/index.js'
 import type { Tables } from '../../lib/engines/executor.js'
-import { engine, openDatabase } from '../database.js'
-import { Note, User, buildApp, siteModels, valuesOf, type BuildOptions, type Rows } from '../helper.js'
+import { engine, openDatabase } from '../support/database.js'
+import { Note, User, buildApp, siteModels, valuesOf, type BuildOptions, type Rows } from '../support/site.js'
 
 const as = 'alice'
 

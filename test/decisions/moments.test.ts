@@ -6,9 +6,9 @@ import { test, type Test } from 'tap'
 import { createTables, date, datetime, decimal, defineModel, json, number, text, uuid, type Field, type Model } from '../../lib/index.js'
 import { inspect, introspect } from '../../lib/tools.js'
 import type { Tables } from '../../lib/engines/executor.js'
-import { emptyDatabase, engine, openDatabase, openUrl } from '../database.js'
-import { runSql } from '../engines/sql.js'
-import { buildApp, type TestApp } from '../helper.js'
+import { emptyDatabase, engine, openDatabase, openUrl } from '../support/database.js'
+import { runSql } from '../support/engines/sql.js'
+import { buildApp, type TestApp } from '../support/site.js'
 import { holds } from '../properties/holds.js'
 
 const everybody = { open: ['list', 'read', 'create', 'update', 'delete'], authenticator: () => async () => null, permits: () => false } as const

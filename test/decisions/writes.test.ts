@@ -5,9 +5,9 @@ import restModels, {
 } from '../../lib/index.js'
 import { errors } from '../../lib/errors.js'
 import { suggestion } from '../../lib/suggest.js'
-import { engine, openDatabase } from '../database.js'
-import { checkAnswers } from '../answers.js'
-import { Message, Note, Relationship, User, buildApp, client, insert, registerSite, siteModels, siteUsers, type BuildOptions } from '../helper.js'
+import { engine, openDatabase } from '../support/database.js'
+import { checkAnswers } from '../support/answers.js'
+import { Message, Note, Relationship, User, buildApp, client, insert, registerSite, siteModels, siteUsers, type BuildOptions } from '../support/site.js'
 
 const as = 'alice'
 const byAlice = { id: 1, user_id: 2, content: 'from alice', pub_date: '2024-02-01 10:00:00' }

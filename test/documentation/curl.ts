@@ -1,6 +1,6 @@
 import { request as send, STATUS_CODES, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { basic } from '../helper.js'
+import { basic } from '../support/site.js'
 
 /** What curl would send for a command line of a page, and how much of the answer it would print. */
 export interface CurlRequest {

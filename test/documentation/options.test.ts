@@ -7,7 +7,7 @@ import { checkOptions } from '../../lib/plugin/options.js'
 import { defaultLimits } from '../../lib/plan/limits.js'
 import type { UserAuthOptions } from '../../lib/policy/policies.js'
 import { fieldKinds } from '../../lib/fields/field-kinds.js'
-import { openDatabase } from '../database.js'
+import { openDatabase } from '../support/database.js'
 import { readPage } from './page.js'
 
 // The compiler refuses these tables if an option is missing in one of them.

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import type { Test } from 'tap'
-import { startServer, type ServerProcess } from '../process.js'
+import { startServer, type ServerProcess } from '../support/process.js'
 import { curl, parseCurl } from './curl.js'
 import type { Block, Page } from './page.js'
 import { arePrintedLines, isPrinted, joinLines } from './printed.js'

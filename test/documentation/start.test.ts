@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { test } from 'tap'
-import { startServer } from '../process.js'
+import { startServer } from '../support/process.js'
 import { readPage } from './page.js'
 
 for (const file of ['README.md', 'docs/quick-start.md']) {

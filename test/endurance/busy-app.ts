@@ -4,8 +4,8 @@ import underPressure from '@fastify/under-pressure'
 import Fastify from 'fastify'
 import restModels, { createTables } from '../../lib/index.js'
 import { openSqlite } from '../../lib/sqlite.js'
-import type {} from '../answers.js'
-import { registerSite, siteModels, siteUsers } from '../helper.js'
+import type {} from '../support/answers.js'
+import { registerSite, siteModels, siteUsers } from '../support/site.js'
 
 /** What the app has seen of its own event loop since it was asked last, in milliseconds. */
 export interface LoopDelay {

@@ -5,8 +5,8 @@ import { join, resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { text } from 'node:stream/consumers'
 import type { Result } from 'autocannon'
-import { basic } from '../helper.js'
-import { startWorker } from '../reliability/workers.js'
+import { basic } from '../support/site.js'
+import { startWorker } from '../support/workers.js'
 import type { LoopDelay } from './busy-app.js'
 import type { Teardown } from './undo.js'
 
@@ -57,7 +57,7 @@ export interface Probed {
 
 /** Lets a crowd loose on an app on SQLite, and asks as others do meanwhile. */
 export async function overload (t: Teardown, { folder, seconds, visits, connections, slowSenders, messages, sheds }: OverloadPlan): Promise<OverloadReport> {
-  const app = startWorker<string | LoopDelay>(t, '../endurance/busy-app.ts', join(folder, `${sheds}.db`), String(messages), sheds ? 'sheds' : '')
+  const app = startWorker<string | LoopDelay>(t, 'endurance/busy-app.ts', join(folder, `${sheds}.db`), String(messages), sheds ? 'sheds' : '')
   const address = String(await app.next())
   const measureLoop = async (): Promise<LoopDelay> => { app.send('measure'); return await app.next() as LoopDelay }
   const alone = await visit(address, 1, Math.max(1, seconds / 5))

@@ -2,9 +2,9 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { findEngine, type EngineName } from '../engines/find-engine.js'
-import { createDatabase } from '../engines/test-database.js'
-import { typescript } from '../process.js'
+import { findEngine, type EngineName } from '../support/engines/find-engine.js'
+import { createDatabase } from '../support/engines/test-database.js'
+import { typescript } from '../support/process.js'
 import type { Teardown } from './undo.js'
 
 export interface ShapePlan {

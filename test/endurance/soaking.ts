@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { medianOf } from '../../benchmarks/statistics.js'
-import { startServer } from '../process.js'
+import { startServer } from '../support/process.js'
 import { sendTraffic, type TrafficResult } from './traffic.js'
 import type { Teardown } from './undo.js'
 

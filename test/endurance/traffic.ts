@@ -1,5 +1,5 @@
 import autocannon from 'autocannon'
-import { basic } from '../helper.js'
+import { basic } from '../support/site.js'
 
 /** A request of the mixture, and the one status that is right for it. */
 interface Step {

@@ -1,5 +1,5 @@
 import { Agent, request } from 'node:http'
-import { basic } from '../helper.js'
+import { basic } from '../support/site.js'
 
 /** Milliseconds that a client waits for an answer. */
 const patience = 15_000

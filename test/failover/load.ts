@@ -1,4 +1,4 @@
-import { waitFor } from '../engines/wait-for.js'
+import { waitFor } from '../support/engines/wait-for.js'
 import type { App } from './apps.js'
 import { Client, isPutOff, type Answer } from './client.js'
 import { owners, type Owner, type Seeds } from './site.js'

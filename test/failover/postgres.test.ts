@@ -2,11 +2,11 @@
 // @alone: measures how long others wait
 
 import tap, { test, type Test } from 'tap'
-import { lacks } from '../engines/lacks.js'
-import { startPostgresCluster, type PostgresCluster } from '../engines/postgres-cluster.js'
-import type { PrivateServer } from '../engines/private-server.js'
-import { runSql } from '../engines/sql.js'
-import { waitFor } from '../engines/wait-for.js'
+import { lacks } from '../support/engines/lacks.js'
+import { startPostgresCluster, type PostgresCluster } from '../support/engines/postgres-cluster.js'
+import type { PrivateServer } from '../support/engines/private-server.js'
+import { runSql } from '../support/engines/sql.js'
+import { waitFor } from '../support/engines/wait-for.js'
 import { startApp, type App } from './apps.js'
 import { Client } from './client.js'
 import { startLoad } from './load.js'

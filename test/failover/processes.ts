@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { PrivateServer } from '../engines/private-server.js'
-import { runSql } from '../engines/sql.js'
+import type { PrivateServer } from '../support/engines/private-server.js'
+import { runSql } from '../support/engines/sql.js'
 
 /** SIGKILL for all processes of a server, as if its machine had failed: left to themselves, some would still answer. */
 export async function crash (server: PrivateServer): Promise<void> {

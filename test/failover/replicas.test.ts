@@ -5,11 +5,11 @@ import { sql, type Kysely } from 'kysely'
 import tap, { test, type Test } from 'tap'
 import type { Tables } from '../../lib/engines/executor.js'
 import { openPostgres, type PostgresOptions } from '../../lib/postgres.js'
-import { lacks } from '../engines/lacks.js'
-import { startPostgresCluster } from '../engines/postgres-cluster.js'
-import type { PrivateServer } from '../engines/private-server.js'
-import { runSql } from '../engines/sql.js'
-import { waitFor } from '../engines/wait-for.js'
+import { lacks } from '../support/engines/lacks.js'
+import { startPostgresCluster } from '../support/engines/postgres-cluster.js'
+import type { PrivateServer } from '../support/engines/private-server.js'
+import { runSql } from '../support/engines/sql.js'
+import { waitFor } from '../support/engines/wait-for.js'
 
 tap.setTimeout(120_000)
 

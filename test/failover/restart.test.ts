@@ -2,10 +2,10 @@
 // @alone: measures how long others wait
 
 import tap, { test } from 'tap'
-import { lacks } from '../engines/lacks.js'
-import { startMariadb } from '../engines/mariadb-server.js'
-import { startPostgres } from '../engines/postgres-server.js'
-import type { PrivateServer } from '../engines/private-server.js'
+import { lacks } from '../support/engines/lacks.js'
+import { startMariadb } from '../support/engines/mariadb-server.js'
+import { startPostgres } from '../support/engines/postgres-server.js'
+import type { PrivateServer } from '../support/engines/private-server.js'
 import { startApps } from './apps.js'
 import { crash } from './processes.js'
 import { startLoad } from './load.js'

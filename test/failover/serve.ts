@@ -3,8 +3,8 @@ import type { Kysely } from 'kysely'
 import type { Test } from 'tap'
 import restModels, { userAuth } from '../../lib/index.js'
 import type { Tables } from '../../lib/engines/executor.js'
-import { checkAnswers } from '../answers.js'
-import { client } from '../helper.js'
+import { checkAnswers } from '../support/answers.js'
+import { client } from '../support/site.js'
 import { Entry, User } from './site.js'
 
 /** An app of this process on a database, which is closed with it. */

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { runSql } from '../engines/sql.js'
+import { runSql } from '../support/engines/sql.js'
 import type { App } from './apps.js'
 import { createdPrefix, type Seen } from './load.js'
 import type { Seeds } from './site.js'

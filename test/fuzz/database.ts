@@ -3,8 +3,8 @@ import { openMariadb } from '../../lib/mariadb.js'
 import { openPostgres } from '../../lib/postgres.js'
 import type { Tables } from '../../lib/engines/executor.js'
 import { openSqlite } from '../../lib/sqlite.js'
-import { engineNames, findEngine, type EngineName } from '../engines/find-engine.js'
-import { createDatabase } from '../engines/test-database.js'
+import { engineNames, findEngine, type EngineName } from '../support/engines/find-engine.js'
+import { createDatabase } from '../support/engines/test-database.js'
 
 export const fuzzedEngines = ['sqlite', ...engineNames] as const
 export type FuzzedEngine = typeof fuzzedEngines[number]

@@ -1,4 +1,4 @@
-import type { Documented } from '../answers.js'
+import type { Documented } from '../support/answers.js'
 
 type Schema = Readonly<Record<string, unknown>>
 

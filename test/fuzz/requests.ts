@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http'
 import fc from 'fast-check'
-import { basic } from '../helper.js'
+import { basic } from '../support/site.js'
 import { bodiesOf, type Body } from './bodies.js'
 import type { Operation } from './operations.js'
 import { callers, hiddenNames, keys, type Caller } from './site.js'

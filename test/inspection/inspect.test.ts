@@ -8,8 +8,8 @@ import { inspect, type Inspection } from '../../lib/tooling/audit/inspect.js'
 import { unindexedOf } from '../../lib/tooling/audit/unindexed.js'
 import { ResourceRegistry as Registry } from '../../lib/plugin/registry.js'
 import type { Resource } from '../../lib/resource/resource.js'
-import { engine, openDatabase } from '../database.js'
-import { Message, Note, Relationship, registerSite, siteModels, User } from '../helper.js'
+import { engine, openDatabase } from '../support/database.js'
+import { Message, Note, Relationship, registerSite, siteModels, User } from '../support/site.js'
 
 async function build (t: Test, models: readonly Model[], register: (registry: ResourceRegistry) => void, { decorator = 'restModels', limits = {} }: { decorator?: string, limits?: Record<string, number> } = {}): Promise<FastifyInstance> {
   const db = await openDatabase(t)

@@ -1,4 +1,4 @@
-import { engine } from '../database.js'
+import { engine } from '../support/database.js'
 
 /** Tables that have everything: each kind of column that can be a field, each that cannot, and keys and references of all sorts. */
 const schemas = {

@@ -6,7 +6,7 @@ import { boolean, datetime, defineModel, foreignKey, integer, key, text } from '
 import { isSecret } from '../../lib/model/column.js'
 import { isSecretName, looksSecret } from '../../lib/model/secret-names.js'
 import type { Tables } from '../../lib/engines/executor.js'
-import { openDatabase } from '../database.js'
+import { openDatabase } from '../support/database.js'
 
 /** Names of secrets, as real schemas have them, with their words apart. */
 const secret = {

@@ -7,7 +7,7 @@ import { planKeys } from '../../lib/tooling/introspect/plan-keys.js'
 import { readDatabase, type FoundTable } from '../../lib/tooling/introspect/read-database.js'
 import { secretColumns } from '../../lib/tooling/introspect/secret-columns.js'
 import { readHandle } from '../../lib/database/engine.js'
-import { engine, openDatabase } from '../database.js'
+import { engine, openDatabase } from '../support/database.js'
 
 test('a table that cannot be read is left out, with the reason', async (t) => {
   const db = await openDatabase(t)

@@ -4,8 +4,8 @@ import rateLimit from '@fastify/rate-limit'
 import type { FastifyContextConfig, FastifyInstance, LightMyRequestResponse, RouteOptions } from 'fastify'
 import { test, type Test } from 'tap'
 import { userAuth, userOf, type ResourceOptions } from '../../lib/index.js'
-import { basic, buildApp, Message, Note, User, type BuildOptions } from '../helper.js'
-import { requireWorking, rows } from '../working.js'
+import { basic, buildApp, Message, Note, User, type BuildOptions } from '../support/site.js'
+import { requireWorking, rows } from './working.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

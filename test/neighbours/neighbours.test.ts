@@ -8,8 +8,8 @@ import helmet from '@fastify/helmet'
 import underPressure from '@fastify/under-pressure'
 import type { FastifyInstance } from 'fastify'
 import { test, type Test } from 'tap'
-import { basic, buildApp, type BuildOptions, type Rows } from '../helper.js'
-import { requireWorking, rows } from '../working.js'
+import { basic, buildApp, type BuildOptions, type Rows } from '../support/site.js'
+import { requireWorking, rows } from './working.js'
 
 const origin = 'https://app.example'
 

@@ -3,10 +3,10 @@
 import { resolve } from 'node:path'
 import Fastify from 'fastify'
 import { test } from 'tap'
-import { checkAnswers } from '../answers.js'
-import { basic } from '../helper.js'
-import { startServer } from '../process.js'
-import { requireWorking } from '../working.js'
+import { checkAnswers } from '../support/answers.js'
+import { basic } from '../support/site.js'
+import { startServer } from '../support/process.js'
+import { requireWorking } from './working.js'
 import site from './site/app.js'
 
 // It does not see by itself that TypeScript can be imported here.

@@ -16,9 +16,9 @@ import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastif
 import { test, type Test } from 'tap'
 import restModels, { createTables, userAuth } from '../../lib/index.js'
 import { openSqlite } from '../../lib/sqlite.js'
-import { checkAnswers } from '../answers.js'
-import { basic, client, insert, Message, Note, siteModels, siteUsers, User } from '../helper.js'
-import { requireWorking, rows } from '../working.js'
+import { checkAnswers } from '../support/answers.js'
+import { basic, client, insert, Message, Note, siteModels, siteUsers, User } from '../support/site.js'
+import { requireWorking, rows } from './working.js'
 
 const origin = 'https://app.example'
 

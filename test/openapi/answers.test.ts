@@ -3,10 +3,10 @@ import { fileURLToPath } from 'node:url'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { test, type Test } from 'tap'
 import restModels, { createTables, readOnlyAuth } from '../../lib/index.js'
-import { checkAnswers } from '../answers.js'
-import { insert, Note } from '../helper.js'
-import { openDatabase } from '../database.js'
-import { typescript } from '../process.js'
+import { checkAnswers } from '../support/answers.js'
+import { insert, Note } from '../support/site.js'
+import { openDatabase } from '../support/database.js'
+import { typescript } from '../support/process.js'
 
 /** An app whose answers are checked, and what the check finds. */
 async function checkedApp (t: Test, prepare: (app: FastifyInstance) => void): Promise<{ app: FastifyInstance, faults: string[] }> {

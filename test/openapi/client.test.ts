@@ -8,7 +8,7 @@ import { test } from 'tap'
 import ts from 'typescript'
 import { Message, Note, Relationship, User, models } from '../../examples/site/models.js'
 import { adminAuth, userAuth } from '../../lib/index.js'
-import { siteUsers } from '../helper.js'
+import { siteUsers } from '../support/site.js'
 import { documentedApp } from './documents.js'
 
 /** A small program against the document of the example's models; each marked line must not compile. */

@@ -5,7 +5,7 @@ import {
   bigint, boolean, date, datetime, decimal, defineModel, foreignKey, integer, json, number, password, text, userAuth, uuid, type Model
 } from '../../lib/index.js'
 import { maxListed, maxOwn } from '../../lib/openapi/filters.js'
-import { buildApp, Note, User } from '../helper.js'
+import { buildApp, Note, User } from '../support/site.js'
 import { documentedApp, parametersOf, type Parameter, type Schema } from './documents.js'
 
 const ajv = new Ajv2020({ strict: false })

@@ -8,7 +8,7 @@ import restModels, {
   adminAuth, createTables, defineModel, integer, json, text, userAuth, type Policy
 } from '../../lib/index.js'
 import { openSqlite } from '../../lib/sqlite.js'
-import { buildApp, Message, Note, User } from '../helper.js'
+import { buildApp, Message, Note, User } from '../support/site.js'
 import { documentedApp, info, parametersOf, version31 } from './documents.js'
 
 test('D-73: a host that registers @fastify/swagger as usual has one operation for each of the five routes, and no other', async (t) => {

@@ -2,7 +2,7 @@ import swagger, { type FastifyDynamicSwaggerOptions } from '@fastify/swagger'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
-import { buildApp, type BuildOptions, type TestApp } from '../helper.js'
+import { buildApp, type BuildOptions, type TestApp } from '../support/site.js'
 
 export interface Parameter {
   readonly name: string

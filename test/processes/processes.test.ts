@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { test, type Test } from 'tap'
 import { createTables } from '../../lib/index.js'
 import { openSqlite } from '../../lib/sqlite.js'
-import { emptyDatabase, engine, openUrl } from '../database.js'
-import { basic, insert, siteModels, siteUsers } from '../helper.js'
-import { startWorker } from '../reliability/workers.js'
+import { emptyDatabase, engine, openUrl } from '../support/database.js'
+import { basic, insert, siteModels, siteUsers } from '../support/site.js'
+import { startWorker } from '../support/workers.js'
 
 interface Request {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -22,7 +22,7 @@ type Send = (process: number, request: Request) => Promise<{ readonly status: nu
 /** Four processes that serve the example project on one database, with a message and a relationship of alice's. */
 async function startProcesses (t: Test): Promise<Send> {
   const url = await prepare(t)
-  const workers = Array.from({ length: 4 }, () => startWorker<string>(t, '../processes/serve.ts', engine, url))
+  const workers = Array.from({ length: 4 }, () => startWorker<string>(t, 'processes/serve.ts', engine, url))
   const addresses = await Promise.all(workers.map(async ({ next }) => await next()))
   return async (process, { method = 'GET', path, as, password = as, body }) => {
     const reply = await fetch(`${addresses[process % addresses.length]}/api/${path}`, {

@@ -3,7 +3,7 @@ import restModels from '../../lib/index.js'
 import { openMariadb } from '../../lib/mariadb.js'
 import { openPostgres } from '../../lib/postgres.js'
 import { openSqlite } from '../../lib/sqlite.js'
-import { registerSite } from '../helper.js'
+import { registerSite } from '../support/site.js'
 
 const openers = { sqlite: openSqlite, postgres: openPostgres, mariadb: openMariadb }
 const [engine = 'sqlite', url = ''] = process.argv.slice(2) as [keyof typeof openers, string]

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { isDeepStrictEqual } from 'node:util'
 import { bigint, boolean, date, datetime, decimal, defineModel, foreignKey, integer, json, number, password, text, uuid } from '../../lib/index.js'
-import { User } from '../helper.js'
+import { User } from '../support/site.js'
 
 export const Shelf = defineModel('Shelf', { name: text() })
 /** A model with every rule that a body can break. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
-import { buildApp, type TestApp } from '../helper.js'
+import { buildApp, type TestApp } from '../support/site.js'
 import { holds } from './holds.js'
 import { anyText, modelledKinds } from './kinds.js'
 import { fill, queryString, registerWorld, world, worldModels, type WorldRecord } from './world.js'

@@ -4,8 +4,8 @@ import { test } from 'tap'
 import {
   bigint, boolean, date, datetime, decimal, defineModel, foreignKey, integer, json, number, password, text, userAuth, uuid
 } from '../../lib/index.js'
-import { basic, buildApp, User, type Rows, type TestApp } from '../helper.js'
-import { engine } from '../database.js'
+import { basic, buildApp, User, type Rows, type TestApp } from '../support/site.js'
+import { engine } from '../support/database.js'
 import { holds } from './holds.js'
 
 /** No resource at all. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { Test } from 'tap'
-import { engine } from '../database.js'
+import { engine } from '../support/database.js'
 
 /** Every run tries the same values; `PROPERTY_SEED=…` tries others. */
 const seed = Number(process.env['PROPERTY_SEED'] ?? 20240229)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
-import { basic, buildApp, Message, Note, registerSite, siteModels, User, type TestApp } from '../helper.js'
+import { basic, buildApp, Message, Note, registerSite, siteModels, User, type TestApp } from '../support/site.js'
 import { defineModel, foreignKey, json, text, userAuth } from '../../lib/index.js'
 import { holds } from './holds.js'
 import { anyText } from './kinds.js'

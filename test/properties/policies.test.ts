@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { test } from 'tap'
 import restModels, { createTables, defineModel, foreignKey, text, type Model, type Policy } from '../../lib/index.js'
-import { openDatabase } from '../database.js'
-import { insert } from '../helper.js'
+import { openDatabase } from '../support/database.js'
+import { insert } from '../support/site.js'
 import { holds } from './holds.js'
 
 const Root = defineModel('Root', { word: text(), other: text() })

@@ -4,7 +4,7 @@ import ajvFormats from 'ajv-formats'
 import fc from 'fast-check'
 import { test } from 'tap'
 import { bigint, boolean, date, datetime, decimal, defineModel, foreignKey, integer, json, number, text, userAuth, uuid, type Json } from '../../lib/index.js'
-import { buildApp, User, type BuildOptions, type TestApp } from '../helper.js'
+import { buildApp, User, type BuildOptions, type TestApp } from '../support/site.js'
 import { holds } from './holds.js'
 import { kindModel, modelledKinds, type ModelledKind } from './kinds.js'
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
-import { client } from '../helper.js'
-import { openSite } from './workers.js'
+import { client } from '../support/site.js'
+import { openSite } from '../support/workers.js'
 
 /** How often each status was answered. */
 export type CrowdReport = Readonly<Record<string, number>>

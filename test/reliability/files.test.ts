@@ -11,7 +11,7 @@ import { sql } from 'kysely'
 import { test, type Test } from 'tap'
 import { createTables } from '../../lib/index.js'
 import { openSqlite, type SqliteOptions } from '../../lib/sqlite.js'
-import { buildApp, client, insert, siteModels, siteUsers } from '../helper.js'
+import { buildApp, client, insert, siteModels, siteUsers } from '../support/site.js'
 
 const as = 'alice'
 const pubDate = '2024-01-01 00:00:00'

@@ -4,10 +4,10 @@ import { setTimeout as wait } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import type { Test } from 'tap'
 import { seeded, type Random } from '../../benchmarks/random.js'
-import { waitFor } from '../engines/wait-for.js'
-import { startServer } from '../process.js'
+import { waitFor } from '../support/engines/wait-for.js'
+import { startServer } from '../support/process.js'
 import { Ledger, type Fields } from './ledger.js'
-import { endWorker } from './workers.js'
+import { endWorker } from '../support/workers.js'
 import { writeUntilEnd } from './write-load.js'
 
 const site = resolve('dist/examples/site/main.js')

@@ -11,8 +11,8 @@ import { test, type Test } from 'tap'
 import restModels, { createTables } from '../../lib/index.js'
 import type { Tables } from '../../lib/engines/executor.js'
 import { openSqlite } from '../../lib/sqlite.js'
-import { insert, client, registerSite, siteModels, siteUsers } from '../helper.js'
-import { startWorker } from './workers.js'
+import { insert, client, registerSite, siteModels, siteUsers } from '../support/site.js'
+import { startWorker } from '../support/workers.js'
 
 const now = '2024-01-01 00:00:00'
 const first = { id: 1, user_id: 2, content: 'first', pub_date: now }
@@ -52,7 +52,7 @@ async function readMeanwhile ({ get }: Pick<ReturnType<typeof client>, 'get'>, w
 
 /** What another process holds the lock of for some milliseconds. */
 async function lock (t: Test, path: string, milliseconds: number): Promise<() => Promise<string>> {
-  const { next } = startWorker<string>(t, 'holder.ts', path, String(milliseconds))
+  const { next } = startWorker<string>(t, 'reliability/holder.ts', path, String(milliseconds))
   t.equal(await next(), 'held')
   return next
 }

@@ -1,6 +1,6 @@
 import { createTables } from '../../lib/index.js'
 import { openSqlite } from '../../lib/sqlite.js'
-import { siteModels } from '../helper.js'
+import { siteModels } from '../support/site.js'
 
 /** Opens each database that it is told, makes the tables, and says what came of it. */
 process.on('message', async (path: string) => {

@@ -4,11 +4,11 @@
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { test } from 'tap'
-import { startWorker } from './workers.js'
+import { startWorker } from '../support/workers.js'
 
 test('R-05: several processes open one new file at once, each time: each finds the tables that one of them made', { timeout: 60_000 }, async (t) => {
   const directory = t.testdir()
-  const workers = [1, 2, 3, 4].map(() => startWorker<string>(t, 'opener.ts'))
+  const workers = [1, 2, 3, 4].map(() => startWorker<string>(t, 'reliability/opener.ts'))
   for (const { next } of workers) t.equal(await next(), 'ready')
   for (let round = 0; round < 30; round++) {
     const path = join(directory, `${round}.db`)

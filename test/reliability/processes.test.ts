@@ -4,16 +4,16 @@
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { test, type Test } from 'tap'
-import { recordStatements } from '../database.js'
-import { buildApp, insert, client, siteModels, siteUsers } from '../helper.js'
+import { recordStatements } from '../support/database.js'
+import { buildApp, insert, client, siteModels, siteUsers } from '../support/site.js'
 import { createTables } from '../../lib/index.js'
 import { openSqlite } from '../../lib/sqlite.js'
 import type { CrowdReport } from './crowd.js'
-import { startWorker, type Worker } from './workers.js'
+import { startWorker, type Worker } from '../support/workers.js'
 
 /** Runs processes on one file at once, step by step, and gives what each of them reports. */
 async function runCrowd (t: Test, path: string, parameters: ReadonlyArray<readonly string[]>): Promise<CrowdReport[]> {
-  const workers = parameters.map((given) => startWorker<CrowdReport | string>(t, 'crowd.ts', path, ...given))
+  const workers = parameters.map((given) => startWorker<CrowdReport | string>(t, 'reliability/crowd.ts', path, ...given))
   const all = async (step: (worker: Worker<CrowdReport | string>) => unknown) => await Promise.all(workers.map(step))
   await all(async ({ next }) => await next())
   await all(({ send }) => { send('open') })
@@ -55,7 +55,7 @@ async function lockedApp (t: Test, ...milliseconds: string[]) {
   const { app } = await buildApp(t, { models: [], options: { db } })
   const statements = await recordStatements(t, db)
   await client(app).post('/api/message/', { content: 1 }, { as: 'alice' })
-  const holder = startWorker<string>(t, 'holder.ts', path, ...milliseconds)
+  const holder = startWorker<string>(t, 'reliability/holder.ts', path, ...milliseconds)
   t.equal(await holder.next(), 'held')
   statements.length = 0
   return { ...client(app), db, holder, statements }

@@ -1,4 +1,4 @@
-import '../helper.js'
+import '../support/site.js'
 
 /** Leaves something unhandled, as a test might: nothing that tests import may hide it. */
 const [kind] = process.argv.slice(2)

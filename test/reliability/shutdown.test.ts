@@ -9,8 +9,8 @@ import { join, resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { test, type Test } from 'tap'
-import { basic } from '../helper.js'
-import { startServer } from '../process.js'
+import { basic } from '../support/site.js'
+import { startServer } from '../support/process.js'
 
 const site = resolve('dist/examples/site/main.js')
 

@@ -1,5 +1,5 @@
 import type { Random } from '../../benchmarks/random.js'
-import { basic } from '../helper.js'
+import { basic } from '../support/site.js'
 import type { Fields, Ledger } from './ledger.js'
 
 const headers = { authorization: basic('alice') }

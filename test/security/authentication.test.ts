@@ -6,7 +6,7 @@ import { connect, type AddressInfo } from 'node:net'
 import { test } from 'tap'
 import { userAuth, type Policy } from '../../lib/index.js'
 import { reads } from '../../lib/policy/policy.js'
-import { basic, buildApp, Message, User, type TestApp } from '../helper.js'
+import { basic, buildApp, Message, User, type TestApp } from '../support/site.js'
 import { attack, siteRows } from './security-helper.js'
 
 const encoded = (text: string | Buffer) => Buffer.from(text as string).toString('base64')

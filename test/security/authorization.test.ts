@@ -2,9 +2,9 @@ import type { InjectOptions } from 'fastify'
 import type { CompiledQuery } from 'kysely'
 import { test, type Test } from 'tap'
 import { defineModel, foreignKey, text, userAuth } from '../../lib/index.js'
-import { engine } from '../database.js'
-import { basic, registerSite, siteModels, User } from '../helper.js'
-import { beforeStatements } from '../interleaving.js'
+import { engine } from '../support/database.js'
+import { basic, registerSite, siteModels, User } from '../support/site.js'
+import { beforeStatements } from '../support/interleaving.js'
 import { attack, type Site } from './security-helper.js'
 
 test('T-33: nobody but the owner changes a record', async (t) => {

@@ -9,9 +9,9 @@ import type { Column } from '../../lib/model/column.js'
 import restModels, { datetime, defineModel, foreignKey, integer, json, text, userAuth, type Policy } from '../../lib/index.js'
 import { checkCompiler } from '../../schemas/check.js'
 import { valueSchema } from '../../schemas/shapes.js'
-import { engine, openDatabase, recordStatements, skipKeys } from '../database.js'
+import { engine, openDatabase, recordStatements, skipKeys } from '../support/database.js'
 import { measureShapes, toLine } from '../endurance/shapes-by-weight.js'
-import { Message, siteModels, User } from '../helper.js'
+import { Message, siteModels, User } from '../support/site.js'
 import { attack } from './security-helper.js'
 
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)

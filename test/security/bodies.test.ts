@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import type { FastifyInstance } from 'fastify'
 import { test } from 'tap'
-import { basic } from '../helper.js'
+import { basic } from '../support/site.js'
 import { attack, bodyWays, field, form, multipart } from './security-helper.js'
 
 test('T-73: keys of prototypes are refused, wherever the JSON stands', async (t) => {

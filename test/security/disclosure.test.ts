@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { Writable } from 'node:stream'
 import { sql } from 'kysely'
 import { test } from 'tap'
-import { engine } from '../database.js'
-import { buildApp, basic, registerSite, siteModels, User } from '../helper.js'
+import { engine } from '../support/database.js'
+import { buildApp, basic, registerSite, siteModels, User } from '../support/site.js'
 import { attack, siteRows } from './security-helper.js'
 
 const secrets = ['pa55word', 'dGVzdA', 'private text', 'wanted-value', 'argon2']

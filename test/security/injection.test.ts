@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { test } from 'tap'
 import { bigint, date, datetime, decimal, defineModel, integer, number, text, userAuth, uuid } from '../../lib/index.js'
-import { siteModels, User } from '../helper.js'
+import { siteModels, User } from '../support/site.js'
 import { attack, siteRows } from './security-helper.js'
 
 const hostile = [

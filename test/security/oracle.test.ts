@@ -1,6 +1,6 @@
 import { test } from 'tap'
 import { adminAuth, defineModel, foreignKey, text, userAuth, type ResourceRegistry } from '../../lib/index.js'
-import { Message, Note, Relationship, siteModels, User } from '../helper.js'
+import { Message, Note, Relationship, siteModels, User } from '../support/site.js'
 import { attack } from './security-helper.js'
 
 /** A text that matches every hidden value, and one that matches none. */

@@ -1,6 +1,6 @@
 import type { LightMyRequestResponse } from 'fastify'
 import type { Test } from 'tap'
-import { buildApp, type BuildOptions, type RequestOptions, type Rows, type TestApp } from '../helper.js'
+import { buildApp, type BuildOptions, type RequestOptions, type Rows, type TestApp } from '../support/site.js'
 
 /** One record of each kind for alice (2) and bob (3), and one message of the admin (1). */
 export const siteRows: Rows = {

@@ -1,8 +1,8 @@
 import fp from 'fastify-plugin'
 import restModels, { createTables } from '../../../../lib/index.js'
 import { openSqlite } from '../../../../lib/sqlite.js'
-import { insert, siteModels, siteUsers } from '../../../helper.js'
-import { rows } from '../../../working.js'
+import { insert, siteModels, siteUsers } from '../../../support/site.js'
+import { rows } from '../../working.js'
 
 export default fp(async (app) => {
   const db = openSqlite(':memory:')

@@ -1,0 +1,86 @@
+// @alone: starts processes
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { Migrator, sql, type Kysely } from 'kysely'
+import { test, type Test } from 'tap'
+import { createTables, defineModel, text, type Model } from '../../lib/index.js'
+import type { Tables } from '../../lib/engines/executor.js'
+import { emptyDatabase, engine, openDatabase } from '../support/database.js'
+import { readPage, type Page } from './page.js'
+import { runPage } from './run-page.js'
+import { startServer } from '../support/process.js'
+
+/** The recipes that are not about SQLite alone run on every engine, on which they say the same. */
+
+const recipes = readPage('docs/recipes.md')
+const openers = { sqlite: 'openSqlite', postgres: 'openPostgres', mariadb: 'openMariadb' }
+
+/** A section of the page, with its programs on this process's engine. */
+function onEngine (page: Page, section: string, url: string): Page {
+  const blocks = page.blocks.filter((block) => block.section === section).map((block) => ({
+    ...block,
+    content: block.content
+      .replace("openSqlite(':memory:')", `openSqlite('${url}')`)
+      .replaceAll('openSqlite', openers[engine])
+      .replace('rest-models/sqlite', `rest-models/${engine}`)
+  }))
+  return { ...page, file: `${page.file} on ${engine}`, blocks }
+}
+
+async function urlFor (t: Test): Promise<string> {
+  const { url, remove } = await emptyDatabase()
+  t.teardown(remove)
+  return url
+}
+
+// On SQLite the whole page is run, by test/documentation/recipes.test.ts.
+for (const section of engine === 'sqlite' ? [] : ['Bearer tokens', 'Soft hiding']) {
+  test(`the recipe '${section}' does what it says`, async (t) => {
+    const page = onEngine(recipes, section, await urlFor(t))
+    t.not(page.blocks.length, 0)
+    // What the page says of MariaDB.
+    const isStrict = engine === 'mariadb'
+    await runPage(t, { ...page, blocks: page.blocks.map((block) => ({ ...block, content: isStrict ? block.content.replace('text({ nullable: true }) }, { table', 'text() }, { table') : block.content })) })
+  })
+}
+
+const Note: Model = defineModel('Note', { message: text() })
+
+function migrate (db: Kysely<Tables>, up: (db: Kysely<Tables>) => Promise<void>) {
+  return new Migrator({ db, provider: { getMigrations: async () => ({ only: { up } }) } }).migrateToLatest()
+}
+
+async function hasNote (db: Kysely<Tables>): Promise<boolean> {
+  return await db.selectFrom('note').selectAll().execute().then(() => true, () => false)
+}
+
+test('createTables has no place in a migration: Kysely refuses it where migrations run in a transaction', async (t) => {
+  const db = await openDatabase(t)
+  const { error } = await migrate(db, async (given) => await createTables(given, [Note]))
+  t.match(error, engine === 'postgres' ? /not supported/ : undefined)
+  t.equal(await hasNote(db), engine !== 'postgres')
+})
+
+test('a migration that fails leaves what it has done on SQLite and MariaDB, and nothing on PostgreSQL', async (t) => {
+  const db = await openDatabase(t)
+  const { error } = await migrate(db, async (given) => {
+    await sql`create table note (id integer)`.execute(given)
+    throw new Error('later')
+  })
+  t.match(error, { message: 'later' })
+  t.equal(await hasNote(db), engine !== 'postgres')
+})
+
+if (engine === 'sqlite') {
+  test("the recipe 'Graceful shutdown' ends with code 0 after its database is closed", async (t) => {
+    const folder = mkdtempSync(join(resolve('dist'), 'page-'))
+    t.teardown(() => rmSync(folder, { recursive: true }))
+    const program = recipes.blocks.find(({ section, language }) => section === 'Graceful shutdown' && language === 'js')
+    writeFileSync(join(folder, 'site.mjs'), String(program?.content))
+    const { address, stop, output } = await startServer(t, 'site.mjs', { cwd: folder })
+    t.equal((await fetch(`${address}/api/note/`)).status, 200)
+    t.equal(await stop(), 0)
+    t.match(output(), '"msg":"database closed"')
+  })
+}

@@ -1,6 +1,0 @@
-import { startPostgres } from './postgres-server.js'
-
-/** Starts a server and does not stop it. */
-const { child, folder } = await startPostgres()
-process.send?.([child.pid, folder])
-setInterval(() => {}, 1000)

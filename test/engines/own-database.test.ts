@@ -1,0 +1,345 @@
+// @once: opens both servers itself
+
+import { randomBytes } from 'node:crypto'
+import Fastify from 'fastify'
+import { Kysely, MysqlDialect, PostgresDialect, sql } from 'kysely'
+import { createPool, type PoolOptions } from 'mysql2'
+import pg from 'pg'
+import { test, type Test } from 'tap'
+import restModels, {
+  bigint, boolean, createTables, date, datetime, decimal, defineModel, foreignKey, integer, json, number, text,
+  userAuth, uuid, type Model
+} from '../../lib/index.js'
+import { openMariadb } from '../../lib/mariadb.js'
+import { openPostgres } from '../../lib/postgres.js'
+import type { Tables } from '../../lib/engines/executor.js'
+import { engineNames } from '../support/engines/find-engine.js'
+import { requireDatabase, requireEngine } from '../support/engines/lacks.js'
+import { runSql } from '../support/engines/sql.js'
+import { checkAnswers } from '../support/answers.js'
+import { client, insert, siteUsers, User } from '../support/site.js'
+
+// Drivers that know nothing of the plugin make local dates of times: a zone with a gap at 02:30 shows it.
+process.env['TZ'] = 'America/New_York'
+
+const Everything = defineModel('Everything', {
+  user: foreignKey(() => User),
+  title: text(),
+  count: integer(),
+  big: bigint(),
+  ratio: number(),
+  price: decimal(),
+  flag: boolean(),
+  moment: datetime(),
+  day: date(),
+  seen: datetime({ nullable: true }),
+  data: json(),
+  token: uuid()
+})
+
+const record = {
+  title: 'É, %_\\',
+  count: -2147483648,
+  big: '9007199254740993',
+  ratio: 0.30000000000000004,
+  price: '1234567890123.45',
+  flag: true,
+  moment: '2024-03-10 02:30:00',
+  day: '2024-03-10',
+  seen: null,
+  data: { b: 1, a: [null, 'x'] },
+  token: '00000000-0000-7000-8000-00000000000a'
+}
+
+/** Handles as a deployer makes them who has read no more than Kysely's own page. */
+const plain = {
+  postgres: (url: string) => {
+    const pool = new pg.Pool({ connectionString: url })
+    pool.on('connect', (connection) => connection.on('error', () => {}))
+    return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  },
+  mariadb: (url: string, options: PoolOptions = {}) => new Kysely<Tables>({ dialect: new MysqlDialect({ pool: createPool({ uri: url, ...options }) }) })
+}
+
+async function start (t: Test, db: Kysely<Tables>) {
+  const app = Fastify()
+  await checkAnswers(t, app)
+  t.teardown(async () => {
+    await app.close()
+    await db.destroy()
+  })
+  await app.register(restModels, { db })
+  app.restModels.register(User, { exclude: ['password'] }).register(Everything, { auth: userAuth(User), ownerField: 'user' })
+  await app.restModels.setup()
+  return client(app)
+}
+
+for (const engine of engineNames) {
+  test(`a plain Kysely instance on ${engine} does, whatever its driver makes of values`, async (t) => {
+    const url = await requireDatabase(t, engine)
+    if (url === undefined) return
+    const db = plain[engine](url)
+    await createTables(db, [User, Everything])
+    await insert(db, { user: await siteUsers() })
+    const { get, post, put, delete: remove } = await start(t, db)
+    const as = 'alice'
+    const created = await post('/api/everything/', record, { as })
+    t.equal(created.statusCode, 201, created.body)
+    t.same(created.json(), { id: 1, user_id: 2, ...record })
+    t.same((await get('/api/everything/1/')).json(), { id: 1, user_id: 2, ...record })
+    const filters = Object.entries(record).filter(([name]) => name !== 'data' && name !== 'seen').map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`)
+    t.equal((await get(`/api/everything/?${filters.join('&')}&user__username=alice`)).json().objects.length, 1)
+    t.equal((await get('/api/everything/?after=&ordering=-ratio,moment,day,seen,token')).json().objects.length, 1)
+    const changed = { ...record, moment: '2024-11-03 01:30:00', flag: false, big: '-1' }
+    t.same((await put('/api/everything/1/', changed, { as })).json(), { id: 1, user_id: 2, ...changed })
+    t.same((await put('/api/everything/1/', changed, { as })).json(), { id: 1, user_id: 2, ...changed }, 'the same once more')
+    t.equal((await put('/api/everything/1/', changed, { as: 'bob' })).statusCode, 403)
+    t.equal((await remove('/api/everything/1/', { as })).statusCode, 204)
+    t.equal((await get('/api/everything/1/')).statusCode, 404)
+  })
+}
+
+const Event = defineModel('Event', { moment: datetime({ nullable: true }), day: date({ nullable: true }) })
+const moments: ReadonlyArray<readonly [stored: string, moment: string | null, day: string | null]> = [
+  ['2024-03-10 02:30:00', '2024-03-10 02:30:00', '2024-03-10'],
+  ['2024-03-10 02:30:00.987654', '2024-03-10 02:30:00', '2024-03-10'],
+  ['0044-03-15 10:00:00', '0044-03-15 10:00:00', '0044-03-15'],
+  ['0044-03-15 10:00:00 BC', null, null],
+  ['12024-01-01 00:00:00', null, null],
+  ['infinity', null, null],
+  ['-infinity', null, null]
+]
+const styles: Readonly<Record<string, string>> = { 'as they are by default': 'ISO, MDY', German: 'German, DMY', 'those of SQL': 'SQL, DMY' }
+
+for (const [name, style] of Object.entries(styles)) {
+  test(`dates of PostgreSQL are read alike from handles of all kinds, where the styles of dates are ${name}`, async (t) => {
+    const url = await requireDatabase(t, 'postgres')
+    if (url === undefined) return
+    await runSql(url, `alter database "${new URL(url).pathname.slice(1)}" set datestyle = '${style}'`)
+    const handles = { plain: plain.postgres(url), own: openPostgres<Tables>(url), reader: openPostgres<Tables>(url) }
+    t.teardown(async () => { for (const db of Object.values(handles)) await db.destroy() })
+    await createTables(handles.plain, [Event])
+    await runSql(url, 'alter table event alter column moment type timestamp')
+    await insert(handles.plain, { event: moments.map(([stored]) => ({ moment: stored, day: stored })) })
+    const records = moments.map(([, moment, day], index) => ({ id: index + 1, moment, day }))
+    const pairs = [['plain', 'plain'], ['own', 'own'], ['own', 'reader'], ['own', 'plain'], ['plain', 'own']] as const
+    for (const [db, readDb] of pairs) {
+      const app = Fastify()
+      await app.register(restModels, { db: handles[db], readDb: handles[readDb] })
+      app.restModels.register(Event)
+      await app.restModels.setup()
+      const { get } = client(app)
+      t.same((await get('/api/event/')).json().objects, records, `listed from ${readDb} beside ${db}`)
+      for (const record of records) t.same((await get(`/api/event/${record.id}/`)).json(), record, `read from ${readDb} beside ${db}`)
+      await app.close()
+    }
+  })
+}
+
+test('dates of PostgreSQL that come in another style than at the start are an error, and no wrong answer', async (t) => {
+  const url = await requireDatabase(t, 'postgres')
+  if (url === undefined) return
+  const db = openPostgres<Tables>(url, { connections: 1 })
+  t.teardown(async () => { await db.destroy() })
+  await createTables(db, [Event])
+  await insert(db, { event: [{ moment: '2024-03-10 02:30:00' }] })
+  const app = Fastify()
+  await checkAnswers(t, app)
+  t.teardown(async () => { await app.close() })
+  await app.register(restModels, { db })
+  app.restModels.register(Event)
+  await app.restModels.setup()
+  await sql`set datestyle = 'German'`.execute(db)
+  const reply = await client(app).get('/api/event/')
+  t.match([reply.statusCode, reply.json().code], [500, 'REST_MODELS_INTERNAL'])
+})
+
+const open = { postgres: openPostgres<Tables>, mariadb: openMariadb<Tables> }
+const anybody = {
+  open: ['list', 'read', 'create', 'update', 'delete'], authenticator: () => async () => null, permits: () => false
+} as const
+
+/** An app for anybody on what the deployer opened: it is closed when the test ends. */
+async function serve (t: Test, db: Kysely<Tables>, model: Model) {
+  const app = Fastify()
+  await checkAnswers(t, app)
+  t.teardown(async () => {
+    await app.close()
+    await db.destroy()
+  })
+  await app.register(restModels, { db })
+  app.restModels.register(model, { auth: anybody })
+  await app.restModels.setup()
+  return client(app)
+}
+
+const fractions = ['2024-03-10 02:30:00.987', '2024-03-10 02:30:01', '0999-03-15 10:00:00.5', '2024-03-10 02:30:01.25']
+const foreignMoments = [
+  { engine: 'postgres', type: 'timestamp(3)', handle: 'plain', offset: '' },
+  { engine: 'postgres', type: 'timestamptz', handle: 'plain', offset: '+00' },
+  { engine: 'postgres', type: 'timestamptz', handle: 'own', offset: '+00' },
+  { engine: 'mariadb', type: 'timestamp(3)', handle: 'own', offset: '' },
+  { engine: 'mariadb', type: 'datetime(3)', handle: 'plain', offset: '' }
+] as const
+
+for (const { engine, type, handle, offset } of foreignMoments) {
+  test(`${engine}: moments in a ${type} are found and paged through as shown (${handle} handle)`, async (t) => {
+    const url = await requireDatabase(t, engine)
+    if (url === undefined) return
+    if (engine === 'postgres') {
+      await runSql(url, `alter database "${new URL(url).pathname.slice(1)}" set timezone = 'Europe/Berlin'`)
+    }
+    // A timestamp of MariaDB begins with the year 1970.
+    const values = fractions.filter((value) => engine === 'postgres' || !value.startsWith('0'))
+    const key = engine === 'postgres' ? 'bigint generated by default as identity' : 'bigint auto_increment'
+    await runSql(url, `create table event (id ${key} primary key, moment ${type} null, day date)`)
+    const db = handle === 'own' ? open[engine](url) : plain[engine](url)
+    // What no record can show; MariaDB has nothing of the kind.
+    const hidden = engine === 'postgres' ? '-infinity' : null
+    const stored = [hidden, ...values.map((value) => `${value}${offset}`), null]
+    await insert(db, { event: stored.map((moment) => ({ moment })) })
+    const { get } = await serve(t, db, Event)
+    const list = async (query: string): Promise<ReadonlyArray<string | null>> => {
+      const reply = await get(`/api/event/?${query}`)
+      return reply.json<{ objects: ReadonlyArray<{ moment: string | null }> }>().objects.map(({ moment }) => moment)
+    }
+    t.same(await list(''), [null, ...values.map((value) => value.slice(0, 19)), null])
+    const shown = '2024-03-10 02:30:01'
+    t.same(await list(`moment=${shown}`), [shown, shown])
+    t.same(await list(`moment__lt=${shown}&moment__gte=2024-03-10 02:30:00`), ['2024-03-10 02:30:00'])
+    t.same(await list('moment__gt=2024-03-10 02:30:00'), [shown, shown])
+    t.notOk((await list(`moment__ne=${shown}`)).includes(shown))
+    for (const ordering of ['moment', '-moment', 'id']) {
+      const paged: unknown[] = []
+      for (let next = `/api/event/?after=&limit=1&ordering=${ordering}`; next !== '';) {
+        const { meta, objects } = (await get(next)).json()
+        paged.push(...objects.map(({ id }: { id: number }) => id))
+        next = meta.next
+      }
+      const { objects } = (await get(`/api/event/?ordering=${ordering}`)).json()
+      t.same(paged, objects.map(({ id }: { id: number }) => id), ordering)
+    }
+  })
+}
+
+const noise = (length: number): string => randomBytes(length).toString('base64url').slice(0, length)
+
+test('the longest text that an index of PostgreSQL has no room for is named, unless nobody can tell', async (t) => {
+  const url = await requireDatabase(t, 'postgres')
+  if (url === undefined) return
+  const Essay = defineModel('Essay', { title: text(), body: text() })
+  const db = plain.postgres(url)
+  await createTables(db, [Essay])
+  const { post } = await serve(t, db, Essay)
+  await runSql(url, 'create index wide on essay (title, body)')
+  const details = [{ field: 'body', message: 'is too long for an index of the database' }]
+  const refused = await post('/api/essay/', { title: noise(1000), body: noise(5000) })
+  t.match(refused.json(), { statusCode: 400, code: 'REST_MODELS_INVALID_RECORD', details })
+  await runSql(url, "drop index wide; create index quoted on essay (('x' || body))")
+  const untold = await post('/api/essay/', { title: 'a', body: noise(5000) })
+  t.match(untold.json(), { statusCode: 409, code: 'REST_MODELS_CONSTRAINT' })
+  t.equal((await post('/api/essay/', { title: noise(1000), body: 'b' })).statusCode, 201)
+})
+
+test('D-129: filters compare numbers in a numeric column as records show them, whatever else it holds', async (t) => {
+  const url = await requireDatabase(t, 'postgres')
+  if (url === undefined) return
+  await runSql(url, 'create table event (id bigint generated by default as identity primary key, at numeric)')
+  await runSql(url, "insert into event (at) values (0.1234567890123456789), ('1e400'), ('-1e400'), ('NaN'), (5), (null), ('1e-400')")
+  const { get } = await serve(t, openPostgres(url), defineModel('Event', { at: number({ nullable: true }) }))
+  type List = { readonly objects: ReadonlyArray<{ readonly id: number, readonly at: number }>, readonly meta: { readonly next: string } }
+  const list = async (target: string): Promise<List> => (await get(target)).json<List>()
+  const { objects: [first] } = await list('/api/event/')
+  for (const [query, ids] of [
+    [`at=${first?.at}`, [1]], [`at__in=${first?.at},5`, [1, 5]], ['at__ne=5', [1, 2, 3, 4, 7]], ['at=0', [7]], ['at=5&at=6', [5]],
+    [`at__gt=${first?.at}`, [2, 4, 5]], ['at__gte=5', [2, 4, 5]], ['at__lt=5', [1, 3, 7]], [`at__lte=${first?.at}`, [1, 3, 7]]
+  ] as const) t.same((await list(`/api/event/?${query}`)).objects.map(({ id }) => id), ids, query)
+  for (const ordering of ['at', '-at']) {
+    const found: number[] = []
+    for (let next = `/api/event/?ordering=${ordering}&limit=1&after=`; next !== '';) {
+      const { objects, meta } = await list(next)
+      found.push(...objects.map(({ id }) => id))
+      next = meta.next
+    }
+    t.same(found, (await list(`/api/event/?ordering=${ordering}`)).objects.map(({ id }) => id), ordering)
+  }
+})
+
+const columnsOf = {
+  postgres: 'id bigint generated by default as identity primary key, day date, moment timestamp(0)',
+  mariadb: "id bigint auto_increment primary key, day date, moment datetime, mood enum('a', 'b') not null"
+}
+const triggers = {
+  postgres: [
+    'create function fill() returns trigger language plpgsql as $$ begin new.tenant := 7; return new; end $$',
+    'create trigger fill before insert on event for each row execute function fill()'
+  ],
+  mariadb: ["create trigger fill before insert on event for each row set new.tenant = 7, new.mood = 'a'"]
+}
+
+for (const engine of engineNames) {
+  test(`${engine}: a column that no record could fill is refused, unless a trigger may fill it`, async (t) => {
+    const url = await requireDatabase(t, engine)
+    if (url === undefined) return
+    await runSql(url, `create table event (${columnsOf[engine]}, tenant integer not null)`)
+    const message = /^No record could be created:\n- model 'Event' lacks column 'tenant' [^\n]+\nDeclare/
+    await t.rejects(serve(t, plain[engine](url), Event), { code: 'REST_MODELS_TABLE_MISMATCH', message })
+    for (const trigger of triggers[engine]) await runSql(url, trigger)
+    const { post } = await serve(t, plain[engine](url), Event)
+    const created = await post('/api/event/', { day: '2024-03-10' })
+    t.equal(created.statusCode, 201, created.body)
+    t.match(await runSql(url, 'select tenant from event'), [{ tenant: 7 }])
+  })
+}
+
+test('what a trigger of PostgreSQL refuses because of a privilege is a 403, whatever it writes of it', async (t) => {
+  const url = await requireDatabase(t, 'postgres')
+  if (url === undefined) return
+  const db = plain.postgres(url)
+  await createTables(db, [Event])
+  const body = "begin raise insufficient_privilege using message = 'secret'; end"
+  await runSql(url, `create function keep() returns trigger language plpgsql as $$ ${body} $$`)
+  await runSql(url, 'create trigger keep before insert on event for each row execute function keep()')
+  const reply = await (await serve(t, db, Event)).post('/api/event/', { day: '2024-03-10' })
+  t.match(reply.json(), { statusCode: 403, code: 'REST_MODELS_FORBIDDEN' })
+  t.notMatch(reply.body, 'secret')
+})
+
+test('a connection to MariaDB that cuts texts, or cannot transmit them, is refused with the remedy', async (t) => {
+  const url = await requireDatabase(t, 'mariadb')
+  if (url === undefined) return
+  const withMode = (mode: string) => {
+    const pool = createPool({ uri: url })
+    pool.on('connection', (connection) => connection.query(`set session sql_mode = '${mode}'`, () => {}))
+    return new Kysely<Tables>({ dialect: new MysqlDialect({ pool }) })
+  }
+  const code = 'REST_MODELS_UNSUPPORTED_DATABASE'
+  await t.rejects(start(t, withMode('')), { code, message: /sql_mode must contain STRICT_TRANS_TABLES/ })
+  await t.rejects(start(t, withMode('STRICT_TRANS_TABLES,NO_BACKSLASH_ESCAPES')), { code, message: /not NO_BACKSLASH_ESCAPES/ })
+  await t.rejects(start(t, plain.mariadb(url, { charset: 'latin1' })), { code, message: /character set must be 'utf8mb4'/ })
+  await t.rejects(start(t, plain.mariadb(url)), { code: 'REST_MODELS_TABLE_MISMATCH' }, 'else it is as good as any')
+})
+
+test('a database of PostgreSQL that cannot hold every text is refused with the remedy', async (t) => {
+  const server = await requireEngine(t, 'postgres')
+  if (server === undefined) return
+  const name = `rest_models_test_latin1_${process.pid}`
+  await runSql(server, `create database ${name} template template0 encoding 'LATIN1' locale 'C'`)
+  t.teardown(async () => { await runSql(server, `drop database ${name} with (force)`) })
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  await t.rejects(start(t, plain.postgres(url.href)), { code: 'REST_MODELS_UNSUPPORTED_DATABASE', message: /create it with the encoding 'UTF8'/ })
+})
+
+test('a text that an old column of MariaDB cannot hold matches nothing, in a list and in a login', async (t) => {
+  const url = await requireDatabase(t, 'mariadb')
+  if (url === undefined) return
+  const db = plain.mariadb(url)
+  await createTables(db, [User, Everything])
+  await runSql(url, 'alter table user modify username varchar(80) character set latin1 not null')
+  await insert(db, { user: await siteUsers() })
+  const { get, post } = await start(t, db)
+  t.same((await get(`/api/user/?username=${encodeURIComponent('😀')}`)).json().objects, [])
+  t.equal((await get('/api/user/?username=alice')).json().objects.length, 1)
+  t.equal((await post('/api/everything/', record, { as: '😀' })).statusCode, 401)
+})

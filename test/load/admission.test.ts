@@ -1,0 +1,419 @@
+import { EventEmitter, once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { connect as connectHttp2 } from 'node:http2'
+import { connect, type Server, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { test, type Test } from 'tap'
+import { Connection } from '../../lib/plugin/scheduling/connection.js'
+import { Connections } from '../../lib/plugin/scheduling/connections.js'
+import { Exchange } from '../../lib/plugin/scheduling/exchange.js'
+import type { RequestQueue } from '../../lib/plugin/scheduling/request-queue.js'
+import { SlotQueue } from '../../lib/plugin/scheduling/slot-queue.js'
+import { TurnQueue } from '../../lib/plugin/scheduling/turn-queue.js'
+import { UnreadAnswers } from '../../lib/plugin/scheduling/unread-answers.js'
+import { keepingSlot } from '../../lib/routes/queue-hooks.js'
+import restModels from '../../lib/index.js'
+import { stopClock } from '../support/clock.js'
+import { engine } from '../support/database.js'
+import { waitFor } from '../support/engines/wait-for.js'
+import { basic, buildApp, Note, type BuildOptions } from '../support/site.js'
+
+const notes = Array.from({ length: 100 }, (_, index) => ({ id: index + 1, message: `note ${index + 1}`, created: '2024-01-01 00:00:00' }))
+
+/** An app with a hundred notes that listens, and its port. */
+async function listen (t: Test, prepare: NonNullable<BuildOptions['prepare']> = () => {}): Promise<number> {
+  const { app } = await buildApp(t, { models: [Note], rows: { note: notes }, register: (registry) => { registry.register(Note) }, prepare })
+  return Number(new URL(await app.listen({ host: '127.0.0.1', port: 0 })).port)
+}
+
+async function open (t: Test, port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1').on('error', () => {})
+  t.teardown(() => { socket.destroy() })
+  await once(socket, 'connect')
+  return socket
+}
+
+const ask = (ids: readonly number[], last = ''): string => ids.map((id, index) => `GET /api/note/${id}/ HTTP/1.1\r\nhost: localhost\r\n${index === ids.length - 1 ? last : ''}\r\n`).join('')
+const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1)
+const idsIn = (answers: string): number[] => [...answers.matchAll(/\{"id":(\d+),/g)].map(([, id]) => Number(id))
+
+test('D-100: 64 requests that are sent at once on one connection are answered in their order', async (t) => {
+  const socket = await open(t, await listen(t))
+  const ids = numbers(64).reverse()
+  socket.write(ask(ids, 'connection: close\r\n'))
+  t.same(idsIn(await text(socket)), ids)
+})
+
+test('D-100: a connection with more requests than that is closed, and what was sent on others is answered', async (t) => {
+  const port = await listen(t)
+  const [flood, other] = await Promise.all([open(t, port), open(t, port)])
+  const closed = once(flood, 'close')
+  flood.write(ask(numbers(100)))
+  other.write(ask(numbers(10), 'connection: close\r\n'))
+  flood.resume()
+  await closed
+  t.same(idsIn(await text(other)), numbers(10))
+})
+
+test('D-102: requests that have arrived on many connections are not all read in one turn of the event loop', async (t) => {
+  let inTurn = 0
+  const turns: number[] = []
+  const port = await listen(t, (app) => {
+    app.addHook('onRequest', (_request, _reply, done) => {
+      if (inTurn++ === 0) setImmediate(() => { turns.push(inTurn); inTurn = 0 })
+      done()
+    })
+  })
+  const sockets = await Promise.all(numbers(20).map(async () => await open(t, port)))
+  await sleep(100)
+  for (const socket of sockets) socket.write(ask(numbers(60), 'connection: close\r\n'))
+  for (const answers of await Promise.all(sockets.map(async (socket) => await text(socket)))) t.same(idsIn(answers), numbers(60))
+  t.equal(turns.reduce((sum, count) => sum + count), 1200)
+  t.ok(Math.max(...turns) <= 560, `in the turns came ${turns.join()}`)
+})
+
+test('D-100: over HTTP/2 requests are answered as well', async (t) => {
+  const { db } = await buildApp(t, { models: [Note], rows: { note: notes }, register: (registry) => { registry.register(Note) } })
+  const { default: Fastify } = await import('fastify')
+  const app = Fastify({ http2: true })
+  t.teardown(async () => { await app.close() })
+  await app.register(restModels, { db })
+  app.restModels.register(Note)
+  await app.restModels.setup()
+  const session = connectHttp2(await app.listen({ host: '127.0.0.1', port: 0 }))
+  t.teardown(() => { session.destroy() })
+  const answers = await Promise.all(numbers(80).map(async (id) => await text(session.request({ ':path': `/api/note/${id}/` }))))
+  t.same(answers.flatMap(idsIn), numbers(80))
+})
+
+/** A connection, and requests on it, of which only what the queues look at is there. */
+function pretend (connections: Connections) {
+  const socket = Object.assign(new EventEmitter(), {
+    destroyed: false,
+    destroy: () => {
+      socket.destroyed = true
+      socket.emit('close')
+    }
+  })
+  const send = (queue: RequestQueue, goOn: (failure?: Error) => void = () => {}) => {
+    const raw = { httpVersionMajor: 1, socket }
+    const state = { req: raw, writableEnded: false, writableFinished: false, destroyed: false, writableLength: 0 }
+    const answer = Object.assign(new EventEmitter(), state)
+    const request = { raw, log: { info: () => {} } } as unknown as FastifyRequest
+    const reply = { raw: answer as unknown as ServerResponse } as FastifyReply
+    connections.onRequest.call({} as FastifyInstance, request, reply, () => { queue.enter(request, reply, goOn) })
+    return answer
+  }
+  return { socket, send }
+}
+
+const openConnections = (server = new EventEmitter()) => new Connections(server as Server)
+
+test('R-33: a request does not start while its client does not take the answer before', async (t) => {
+  const connections = openConnections()
+  const queue = new SlotQueue(connections, 64)
+  const { send } = pretend(connections)
+  const served: string[] = []
+  const [first] = ['a', 'b'].map((name) => send(queue, () => { served.push(name) }))
+  t.same(served, ['a', 'b'])
+  Object.assign(first ?? {}, { writableEnded: true })
+  send(queue, () => { served.push('c') })
+  send(queue, () => { served.push('d') })
+  await sleep(20)
+  t.same(served, ['a', 'b'])
+  Object.assign(first ?? {}, { writableFinished: true })
+  first?.emit('close')
+  t.same(served, ['a', 'b', 'c', 'd'])
+})
+
+test('R-33: of the requests of one connection sixteen are served at a time', async (t) => {
+  const connections = openConnections()
+  const queue = new SlotQueue(connections, 64)
+  const { send } = pretend(connections)
+  let served = 0
+  const answers = numbers(40).map(() => send(queue, () => { served++ }))
+  t.equal(served, 16)
+  for (const answer of answers.slice(0, 8)) {
+    Object.assign(answer, { writableEnded: true, writableFinished: true })
+    answer.emit('close')
+  }
+  t.equal(served, 24)
+})
+
+test('R-34: of requests that ask a server 64 go on at a time, and one more for each that is done or whose client has gone', async (t) => {
+  const connections = openConnections()
+  const queue = new SlotQueue(connections, 64)
+  let served = 0
+  const answers = numbers(67).map(() => pretend(connections).send(queue, () => { served++ }))
+  t.equal(served, 64)
+  queue.leave(answers[0] as unknown as ServerResponse)
+  t.equal(served, 65)
+  queue.leave(answers[0] as unknown as ServerResponse)
+  answers[1]?.emit('close')
+  t.equal(served, 66)
+  answers[2]?.emit('close')
+  t.equal(served, 67)
+})
+
+test('R-34: requests behind another one of a connection that ends give back their places, but for those that a handler works on', async (t) => {
+  const connections = openConnections()
+  const queue = new SlotQueue(connections, 4)
+  const client = pretend(connections)
+  // Node tells only the first of them that the connection has closed.
+  const answers = numbers(4).map(() => client.send(queue))
+  queue.begin(answers[3] as unknown as ServerResponse)
+  let served = 0
+  for (let number = 0; number < 5; number++) pretend(connections).send(queue, () => { served++ })
+  t.equal(served, 0)
+  client.socket.destroy()
+  answers[0]?.emit('close')
+  t.equal(served, 3)
+  queue.leave(answers[3] as unknown as ServerResponse)
+  t.equal(served, 4)
+})
+
+test('R-33: requests that wait for their client to take an answer end when it goes', async (t) => {
+  const connections = openConnections()
+  const queue = new SlotQueue(connections, 64)
+  const { socket, send } = pretend(connections)
+  const [first] = ['a', 'b'].map(() => send(queue))
+  Object.assign(first ?? {}, { writableEnded: true })
+  const ended: unknown[] = []
+  send(queue, (failure) => { ended.push(failure) })
+  t.same(ended, [])
+  socket.destroy()
+  t.match(ended, [{ code: 'REST_MODELS_UNAVAILABLE' }])
+})
+
+test('R-34: 2,000 requests wait; further ones are refused at once, and those whose client goes make room', async (t) => {
+  const connections = openConnections()
+  const queue = new SlotQueue(connections, 64)
+  const ended: string[] = []
+  const enter = (name: string) => {
+    const client = pretend(connections)
+    client.send(queue, (failure?: Error & { readonly code?: string }) => { ended.push(`${name} ${failure?.code ?? 'served'}`) })
+    return client
+  }
+  for (let number = 0; number < 64; number++) enter('running')
+  const waiting = numbers(2000).map(() => enter('waiting'))
+  t.equal(ended.length, 64)
+  enter('late')
+  t.equal(ended.at(-1), 'late REST_MODELS_UNAVAILABLE')
+  waiting[1000]?.socket.destroy()
+  t.equal(ended.at(-1), 'waiting REST_MODELS_UNAVAILABLE')
+  enter('later')
+  t.equal(ended.length, 66, 'it waits')
+  for (const { socket } of waiting) socket.destroy()
+  t.equal(ended.length, 2065)
+})
+
+test('R-34: a request that waits for the database for two seconds is refused, though none is done', async (t) => {
+  const putForward = stopClock(t)
+  const connections = openConnections()
+  const queue = new SlotQueue(connections, 64)
+  const ended: unknown[] = []
+  for (let number = 0; number < 65; number++) pretend(connections).send(queue, (failure) => { ended.push(failure) })
+  t.equal(ended.length, 64)
+  putForward(2001)
+  await sleep(300)
+  t.match(ended.at(64), { code: 'REST_MODELS_UNAVAILABLE', headers: { 'retry-after': '1' } })
+})
+
+test('R-35: while connections are opened, a turn of the event loop lasts two milliseconds in place of twenty', async (t) => {
+  const putForward = stopClock(t)
+  const server = new EventEmitter()
+  const connections = openConnections(server)
+  server.emit('connection', new EventEmitter())
+  const queue = new TurnQueue(connections)
+  const served: number[] = []
+  const clients = numbers(10).map(() => pretend(connections))
+  for (const [index, { send }] of clients.entries()) {
+    send(queue, () => {
+      served.push(index)
+      putForward(1)
+    })
+  }
+  t.same(served, [0, 1])
+  await sleep(100)
+  t.same(served, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+  putForward(200)
+  for (const [index, { send }] of clients.entries()) {
+    send(queue, () => {
+      served.push(index)
+      putForward(5)
+    })
+  }
+  t.same(served.slice(10), [0, 1, 2, 3])
+})
+
+test('R-35: a request that arrives while others wait for their turn is served in that turn, so that the queue can become empty', async (t) => {
+  const putForward = stopClock(t)
+  const connections = openConnections()
+  const queue = new TurnQueue(connections)
+  const events: string[] = []
+  const enter = (goOn: () => void): void => { pretend(connections).send(queue, goOn) }
+  enter(() => { putForward(30) })
+  enter(() => {
+    events.push('served')
+    setImmediate(() => { events.push('turn ended') })
+  })
+  setImmediate(() => { enter(() => { events.push('served, which came later') }) })
+  await sleep(50)
+  t.same(events, ['served', 'served, which came later', 'turn ended'])
+})
+
+test('D-101: when answers of 64 MiB are not taken, those who have let theirs wait for longest lose their connections', (t) => {
+  const unread = new UnreadAnswers()
+  const clients = [10, 30, 20, 10, 30].map((mebibytes) => {
+    const socket = Object.assign(new EventEmitter(), { destroyed: false, destroy: () => { socket.destroyed = true } })
+    const connection = new Connection(socket as unknown as Socket)
+    const state = { writableEnded: false, writableFinished: false, destroyed: false, writableLength: 0 }
+    const answer = Object.assign(new EventEmitter(), state, { finish: () => Object.assign(answer, { writableEnded: true, writableLength: mebibytes * 2 ** 20 }) })
+    connection.add(new Exchange(answer as unknown as ServerResponse, connection))
+    unread.watch(connection)
+    return { socket, answer }
+  })
+  const [first, second, third, fourth, last] = clients
+  t.ok(unread.hasRoom(0))
+  second?.answer.finish()
+  t.ok(unread.hasRoom(100))
+  for (const client of [first, third, fourth]) client?.answer.finish()
+  t.notOk(unread.hasRoom(200), 'nobody is cut off before 200 ms')
+  t.ok(unread.hasRoom(301))
+  t.same(clients.map(({ socket: { destroyed } }) => destroyed), [false, true, false, false, false])
+  last?.answer.finish()
+  t.ok(unread.hasRoom(500))
+  t.same(clients.map(({ socket: { destroyed } }) => destroyed), [true, true, false, false, false], 'no more than necessary')
+  for (const client of [third, fourth, last]) Object.assign(client?.answer ?? {}, { writableFinished: true })
+  t.ok(unread.hasRoom(1000))
+  t.end()
+})
+
+test('R-36: requests wait while there is no room for answers, and go on when there is', async (t) => {
+  const connections = openConnections()
+  const queue = engine === 'sqlite' ? new TurnQueue(connections) : new SlotQueue(connections, 64)
+  const lazy = pretend(connections)
+  const answer = lazy.send(queue)
+  Object.assign(answer, { writableEnded: true, writableLength: 2 ** 27 })
+  await sleep(60)
+  let isServed = false
+  pretend(connections).send(queue, () => { isServed = true })
+  t.equal(isServed, false)
+  await sleep(600)
+  t.equal(lazy.socket.destroyed, true)
+  t.equal(isServed, true)
+})
+
+/** An app with users and messages that listens. */
+async function listenSite (t: Test, prepare: NonNullable<BuildOptions['prepare']> = () => {}) {
+  const rows = { message: [{ id: 1, user_id: 2, content: 'first', pub_date: '2024-01-01 00:00:00' }] }
+  const site = await buildApp(t, { rows, prepare, undocumented: 'most of what is asked for is never answered' })
+  return { ...site, port: Number(new URL(await site.app.listen({ host: '127.0.0.1', port: 0 })).port) }
+}
+
+const refusedDelete = 'DELETE /api/message/1/ HTTP/1.1\r\nhost: localhost\r\n\r\n'
+
+test('R-34: writes go on after clients have gone whose pipelined requests were refused', async (t) => {
+  const { port, post } = await listenSite(t)
+  for (let number = 0; number < 16; number++) {
+    const socket = await open(t, port)
+    socket.write('GET /api/message/ HTTP/1.1\r\nhost: localhost\r\n\r\n' + refusedDelete.repeat(15))
+    await sleep(2)
+    socket.destroy()
+  }
+  const start = performance.now()
+  t.equal((await post('/api/message/', { content: 'x' }, { as: 'alice' })).statusCode, 201)
+  t.ok(performance.now() - start < 1500)
+})
+
+test('R-34: writes go on after clients have gone while a hook of the host took its time', async (t) => {
+  let entered = 0
+  let goOn = (): void => {}
+  const gone = new Promise<void>((resolve) => { goOn = resolve })
+  const { port, post } = await listenSite(t, (app) => {
+    app.addHook('preHandler', async ({ method }) => {
+      entered++
+      if (method === 'DELETE') await gone
+    })
+  })
+  const count = 200
+  const sockets = await Promise.all(numbers(count).map(async () => await open(t, port)))
+  for (const socket of sockets) socket.write(refusedDelete)
+  await waitFor('all requests are with the hook', async () => entered === count)
+  for (const socket of sockets) socket.destroy()
+  await sleep(100)
+  goOn()
+  await sleep(100)
+  t.equal((await post('/api/message/', { content: 'x' }, { as: 'alice' })).statusCode, 201)
+})
+
+test('R-34: a request whose answer came from elsewhere, while its handler works, is not in the way of the next on its connection', (t) => {
+  const connections = openConnections()
+  const queue = new SlotQueue(connections, 64)
+  const { send } = pretend(connections)
+  const timedOut = send(queue)
+  queue.begin(timedOut as unknown as ServerResponse)
+  Object.assign(timedOut, { writableEnded: true, writableFinished: true })
+  timedOut.emit('close')
+  let served = 0
+  send(queue, () => { served++ })
+  t.equal(served, 1)
+  t.end()
+})
+
+test('R-34: what a hook answers gives back its place, whether its client reads that or not', (t) => {
+  const connections = openConnections()
+  const queue = new SlotQueue(connections, 1)
+  const refused = pretend(connections).send(queue)
+  let served = 0
+  const handled = pretend(connections).send(queue, () => { served++ })
+  queue.answers(refused as unknown as ServerResponse)
+  t.equal(served, 1)
+  t.equal(queue.begin(handled as unknown as ServerResponse), true)
+  queue.answers(handled as unknown as ServerResponse)
+  pretend(connections).send(queue, () => { served++ })
+  t.equal(served, 1, 'but not while a handler works')
+  t.end()
+})
+
+test('R-34: a request whose client went while a hook took its time has no place any more, and its handler does not begin', async (t) => {
+  const connections = openConnections()
+  const queue = new SlotQueue(connections, 1)
+  const { socket, send } = pretend(connections)
+  const gone = { raw: send(queue) } as unknown as FastifyReply
+  const handled: string[] = []
+  const handler = keepingSlot(queue, async () => { handled.push('handled') })
+  socket.destroy()
+  await t.rejects(handler({} as FastifyRequest, gone), { code: 'REST_MODELS_UNAVAILABLE' })
+  t.same(handled, [])
+})
+
+test('R-34: writes go on while clients do not read that theirs were refused', async (t) => {
+  const { port, post, db } = await listenSite(t)
+  await db.insertInto('message').values(numbers(4).map((index) => ({ user_id: 2, content: 'x'.repeat(1_000_000), pub_date: `2024-01-01 00:00:0${index}` }))).execute()
+  await Promise.all(numbers(14).map(async () => {
+    const socket = await open(t, port)
+    socket.pause()
+    socket.write('GET /api/message/?limit=100&after= HTTP/1.1\r\nhost: localhost\r\n\r\n' + refusedDelete.repeat(15))
+  }))
+  await sleep(500)
+  t.equal((await post('/api/message/', { content: 'y' }, { as: 'alice' })).statusCode, 201)
+})
+
+test('R-33: a write behind large answers and before many reads on one connection is done, and all are answered', async (t) => {
+  const { port, db } = await listenSite(t)
+  await db.insertInto('message').values(numbers(8).map((index) => ({ user_id: 2, content: 'x'.repeat(1_000_000), pub_date: `2024-01-01 00:00:0${index}` }))).execute()
+  const socket = await open(t, port)
+  socket.pause()
+  socket.write('GET /api/message/?limit=100&after= HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(4))
+  await sleep(300)
+  const body = '{"content":"posted"}'
+  const head = `authorization: ${basic('alice')}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}`
+  socket.write(`POST /api/message/ HTTP/1.1\r\nhost: localhost\r\n${head}\r\n\r\n${body}` + 'GET /api/message/1/ HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(19))
+  socket.write('GET /api/message/1/ HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n')
+  await sleep(300)
+  const answers = (await text(socket)).match(/HTTP\/1\.1 \d+/g) ?? []
+  t.same(answers.map((line) => line.slice(-3)), [...Array<string>(4).fill('200'), '201', ...Array<string>(20).fill('200')])
+})

@@ -1,0 +1,78 @@
+// @alone: starts processes, and measures memory
+
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { test, type Test } from 'tap'
+import { runAutocannon } from '../endurance/overloading.js'
+import { emptyDatabase } from '../support/database.js'
+import type { Usage } from './flooded.js'
+import { startWorker } from '../support/workers.js'
+
+async function startApp (t: Test, length = 50) {
+  const { url, remove } = await emptyDatabase()
+  t.teardown(remove)
+  const worker = startWorker<string | Usage>(t, 'load/flooded.ts', url, String(length))
+  const address = String(await worker.next())
+  const measure = async (): Promise<Usage> => {
+    worker.send('measure')
+    return await worker.next() as Usage
+  }
+  const get = async (path: string): Promise<number> => {
+    const answer = await fetch(`${address}${path}`, { headers: { connection: 'close' } })
+    await answer.arrayBuffer()
+    return answer.status
+  }
+  /** Asks again where it is told to, three times at most, as a client does. */
+  const getPatiently = async (path: string): Promise<number> => {
+    for (let count = 0; count < 3; count++) {
+      const status = await get(path)
+      if (status !== 503) return status
+      await sleep(1000)
+    }
+    return 503
+  }
+  for (let count = 0; count < 30; count++) await get('/api/text/')
+  await measure()
+  await sleep(100)
+  return { address, get, getPatiently, measure }
+}
+
+/** Connects clients that send something and never read. */
+async function sendUnread (t: Test, address: string, { connections, sent }: { readonly connections: number, readonly sent: string }): Promise<readonly Socket[]> {
+  const { hostname, port } = new URL(address)
+  const sockets = Array.from({ length: connections }, () => connect(Number(port), hostname).pause().on('error', () => {}))
+  t.teardown(() => { for (const socket of sockets) socket.destroy() })
+  await Promise.all(sockets.map(async (socket) => {
+    await once(socket, 'connect')
+    socket.write(sent)
+  }))
+  return sockets
+}
+
+test('R-32: 24 connections that send two thousand requests each and read no answer neither stop an app nor fill its memory, and ten at a time are served', { timeout: 120_000 }, async (t) => {
+  const { address, get, measure } = await startApp(t)
+  const before = await measure()
+  await sendUnread(t, address, { connections: 24, sent: 'GET /api/text/ HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(2000) })
+  t.same([await get('/health'), await get('/api/text/')], [200, 200])
+  const { held, memory } = await measure()
+  t.ok(held > 0 && held < 1500, `it was held for ${held} ms of CPU`)
+  t.ok(memory - before.memory < 150, `its memory grew from ${before.memory} to ${memory} MiB`)
+  const { '2xx': served, non2xx, errors } = await runAutocannon(['-c', '20', '-p', '10', '-d', '1', `${address}/api/text/1/`])
+  t.ok(served > 200, `${served} were served`)
+  t.same([non2xx, errors], [0, 0])
+})
+
+test('R-36: of clients that ask for large pages and do not read them some are cut off, and others are answered', { timeout: 120_000 }, async (t) => {
+  const { address, getPatiently } = await startApp(t, 40_000)
+  const sockets = await sendUnread(t, address, { connections: 32, sent: 'GET /api/text/?limit=100 HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(2) })
+  t.same([await getPatiently('/health'), await getPatiently('/api/text/?limit=100')], [200, 200])
+  // Whoever does not read finds out by writing.
+  const cut = (): number => sockets.filter(({ destroyed }) => destroyed).length
+  for (let count = 0; count < 150 && cut() === 0; count++) {
+    t.equal(await getPatiently('/api/text/1/'), 200)
+    for (const socket of sockets) socket.write('GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n')
+    await sleep(100)
+  }
+  t.ok(cut() > 0, `${cut()} were cut off`)
+})

@@ -1,0 +1,70 @@
+// @once: about Fastify
+
+import type { FastifyInstance } from 'fastify'
+import { test, type Test } from 'tap'
+import type { ListEnvelope } from '../../lib/response/envelope.js'
+import { buildApp, Note } from '../support/site.js'
+
+const created = '2024-01-01 00:00:00'
+const records = [{ id: 1, message: 'first', created }, { id: 2, message: 'second', created }]
+const meta = { model: 'note', page: 1, next: '', previous: '' }
+const asIs = JSON.stringify({ meta, objects: records })
+
+/** The body of the list of two notes, in an app with hooks of its host. */
+async function listWith (t: Test, prepare: (app: FastifyInstance) => void): Promise<string> {
+  const { get } = await buildApp(t, {
+    models: [Note],
+    register: (registry) => { registry.register(Note) },
+    rows: { note: records.map(({ message }) => ({ message, created })) },
+    undocumented: 'hooks of the host may answer what they like',
+    prepare
+  })
+  return (await get('/api/note/')).body
+}
+
+const hooks: Readonly<Record<string, readonly [hook: (answer: ListEnvelope) => unknown, body: string]>> = {
+  'leaves it alone': [(answer) => answer, asIs],
+  'looks at its records': [(answer) => answer.objects.length === 2 && answer, asIs],
+  'changes a record': [(answer) => {
+    Object.assign(answer.objects[0] as object, { message: 'changed' })
+    return answer
+  }, asIs.replace('first', 'changed')],
+  'changes the paging information': [(answer) => {
+    Object.assign(answer.meta, { page: 7 })
+    return answer
+  }, asIs.replace('"page":1', '"page":7')],
+  'puts other paging information in its place': [(answer) => Object.assign(answer, { meta: { ...answer.meta, page: 7 } }), asIs.replace('"page":1', '"page":7')],
+  'puts other records in their place': [(answer) => Object.assign(answer, { objects: answer.objects.slice(1) }), JSON.stringify({ meta, objects: records.slice(1) })],
+  'copies it': [(answer) => ({ ...answer }), asIs],
+  'copies it with other records': [(answer) => ({ ...answer, objects: [] }), JSON.stringify({ meta, objects: [] })],
+  'copies it into JSON and back': [(answer) => JSON.parse(JSON.stringify(answer)) as unknown, asIs],
+  'adds what no schema has': [(answer) => Object.assign(answer, { secret: 1 }), asIs]
+}
+
+for (const [name, [hook, body]] of Object.entries(hooks)) {
+  test(`a preSerialization hook of the host gets a list with its records: one that ${name}`, async (t) => {
+    const answer = await listWith(t, (app) => { app.addHook('preSerialization', async (_request, _reply, payload) => hook(payload as ListEnvelope)) })
+    t.equal(answer, body)
+  })
+}
+
+test('a hook that answers null is obeyed: a list without anything', async (t) => {
+  t.equal(await listWith(t, (app) => { app.addHook('preSerialization', async () => null) }), '{}')
+})
+
+test('a serializer that a hook of the host sets for one answer gets the records', async (t) => {
+  const answer = await listWith(t, (app) => {
+    app.addHook('onRequest', async (_request, reply) => { reply.serializer((payload: ListEnvelope) => payload.objects.map(({ message }) => message).join()) })
+  })
+  t.equal(answer, 'first,second')
+})
+
+test('a schema that the host puts in place of ours decides what a list shows', async (t) => {
+  const answer = await listWith(t, (app) => {
+    app.addHook('onRoute', ({ schema }) => {
+      const objects = { type: 'array', items: { type: 'object', properties: { message: { type: 'string' } } } }
+      if (schema?.response != null) Object.assign(schema.response, { 200: { type: 'object', properties: { objects } } })
+    })
+  })
+  t.equal(answer, JSON.stringify({ objects: records.map(({ message }) => ({ message })) }))
+})

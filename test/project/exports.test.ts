@@ -1,0 +1,87 @@
+// @once: reads the names of the exports
+
+import { existsSync, readFileSync } from 'node:fs'
+import { test } from 'tap'
+import * as client from '../../lib/client.js'
+import * as plugin from '../../lib/index.js'
+import * as mariadb from '../../lib/mariadb.js'
+import * as postgres from '../../lib/postgres.js'
+import * as sqlite from '../../lib/sqlite.js'
+import * as tools from '../../lib/tools.js'
+
+// A name that is added here is one that has to be kept: see "Versions" in the changelog.
+const values = {
+  'lib/index.ts': [
+    'adminAuth', 'bigint', 'boolean', 'createTables', 'date', 'datetime', 'decimal', 'default', 'defineModel', 'errors', 'foreignKey', 'hashPassword', 'integer', 'json',
+    'key', 'number', 'password', 'readOnlyAuth', 'text', 'userAuth', 'userOf', 'uuid'
+  ],
+  'lib/client.ts': ['RestModelsError', 'createClient'],
+  'lib/sqlite.ts': ['openSqlite'],
+  'lib/postgres.ts': ['openPostgres'],
+  'lib/mariadb.ts': ['MariadbDialect', 'openMariadb'],
+  'lib/tools.ts': ['describeNote', 'inspect', 'introspect', 'loadApp', 'openDatabase', 'serveDatabase']
+}
+const types = {
+  'lib/index.ts': [
+    'AnyKysely', 'Authenticate', 'CommonOptions', 'CreateOf', 'Credentials', 'DatabaseOf', 'DecimalOptions', 'Field', 'FieldFault', 'ForeignKeyField', 'ForeignKeyOptions',
+    'Json', 'KeyOptions', 'Limits', 'Model', 'Operation', 'PasswordOptions', 'Policy', 'PolicySetting', 'PolicyUser', 'RangeOptions', 'RecordOf', 'ResourceOptions', 'ResourceRegistry',
+    'RestModelsOptions', 'SecurityScheme', 'TextOptions', 'UpdateOf', 'UserAuthOptions', 'Verify'
+  ],
+  'lib/client.ts': [
+    'CallOptions', 'Client', 'ClientOptions', 'ErrorCode', 'Fetch', 'FetchAnswer', 'FetchInit', 'Field', 'FieldFault', 'ForeignKeyField', 'List', 'ListQuery',
+    'Model', 'Page', 'ResourceClient', 'ResourceCreate', 'ResourceDefinition', 'ResourceRecord', 'ResourceUpdate', 'UnknownOptionFields'
+  ],
+  'lib/sqlite.ts': ['SqliteOptions'],
+  'lib/postgres.ts': ['PostgresOptions'],
+  'lib/mariadb.ts': ['MariadbOptions'],
+  'lib/tools.ts': [
+    'Audience', 'Changer', 'Danger', 'FieldPermissions', 'Inspection', 'IntrospectOptions', 'Introspection', 'Note', 'OpenOptions', 'ResourcePermissions', 'ServeOptions', 'ServedDatabase', 'Unbounded', 'Unindexed'
+  ]
+}
+const entryPoints = { '.': 'lib/index.ts', './client': 'lib/client.ts', './mariadb': 'lib/mariadb.ts', './postgres': 'lib/postgres.ts', './sqlite': 'lib/sqlite.ts', './tools': 'lib/tools.ts' }
+
+const source = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+
+/** Names of types in the export lines of a file: re-exported ones, and those that it declares. */
+function exportedTypes (text: string): string[] {
+  const lists = [...text.matchAll(/^export (type )?\{([^}]+)\}/gm)].flatMap(([, isType, names = '']) =>
+    names.split(',').map((name) => name.trim()).filter((name) => isType !== undefined || name.startsWith('type ')).map((name) => name.replace(/^type /, '')))
+  const declared = [...text.matchAll(/^export (?:interface|type) (\w+)/gm)].map(([, name = '']) => name)
+  return [...lists, ...declared].sort()
+}
+
+test('the package exports these values and no others', async (t) => {
+  t.same(Object.keys(plugin).sort(), values['lib/index.ts'])
+  t.same(Object.keys(client).sort(), values['lib/client.ts'])
+  t.same(Object.keys(sqlite).sort(), values['lib/sqlite.ts'])
+  t.same(Object.keys(postgres).sort(), values['lib/postgres.ts'])
+  t.same(Object.keys(mariadb).sort(), values['lib/mariadb.ts'])
+  t.same(Object.keys(tools).sort(), values['lib/tools.ts'])
+})
+
+test('the package exports these types and no others', async (t) => {
+  for (const [path, names] of Object.entries(types)) t.same(exportedTypes(source(path)), names, path)
+})
+
+test('nothing is exported by a star, which would export names unseen', async (t) => {
+  for (const path of Object.values(entryPoints)) t.notMatch(source(path), /^export \*/m, path)
+})
+
+test('the package names its entry points, with code and types built from these files, and nothing else', async (t) => {
+  const manifest = JSON.parse(source('package.json'))
+  const { './package.json': self, ...entries } = manifest.exports
+  t.equal(self, './package.json')
+  t.same(Object.keys(entries).sort(), Object.keys(entryPoints))
+  for (const [name, path] of Object.entries(entryPoints)) {
+    const built = `./dist/${path.replace(/\.ts$/, '')}`
+    t.same(entries[name], { types: `${built}.d.ts`, default: `${built}.js` }, name)
+    t.equal(Object.keys(entries[name])[0], 'types', 'the first condition that fits is taken, so types stand first')
+    t.ok(existsSync(new URL(`../../${path}`, import.meta.url)), path)
+    t.ok(manifest.files.some((folder: string) => built.startsWith(`./${folder}/`)), `${built} is packed`)
+  }
+})
+
+test('the plugin tells Fastify its name and the versions that it is for', async (t) => {
+  const { name, fastify } = (plugin.default as unknown as Record<symbol, { name: string, fastify: string }>)[Symbol.for('plugin-meta')] ?? {}
+  t.same([name, fastify], [JSON.parse(source('package.json')).name, '5.x'])
+})

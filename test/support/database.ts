@@ -1,0 +1,133 @@
+import { randomBytes } from 'node:crypto'
+import { sql, type CompiledQuery, type DatabaseConnection, type Kysely } from 'kysely'
+import type { Test } from 'tap'
+import { openMariadb } from '../../lib/mariadb.js'
+import { openPostgres } from '../../lib/postgres.js'
+import { readHandle } from '../../lib/database/engine.js'
+import type { Tables } from '../../lib/engines/executor.js'
+import { openSqlite } from '../../lib/sqlite.js'
+import { findEngine, type EngineName } from './engines/find-engine.js'
+import { runSql } from './engines/sql.js'
+import { createDatabase } from './engines/test-database.js'
+
+/** The engine that this process tests. */
+export const engine = (process.env['TEST_ENGINE'] ?? 'sqlite') as 'sqlite' | EngineName
+
+/** A database of its own, empty, for one test. */
+export interface EmptyDatabase {
+  /** What opens it once more; of SQLite's in memory there is no second. */
+  readonly url: string
+  open (): Kysely<Tables>
+  remove (): Promise<void>
+}
+
+type Options = Parameters<typeof openPostgres>[1]
+
+const openers = {
+  sqlite: () => openSqlite(':memory:'),
+  postgres: (url: string, options?: Options) => openPostgres(url, options),
+  mariadb: (url: string, options?: Options) => openMariadb(url, options)
+}
+
+/** Opens the database of a URL with the engine of this process. */
+export function openUrl (url: string, options?: Options): Kysely<Tables> {
+  return openers[engine](url, options)
+}
+
+/** A handle on an empty database, closed and removed when the test ends. */
+export async function openDatabase (t: Test): Promise<Kysely<Tables>> {
+  const { open, remove } = await emptyDatabase()
+  const db = open()
+  t.teardown(async () => {
+    await db.destroy()
+    await remove()
+  })
+  return db
+}
+
+/** An empty database: SQLite in memory, a schema of PostgreSQL, or a database of MariaDB, which is the same there. */
+export async function emptyDatabase (): Promise<EmptyDatabase> {
+  if (engine === 'sqlite') return { url: 'sqlite::memory:', open: openers.sqlite, remove: async () => {} }
+  const server = await (shared ??= shareDatabase(engine))
+  const name = `t${randomBytes(6).toString('hex')}`
+  await runSql(server, engine === 'postgres' ? `create schema ${name}` : `create database ${name} character set utf8mb4 collate utf8mb4_general_ci`)
+  const url = new URL(server)
+  if (engine === 'postgres') url.searchParams.set('options', `-c search_path=${name}`)
+  else url.pathname = `/${name}`
+  return {
+    url: url.href,
+    open: () => openUrl(url.href),
+    remove: async () => { await runSql(server, engine === 'postgres' ? `drop schema ${name} cascade` : `drop database ${name}`) }
+  }
+}
+
+let shared: Promise<string> | undefined
+
+async function shareDatabase (name: EngineName): Promise<string> {
+  const found = await findEngine(name)
+  if (found.url === undefined) throw new Error(found.why)
+  const { url, drop } = await createDatabase(found.url)
+  // Only here: in a process that a test has started, tap would take itself for one that runs tests.
+  const { default: tap } = await import('tap')
+  tap.teardown(async () => {
+    await drop()
+    await found.stop()
+  })
+  return url
+}
+
+/** Lets the engine go on counting after the primary keys that were written by hand. */
+export async function skipKeys (db: Kysely<Tables>, table: string): Promise<void> {
+  if (engine !== 'postgres') return
+  await sql`select setval(pg_get_serial_sequence(${`"${table}"`}, 'id'), (select max(id) from ${sql.table(table)}))`.execute(db)
+}
+
+/** Lists every statement on a handle until the test ends. */
+export async function recordStatements (t: Test, db: Kysely<Tables>): Promise<CompiledQuery[]> {
+  const statements: CompiledQuery[] = []
+  const note = (query: CompiledQuery): void => { statements.push(query) }
+  await db.getExecutor().provideConnection(async (connection) => {
+    // SQLite has one connection; those of a pool have their class in common.
+    if (engine === 'sqlite') record(connection, note)
+    else recordAll(Object.getPrototypeOf(connection) as DatabaseConnection, note)
+  })
+  beforeDirect(db, note)
+  t.teardown(() => recorders.delete(note))
+  return statements
+}
+
+const recorders = new Set<(query: CompiledQuery) => void>()
+const recorded = new WeakSet<DatabaseConnection>()
+
+function recordAll (prototype: DatabaseConnection, note: (query: CompiledQuery) => void): void {
+  recorders.add(note)
+  if (recorded.has(prototype)) return
+  recorded.add(prototype)
+  record(prototype, (query) => { for (const recorder of recorders) recorder(query) })
+}
+
+function record (connection: DatabaseConnection, note: (query: CompiledQuery) => void): void {
+  const { executeQuery } = connection
+  connection.executeQuery = async function <Row> (this: DatabaseConnection, query: CompiledQuery) {
+    note(query)
+    return await executeQuery.call<DatabaseConnection, [CompiledQuery], ReturnType<typeof executeQuery<Row>>>(this, query)
+  }
+}
+
+const roles = ['reader', 'writer'] as const
+
+/** Does something before each statement that goes past Kysely's driver; only statements for a server wait for it. */
+export function beforeDirect (db: Kysely<Tables>, act: (query: CompiledQuery) => Promise<void> | void): void {
+  const actBefore = <Result> (query: CompiledQuery, reached: () => void, run: () => Result | Promise<Result>): Result | Promise<Result> => {
+    // What fails now is to fail as the statement would.
+    reached()
+    const done = act(query)
+    return done === undefined || engine === 'sqlite' ? run() : done.then(run)
+  }
+  for (const road of new Set(roles.map((role) => readHandle(db, role).direct))) {
+    if (road === undefined) continue
+    const { execute, readArrays } = road
+    road.execute = (query, reached) => actBefore(query, reached, () => execute.call(road, query, reached))
+    road.readArrays = (query, reached) => actBefore(query, reached, () => readArrays.call(road, query, reached))
+  }
+}
