@@ -1,6 +1,7 @@
 import { MysqlAdapter, MysqlDialect, type Kysely, type MysqlPool } from 'kysely'
 import { openKysely, type Tables } from './engines/executor.js'
 import { unprepare, type MariadbConnection } from './engines/mariadb/connection.js'
+import { mariadbDialect } from './engines/mariadb/dialect.js'
 import { MariadbNode } from './engines/mariadb/node.js'
 import { nodeUrls } from './engines/server/database-url.js'
 import type { Purpose } from './engines/server/node-connections.js'
@@ -26,9 +27,9 @@ export function openMariadb<DB = Tables> (url: string, options: MariadbOptions =
   const urls = nodeUrls(url, ['mariadb', 'mysql'])
   const checked = checkServerOptions('openMariadb()', { options, nodes: urls.length })
   const pool = new NodePool(urls, checked)
-  const executor = new PooledExecutor((purpose) => pool.connect(purpose))
-  const executors = { reader: executor, writer: executor }
-  return openKysely<DB>(new MariadbDialect({ pool }), executors, async () => await pool.close())
+  const executor = new PooledExecutor(mariadbDialect, (purpose) => pool.connect(purpose))
+  const dialect = new MariadbDialect({ pool })
+  return openKysely<DB>(dialect, () => ({ reader: executor, writer: executor }), async () => await pool.close())
 }
 
 /**

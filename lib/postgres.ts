@@ -1,6 +1,7 @@
 import { PostgresDialect, type Kysely, type PostgresPool } from 'kysely'
 import { openKysely, type Tables } from './engines/executor.js'
 import { unprepare, type PostgresConnection } from './engines/postgres/connection.js'
+import { postgresDialect } from './engines/postgres/dialect.js'
 import { PostgresNode, type NodeOptions } from './engines/postgres/node.js'
 import { nodeUrls } from './engines/server/database-url.js'
 import type { Purpose } from './engines/server/node-connections.js'
@@ -26,9 +27,9 @@ export function openPostgres<DB = Tables> (url: string, options: PostgresOptions
   const urls = nodeUrls(url, ['postgres', 'postgresql'])
   const checked = checkServerOptions('openPostgres()', { options, nodes: urls.length, more: ['maxLag'] })
   const pool = new NodePool(urls, { ...checked, ...checkMaxLag(options, checked) })
-  const executor = new PooledExecutor((purpose) => pool.connect(purpose))
-  const executors = { reader: executor, writer: executor }
-  return openKysely<DB>(new PostgresDialect({ pool }), executors, async () => await pool.end())
+  const executor = new PooledExecutor(postgresDialect, (purpose) => pool.connect(purpose))
+  const dialect = new PostgresDialect({ pool })
+  return openKysely<DB>(dialect, () => ({ reader: executor, writer: executor }), async () => await pool.end())
 }
 
 /** The connection pools of all nodes. Kysely uses them as a single pool. */

@@ -53,7 +53,7 @@ export function openSqlite<DB = Tables> (path: string, options: SqliteOptions = 
   const { version } = createRequire(import.meta.url)('better-sqlite3/package.json') as { version: string }
   requireDriver(process.versions.node, version)
   const dialect = openDialect(path, { durability, readonly, check })
-  return openKysely<DB>(dialect, dialect.executors, async () => dialect.close())
+  return openKysely<DB>(dialect, (db) => dialect.makeExecutors(db), async () => dialect.close())
 }
 
 /**

@@ -1,23 +1,20 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { deadlineFunction, type Dialect, type Requirement } from '../engines/dialect.js'
-import { directExecutorsOf, type DirectExecutor, type Role, type Tables } from '../engines/executor.js'
+import { executorsOf, type Executor, type Role, type Tables } from '../engines/executor.js'
+import { KyselyExecutor } from '../engines/kysely-executor.js'
 import { errors } from '../errors.js'
 import { Shapes } from '../sql/shapes.js'
 import type { SqlContext } from '../sql/sql-context.js'
-import { ConnectionQueue } from './connection-queue.js'
 import { dialects } from './dialects.js'
 
 /** Any Kysely instance, whatever its tables. */
 export type AnyKysely = Pick<Kysely<never>, 'getExecutor' | 'introspection'>
 
-/** A database, its dialect, and the ways to reach it. */
+/** A database, its dialect, and the executor that runs statements on it. */
 export interface Handle {
   readonly db: Kysely<Tables>
   readonly dialect: Dialect
-  /** Executor past Kysely's driver. Absent for a transaction, and for a Kysely instance that the deployer made. */
-  readonly direct: DirectExecutor | undefined
-  /** Queue for the connection of an embedded engine, which has only one. */
-  readonly queue?: ConnectionQueue
+  readonly executor: Executor
 }
 
 /** A database that was checked, and the statements for it. */
@@ -29,13 +26,13 @@ export interface Engine extends Handle, SqlContext {}
  * @throws REST_MODELS_UNSUPPORTED_DATABASE with the remedy
  */
 export async function openEngine (handle: AnyKysely, role: Role = 'writer'): Promise<Engine> {
-  const { dialect: general, ...given } = readHandle(handle, role)
-  const { db, direct } = given
-  const dialect = direct === undefined ? general : { ...general, storage: general.ownStorage ?? general.storage }
+  const { db, dialect: general, executor } = readHandle(handle, role)
+  const isOwn = executorsOf(handle) !== undefined
+  const dialect = isOwn ? { ...general, storage: general.ownStorage ?? general.storage } : general
   for (const requirement of dialect.requirements) await requireOf(db, requirement)
   const hasDeadline = dialect.hasFunction !== undefined &&
     Number(await ask(db, dialect.hasFunction(deadlineFunction))) > 0
-  return Object.freeze({ ...given, dialect, hasDeadline, shapes: new Shapes() })
+  return Object.freeze({ db, dialect, executor, hasDeadline, shapes: new Shapes() })
 }
 
 /**
@@ -52,7 +49,7 @@ export async function requireOf (db: Kysely<Tables>, { query, remedy }: Requirem
 }
 
 /**
- * Reads a handle: its tables by name, its dialect, and the ways to reach it. The host's Kysely plugins are left out,
+ * Reads a handle: its tables by name, its dialect, and its executor. The host's Kysely plugins are left out,
  * because they would rename columns.
  *
  * @throws REST_MODELS_UNSUPPORTED_DATABASE if no dialect fits, or if the handle has a schema by withSchema()
@@ -71,10 +68,7 @@ export function readHandle (handle: AnyKysely, role: Role = 'writer'): Handle {
   if (dialect === undefined) {
     throw new errors.UnsupportedDatabase(`'db' runs on ${names[0]}; supported: ${Object.keys(dialects).join(', ')}`)
   }
-  const direct = directExecutorsOf(handle)?.[role]
-  return dialect.isEmbedded
-    ? { db, dialect, direct, queue: new ConnectionQueue(db.getExecutor()) }
-    : { db, dialect, direct }
+  return { db, dialect, executor: executorsOf(handle)?.[role] ?? new KyselyExecutor(db, dialect) }
 }
 
 /** Returns the names of an object's class and of the classes that it extends. */

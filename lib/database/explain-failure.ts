@@ -1,5 +1,6 @@
 import { sql, type Compilable } from 'kysely'
 import { propertyOf } from '../engines/dialect.js'
+import { StatementFailure } from '../engines/statement-failure.js'
 import type { Stored } from '../engines/storage.js'
 import { errors, withDetails } from '../errors.js'
 import { isForeignKey, type Column } from '../model/column.js'
@@ -7,23 +8,31 @@ import type { Model } from '../model/define-model.js'
 import { isEqual } from '../sql/selection.js'
 import type { RecordKey } from '../values/values.js'
 import type { Engine } from './engine.js'
-import type { StatementFailure } from './retry.js'
-import { run, runArrays } from './run.js'
 
+/** A write that the database did not execute. */
 interface FailedWrite {
   readonly model: Model
   /** Columns that a client may be told of. */
   readonly known: ReadonlySet<Column>
   readonly values: ReadonlyMap<Column, Stored>
+  /** Key of the record to update; absent for a create. */
   readonly id?: RecordKey
+}
+
+/** A write that a rule of the database refused. */
+interface RefusedWrite extends FailedWrite {
   readonly failure: StatementFailure
 }
 
 /**
- * Returns the error that a client gets for a write that the database refused. It asks the database for the faulty
- * field, and does not read the text of an error.
+ * Returns the error that a client gets for a write that failed. If the database refused it, that is the error for the
+ * faulty field. This asks the database for the field, and does not read the text of an error.
  */
-export async function explainFailure (engine: Engine, write: FailedWrite): Promise<Error> {
+export async function explainFailure (engine: Engine, failed: FailedWrite, failure: unknown): Promise<unknown> {
+  return failure instanceof StatementFailure ? await explainRefusal(engine, { ...failed, failure }) : failure
+}
+
+async function explainRefusal (engine: Engine, write: RefusedWrite): Promise<Error> {
   const { kind } = write.failure
   if (kind === 'forbidden') return new errors.Forbidden({ cause: write.failure })
   if (kind === 'oversized') return await explainSize(engine, write)
@@ -42,18 +51,18 @@ export async function explainFailure (engine: Engine, write: FailedWrite): Promi
   return new errors.Constraint({ cause })
 }
 
-async function explainSize (engine: Engine, write: FailedWrite): Promise<Error> {
+async function explainSize (engine: Engine, write: RefusedWrite): Promise<Error> {
   const column = await findOversized(engine, write)
   if (column === undefined) return new errors.Constraint({ cause: write.failure })
   return withField(new errors.InvalidRecord(`'${column.key}'`), column, 'is too long for an index of the database')
 }
 
 /** Finds the column with the longest written text in the index that the failure names. */
-async function findOversized (engine: Engine, { values, failure }: FailedWrite): Promise<Column | undefined> {
+async function findOversized (engine: Engine, { values, failure }: RefusedWrite): Promise<Column | undefined> {
   const index = propertyOf(failure.cause as Error, 'constraint')
   const query = index === '' ? undefined : engine.dialect.indexColumns?.(index)
   if (query === undefined) return undefined
-  const names = (await runArrays(engine, query.compile(engine.db), ['name'])).map(([name]) => name)
+  const names = (await engine.executor.readArrays(query.compile(engine.db), ['name'])).map(([name]) => name)
   const [longest] = [...values].filter(([{ name }, value]) => names.includes(name) && typeof value === 'string')
     .sort(([, a], [, b]) => String(b).length - String(a).length)
   return longest?.[0]
@@ -67,7 +76,7 @@ function withField (error: Error, { key }: Column, message: string): Error {
  * Finds the first written column that must be unique and whose value another record has. Columns that a client may not
  * know are skipped, because they got a default.
  */
-async function findTaken (engine: Engine, { model, known, values, id }: FailedWrite): Promise<Column | undefined> {
+async function findTaken (engine: Engine, { model, known, values, id }: RefusedWrite): Promise<Column | undefined> {
   for (const [column, value] of values) {
     if (value === null || column.options.unique !== true || !known.has(column)) continue
     const same = rowsWith(engine, model, column, value)
@@ -77,7 +86,7 @@ async function findTaken (engine: Engine, { model, known, values, id }: FailedWr
 }
 
 /** Finds the first written foreign key that refers to no record. */
-async function findDangling (engine: Engine, { known, values }: FailedWrite): Promise<Column | undefined> {
+async function findDangling (engine: Engine, { known, values }: RefusedWrite): Promise<Column | undefined> {
   for (const [column, value] of values) {
     if (value === null || !isForeignKey(column) || !known.has(column)) continue
     const target = column.target()
@@ -91,6 +100,6 @@ function rowsWith ({ db, dialect }: Engine, { table }: Model, column: Column, va
 }
 
 async function finds (engine: Engine, query: Compilable): Promise<boolean> {
-  const { row } = await run(engine, query.compile())
+  const { row } = await engine.executor.execute(query.compile())
   return row !== undefined
 }

@@ -5,7 +5,6 @@ import { wholeKey, type ListBase } from '../sql/list-sql.js'
 import { listStatement, type Reach } from '../sql/list-statement.js'
 import { countFitting, isAnyWithheld, unlimited } from '../sql/long-values.js'
 import type { Engine } from './engine.js'
-import { runArrays, search } from './run.js'
 
 /** Rows of one page, with the position at which the next page begins. */
 export interface Page {
@@ -30,7 +29,7 @@ export async function runList (engine: Engine, base: ListBase, plan: ListPlan): 
   const keys = plan.after === undefined ? base.keys : [...base.keys, wholeKey]
   const deadline = performance.now() + base.statementTime
   const ask = (asked: ListPlan & { readonly reach?: Reach }) =>
-    search(engine, (engine) => runArrays(engine, listStatement(engine, base, asked), keys))
+    engine.executor.readArrays(listStatement(engine, base, asked), keys)
   const found = await ask(plan)
   const isHeavy = isAnyWithheld(found, base.long)
   const limit = isHeavy ? limitOf(found, base, plan) : plan.limit

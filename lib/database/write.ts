@@ -1,4 +1,5 @@
-import type { Outcome, Row, MaybePromise } from '../engines/executor.js'
+import type { MaybePromise, Outcome, Row } from '../engines/executor.js'
+import { StatementFailure } from '../engines/statement-failure.js'
 import type { Stored } from '../engines/storage.js'
 import { errors } from '../errors.js'
 import { encode, type Column } from '../model/column.js'
@@ -7,8 +8,7 @@ import { updateStatement, type Statements, type StatementShape } from '../sql/st
 import type { RecordKey } from '../values/values.js'
 import type { Engine } from './engine.js'
 import { explainFailure } from './explain-failure.js'
-import { StatementFailure, catchFailure } from './retry.js'
-import { run, runTogether } from './run.js'
+import { updateAndRead } from './update-and-read.js'
 
 /** A table to write to, and its statements. */
 export interface WriteTarget {
@@ -29,10 +29,13 @@ export async function runCreate (
   engine: Engine, { shape, statements, known }: WriteTarget, plan: WritePlan
 ): Promise<Row> {
   const values = encodeAll(engine, plan)
-  const { row } = await write(engine, { shape, known, values }, () =>
-    run(engine, statements.create(...values.values())))
-  if (row === undefined) throw new errors.Constraint()
-  return row
+  try {
+    const { row } = await engine.executor.execute(statements.create(...values.values()))
+    if (row === undefined) throw new errors.Constraint()
+    return row
+  } catch (failure) {
+    throw await explainFailure(engine, { model: shape.model, known, values }, failure)
+  }
 }
 
 /**
@@ -48,11 +51,16 @@ export async function runUpdate (
 ): Promise<Row | undefined> {
   const values = encodeAll(engine, plan)
   const fill = updateStatement(engine, shape, [...values.keys()])
-  const update = fill(...values.values(), ...ownParameters(shape, id, ownerId))
-  const { row } = await write(engine, { shape, known, values, id }, () => engine.dialect.returnsUpdates
-    ? run(engine, update)
-    : runTogether(engine, update, statements.own(...ownParameters(shape, id, ownerId))))
-  return row
+  const own = ownParameters(shape, id, ownerId)
+  const update = fill(...values.values(), ...own)
+  try {
+    const { row } = engine.dialect.returnsUpdates
+      ? await engine.executor.execute(update)
+      : await updateAndRead(engine, update, statements.own(...own))
+    return row
+  } catch (failure) {
+    throw await explainFailure(engine, { model: shape.model, known, values, id }, failure)
+  }
 }
 
 /**
@@ -65,7 +73,7 @@ export async function runDelete (
   engine: Engine, { shape, statements }: WriteTarget, id: RecordKey, ownerId: Stored
 ): Promise<boolean> {
   try {
-    const { changed } = await run(engine, statements.delete(...ownParameters(shape, id, ownerId)))
+    const { changed } = await engine.executor.execute(statements.delete(...ownParameters(shape, id, ownerId)))
     return changed > 0
   } catch (failure) {
     if (!(failure instanceof StatementFailure)) throw failure
@@ -77,24 +85,19 @@ export async function runDelete (
   }
 }
 
+/**
+ * Reads the columns of a record that a write has to know: those that it shows, and the owner.
+ *
+ * @returns no row if there is no such record
+ */
+export function readStored ({ executor }: Engine, { statements }: WriteTarget, id: RecordKey): MaybePromise<Outcome> {
+  return executor.execute(statements.stored(id))
+}
+
 function ownParameters ({ owner }: StatementShape, id: RecordKey, ownerId: Stored): readonly Stored[] {
   return owner === undefined ? [id] : [id, ownerId]
 }
 
 function encodeAll ({ dialect }: Engine, plan: WritePlan): ReadonlyMap<Column, Stored> {
   return new Map([...plan].map(([column, value]) => [column, encode(column, value, dialect)]))
-}
-
-interface Written extends Pick<WriteTarget, 'shape' | 'known'> {
-  readonly values: ReadonlyMap<Column, Stored>
-  /** Key of the record that is updated; absent for a create. */
-  readonly id?: RecordKey
-}
-
-function write (engine: Engine, written: Written, execute: () => MaybePromise<Outcome>): MaybePromise<Outcome> {
-  const explain = async (failure: unknown): Promise<never> => {
-    if (!(failure instanceof StatementFailure)) throw failure
-    throw await explainFailure(engine, { ...written, model: written.shape.model, failure })
-  }
-  return catchFailure(explain, execute)
 }

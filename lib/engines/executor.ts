@@ -19,36 +19,47 @@ export interface Outcome {
   readonly changed: number
 }
 
-/**
- * Reaches the engine without Kysely's driver, which costs as much as a short statement. A statement is committed when
- * it answers, and is never part of somebody else's transaction.
- */
-export interface DirectExecutor {
-  /** True if it can be used now: it is open, and nobody has a transaction on it. */
-  readonly isFree: boolean
+/** A compiled statement with its parameters. */
+export interface Query extends CompiledQuery {
   /**
-   * Runs a statement on one record.
-   *
-   * @param reached  called when there is a connection
+   * Returns the statement without the help of an index, for an engine that cannot compare a text with the column's
+   * character set. Absent if every engine can.
    */
-  execute (query: CompiledQuery, reached: () => void): MaybePromise<Outcome>
-  /** Reads rows as arrays, because making objects of them would be the cost of a list. */
-  readArrays (query: CompiledQuery, reached: () => void): MaybePromise<ArrayRows>
+  readonly withoutIndex?: (() => CompiledQuery) | undefined
+}
+
+/**
+ * Runs statements. It repeats a statement after a pause if it certainly was not executed, or if a read lost its
+ * connection. It never repeats a write whose outcome is unknown.
+ *
+ * Both methods throw StatementFailure if a rule of the database refuses the statement, REST_MODELS_UNAVAILABLE (503)
+ * with Retry-After if the engine cannot run it now, and otherwise what the driver threw.
+ */
+export interface Executor {
+  /** Runs a statement on one record. It is committed when it answers, unless the handle is a transaction. */
+  execute (query: Query): MaybePromise<Outcome>
+  /**
+   * Reads rows as arrays, because making objects of them would be the cost of a list.
+   *
+   * @param keys  the selected keys
+   * @returns the values of each row, in the order of the keys
+   */
+  readArrays (query: Query, keys: readonly string[]): MaybePromise<ArrayRows>
 }
 
 /** Purpose of a handle. A reader gets a connection on which nobody writes, so that it waits for nobody. */
 export type Role = 'reader' | 'writer'
 
-export type DirectExecutors = Readonly<Record<Role, DirectExecutor>>
+export type Executors = Readonly<Record<Role, Executor>>
 
 /**
  * Executors of the handles that the plugin's own functions opened. A transaction on such a handle, or one connection of
  * it, is another handle and has no entry here.
  */
-const directExecutors = new WeakMap<object, DirectExecutors>()
+const ownExecutors = new WeakMap<object, Executors>()
 
 /**
- * Closes the database even if only direct executors were used. Kysely alone closes it only after its own driver was
+ * Closes the database even if only its own executors were used. Kysely alone closes it only after its own driver was
  * used.
  */
 class KyselyWithExecutors<DB> extends Kysely<DB> {
@@ -66,21 +77,23 @@ class KyselyWithExecutors<DB> extends Kysely<DB> {
 }
 
 /**
- * Returns a Kysely instance whose database can also be reached without its driver.
+ * Returns a Kysely instance whose database can also be reached without its driver, which costs as much as a short
+ * statement.
  *
- * @param close  closes the database; called after the driver, which may have closed it already
+ * @param makeExecutors  makes the executors of the instance
+ * @param close          closes the database; called after the driver, which may have closed it already
  */
 export function openKysely<DB> (
-  dialect: KyselyDialect, executors: DirectExecutors, close: () => Promise<void>
+  dialect: KyselyDialect, makeExecutors: (db: Kysely<DB>) => Executors, close: () => Promise<void>
 ): Kysely<DB> {
   const db = new KyselyWithExecutors<DB>(dialect, close)
-  directExecutors.set(db, executors)
+  ownExecutors.set(db, makeExecutors(db))
   return db
 }
 
 export type Tables = Record<string, Record<string, unknown>>
 
 /** Returns the executors of a handle that the plugin's own functions opened; undefined for other handles. */
-export function directExecutorsOf (handle: object): DirectExecutors | undefined {
-  return directExecutors.get(handle)
+export function executorsOf (handle: object): Executors | undefined {
+  return ownExecutors.get(handle)
 }

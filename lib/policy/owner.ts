@@ -1,8 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Engine } from '../database/engine.js'
-import { run } from '../database/run.js'
-import type { WriteTarget } from '../database/write.js'
-import type { Outcome, Row, MaybePromise } from '../engines/executor.js'
+import { readStored, type WriteTarget } from '../database/write.js'
+import type { Row } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
 import { errors } from '../errors.js'
 import { decode } from '../model/column.js'
@@ -47,10 +46,6 @@ export async function explainLost (engine: Engine, target: WriteTarget, { id, us
 interface Claim {
   readonly id: RecordKey
   readonly user: PolicyUser | null
-}
-
-function readStored (engine: Engine, { statements }: WriteTarget, id: RecordKey): MaybePromise<Outcome> {
-  return run(engine, statements.stored(id))
 }
 
 function isOwn (

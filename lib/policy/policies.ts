@@ -4,7 +4,7 @@ import type { FieldKind } from '../fields/field-kinds.js'
 import type { Model } from '../model/define-model.js'
 import type { FieldNameOf } from '../model/types.js'
 import { requireKnown, suggestion } from '../suggest.js'
-import { compileFindUser, type UserColumns } from './find-user.js'
+import { compileFindUser, type UserColumns } from '../database/find-user.js'
 import { isHash, type Verify } from './passwords.js'
 import { reads, writes, type Policy, type PolicyUser } from './policy.js'
 

@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { runList } from '../database/list.js'
-import { run } from '../database/run.js'
 import { runCreate, runDelete, runUpdate } from '../database/write.js'
 import type { Row } from '../engines/executor.js'
 import { errors } from '../errors.js'
@@ -34,7 +33,7 @@ export const list: Handler<ListEnvelope> = (resource) => async (request) => {
 }
 
 export const read: Handler<ModelRecord> = (resource) => async (request) => {
-  const { row } = await run(resource.reader, resource.write.statements.read(keyOf(request, resource)))
+  const { row } = await resource.reader.executor.execute(resource.write.statements.read(keyOf(request, resource)))
   if (row === undefined) throw new errors.RecordNotFound()
   requireNoQuery(queryOf(request.url), resource.limits.queryLength)
   return toRecord(resource.visible, row, resource.reader.dialect)

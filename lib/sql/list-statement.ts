@@ -1,4 +1,4 @@
-import type { CompiledQuery } from 'kysely'
+import type { Query } from '../engines/executor.js'
 import { Slot, type Stored } from '../engines/storage.js'
 import { operators } from '../fields/operators.js'
 import { valueKindOf, type Column } from '../model/column.js'
@@ -26,7 +26,7 @@ function firstReach (base: ListBase, { limit }: ListPlan): Reach {
 /** Returns the statement of a list: compiled once for each shape, filled with the values of the request. */
 export function listStatement (
   engine: SqlContext, base: ListBase, given: ListPlan & { readonly reach?: Reach }
-): CompiledQuery {
+): Query {
   const plan = given.conditions.length === 0
     ? given
     : { ...given, conditions: given.conditions.map((condition) => withFewShapes(condition, engine)) }
@@ -34,7 +34,13 @@ export function listStatement (
     engine.shapes.compileOnce(shapeOf(engine, base, plan), () => compileList(engine, base, openPlan(plan)))
   const values = valuesOf(plan, plan.reach ?? firstReach(base, plan))
   const filled = parameters.map((parameter) => parameter instanceof Slot ? values[parameter.position] : parameter)
-  return { query, queryId, sql, parameters: filled }
+  return { query, queryId, sql, parameters: filled, withoutIndex: withoutSeeks(engine, base, given) }
+}
+
+/** Returns the function that makes the same statement without the help of an index of a text column. */
+function withoutSeeks (engine: SqlContext, base: ListBase, given: ListPlan): Query['withoutIndex'] {
+  if (!engine.dialect.seeksByCollation) return undefined
+  return () => listStatement({ ...engine, dialect: { ...engine.dialect, seeksByCollation: false } }, base, given)
 }
 
 /** A condition with the values that its slots are filled with. */

@@ -21,7 +21,7 @@ import { openPostgres } from '../../lib/postgres.js'
 import { openSqlite } from '../../lib/sqlite.js'
 import { readHandle } from '../../lib/database/engine.js'
 import type { Tables } from '../../lib/engines/executor.js'
-import { run } from '../../lib/database/run.js'
+import { executorsOf } from '../../lib/engines/executor.js'
 import { driverTimeout } from '../../lib/engines/server/server-options.js'
 import { changeSchema } from '../../lib/tables/schema-change.js'
 import { dialects } from '../../lib/database/dialects.js'
@@ -79,21 +79,21 @@ for (const engine of engineNames) {
     const db = open(t, engine, url.href, { readonly: true, connections: 2 })
     for (const statement of ['insert into kept values (1)', 'create table more (id integer)']) await t.rejects(sql.raw(statement).execute(db), statement)
     await t.rejects(db.transaction().execute(async (transaction) => await sql`insert into kept values (1)`.execute(transaction)))
-    await t.rejects(async () => { await readHandle(db).direct?.execute(sql`insert into kept values (1)`.compile(db), () => {}) }, 'by the direct road')
+    await t.rejects(async () => { await readHandle(db).executor.execute(sql`insert into kept values (1)`.compile(db)) }, 'past the driver of Kysely')
     t.match((await sql`select * from kept`.execute(db)).rows, [])
     if (engine === 'postgres') t.match((await sql`show work_mem`.execute(db)).rows, [{ work_mem: '5MB' }], 'other options are kept')
     await sql`drop table kept`.execute(writer)
   })
 
-  test(`destroy closes the connections of ${engine} that only the plugin's own road has used`, async (t) => {
+  test(`destroy closes the connections of ${engine} that only the plugin's own executor has used`, async (t) => {
     const at = await requireDatabase(t, engine)
     if (at === undefined) return
     const db = openers[engine](at)
     const one = sql`select 1 as one`.compile(db)
-    const { direct } = readHandle(db)
-    t.same(await direct?.readArrays(one, () => {}), [[1]])
+    const { executor } = readHandle(db)
+    t.same(await executor.readArrays(one, ['one']), [[1]])
     await db.destroy()
-    await t.rejects(async () => { await direct?.readArrays(one, () => {}) }, 'the pool is closed')
+    await t.rejects(async () => { await executor.readArrays(one, ['one']) }, 'the pool is closed')
     await t.resolves(db.destroy(), 'a second time it does nothing')
     const used = openers[engine](at)
     await sql`select 1`.execute(used)
@@ -378,7 +378,7 @@ for (const engine of engineNames) {
       ? 'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()'
       : `select concat('kill ', id) as kill_it from information_schema.processlist where db = '${name}' and id <> connection_id()`
     for (let round = 0; round < 3; round++) {
-      const asked = Array.from({ length: 40 }, async () => { try { await run(readHandle(db), nap.compile(db)) } catch { /* it was cut too often */ } })
+      const asked = Array.from({ length: 40 }, async () => { try { await readHandle(db).executor.execute(nap.compile(db)) } catch { /* it was cut too often */ } })
       await seconds(0.2)
       const killed = await runSql(at, kill)
       if (engine === 'mariadb') for (const { kill_it: statement } of killed) await runSql(at, String(statement)).catch(() => {})
@@ -670,12 +670,13 @@ for (const engine of ['sqlite', ...engineNames] as const) {
     if (url === undefined) return
     const db = { ...openers, sqlite: openSqlite }[engine](url)
     t.teardown(async () => { await db.destroy() })
-    t.ok(readHandle(db).direct)
-    t.equal(readHandle(db.withPlugin(new CamelCasePlugin())).direct, undefined)
-    await db.transaction().execute(async (transaction) => { t.equal(readHandle(transaction).direct, undefined) })
+    const isOwn = (handle: object): boolean => executorsOf(handle) !== undefined
+    t.equal(isOwn(db), true)
+    t.equal(isOwn(db.withPlugin(new CamelCasePlugin())), false)
+    await db.transaction().execute(async (transaction) => { t.equal(isOwn(transaction), false) })
     await db.connection().execute(async (one) => {
       await sql`create temporary table mine (id integer)`.execute(one)
-      const { row } = await run(readHandle(one), sql`select count(*) as answer from mine`.compile(one))
+      const { row } = await readHandle(one).executor.execute(sql`select count(*) as answer from mine`.compile(one))
       t.equal(Number(row?.['answer']), 0, 'a table that only this connection has')
     })
   })

@@ -3,14 +3,14 @@
 import { CompiledQuery, type Kysely } from 'kysely'
 import { test } from 'tap'
 import type { Handle } from '../../lib/database/engine.js'
-import { StatementFailure } from '../../lib/database/retry.js'
-import { run as runSoon, runTogether } from '../../lib/database/run.js'
+import { updateAndRead } from '../../lib/database/update-and-read.js'
 import { dialects } from '../../lib/database/dialects.js'
 import type { DialectName } from '../../lib/engines/dialect.js'
-import type { Tables } from '../../lib/engines/executor.js'
+import type { Outcome, Tables } from '../../lib/engines/executor.js'
+import { KyselyExecutor } from '../../lib/engines/kysely-executor.js'
+import { StatementFailure } from '../../lib/engines/statement-failure.js'
 
-/** Failures as rejections, whether they come at once or later. */
-const run = async (...parameters: Parameters<typeof runSoon>) => await runSoon(...parameters)
+const run = async ({ executor }: Handle, query: CompiledQuery): Promise<Outcome> => await executor.execute(query)
 
 const read = { ...CompiledQuery.raw('select 1'), query: { kind: 'SelectQueryNode' } } as CompiledQuery
 const write = { ...CompiledQuery.raw('insert'), query: { kind: 'InsertQueryNode' } } as CompiledQuery
@@ -31,7 +31,8 @@ function failing (name: DialectName, { reaching = [], executing = [] }: { reachi
     return await use({ executeQuery })
   }
   const db = { getExecutor: () => ({ provideConnection: connect }) } as unknown as Kysely<Tables>
-  const engine: Handle = { db, dialect: dialects[name], direct: undefined }
+  const dialect = { ...dialects[name], isEmbedded: false }
+  const engine: Handle = { db, dialect, executor: new KyselyExecutor(db, dialect) }
   return { engine, attempts: () => attempts }
 }
 
@@ -84,7 +85,7 @@ for (const [name, kinds] of Object.entries(failures) as Array<[DialectName, type
       t.same(await run(one.engine, write), { row: found.rows[0], changed: 1 })
       t.equal(one.attempts(), 3)
       const both = failing(name, { executing: [failure] })
-      t.same(await runTogether(both.engine, write, read), { row: found.rows[0], changed: 1 })
+      t.same(await updateAndRead(both.engine, write, read), { row: found.rows[0], changed: 1 })
       t.equal(both.attempts(), 2)
     }
   })
@@ -108,7 +109,7 @@ for (const [name, kinds] of Object.entries(failures) as Array<[DialectName, type
       await t.rejects(run(one.engine, write), { ...unavailable, cause })
       t.equal(one.attempts(), 1)
       const both = failing(name, { executing: [cause] })
-      await t.rejects(runTogether(both.engine, write, read), { ...unavailable, cause })
+      await t.rejects(updateAndRead(both.engine, write, read), { ...unavailable, cause })
       t.equal(both.attempts(), 1)
       const again = failing(name, { executing: [cause] })
       await t.resolves(run(again.engine, read))
@@ -198,6 +199,6 @@ test('a write that changed nothing is followed by no read', async (t) => {
   }
   const provideConnection = async <Result> (use: (connection: object) => Promise<Result>) => await use({ executeQuery })
   const db = { getExecutor: () => ({ provideConnection }) } as unknown as Kysely<Tables>
-  t.same(await runTogether({ db, dialect: dialects.mariadb, direct: undefined }, write, read), { row: undefined, changed: 0 })
+  t.same(await updateAndRead({ db, dialect: dialects.mariadb, executor: new KyselyExecutor(db, dialects.mariadb) }, write, read), { row: undefined, changed: 0 })
   t.same(sent, ['begin', 'insert', 'commit'])
 })

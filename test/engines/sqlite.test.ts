@@ -9,7 +9,7 @@ import { CompiledQuery, Kysely, sql, SqliteDialect } from 'kysely'
 import { test, type Test } from 'tap'
 import { createTables, defineModel, foreignKey, text } from '../../lib/index.js'
 import { openEngine, readHandle } from '../../lib/database/engine.js'
-import type { Tables } from '../../lib/engines/executor.js'
+import type { Executor, Tables } from '../../lib/engines/executor.js'
 import { deadlineFunction } from '../../lib/engines/dialect.js'
 import { listStatement } from '../../lib/sql/list-statement.js'
 import { EmbeddedDialect } from '../../lib/engines/sqlite/connections.js'
@@ -369,10 +369,9 @@ test('D-72: the connection for reads writes nothing, and a database that is clos
   const db = openSqlite(join(t.testdir(), 'site.db'))
   await createTables(db, [Note])
   const { get } = await buildApp(t, { models: [], options: { db }, register: (registry) => { registry.register(Note) } })
-  const { direct } = readHandle(db, 'reader')
-  t.throws(() => direct?.execute(db.deleteFrom('note').compile(), () => {}), { code: 'SQLITE_READONLY' })
+  const { executor } = readHandle(db, 'reader')
+  t.throws(() => executor.execute(db.deleteFrom('note').compile()), { code: 'REST_MODELS_UNAVAILABLE', cause: { code: 'SQLITE_READONLY' } })
   await db.destroy()
-  t.equal(direct?.isFree, false)
   t.equal((await get('/api/note/')).statusCode, 503)
 })
 
@@ -504,21 +503,21 @@ function recovering (times: number): Database.Database {
 }
 
 test('a read that finds the log of a file under repair is tried again, and looks into no transaction', async (t) => {
-  const isAlone = async (times: number, act: (dialect: EmbeddedDialect, db: Kysely<Tables>) => Promise<void>): Promise<void> => {
+  const isAlone = async (times: number, act: (writer: Executor, db: Kysely<Tables>) => Promise<void>): Promise<void> => {
     const dialect = new EmbeddedDialect(recovering(times))
     const db = new Kysely<Tables>({ dialect })
-    await act(dialect, db)
+    await act(dialect.makeExecutors(db).writer, db)
     await db.destroy()
   }
-  await isAlone(3, async ({ executors: { writer } }, db) => {
-    t.same(await writer.readArrays(db.selectFrom('note').selectAll().compile(), () => {}), [[1, 'x']])
-    t.same(await writer.execute(db.selectFrom('note').selectAll().compile(), () => {}), { row: { id: 1, message: 'x' }, changed: 0 })
+  await isAlone(3, async (writer, db) => {
+    t.same(await writer.readArrays(db.selectFrom('note').selectAll().compile(), ['id', 'message']), [[1, 'x']])
+    t.same(await writer.execute(db.selectFrom('note').selectAll().compile()), { row: { id: 1, message: 'x' }, changed: 0 })
   })
-  await isAlone(1, async ({ executors: { writer } }, db) => {
-    t.same((await (writer.execute(db.selectFrom('note').selectAll().compile(), () => {}))).row, { id: 1, message: 'x' })
+  await isAlone(1, async (writer, db) => {
+    t.same((await (writer.execute(db.selectFrom('note').selectAll().compile()))).row, { id: 1, message: 'x' })
   })
-  await isAlone(1, async ({ executors: { writer } }, db) => {
-    const read = writer.execute(db.selectFrom('note').selectAll().compile(), () => {})
+  await isAlone(1, async (writer, db) => {
+    const read = writer.execute(db.selectFrom('note').selectAll().compile())
     const transaction = await db.startTransaction().execute()
     await transaction.updateTable('note').set({ message: 'changed' }).execute()
     await sleep(50)
@@ -527,13 +526,14 @@ test('a read that finds the log of a file under repair is tried again, and looks
   })
 })
 
-test('destroy closes a file that only the road of the plugin has used', async (t) => {
+test('destroy closes a file that only the executor of the plugin has used', async (t) => {
   const path = join(t.testdir(), 'site.db')
   const db = openSqlite(path)
-  const { direct } = readHandle(db, 'reader')
-  t.same(direct?.readArrays(sql`select 1 as one`.compile(db), () => {}), [[1]])
+  const { executor } = readHandle(db, 'reader')
+  const one = sql`select 1 as one`.compile(db)
+  t.same(executor.readArrays(one, ['one']), [[1]])
   await db.destroy()
-  t.equal(direct?.isFree, false)
+  await t.rejects(async () => { await executor.readArrays(one, ['one']) }, 'it is closed')
   await t.resolves(db.destroy())
 })
 

@@ -7,7 +7,8 @@ import { test } from 'tap'
 import { MariadbConnection, type DriverConnection } from '../../lib/engines/mariadb/connection.js'
 import { MariadbDialect } from '../../lib/mariadb.js'
 import type { Tables } from '../../lib/engines/executor.js'
-import { runTogether } from '../../lib/database/run.js'
+import { KyselyExecutor } from '../../lib/engines/kysely-executor.js'
+import { updateAndRead } from '../../lib/database/update-and-read.js'
 import { dialects } from '../../lib/database/dialects.js'
 
 type Done = (error: object | null, result?: unknown) => void
@@ -36,7 +37,8 @@ test('MariaDB: a change whose commit may have happened is not made again, whatev
   }
   const db = new Kysely<Tables>({ dialect: new MariadbDialect({ pool }) })
   const query = (sql: string): CompiledQuery => ({ ...db.selectNoFrom([]).compile(), sql })
-  const change = runTogether({ db, dialect: dialects.mariadb, direct: undefined }, query('update'), query('select'))
+  const handle = { db, dialect: dialects.mariadb, executor: new KyselyExecutor(db, dialects.mariadb) }
+  const change = updateAndRead(handle, query('update'), query('select'))
   await t.rejects(change, { code: 'REST_MODELS_UNAVAILABLE', statusCode: 503, cause: { errno: 1180 } })
   t.same(sent, ['begin', 'update', 'select', 'commit', 'rollback', 'closed'])
   t.ok(left > 0, 'and the next request goes to another node')

@@ -343,8 +343,8 @@ async function openOwn (t: Test) {
     other.close()
     await db.destroy()
   })
-  const { direct } = readHandle(db)
-  const add = (word: string) => direct?.execute(db.insertInto('word').values({ text: word }).compile(), () => {})
+  const { executor } = readHandle(db)
+  const add = (word: string) => executor.execute(db.insertInto('word').values({ text: word }).compile())
   return { db, path, other, add, words: () => other.prepare('select text from word order by id').pluck().all() }
 }
 

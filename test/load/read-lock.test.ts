@@ -20,7 +20,7 @@ async function openFile (t: Test) {
   const other = new Database(path, { timeout: 0 })
   t.teardown(async () => { other.close(); await db.destroy() })
   const statements = { count: sql`select count(*) from word`.compile(db), login: sql`select text from word`.compile(db), add: addLong.compile(db) }
-  const count = () => readHandle(db, 'reader').direct?.readArrays(statements.count, () => {})
+  const count = () => readHandle(db, 'reader').executor.readArrays(statements.count, [])
   await turn()
   return {
     path,
@@ -28,8 +28,8 @@ async function openFile (t: Test) {
     other,
     count,
     read: (times: number) => { for (let time = 0; time < times; time++) count() },
-    login: () => readHandle(db).direct?.execute(statements.login, () => {}),
-    write: async () => await readHandle(db).direct?.execute(statements.add, () => {}),
+    login: () => readHandle(db).executor.execute(statements.login),
+    write: async () => await readHandle(db).executor.execute(statements.add),
     /** What nobody has looked at yet of the log is gone, in which there is something. */
     damage: () => { truncateSync(`${path}-wal`) },
     add: () => other.prepare("insert into word (text) values ('of another process')").run(),

@@ -4,6 +4,9 @@ import type { Test } from 'tap'
 import { openMariadb } from '../../lib/mariadb.js'
 import { openPostgres } from '../../lib/postgres.js'
 import { readHandle } from '../../lib/database/engine.js'
+import { executorsOf } from '../../lib/engines/executor.js'
+import { isRead, retry } from '../../lib/engines/retry.js'
+import { toStatementError } from '../../lib/engines/statement-failure.js'
 import type { Tables } from '../../lib/engines/executor.js'
 import { openSqlite } from '../../lib/sqlite.js'
 import { findEngine, type EngineName } from './engines/find-engine.js'
@@ -114,20 +117,34 @@ function record (connection: DatabaseConnection, note: (query: CompiledQuery) =>
   }
 }
 
-const roles = ['reader', 'writer'] as const
-
-/** Does something before each statement that goes past Kysely's driver; only statements for a server wait for it. */
+/**
+ * Does something before each statement that goes past Kysely's driver; only statements for a server wait for it. What
+ * fails now fails as the statement would.
+ */
 export function beforeDirect (db: Kysely<Tables>, act: (query: CompiledQuery) => Promise<void> | void): void {
-  const actBefore = <Result> (query: CompiledQuery, reached: () => void, run: () => Result | Promise<Result>): Result | Promise<Result> => {
-    // What fails now is to fail as the statement would.
-    reached()
-    const done = act(query)
-    return done === undefined || engine === 'sqlite' ? run() : done.then(run)
+  const { dialect } = readHandle(db)
+  const actBefore = <Result> (query: CompiledQuery, run: () => Result | Promise<Result>): Result | Promise<Result> => {
+    const attempt = (): Result | Promise<Result> => {
+      const done = act(query)
+      return done === undefined || engine === 'sqlite' ? run() : done.then(run)
+    }
+    try {
+      return attempt()
+    } catch (failure) {
+      const error = toStatementError(dialect, failure, { isRead: isRead(query), isConnected: true })
+      return retry(error, performance.now(), async () => await attempt())
+    }
   }
-  for (const road of new Set(roles.map((role) => readHandle(db, role).direct))) {
-    if (road === undefined) continue
-    const { execute, readArrays } = road
-    road.execute = (query, reached) => actBefore(query, reached, () => execute.call(road, query, reached))
-    road.readArrays = (query, reached) => actBefore(query, reached, () => readArrays.call(road, query, reached))
+  for (const executor of new Set(Object.values(executorsOf(db) ?? {}))) {
+    const { execute, readArrays } = executor
+    const isFree = (): boolean => !('isFree' in executor) || executor.isFree === true
+    executor.execute = (query) => {
+      const run = () => execute.call(executor, query)
+      return isFree() ? actBefore(query, run) : run()
+    }
+    executor.readArrays = (query, keys) => {
+      const run = () => readArrays.call(executor, query, keys)
+      return isFree() ? actBefore(query, run) : run()
+    }
   }
 }

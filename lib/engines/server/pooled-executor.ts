@@ -1,5 +1,6 @@
-import type { CompiledQuery } from 'kysely'
-import type { ArrayRows, DirectExecutor, Outcome, Row } from '../executor.js'
+import type { ArrayRows, Executor, Outcome, Query, Row } from '../executor.js'
+import { isRead, retry } from '../retry.js'
+import { toStatementError, withoutIndex, type FailureRules } from '../statement-failure.js'
 import type { Purpose } from './node-connections.js'
 
 /**
@@ -13,54 +14,60 @@ export interface Answer<Row> {
 
 /** Connection that is taken from a pool for one statement. */
 export interface PooledConnection {
-  askObjects (query: CompiledQuery): Promise<Answer<Row>>
-  askArrays (query: CompiledQuery): Promise<Answer<ArrayRows[number]>>
+  askObjects (query: Query): Promise<Answer<Row>>
+  askArrays (query: Query): Promise<Answer<ArrayRows[number]>>
   release (): void
 }
 
-/** Executor on the connections of a pool. Each is free for one statement, because it has no open transaction. */
-export class PooledExecutor implements DirectExecutor {
-  readonly isFree = true
+type Ask<Result> = (connection: PooledConnection, query: Query) => Promise<Result>
+
+/** Executor on the connections of a pool. Each is taken for one statement, so that it has no open transaction. */
+export class PooledExecutor implements Executor {
+  readonly #rules: FailureRules
   readonly #connect: (purpose: Purpose) => Promise<PooledConnection>
 
-  constructor (connect: (purpose: Purpose) => Promise<PooledConnection>) {
+  constructor (rules: FailureRules, connect: (purpose: Purpose) => Promise<PooledConnection>) {
+    this.#rules = rules
     this.#connect = connect
   }
 
-  execute (query: CompiledQuery, reached: () => void): Promise<Outcome> {
-    const purpose = query.query.kind === 'SelectQueryNode' ? 'read' : 'write'
-    return this.#ask({ purpose, reached }, (connection) => connection.askObjects(query), outcomeOf)
+  execute (query: Query): Promise<Outcome> {
+    return this.#run(query, askOutcome)
   }
 
-  readArrays (query: CompiledQuery, reached: () => void): Promise<ArrayRows> {
-    return this.#ask({ purpose: 'read', reached }, (connection) => connection.askArrays(query), rowsOf)
+  readArrays (query: Query): Promise<ArrayRows> {
+    return this.#run(query, askArrays)
   }
 
-  async #ask<Row, Result> (
-    { purpose, reached }: Asked,
-    ask: (connection: PooledConnection) => Promise<Answer<Row>>,
-    resultOf: (answer: Answer<Row>) => Result
-  ): Promise<Result> {
-    const connection = await this.#connect(purpose)
-    reached()
+  async #run<Result> (query: Query, ask: Ask<Result>): Promise<Result> {
+    const start = performance.now()
     try {
-      return resultOf(await ask(connection))
+      return await this.#attempt(query, ask)
+    } catch (failure) {
+      return await retry(failure, start, async () => await this.#attempt(query, ask))
+    }
+  }
+
+  async #attempt<Result> (query: Query, ask: Ask<Result>): Promise<Result> {
+    let connection: PooledConnection | undefined
+    try {
+      const taken = connection = await this.#connect(isRead(query) ? 'read' : 'write')
+      return await ask(taken, query).catch(async (failure: unknown) =>
+        await ask(taken, withoutIndex(this.#rules, failure, query)))
+    } catch (failure) {
+      throw toStatementError(this.#rules, failure, { isRead: isRead(query), isConnected: connection !== undefined })
     } finally {
-      connection.release()
+      connection?.release()
     }
   }
 }
 
-interface Asked {
-  readonly purpose: Purpose
-  /** Called when a connection has been taken. */
-  readonly reached: () => void
-}
-
-function outcomeOf ({ rows: [row], rowCount: changed }: Answer<Row>): Outcome {
+async function askOutcome (connection: PooledConnection, query: Query): Promise<Outcome> {
+  const { rows: [row], rowCount: changed } = await connection.askObjects(query)
   return { row, changed }
 }
 
-function rowsOf ({ rows }: Answer<ArrayRows[number]>): ArrayRows {
+async function askArrays (connection: PooledConnection, query: Query): Promise<ArrayRows> {
+  const { rows } = await connection.askArrays(query)
   return rows
 }

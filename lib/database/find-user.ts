@@ -1,0 +1,77 @@
+import type { Dialect } from '../engines/dialect.js'
+import type { MaybePromise, Outcome, Query, Row } from '../engines/executor.js'
+import type { Stored } from '../engines/storage.js'
+import { decode, type Column } from '../model/column.js'
+import type { Model } from '../model/define-model.js'
+import { conditionSql } from '../sql/condition.js'
+import { selection } from '../sql/selection.js'
+import { oneRow, placeholder, withParameters } from '../sql/statements.js'
+import type { Json, RecordKey } from '../values/values.js'
+import { readHandle, type AnyKysely, type Handle } from './engine.js'
+
+/** Columns of a user model that a login needs. */
+export interface UserColumns {
+  readonly username: Column
+  readonly password: Column
+  /** Absent if every user is active. */
+  readonly active: Column | undefined
+  /** Absent if no user is an admin. */
+  readonly admin: Column | undefined
+}
+
+/** A user as read for a login. */
+export interface FoundUser {
+  readonly id: RecordKey
+  readonly admin: boolean
+  readonly password: string | null
+  readonly active: boolean
+}
+
+/**
+ * Compiles a function that finds a user by exact name. If several users have the name, it finds the one with the lowest
+ * id. It reads the database for each request, so that a change of the user counts at once.
+ */
+export function compileFindUser (
+  given: AnyKysely, users: Model, columns: UserColumns
+): (username: string) => MaybePromise<FoundUser | undefined> {
+  const handle = readHandle(given)
+  const { dialect, executor } = handle
+  const query = compileUserQuery(handle, users, columns)
+  const other = dialect.seeksByCollation ? compileUserQuery(withoutSeeks(handle), users, columns) : undefined
+  const toUser = userMaker(users.columns[0], columns, dialect)
+  const toFound = ({ row }: Outcome): FoundUser | undefined => row && toUser(row)
+  return (username) => {
+    const withoutIndex = other && (() => other(username))
+    const found = executor.execute({ ...query(username), withoutIndex })
+    return found instanceof Promise ? found.then(toFound) : toFound(found)
+  }
+}
+
+/** Returns the handle for statements that use no index of a text column. */
+function withoutSeeks (handle: Handle): Handle {
+  return { ...handle, dialect: { ...handle.dialect, seeksByCollation: false } }
+}
+
+function compileUserQuery (
+  { db, dialect }: Handle, users: Model, { username, password, active, admin }: UserColumns
+): (username: string) => Query {
+  const { columns: [primaryKey] } = users
+  const wanted = [primaryKey, password, active, admin].filter((column) => column !== undefined)
+  const isNamed = conditionSql({ column: username, operator: 'eq', values: [placeholder] }, dialect)
+  const compiled = db.selectFrom(users.table).select(selection(wanted, dialect)).where(isNamed)
+    .orderBy(primaryKey.name).limit(oneRow).compile()
+  const fill = withParameters(compiled)
+  return (name) => fill(...compiled.parameters.map(() => name))
+}
+
+function userMaker (
+  primaryKey: Column, { password, active, admin }: UserColumns, dialect: Dialect
+): (row: Row) => FoundUser {
+  const valueOf = (row: Row, column: Column): Json => decode(column, row[column.key] as Stored, dialect)
+  return (row) => ({
+    id: valueOf(row, primaryKey) as RecordKey,
+    password: valueOf(row, password) as string | null,
+    active: active === undefined || valueOf(row, active) === true,
+    admin: admin !== undefined && valueOf(row, admin) === true
+  })
+}

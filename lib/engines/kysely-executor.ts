@@ -1,0 +1,65 @@
+import type { DatabaseConnection, Kysely, QueryResult } from 'kysely'
+import { ConnectionQueue } from './connection-queue.js'
+import type { Dialect } from './dialect.js'
+import type { ArrayRows, Executor, Outcome, Query, Row } from './executor.js'
+import { isRead, retry } from './retry.js'
+import { toStatementError, withoutIndex } from './statement-failure.js'
+import type { Stored } from './storage.js'
+
+type Ask<Result> = (connection: DatabaseConnection, query: Query) => Promise<Result>
+
+/** Gives a connection of Kysely's driver to a consumer. */
+type ProvideConnection = <Result>(consumer: (connection: DatabaseConnection) => Promise<Result>) => Promise<Result>
+
+/** Executor on the connections of any Kysely instance, also of a transaction. */
+export class KyselyExecutor implements Executor {
+  readonly #dialect: Dialect
+  readonly #provideConnection: ProvideConnection
+
+  constructor (db: Pick<Kysely<never>, 'getExecutor'>, dialect: Dialect) {
+    const driver = db.getExecutor()
+    // An embedded engine has only one connection, for which Kysely would let requests wait without a limit.
+    const queue = dialect.isEmbedded ? new ConnectionQueue(driver) : undefined
+    this.#dialect = dialect
+    this.#provideConnection = (consumer) =>
+      queue === undefined ? driver.provideConnection(consumer) : queue.use(consumer)
+  }
+
+  execute (query: Query): Promise<Outcome> {
+    return this.#run(query, async (connection, query) => outcomeOf(await connection.executeQuery<Row>(query)))
+  }
+
+  readArrays (query: Query, keys: readonly string[]): Promise<ArrayRows> {
+    return this.#run(query, async (connection, query) => {
+      const { rows } = await connection.executeQuery<Row>(query)
+      return rows.map((row) => keys.map((key) => row[key] as Stored))
+    })
+  }
+
+  async #run<Result> (query: Query, ask: Ask<Result>): Promise<Result> {
+    const start = performance.now()
+    try {
+      return await this.#attempt(query, ask)
+    } catch (failure) {
+      return await retry(failure, start, async () => await this.#attempt(query, ask))
+    }
+  }
+
+  async #attempt<Result> (query: Query, ask: Ask<Result>): Promise<Result> {
+    let isConnected = false
+    try {
+      return await this.#provideConnection(async (connection) => {
+        isConnected = true
+        return await ask(connection, query).catch(async (failure: unknown) =>
+          await ask(connection, withoutIndex(this.#dialect, failure, query)))
+      })
+    } catch (failure) {
+      throw toStatementError(this.#dialect, failure, { isRead: isRead(query), isConnected })
+    }
+  }
+}
+
+/** Returns the outcome of a statement that Kysely's driver executed. */
+export function outcomeOf ({ rows, numAffectedRows }: QueryResult<Row>): Outcome {
+  return { row: rows[0], changed: Number(numAffectedRows ?? 0n) }
+}

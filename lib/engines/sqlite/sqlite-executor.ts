@@ -1,0 +1,94 @@
+import type { Statement } from 'better-sqlite3'
+import type { ArrayRows, Executor, MaybePromise, Outcome, Query, Row } from '../executor.js'
+import { Repeatable, toStatementError } from '../statement-failure.js'
+import { sqliteDialect } from './dialect.js'
+import type { GroupCommit } from './group-commit.js'
+import { isLocked } from './lock.js'
+import type { StatementCache } from './statement-cache.js'
+
+/** A connection that is used without Kysely's driver. */
+export interface Connection {
+  readonly objects: StatementCache
+  readonly arrays: StatementCache
+  /** True if the connection is open and nobody holds it, so that it is in no transaction. */
+  readonly isFree: () => boolean
+}
+
+/** Parts that the executors of one database share. */
+export interface SharedParts {
+  readonly commits: GroupCommit
+  readonly beforeRead: () => void
+  readonly beforeWrite: () => void
+  /** Executor on the connection of Kysely's driver. It waits for its turn and for locks. */
+  readonly queued: Executor
+}
+
+/**
+ * Runs statements in this process. A read is done when the call returns. A statement that cannot run at once, because
+ * somebody holds the connection or the database is locked, goes to the executor that waits.
+ */
+export class SqliteExecutor implements Executor {
+  readonly #connection: Connection
+  readonly #parts: SharedParts
+
+  constructor (connection: Connection, parts: SharedParts) {
+    this.#connection = connection
+    this.#parts = parts
+  }
+
+  get isFree (): boolean {
+    return this.#connection.isFree()
+  }
+
+  execute (query: Query): MaybePromise<Outcome> {
+    const { queued, beforeRead } = this.#parts
+    if (!this.isFree) return queued.execute(query)
+    try {
+      const statement = this.#connection.objects.prepareOnce(query.sql)
+      if (!statement.readonly) return this.#write(statement, query)
+      beforeRead()
+      return { row: statement.get(query.parameters) as Row | undefined, changed: 0 }
+    } catch (failure) {
+      if (!isLocked(failure)) requireRepeatable(failure)
+      return queued.execute(query)
+    }
+  }
+
+  readArrays (query: Query, keys: readonly string[]): MaybePromise<ArrayRows> {
+    const { queued, beforeRead } = this.#parts
+    if (!this.isFree) return queued.readArrays(query, keys)
+    try {
+      beforeRead()
+      return this.#connection.arrays.prepareOnce(query.sql).all(query.parameters) as ArrayRows
+    } catch (failure) {
+      if (!isLocked(failure)) requireRepeatable(failure)
+      return queued.readArrays(query, keys)
+    }
+  }
+
+  #write (statement: Statement, query: Query): MaybePromise<Outcome> {
+    const { commits, beforeWrite, queued } = this.#parts
+    const outcome = commits.execute(() => {
+      beforeWrite()
+      return write(statement, query.parameters)
+    })
+    if (!(outcome instanceof Promise)) return outcome
+    // It has waited for the lock of another process already.
+    return outcome.catch((failure: unknown) => {
+      requireRepeatable(failure)
+      return queued.execute(query)
+    })
+  }
+}
+
+function write (statement: Statement, parameters: readonly unknown[]): Outcome {
+  if (!statement.reader) return { row: undefined, changed: statement.run(parameters).changes }
+  // The commit follows the last row: get() would stop before it, and miss a commit that fails.
+  return { row: statement.all(parameters)[0] as Row | undefined, changed: 0 }
+}
+
+/** Throws the error of a failed statement, unless nothing was done and the statement may be repeated. */
+function requireRepeatable (failure: unknown): void {
+  const error = toStatementError(sqliteDialect, failure, { isRead: false, isConnected: true })
+  if (!(error instanceof Repeatable)) throw error
+}
