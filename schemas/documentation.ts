@@ -22,7 +22,7 @@ export function listDocumentation (page: JsonSchema, record: JsonSchema): JsonSc
 }
 
 /** Returns the schema of the path parameters of one record. */
-export function keyDocumentation ({ columns: [key] }: Model): JsonSchema {
+export function keyDocumentation ({ primaryKey: key }: Model): JsonSchema {
   const { minimum, ...schema } = kindSchema(key)
   return {
     type: 'object',
@@ -114,7 +114,7 @@ function reference ({ target }: Column): JsonSchema {
 /** Returns the documentation of a column's kind. A foreign key has that of the primary key that it holds. */
 export function documentationOf (column: Column): KindDocumentation {
   const { kind, target } = column
-  return kindDocumentation[target === undefined ? kind : target().columns[0].kind]
+  return kindDocumentation[target === undefined ? kind : target().primaryKey.kind]
 }
 
 /** Returns a copy without undefined properties, and without the symbols by which TypeBox recognizes its schemas. */

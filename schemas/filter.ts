@@ -72,7 +72,7 @@ function listPattern (column: Column): JsonSchema {
 
 /** Returns the name of a column's kind, capitalized. A foreign key has that of the primary key that it holds. */
 function kindName ({ kind, target }: Column): string {
-  const name = target === undefined ? kind : target().columns[0].kind
+  const name = target === undefined ? kind : target().primaryKey.kind
   return sentence(name)
 }
 

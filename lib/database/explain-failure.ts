@@ -80,7 +80,7 @@ async function findTaken (engine: Engine, { model, known, values, id }: RefusedW
   for (const [column, value] of values) {
     if (value === null || column.options.unique !== true || !known.has(column)) continue
     const same = rowsWith(engine, model, column, value)
-    if (await finds(engine, id === undefined ? same : same.where(model.columns[0].name, '<>', id))) return column
+    if (await finds(engine, id === undefined ? same : same.where(model.primaryKey.name, '<>', id))) return column
   }
   return undefined
 }
@@ -90,7 +90,7 @@ async function findDangling (engine: Engine, { known, values }: RefusedWrite): P
   for (const [column, value] of values) {
     if (value === null || !isForeignKey(column) || !known.has(column)) continue
     const target = column.target()
-    if (!await finds(engine, rowsWith(engine, target, target.columns[0], value))) return column
+    if (!await finds(engine, rowsWith(engine, target, target.primaryKey, value))) return column
   }
   return undefined
 }

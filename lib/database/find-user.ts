@@ -38,7 +38,7 @@ export function compileFindUser (
   const { dialect, executor } = handle
   const query = compileUserQuery(handle, users, columns)
   const other = dialect.seeksByCollation ? compileUserQuery(withoutSeeks(handle), users, columns) : undefined
-  const toUser = userMaker(users.columns[0], columns, dialect)
+  const toUser = userMaker(users.primaryKey, columns, dialect)
   const toFound = ({ row }: Outcome): FoundUser | undefined => row && toUser(row)
   return (username) => {
     const withoutIndex = other && (() => other(username))
@@ -55,7 +55,7 @@ function withoutSeeks (handle: Handle): Handle {
 function compileUserQuery (
   { db, dialect }: Handle, users: Model, { username, password, active, admin }: UserColumns
 ): (username: string) => Query {
-  const { columns: [primaryKey] } = users
+  const { primaryKey } = users
   const wanted = [primaryKey, password, active, admin].filter((column) => column !== undefined)
   const isNamed = conditionSql({ column: username, operator: 'eq', values: [placeholder] }, dialect)
   const compiled = db.selectFrom(users.table).select(selection(wanted, dialect)).where(isNamed)

@@ -27,7 +27,7 @@ export interface Page {
  */
 export async function runList (engine: Engine, base: ListBase, plan: ListPlan): Promise<Page> {
   const keys = plan.after === undefined ? base.keys : [...base.keys, wholeKey]
-  const deadline = performance.now() + base.statementTime
+  const deadline = performance.now() + base.limits.statementTime
   const ask = (asked: ListPlan & { readonly reach?: Reach }) =>
     engine.executor.readArrays(listStatement(engine, base, asked), keys)
   const found = await ask(plan)
@@ -57,10 +57,10 @@ function greatestDivisor (number: number, most: number): number {
 }
 
 function lastOf (
-  rows: ArrayRows, { columns, keys }: ListBase, { ordering, after }: ListPlan
+  rows: ArrayRows, { visible, keys }: ListBase, { ordering, after }: ListPlan
 ): readonly Stored[] | undefined {
   const row = rows.at(-1)
   if (row === undefined || after === undefined) return undefined
   const { [keys.length]: isWhole = 1 } = row
-  return isWhole === 1 ? ordering.map(({ column }) => row[columns.indexOf(column)] as Stored) : undefined
+  return isWhole === 1 ? ordering.map(({ column }) => row[visible.indexOf(column)] as Stored) : undefined
 }

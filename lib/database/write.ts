@@ -11,8 +11,7 @@ import { explainFailure } from './explain-failure.js'
 import { updateAndRead } from './update-and-read.js'
 
 /** A table to write to, and its statements. */
-export interface WriteTarget {
-  readonly shape: StatementShape
+export interface WriteTarget extends StatementShape {
   readonly statements: Statements
   /** Columns that a client may be told of. */
   readonly known: ReadonlySet<Column>
@@ -26,7 +25,7 @@ export interface WriteTarget {
  *   is too long for an index, REST_MODELS_FORBIDDEN (403) if a policy for rows refuses it, REST_MODELS_CONSTRAINT (409)
  */
 export async function runCreate (
-  engine: Engine, { shape, statements, known }: WriteTarget, plan: WritePlan
+  engine: Engine, { model, statements, known }: WriteTarget, plan: WritePlan
 ): Promise<Row> {
   const values = encodeAll(engine, plan)
   try {
@@ -34,7 +33,7 @@ export async function runCreate (
     if (row === undefined) throw new errors.Constraint()
     return row
   } catch (failure) {
-    throw await explainFailure(engine, { model: shape.model, known, values }, failure)
+    throw await explainFailure(engine, { model, known, values }, failure)
   }
 }
 
@@ -46,20 +45,21 @@ export async function runCreate (
  */
 export async function runUpdate (
   engine: Engine,
-  { shape, statements, known }: WriteTarget,
+  target: WriteTarget,
   { id, plan, ownerId }: { readonly id: RecordKey, readonly plan: WritePlan, readonly ownerId: Stored }
 ): Promise<Row | undefined> {
   const values = encodeAll(engine, plan)
-  const fill = updateStatement(engine, shape, [...values.keys()])
-  const own = ownParameters(shape, id, ownerId)
+  const fill = updateStatement(engine, target, [...values.keys()])
+  const own = ownParameters(target, id, ownerId)
   const update = fill(...values.values(), ...own)
   try {
     const { row } = engine.dialect.returnsUpdates
       ? await engine.executor.execute(update)
-      : await updateAndRead(engine, update, statements.own(...own))
+      : await updateAndRead(engine, update, target.statements.own(...own))
     return row
   } catch (failure) {
-    throw await explainFailure(engine, { model: shape.model, known, values, id }, failure)
+    const { model, known } = target
+    throw await explainFailure(engine, { model, known, values, id }, failure)
   }
 }
 
@@ -70,10 +70,10 @@ export async function runUpdate (
  * @throws REST_MODELS_STILL_REFERENCED (409), REST_MODELS_FORBIDDEN (403), REST_MODELS_CONSTRAINT (409)
  */
 export async function runDelete (
-  engine: Engine, { shape, statements }: WriteTarget, id: RecordKey, ownerId: Stored
+  engine: Engine, target: WriteTarget, id: RecordKey, ownerId: Stored
 ): Promise<boolean> {
   try {
-    const { changed } = await engine.executor.execute(statements.delete(...ownParameters(shape, id, ownerId)))
+    const { changed } = await engine.executor.execute(target.statements.delete(...ownParameters(target, id, ownerId)))
     return changed > 0
   } catch (failure) {
     if (!(failure instanceof StatementFailure)) throw failure

@@ -49,7 +49,7 @@ function requireTarget (target: Model | undefined, where: string): Model {
 
 /** Returns the kind of a column's values. A foreign key has the kind of the primary key that it refers to. */
 export function valueKindOf ({ kind, target }: Column): FieldKindRow {
-  return fieldKinds[target === undefined ? kind : target().columns[0].kind]
+  return fieldKinds[target === undefined ? kind : target().primaryKey.kind]
 }
 
 /** True if a column is an integer primary key, which the API never writes. */

@@ -51,7 +51,8 @@ export function defineModel<
   const columns = columnsOf(name, fields)
   const byName = lookUp(name, columns)
   requireOwnColumns(name, columns)
-  return Object.freeze({ name, table, fields: Object.freeze({ ...fields }), columns, byName })
+  const { 0: primaryKey } = columns
+  return Object.freeze({ name, table, fields: Object.freeze({ ...fields }), columns, primaryKey, byName })
 }
 
 function checkField (where: string, name: string, field: Field): void {

@@ -44,6 +44,7 @@ export interface Model<
   readonly fields: Fields
   /** The primary key first, then the fields in the order of their declaration. */
   readonly columns: readonly [Column, ...Column[]]
+  readonly primaryKey: Column
   /** Columns by field name and by serialized key. */
   readonly byName: ReadonlyMap<string, Column>
 }

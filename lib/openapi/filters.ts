@@ -27,9 +27,10 @@ export interface DocumentedFilters {
 }
 
 /** Returns the filters of a list, path by path. Of each path it lists all operators or none. */
-export function documentedFilters ({ access, limits }: ListScope, closed: ReadonlySet<Model>): DocumentedFilters {
+export function documentedFilters (scope: ListScope, closed: ReadonlySet<Model>): DocumentedFilters {
+  const { limits } = scope
   const filters: DocumentedFilter[] = []
-  for (const path of permittedPaths(access, limits.joins, closed)) {
+  for (const path of permittedPaths(scope, limits.joins, closed)) {
     const others = filtersOf(path, limits)
     if (filters.length + others.length > (path.joins.length > 0 ? maxListed : maxOwn)) return { filters, isCut: true }
     filters.push(...others)

@@ -43,8 +43,8 @@ function placeParameters ({ defaultLimit, maxLimit, limits }: ListScope): JsonSc
   }
 }
 
-function orderingParameter ({ access }: ListScope): JsonSchema {
-  const names = [...access.own].filter(isOrderable).flatMap(({ field, key }) => [...new Set([field, key])])
+function orderingParameter ({ filterable }: ListScope): JsonSchema {
+  const names = [...filterable].filter(isOrderable).flatMap(({ field, key }) => [...new Set([field, key])])
   const order = `-?(${names.join('|')})`
   return {
     type: 'string',

@@ -1,10 +1,10 @@
 import type { JsonSchema } from '../../schemas/documentation.js'
 import { isSecret } from '../model/column.js'
-import { reads, type Operation } from '../policy/policy.js'
+import { reads, rowOf, type Operation } from '../policy/operations.js'
 import type { Resource } from '../resource/resource.js'
 import { shareSchema, type OpenApiDocument } from './document.js'
 import { failureBase, failureResponse, failures, failureSchema, refusal, type Failure } from './failures.js'
-import { operationTable } from './operations.js'
+import { operationTexts } from './operation-texts.js'
 
 /** An operation, and a reference to the schema of its answer on success, undefined if that is empty. */
 export interface Answered {
@@ -16,17 +16,17 @@ export interface Answered {
 export function responsesOf (
   document: OpenApiDocument, resource: Resource, { operation, body }: Answered
 ): Readonly<Record<string, JsonSchema>> {
-  const { registration: { policy: { open, closed } } } = resource
+  const protection = resource.protections[operation]
   const responses: Record<string, JsonSchema> = {}
-  if (closed?.includes(operation) !== true) {
-    const { success: { status, description, headers } } = operationTable[operation]
-    responses[status] = {
+  if (protection !== 'closed') {
+    const { success: description, headers } = operationTexts[operation]
+    responses[rowOf(operation).status] = {
       description,
       ...(headers && { headers }),
       ...(body ? { content: { 'application/json': { schema: body } } } : { type: 'null' })
     }
   }
-  if (!open.includes(operation)) responses[401] = refusal
+  if (protection !== 'open') responses[401] = refusal
   const base = shareSchema(document, failureBase.name, failureBase.schema)
   for (const name of failuresOf(resource, operation)) {
     responses[failures[name].status] = failureResponse(name, shareSchema(document, name, failureSchema(name, base)))
@@ -39,17 +39,18 @@ const pathStatuses: ReadonlySet<number> = new Set([400, 414])
 
 /** Returns the failures of an operation in the order in which a request meets them: before, at and after the policy. */
 function failuresOf (
-  { registration: { policy }, write: { writable } }: Resource, operation: Operation
+  { protections, writable }: Resource, operation: Operation
 ): readonly Failure[] {
+  const { failures: own } = operationTexts[operation]
   const before: Failure[] = reads.includes(operation)
     ? ['InternalError']
     : ['InternalError', 'Forbidden', 'BodyTooLarge', 'InvalidContentType']
   // A closed operation has a path too, which Fastify may refuse.
-  if (policy.closed?.includes(operation)) {
-    const ofPath = operationTable[operation].failures.filter((name) => pathStatuses.has(failures[name].status))
+  if (protections[operation] === 'closed') {
+    const ofPath = own.filter((name) => pathStatuses.has(failures[name].status))
     return [...before, ...ofPath]
   }
-  const isHashed = operationTable[operation].takes !== undefined && [...writable].some(isSecret)
-  const login: Failure[] = policy.open.includes(operation) ? [] : ['Forbidden', 'TooManyLogins']
-  return [...before, ...login, ...(isHashed ? ['TooManyLogins'] as const : []), ...operationTable[operation].failures]
+  const isHashed = rowOf(operation).takes !== undefined && [...writable].some(isSecret)
+  const login: Failure[] = protections[operation] === 'open' ? [] : ['Forbidden', 'TooManyLogins']
+  return [...before, ...login, ...(isHashed ? ['TooManyLogins'] as const : []), ...own]
 }

@@ -1,4 +1,4 @@
-import type { Operation } from '../policy/policy.js'
+import type { Operation } from '../policy/operations.js'
 import type { Resource } from '../resource/resource.js'
 import { describeOperation, operationIdOf } from './describe-operation.js'
 import { freeOperationId, type OpenApiDocument } from './document.js'

@@ -1,4 +1,3 @@
-import type { Dialect } from '../engines/dialect.js'
 import type { Stored } from '../engines/storage.js'
 import { errors, withDetails } from '../errors.js'
 import { fieldKinds } from '../fields/field-kinds.js'
@@ -7,6 +6,7 @@ import { encode, valueKindOf, type Column } from '../model/column.js'
 import type { WrittenFilter } from '../request/list-query.js'
 import { storableText, type Json } from '../values/values.js'
 import type { Limits } from './limits.js'
+import type { ListScope } from './list-scope.js'
 
 /** Column and operator that the text of a filter is read for. */
 export interface FilterTarget {
@@ -47,7 +47,7 @@ const constants = new Map([['null', null], ['none', null], ['true', true], ['fal
 export function readFilterValues (
   { name, text }: WrittenFilter,
   { column, operator }: FilterTarget,
-  { limits, dialect }: { limits: Limits, dialect: Dialect }
+  { limits, reader: { dialect } }: Pick<ListScope, 'limits' | 'reader'>
 ): readonly Stored[] {
   const { syntax, inEngine } = operators[operator]
   const values = readers[syntax](text, column, limits)

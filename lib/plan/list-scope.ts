@@ -4,12 +4,11 @@ import type { Limits } from './limits.js'
 import type { Access } from './path.js'
 
 /** Columns and limits of the lists of a resource, fixed at setup. */
-export interface ListScope {
-  readonly access: Access
+export interface ListScope extends Access {
   /** Columns that records show. */
-  readonly columns: readonly Column[]
+  readonly visible: readonly Column[]
   readonly defaultLimit: number
   readonly maxLimit: number
   readonly limits: Limits
-  readonly dialect: Dialect
+  readonly reader: { readonly dialect: Dialect }
 }

@@ -11,7 +11,7 @@ export interface Path {
 export interface Access {
   readonly model: Model
   /** Columns of the resource itself that may be filtered and ordered by. */
-  readonly own: ReadonlySet<Column>
+  readonly filterable: ReadonlySet<Column>
   /** Columns of each related model that may be filtered by. */
   readonly related: ReadonlyMap<Model, ReadonlySet<Column>>
   /** Paths that the resource opens by name, as {@link pathName} writes them. */
@@ -51,7 +51,7 @@ export function permittedPath (access: Access, names: readonly string[], closed:
 }
 
 function isOpen (access: Access, { joins, column }: Path): boolean {
-  let open: ReadonlySet<Column> | undefined = access.own
+  let open: ReadonlySet<Column> | undefined = access.filterable
   for (const join of joins) {
     if (open?.has(join) !== true) return false
     open = access.related.get(join.target())

@@ -34,8 +34,8 @@ function * candidates (access: Access, isReachable: (path: Path) => boolean): Ge
 }
 
 /** Returns the paths to the open columns of the model that the joins lead to. */
-function openPaths ({ model, own, related }: Access, joins: readonly ForeignKeyColumn[]): Path[] {
+function openPaths ({ model, filterable, related }: Access, joins: readonly ForeignKeyColumn[]): Path[] {
   const reached = joins.at(-1)?.target() ?? model
-  const open = joins.length === 0 ? own : related.get(reached)
+  const open = joins.length === 0 ? filterable : related.get(reached)
   return reached.columns.filter((column) => open?.has(column)).map((column) => ({ joins, column }))
 }

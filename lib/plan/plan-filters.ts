@@ -49,11 +49,12 @@ export function planFilters (scope: ListScope, filters: readonly WrittenFilter[]
   return { joins: [...joins.values()], conditions: [...conditions.values()].map(toCondition) }
 }
 
-function resolveFilter ({ access, limits }: ListScope, name: string, closed: ReadonlySet<Model>): ResolvedFilter {
+function resolveFilter (scope: ListScope, name: string, closed: ReadonlySet<Model>): ResolvedFilter {
+  const { limits } = scope
   const { names, operator } = splitName(name)
   if (names.length - 1 > limits.joins) throw tooMuch(name, `follows more than ${limits.joins} foreign keys`)
-  const path = permittedPath(access, names, closed)
-  if (path === undefined) throw unknownName(name, permittedPath(access, names.slice(0, -1), closed))
+  const path = permittedPath(scope, names, closed)
+  if (path === undefined) throw unknownName(name, permittedPath(scope, names.slice(0, -1), closed))
   if (!valueKindOf(path.column).operators.includes(operator)) throw unknownOperator(name)
   return { path, operator, spelling: names.join('__') }
 }

@@ -19,7 +19,7 @@ const nothingClosed: ReadonlySet<Model> = new Set()
  */
 export function planList (scope: ListScope, wanted: ListRequest, closed: ReadonlySet<Model>): ListPlan {
   const { joins, conditions } = planFilters(scope, wanted.filters, closed)
-  const ordering = planOrdering(scope.access, wanted.ordering)
+  const ordering = planOrdering(scope, wanted.ordering)
   const limit = planLimit(scope, wanted)
   const { start, after } = hasCursors(scope, wanted, ordering)
     ? planCursor(scope, wanted.after, ordering)
@@ -36,7 +36,7 @@ function planOrdering (access: Access, written: readonly string[]): readonly Pla
     if (before === undefined) ordering.push(order)
     else if (before.descending !== order.descending) throw invalidOrdering('must not name a column in both directions')
   }
-  const { 0: primaryKey } = access.model.columns
+  const { primaryKey } = access.model
   const keyAt = ordering.findIndex(({ column }) => column === primaryKey)
   // No two records have the same key, so columns behind it decide nothing.
   return keyAt === -1 ? [...ordering, { column: primaryKey, descending: false }] : ordering.slice(0, keyAt + 1)
@@ -66,9 +66,9 @@ type Place = Pick<ListPlan, 'start' | 'after'>
  * answered as page 1, and the links to other pages are by numbers.
  */
 function hasCursors (
-  { columns }: ListScope, wanted: ListRequest, ordering: readonly PlannedOrder[]
+  { visible }: ListScope, wanted: ListRequest, ordering: readonly PlannedOrder[]
 ): wanted is ListRequest & { readonly after: string } {
-  return wanted.after !== undefined && (wanted.after !== '' || isShown(ordering, columns))
+  return wanted.after !== undefined && (wanted.after !== '' || isShown(ordering, visible))
 }
 
 function planPage ({ limits }: ListScope, { page }: ListRequest, limit: number): Place {
@@ -77,8 +77,8 @@ function planPage ({ limits }: ListScope, { page }: ListRequest, limit: number):
   return { start, after: undefined }
 }
 
-function planCursor ({ columns, dialect }: ListScope, text: string, ordering: readonly PlannedOrder[]): Place {
-  requireShown(ordering, columns)
+function planCursor ({ visible, reader: { dialect } }: ListScope, text: string, ordering: readonly PlannedOrder[]): Place {
+  requireShown(ordering, visible)
   return readCursor(text, ordering, dialect)
 }
 

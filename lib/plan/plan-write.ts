@@ -38,7 +38,7 @@ export type WritePlan = ReadonlyMap<Column, Json>
  */
 export function planCreate (scope: WriteScope, payload: Payload, ownerId: Json): WritePlan {
   const { model, created, owner, writable, checkCreate } = scope
-  if (isGivenByOthers(model.columns[0])) throw new errors.Constraint()
+  if (isGivenByOthers(model.primaryKey)) throw new errors.Constraint()
   const { fields, faults } = readFields(scope, withoutOwner(payload, owner), { check: checkCreate })
   const fixed = [...fields.values()].filter(({ column }) => !writable.has(column))
   requireNoFaults(faults, fixed, 'is set by the server')
@@ -65,7 +65,7 @@ function ownerValue (owner: Column, id: Json): Json {
 
 /** Returns a new UUID or a default. Version 7 begins with the time, so new records stand together in the index. */
 function givenValue ({ model, checkValues }: WriteScope, column: Column, now: Date): Json {
-  return column === model.columns[0] ? makeUuid() : defaultOf(column, now, checkValues)
+  return column === model.primaryKey ? makeUuid() : defaultOf(column, now, checkValues)
 }
 
 /** Returns the value of a column before an update; undefined if a write must not look at it. */

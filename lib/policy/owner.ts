@@ -22,7 +22,7 @@ export function storedOf (request: FastifyRequest): Row {
 export function recordHook (engine: Engine, target: WriteTarget): (request: FastifyRequest) => Promise<void> {
   return async (request) => {
     const { id } = request.params as { readonly id: string }
-    const { row } = await readStored(engine, target, planKey(target.shape.model, id))
+    const { row } = await readStored(engine, target, planKey(target.model, id))
     if (row === undefined) throw new errors.RecordNotFound()
     if (!isOwn(engine, row, { target, user: userOf(request) })) throw new errors.Forbidden()
     request.setDecorator(kStored, row)
@@ -51,6 +51,6 @@ interface Claim {
 function isOwn (
   { dialect }: Engine, row: Row, { target, user }: { readonly target: WriteTarget, readonly user: PolicyUser | null }
 ): boolean {
-  const { owner } = target.shape
+  const { owner } = target
   return owner === undefined || (user !== null && decode(owner, row[owner.key] as Stored, dialect) === user.id)
 }

@@ -1,12 +1,13 @@
 import type { FastifyBaseLogger } from 'fastify'
+import { compileFindUser, type UserColumns } from '../database/find-user.js'
 import { errors } from '../errors.js'
 import type { FieldKind } from '../fields/field-kinds.js'
 import type { Model } from '../model/define-model.js'
 import type { FieldNameOf } from '../model/types.js'
 import { requireKnown, suggestion } from '../suggest.js'
-import { compileFindUser, type UserColumns } from '../database/find-user.js'
+import { reads, writes } from './operations.js'
 import { isHash, type Verify } from './passwords.js'
-import { reads, writes, type Policy, type PolicyUser } from './policy.js'
+import type { Policy, PolicyUser } from './policy.js'
 
 /** Options of the user and the admin policy, mostly names of fields in the user model. */
 export interface UserAuthOptions<Name extends string = string> {

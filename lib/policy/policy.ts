@@ -2,17 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AnyKysely } from '../database/engine.js'
 import type { Model } from '../model/define-model.js'
 import type { RecordKey } from '../values/values.js'
+import type { Operation } from './operations.js'
 import type { Credentials, Passwords } from './passwords.js'
-
-/** Operations of a client on a resource. HEAD counts as the GET that it stands for. */
-export const operations = ['list', 'read', 'create', 'update', 'delete'] as const
-export type Operation = (typeof operations)[number]
-
-/** Operations that change nothing. */
-export const reads: readonly Operation[] = ['list', 'read']
-
-/** Operations that change something. */
-export const writes: readonly Operation[] = ['create', 'update', 'delete']
 
 /** The user who sends a request. */
 export interface PolicyUser {

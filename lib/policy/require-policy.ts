@@ -1,6 +1,7 @@
 import { errors } from '../errors.js'
 import { suggestion } from '../suggest.js'
-import { operations, type Policy } from './policy.js'
+import { operations } from './operations.js'
+import type { Policy } from './policy.js'
 
 /**
  * Checks a policy that the deployer wrote. In JavaScript it may be any value.

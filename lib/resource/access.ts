@@ -1,15 +1,11 @@
 import { isSecret, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { Access } from '../plan/path.js'
-import type { Policy } from '../policy/policy.js'
+import { compileRelatedProtection, type RelatedProtection } from '../policy/protection.js'
 import type { Registration } from './registration.js'
 
-/** The columns that clients of a resource may name, and the policies that guard the related models. */
-export interface ResourceAccess {
-  readonly access: Access
-  /** Models that not everybody may list, with the policies of all their resources. */
-  readonly guarded: ReadonlyMap<Model, readonly Policy[]>
-}
+/** The columns that clients of a resource may name, and the related models that some of them may not list. */
+export interface ResourceAccess extends Pick<Access, 'filterable' | 'related'>, RelatedProtection {}
 
 /**
  * Compiles the allow lists of all resources. A field that a resource excludes is closed through joins too. If a model
@@ -19,12 +15,9 @@ export function compileAccess (registrations: readonly Registration[]): (registr
   const resourcesOf = (model: Model) => registrations.filter((registration) => registration.model === model)
   const models = [...reachableModels(registrations.map(({ model }) => model))]
   const related = new Map(models.map((model) => [model, openThroughJoins(model, resourcesOf(model))]))
-  const guarded = new Map(models
-    .map((model) => [model, resourcesOf(model).map(({ policy }) => policy)] as const)
-    .filter(([, policies]) => policies.some(({ open }) => !open.includes('list'))))
+  const policies = new Map(models.map((model) => [model, resourcesOf(model).map(({ policy }) => policy)]))
   return (registration) => ({
-    access: { model: registration.model, own: openColumns(registration), related, opened: registration.opened },
-    guarded
+    filterable: openColumns(registration), related, ...compileRelatedProtection(registration.policy, policies)
   })
 }
 
@@ -46,5 +39,5 @@ function openColumns ({ model, excluded, opened }: Registration): ReadonlySet<Co
 function openThroughJoins (model: Model, resources: readonly Registration[]): ReadonlySet<Column> {
   const open = resources.map(openColumns)
   return new Set(model.columns.filter((column) =>
-    open.length === 0 ? column === model.columns[0] : open.every((columns) => columns.has(column))))
+    open.length === 0 ? column === model.primaryKey : open.every((columns) => columns.has(column))))
 }

@@ -4,7 +4,9 @@ import { isForeignKey, isGivenByOthers, isSecret, type Column, type ForeignKeyCo
 import type { Model } from '../model/define-model.js'
 import type { FieldNameOf, ForeignKeyNameOf } from '../model/types.js'
 import { followPath, pathName, type Path } from '../plan/path.js'
-import { reads, type Policy } from '../policy/policy.js'
+import { writes } from '../policy/operations.js'
+import type { Policy } from '../policy/policy.js'
+import { compileProtections, type Protections } from '../policy/protection.js'
 import { requirePolicy } from '../policy/require-policy.js'
 import { requireKnown, suggestion } from '../suggest.js'
 
@@ -45,6 +47,7 @@ export interface Registration {
   readonly name: string
   readonly model: Model
   readonly policy: Policy
+  readonly protections: Protections
   readonly excluded: ReadonlySet<Column>
   readonly readOnly: ReadonlySet<Column>
   readonly owner: ForeignKeyColumn | undefined
@@ -80,6 +83,7 @@ export function checkRegistration (model: Model, options: ResourceOptions, defau
     name,
     model,
     policy,
+    protections: compileProtections(policy),
     excluded: columnsNamed(model, options, 'exclude'),
     readOnly: columnsNamed(model, options, 'readOnly'),
     owner: ownerOf(model, options.ownerField, policy),
@@ -142,7 +146,7 @@ function ownerOf (model: Model, name: string | undefined, policy: Policy): Forei
   const owner = requireField(model, 'ownerField', name)
   const where = `'ownerField' of resource '${model.name}'`
   if (!isForeignKey(owner)) throw new errors.InvalidOptions(`${where} names '${name}', which is not a foreign key`)
-  if (policy.open.some((operation) => !reads.includes(operation))) {
+  if (policy.open.some((operation) => writes.includes(operation))) {
     throw new errors.InvalidOptions(`${where} needs a policy that knows who writes`)
   }
   if (policy.users !== undefined && owner.target() !== policy.users) {
@@ -168,8 +172,8 @@ function openedPath (model: Model, written: string): readonly [name: string, pat
  * True if clients may create records. They may not if the policy closes that, or if no client may write any field. They
  * may not either if neither the database nor the API makes primary keys.
  */
-export function isCreatable ({ model: { columns: [key, ...fields] }, policy, readOnly }: Registration): boolean {
-  return policy.closed?.includes('create') !== true && !isGivenByOthers(key) &&
+export function isCreatable ({ model: { columns: [key, ...fields] }, protections, readOnly }: Registration): boolean {
+  return protections.create !== 'closed' && !isGivenByOthers(key) &&
     (fields.length === 0 || fields.some((column) => !readOnly.has(column)))
 }
 

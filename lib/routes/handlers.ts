@@ -3,13 +3,13 @@ import { runList } from '../database/list.js'
 import { runCreate, runDelete, runUpdate } from '../database/write.js'
 import type { Row } from '../engines/executor.js'
 import { errors } from '../errors.js'
-import type { Model } from '../model/define-model.js'
 import { writeCursor } from '../plan/cursor.js'
 import { planKey } from '../plan/plan-key.js'
 import { planList } from '../plan/plan-list.js'
 import { planCreate, planUpdate } from '../plan/plan-write.js'
-import { mayList, userOf } from '../policy/guard.js'
+import { userOf } from '../policy/guard.js'
 import { explainLost, storedOf } from '../policy/owner.js'
+import { modelsClosedTo } from '../policy/protection.js'
 import { parseListQuery, requireNoQuery } from '../request/list-query.js'
 import { parsePayload } from '../request/payload.js'
 import { queryOf } from '../request/query-string.js'
@@ -22,10 +22,10 @@ import type { RecordKey } from '../values/values.js'
 export type Handler<Answer> = (resource: Resource) => (request: FastifyRequest, reply: FastifyReply) => Promise<Answer>
 
 export const list: Handler<ListEnvelope> = (resource) => async (request) => {
-  const { reader, limits, registration: { name }, url, toListed } = resource
+  const { reader, limits, name, url, toListed } = resource
   const wanted = parseListQuery(queryOf(request.url), limits.queryLength)
-  const plan = planList(resource.list, wanted, modelsClosedTo(request, resource))
-  const { rows, limit: count, hasNext, last } = await runList(reader, resource.list, plan)
+  const plan = planList(resource, wanted, modelsClosedTo(userOf(request), resource))
+  const { rows, limit: count, hasNext, last } = await runList(reader, resource, plan)
   const { limit, start } = plan
   const cursor = last && writeCursor({ ...plan, limit: count }, last, reader.dialect)
   const links = { name, url, limit, count, start, hasNext, cursor, limits }
@@ -33,43 +33,44 @@ export const list: Handler<ListEnvelope> = (resource) => async (request) => {
 }
 
 export const read: Handler<ModelRecord> = (resource) => async (request) => {
-  const { row } = await resource.reader.executor.execute(resource.write.statements.read(keyOf(request, resource)))
+  const { reader, statements, visible, limits } = resource
+  const { row } = await reader.executor.execute(statements.read(keyOf(request, resource)))
   if (row === undefined) throw new errors.RecordNotFound()
-  requireNoQuery(queryOf(request.url), resource.limits.queryLength)
-  return toRecord(resource.visible, row, resource.reader.dialect)
+  requireNoQuery(queryOf(request.url), limits.queryLength)
+  return toRecord(visible, row, reader.dialect)
 }
 
 export const create: Handler<ModelRecord> = (resource) => async (request, reply) => {
-  const { engine, write, passwords, url } = resource
-  requireNoQuery(queryOf(request.url), resource.limits.queryLength)
+  const { engine, passwords, url, limits } = resource
+  requireNoQuery(queryOf(request.url), limits.queryLength)
   const payload = await parsePayload(request.body, request.headers['content-type'])
-  const plan = planCreate(write, payload, userOf(request)?.id ?? null)
-  const record = recordOf(resource, await runCreate(engine, write, await passwords.hashIn(plan)))
+  const plan = planCreate(resource, payload, userOf(request)?.id ?? null)
+  const record = recordOf(resource, await runCreate(engine, resource, await passwords.hashIn(plan)))
   reply.header('location', `${url}${String(record['id'])}/`)
   return record
 }
 
 export const update: Handler<ModelRecord> = (resource) => async (request) => {
-  const { engine, write, passwords } = resource
-  requireNoQuery(queryOf(request.url), resource.limits.queryLength)
+  const { engine, passwords, limits } = resource
+  requireNoQuery(queryOf(request.url), limits.queryLength)
   const payload = await parsePayload(request.body, request.headers['content-type'])
   const stored = storedOf(request)
-  const plan = planUpdate(write, payload, (column) => valueOf(column, stored, engine.dialect))
+  const plan = planUpdate(resource, payload, (column) => valueOf(column, stored, engine.dialect))
   if (plan.size === 0) return recordOf(resource, stored)
   const id = keyOf(request, resource)
   const user = userOf(request)
-  const row = await runUpdate(engine, write, { id, plan: await passwords.hashIn(plan), ownerId: user?.id ?? null })
-  if (row === undefined) throw await explainLost(engine, write, { id, user })
+  const row = await runUpdate(engine, resource, { id, plan: await passwords.hashIn(plan), ownerId: user?.id ?? null })
+  if (row === undefined) throw await explainLost(engine, resource, { id, user })
   return recordOf(resource, row)
 }
 
 export const remove: Handler<undefined> = (resource) => async (request) => {
-  const { engine, write } = resource
-  requireNoQuery(queryOf(request.url), resource.limits.queryLength)
+  const { engine, limits } = resource
+  requireNoQuery(queryOf(request.url), limits.queryLength)
   const id = keyOf(request, resource)
   const user = userOf(request)
-  const isDeleted = await runDelete(engine, write, id, user?.id ?? null)
-  if (!isDeleted) throw await explainLost(engine, write, { id, user })
+  const isDeleted = await runDelete(engine, resource, id, user?.id ?? null)
+  if (!isDeleted) throw await explainLost(engine, resource, { id, user })
 }
 
 export const refuseMethod = (allowed: string) =>
@@ -78,20 +79,10 @@ export const refuseMethod = (allowed: string) =>
     throw new errors.MethodNotAllowed()
   }
 
-function keyOf (request: FastifyRequest, { registration: { model } }: Resource): RecordKey {
+function keyOf (request: FastifyRequest, { model }: Resource): RecordKey {
   return planKey(model, (request.params as { readonly id: string }).id)
 }
 
 function recordOf ({ visible, engine }: Resource, row: Row): ModelRecord {
   return toRecord(visible, row, engine.dialect)
-}
-
-const noModels: ReadonlySet<Model> = new Set()
-
-/** Returns the related models that the sender of a request may not list, and so may not filter by. */
-function modelsClosedTo (request: FastifyRequest, { guarded, registration: { policy } }: Resource): ReadonlySet<Model> {
-  if (guarded.size === 0) return noModels
-  const who = { policy, user: userOf(request) }
-  return new Set(
-    [...guarded].filter(([, policies]) => !policies.every((other) => mayList(other, who))).map(([model]) => model))
 }

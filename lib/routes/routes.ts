@@ -1,4 +1,3 @@
-import type { TSchema } from '@sinclair/typebox'
 import type {
   FastifyContextConfig, FastifyInstance, FastifySchema, HTTPMethods, preHandlerAsyncHookHandler, preHandlerHookHandler,
   RouteHandlerMethod, onSendHookHandler
@@ -12,55 +11,31 @@ import type { RequestQueue } from '../plugin/scheduling/request-queue.js'
 import type { ResponseBatcher } from '../plugin/scheduling/response-batcher.js'
 import { policyHooks } from '../policy/guard.js'
 import { recordHook } from '../policy/owner.js'
-import { reads, type Authenticate, type Operation, type Policy } from '../policy/policy.js'
+import { operationTable, reads, rowOf, writes, type Operation } from '../policy/operations.js'
+import type { Authenticate } from '../policy/policy.js'
 import type { Resource } from '../resource/resource.js'
 import { create, list, read, refuseMethod, remove, update, type Handler } from './handlers.js'
 import { keepingSlot, leavingFor, waitingIn } from './queue-hooks.js'
 
-/** A row of the route table. The policy is applied to all rows in the same way. */
+/** The part of a route that the table of operations does not hold. */
 interface RouteRow {
-  readonly method: HTTPMethods
-  readonly path: 'list' | 'record'
-  readonly status: number
-  /** Schema of the body, if the route reads one. */
-  readonly body?: 'create' | 'update'
-  answer (schemas: Resource['schemas']): TSchema
+  readonly handler: Handler<unknown>
   /** True if a hook reads the record before the handler, for 404 and the owner rule. */
   readonly needsRecord: boolean
-  readonly handler: Handler<unknown>
 }
 
-const record: RouteRow['answer'] = (schemas) => schemas.record
+const routeTable: Readonly<Record<Operation, RouteRow>> = {
+  list: { handler: list, needsRecord: false },
+  create: { handler: create, needsRecord: false },
+  read: { handler: read, needsRecord: false },
+  update: { handler: update, needsRecord: true },
+  delete: { handler: remove, needsRecord: true }
+}
 
-/** The five routes of the service document, "Endpoints". */
-const routeTable = {
-  list: {
-    method: 'GET',
-    path: 'list',
-    status: 200,
-    answer: (schemas) => envelopeSchema(schemas.record),
-    needsRecord: false,
-    handler: list
-  },
-  create: {
-    method: 'POST', path: 'list', status: 201, body: 'create', answer: record, needsRecord: false, handler: create
-  },
-  read: { method: 'GET', path: 'record', status: 200, answer: record, needsRecord: false, handler: read },
-  update: {
-    method: 'PUT', path: 'record', status: 200, body: 'update', answer: record, needsRecord: true, handler: update
-  },
-  delete: {
-    method: 'DELETE', path: 'record', status: 204, answer: () => emptySchema, needsRecord: true, handler: remove
-  }
-} as const satisfies Record<Operation, RouteRow>
+const suffixes = { list: '/', record: '/:id/' } as const
 
-/** Paths of a resource. `others` are methods that a path refuses with 405, under the policy of `judgedAs`. */
-const paths = {
-  list: { suffix: '/', allowed: 'GET, HEAD, POST', judgedAs: 'create', others: ['PUT', 'PATCH', 'DELETE'] },
-  record: { suffix: '/:id/', allowed: 'GET, HEAD, PUT, DELETE', judgedAs: 'update', others: ['POST', 'PATCH'] }
-} as const satisfies Record<
-  RouteRow['path'], { suffix: string, allowed: string, judgedAs: Operation, others: HTTPMethods[] }
->
+/** Methods that a resource answers, by itself or with 405. */
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 /** Queues in which requests wait before an open operation, or before the policy runs. A closed operation has none. */
 export type Queues = Readonly<Record<'open' | 'guardedReads' | 'guardedWrites', RequestQueue>>
@@ -73,56 +48,70 @@ interface Guards {
 }
 
 /** Adds the routes of a resource below the scope's prefix. */
-export function addRoutes (
-  scope: FastifyInstance, resource: Resource, { authenticate, queues, batcher }: Guards
-): void {
-  const { registration: { name, policy, config } } = resource
-  const guardsOf = (operation: Operation): Hooks =>
-    [...waitingIn(queueOf(policy, operation, queues)), ...policyHooks(policy, authenticate, operation)]
-  for (const [operation, row] of Object.entries<RouteRow>(routeTable)) {
-    const queue = queueOf(policy, operation as Operation, queues)
-    const handler = keepingSlot(queue, row.handler(resource))
-    const preHandler = guardsOf(operation as Operation)
-    if (row.needsRecord) preHandler.push(recordHook(resource.engine, resource.write))
-    addRoute(scope, `/${name}${paths[row.path].suffix}`, {
-      method: row.method,
-      handler: async (request, reply) => {
-        const answer = await handler(request, reply.code(row.status))
-        await batcher.wait()
-        return answer
-      },
-      preHandler,
-      onSend: leavingFor(queue),
-      schema: schemaOf(row, resource),
-      config: { ...documentedAs(resource, operation as Operation), ...config }
-    })
-  }
-  for (const { suffix, allowed, judgedAs, others } of Object.values(paths)) {
-    addRoute(scope, `/${name}${suffix}`, {
-      method: [...others],
-      handler: refuseMethod(allowed),
-      preHandler: guardsOf(judgedAs),
-      onSend: leavingFor(queueOf(policy, judgedAs, queues)),
-      // Each route gets a copy, because a hook of the host may change it.
-      schema: hidden({ response: { ...failures } }),
-      config: { ...config, ...sharesPartsOf(resource) }
-    })
+export function addRoutes (scope: FastifyInstance, resource: Resource, guards: Guards): void {
+  for (const operation of Object.keys(operationTable) as Operation[]) addOperation(scope, resource, operation, guards)
+  for (const path of ['list', 'record'] as const) addRefusals(scope, resource, path, guards)
+}
+
+function addOperation (scope: FastifyInstance, resource: Resource, operation: Operation, guards: Guards): void {
+  const { method, path, status } = rowOf(operation)
+  const { handler, needsRecord } = routeTable[operation]
+  const { batcher } = guards
+  const hooks = hooksOf(resource, operation, guards)
+  if (needsRecord) hooks.preHandler.push(recordHook(resource.engine, resource))
+  const handle = keepingSlot(queueOf(resource, operation, guards.queues), handler(resource))
+  addRoute(scope, `/${resource.name}${suffixes[path]}`, {
+    ...hooks,
+    method,
+    handler: async (request, reply) => {
+      const answer = await handle(request, reply.code(status))
+      await batcher.wait()
+      return answer
+    },
+    schema: schemaOf(operation, resource),
+    config: { ...documentedAs(resource, operation), ...resource.config }
+  })
+}
+
+/** Adds the route that refuses all other methods of a path with 405, under the policy of the path's first write. */
+function addRefusals (scope: FastifyInstance, resource: Resource, path: 'list' | 'record', guards: Guards): void {
+  const rows = Object.entries(operationTable).filter(([, row]) => row.path === path)
+  const answered = rows.flatMap(([, { method }]) => method === 'GET' ? ['GET', 'HEAD'] : [method])
+  const [judgedAs] = rows.map(([operation]) => operation as Operation).filter((operation) => writes.includes(operation))
+  addRoute(scope, `/${resource.name}${suffixes[path]}`, {
+    ...hooksOf(resource, judgedAs as Operation, guards),
+    method: methods.filter((method) => !answered.includes(method)),
+    handler: refuseMethod(answered.join(', ')),
+    // Each route gets a copy, because a hook of the host may change it.
+    schema: hidden({ response: { ...failures } }),
+    config: { ...resource.config, ...sharesPartsOf(resource) }
+  })
+}
+
+interface Hooks {
+  readonly preHandler: Array<preHandlerHookHandler | preHandlerAsyncHookHandler>
+  readonly onSend: onSendHookHandler[]
+}
+
+/** Returns the hooks before and after an operation: its queue, and its policy. */
+function hooksOf (resource: Resource, operation: Operation, { authenticate, queues }: Guards): Hooks {
+  const queue = queueOf(resource, operation, queues)
+  return {
+    preHandler: [...waitingIn(queue), ...policyHooks(resource, authenticate, operation)],
+    onSend: leavingFor(queue)
   }
 }
 
-function queueOf ({ open, closed }: Policy, operation: Operation, queues: Queues): RequestQueue | undefined {
-  if (open.includes(operation)) return queues.open
-  if (closed?.includes(operation) === true) return undefined
+function queueOf ({ protections }: Resource, operation: Operation, queues: Queues): RequestQueue | undefined {
+  const { [operation]: protection } = protections
+  if (protection === 'open') return queues.open
+  if (protection === 'closed') return undefined
   return reads.includes(operation) ? queues.guardedReads : queues.guardedWrites
 }
 
-type Hooks = Array<preHandlerHookHandler | preHandlerAsyncHookHandler>
-
-interface RouteParts {
+interface RouteParts extends Readonly<Hooks> {
   readonly method: HTTPMethods | HTTPMethods[]
   readonly handler: RouteHandlerMethod
-  readonly preHandler: Readonly<Hooks>
-  readonly onSend: readonly onSendHookHandler[]
   readonly config: Readonly<FastifyContextConfig>
   readonly schema: FastifySchema
 }
@@ -153,12 +142,12 @@ function ignoresSlash ({ initialConfig }: FastifyInstance): boolean {
 
 const failures = { '4xx': errorSchema, '5xx': errorSchema }
 
-function schemaOf (
-  { path, status, body, answer }: RouteRow, { schemas, registration: { model } }: Resource
-): FastifySchema {
+function schemaOf (operation: Operation, { schemas, model }: Resource): FastifySchema {
+  const { path, status, takes, answers } = rowOf(operation)
+  const answer = { list: envelopeSchema(schemas.record), record: schemas.record, none: emptySchema }
   return {
     ...(path === 'record' && { params: keySchema(model) }),
-    ...(body && { body: schemas[body] }),
-    response: { [status]: answer(schemas), ...failures }
+    ...(takes && { body: schemas[takes] }),
+    response: { [status]: answer[answers ?? 'none'], ...failures }
   }
 }

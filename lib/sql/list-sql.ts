@@ -16,11 +16,10 @@ export interface ListBase extends LongValues {
   /** Name of the resource. */
   readonly name: string
   readonly model: Model
-  readonly columns: readonly Column[]
-  /** Keys of the columns, in the same order. */
+  /** Columns that records show. */
+  readonly visible: readonly Column[]
+  /** Keys of these columns, in the same order. */
   readonly keys: readonly string[]
-  /** Milliseconds after which a list is given up. */
-  readonly statementTime: number
 }
 
 /**
@@ -79,7 +78,7 @@ function selectRows ({ db, dialect, hasDeadline }: SqlContext, base: ListBase, p
   if (leadsOn) query = query.select(tellsWhole(ordering, dialect))
   for (const { alias, from, column, table } of joins) {
     query = query.innerJoin(`${table} as ${alias}`, (on) =>
-      on.on(sql<SqlBool>`${columnRef(column, from)} = ${columnRef(column.target().columns[0], alias)}`))
+      on.on(sql<SqlBool>`${columnRef(column, from)} = ${columnRef(column.target().primaryKey, alias)}`))
   }
   const keys = keysOf(model, joins)
   if (hasDeadline && mayTakeLong(plan)) {
@@ -100,9 +99,9 @@ function selectRows ({ db, dialect, hasDeadline }: SqlContext, base: ListBase, p
 }
 
 function listed (
-  { columns, keys }: ListBase, { longest }: OpenPlan, dialect: Dialect
+  { visible, keys }: ListBase, { longest }: OpenPlan, dialect: Dialect
 ): ReadonlyArray<AliasedRawBuilder<unknown, string>> {
-  return columns.map((column, index) => {
+  return visible.map((column, index) => {
     const value = selected(column, dialect, baseAlias)
     return (isLong(column) ? withholdLong(value, longest) : value).as(keys[index] as string)
   })
@@ -116,10 +115,10 @@ function anyInTime (condition: OpenCondition, isInTime: RawBuilder<SqlBool>, dia
 }
 
 /** Returns the primary key of each table, by the table's alias. */
-function keysOf ({ columns: [key] }: Model, joins: ListPlan['joins']): ReadonlyMap<string, RawBuilder<unknown>> {
+function keysOf ({ primaryKey: key }: Model, joins: ListPlan['joins']): ReadonlyMap<string, RawBuilder<unknown>> {
   return new Map([
     [baseAlias, columnRef(key, baseAlias)],
-    ...joins.map(({ alias, column }) => [alias, columnRef(column.target().columns[0], alias)] as const)
+    ...joins.map(({ alias, column }) => [alias, columnRef(column.target().primaryKey, alias)] as const)
   ])
 }
 
@@ -130,7 +129,7 @@ function selectFirst (
 ): CompiledQuery {
   const { db, dialect } = engine
   // Columns are numbered, because keys may differ in case alone and some engines ignore case in a subquery.
-  const keys = base.columns.map((_column, index) => `_${index}`)
+  const keys = base.visible.map((_column, index) => `_${index}`)
   const ordered = plan.ordering.map((order, index) => ({ order, key: `_by${index}` }))
   // Each branch is a subquery, because some engines do not let a part of a union have its own order and limit.
   const part = (branch: KeysetBranch) => db.selectFrom(selectRows(engine, { ...base, keys }, plan, branch)

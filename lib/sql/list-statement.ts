@@ -20,7 +20,7 @@ export interface Reach {
 /** Returns the limits of the first statement: one row more than the page holds tells if another page follows. */
 function firstReach (base: ListBase, { limit }: ListPlan): Reach {
   const most = limit + 1
-  return { deadline: performance.now() + base.statementTime, most, longest: longestOf(base, most) }
+  return { deadline: performance.now() + base.limits.statementTime, most, longest: longestOf(base, most) }
 }
 
 /** Returns the statement of a list: compiled once for each shape, filled with the values of the request. */

@@ -28,16 +28,20 @@ export function withholdLong (value: RawBuilder<unknown>, longest: Parameter): R
   return sql`case when ${length} > ${longest} then concat(${sql.lit(withheldPrefix)}, ${length}) else ${value} end`
 }
 
-/** Columns of a list with long values, and the limit for their bytes. */
+/** Columns of a list with long values, and the limits of a list. */
 export interface LongValues {
   /** Zero-based positions, in a row, of the text and JSON columns. */
   readonly long: readonly number[]
-  /** Bytes that the long values of one page may have together. */
-  readonly pageBytes: number
+  readonly limits: {
+    /** Bytes that the long values of one page may have together. */
+    readonly pageBytes: number
+    /** Milliseconds after which a list is given up. */
+    readonly statementTime: number
+  }
 }
 
 /** Returns the bytes up to which a value is read at first: if none is longer, all rows fit on a page. */
-export function longestOf ({ long, pageBytes }: LongValues, rowCount: number): number {
+export function longestOf ({ long, limits: { pageBytes } }: LongValues, rowCount: number): number {
   return Math.min(unlimited, Math.floor(pageBytes / (rowCount * Math.max(1, long.length))))
 }
 
@@ -53,7 +57,7 @@ export function isAnyWithheld (rows: ArrayRows, long: readonly number[]): boolea
 }
 
 /** Counts the rows, from the first one on, that fit on a page together. The first one always fits. */
-export function countFitting (rows: ArrayRows, { long, pageBytes }: LongValues): number {
+export function countFitting (rows: ArrayRows, { long, limits: { pageBytes } }: LongValues): number {
   let bytes = 0
   const beyond = rows.findIndex((row) => {
     for (const index of long) bytes += lengthOf(row[index] as Stored)

@@ -14,6 +14,8 @@ export interface StatementShape {
   readonly visible: readonly Column[]
   /** Columns that a write reads: the visible ones and the owner. Comparing a body with others would reveal them. */
   readonly stored: readonly Column[]
+  /** Columns that a create writes: all that the database does not generate. */
+  readonly created: readonly Column[]
   readonly owner: Column | undefined
 }
 
@@ -39,13 +41,13 @@ export const placeholder = 0
 /** Limit of one row, as a literal and not as a parameter. */
 export const oneRow = sql.lit(1)
 
-/** Compiles the fixed statements of a resource; `created` are the columns that a create writes. */
+/** Compiles the fixed statements of a resource. */
 export function compileStatements (
-  engine: SqlContext, reader: SqlContext, shape: StatementShape, created: readonly Column[]
+  engine: SqlContext, reader: SqlContext, shape: StatementShape
 ): Statements {
   const { db, dialect } = engine
-  const { model, visible, stored } = shape
-  const isTheOne = isEqual(model.columns[0], placeholder, dialect)
+  const { model, visible, stored, created } = shape
+  const isTheOne = isEqual(model.primaryKey, placeholder, dialect)
   const read = ({ dialect }: SqlContext, columns: readonly Column[]) =>
     db.selectFrom(model.table).select(selection(columns, dialect)).where(isTheOne)
   const written = Object.fromEntries(created.map(({ name }) => [name, placeholder]))
@@ -74,7 +76,7 @@ function compileUpdate (engine: SqlContext, shape: StatementShape, changed: read
   const { db, dialect } = engine
   const { model, visible } = shape
   const changes = Object.fromEntries(changed.map(({ name }) => [name, placeholder]))
-  const isTheOne = isEqual(model.columns[0], placeholder, dialect)
+  const isTheOne = isEqual(model.primaryKey, placeholder, dialect)
   const update = isOwned(engine, shape, placeholder)
     .reduce((query, condition) => query.where(condition), db.updateTable(model.table).set(changes).where(isTheOne))
   return (dialect.returnsUpdates ? update.returning(selection(visible, dialect)) : update).compile()

@@ -12,7 +12,7 @@ import type { PlannedTable, Reference } from './plan-tables.js'
 
 /** Creates the table of a model, with the foreign keys in `references`. */
 export async function createTable (
-  db: Kysely<Tables>, { model: { table, columns }, references }: PlannedTable, dialect: Dialect
+  db: Kysely<Tables>, { model: { table, columns, primaryKey }, references }: PlannedTable, dialect: Dialect
 ): Promise<void> {
   const { generatedKey, tableOptions } = dialect.schema
   let creation: CreateTableBuilder<string, string> = db.schema.createTable(table)
@@ -21,14 +21,14 @@ export async function createTable (
       ? creation.addColumn(column.name, sql.raw(generatedKey))
       : creation.addColumn(column.name, sql.raw(typeOf(column, dialect)), (builder) =>
         // SQLite accepts null in a primary key that is not an integer.
-        column === columns[0] ? builder.notNull().primaryKey() : constrain(builder, column, dialect))
+        column === primaryKey ? builder.notNull().primaryKey() : constrain(builder, column, dialect))
   }
   for (const column of references) {
     creation = creation.addForeignKeyConstraint(
       nameOf(table, column.name, 'reference'),
       [column.name],
       column.target().table,
-      [column.target().columns[0].name],
+      [column.target().primaryKey.name],
       (reference) => reference.onDelete(onDeleteOf(column)))
   }
   await (tableOptions === undefined ? creation : creation.modifyEnd(sql.raw(tableOptions))).execute()
@@ -62,7 +62,7 @@ export async function addReference (db: Kysely<Tables>, { model: { table }, colu
       nameOf(table, column.name, 'reference'),
       [column.name],
       column.target().table,
-      [column.target().columns[0].name])
+      [column.target().primaryKey.name])
     .onDelete(onDeleteOf(column)).execute()
 }
 

@@ -284,7 +284,8 @@ test('D-104: of the shapes that clients choose so many are kept compiled as 2 Mi
   const engine = await openEngine(openSqlite(':memory:'))
   t.teardown(async () => { await engine.db.destroy() })
   const { columns: [id] } = Note
-  const base = { name: 'note', model: Note, columns: Note.columns, keys: Note.columns.map(({ key }) => key), statementTime: 1000, long: [1], pageBytes: 1000 }
+  const limits = { statementTime: 1000, pageBytes: 1000 }
+  const base = { name: 'note', model: Note, visible: Note.columns, keys: Note.columns.map(({ key }) => key), long: [1], limits }
   const list = (names: readonly string[], count = 1) => listStatement(engine, base, {
     joins: [],
     conditions: [{ alias: 't0', column: id, operator: 'in', values: Array.from({ length: count }, (_, index) => index) }, ...names.map((alias) => ({ alias, column: id, operator: 'gt' as const, values: [1] }))],

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import { connect, type AddressInfo } from 'node:net'
 import { test } from 'tap'
 import { userAuth, type Policy } from '../../lib/index.js'
-import { reads } from '../../lib/policy/policy.js'
+import { reads } from '../../lib/policy/operations.js'
 import { basic, buildApp, Message, User, type TestApp } from '../support/site.js'
 import { attack, siteRows } from './security-helper.js'
 

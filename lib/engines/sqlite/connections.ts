@@ -21,7 +21,7 @@ export interface DatabaseFile {
   readonly requireFile: () => void
 }
 
-/** Kysely's dialect for a database that can also be used directly, because Kysely costs as much as a short statement. */
+/** Kysely's dialect for a database that is also used directly, because Kysely costs as much as a short statement. */
 export class EmbeddedDialect extends SqliteDialect {
   readonly #driver: CountingDriver
   readonly #writer: Connection

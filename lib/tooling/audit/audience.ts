@@ -1,4 +1,6 @@
-import type { Operation, Policy, PolicyUser } from '../../policy/policy.js'
+import type { Operation } from '../../policy/operations.js'
+import type { Policy, PolicyUser } from '../../policy/policy.js'
+import { protectionOf } from '../../policy/protection.js'
 
 /** The audiences of an operation, widest first. `some users` are users whom only the policy itself can tell apart. */
 export const audiences = ['anybody', 'users', 'some users', 'admins', 'nobody'] as const
@@ -10,9 +12,10 @@ export type Audience = (typeof audiences)[number]
  * The policy itself lists in `closed` the operations that nobody may do.
  */
 export function audienceOf (policy: Policy, operation: Operation): Audience {
-  if (policy.open.includes(operation)) return 'anybody'
-  if (policy.closed?.includes(operation) === true) return 'nobody'
-  const isIntegerKey = policy.users === undefined || policy.users.columns[0].kind === 'key'
+  const protection = protectionOf(policy, operation)
+  if (protection === 'open') return 'anybody'
+  if (protection === 'closed') return 'nobody'
+  const isIntegerKey = policy.users === undefined || policy.users.primaryKey.kind === 'key'
   const id = isIntegerKey ? 0 : '00000000-0000-0000-0000-000000000000'
   const isUserPermitted = permits(policy, { id, admin: false }, operation)
   if (isUserPermitted === true) return 'users'

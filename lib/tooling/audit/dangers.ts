@@ -2,7 +2,6 @@ import { isForeignKey, isSecret, type Column } from '../../model/column.js'
 import type { Model } from '../../model/define-model.js'
 import { looksSecret } from '../../model/secret-names.js'
 import { pathName, type Path } from '../../plan/path.js'
-import { closedToAll } from '../../policy/guard.js'
 import type { Policy } from '../../policy/policy.js'
 import type { Resource } from '../../resource/resource.js'
 import { audienceOf, includes, wider, type Audience } from './audience.js'
@@ -21,12 +20,12 @@ const powerNames = /^(?:is_?)?(?:admin|administrator|superuser|super_?user|staff
 
 /** Returns the dangers in the resources of an app, grouped by resource. */
 export function dangersOf (resources: readonly Resource[]): readonly Danger[] {
-  const users = new Set(resources.flatMap(({ registration: { policy } }) => policy.users ?? []))
+  const users = new Set(resources.flatMap(({ policy }) => policy.users ?? []))
   return resources.flatMap((resource) => [
     ...resourceDangers(resource, users),
-    ...resource.registration.model.columns.flatMap((column) =>
+    ...resource.model.columns.flatMap((column) =>
       fieldDangers(resource, column, resources)
-        .map((why) => ({ resource: resource.registration.name, field: column.field, why }))),
+        .map((why) => ({ resource: resource.name, field: column.field, why }))),
     ...pathDangers(resource)
   ])
 }
@@ -37,7 +36,7 @@ function isWide (audience: Audience): boolean {
 }
 
 function resourceDangers (resource: Resource, users: ReadonlySet<Model>): Danger[] {
-  const { registration: { name, model, owner } } = resource
+  const { name, model, owner } = resource
   const { create, update, delete: remove } = audiencesOf(resource)
   const open = Object.entries({ create, update, delete: remove })
     .filter(([, audience]) => audience === 'anybody')
@@ -67,12 +66,11 @@ function fieldDangers (resource: Resource, column: Column, all: readonly Resourc
     found.push(`looks secret, and ${filter} can find its values out by filters`)
   }
   const writing = wider(create, update)
-  const isPower = powerNames.test(column.field) || all.some(({ registration: { policy } }) => flagOf(policy) === column)
+  const isPower = powerNames.test(column.field) || all.some(({ policy }) => flagOf(policy) === column)
   if (isPower && isWide(writing)) found.push(`gives power over others, and ${writing} may write it`)
-  const { registration: { model } } = resource
-  const owning = all.find(({ registration }) => registration.model === model && registration.owner === column)
+  const owning = all.find(({ model, owner }) => model === resource.model && owner === column)
   if (owning !== undefined && isWide(writing)) {
-    found.push(`says who owns a record in resource '${owning.registration.name}', and ${writing} may write it here`)
+    found.push(`says who owns a record in resource '${owning.name}', and ${writing} may write it here`)
   }
   return isSecret(column) && column.options.default !== undefined ? [...found, 'is a password with a default'] : found
 }
@@ -84,7 +82,7 @@ function flagOf ({ login }: Policy): unknown {
 
 /** Returns a danger for each secret of another model whose path the resource opens by name. */
 function pathDangers (resource: Resource): Danger[] {
-  const { registration: { name, opened } } = resource
+  const { name, opened } = resource
   return [...opened.values()].filter(({ joins, column }) => joins.length > 0 && looksSecret(column)).flatMap((path) => {
     const audience = searchersOf(resource, path)
     if (!isWide(audience)) return []
@@ -95,10 +93,9 @@ function pathDangers (resource: Resource): Danger[] {
 
 /** Returns the audience that may filter by a path: it must be able to list the resource and each model on the path. */
 function searchersOf (resource: Resource, { joins }: Path): Audience {
-  const { guarded, registration: { policy } } = resource
+  const { closedModels, guardedModels } = resource
   const { list } = audiencesOf(resource)
-  const closed = closedToAll(guarded, policy)
-  if (joins.some(({ target }) => closed.has(target()))) return 'nobody'
-  const guards = joins.flatMap(({ target }) => guarded.get(target()) ?? []).map((policy) => audienceOf(policy, 'list'))
+  if (joins.some(({ target }) => closedModels.has(target()))) return 'nobody'
+  const guards = joins.flatMap(({ target }) => guardedModels.get(target()) ?? []).map((policy) => audienceOf(policy, 'list'))
   return guards.reduce((narrow, guard) => includes(narrow, guard) ? guard : narrow, list)
 }

@@ -1,5 +1,5 @@
 import { isGivenByOthers, isOrderable, valueKindOf, type Column } from '../../model/column.js'
-import { operations, type Operation } from '../../policy/policy.js'
+import { operations, type Operation } from '../../policy/operations.js'
 import type { Resource } from '../../resource/resource.js'
 import { audienceOf, wider, type Audience } from './audience.js'
 
@@ -25,7 +25,7 @@ export interface ResourcePermissions {
 
 /** Returns the permissions of a resource. If it has an owner field, only owners may update and delete. */
 export function permissionsOf (resource: Resource): ResourcePermissions {
-  const { registration: { name, model, owner } } = resource
+  const { name, model, owner } = resource
   const own = audiencesOf(resource)
   const owned = (audience: Audience) => owner === undefined ? audience : owning(audience)
   return {
@@ -44,20 +44,20 @@ function owning (audience: Audience): Changer {
 }
 
 /** Returns the audience of each operation, without regard to owners. */
-export function audiencesOf ({ registration: { policy, model } }: Resource): Readonly<Record<Operation, Audience>> {
+export function audiencesOf ({ policy, model }: Resource): Readonly<Record<Operation, Audience>> {
   const found = Object.fromEntries(
     operations.map((operation) => [operation, audienceOf(policy, operation)])) as Record<Operation, Audience>
-  return isGivenByOthers(model.columns[0]) ? { ...found, create: 'nobody' } : found
+  return isGivenByOthers(model.primaryKey) ? { ...found, create: 'nobody' } : found
 }
 
 /** Returns the audiences of a field, without regard to owners. */
 export function fieldPermissions (
   resource: Resource, column: Column
 ): Readonly<Record<'read' | 'filter' | 'order' | 'create' | 'update', Audience>> {
-  const { visible, list, write: { writable } } = resource
+  const { visible, filterable, writable } = resource
   const { read, list: listing, create, update } = audiencesOf(resource)
   const only = (isTrue: boolean, audience: Audience): Audience => isTrue ? audience : 'nobody'
-  const isOpen = list.access.own.has(column)
+  const isOpen = filterable.has(column)
   return {
     read: only(visible.includes(column), wider(read, listing)),
     filter: only(isOpen && valueKindOf(column).operators.length > 0, listing),

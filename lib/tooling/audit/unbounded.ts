@@ -9,7 +9,7 @@ export interface Unbounded {
 
 /** Returns the text fields that a resource lists, and that only the default maximum length limits. */
 export function unboundedOf (resource: Resource): readonly Unbounded[] {
-  const { visible, registration: { name } } = resource
+  const { visible, name } = resource
   if (audiencesOf(resource).list === 'nobody') return []
   return visible
     .filter(({ kind, options: { maxLength, unique, format, enum: choices } }) =>

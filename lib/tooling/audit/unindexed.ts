@@ -51,13 +51,13 @@ const explainedLimit = 1_000_000
  * explains the lists, but does not run them.
  */
 export async function unindexedOf (resource: Resource): Promise<readonly Unindexed[]> {
-  const { registration: { name } } = resource
+  const { name } = resource
   const filters: Unindexed[] = []
   for (const path of filterPaths(resource)) {
     if (!await isSought(resource, path)) filters.push({ resource: name, use: 'filter', name: pathName(path) })
   }
   const orderings: Unindexed[] = []
-  for (const column of resource.list.access.own) {
+  for (const column of resource.filterable) {
     if (isOrderable(column) && !await isOrdered(resource, column)) {
       orderings.push({ resource: name, use: 'ordering', name: column.field })
     }
@@ -66,11 +66,11 @@ export async function unindexedOf (resource: Resource): Promise<readonly Unindex
 }
 
 /** Returns the paths that clients can filter by, without primary keys, which always have an index. */
-function filterPaths ({ list: { access } }: Resource): readonly Path[] {
+function filterPaths (resource: Resource): readonly Path[] {
   const all = new Map(
-    [...permittedPaths(access, 1, noModels), ...access.opened.values()].map((path) => [pathName(path), path]))
+    [...permittedPaths(resource, 1, noModels), ...resource.opened.values()].map((path) => [pathName(path), path]))
   return [...all.values()].filter(({ joins, column }) =>
-    valueKindOf(column).operators.length > 0 && column !== (joins.at(-1)?.target() ?? access.model).columns[0])
+    valueKindOf(column).operators.length > 0 && column !== (joins.at(-1)?.target() ?? resource.model).primaryKey)
 }
 
 /** True if an index finds the rows of a filter, or if the limits refuse the filter. */
@@ -81,7 +81,7 @@ async function isSought (resource: Resource, path: Path): Promise<boolean> {
   if (isEqual && sample.length > resource.limits.valueLength) return true
   const plan = planOf(resource, `${pathName(path)}${isEqual ? '__eq' : '__is'}=${encodeURIComponent(sample)}`)
   if (plan === undefined) return true
-  const { reader: { db, dialect: { plans } }, registration: { model } } = resource
+  const { reader: { db, dialect: { plans } }, model } = resource
   const rows = await explain(resource, 'filter', { ...plan, limit: explainedLimit })
   const { alias = baseAlias, table = model.table } = plan.joins.at(-1) ?? {}
   if (!plans.seeks(rows, { alias, table, name: column.name })) return false
@@ -102,7 +102,7 @@ async function lists (db: Kysely<Tables>, query: RawBuilder<Indexed>, { table, c
 
 function sampleOf (column: Column): string {
   const { target, kind } = column
-  return sampleTexts[target === undefined ? kind : target().columns[0].kind]
+  return sampleTexts[target === undefined ? kind : target().primaryKey.kind]
 }
 
 /** True if an index orders the rows, or if the limits refuse the ordering. */
@@ -110,25 +110,26 @@ async function isOrdered (resource: Resource, column: Column): Promise<boolean> 
   const plan = planOf(resource, `ordering=${column.field}`)
   if (plan === undefined) return true
   const rows = await explain(resource, 'ordering', plan)
-  const { reader: { db, dialect }, registration: { model } } = resource
+  const { reader: { db, dialect }, model } = resource
   if (!dialect.plans.sorts(rows)) return true
   if (dialect.plans.leading === undefined || storageOf(column, dialect).isCollated === true) return false
   return await lists(db, dialect.plans.leading, { table: model.table, column: column.name })
 }
 
 /** Returns the plan of a list, or undefined if the limits refuse the list. */
-function planOf ({ list, limits }: Resource, query: string): ListPlan | undefined {
+function planOf (resource: Resource, query: string): ListPlan | undefined {
   try {
-    return planList(list, parseListQuery(query, limits.queryLength), noModels)
+    return planList(resource, parseListQuery(query, resource.limits.queryLength), noModels)
   } catch (error) {
     if (error instanceof errors.TooMuch || error instanceof errors.QueryTooLong) return undefined
     throw error
   }
 }
 
-async function explain ({ reader, list }: Resource, use: PlannedUse, plan: ListPlan): Promise<readonly PlanRow[]> {
+async function explain (resource: Resource, use: PlannedUse, plan: ListPlan): Promise<readonly PlanRow[]> {
+  const { reader } = resource
   const { db, dialect: { plans: { explain, settings: { [use]: settings } } } } = reader
-  const { sql, parameters } = listStatement(reader, list, plan)
+  const { sql, parameters } = listStatement(reader, resource, plan)
   const run = async (connection: Kysely<Tables>): Promise<readonly PlanRow[]> => {
     for (const setting of settings) await setting.execute(connection)
     const { rows } = await connection.executeQuery<PlanRow>(CompiledQuery.raw(`${explain}${sql}`, [...parameters]))

@@ -3,7 +3,8 @@ import { errors } from '../../errors.js'
 import restModels from '../../index.js'
 import type { Model } from '../../model/define-model.js'
 import { readOnlyAuth } from '../../policy/policies.js'
-import { operations, type Policy } from '../../policy/policy.js'
+import { operations } from '../../policy/operations.js'
+import type { Policy } from '../../policy/policy.js'
 import { suggestion } from '../../suggest.js'
 import { readTables } from '../../tables/compare-tables.js'
 import { findUnfillable } from '../../tables/creatable.js'
@@ -81,7 +82,7 @@ export async function serveDatabase (
     const found = await introspect(db, tables && { tables })
     requireColumns(found.models, include)
     const secrets = await secretColumns(db, include)
-    const hasOpenKey = ({ table, columns: [key] }: Model): boolean => !secrets.has(`${table}.${key.name}`)
+    const hasOpenKey = ({ table, primaryKey: key }: Model): boolean => !secrets.has(`${table}.${key.name}`)
     const [models, secret] = split(found.models, hasOpenKey)
     const missing = await addDocumentation(app, { write, packages })
     await app.register(restModels, { db, defaultAuth: write ? openAuth : readOnlyAuth() })
@@ -109,7 +110,7 @@ function unfillableNotes ([{ table }, columns]: readonly [Model, readonly string
 }
 
 /** Returns the note about a table with a secret key. It is not served, because paths and links show the primary key. */
-function noteOf ({ table, columns: [{ name }] }: Model): Note {
+function noteOf ({ table, primaryKey: { name } }: Model): Note {
   return {
     table,
     why: `has a primary key '${name}' that looks secret, or refers to what does ` +

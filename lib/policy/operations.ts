@@ -1,0 +1,41 @@
+/** The requests of an operation, and the body of its answer. */
+interface OperationRow {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** Path below the prefix: that of the list, or that of one record. */
+  readonly path: 'list' | 'record'
+  /** Status of the answer if the operation succeeds. */
+  readonly status: number
+  /** The body that it takes; none if absent. */
+  readonly takes?: 'create' | 'update'
+  /** The body that it answers with; none if absent. */
+  readonly answers?: 'list' | 'record'
+}
+
+/**
+ * The five operations. Routes and documentation are made of this table.
+ *
+ * @see service document, "Endpoints"
+ */
+export const operationTable = {
+  list: { method: 'GET', path: 'list', status: 200, answers: 'list' },
+  create: { method: 'POST', path: 'list', status: 201, takes: 'create', answers: 'record' },
+  read: { method: 'GET', path: 'record', status: 200, answers: 'record' },
+  update: { method: 'PUT', path: 'record', status: 200, takes: 'update', answers: 'record' },
+  delete: { method: 'DELETE', path: 'record', status: 204 }
+} as const satisfies Record<string, OperationRow>
+
+/** Operation of a client on a resource. HEAD counts as the GET that it stands for. */
+export type Operation = keyof typeof operationTable
+
+/** Operations that change nothing. */
+export const reads: readonly Operation[] = ['list', 'read']
+
+/** Operations that change something. */
+export const writes: readonly Operation[] = ['create', 'update', 'delete']
+
+export const operations: readonly Operation[] = [...reads, ...writes]
+
+/** Returns the row of an operation. */
+export function rowOf (operation: Operation): OperationRow {
+  return operationTable[operation]
+}

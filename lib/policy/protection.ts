@@ -1,0 +1,72 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Model } from '../model/define-model.js'
+import { operations, type Operation } from './operations.js'
+import type { Policy, PolicyUser } from './policy.js'
+
+/** How a policy protects an operation: anybody may do it, users that the policy permits, or nobody. */
+export type Protection = 'open' | 'guarded' | 'closed'
+
+export type Protections = Readonly<Record<Operation, Protection>>
+
+/** Compiles how a policy protects each operation. */
+export function compileProtections (policy: Policy): Protections {
+  const rows = operations.map((operation) => [operation, protectionOf(policy, operation)])
+  return Object.freeze(Object.fromEntries(rows) as Protections)
+}
+
+/** Returns how a policy protects an operation. */
+export function protectionOf ({ open, closed }: Policy, operation: Operation): Protection {
+  if (open.includes(operation)) return 'open'
+  return closed?.includes(operation) === true ? 'closed' : 'guarded'
+}
+
+/** The related models of a resource that some of its clients may not filter through. */
+export interface RelatedProtection {
+  /** Models that no client may filter through, whichever user it is. */
+  readonly closedModels: ReadonlySet<Model>
+  /** Models that only some users may filter through, with the policies that all have to permit them to list. */
+  readonly guardedModels: ReadonlyMap<Model, readonly Policy[]>
+}
+
+/**
+ * Compiles which related models the clients of a resource may filter through: those that they may list.
+ *
+ * @param policy  policy of the resource
+ * @param related policies of all resources of each related model
+ */
+export function compileRelatedProtection (
+  policy: Policy, related: ReadonlyMap<Model, readonly Policy[]>
+): RelatedProtection {
+  const isKnown = protectionOf(policy, 'list') !== 'open'
+  const mayPermit = (other: Policy): boolean =>
+    isOpen(other) || (isKnown && protectionOf(other, 'list') === 'guarded' && findsSameUsers(other, policy))
+  const closed = [...related].filter(([, policies]) => !policies.every(mayPermit))
+  const guarded = [...related]
+    .filter(([, policies]) => policies.every(mayPermit) && !policies.every(isOpen))
+    .map(([model, policies]) => [model, policies.filter((other) => !isOpen(other))] as const)
+  return { closedModels: new Set(closed.map(([model]) => model)), guardedModels: new Map(guarded) }
+}
+
+function isOpen (policy: Policy): boolean {
+  return protectionOf(policy, 'list') === 'open'
+}
+
+/**
+ * True if two policies find the same users. A policy without `login` shares its users with no other, although two
+ * missing values are equal: nothing tells how it finds them.
+ */
+function findsSameUsers (one: Policy, other: Policy): boolean {
+  if (one === other) return true
+  return one.users !== undefined && one.users === other.users && one.login != null &&
+    isDeepStrictEqual(one.login, other.login)
+}
+
+/** Returns the related models that a client may not list, and so may not filter through. */
+export function modelsClosedTo (
+  user: PolicyUser | null, { closedModels, guardedModels }: RelatedProtection
+): ReadonlySet<Model> {
+  if (guardedModels.size === 0) return closedModels
+  const mayList = (policy: Policy): boolean => user !== null && policy.permits(user, 'list') === true
+  const others = [...guardedModels].filter(([, policies]) => !policies.every(mayList)).map(([model]) => model)
+  return new Set([...closedModels, ...others])
+}
