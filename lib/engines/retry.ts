@@ -12,8 +12,8 @@ const backoff = {
  * first attempt, so that only failures pay for p-retry.
  *
  * @param start  time of `performance.now()`, in milliseconds, at which the first attempt began
- * @throws the failure itself if the statement must not be repeated; REST_MODELS_UNAVAILABLE (503) with Retry-After after
- *   the last attempt
+ * @throws the failure itself if the statement must not be repeated; after the last attempt REST_MODELS_UNAVAILABLE
+ *   (503) with Retry-After
  */
 export async function retry<Result> (
   failure: unknown, start: number, attempt: () => Promise<Result>

@@ -77,7 +77,9 @@ function planPage ({ limits }: ListScope, { page }: ListRequest, limit: number):
   return { start, after: undefined }
 }
 
-function planCursor ({ visible, reader: { dialect } }: ListScope, text: string, ordering: readonly PlannedOrder[]): Place {
+function planCursor (
+  { visible, reader: { dialect } }: ListScope, text: string, ordering: readonly PlannedOrder[]
+): Place {
   requireShown(ordering, visible)
   return readCursor(text, ordering, dialect)
 }

@@ -96,6 +96,7 @@ function searchersOf (resource: Resource, { joins }: Path): Audience {
   const { closedModels, guardedModels } = resource
   const { list } = audiencesOf(resource)
   if (joins.some(({ target }) => closedModels.has(target()))) return 'nobody'
-  const guards = joins.flatMap(({ target }) => guardedModels.get(target()) ?? []).map((policy) => audienceOf(policy, 'list'))
+  const guards = joins.flatMap(({ target }) => guardedModels.get(target()) ?? [])
+    .map((policy) => audienceOf(policy, 'list'))
   return guards.reduce((narrow, guard) => includes(narrow, guard) ? guard : narrow, list)
 }

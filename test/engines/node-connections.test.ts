@@ -3,7 +3,7 @@
 import { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'tap'
-import { NodeConnections } from '../lib/engines/server/node-connections.js'
+import { NodeConnections } from '../../lib/engines/server/node-connections.js'
 
 class Socket extends Duplex {
   override _read (): void {}
