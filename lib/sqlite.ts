@@ -7,7 +7,6 @@ import { EmbeddedDialect } from './engines/sqlite/connections.js'
 import { watchFile } from './engines/sqlite/file.js'
 import { requireDriver } from './engines/sqlite/load-driver.js'
 import { busyTimeout, lockTimeout } from './engines/sqlite/lock.js'
-import { ReadLock } from './engines/sqlite/read-lock.js'
 import { switchToWal } from './engines/sqlite/wal.js'
 import { errors } from './errors.js'
 import { requireKnown } from './suggest.js'
@@ -31,9 +30,8 @@ const maxWalBytes = 64 * 1024 * 1024
  * Opens a SQLite database as the plugin needs it: WAL, foreign keys, an explicit `synchronous`, cached prepared
  * statements, a deadline for lists.
  *
- * A file that may be written has two more connections. The plugin lists and reads records on the second one. There it
- * neither sees nor awaits your transactions, and it does not see temporary tables. The third one keeps the read lock
- * (D-99). `db.destroy()` closes all of them.
+ * A file that may be written has a second connection. The plugin lists and reads records on it. There it neither sees
+ * nor awaits your transactions, and it does not see temporary tables. `db.destroy()` closes both.
  *
  * @param path     path of the database file, which is created if it does not exist; `:memory:` for one in the process
  * @throws REST_MODELS_INVALID_OPTIONS if the path is empty or a URL, or an option is wrong;
@@ -93,7 +91,6 @@ function openDialect (path: string, { durability, readonly, check }: Required<Sq
     if (writer.memory) return new EmbeddedDialect(setBusyTimeout(writer))
     return new EmbeddedDialect(setBusyTimeout(writer), {
       reader: setBusyTimeout(open({ readonly: true })),
-      lock: new ReadLock(open({ readonly: true, timeout: 0 })),
       requireFile: watchFile(path)
     })
   } catch (cause) {

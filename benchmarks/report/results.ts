@@ -20,8 +20,7 @@ server by hand that did both took, in one run of all with SQLite 3.53, 48 µs of
 (ours 119), 178 for a filter through a join (ours 182) and 43 for an update (ours 48).
 
 Writes to SQLite that come in one turn of the event loop are committed together (decision D-98): with one or two connections it makes no
-difference, with four a create takes four fifths of the time, and the more the longer a commit waits for the disk. From the fourth read of a turn
-on, SQLite's lock for reading is kept (decision D-99), which takes 1.5 µs off each read behind it.
+difference, with four a create takes four fifths of the time, and the more the longer a commit waits for the disk.
 `
 
 /** Writes a section into results.md in place of the one with its title, or behind the others. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { checkCompiler } from '../../schemas/check.js'
-import { openEngine, type Engine } from '../database/engine.js'
+import { openEngine } from '../database/engine.js'
 import { errors } from '../errors.js'
 import type { Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
@@ -8,7 +8,7 @@ import { browserGuard } from '../policy/browser-guard.js'
 import { readCredentials } from '../policy/credentials.js'
 import { kUser } from '../policy/guard.js'
 import { kStored } from '../policy/owner.js'
-import { maxLogins, Passwords } from '../policy/passwords.js'
+import { Passwords } from '../policy/passwords.js'
 import type { Authenticate, Policy, PolicySetting } from '../policy/policy.js'
 import { compileAccess, reachableModels } from '../resource/access.js'
 import { isCreatable, type Registration } from '../resource/registration.js'
@@ -16,19 +16,13 @@ import { compileResource, type Resource } from '../resource/resource.js'
 import { warnOfExposure, warnOfUnshown } from '../resource/warnings.js'
 import { isFailure, passOn, serializeFailure } from '../response/failure.js'
 import { serializerCompiler } from '../response/serializer.js'
-import { addRoutes, type Queues } from '../routes/routes.js'
+import { addRoutes } from '../routes/routes.js'
 import { readTables } from '../tables/compare-tables.js'
 import { requireFillable } from '../tables/creatable.js'
 import { fitEngine } from '../tables/fit-engine.js'
 import { unshownColumns } from '../tables/unshown.js'
 import type { CheckedOptions } from './options.js'
-import { Connections } from './scheduling/connections.js'
-import { ResponseBatcher } from './scheduling/response-batcher.js'
-import { SlotQueue } from './scheduling/slot-queue.js'
-import { TurnQueue } from './scheduling/turn-queue.js'
-
-/** Most requests that use a database server at a time: several for each connection, so that none is idle. */
-const maxRunning = 64
+import { Scheduler } from './scheduling/scheduler.js'
 
 /**
  * Returns the plugin that opens the encapsulated scope of a container. The scope owns its routes, parser, serializer
@@ -38,39 +32,38 @@ export function openContainer (
   registrations: readonly Registration[], options: CheckedOptions, note: (resource: Resource) => void
 ) {
   return async function restModelsContainer (scope: FastifyInstance): Promise<void> {
-    const { db, readDb, limits, allowedOrigins } = options
-    const models = modelsOf(registrations)
-    const tables = await readTables(db)
-    const engine = await fitEngine(await openEngine(db), tables, models)
-    const reader = await fitEngine(
-      await openEngine(readDb, 'reader'), readDb === db ? tables : await readTables(readDb), models)
-    await requireFillable(db, tables, registrations.filter(isCreatable).map(({ model }) => model))
+    const { db, limits, allowedOrigins } = options
+    const engines = await openEngines(options, registrations)
     for (const [model, shown] of shownBy(registrations)) {
-      warnOfUnshown(scope.log, model, await unshownColumns(engine, model, shown))
+      warnOfUnshown(scope.log, model, await unshownColumns(engines.engine, model, shown))
     }
-    const connections = new Connections(scope.server)
-    scope.addHook('onRequest', connections.onRequest)
+    const scheduler = new Scheduler(scope.server, engines.engine.dialect.isEmbedded)
+    scope.addHook('onRequest', scheduler.onRequest)
     isolate(scope, allowedOrigins)
-    const queues = openQueues(engine, connections)
-    const batcher = new ResponseBatcher()
     const passwords = await Passwords.create()
     const authenticateBy = authenticators({ db, passwords, credentials: await readCredentials(scope) })
-    const setting = {
-      engine,
-      reader,
-      limits,
-      passwords,
-      prefix: `${scope.prefix}/`,
-      checks: checkCompiler(),
-      accessOf: compileAccess(registrations)
-    }
+    const accessOf = compileAccess(registrations)
+    const setting = { ...engines, limits, passwords, prefix: `${scope.prefix}/`, checks: checkCompiler(), accessOf }
     for (const registration of registrations) {
       warnOfExposure(scope.log, registration, registrations)
       const resource = compileResource(registration, setting)
-      addRoutes(scope, resource, { authenticate: authenticateBy(registration.policy), queues, batcher })
+      addRoutes(scope, resource, { authenticate: authenticateBy(registration.policy), scheduler })
       note(resource)
     }
   }
+}
+
+/** Opens the engines that write and that read, and compares the models with their tables. */
+async function openEngines (
+  { db, readDb }: CheckedOptions, registrations: readonly Registration[]
+): Promise<Pick<Resource, 'engine' | 'reader'>> {
+  const models = modelsOf(registrations)
+  const tables = await readTables(db)
+  const engine = await fitEngine(await openEngine(db), tables, models)
+  const read = readDb === db ? tables : await readTables(readDb)
+  const reader = await fitEngine(await openEngine(readDb, 'reader'), read, models)
+  await requireFillable(db, tables, registrations.filter(isCreatable).map(({ model }) => model))
+  return { engine, reader }
 }
 
 /** Returns all models that requests will use: registered ones, models of users, and those that they refer to. */
@@ -106,23 +99,6 @@ function isolate (scope: FastifyInstance, allowedOrigins: readonly string[]): vo
     done()
   })
   scope.addHook('onRequest', browserGuard(allowedOrigins))
-}
-
-/** Opens the queues for requests that may be expensive. Requests in two queues do not wait for each other. */
-function openQueues ({ dialect }: Engine, connections: Connections): Queues {
-  if (dialect.isEmbedded) {
-    const guarded = new TurnQueue(connections)
-    return { open: new TurnQueue(connections), guardedReads: guarded, guardedWrites: guarded }
-  }
-  const openSlots = (count: number): SlotQueue => new SlotQueue(connections, count)
-  // Requests that wait for a password hold a slot, but do not use the server.
-  const guardedSlots = maxRunning + maxLogins
-  // Writes have their own slots, because they may wait for each other's locks, or for a standby.
-  return {
-    open: openSlots(maxRunning),
-    guardedReads: openSlots(guardedSlots),
-    guardedWrites: openSlots(guardedSlots)
-  }
 }
 
 /** Returns a function that makes one authenticator for each policy, however many resources it guards. */

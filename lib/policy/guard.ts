@@ -1,9 +1,10 @@
 import type { FastifyReply, FastifyRequest, preHandlerAsyncHookHandler } from 'fastify'
 import { errors } from '../errors.js'
+import type { Model } from '../model/define-model.js'
 import { uuid } from '../values/values.js'
 import type { Operation } from './operations.js'
 import type { Authenticate, Policy, PolicyUser } from './policy.js'
-import type { Protections } from './protection.js'
+import type { Protections, RelatedProtection } from './protection.js'
 import { refuse } from './refusal.js'
 
 /** Key under which a request keeps the user who sent it. */
@@ -40,4 +41,15 @@ export function policyHooks (
 
 function isKey (id: unknown): boolean {
   return Number.isSafeInteger(id) || (typeof id === 'string' && uuid(id) === id)
+}
+
+/** Returns the related models that the sender of a request may not list, and so may not filter through. */
+export function modelsClosedTo (
+  request: FastifyRequest, { closedModels, guardedModels }: RelatedProtection
+): ReadonlySet<Model> {
+  if (guardedModels.size === 0) return closedModels
+  const user = userOf(request)
+  const mayList = (policy: Policy): boolean => user !== null && policy.permits(user, 'list') === true
+  const others = [...guardedModels].filter(([, policies]) => !policies.every(mayList)).map(([model]) => model)
+  return new Set([...closedModels, ...others])
 }

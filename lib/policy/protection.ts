@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Model } from '../model/define-model.js'
 import { operations, type Operation } from './operations.js'
-import type { Policy, PolicyUser } from './policy.js'
+import type { Policy } from './policy.js'
 
 /** How a policy protects an operation: anybody may do it, users that the policy permits, or nobody. */
 export type Protection = 'open' | 'guarded' | 'closed'
@@ -59,14 +59,4 @@ function findsSameUsers (one: Policy, other: Policy): boolean {
   if (one === other) return true
   return one.users !== undefined && one.users === other.users && one.login != null &&
     isDeepStrictEqual(one.login, other.login)
-}
-
-/** Returns the related models that a client may not list, and so may not filter through. */
-export function modelsClosedTo (
-  user: PolicyUser | null, { closedModels, guardedModels }: RelatedProtection
-): ReadonlySet<Model> {
-  if (guardedModels.size === 0) return closedModels
-  const mayList = (policy: Policy): boolean => user !== null && policy.permits(user, 'list') === true
-  const others = [...guardedModels].filter(([, policies]) => !policies.every(mayList)).map(([model]) => model)
-  return new Set([...closedModels, ...others])
 }

@@ -74,10 +74,7 @@ export function checkRegistration (model: Model, options: ResourceOptions, defau
   }
   requireKnown(`resource '${model.name}'`, options, optionNames)
   const { auth: policy = defaults.auth, path: name = model.name.toLowerCase() } = options
-  if (!/^[a-z0-9_-]+$/.test(name)) {
-    throw new errors.InvalidOptions(
-      `'path' of resource '${model.name}' consists of lower-case letters, digits, '_' and '-'`)
-  }
+  requirePath(model, name)
   requirePolicy(`'auth' of resource '${model.name}'`, policy)
   const registration = {
     name,
@@ -93,6 +90,12 @@ export function checkRegistration (model: Model, options: ResourceOptions, defau
   }
   requireCreatable(registration)
   return Object.freeze(registration)
+}
+
+function requirePath (model: Model, path: string): void {
+  if (/^[a-z0-9_-]+$/.test(path)) return
+  throw new errors.InvalidOptions(
+    `'path' of resource '${model.name}' consists of lower-case letters, digits, '_' and '-'`)
 }
 
 interface PageLimits {

@@ -3,6 +3,7 @@ import type { CheckCompiler } from '../../schemas/check.js'
 import { shapeSchema, valueSchema, type Shape } from '../../schemas/shapes.js'
 import type { Engine } from '../database/engine.js'
 import type { WriteTarget } from '../database/write.js'
+import type { Row } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
 import { isGenerated, type Column, type ForeignKeyColumn } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
@@ -12,7 +13,7 @@ import type { ListScope } from '../plan/list-scope.js'
 import type { WriteScope } from '../plan/plan-write.js'
 import type { Passwords } from '../policy/passwords.js'
 import type { RelatedProtection } from '../policy/protection.js'
-import { recordMaker, type ModelRecord } from '../response/record.js'
+import { compileToListed, compileToRecord, type ModelRecord } from '../response/record.js'
 import type { ListBase } from '../sql/list-sql.js'
 import { isLong } from '../sql/long-values.js'
 import { compileStatements } from '../sql/statements.js'
@@ -31,8 +32,12 @@ export interface Resource extends Registration, ListScope, ListBase, WriteScope,
   readonly limits: Limits
   readonly passwords: Passwords
   readonly schemas: Readonly<Record<Shape, TObject>>
-  /** Returns the record for a row of a list. */
+  /** Returns the record of a row that a list read. */
   toListed (values: readonly Stored[]): ModelRecord
+  /** Returns the record of a row that the reader read. */
+  toRead (row: Row): ModelRecord
+  /** Returns the record of a row that a write returned. */
+  toWritten (row: Row): ModelRecord
 }
 
 /** The parts that the resources of a container share. */
@@ -65,7 +70,9 @@ export function compileResource (registration: Registration, setting: ResourceSe
     passwords,
     keys: visible.map(({ key }) => key),
     long: [...visible.keys()].filter((index) => isLong(visible[index] as Column)),
-    toListed: recordMaker(visible, reader.dialect),
+    toListed: compileToListed(visible, reader.dialect),
+    toRead: compileToRecord(visible, reader.dialect),
+    toWritten: compileToRecord(visible, engine.dialect),
     statements: compileStatements(engine, reader, { ...registration, ...columns })
   })
 }

@@ -1,21 +1,19 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { runList } from '../database/list.js'
 import { runCreate, runDelete, runUpdate } from '../database/write.js'
-import type { Row } from '../engines/executor.js'
 import { errors } from '../errors.js'
 import { writeCursor } from '../plan/cursor.js'
 import { planKey } from '../plan/plan-key.js'
 import { planList } from '../plan/plan-list.js'
 import { planCreate, planUpdate } from '../plan/plan-write.js'
-import { userOf } from '../policy/guard.js'
+import { modelsClosedTo, userOf } from '../policy/guard.js'
 import { explainLost, storedOf } from '../policy/owner.js'
-import { modelsClosedTo } from '../policy/protection.js'
 import { parseListQuery, requireNoQuery } from '../request/list-query.js'
 import { parsePayload } from '../request/payload.js'
 import { queryOf } from '../request/query-string.js'
 import type { Resource } from '../resource/resource.js'
 import { toEnvelope, type ListEnvelope } from '../response/envelope.js'
-import { toRecord, valueOf, type ModelRecord } from '../response/record.js'
+import { valueOf, type ModelRecord } from '../response/record.js'
 import type { RecordKey } from '../values/values.js'
 
 /** Makes the handler of a route for a resource. It gets the requests that the policy lets through. */
@@ -24,7 +22,7 @@ export type Handler<Answer> = (resource: Resource) => (request: FastifyRequest, 
 export const list: Handler<ListEnvelope> = (resource) => async (request) => {
   const { reader, limits, name, url, toListed } = resource
   const wanted = parseListQuery(queryOf(request.url), limits.queryLength)
-  const plan = planList(resource, wanted, modelsClosedTo(userOf(request), resource))
+  const plan = planList(resource, wanted, modelsClosedTo(request, resource))
   const { rows, limit: count, hasNext, last } = await runList(reader, resource, plan)
   const { limit, start } = plan
   const cursor = last && writeCursor({ ...plan, limit: count }, last, reader.dialect)
@@ -33,35 +31,35 @@ export const list: Handler<ListEnvelope> = (resource) => async (request) => {
 }
 
 export const read: Handler<ModelRecord> = (resource) => async (request) => {
-  const { reader, statements, visible, limits } = resource
+  const { reader, statements, limits, toRead } = resource
   const { row } = await reader.executor.execute(statements.read(keyOf(request, resource)))
   if (row === undefined) throw new errors.RecordNotFound()
   requireNoQuery(queryOf(request.url), limits.queryLength)
-  return toRecord(visible, row, reader.dialect)
+  return toRead(row)
 }
 
 export const create: Handler<ModelRecord> = (resource) => async (request, reply) => {
-  const { engine, passwords, url, limits } = resource
+  const { engine, passwords, url, limits, toWritten } = resource
   requireNoQuery(queryOf(request.url), limits.queryLength)
   const payload = await parsePayload(request.body, request.headers['content-type'])
   const plan = planCreate(resource, payload, userOf(request)?.id ?? null)
-  const record = recordOf(resource, await runCreate(engine, resource, await passwords.hashIn(plan)))
+  const record = toWritten(await runCreate(engine, resource, await passwords.hashIn(plan)))
   reply.header('location', `${url}${String(record['id'])}/`)
   return record
 }
 
 export const update: Handler<ModelRecord> = (resource) => async (request) => {
-  const { engine, passwords, limits } = resource
+  const { engine, passwords, limits, toWritten } = resource
   requireNoQuery(queryOf(request.url), limits.queryLength)
   const payload = await parsePayload(request.body, request.headers['content-type'])
   const stored = storedOf(request)
   const plan = planUpdate(resource, payload, (column) => valueOf(column, stored, engine.dialect))
-  if (plan.size === 0) return recordOf(resource, stored)
+  if (plan.size === 0) return toWritten(stored)
   const id = keyOf(request, resource)
   const user = userOf(request)
   const row = await runUpdate(engine, resource, { id, plan: await passwords.hashIn(plan), ownerId: user?.id ?? null })
   if (row === undefined) throw await explainLost(engine, resource, { id, user })
-  return recordOf(resource, row)
+  return toWritten(row)
 }
 
 export const remove: Handler<undefined> = (resource) => async (request) => {
@@ -81,8 +79,4 @@ export const refuseMethod = (allowed: string) =>
 
 function keyOf (request: FastifyRequest, { model }: Resource): RecordKey {
   return planKey(model, (request.params as { readonly id: string }).id)
-}
-
-function recordOf ({ visible, engine }: Resource, row: Row): ModelRecord {
-  return toRecord(visible, row, engine.dialect)
 }

@@ -7,15 +7,13 @@ import { errorSchema } from '../../schemas/error.js'
 import { keySchema } from '../../schemas/key.js'
 import { envelopeSchema } from '../../schemas/list.js'
 import { documentedAs, sharesPartsOf, undocumented } from '../openapi/transform.js'
-import type { RequestQueue } from '../plugin/scheduling/request-queue.js'
-import type { ResponseBatcher } from '../plugin/scheduling/response-batcher.js'
+import type { Scheduler } from '../plugin/scheduling/scheduler.js'
 import { policyHooks } from '../policy/guard.js'
 import { recordHook } from '../policy/owner.js'
-import { operationTable, reads, rowOf, writes, type Operation } from '../policy/operations.js'
+import { operationTable, rowOf, writes, type Operation } from '../policy/operations.js'
 import type { Authenticate } from '../policy/policy.js'
 import type { Resource } from '../resource/resource.js'
 import { create, list, read, refuseMethod, remove, update, type Handler } from './handlers.js'
-import { keepingSlot, leavingFor, waitingIn } from './queue-hooks.js'
 
 /** The part of a route that the table of operations does not hold. */
 interface RouteRow {
@@ -37,14 +35,10 @@ const suffixes = { list: '/', record: '/:id/' } as const
 /** Methods that a resource answers, by itself or with 405. */
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-/** Queues in which requests wait before an open operation, or before the policy runs. A closed operation has none. */
-export type Queues = Readonly<Record<'open' | 'guardedReads' | 'guardedWrites', RequestQueue>>
-
-/** The steps before and after the handlers. */
+/** The steps around the handlers. */
 interface Guards {
   readonly authenticate: Authenticate
-  readonly queues: Queues
-  readonly batcher: ResponseBatcher
+  readonly scheduler: Scheduler
 }
 
 /** Adds the routes of a resource below the scope's prefix. */
@@ -56,18 +50,13 @@ export function addRoutes (scope: FastifyInstance, resource: Resource, guards: G
 function addOperation (scope: FastifyInstance, resource: Resource, operation: Operation, guards: Guards): void {
   const { method, path, status } = rowOf(operation)
   const { handler, needsRecord } = routeTable[operation]
-  const { batcher } = guards
-  const hooks = hooksOf(resource, operation, guards)
-  if (needsRecord) hooks.preHandler.push(recordHook(resource.engine, resource))
-  const handle = keepingSlot(queueOf(resource, operation, guards.queues), handler(resource))
+  const { preHandler, onSend, wrap } = stepsOf(resource, operation, guards)
+  const handle = wrap(handler(resource))
   addRoute(scope, `/${resource.name}${suffixes[path]}`, {
-    ...hooks,
     method,
-    handler: async (request, reply) => {
-      const answer = await handle(request, reply.code(status))
-      await batcher.wait()
-      return answer
-    },
+    preHandler: needsRecord ? [...preHandler, recordHook(resource.engine, resource)] : preHandler,
+    onSend,
+    handler: (request, reply) => handle(request, reply.code(status)),
     schema: schemaOf(operation, resource),
     config: { ...documentedAs(resource, operation), ...resource.config }
   })
@@ -78,8 +67,10 @@ function addRefusals (scope: FastifyInstance, resource: Resource, path: 'list' |
   const rows = Object.entries(operationTable).filter(([, row]) => row.path === path)
   const answered = rows.flatMap(([, { method }]) => method === 'GET' ? ['GET', 'HEAD'] : [method])
   const [judgedAs] = rows.map(([operation]) => operation as Operation).filter((operation) => writes.includes(operation))
+  const { preHandler, onSend } = stepsOf(resource, judgedAs as Operation, guards)
   addRoute(scope, `/${resource.name}${suffixes[path]}`, {
-    ...hooksOf(resource, judgedAs as Operation, guards),
+    preHandler,
+    onSend,
     method: methods.filter((method) => !answered.includes(method)),
     handler: refuseMethod(answered.join(', ')),
     // Each route gets a copy, because a hook of the host may change it.
@@ -88,28 +79,18 @@ function addRefusals (scope: FastifyInstance, resource: Resource, path: 'list' |
   })
 }
 
-interface Hooks {
-  readonly preHandler: Array<preHandlerHookHandler | preHandlerAsyncHookHandler>
-  readonly onSend: onSendHookHandler[]
+type PreHandlers = ReadonlyArray<preHandlerHookHandler | preHandlerAsyncHookHandler>
+
+/** Returns the steps around the handler of an operation: its schedule, and its policy. */
+function stepsOf (resource: Resource, operation: Operation, { authenticate, scheduler }: Guards) {
+  const schedule = scheduler.scheduleOf(operation, resource.protections[operation])
+  const preHandler: PreHandlers = [...schedule.preHandler, ...policyHooks(resource, authenticate, operation)]
+  return { ...schedule, preHandler }
 }
 
-/** Returns the hooks before and after an operation: its queue, and its policy. */
-function hooksOf (resource: Resource, operation: Operation, { authenticate, queues }: Guards): Hooks {
-  const queue = queueOf(resource, operation, queues)
-  return {
-    preHandler: [...waitingIn(queue), ...policyHooks(resource, authenticate, operation)],
-    onSend: leavingFor(queue)
-  }
-}
-
-function queueOf ({ protections }: Resource, operation: Operation, queues: Queues): RequestQueue | undefined {
-  const { [operation]: protection } = protections
-  if (protection === 'open') return queues.open
-  if (protection === 'closed') return undefined
-  return reads.includes(operation) ? queues.guardedReads : queues.guardedWrites
-}
-
-interface RouteParts extends Readonly<Hooks> {
+interface RouteParts {
+  readonly preHandler: PreHandlers
+  readonly onSend: readonly onSendHookHandler[]
   readonly method: HTTPMethods | HTTPMethods[]
   readonly handler: RouteHandlerMethod
   readonly config: Readonly<FastifyContextConfig>

@@ -31,7 +31,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   response: ['type request', 'model', 'type engines', 'type values', 'errors'],
   resource: ['response', 'schemas', 'policy', 'type database', 'sql', 'plan', 'model', 'suggest', 'type engines', 'errors'],
   openapi: ['type resource', 'schemas', 'policy', 'plan', 'model', 'type fields', 'errors'],
-  'plugin/scheduling': ['engines', 'errors'],
+  'plugin/scheduling': ['policy', 'engines', 'errors'],
   routes: ['type plugin/scheduling', 'openapi', 'type resource', 'response', 'schemas', 'policy', 'database', 'plan', 'request', 'type model', 'type engines', 'type values', 'errors'],
   tables: ['schemas', 'database', 'plan', 'model', 'engines', 'type values', 'errors'],
   plugin: ['tables', 'routes', 'plugin/scheduling', 'resource', 'response', 'schemas', 'policy', 'database', 'plan', 'type model', 'suggest', 'errors'],

@@ -125,14 +125,18 @@ export function beforeDirect (db: Kysely<Tables>, act: (query: CompiledQuery) =>
   const { dialect } = readHandle(db)
   const actBefore = <Result> (query: CompiledQuery, run: () => Result | Promise<Result>): Result | Promise<Result> => {
     const attempt = (): Result | Promise<Result> => {
-      const done = act(query)
+      let done
+      try {
+        done = act(query)
+      } catch (failure) {
+        throw toStatementError(dialect, failure, { isRead: isRead(query), isConnected: true })
+      }
       return done === undefined || engine === 'sqlite' ? run() : done.then(run)
     }
     try {
       return attempt()
     } catch (failure) {
-      const error = toStatementError(dialect, failure, { isRead: isRead(query), isConnected: true })
-      return retry(error, performance.now(), async () => await attempt())
+      return retry(failure, performance.now(), async () => await attempt())
     }
   }
   for (const executor of new Set(Object.values(executorsOf(db) ?? {}))) {

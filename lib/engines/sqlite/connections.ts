@@ -5,7 +5,6 @@ import { KyselyExecutor } from '../kysely-executor.js'
 import { CountingDriver } from './counting-driver.js'
 import { sqliteDialect } from './dialect.js'
 import { GroupCommit } from './group-commit.js'
-import type { ReadLock } from './read-lock.js'
 import { SqliteExecutor, type Connection } from './sqlite-executor.js'
 import { StatementCache } from './statement-cache.js'
 
@@ -16,7 +15,6 @@ const commit = 'commit'
 export interface DatabaseFile {
   /** A connection on which nobody ever begins a transaction. */
   readonly reader: Database
-  readonly lock: ReadLock
   /** Called before each statement that writes; throws if the file was moved, replaced or deleted. */
   readonly requireFile: () => void
 }
@@ -27,8 +25,7 @@ export class EmbeddedDialect extends SqliteDialect {
   readonly #writer: Connection
   readonly #reader: Connection
   readonly #commits: GroupCommit
-  readonly #lock: ReadLock | undefined
-  readonly #beforeWrite: () => void
+  readonly #requireFile: () => void
   /** Closes the connections. May be called more than once. */
   readonly close: () => void
 
@@ -36,27 +33,22 @@ export class EmbeddedDialect extends SqliteDialect {
    * @param writer  connection of Kysely's driver, used directly while nobody holds it there
    * @param file    absent for a database with only one connection: in memory, or opened only for reading
    */
-  constructor (writer: Database, { reader = writer, lock, requireFile }: Partial<DatabaseFile> = {}) {
-    const beforeWrite = (): void => {
-      requireFile?.()
-      lock?.release()
-    }
+  constructor (writer: Database, { reader = writer, requireFile = () => {} }: Partial<DatabaseFile> = {}) {
     const objects = new StatementCache(writer)
-    const commits = new GroupCommit(writer, beforeWrite)
+    const commits = new GroupCommit(writer, requireFile)
     let isOpen = true
     const close = (): void => {
       commits.close()
       isOpen = false
-      for (const one of [lock, reader, writer]) one?.close()
+      for (const one of [reader, writer]) one.close()
     }
-    const config = { database: { prepare: preparing(objects, beforeWrite), close } }
+    const config = { database: { prepare: preparing(objects, requireFile), close } }
     super(config)
     this.#driver = new CountingDriver(config, commits)
     this.#writer = connectionTo(writer, objects, () => isOpen && this.#driver.isIdle)
     this.#reader = reader === writer ? this.#writer : connectionTo(reader, new StatementCache(reader), () => isOpen)
     this.#commits = commits
-    this.#lock = lock
-    this.#beforeWrite = beforeWrite
+    this.#requireFile = requireFile
     this.close = close
   }
 
@@ -68,8 +60,7 @@ export class EmbeddedDialect extends SqliteDialect {
   makeExecutors (db: Pick<Kysely<never>, 'getExecutor'>): Executors {
     const parts = {
       commits: this.#commits,
-      beforeRead: () => { this.#lock?.join() },
-      beforeWrite: this.#beforeWrite,
+      requireFile: this.#requireFile,
       queued: new KyselyExecutor(db, sqliteDialect)
     }
     return { writer: new SqliteExecutor(this.#writer, parts), reader: new SqliteExecutor(this.#reader, parts) }
@@ -81,10 +72,10 @@ function connectionTo (database: Database, objects: StatementCache, isFree: () =
 }
 
 /** Returns the function with which Kysely's driver prepares statements. */
-function preparing (statements: StatementCache, beforeWrite: () => void): (sql: string) => Statement {
+function preparing (statements: StatementCache, requireFile: () => void): (sql: string) => Statement {
   return (sql) => {
     const statement = statements.prepareOnce(sql)
-    if (!statement.readonly || sql === commit) beforeWrite()
+    if (!statement.readonly || sql === commit) requireFile()
     return statement
   }
 }

@@ -17,8 +17,8 @@ export interface Connection {
 /** Parts that the executors of one database share. */
 export interface SharedParts {
   readonly commits: GroupCommit
-  readonly beforeRead: () => void
-  readonly beforeWrite: () => void
+  /** Called before each write; throws if the file was moved, replaced or deleted. */
+  readonly requireFile: () => void
   /** Executor on the connection of Kysely's driver. It waits for its turn and for locks. */
   readonly queued: Executor
 }
@@ -41,12 +41,11 @@ export class SqliteExecutor implements Executor {
   }
 
   execute (query: Query): MaybePromise<Outcome> {
-    const { queued, beforeRead } = this.#parts
+    const { queued } = this.#parts
     if (!this.isFree) return queued.execute(query)
     try {
       const statement = this.#connection.objects.prepareOnce(query.sql)
       if (!statement.readonly) return this.#write(statement, query)
-      beforeRead()
       return { row: statement.get(query.parameters) as Row | undefined, changed: 0 }
     } catch (failure) {
       if (!isLocked(failure)) requireRepeatable(failure)
@@ -55,10 +54,9 @@ export class SqliteExecutor implements Executor {
   }
 
   readArrays (query: Query, keys: readonly string[]): MaybePromise<ArrayRows> {
-    const { queued, beforeRead } = this.#parts
+    const { queued } = this.#parts
     if (!this.isFree) return queued.readArrays(query, keys)
     try {
-      beforeRead()
       return this.#connection.arrays.prepareOnce(query.sql).all(query.parameters) as ArrayRows
     } catch (failure) {
       if (!isLocked(failure)) requireRepeatable(failure)
@@ -67,9 +65,9 @@ export class SqliteExecutor implements Executor {
   }
 
   #write (statement: Statement, query: Query): MaybePromise<Outcome> {
-    const { commits, beforeWrite, queued } = this.#parts
+    const { commits, requireFile, queued } = this.#parts
     const outcome = commits.execute(() => {
-      beforeWrite()
+      requireFile()
       return write(statement, query.parameters)
     })
     if (!(outcome instanceof Promise)) return outcome
