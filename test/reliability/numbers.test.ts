@@ -17,8 +17,8 @@ async function testedFaults (): Promise<Map<string, string[]>> {
   return tested
 }
 
-test('each fault of docs/security.md has its tests, in the files that are named, or a reason why not', async (t) => {
-  const section = (await read('docs/security.md')).split(/^## /m).find((part) => part.startsWith('Faults')) ?? ''
+test('each fault of docs/threats.md has its tests, in the files that are named, or a reason why not', async (t) => {
+  const section = (await read('docs/threats.md')).split(/^## /m).find((part) => part.startsWith('Faults')) ?? ''
   const rows = [...section.matchAll(/^\| (R-\d+) \|[^|]*\|[^|]*\| ([^|]*) \|$/gm)].map(([, number = '', where = '']) => ({ number, where }))
   t.same(rows.map(({ number }) => number), Array.from({ length: 42 }, (_, index) => `R-${String(index + 1).padStart(2, '0')}`))
   const tested = await testedFaults()

@@ -14,8 +14,8 @@ async function testedNumbers (): Promise<Map<string, Set<string>>> {
 
 const filesIn = (text: string) => [...text.matchAll(/`([a-z]+\.test\.ts)`/g)].map(([, file = '']) => file)
 
-test('every threat of docs/security.md has its test, and every test its threat', async (t) => {
-  const sections = (await read('../../docs/security.md')).split(/^###? /m)
+test('every threat of docs/threats.md has its test, and every test its threat', async (t) => {
+  const sections = (await read('../../docs/threats.md')).split(/^###? /m)
   const tested = await testedNumbers()
   const documented = sections.flatMap((section) => {
     const files = filesIn(section.split('\n', 1)[0] ?? '')
@@ -34,11 +34,11 @@ test('every threat of docs/security.md has its test, and every test its threat',
   t.same(met.toSorted((a, b) => a - b), met.map((_, index) => index + 1), 'each number once, without gaps')
 })
 
-test('docs/security.md names the files whose tests run on SQLite alone', async (t) => {
+test('docs/threats.md names the files whose tests run on SQLite alone', async (t) => {
   const files = (await readdir(new URL('.', import.meta.url))).filter((name) => name.endsWith('.test.ts'))
   const texts = await Promise.all(files.map(async (file) => [file, await read(file)] as const))
   const once = texts.filter(([, text]) => text.startsWith('// @once: ')).map(([file]) => file)
-  const said = /on each engine, but for those of\s([^.]|\.test\.ts)+\./.exec(await read('../../docs/security.md'))?.[0] ?? ''
+  const said = /on each engine, but for those of\s([^.]|\.test\.ts)+\./.exec(await read('../../docs/threats.md'))?.[0] ?? ''
   t.same(filesIn(said).toSorted(), once.filter((file) => file !== 'numbers.test.ts').toSorted())
   t.ok(once.length > 0)
 })
