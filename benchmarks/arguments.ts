@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { cases, type Case } from './cases.js'
 
-/** How much is measured. */
+/** Size of a run. */
 export interface Extent {
   readonly rounds: number
   /** Length of one run of one server. */
@@ -14,7 +14,7 @@ export interface Extent {
 
 export interface Wanted extends Extent {
   readonly cases: readonly Case[]
-  /** Nothing was left out or made smaller. */
+  /** True if nothing was left out or made smaller. */
   readonly isFull: boolean
   /** Folder for the CPU profiles of the servers. */
   readonly profile: string | undefined
@@ -25,7 +25,7 @@ const full: Extent = { rounds: 5, seconds: 1, rows: 100_000, requests: 200_000 }
 export const usage = `npm run benchmark -- [case…] [--rounds=${full.rounds}] [--seconds=${full.seconds}] [--rows=${full.rows}] [--requests=${full.requests}] [--profile=folder]
 cases: ${cases.map(({ name }) => name).join(', ')}`
 
-/** @throws with what is wrong, for a person */
+/** @throws an error that says what is wrong */
 export function readWanted (args: readonly string[]): Wanted {
   const text = { type: 'string' } as const
   const { values, positionals } = parseArgs({

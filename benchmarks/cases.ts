@@ -2,7 +2,7 @@ import type { EngineName } from './engines/engine.js'
 import { after, afterByFilter, create, createAsUser, deepPage, list, mixture, ofUser, read, search, update, type RequestMaker } from './requests.js'
 import type { Durability, PolicyName } from './servers/serve.js'
 
-/** One of the two servers that take turns, and what it is asked. */
+/** One of the two servers that take turns, and its requests. */
 export interface Side {
   readonly server: 'ours' | 'baseline'
   readonly policy: PolicyName
@@ -17,20 +17,20 @@ type Targets = Partial<Record<EngineName, number>>
 interface CaseRow {
   readonly name: string
   readonly what: string
-  /** Where it is run; on every engine if absent. */
+  /** Engines on which the case runs; all of them if absent. */
   readonly engines?: readonly EngineName[]
-  /** Printed if the target is missed: what bounds the figure. */
+  /** Reason why the figure is not better. It is printed if the target is missed. */
   readonly bound?: string
 }
 
-/** Our server under load in turns with another, by default the baseline, which is asked the same. */
+/** Our server under load, in turns with another one: by default the baseline with the same requests. */
 export interface RatioCase extends CaseRow, Partial<Side> {
   readonly kind: 'ratio'
   readonly requests: RequestMaker
   readonly against?: Partial<Side>
   /** The least ratio of requests per second. */
   readonly target?: Targets
-  /** Where the two are asked for different records: what gives ours the same records in another way. */
+  /** If the two sides ask for different records: requests that give ours the same records in another way. */
   readonly same?: RequestMaker
   /** Headers that only one of the two sends. */
   readonly differs?: readonly string[]
@@ -41,7 +41,7 @@ export interface StartUpCase extends CaseRow {
   readonly models: readonly number[]
   /** Milliseconds at most with the most models. */
   readonly most: number
-  /** How many times as long a further model may take when there are many as when there are few. */
+  /** Highest ratio of the time for one more model among many to that among few. */
   readonly steepest: number
 }
 
@@ -58,12 +58,12 @@ const onAll = (target: number): Targets => ({ sqlite: target, postgres: 0.95, ma
 const sqliteOnly = { engines: ['sqlite'] } as const
 const isOld = Number.parseInt(process.versions.node) < 22
 
-/** By profiles of both sides at once, function by function. */
-const writes = 'by profiles of both sides: naming and checking each field, the digest of the credentials, hooks and steps that may wait; the system calls are the same on SQLite'
-const reads = 'on a server, by profiles: steps that may wait (2 µs), the deadline of each statement and what closes a connection that breaks (1 to 2)'
-const lists = 'on PostgreSQL, by profiles of a list of 20: numbers and moments, which come as text (3 µs), garbage (2), steps that may wait (1 to 2), reading and planning the query (2); on SQLite with Node 24, whose row objects cost little, the profile has nothing that takes more than by hand: rows, socket and serializing are left'
+/** Reasons that profiles of both sides show, function by function. */
+const writes = 'profiles of both sides show: naming and checking each field, the digest of the credentials, hooks, and steps that may wait. On SQLite the system calls are the same'
+const reads = 'profiles on a server show: steps that may wait (2 µs), the deadline of each statement, and the code that closes a broken connection (1 to 2)'
+const lists = 'profiles of a list of 20 on PostgreSQL show: numbers and moments, which come as text (3 µs), garbage (2), steps that may wait (1 to 2), reading and planning the query (2). On SQLite with Node 24 row objects cost little, and nothing in the profile takes more than by hand: rows, socket and serializing are left'
 
-/** What is measured. */
+/** All cases. */
 export const cases = [
   { kind: 'ratio', name: 'read', what: 'read by id, random ids', requests: read, target: onAll(0.95), bound: reads },
   { kind: 'ratio', name: 'list-20', what: 'first page of 20', requests: list(20), target: onAll(1.05), bound: lists },
@@ -74,7 +74,7 @@ export const cases = [
     what: "20 of a user's messages by a join, newest first, random users",
     requests: ofUser,
     target: { sqlite: 0.95 },
-    bound: 'the deadline, for which SQLite draws a random number at each of the 107 rows that are sorted (9 µs in process), and reading and planning the query. SQLite 3.54, of better-sqlite3 13 for Node 22 and later, also looks at what a column is compared with, and so prepares the statement anew each time: by hand, while ours keeps the value of a unique field from it'
+    bound: 'the deadline, for which SQLite draws a random number at each of the 107 rows that are sorted (9 µs in process), and reading and planning the query. SQLite 3.54 (better-sqlite3 13, Node 22 and later) also looks at the value that a column is compared with. So it prepares the statement by hand anew each time; ours hides the value of a unique field from it'
   },
   { kind: 'ratio', name: 'search', what: 'list with six filters, two of them through a join', requests: search },
   { kind: 'ratio', name: 'deep-page', what: 'the page of 20 behind 80 % of the rows, by its number (page 4,000)', requests: deepPage },
@@ -91,7 +91,7 @@ export const cases = [
     against: { server: 'ours', policy: 'open', requests: create },
     differs: ['cache-control'],
     target: { sqlite: 0.85 },
-    bound: 'in process 4 µs: the user is read for each request, so that what changes counts at once (2.4), credentials are kept as a digest (0.7), the header is read (0.4), steps that may wait (0.4). Under load all that makes 5 to 8 µs, by hand 5 to 10. A create without, with which it is compared, takes two thirds of what it takes by hand: writes that come at once are committed together'
+    bound: 'in process 4 µs: reading the user for each request, so that a change counts at once (2.4), the digest of the credentials (0.7), the header (0.4), steps that may wait (0.4). Under load all this takes 5 to 8 µs, by hand 5 to 10. The create without credentials, with which it is compared, takes two thirds of the time by hand, because writes that arrive together are committed together'
   },
   { kind: 'ratio', name: 'create-basic-by-hand', what: 'create under Basic with argon2id, warm', requests: createAsUser, policy: 'basic' },
   {
@@ -112,7 +112,7 @@ export const cases = [
     against: { server: 'ours', requests: list(20) },
     same: afterByFilter,
     target: { sqlite: 0.9 },
-    bound: 'the cost does not grow with the depth (after-growth); by profiles 7 to 8 µs: the statement seeks and compares (4), a cursor is read and the next one written (3). The first page, with which it is compared, became quicker by more than that'
+    bound: 'the cost does not grow with the depth (after-growth). Profiles show 7 to 8 µs: the statement seeks and compares (4), a cursor is read and the next one written (3). The first page, with which it is compared, became faster by more than that'
   },
   {
     kind: 'ratio',
@@ -126,5 +126,5 @@ export const cases = [
     ...sqliteOnly
   },
   { kind: 'start-up', name: 'start-up', what: 'from the start of the process, not pinned, to the first 200', models: [10, 100, 200], most: 1500, steepest: 1.3, bound: 'a model has ten routes with their schemas, and serializers that are compiled', ...sqliteOnly },
-  { kind: 'memory', name: 'memory', what: 'a mixture of reads, lists and creates', requests: mixture, most: 1.2, bound: 'on Node 24 the young generation of V8, which grows further than that of Node 20 and goes on after 20,000 requests: 144, 232 and 239 MiB after 20,000, 200,000 and 400,000, and with --max-semi-space-size=16 142, 157 and 160 (× 1.11). On MariaDB with Node 20 the options that the driver copies for each statement: V8 makes the copies among what lives long, until it first collects that: 137, 185 and 127 MiB after 20,000, 80,000 and 100,000 requests, and 132 after 240,000' }
+  { kind: 'memory', name: 'memory', what: 'a mixture of reads, lists and creates', requests: mixture, most: 1.2, bound: 'on Node 24 the young generation of V8, which grows further than that of Node 20, also after 20,000 requests: 144, 232 and 239 MiB after 20,000, 200,000 and 400,000. With --max-semi-space-size=16 it is 142, 157 and 160 (× 1.11). On MariaDB with Node 20 the options that the driver copies for each statement. V8 keeps the copies in the old generation until it first collects that: 137, 185 and 127 MiB after 20,000, 80,000 and 100,000 requests, and 132 after 240,000' }
 ] as const satisfies readonly Case[]

@@ -8,15 +8,15 @@ export interface Pair {
   readonly differs: readonly string[]
 }
 
-/** Differs from one second to the next. */
+/** A header that differs from one second to the next. */
 const volatile = ['date']
 const newest = 5000
 
 /**
- * Asks two servers the same and compares status, headers and body, byte by byte. A moment that lies in the last seconds counts
- * as the present: two servers create their records one after the other.
+ * Sends the same request to two servers and compares status, headers and body, byte by byte. Moments of the last seconds
+ * count as equal, because the servers create their records one after the other.
  *
- * @throws with what differs
+ * @throws an error that says what differs
  */
 export async function requireSame ({ urls, requests, differs }: Pair): Promise<void> {
   const ignored = [...volatile, ...differs]
@@ -28,7 +28,7 @@ export async function requireSame ({ urls, requests, differs }: Pair): Promise<v
 /**
  * Asks one server for the same records in two ways.
  *
- * @throws with what differs
+ * @throws an error that says what differs
  */
 export async function requireSameRecords (url: string, requests: readonly [LoadRequest, LoadRequest]): Promise<void> {
   const [one, other] = [await recordsOf(url, requests[0]), await recordsOf(url, requests[1])]
@@ -41,7 +41,7 @@ async function recordsOf (url: string, { path }: LoadRequest): Promise<string> {
   return JSON.stringify(objects)
 }
 
-/** Two servers do not do the same, so that it means nothing which is faster. */
+/** Thrown if two servers give different answers. Then it means nothing which is faster. */
 export class DifferentAnswers extends Error {}
 
 async function ask (url: string, { method, path, headers = {}, body }: LoadRequest, ignored: readonly string[]): Promise<string> {

@@ -11,7 +11,7 @@ const send = (method: 'POST' | 'PUT', path: string, body: object): LoadRequest =
 
 const randomUser = (random: Random): number => 1 + random(userCount)
 
-/** Ids of users who log in: few, so that all passwords have been checked once when the warm-up is over. */
+/** Ids of users who log in. They are few, so that each password has been checked once when the warm-up is over. */
 const loggingIn = 20
 
 function withCredentials (request: LoadRequest, user: number): LoadRequest {
@@ -23,10 +23,10 @@ export const read: RequestMaker = (random, messages) => get(`/api/message/${1 + 
 
 export const list = (limit: number): RequestMaker => () => get(`/api/message/?limit=${limit}`)
 
-/** A page so deep that four fifths of the messages come before it: page 4,000 of 100,000 messages. */
+/** Asks for the page behind four fifths of the messages, by its number: page 4,000 of 100,000 messages. */
 export const deepPage: RequestMaker = (_random, messages) => get(`/api/message/?limit=20&page=${Math.floor(messages * 0.8 / 20)}`)
 
-/** The page behind four fifths of the messages, by the cursor that the page before it has: how many come before, the ordering and the last id. */
+/** Asks for the page behind four fifths of the messages, by a cursor: number of records before, ordering, last id. */
 export const after: RequestMaker = (_random, messages) => {
   const cursor = Buffer.from(JSON.stringify([messages * 0.8, 'id', String(messages * 0.8)])).toString('base64url')
   return get(`/api/message/?limit=20&after=${cursor}`)

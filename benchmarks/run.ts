@@ -13,7 +13,7 @@ import { toSection, type Circumstances } from './report/section.js'
 import { runCase, type Outcome } from './runners/run-case.js'
 import type { Setting } from './runners/setting.js'
 
-/** run.ts [case…] [options]: measures our server against one that is written by hand; a full run writes results.md. */
+/** run.ts [case…] [options]: measures our server against a hand-written one. A full run writes results.md. */
 
 const titles = { sqlite: 'SQLite', postgres: 'PostgreSQL', mariadb: 'MariaDB' }
 
@@ -61,7 +61,7 @@ async function measureAll (setting: Setting, rows: readonly Case[]): Promise<rea
   return outcomes
 }
 
-/** The processes that were started end with this one by themselves; databases on a server do not. */
+/** Removes databases on a server when a signal ends this process. Child processes end with it by themselves. */
 function dropOnSignal (databases: Databases): void {
   for (const [signal, code] of [['SIGINT', 130], ['SIGTERM', 143]] as const) {
     process.once(signal, async () => {

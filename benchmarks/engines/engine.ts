@@ -2,7 +2,7 @@ import type { Database } from '../site/fill.js'
 
 export type EngineName = 'sqlite' | 'postgres' | 'mariadb'
 
-/** Where the databases of a run are: each server gets one of its own, a copy of the same one. */
+/** Place of the databases of a run. Each server gets its own copy of the same database. */
 export interface Engine {
   readonly name: EngineName
   /** Versions and settings that figures depend on, in words. */
@@ -12,6 +12,6 @@ export interface Engine {
   create (): Promise<string>
   /** Makes a copy, to which nobody is connected, of a database to which nobody is connected. */
   copy (url: string): Promise<string>
-  /** Removes what `create` and `copy` have made. */
+  /** Removes the databases that `create` and `copy` made. */
   drop (url: string): Promise<void>
 }

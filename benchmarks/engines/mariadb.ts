@@ -4,7 +4,7 @@ import { makeTables } from '../site/fill.js'
 import type { Engine } from './engine.js'
 import { nameOf, newName, withName } from './names.js'
 
-/** Databases of their own on the server that a URL names. */
+/** Makes databases on the server that a URL names. */
 export function mariadb (server: string): Engine {
   const settings = ['innodb_flush_log_at_trx_commit', 'sync_binlog', 'innodb_buffer_pool_size']
   const open = (url: string) => openMariadb<Record<string, Record<string, unknown>>>(url, { statementTimeout: 0 })

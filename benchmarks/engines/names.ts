@@ -5,7 +5,7 @@ export function newName (): string {
   return `rest_models_benchmark_${randomBytes(6).toString('hex')}`
 }
 
-/** The URL of a database on the server of another. */
+/** Returns the URL of another database on the same server. */
 export function withName (server: string, name: string): string {
   const url = new URL(server)
   url.pathname = `/${name}`

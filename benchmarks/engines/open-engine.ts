@@ -11,7 +11,7 @@ const engines: Readonly<Record<string, (server: string) => Engine>> = {
   'mysql:': mariadb
 }
 
-/** The engine of DATABASE_URL, which names a server where databases may be made; SQLite if it is not set. */
+/** Opens the engine of DATABASE_URL, on whose server databases may be created; SQLite if it is not set. */
 export function openEngine (url = ''): Engine {
   const open = url === '' ? sqlite : engines[URL.canParse(url) ? new URL(url).protocol : '']
   if (open === undefined) throw new Error('DATABASE_URL begins with postgres:// or mariadb://; without it the benchmarks run on SQLite')

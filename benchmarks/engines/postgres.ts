@@ -3,7 +3,7 @@ import { runSql } from '../../test/support/engines/sql.js'
 import type { Engine } from './engine.js'
 import { nameOf, newName, withName } from './names.js'
 
-/** Databases of their own on the server that a URL names. */
+/** Makes databases on the server that a URL names. */
 export function postgres (server: string): Engine {
   const settings = ['fsync', 'synchronous_commit', 'shared_buffers']
   return {

@@ -7,7 +7,7 @@ import type { Engine } from './engine.js'
 
 const pathOf = (url: string): string => url.slice('sqlite:'.length)
 
-/** Files in a temporary folder, which goes with this process. */
+/** Makes databases as files in a temporary folder, which is removed when this process ends. */
 export function sqlite (): Engine {
   const folder = mkdtempSync(join(tmpdir(), 'rest-models-benchmark-'))
   process.once('exit', () => { rmSync(folder, { recursive: true, force: true }) })
@@ -30,7 +30,7 @@ export function sqlite (): Engine {
   }
 }
 
-/** A file whose last connection was not closed leaves part of its contents elsewhere. */
+/** Throws if a connection to a file is still open: part of its contents is then in the write-ahead log. */
 function requireWhole (path: string): void {
   if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) throw new Error(`${path} is still open`)
 }

@@ -8,23 +8,23 @@ export interface LoadRequest {
   readonly body?: string
 }
 
-/** What the load generator is told to do. */
+/** Instructions for the load generator. */
 export interface LoadOrder {
   readonly url: string
   readonly connections: number
-  /** Each connection goes through its own share of these, round and round. */
+  /** Each connection sends its own share of these, again and again. */
   readonly requests: readonly LoadRequest[]
-  /** How long, or how many requests. */
+  /** Length of the run, or number of requests. */
   readonly end: { readonly duration: number } | { readonly amount: number }
 }
 
-/** What it saw. */
+/** Result of a run. */
 export interface LoadResult {
   readonly answered: number
   readonly seconds: number
   /** Milliseconds. */
   readonly p99: number
-  /** What should not happen, by its name; empty if nothing did. */
+  /** Failures by name; empty if there were none. */
   readonly faults: Readonly<Record<string, number>>
 }
 
@@ -41,9 +41,9 @@ async function generate ({ url, connections, requests, end }: LoadOrder): Promis
     connections,
     ...end,
     timeout: 10,
-    // Ends when it is time, not a second later.
+    // By default autocannon ends up to a second late.
     sampleInt: 100,
-    // Requests are built before they are sent, so that a random one costs no more than another.
+    // Requests are built before they are sent, so that a random one costs no more than a fixed one.
     setupClient: (client) => { client.setRequests(shareOf(requests, connection++, connections)) }
   })
   const { errors, timeouts, non2xx, mismatches, resets } = result

@@ -6,14 +6,14 @@ import { inputVariable } from '../servers/serve.js'
 export interface Child {
   /** The first message that it sends. */
   readonly greeting: Promise<unknown>
-  /** @throws with what it printed if it ends, or if it does not answer in time */
+  /** @throws an error with its output if it ends, or if it does not answer in time */
   ask (question: object, seconds: number): Promise<unknown>
   end (): Promise<void>
 }
 
-/** How a file of JavaScript is started. */
+/** Settings with which a JavaScript file is started. */
 export interface ChildOptions {
-  /** What it finds as JSON in its environment, which other users cannot see: a URL may hold a password. */
+  /** Arguments, passed as JSON in its environment. Other users cannot see that, and a URL may hold a password. */
   readonly input?: object
   /** Options of Node. */
   readonly nodeOptions?: readonly string[]
@@ -23,7 +23,7 @@ export interface ChildOptions {
 const startTime = 60
 const patience = 5000
 
-/** Starts a file of JavaScript, on one core if that is given. `taskset` becomes what it starts, so that there is one process. */
+/** Starts a JavaScript file, on one core if that is given. `taskset` replaces itself by the process that it starts. */
 export function startChild (file: string, { input = {}, nodeOptions = [], core }: ChildOptions): Child {
   const pin = core === undefined ? [] : ['taskset', '-c', String(core)]
   const [command = '', ...rest] = [...pin, process.execPath, ...nodeOptions, file]
@@ -67,7 +67,7 @@ async function nextMessage (child: ChildProcess, { seconds, output }: Waiting): 
   }
 }
 
-/** Without its channel it ends by itself; if it does not, by a signal. */
+/** Ends the process: it ends by itself when its channel closes, otherwise a signal ends it. */
 async function end (child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const timer = setTimeout(() => { child.kill('SIGKILL') }, patience)

@@ -7,12 +7,12 @@ const source = fileURLToPath(new URL('..', import.meta.url))
 const root = dirname(source.replace(/\/$/, ''))
 const folder = join(root, 'dist', 'benchmarks')
 
-/** What runs in processes of its own, and what that imports. */
+/** Files that run in processes of their own, and the files that they import. */
 const compiled = ['servers', 'load', 'site', 'random.ts']
 
 /**
- * Makes plain JavaScript of what is measured: the loader that runs the other files wraps every
- * named function, also those that a request creates.
+ * Compiles the measured files to plain JavaScript. The loader that runs the other files would wrap every named function,
+ * also those that a request creates.
  *
  * @throws if the library has not been built
  */
@@ -30,7 +30,7 @@ export function compile (): void {
   }
 }
 
-/** The path of a compiled file, such as `servers/ours`. */
+/** Returns the path of a compiled file, such as `servers/ours`. */
 export function compiledFile (name: string): string {
   return join(folder, `${name}.js`)
 }

@@ -8,7 +8,7 @@ export interface Cores {
   readonly says: string
 }
 
-/** Two different cores of those that this process may use, if there are two and `taskset` is there to pin to them. */
+/** Returns two cores that this process may use, if there are two and `taskset` is installed to pin to them. */
 export function findCores (): Cores {
   const { stdout } = spawnSync('taskset', ['-cp', String(process.pid)], { encoding: 'utf8' })
   const list = /: ([\d,-]+)\s*$/.exec((stdout as string | null) ?? '')?.[1]
@@ -22,7 +22,7 @@ function notPinned (why: string): Cores {
   return { server: undefined, load: undefined, says: `**nothing is pinned**: ${why}` }
 }
 
-/** `0-2,5` stands for 0, 1, 2 and 5. */
+/** Parses a list of cores: `0-2,5` stands for 0, 1, 2 and 5. */
 function coresOf (list: string): number[] {
   return list.split(',').flatMap((part) => {
     const [first = 0, last = first] = part.split('-').map(Number)

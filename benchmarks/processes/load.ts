@@ -2,12 +2,12 @@ import type { LoadOrder, LoadResult } from '../load/generate.js'
 import { startChild } from './child.js'
 import { compiledFile } from './compile.js'
 
-/** Keep-alive connections, each of which waits for an answer before it sends the next request: enough to keep a server busy. */
+/** Keep-alive connections: enough to keep a server busy. Each waits for an answer before it sends the next request. */
 export const connections = 50
 
 /** The load generator. */
 export interface Load {
-  /** @throws if anything but answers with a 2xx was seen */
+  /** @throws if an answer was not a 2xx */
   run (order: Omit<LoadOrder, 'connections'>): Promise<LoadResult>
   end (): Promise<void>
 }

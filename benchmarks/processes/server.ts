@@ -7,12 +7,12 @@ import { compiledFile } from './compile.js'
 export interface Server {
   readonly url: string
   usage (): Promise<Usage>
-  /** Where the processor time goes while something is done. */
+  /** Profiles the server while something is done. */
   profile (doing: () => Promise<unknown>, count: number): Promise<readonly Share[]>
   end (): Promise<void>
 }
 
-/** What every server is given. */
+/** Arguments of every server. */
 type Given = 'database' | 'durability'
 
 export interface ServerPlan extends Partial<Omit<ServerArguments, Given>>, Pick<ServerArguments, Given> {

@@ -2,7 +2,7 @@ import type { EngineName } from '../engines/engine.js'
 import type { Outcome } from '../runners/run-case.js'
 import type { Spread } from '../statistics.js'
 
-/** A line of the tables: what was measured, in words, and whether it is what it should be. */
+/** Line of the tables: a measurement in words, and whether it reaches its target. */
 export interface Line {
   readonly name: string
   readonly what: string
@@ -12,13 +12,13 @@ export interface Line {
   readonly target: string
   /** Undefined if there is no target, or no figure. */
   readonly isReached: boolean | undefined
-  /** What bounds the figure, as far as it is known. */
+  /** Reason why the figure is not better, as far as it is known. */
   readonly bound: string | undefined
   /** Microseconds of a request in the functions that take most, on each side. */
   readonly profiles?: ReadonlyArray<readonly string[]>
 }
 
-/** The lines of an outcome. */
+/** Returns the lines of an outcome. */
 export function linesOf (outcome: Outcome, engine: EngineName): readonly Line[] {
   const { row: { name, what, bound } } = outcome
   const common = { name, what, bound }

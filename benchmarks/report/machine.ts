@@ -4,10 +4,10 @@ import { availableParallelism, cpus, loadavg, release, totalmem, type } from 'no
 
 const packages = ['fastify', 'kysely', 'better-sqlite3', 'pg', 'mysql2', '@node-rs/argon2', 'fast-json-stringify', 'autocannon']
 
-/** What figures depend on. */
+/** Paths on whose contents the figures depend. */
 const measured = [':/lib', ':/schemas', ':/package-lock.json', ':/benchmarks', ':!/benchmarks/results.md']
 
-/** The machine, the versions and the commit, in words. */
+/** Describes the machine, the versions and the commit. */
 export function describeMachine (): readonly string[] {
   const gib = Math.round(totalmem() / 2 ** 30)
   return [
@@ -17,7 +17,7 @@ export function describeMachine (): readonly string[] {
   ]
 }
 
-/** A warning if others use the machine; what was measured then means little. */
+/** Returns a warning if others use the machine, because then figures mean little. */
 export function busyWarning (): string | undefined {
   const [minute = 0] = loadavg()
   return minute < 0.7 ? undefined : `others use the machine (load ${minute.toFixed(1)} before the run): only ratios mean anything, and they vary more than usual`

@@ -2,7 +2,7 @@ import type { Extent } from '../arguments.js'
 import { connections } from '../processes/load.js'
 import type { Line } from './lines.js'
 
-/** What a section says of the circumstances. */
+/** Circumstances of a run. */
 export interface Circumstances {
   readonly title: string
   /** Machine, versions, commit, engine, cores, warnings. */
@@ -10,7 +10,7 @@ export interface Circumstances {
   readonly extent: Extent
 }
 
-/** The figures of one run as a section of results.md. */
+/** Returns the figures of one run as a section of results.md. */
 export function toSection ({ title, notes, extent }: Circumstances, lines: readonly Line[]): string {
   const ratios = lines.filter(({ cells }) => cells !== undefined)
   const others = lines.filter(({ cells }) => cells === undefined)
@@ -49,7 +49,7 @@ function boundsOf (lines: readonly Line[]): readonly string[] {
     : ['Not reached:', '', ...missed.map(({ name, figure, bound = 'what bounds it is not known yet' }) => `- \`${name}\` (${figure}): ${bound}`), '']
 }
 
-/** Both sides of a profile beside each other. */
+/** Returns both sides of a profile beside each other. */
 function profileOf ({ name, cells: [against = ''] = [], profiles: [ours = [], others = []] = [] }: Line): readonly string[] {
   if (ours.length === 0) return []
   const rows = Array.from({ length: Math.max(ours.length, others.length) }, (_, index) => [ours[index] ?? '', others[index] ?? ''])

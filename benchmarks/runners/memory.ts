@@ -10,7 +10,7 @@ export interface MemoryResult {
   readonly servers: ReadonlyArray<{ readonly server: Side['server'], readonly start: number, readonly tenth: number, readonly all: number }>
 }
 
-/** Requests of which each run is made. */
+/** Requests of one run. */
 const built = 4000
 
 export async function measureMemory (row: MemoryCase, setting: Setting): Promise<MemoryResult> {

@@ -9,12 +9,12 @@ import type { Share } from '../servers/profiler.js'
 import { medianOf, spreadOf, type Spread } from '../statistics.js'
 import { withSide, type Setting, type Sides } from './setting.js'
 
-/** What was measured of two servers that took turns. */
+/** Figures of two servers that took turns. */
 export interface RatioResult {
   /** Of the requests per second, round by round. */
   readonly ratio: Spread
   readonly sides: Sides<SideResult>
-  /** Where the time goes on both sides, if the ratio is less than it should be. */
+  /** Profiles of both sides, if the ratio misses its target. */
   readonly profiles: Sides<readonly Share[]> | undefined
 }
 
@@ -26,7 +26,7 @@ interface SideResult {
   readonly p99: number
   /** Microseconds of processor time for a request. */
   readonly cpu: number
-  /** The share of the time in which the server's core was busy with it: well below 1, it was waiting for the load generator or a disk. */
+  /** Share of the time in which the server used its core. If it is well below 1, it waited for load or for a disk. */
   readonly busy: number
   /** Bytes after the last round. */
   readonly rss: number
@@ -36,7 +36,7 @@ type Turn = Omit<SideResult, 'server' | 'rss'>
 
 /** Requests that are compared before anything is timed. */
 const samples = 20
-/** Enough for what a request runs to be compiled, which on a slow machine a second is not; fewer if they take too many turns. */
+/** Warm-up requests: enough for V8 to compile the code of a request. A second is too short on a slow machine. */
 const warmUp = { requests: 12_000, turns: 8 } as const
 /** Functions that are named in a profile. */
 const named = 12
@@ -44,9 +44,9 @@ const named = 12
 const built = 2000
 
 /**
- * Lets two servers do the same in turns: ours, the other, the other, ours, and so on, after a comparison of their answers and a warm-up.
+ * Compares the answers of two servers, warms them up, and lets them work in turns: ours, the other, the other, ours …
  *
- * @throws if an answer differs, or if one under load is none with a 2xx
+ * @throws if an answer differs, or if one under load is not a 2xx
  */
 export async function measureRatio (row: RatioCase, setting: Setting): Promise<RatioResult> {
   const sides = sidesOf(row)
@@ -133,7 +133,7 @@ class Contest {
     return { server: this.#sides[side].server, perSecond: median('perSecond'), p99: median('p99'), cpu: median('cpu'), busy: median('busy'), rss }
   }
 
-  /** The same for both sides in the same round, as far as both are asked the same. */
+  /** Returns the requests of a round. They are the same for both sides if both ask for the same. */
   #requests (side: 0 | 1, seed: number, count: number): LoadRequest[] {
     const { requests, times } = this.#sides[side]
     return Array.from({ length: count }, (_, index) => requests(seeded(seed * built + index), this.#setting.extent.rows * times))

@@ -5,14 +5,14 @@ import { measureRatio, type RatioResult } from './ratio.js'
 import type { Setting } from './setting.js'
 import { measureStartUp, type StartUpResult } from './start-up.js'
 
-/** A case and what came of it; `problem` says why there is no figure. */
+/** A case and its outcome; `problem` says why there is no figure. */
 export type Outcome =
   | { readonly row: Case, readonly problem: string }
   | { readonly row: Extract<Case, { kind: 'ratio' }>, readonly ratio: RatioResult }
   | { readonly row: Extract<Case, { kind: 'start-up' }>, readonly startUp: StartUpResult }
   | { readonly row: Extract<Case, { kind: 'memory' }>, readonly memory: MemoryResult }
 
-/** @throws DifferentAnswers if the two servers do not do the same: any other failure is that of the case */
+/** @throws DifferentAnswers if the two servers give different answers; any other failure counts for the case */
 export async function runCase (row: Case, setting: Setting): Promise<Outcome> {
   try {
     if (row.kind === 'ratio') return { row, ratio: await measureRatio(row, setting) }

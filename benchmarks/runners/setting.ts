@@ -4,7 +4,7 @@ import type { Databases } from '../engines/databases.js'
 import type { Cores } from '../processes/cores.js'
 import { startServer, type Server, type ServerPlan } from '../processes/server.js'
 
-/** What all cases of a run have in common. */
+/** Setting that all cases of a run share. */
 export interface Setting {
   readonly databases: Databases
   readonly cores: Cores
@@ -15,7 +15,7 @@ export interface Setting {
 
 export type Sides<Value> = readonly [ours: Value, against: Value]
 
-/** Starts a server on a copy of the database, both of which go when the work with it is done. */
+/** Starts a server on a copy of the database, and removes both when the work is done. */
 export async function withSide<Result> (setting: Setting, { server, policy, times, durability }: Omit<Side, 'requests'>, work: (server: Server) => Promise<Result>): Promise<Result> {
   const { databases, extent } = setting
   const database = await databases.copy(extent.rows * times)
@@ -27,7 +27,7 @@ export async function withSide<Result> (setting: Setting, { server, policy, time
   }
 }
 
-/** Starts a server, which ends when the work with it is done. */
+/** Starts a server, and ends it when the work is done. */
 export async function withServer<Result> (
   { cores, profile }: Setting, plan: Omit<ServerPlan, 'core' | 'profile'>, work: (server: Server) => Promise<Result>
 ): Promise<Result> {

@@ -4,7 +4,7 @@ import { manyModels } from '../site/many-models.js'
 import { spreadOf, type Spread } from '../statistics.js'
 import { withServer, type Setting } from './setting.js'
 
-/** How long a start takes. */
+/** Time of a start. */
 export interface StartUpResult {
   /** Milliseconds, by number of models. */
   readonly times: ReadonlyArray<{ readonly models: number, readonly milliseconds: Spread }>
@@ -12,7 +12,7 @@ export interface StartUpResult {
   readonly slopes: readonly number[]
 }
 
-/** A process that starts compiles and collects garbage beside its own work, wherever there is room. */
+/** Start-up is not pinned to a core, because a process then also compiles and collects garbage in other threads. */
 const free: Cores = { server: undefined, load: undefined, says: '' }
 
 /** Measures the time from the start of the process to the first answer, for each number of models in turns. */

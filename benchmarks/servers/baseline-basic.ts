@@ -16,9 +16,9 @@ export function userIdOf (request: FastifyRequest): number {
 }
 
 /**
- * A preHandler hook for Basic authentication with argon2id. It gives what the plugin gives: the user is read for each request, so
- * that a changed password or an inactive user counts at once, and a password that matched is remembered. It does so in the
- * simplest way: by the header, which thus stays in memory.
+ * Returns a preHandler hook for Basic authentication with argon2id. Like the plugin, it reads the user for each request, so
+ * that a changed password counts at once, and remembers passwords that matched. It does so in the simplest way: by the
+ * header, which thus stays in memory.
  */
 export function basicAuth (findUser: (username: string) => UserRow | undefined | Promise<UserRow | undefined>) {
   const remembered = new Map<string, string>()

@@ -1,6 +1,6 @@
 import type { MessageRecord } from './baseline-schemas.js'
 
-/** The parameters of a list that the baselines know, read by a schema: those that the cases use. */
+/** List parameters that the baselines know, read by a schema. The cases use no others. */
 export interface ListQuery {
   readonly limit: number
   readonly page: number
@@ -20,12 +20,12 @@ export interface MessageList {
   readonly objects: readonly MessageRecord[]
 }
 
-/** What the two parameters of every list statement are: one row more than the page holds, and what is skipped. */
+/** Returns the two parameters of every list statement: one row more than the page holds, and the rows to skip. */
 export function windowOf ({ limit, page }: ListQuery): [limit: number, offset: number] {
   return [limit + 1, (page - 1) * limit]
 }
 
-/** The envelope of rows among which there is one more if another page follows. */
+/** Returns the envelope of rows. There is one row too many if another page follows. */
 export function toList (rows: MessageRecord[], query: ListQuery): MessageList {
   const { limit, page } = query
   const hasNext = rows.length > limit

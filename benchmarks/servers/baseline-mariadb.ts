@@ -6,7 +6,7 @@ import { now, refuse } from './baseline-replies.js'
 import { schemas, type ByKey, type Create, type MessageRecord, type Update } from './baseline-schemas.js'
 import { readArguments, serve } from './serve.js'
 
-// What one would write by hand on the driver: statements that each connection prepares once, response schemas, limit + 1.
+// Hand-written on the driver: statements that each connection prepares once, response schemas, limit + 1.
 const { database, policy } = readArguments()
 const pool = createPool({ uri: database, connectionLimit: 10, dateStrings: true, timezone: 'Z' })
 
@@ -47,7 +47,7 @@ app.put<Update>('/api/message/:id/', { schema: schemas.update, preHandler: [auth
   const user = userIdOf(request)
   const [owner] = await ask<{ user_id: number }>('select user_id from message where id = ?', [id])
   if (owner?.user_id === user) {
-    // MariaDB gives nothing back from an update.
+    // MariaDB returns no row from an update.
     await ask('update message set content = coalesce(?, content), pub_date = coalesce(?, pub_date) where id = ? and user_id = ?',
       [body.content ?? null, body.pub_date ?? null, id, user])
     return (await ask(read, [id]))[0]

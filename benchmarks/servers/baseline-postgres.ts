@@ -6,7 +6,7 @@ import { now, refuse } from './baseline-replies.js'
 import { schemas, type ByKey, type Create, type MessageRecord, type Update } from './baseline-schemas.js'
 import { readArguments, serve } from './serve.js'
 
-// What one would write by hand on the driver: named statements, which each connection prepares once, response schemas, limit + 1.
+// Hand-written on the driver: named statements, which each connection prepares once, response schemas, limit + 1.
 const { database, policy } = readArguments()
 const { TIMESTAMP, INT8 } = pg.types.builtins
 pg.types.setTypeParser(TIMESTAMP, (text) => text)

@@ -46,7 +46,7 @@ const query = {
   additionalProperties: false
 } as const
 
-/** The schemas of the routes: what comes in is validated and what goes out is serialized by compiled code. */
+/** Schemas of the routes. Compiled code validates requests and serializes answers by them. */
 export const schemas = {
   list: { querystring: query, response: { 200: list } },
   read: { params: key, response: { 200: record } },

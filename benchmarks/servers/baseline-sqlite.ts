@@ -6,7 +6,7 @@ import { now, refuse } from './baseline-replies.js'
 import { schemas, type ByKey, type Create, type MessageRecord, type Update } from './baseline-schemas.js'
 import { readArguments, serve } from './serve.js'
 
-// What one would write by hand for these two tables: every statement prepared once, response schemas, limit + 1.
+// Hand-written for these two tables: every statement prepared once, response schemas, limit + 1.
 const { database: url, policy, durability } = readArguments()
 const database = new Database(url.slice('sqlite:'.length), { timeout: 2000 })
 for (const pragma of ['journal_mode = wal', `synchronous = ${durability}`, 'foreign_keys = on', 'journal_size_limit = 67108864']) database.pragma(pragma)
@@ -46,7 +46,7 @@ app.get<ByKey>('/api/message/:id/', { schema: schemas.read }, ({ params }, reply
 
 app.post<Create>('/api/message/', { schema: schemas.create, preHandler: guard }, (request, reply) => {
   const { user_id: given, content, pub_date: date = now() } = request.body
-  // all(): get() stops before the commit, and passes over one that fails.
+  // all(), because get() stops before the commit and misses one that fails.
   const [row] = statements.create.all(policy === 'owner' ? userIdOf(request) : given, content, date)
   reply.code(201).header('location', `/api/message/${row?.id}/`).send(row)
 })

@@ -4,7 +4,7 @@ import { manyModels } from '../site/many-models.js'
 import { openDatabase } from './open-database.js'
 import { readArguments, serve } from './serve.js'
 
-// What an application does when it starts: it compares its models with the tables, which are there.
+// Like an application that starts: it compares its models with existing tables.
 const { database, durability, models: count } = readArguments()
 const models = manyModels(count)
 const db = openDatabase(database, durability)

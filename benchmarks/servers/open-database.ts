@@ -12,7 +12,7 @@ const openers: Readonly<Record<string, (url: string, durability: Durability) => 
   mysql: (url) => openMariadb(url)
 }
 
-/** The database of a URL, opened the way the plugin recommends; on SQLite with the durability that the baseline has. */
+/** Opens the database of a URL as the plugin recommends; on SQLite with the durability of the baseline. */
 export function openDatabase (url: string, durability: Durability): AnyKysely {
   const open = openers[url.split(':', 1)[0] ?? '']
   if (open === undefined) throw new Error(`No engine for ${url}`)

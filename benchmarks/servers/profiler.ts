@@ -1,9 +1,9 @@
 import { Session, type Profiler } from 'node:inspector/promises'
 import { fileURLToPath } from 'node:url'
 
-/** How much of the processor time a function took by itself, of 1. */
+/** Share of the processor time, from 0 to 1, that a function took by itself. */
 export interface Share {
-  /** Name of the function and the file that it is from; `(garbage collector)` and `(program)`, which is native code, are of no file. */
+  /** Name of the function and its file. `(garbage collector)`, and `(program)` for native code, have no file. */
   readonly name: string
   readonly share: number
 }
@@ -17,7 +17,7 @@ export async function startProfile (): Promise<void> {
   await session.post('Profiler.start')
 }
 
-/** Ends the profile. @returns the functions that took most, the first one the most */
+/** Ends the profile. @returns the functions that took most time, in descending order */
 export async function endProfile (count: number): Promise<readonly Share[]> {
   const { profile } = await session.post('Profiler.stop')
   session.disconnect()

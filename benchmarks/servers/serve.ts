@@ -1,30 +1,30 @@
 import type { FastifyInstance } from 'fastify'
 import { endProfile, startProfile } from './profiler.js'
 
-/** How messages are guarded: not at all, by Basic, or by Basic and their owner. */
+/** Guard of messages: none, Basic, or Basic and the owner rule. */
 export type PolicyName = 'open' | 'basic' | 'owner'
 
-/** Of SQLite, as openSqlite has it: whether each commit waits for the disk. */
+/** Durability of SQLite, as in openSqlite: whether each commit waits for the disk. */
 export type Durability = 'full' | 'normal'
 
-/** What a server is started with. */
+/** Arguments of a server. */
 export interface ServerArguments {
   /** URL of its database. */
   readonly database: string
   readonly policy: PolicyName
   readonly durability: Durability
-  /** How many models it has, where that is what is measured. */
+  /** Number of models, if that is measured. */
   readonly models: number
 }
 
-/** What a server tells when it is asked. */
+/** Resources that a server has used. */
 export interface Usage {
   readonly rss: number
   /** Microseconds of processor time since it started, in the process and in the system. */
   readonly cpu: number
 }
 
-/** What a server can be asked: what it uses, or for a profile of what it does between two questions, with the number of functions to name. */
+/** Questions to a server: its use of resources, or a profile of the time between two questions, with so many functions. */
 export type Question = { readonly ask: 'usage' | 'profile' } | { readonly ask: 'functions', readonly count: number }
 
 /** The environment variable that holds the arguments. */
@@ -34,7 +34,7 @@ export function readArguments (): ServerArguments {
   return JSON.parse(process.env[inputVariable] ?? '{}') as ServerArguments
 }
 
-/** Listens on a free port of the loopback, tells it, answers what it uses, and ends with the process that started it. */
+/** Listens on a free loopback port, reports the port, answers questions, and ends with the process that started it. */
 export async function serve (app: FastifyInstance): Promise<void> {
   process.on('message', async (question: Question) => { process.send?.(await answerOf(question)) })
   process.once('disconnect', () => { process.exit() })

@@ -3,13 +3,13 @@ import type { CompiledQuery, Kysely } from 'kysely'
 import { Message, User } from './models.js'
 import { messageRows, userCount, usernameOf, userPassword } from './rows.js'
 
-/** Any tables: the rows come from generators, and their columns from the models. */
+/** Database with any tables: rows come from generators, and their columns from the models. */
 export type Database = Kysely<Record<string, Record<string, unknown>>>
 type Row = Readonly<Record<string, string | number>>
 
 const batchSize = 500
 
-/** The tables of the site, with the indexes that its lists want: the foreign key's, which the plugin makes, and one more. */
+/** Makes the tables of the site, with an index for its lists besides that of the foreign key. */
 export async function makeTables (db: Database, models: readonly Model[] = [User, Message]): Promise<void> {
   await createTables(db, models)
   if (models.includes(Message)) await db.schema.createIndex('message__pub_date__index').on('message').column('pub_date').execute()
@@ -28,7 +28,7 @@ function * userRows (password: string): Generator<Row> {
   }
 }
 
-/** The statement is compiled once for each number of rows: to build it takes longer than to run it. */
+/** Compiles the statement once for each number of rows, because building it takes longer than running it. */
 async function insert (db: Database, table: string, rows: Iterable<Row>): Promise<void> {
   const compiled = new Map<number, CompiledQuery>()
   for (const batch of batches(rows)) {

@@ -1,6 +1,6 @@
 import { boolean, datetime, decimal, defineModel, foreignKey, integer, text, type Model } from 'fastify-rest-models'
 
-/** Models such as an application has many of: six fields, and a foreign key to the model before. */
+/** Makes typical models: six fields, and a foreign key to the model before. */
 export function manyModels (count: number): readonly Model[] {
   const models: Model[] = []
   for (let number = 1; number <= count; number++) {

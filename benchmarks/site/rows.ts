@@ -1,14 +1,14 @@
 import { seeded, type Random } from '../random.js'
 
 export const userCount = 1000
-/** The password of every user: what is stored is the same hash for all. */
+/** Password of every user. All users have the same stored hash. */
 export const userPassword = 'the password of all users'
 
 export type MessageRow = Readonly<Record<'user_id', number> & Record<'content' | 'pub_date', string>>
 
 export const usernameOf = (id: number): string => `user${id}`
 
-/** The message with an id, counted from 1; the first ones are the same however many there are. */
+/** Returns the message with an id, counted from 1. It does not depend on the number of messages. */
 export function * messageRows (count: number): Generator<MessageRow> {
   const random = seeded(1)
   for (let id = 1; id <= count; id++) {

@@ -6,7 +6,7 @@ import { drainOnClose } from './drain.js'
 import { Message, models, Note, Relationship, User } from './models.js'
 import { seed } from './seed.js'
 
-/** The site on the database of a URL, which is created and filled if it is new and closed together with the app. */
+/** Builds the site on the database of a URL. A new database gets tables and data. It is closed together with the app. */
 export async function buildSite (databaseUrl: string, options: FastifyServerOptions = {}): Promise<FastifyInstance> {
   const db = openDatabase(databaseUrl)
   await createTables(db, models)
@@ -25,7 +25,7 @@ export async function buildSite (databaseUrl: string, options: FastifyServerOpti
   return app
 }
 
-/** Of processes that start at the same moment one fills the database. */
+/** Fills the database. If several processes start at the same moment, only one succeeds. */
 async function seedOnce (db: SiteDatabase): Promise<void> {
   try {
     await seed(db)

@@ -8,7 +8,7 @@ import { models } from './models.js'
 
 export type SiteDatabase = Kysely<DatabaseOf<typeof models>>
 
-/** How the databases of a URL's scheme are opened; what stands behind the scheme is all that the engines differ in. */
+/** Functions that open a database, by the scheme of its URL. */
 const openers: Readonly<Record<string, (url: string) => SiteDatabase>> = {
   sqlite: (url) => openSqlite(pathOf(url)),
   postgres: openPostgres,
@@ -24,7 +24,7 @@ export function openDatabase (url: string): SiteDatabase {
   return open(url)
 }
 
-/** Removes what the site keeps in the database of a URL. */
+/** Removes the tables of the site from the database of a URL, or the file on SQLite. */
 export async function removeTables (url: string): Promise<void> {
   if (schemeOf(url) === 'sqlite') {
     for (const suffix of ['', '-wal', '-shm']) rmSync(`${pathOf(url)}${suffix}`, { force: true })

@@ -3,7 +3,7 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import { accounts, toLine } from './seed.js'
 
-/** Where the page is. */
+/** Path of the page. */
 export const documentationPath = '/documentation'
 
 const description = `
@@ -14,9 +14,9 @@ Accounts, whose passwords are their names: ${toLine(accounts)}. Reading needs no
 `
 
 /**
- * Collects the routes that are added afterwards as OpenAPI 3.1, and serves them with a page to try them. The page sends the
- * credentials of its own Authorize button and no others: with those of the browser, a 401 would open the browser's own
- * dialog in place of being shown.
+ * Describes the routes that are added afterwards as OpenAPI 3.1, and serves a page to try them. The page sends only the
+ * credentials of its own Authorize button. With those of the browser, a 401 would open the browser's own dialog instead of
+ * being shown.
  */
 export async function addDocumentation (app: FastifyInstance): Promise<void> {
   await app.register(swagger, {
@@ -31,14 +31,14 @@ export async function addDocumentation (app: FastifyInstance): Promise<void> {
       tryItOutEnabled: true,
       docExpansion: 'list',
       displayRequestDuration: true,
-      // Runs in the browser, from its own text: it may use nothing of this file.
+      // Runs in the browser, so it may use nothing from this file.
       requestInterceptor: (request) => Object.assign(request, { credentials: 'omit' })
     },
     staticCSP: contentSecurityPolicy
   })
 }
 
-/** The page loads from this server alone, also by plain HTTP under any name, and no other site's page may frame it. */
+/** Lets the page load only from this server, also by plain HTTP under any name. No page of another site may frame it. */
 const contentSecurityPolicy = [
   "default-src 'self'", "img-src 'self' data:", "style-src 'self' 'unsafe-inline'", "object-src 'none'", "base-uri 'self'", "form-action 'self'", "frame-ancestors 'none'"
 ].join('; ')

@@ -2,14 +2,15 @@ import { Server } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 
-/** Milliseconds in which a client that is busy sends its next request, and is told that its connection ends. */
+/** Milliseconds in which a busy client sends its next request, and learns that its connection ends. */
 const drainMs = 1000
 
 /**
- * Lets `app.close()` cut no connection on which a request may have arrived. Nobody can connect any more, each answer says
- * `connection: close`, and what is idle after a second is closed. The app has `return503OnClosing: false`, and no routes yet.
+ * Makes `app.close()` drain connections, so that it cuts none on which a request may have arrived. Nobody can connect any
+ * more, each answer says `connection: close`, and idle connections are closed after a second. Call it before routes are
+ * added, on an app with `return503OnClosing: false`.
  *
- * @param maxMs  after so many milliseconds what is still open is cut
+ * @param maxMs  milliseconds after which connections that are still open are cut
  */
 export function drainOnClose (app: FastifyInstance, maxMs = 10_000): void {
   let isClosing = false

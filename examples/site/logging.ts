@@ -2,7 +2,7 @@ import { LogController, type FastifyReply, type FastifyRequest, type FastifyServ
 
 const pathOf = (url: string): string => url.split('?', 1)[0] ?? ''
 
-/** One line for each request, without credentials, bodies and query values; one more for the cause of a failure. */
+/** Logs one line for each request, without credentials, bodies and query values, and the cause of each failure. */
 class OneLine extends LogController {
   override incomingRequest (): void {}
 

@@ -7,9 +7,9 @@ const { PORT = '3000', HOST = '127.0.0.1', DATABASE_URL = 'sqlite:./site.db' } =
 
 const app = await buildSite(DATABASE_URL, {
   ...logging,
-  // While it closes, requests that come on open connections are served as well.
+  // Requests on open connections are also served while the app closes.
   return503OnClosing: false,
-  // Without a proxy in front, a server must give up on slow senders by itself.
+  // Without a proxy in front, the server itself must give up on slow senders.
   requestTimeout: 30_000,
   connectionTimeout: 60_000
 })

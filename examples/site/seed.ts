@@ -8,20 +8,20 @@ export const accounts = [
   { username: 'carol', admin: 0, active: 0 }
 ] as const
 
-/** The accounts in one line, for people. */
+/** Lists accounts in one line, for people. */
 export function toLine (users: ReadonlyArray<{ username: string, admin: number, active: number }>): string {
   return users.map(({ username, admin, active }) => `${username}${admin ? ' (admin)' : ''}${active ? '' : ' (not active)'}`).join(', ')
 }
 
 const topics = ['hello', 'the weather', 'lunch', 'a good book', 'the train', 'garden news', 'a question', 'thanks', 'music', 'good night']
 
-/** Fills an empty database: users whose passwords are their names, who follow each other, and what they wrote. */
+/** Fills an empty database with users, who follow each other, and with their messages. Passwords are the user names. */
 export async function seed (db: SiteDatabase): Promise<void> {
   const users = await Promise.all(accounts.map(async ({ username, admin, active }) => (
     { username, password: await hashPassword(username), email: `${username}@example.com`, admin, active })))
   await db.transaction().execute(async (transaction) => {
     await transaction.insertInto('user').values(users).execute()
-    // A cluster of several writers does not count 1, 2, 3, 4.
+    // In a cluster with several writers, ids are not 1, 2, 3, 4.
     const [admin = 0, alice = 0, bob = 0, carol = 0] = (await transaction.selectFrom('user').select('id').orderBy('id').execute()).map(({ id }) => id)
     await transaction.insertInto('relationship').values([
       { from_user_id: alice, to_user_id: bob },
