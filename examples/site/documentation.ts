@@ -7,10 +7,10 @@ import { accounts, toLine } from './seed.js'
 export const documentationPath = '/documentation'
 
 const description = `
-Your first message: **Authorize** as \`alice\`, password \`alice\`; open **POST /api/message/**, **Execute**. It is in the list of
-**GET /api/message/** then. To change one of bob's is 403.
+Write your first message: **Authorize** as \`alice\` with the password \`alice\`, open **POST /api/message/**, and **Execute**.
+Then **GET /api/message/** lists it. Changing one of bob's messages is 403.
 
-Accounts, whose passwords are their names: ${toLine(accounts)}. Reading needs none.
+Each account's password is its name: ${toLine(accounts)}. Reading needs no account.
 `
 
 /**
