@@ -4,23 +4,6 @@ import type { FieldOptions } from '../values/field-options.js'
 import type { Json } from '../values/values.js'
 import type { Operator } from './operators.js'
 
-/** JSON value of each kind. */
-export interface KindValues {
-  text: string
-  integer: number
-  bigint: string
-  number: number
-  decimal: string
-  boolean: boolean
-  datetime: string
-  date: string
-  json: Json
-  uuid: string
-  password: string
-  foreignKey: number
-  key: number
-}
-
 /** Row of the table of field kinds: everything that a kind needs. */
 export interface FieldKindRow<Value extends Json = Json> {
   /** Options that this kind has in addition to `nullable`, `default`, `unique` and `column`. */

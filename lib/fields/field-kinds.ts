@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { maxLengthOf, type FieldOptions } from '../values/field-options.js'
 import * as values from '../values/values.js'
-import type { FieldKindRow, KindValues } from './field-kind-row.js'
+import type { FieldKindRow } from './field-kind-row.js'
 import { comparisons, equality, matching } from './operators.js'
 
 const booleanTexts = new Map([['true', true], ['1', true], ['false', false], ['0', false]])
@@ -36,7 +36,7 @@ const table = {
     parse: values.storableText,
     operators: [...valueOperators, ...matching],
     storage: 'text'
-  },
+  } as const satisfies FieldKindRow<string>,
   integer: {
     options: ['minimum', 'maximum'],
     expects: 'a whole number from -2147483648 to 2147483647',
@@ -45,7 +45,7 @@ const table = {
     parse: values.integer,
     operators: valueOperators,
     storage: 'integer'
-  },
+  } as const satisfies FieldKindRow<number>,
   bigint: {
     options: [],
     expects: 'the text of a whole number of 64 bits',
@@ -54,7 +54,7 @@ const table = {
     parse: values.bigintText,
     operators: valueOperators,
     storage: 'bigint'
-  },
+  } as const satisfies FieldKindRow<string>,
   number: {
     options: ['minimum', 'maximum'],
     expects: 'a finite number other than -0',
@@ -63,7 +63,7 @@ const table = {
     parse: values.finiteNumber,
     operators: valueOperators,
     storage: 'number'
-  },
+  } as const satisfies FieldKindRow<number>,
   decimal: {
     options: ['precision', 'scale'],
     expects: 'the text of a decimal number within its digits',
@@ -72,7 +72,7 @@ const table = {
     parse: (text, options) => values.decimal(text, ...digits(options)),
     operators: valueOperators,
     storage: 'decimal'
-  },
+  } as const satisfies FieldKindRow<string>,
   boolean: {
     options: [],
     expects: 'true, false, 1 or 0',
@@ -81,7 +81,7 @@ const table = {
     parse: (text) => booleanTexts.get(text),
     operators: valueOperators,
     storage: 'boolean'
-  },
+  } as const satisfies FieldKindRow<boolean>,
   datetime: {
     options: [],
     expects: 'a date and time as YYYY-MM-DD HH:MM:SS',
@@ -91,7 +91,7 @@ const table = {
     operators: valueOperators,
     now: (moment) => moment.toISOString().slice(0, 19).replace('T', ' '),
     storage: 'datetime'
-  },
+  } as const satisfies FieldKindRow<string>,
   date: {
     options: [],
     expects: 'a date as YYYY-MM-DD',
@@ -101,7 +101,7 @@ const table = {
     operators: valueOperators,
     now: (moment) => moment.toISOString().slice(0, 10),
     storage: 'date'
-  },
+  } as const satisfies FieldKindRow<string>,
   json: {
     options: [],
     expects: 'JSON that can be stored unchanged, at most 64 levels deep',
@@ -110,7 +110,7 @@ const table = {
     parse: () => undefined,
     operators: ['is'],
     storage: 'json'
-  },
+  } as const satisfies FieldKindRow<values.Json>,
   uuid: {
     options: [],
     expects: 'a UUID',
@@ -119,7 +119,7 @@ const table = {
     parse: values.uuid,
     operators: valueOperators,
     storage: 'uuid'
-  },
+  } as const satisfies FieldKindRow<string>,
   password: {
     options: ['minLength', 'maxLength'],
     expects: 'text of at most 1024 bytes, without control characters, line separators and broken surrogate pairs',
@@ -130,15 +130,19 @@ const table = {
     operators: [],
     isSecret: true,
     storage: 'text'
-  },
+  } as const satisfies FieldKindRow<string>,
   foreignKey: reference,
-  key: { ...reference, options: ['generated'] }
-} as const satisfies { [Kind in keyof KindValues]: FieldKindRow<KindValues[Kind]> }
+  key: { ...reference, options: ['generated'] } as const satisfies FieldKindRow<number>
+}
 
 /** Matches control characters and line separators: HTTP Basic cannot send them (RFC 7617, section 2). */
 const unsendable = /[\p{Cc}\u2028\u2029]/u
 
 export type FieldKind = keyof typeof table
+/** JSON value of each kind. */
+export type KindValues = {
+  [Kind in FieldKind]: Exclude<ReturnType<(typeof table)[Kind]['accept']>, undefined>
+}
 /** Filter operators of each kind, as literal types. */
 export type KindOperators = { readonly [Kind in FieldKind]: (typeof table)[Kind]['operators'][number] }
 export const fieldKinds: Readonly<Record<FieldKind, FieldKindRow>> = table

@@ -1,6 +1,6 @@
 import type { FieldOptions } from '../values/field-options.js'
 import { decimal, type Json } from '../values/values.js'
-import type { KindValues } from './field-kind-row.js'
+import type { FieldKind } from './field-kinds.js'
 
 /** Documentation of the values of a kind, in addition to their schema. */
 export interface KindDocumentation {
@@ -32,7 +32,7 @@ const textsByFormat: Readonly<Record<string, string>> = {
 }
 
 /** Documentation of each kind of field. */
-export const kindDocumentation: Readonly<Record<keyof KindValues, KindDocumentation>> = {
+export const kindDocumentation: Readonly<Record<FieldKind, KindDocumentation>> = {
   text: { example: exampleText },
   integer: { example: (options) => Math.ceil(inRange(1, options)) },
   bigint: { body: 'A whole number of 64 bits, as text', example: () => '9007199254740993' },

@@ -1,5 +1,4 @@
-import type { KindValues } from '../fields/field-kind-row.js'
-import type { FieldKind } from '../fields/field-kinds.js'
+import type { FieldKind, KindValues } from '../fields/field-kinds.js'
 import type { FieldOptions, OnDelete } from '../values/field-options.js'
 import type { Field, ForeignKeyField, Model } from './model.js'
 
