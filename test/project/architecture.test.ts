@@ -39,7 +39,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   mariadb: ['engines/mariadb', 'engines/server', 'engines'],
   postgres: ['engines/postgres', 'engines/server', 'engines'],
   sqlite: ['engines/sqlite', 'suggest', 'engines', 'errors'],
-  'tooling/audit': ['plugin', 'type resource', 'policy', 'sql', 'plan', 'request', 'model', 'type fields', 'type engines', 'errors'],
+  'tooling/audit': ['plugin', 'type resource', 'policy', 'sql', 'plan', 'request', 'model', 'fields', 'type engines', 'errors'],
   'tooling/introspect': ['schemas', 'database', 'plan', 'model', 'suggest', 'fields', 'engines', 'values', 'errors'],
   'tooling/cli': ['tooling/introspect', 'tooling/audit', 'index', 'sqlite', 'postgres', 'mariadb', 'tables', 'policy', 'type model', 'suggest', 'type engines', 'errors'],
   tools: ['tooling/cli', 'tooling/introspect', 'tooling/audit']

@@ -2,7 +2,7 @@ import { CompiledQuery, type Kysely, type RawBuilder } from 'kysely'
 import type { Tables } from '../../engines/executor.js'
 import type { PlannedUse, PlanRow } from '../../engines/query-plan.js'
 import { errors } from '../../errors.js'
-import type { FieldKind } from '../../fields/field-kinds.js'
+import { kindDocumentation } from '../../fields/kind-documentation.js'
 import { isOrderable, storageOf, valueKindOf, type Column } from '../../model/column.js'
 import type { Model } from '../../model/define-model.js'
 import { baseAlias, type ListPlan } from '../../plan/list-plan.js'
@@ -19,24 +19,6 @@ export interface Unindexed {
   readonly use: PlannedUse
   /** The name as a query writes it: `user__email`. */
   readonly name: string
-}
-
-/** A valid value for each kind, as the text of a filter. */
-const sampleTexts: Readonly<Record<FieldKind, string>> = {
-  key: '1',
-  foreignKey: '1',
-  text: 'x',
-  integer: '1',
-  bigint: '1',
-  number: '1',
-  // 0 is the only value that fits every precision and scale.
-  decimal: '0',
-  boolean: 'true',
-  datetime: '2000-01-01 00:00:00',
-  date: '2000-01-01',
-  json: 'null',
-  uuid: '00000000-0000-0000-0000-000000000000',
-  password: 'x'
 }
 
 const noModels: ReadonlySet<Model> = new Set()
@@ -77,7 +59,7 @@ function filterPaths (resource: Resource): readonly Path[] {
 async function isSought (resource: Resource, path: Path): Promise<boolean> {
   const { column } = path
   const isEqual = valueKindOf(column).operators.includes('eq')
-  const sample = sampleOf(column)
+  const sample = isEqual ? sampleOf(column) : 'null'
   if (isEqual && sample.length > resource.limits.valueLength) return true
   const plan = planOf(resource, `${pathName(path)}${isEqual ? '__eq' : '__is'}=${encodeURIComponent(sample)}`)
   if (plan === undefined) return true
@@ -100,9 +82,10 @@ async function lists (db: Kysely<Tables>, query: RawBuilder<Indexed>, { table, c
   return rows.some((index) => index.table === table && index.column === column)
 }
 
-function sampleOf (column: Column): string {
-  const { target, kind } = column
-  return sampleTexts[target === undefined ? kind : target().primaryKey.kind]
+/** Returns a valid value for a filter by equality. */
+function sampleOf ({ target, kind, options }: Column): string {
+  const { example } = kindDocumentation[target === undefined ? kind : target().primaryKey.kind]
+  return String(example(options) ?? 'x')
 }
 
 /** True if an index orders the rows, or if the limits refuse the ordering. */
