@@ -6,8 +6,8 @@ import type { Tables } from '../lib/engines/executor.js'
 import { openSqlite } from '../lib/sqlite.js'
 
 /**
- * Makes the tables of the Chinook sample database (https://github.com/lerocha/chinook-database: eleven tables of a shop for music)
- * from their published structure, with a few invented rows:
+ * Makes the tables of the Chinook sample database (https://github.com/lerocha/chinook-database: eleven tables of a shop
+ * for music) from their published structure, with a few invented rows:
  *
  *     node --import tsx scripts/chinook.ts sqlite:./chinook.db
  */
@@ -28,7 +28,15 @@ interface ChinookTable {
 }
 
 const text = (length: number): string => `nvarchar(${length})`
-const address = { Address: text(70), City: text(40), State: text(40), Country: text(40), PostalCode: text(10), Phone: text(24), Fax: text(24) }
+const address = {
+  Address: text(70),
+  City: text(40),
+  State: text(40),
+  Country: text(40),
+  PostalCode: text(10),
+  Phone: text(24),
+  Fax: text(24)
+}
 const named = (key: string): ChinookTable => ({ columns: { [key]: 'integer not null', Name: text(120) }, key: [key] })
 
 const tables: Readonly<Record<string, ChinookTable>> = {
@@ -37,7 +45,9 @@ const tables: Readonly<Record<string, ChinookTable>> = {
   MediaType: named('MediaTypeId'),
   Playlist: named('PlaylistId'),
   Album: {
-    columns: { AlbumId: 'integer not null', Title: `${text(160)} not null`, ArtistId: 'integer not null' }, key: ['AlbumId'], references: { ArtistId: 'Artist' }
+    columns: { AlbumId: 'integer not null', Title: `${text(160)} not null`, ArtistId: 'integer not null' },
+    key: ['AlbumId'],
+    references: { ArtistId: 'Artist' }
   },
   Employee: {
     columns: {
@@ -56,7 +66,13 @@ const tables: Readonly<Record<string, ChinookTable>> = {
   },
   Customer: {
     columns: {
-      CustomerId: 'integer not null', FirstName: `${text(40)} not null`, LastName: `${text(20)} not null`, Company: text(80), ...address, Email: `${text(60)} not null`, SupportRepId: 'integer'
+      CustomerId: 'integer not null',
+      FirstName: `${text(40)} not null`,
+      LastName: `${text(20)} not null`,
+      Company: text(80),
+      ...address,
+      Email: `${text(60)} not null`,
+      SupportRepId: 'integer'
     },
     key: ['CustomerId'],
     references: { SupportRepId: 'Employee' }
@@ -92,12 +108,20 @@ const tables: Readonly<Record<string, ChinookTable>> = {
     references: { AlbumId: 'Album', GenreId: 'Genre', MediaTypeId: 'MediaType' }
   },
   InvoiceLine: {
-    columns: { InvoiceLineId: 'integer not null', InvoiceId: 'integer not null', TrackId: 'integer not null', UnitPrice: 'numeric(10,2) not null', Quantity: 'integer not null' },
+    columns: {
+      InvoiceLineId: 'integer not null',
+      InvoiceId: 'integer not null',
+      TrackId: 'integer not null',
+      UnitPrice: 'numeric(10,2) not null',
+      Quantity: 'integer not null'
+    },
     key: ['InvoiceLineId'],
     references: { InvoiceId: 'Invoice', TrackId: 'Track' }
   },
   PlaylistTrack: {
-    columns: { PlaylistId: 'integer not null', TrackId: 'integer not null' }, key: ['PlaylistId', 'TrackId'], references: { PlaylistId: 'Playlist', TrackId: 'Track' }
+    columns: { PlaylistId: 'integer not null', TrackId: 'integer not null' },
+    key: ['PlaylistId', 'TrackId'],
+    references: { PlaylistId: 'Playlist', TrackId: 'Track' }
   }
 }
 
@@ -109,16 +133,59 @@ const rows: Readonly<Record<string, ReadonlyArray<Readonly<Record<string, unknow
   Playlist: [{ PlaylistId: 1, Name: 'Everything' }],
   Album: [{ AlbumId: 1, Title: 'Off by One', ArtistId: 1 }, { AlbumId: 2, Title: 'Undefined Behaviour', ArtistId: 2 }],
   Employee: [
-    { EmployeeId: 1, LastName: 'Root', FirstName: 'Ada', Title: 'Manager', ReportsTo: null, HireDate: '2020-01-02 00:00:00', Email: 'ada@example.com' },
-    { EmployeeId: 2, LastName: 'Branch', FirstName: 'Ben', Title: 'Clerk', ReportsTo: 1, HireDate: '2021-03-04 00:00:00', Email: 'ben@example.com' }
+    {
+      EmployeeId: 1,
+      LastName: 'Root',
+      FirstName: 'Ada',
+      Title: 'Manager',
+      ReportsTo: null,
+      HireDate: '2020-01-02 00:00:00',
+      Email: 'ada@example.com'
+    },
+    {
+      EmployeeId: 2,
+      LastName: 'Branch',
+      FirstName: 'Ben',
+      Title: 'Clerk',
+      ReportsTo: 1,
+      HireDate: '2021-03-04 00:00:00',
+      Email: 'ben@example.com'
+    }
   ],
-  Customer: [{ CustomerId: 1, FirstName: 'Cora', LastName: 'Leaf', Country: 'Norway', Email: 'cora@example.com', SupportRepId: 2 }],
-  Invoice: [{ InvoiceId: 1, CustomerId: 1, InvoiceDate: '2024-05-06 07:08:09', BillingCountry: 'Norway', Total: '2.97' }],
+  Customer: [{
+    CustomerId: 1, FirstName: 'Cora', LastName: 'Leaf', Country: 'Norway', Email: 'cora@example.com', SupportRepId: 2
+  }],
+  Invoice: [
+    { InvoiceId: 1, CustomerId: 1, InvoiceDate: '2024-05-06 07:08:09', BillingCountry: 'Norway', Total: '2.97' }
+  ],
   Track: [
-    { TrackId: 1, Name: 'Fence Posts', AlbumId: 1, MediaTypeId: 1, GenreId: 1, Composer: 'A. Root', Milliseconds: 210000, Bytes: 4096000, UnitPrice: '0.99' },
-    { TrackId: 2, Name: 'Dangling', AlbumId: 2, MediaTypeId: 1, GenreId: 2, Composer: null, Milliseconds: 185000, Bytes: null, UnitPrice: '1.98' }
+    {
+      TrackId: 1,
+      Name: 'Fence Posts',
+      AlbumId: 1,
+      MediaTypeId: 1,
+      GenreId: 1,
+      Composer: 'A. Root',
+      Milliseconds: 210000,
+      Bytes: 4096000,
+      UnitPrice: '0.99'
+    },
+    {
+      TrackId: 2,
+      Name: 'Dangling',
+      AlbumId: 2,
+      MediaTypeId: 1,
+      GenreId: 2,
+      Composer: null,
+      Milliseconds: 185000,
+      Bytes: null,
+      UnitPrice: '1.98'
+    }
   ],
-  InvoiceLine: [{ InvoiceLineId: 1, InvoiceId: 1, TrackId: 1, UnitPrice: '0.99', Quantity: 1 }, { InvoiceLineId: 2, InvoiceId: 1, TrackId: 2, UnitPrice: '1.98', Quantity: 1 }],
+  InvoiceLine: [
+    { InvoiceLineId: 1, InvoiceId: 1, TrackId: 1, UnitPrice: '0.99', Quantity: 1 },
+    { InvoiceLineId: 2, InvoiceId: 1, TrackId: 2, UnitPrice: '1.98', Quantity: 1 }
+  ],
   PlaylistTrack: [{ PlaylistId: 1, TrackId: 1 }, { PlaylistId: 1, TrackId: 2 }]
 }
 
@@ -129,7 +196,8 @@ export async function makeChinook (db: Kysely<Tables>, engine: Engine): Promise<
     const parts = [
       ...Object.entries(columns).map(([name, type]) => sql`${sql.ref(name)} ${sql.raw(types[engine](type))}`),
       sql`primary key (${names(key)})`,
-      ...Object.entries(references).map(([column, target]) => sql`foreign key (${sql.ref(column)}) references ${sql.table(target)} (${names(tables[target]?.key ?? [])}) on delete no action`)
+      ...Object.entries(references).map(([column, target]) => sql`foreign key (${sql.ref(column)}) references
+        ${sql.table(target)} (${names(tables[target]?.key ?? [])}) on delete no action`)
     ]
     await sql`create table ${sql.table(table)} (${sql.join(parts)})`.execute(db)
     await db.insertInto(table).values(rows[table] ?? []).execute()
@@ -138,8 +206,14 @@ export async function makeChinook (db: Kysely<Tables>, engine: Engine): Promise<
 
 async function main (url: string): Promise<void> {
   const scheme = url.split(':', 1)[0] as Engine
-  const open = { sqlite: () => openSqlite(url.slice('sqlite:'.length)), postgres: () => openPostgres(url), mariadb: () => openMariadb(url) }[scheme]
-  if (open === undefined) throw new Error('Usage: node --import tsx scripts/chinook.ts sqlite:./chinook.db (or postgres://…, mariadb://…)')
+  const open = {
+    sqlite: () => openSqlite(url.slice('sqlite:'.length)),
+    postgres: () => openPostgres(url),
+    mariadb: () => openMariadb(url)
+  }[scheme]
+  if (open === undefined) {
+    throw new Error('Usage: node --import tsx scripts/chinook.ts sqlite:./chinook.db (or postgres://…, mariadb://…)')
+  }
   const db = open()
   await makeChinook(db, scheme)
   await db.destroy()

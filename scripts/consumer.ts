@@ -18,10 +18,15 @@ const User = defineModel('User', {
   active: boolean({ default: true }),
   admin: boolean({ default: false })
 })
-const Message = defineModel('Message', { user: foreignKey(() => User), content: text(), pub_date: datetime({ default: 'now' }) })
+const Message = defineModel('Message', {
+  user: foreignKey(() => User), content: text(), pub_date: datetime({ default: 'now' })
+})
 
 type Tables = DatabaseOf<[typeof User, typeof Message], 'postgres'>
-export const handles = [openPostgres<Tables>('postgres://localhost/site', { connections: 5 }), openMariadb('mariadb://a,b/site'), MariadbDialect]
+export const handles = [
+  openPostgres<Tables>('postgres://localhost/site', { connections: 5 }), openMariadb('mariadb://a,b/site'),
+  MariadbDialect
+]
 
 const db = openSqlite(':memory:')
 await createTables(db, [User, Message])
@@ -47,8 +52,12 @@ export async function contents (tables: Kysely<DatabaseOf<[typeof User, typeof M
   return rows.map((row) => row.content)
 }
 
-const client = createClient<[typeof User, typeof Message]>({ baseUrl: 'http://127.0.0.1', fetch, username: 'alice', password: 'alice' })
-for await (const message of client.message.list({ user__username__like: 'a%', ordering: '-pub_date' }, { signal: AbortSignal.timeout(1000) })) {
+const client = createClient<[typeof User, typeof Message]>({
+  baseUrl: 'http://127.0.0.1', fetch, username: 'alice', password: 'alice'
+})
+for await (const message of client.message.list({ user__username__like: 'a%', ordering: '-pub_date' }, {
+  signal: AbortSignal.timeout(1000)
+})) {
   await client.message.update(message.id, { content: message.content })
 }
 // @ts-expect-error a field that the model does not have

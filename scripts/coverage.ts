@@ -14,19 +14,23 @@ const folder = `${root}/.tap/coverage`
 const c8 = `${root}/node_modules/.bin/c8`
 
 /**
- * Whether the processes that wrote to .tap/coverage have run every line, branch and function of the sources; prints those
- * which they have not. tap's own judgement is of no use for what tsx compiled (see withoutEmptySources).
+ * Whether the processes that wrote to .tap/coverage have run every line, branch and function of the sources; prints
+ * those which they have not. tap's own judgement is of no use for what tsx compiled (see withoutEmptySources).
  */
 export async function judgeCoverage (): Promise<Outcome> {
   for (const file of readdirSync(folder)) withoutEmptySources(`${folder}/${file}`)
-  const args = ['report', '--check-coverage', '--100', '--temp-directory', folder, '--reporter', 'text', '--skip-full', '--include', 'lib/**', '--include', 'schemas/**']
-  const [code] = await once(spawn(c8, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] }), 'close') as [number | null]
+  const args = [
+    'report', '--check-coverage', '--100', '--temp-directory', folder, '--reporter', 'text', '--skip-full',
+    '--include', 'lib/**', '--include', 'schemas/**'
+  ]
+  const [code] =
+    await once(spawn(c8, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] }), 'close') as [number | null]
   return { name: 'coverage', passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, code: code ?? 1, failures: [] }
 }
 
 /**
- * The source maps of tsx hold an empty list for the texts of their sources, which v8-to-istanbul takes for files without
- * lines, so that each file would count as covered. Without the list it reads the files.
+ * The source maps of tsx hold an empty list for the texts of their sources, which v8-to-istanbul takes for files
+ * without lines, so that each file would count as covered. Without the list it reads the files.
  */
 function withoutEmptySources (file: string): void {
   const coverage = JSON.parse(readFileSync(file, 'utf8')) as ProcessCoverage

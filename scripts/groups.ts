@@ -23,14 +23,15 @@ export function groupFiles (files: readonly string[]): string[] {
   return [
     ...files.filter(isAlone).map((file) => `test/${file}`),
     ...[...new Set(shared.map((file) => dirname(file)))].flatMap((folder) => {
-      return chunks(shared.filter((file) => dirname(file) === folder)).map((chunk, index) => writeGroup(`${folder === '.' ? 'test' : folder.replaceAll('/', '-')}-${index + 1}.ts`, chunk))
+      return chunks(shared.filter((file) => dirname(file) === folder)).map((chunk, index) =>
+        writeGroup(`${folder === '.' ? 'test' : folder.replaceAll('/', '-')}-${index + 1}.ts`, chunk))
     })
   ]
 }
 
 /**
- * What a test file says of itself in comments at its top, with the reason: `// @alone: …` if it needs a process of its own,
- * `// @once: …` if it is the same on each engine, or chooses its engine itself.
+ * What a test file says of itself in comments at its top, with the reason: `// @alone: …` if it needs a process of its
+ * own, `// @once: …` if it is the same on each engine, or chooses its engine itself.
  */
 export function hasTag (file: string, tag: 'alone' | 'once'): boolean {
   return new RegExp(`^// @${tag}: \\S`, 'm').test(readFileSync(join(root, 'test', file), 'utf8'))
@@ -50,7 +51,8 @@ function chunks (files: readonly string[]): string[][] {
 
 function writeGroup (name: string, files: readonly string[]): string {
   if (existsSync(join(root, groups, name))) throw new Error(`Two folders of test would be the group ${name}`)
-  const lines = files.map((file) => `comment('test/${file}')\nawait import('../../test/${file.replace(/ts$/, 'js')}')\n`)
+  const lines = files.map((file) =>
+    `comment('test/${file}')\nawait import('../../test/${file.replace(/ts$/, 'js')}')\n`)
   writeFileSync(join(root, groups, name), `import { comment } from 'tap'\n\n${lines.join('')}`)
   return join(groups, name)
 }

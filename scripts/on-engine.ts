@@ -2,7 +2,10 @@ import { spawnSync } from 'node:child_process'
 import { engineNames, findEngine } from '../test/support/engines/find-engine.js'
 import { createDatabase } from '../test/support/engines/test-database.js'
 
-/** on-engine.ts ENGINE COMMAND...: runs a command with DATABASE_URL set to a new database of the engine, which is dropped afterwards. */
+/**
+ * on-engine.ts ENGINE COMMAND...: runs a command with DATABASE_URL set to a new database of the engine, which is
+ * dropped afterwards.
+ */
 const [name, command = '', ...args] = process.argv.slice(2)
 
 const engine = engineNames.find((known) => known === name)

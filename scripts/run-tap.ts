@@ -19,7 +19,10 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const tap = `${root}/node_modules/.bin/tap`
 const summary = '# { total: '
 
-/** That of the diagnostics of an assertion. A test and a file, which have a time, say nothing that their assertions have not said. */
+/**
+ * That of the diagnostics of an assertion. A test and a file, which have a time, say nothing that their assertions have
+ * not said.
+ */
 const endOfFailure = /^ *(\.\.\.|not ok .* # time=[\d.]+ms)$/
 
 /** The run under way, if any, and the signal that ended it and forbids others. */
@@ -51,7 +54,8 @@ export function interruption (): NodeJS.Signals | undefined {
 
 /** Makes tap have the plugins that .taprc names, and no others. */
 export async function buildTap (): Promise<void> {
-  const [code] = await once(spawn(tap, ['build'], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] }), 'close') as [number | null]
+  const [code] =
+    await once(spawn(tap, ['build'], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] }), 'close') as [number | null]
   if (code !== 0) throw new Error(`tap build ended with ${code}`)
 }
 
@@ -88,5 +92,6 @@ export async function runTap (name: string, args: readonly string[], env: NodeJS
 }
 
 export function toLine ({ name, passed, failed, code }: Outcome): string {
-  return `${name}: ${passed} passed, ${failed} failed${code !== 0 && failed === 0 ? `, but tap ended with ${code}` : ''}`
+  return `${name}: ${passed} passed, ${failed} ` +
+    `failed${code !== 0 && failed === 0 ? `, but tap ended with ${code}` : ''}`
 }

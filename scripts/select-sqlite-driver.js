@@ -1,6 +1,6 @@
-// No one better-sqlite3 runs on every supported Node: 12 has to be compiled and aborts on Node 24, 13 crashes on Node 20.
-// So package.json names none, and this links node_modules/better-sqlite3 to the one that fits, each with its own lock file.
-// 13 brings its binaries along, but npm 10 would compile it all the same: it is installed without scripts.
+// No one better-sqlite3 runs on every supported Node: 12 has to be compiled and aborts on Node 24, 13 crashes on Node
+// 20. So package.json names none, and this links node_modules/better-sqlite3 to the one that fits, each with its own
+// lock file. 13 brings its binaries along, but npm 10 would compile it all the same: it is installed without scripts.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'

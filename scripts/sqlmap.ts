@@ -9,7 +9,10 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import Database from 'better-sqlite3'
 
-/** What `npm run sqlmap` runs: sqlmap against the example app, which is to find nothing, and against a route that it must find open. */
+/**
+ * What `npm run sqlmap` runs: sqlmap against the example app, which is to find nothing, and against a route that it
+ * must find open.
+ */
 
 interface Target {
   readonly name: string
@@ -22,7 +25,14 @@ const targets: readonly Target[] = [
   { name: 'a filter through a join', path: '/api/message/?user__username=alice' },
   { name: 'an ordering and a page', path: '/api/message/?ordering=id&limit=5&page=1' },
   { name: 'an id in a path', path: '/api/message/1*/' },
-  { name: 'a JSON body', path: '/api/message/', options: ['--method=POST', '--data={"content":"a"}', '--header=Content-Type: application/json', '--auth-type=basic', '--auth-cred=alice:alice', '-p', 'content'] }
+  {
+    name: 'a JSON body',
+    path: '/api/message/',
+    options: [
+      '--method=POST', '--data={"content":"a"}', '--header=Content-Type: application/json', '--auth-type=basic',
+      '--auth-cred=alice:alice', '-p', 'content'
+    ]
+  }
 ]
 /** Milliseconds for one target. */
 const longest = 240_000
@@ -40,7 +50,8 @@ async function run (): Promise<boolean> {
     return false
   }
   const found = await controlIsFound()
-  console.log(`a route that puts a parameter into its SQL: ${found ? 'found open, as it is' : 'not found open, so this proves nothing'}`)
+  console.log('a route that puts a parameter into its SQL: ' +
+    `${found ? 'found open, as it is' : 'not found open, so this proves nothing'}`)
   const site = await startSite()
   let clean = true
   for (const { name, path, options = [] } of targets) {
@@ -56,13 +67,18 @@ async function run (): Promise<boolean> {
 type Verdict = 'nothing found' | 'INJECTABLE' | `no result: ${string}`
 
 async function sqlmap (url: string, options: readonly string[]): Promise<Verdict> {
-  const child = spawn('sqlmap', ['-u', url, '--level=3', '--risk=2', '--batch', '--flush-session', '--threads=4', '--disable-coloring', `--output-dir=${folder}`, ...options], { env: { ...process.env, TMPDIR: folder }, stdio: ['ignore', 'pipe', 'pipe'], timeout: longest })
+  const child = spawn('sqlmap', [
+    '-u', url, '--level=3', '--risk=2', '--batch', '--flush-session', '--threads=4', '--disable-coloring',
+    `--output-dir=${folder}`, ...options
+  ], { env: { ...process.env, TMPDIR: folder }, stdio: ['ignore', 'pipe', 'pipe'], timeout: longest })
   let said = ''
   child.stdout.on('data', (chunk: Buffer) => { said += chunk.toString() })
   child.stderr.resume()
   await once(child, 'close')
   if (/identified the following injection point|is vulnerable/.test(said)) return 'INJECTABLE'
-  return /all tested parameters do not appear to be injectable/.test(said) ? 'nothing found' : `no result: ${said.trim().split('\n').slice(-4).join(' ')}`
+  return /all tested parameters do not appear to be injectable/.test(said)
+    ? 'nothing found'
+    : `no result: ${said.trim().split('\n').slice(-4).join(' ')}`
 }
 
 /** Whether sqlmap, used as it is below, finds what is there to be found. */
@@ -72,13 +88,16 @@ async function controlIsFound (): Promise<boolean> {
   const server = createServer((request, response) => {
     const id = new URL(request.url ?? '/', 'http://localhost').searchParams.get('id')
     try {
-      response.setHeader('content-type', 'application/json').end(JSON.stringify(db.prepare(`select content from message where id = ${id}`).all()))
+      response.setHeader('content-type', 'application/json')
+        .end(JSON.stringify(db.prepare(`select content from message where id = ${id}`).all()))
     } catch {
       response.writeHead(400).end()
     }
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const verdict = await sqlmap(`http://127.0.0.1:${(server.address() as AddressInfo).port}/?id=1`, ['-p', 'id', '--technique=B'])
+  const verdict = await sqlmap(`http://127.0.0.1:${(server.address() as AddressInfo).port}/?id=1`, [
+    '-p', 'id', '--technique=B'
+  ])
   server.closeAllConnections()
   server.close()
   db.close()
@@ -94,7 +113,10 @@ interface Site {
 /** The example app on a free port and an empty database. */
 async function startSite (): Promise<Site> {
   const main = fileURLToPath(new URL('../dist/examples/site/main.js', import.meta.url))
-  const child: ChildProcess = spawn(process.execPath, [main], { env: { ...process.env, PORT: '0', DATABASE_URL: `sqlite:${join(folder, 'site.db')}` }, stdio: ['ignore', 'pipe', 'inherit'] })
+  const child: ChildProcess = spawn(process.execPath, [main], {
+    env: { ...process.env, PORT: '0', DATABASE_URL: `sqlite:${join(folder, 'site.db')}` },
+    stdio: ['ignore', 'pipe', 'inherit']
+  })
   if (child.stdout === null) throw new Error('There is no output to read')
   const statuses: number[] = []
   const address = await new Promise<string>((resolve, reject) => {

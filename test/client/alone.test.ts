@@ -9,7 +9,8 @@ import type * as clientModule from '../../lib/client.js'
 import { messages, serve, type Site } from './served.js'
 
 const source = (path: string): string => readFileSync(`dist/lib/${path}`, 'utf8')
-const importsOf = (path: string): string[] => ts.preProcessFile(source(path)).importedFiles.map(({ fileName }) => fileName)
+const importsOf = (path: string): string[] =>
+  ts.preProcessFile(source(path)).importedFiles.map(({ fileName }) => fileName)
 
 test('the built client imports its own folder alone', async (t) => {
   const files = new Set(['client.js'])
@@ -32,8 +33,12 @@ function loadInBrowser (globals: object): typeof clientModule {
     if (known !== undefined) return known
     const exports = {}
     loaded.set(path, exports)
-    const { outputText } = ts.transpileModule(source(path), { compilerOptions: { module: ts.ModuleKind.CommonJS, target: ts.ScriptTarget.ES2022 } })
-    const run = runInContext(`(function (exports, require) { ${outputText} })`, context, { filename: path }) as (exports: object, require: (name: string) => object) => void
+    const { outputText } = ts.transpileModule(source(path), {
+      compilerOptions: { module: ts.ModuleKind.CommonJS, target: ts.ScriptTarget.ES2022 }
+    })
+    const run = runInContext(`(function (exports, require) { ${outputText} })`, context, { filename: path }) as (
+      exports: object, require: (name: string) => object
+    ) => void
     run(exports, (name) => load(posix.join(posix.dirname(path), name)))
     return exports
   }
@@ -46,7 +51,9 @@ test('the built client runs where there is fetch, URL, TextEncoder and btoa, and
   const { message } = createClient<Site>({ baseUrl: address, username: 'alice', password: 'alice' })
   const { id } = await message.create({ content: 'é' })
   const seen: number[] = []
-  for await (const { id } of message.list({ user__username: 'alice', limit: 2, pub_date__gte: '2024-01-01' })) seen.push(id)
+  for await (const { id } of message.list({ user__username: 'alice', limit: 2, pub_date__gte: '2024-01-01' })) {
+    seen.push(id)
+  }
   t.same(seen, [1, 3, 5, id])
   await message.delete(id)
   const failure: unknown = await message.read(id).catch((error: unknown) => error)

@@ -3,7 +3,8 @@ import { createClient, RestModelsError } from '../../lib/client.js'
 import { bigint, boolean, datetime, decimal, defineModel, number, text, uuid } from '../../lib/index.js'
 import { messages, serve } from './served.js'
 
-const contents = (page: { readonly objects: ReadonlyArray<{ readonly content: string }> }): string[] => page.objects.map(({ content }) => content)
+const contents = (page: { readonly objects: ReadonlyArray<{ readonly content: string }> }): string[] =>
+  page.objects.map(({ content }) => content)
 
 test('a client creates, reads, updates and deletes records', async (t) => {
   const { as, rowsOf } = await serve(t)
@@ -20,8 +21,16 @@ test('a client creates, reads, updates and deletes records', async (t) => {
 test('a list that is awaited is one page, with what was asked for', async (t) => {
   const { as, sent } = await serve(t, { rows: { message: messages } })
   const { message, user } = as()
-  const page = await message.list({ user__username: 'alice', pub_date__gte: new Date('2024-01-03T10:00:00Z'), ordering: '-pub_date', limit: 1 })
-  t.same(page.meta, { model: 'message', page: 1, next: '/api/message/?limit=1&page=2&user__username=alice&pub_date__gte=2024-01-03T10%3A00%3A00.000Z&ordering=-pub_date', previous: '' })
+  const page = await message.list({
+    user__username: 'alice', pub_date__gte: new Date('2024-01-03T10:00:00Z'), ordering: '-pub_date', limit: 1
+  })
+  t.same(page.meta, {
+    model: 'message',
+    page: 1,
+    next:
+      '/api/message/?limit=1&page=2&user__username=alice&pub_date__gte=2024-01-03T10%3A00%3A00.000Z&ordering=-pub_date',
+    previous: ''
+  })
   t.same(page.objects, [messages[4]])
   t.same(contents(await message.list({ ordering: ['user', '-content'], page: 2, limit: 2 })), ['hello', 'last'])
   t.same(Object.keys((await user.list()).objects[0] ?? {}), ['id', 'username', 'join_date', 'active', 'admin'])
@@ -46,14 +55,39 @@ test('values are written so that the server reads them as they are', async (t) =
 
 test('a value of each kind finds the record that has it', async (t) => {
   const Kinds = defineModel('Kinds', {
-    id: uuid(), title: text({ nullable: true }), big: bigint(), ratio: number(), price: decimal(), flag: boolean(), moment: datetime()
+    id: uuid(),
+    title: text({ nullable: true }),
+    big: bigint(),
+    ratio: number(),
+    price: decimal(),
+    flag: boolean(),
+    moment: datetime()
   })
-  const { address } = await serve(t, { models: [Kinds], register: (registry) => { registry.register(Kinds, { auth: { open: ['list', 'read', 'create', 'delete'], authenticator: () => async () => null, permits: () => true } }) } })
+  const { address } = await serve(t, {
+    models: [Kinds],
+    register: (registry) => {
+      registry.register(Kinds, {
+        auth: { open: ['list', 'read', 'create', 'delete'], authenticator: () => async () => null, permits: () => true }
+      })
+    }
+  })
   const { kinds } = createClient<[typeof Kinds]>({ baseUrl: address })
-  const { id, ...record } = await kinds.create({ big: '9007199254740993', ratio: 1e-7, price: '12.50', flag: true, moment: '2024-05-06T09:08:07+02:00' })
-  t.same(record, { title: null, big: '9007199254740993', ratio: 1e-7, price: '12.50', flag: true, moment: '2024-05-06 07:08:07' })
+  const { id, ...record } = await kinds.create({
+    big: '9007199254740993', ratio: 1e-7, price: '12.50', flag: true, moment: '2024-05-06T09:08:07+02:00'
+  })
+  t.same(record, {
+    title: null, big: '9007199254740993', ratio: 1e-7, price: '12.50', flag: true, moment: '2024-05-06 07:08:07'
+  })
   const { objects } = await kinds.list({
-    id, title__is: null, big: 9007199254740993n, big__in: ['9007199254740993', 1n], ratio: 1e-7, price__gte: '12.5', flag: true, flag__is: true, moment: new Date('2024-05-06T07:08:07.900Z')
+    id,
+    title__is: null,
+    big: 9007199254740993n,
+    big__in: ['9007199254740993', 1n],
+    ratio: 1e-7,
+    price__gte: '12.5',
+    flag: true,
+    flag__is: true,
+    moment: new Date('2024-05-06T07:08:07.900Z')
   })
   t.same(objects, [{ id, ...record }])
   t.same((await kinds.list({ flag: false })).objects, [])
@@ -71,7 +105,8 @@ test('for await goes through all records, a page at a time, whatever is added an
   }
   t.same(seen, messages.map(({ content }) => content).reverse())
   t.same(sent.map(({ url }) => url.replace(/after=[^&]+/, 'after=…')), [
-    '/api/message/?after=&ordering=-pub_date&limit=2', '/api/message/?limit=2&after=…&ordering=-pub_date', '/api/message/?limit=2&after=…&ordering=-pub_date'
+    '/api/message/?after=&ordering=-pub_date&limit=2', '/api/message/?limit=2&after=…&ordering=-pub_date',
+    '/api/message/?limit=2&after=…&ordering=-pub_date'
   ])
 })
 
@@ -86,15 +121,30 @@ test('errors are of one class, which tells status, code and faults', async (t) =
     }
     throw new Error('it did not fail')
   }
-  const invalid = await failure(as('alice').message.create({ content: 1, contents: 'a' } as unknown as { content: string }))
+  const invalid = await failure(
+    as('alice').message.create({ content: 1, contents: 'a' } as unknown as { content: string })
+  )
   t.match(invalid, { name: 'RestModelsError', status: 400, code: 'REST_MODELS_INVALID_RECORD', retryAfter: undefined })
-  t.match(invalid.details, [{ field: 'contents', message: /^is not a field of this resource/ }, { field: 'content', message: 'must be string' }])
-  t.match(await failure(as().message.list({ usr: 1 } as {})), { status: 400, code: 'REST_MODELS_UNKNOWN_PARAMETER', message: "Unknown parameter 'usr'", details: [{ field: 'usr' }] })
-  t.match(await failure(as().message.create({ content: 'a' })), { status: 401, code: 'REST_MODELS_AUTHENTICATION_FAILED', message: 'Authentication failed', details: [] })
+  t.match(invalid.details, [
+    { field: 'contents', message: /^is not a field of this resource/ },
+    { field: 'content', message: 'must be string' }
+  ])
+  t.match(await failure(as().message.list({ usr: 1 } as {})), {
+    status: 400, code: 'REST_MODELS_UNKNOWN_PARAMETER', message: "Unknown parameter 'usr'", details: [{ field: 'usr' }]
+  })
+  t.match(await failure(as().message.create({ content: 'a' })), {
+    status: 401, code: 'REST_MODELS_AUTHENTICATION_FAILED', message: 'Authentication failed', details: []
+  })
   t.match(await failure(as('carol').message.create({ content: 'a' })), { status: 401 }, 'not an active user')
-  t.match(await failure(as('alice').message.update(2, { content: 'a' })), { status: 403, code: 'REST_MODELS_FORBIDDEN' })
-  t.match(await failure(as('alice').message.read(99)), { status: 404, code: 'REST_MODELS_RECORD_NOT_FOUND', message: 'No such record' })
-  t.match(await failure(as('admin').user.create({ username: 'alice', password: 'a', email: 'a' })), { status: 409, code: 'REST_MODELS_NOT_UNIQUE', details: [{ field: 'username' }] })
+  t.match(await failure(as('alice').message.update(2, { content: 'a' })), {
+    status: 403, code: 'REST_MODELS_FORBIDDEN'
+  })
+  t.match(await failure(as('alice').message.read(99)), {
+    status: 404, code: 'REST_MODELS_RECORD_NOT_FOUND', message: 'No such record'
+  })
+  t.match(await failure(as('admin').user.create({ username: 'alice', password: 'a', email: 'a' })), {
+    status: 409, code: 'REST_MODELS_NOT_UNIQUE', details: [{ field: 'username' }]
+  })
   t.match(await failure(as('admin').user.delete(2)), { status: 409, code: 'REST_MODELS_STILL_REFERENCED' })
   t.notMatch(JSON.stringify(invalid) + invalid.stack, /alice/)
 })

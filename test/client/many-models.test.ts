@@ -17,9 +17,15 @@ test('a client of fifty models that refer to each other in circles is checked by
   writeFileSync(file, manyModels(50))
   const before = process.cpuUsage()
   const program = ts.createProgram([file], {
-    strict: true, noEmit: true, skipLibCheck: true, target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.NodeNext, types: ['node']
+    strict: true,
+    noEmit: true,
+    skipLibCheck: true,
+    target: ts.ScriptTarget.ES2023,
+    module: ts.ModuleKind.NodeNext,
+    types: ['node']
   })
-  const faults = ts.getPreEmitDiagnostics(program).map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))
+  const faults = ts.getPreEmitDiagnostics(program)
+    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))
   const { user, system } = process.cpuUsage(before)
   const seconds = (user + system) / 1e6
   t.same(faults, [], 'what is right compiles, what is wrong does not, and nothing is too deep or too complex')

@@ -8,17 +8,27 @@ import { basic, Message, User } from '../support/site.js'
 import { messages, serve } from './served.js'
 
 type Site = [typeof User, typeof Message]
-interface Answer { readonly status?: number, readonly statusText?: string, readonly body?: string, readonly headers?: Record<string, string> }
+interface Answer {
+  readonly status?: number
+  readonly statusText?: string
+  readonly body?: string
+  readonly headers?: Record<string, string>
+}
 
 /** A client whose requests are kept, and answered by these answers in turn, the last of them again and again. */
-function scripted (answers: readonly Answer[], options: Partial<ClientOptions> = {}): { client: Client<Site>, sent: Array<FetchInit & { url: string }> } {
+function scripted (
+  answers: readonly Answer[], options: Partial<ClientOptions> = {}
+): { client: Client<Site>, sent: Array<FetchInit & { url: string }> } {
   const sent: Array<FetchInit & { url: string }> = []
   const client = createClient<Site>({
     baseUrl: 'https://example.com',
     fetch: async (url, init) => {
-      const { status = 200, statusText = '', body = '{}', headers = {} } = answers[Math.min(sent.length, answers.length - 1)] ?? {}
+      const { status = 200, statusText = '', body = '{}', headers = {} } =
+        answers[Math.min(sent.length, answers.length - 1)] ?? {}
       sent.push({ url, ...init })
-      return { ok: status < 300, status, statusText, headers: { get: (name) => headers[name] ?? null }, text: async () => body }
+      return {
+        ok: status < 300, status, statusText, headers: { get: (name) => headers[name] ?? null }, text: async () => body
+      }
     },
     ...options
   })
@@ -36,7 +46,13 @@ test('a request goes to its path under the base URL and the prefix, with the bod
   await client.message.read(7)
   await client.message.create({ user_id: 1, content: 'a' })
   t.same(sent, [
-    { url: 'https://example.com/api/message/7/', method: 'GET', headers: { accept: 'application/json' }, credentials: 'same-origin', redirect: 'error' },
+    {
+      url: 'https://example.com/api/message/7/',
+      method: 'GET',
+      headers: { accept: 'application/json' },
+      credentials: 'same-origin',
+      redirect: 'error'
+    },
     {
       url: 'https://example.com/api/message/',
       method: 'POST',
@@ -68,8 +84,15 @@ test('a prefix is the one of the server, whatever its characters', async (t) => 
 test('D-81 credentials are sent as UTF-8, alone, and are not told by the client', async (t) => {
   const { client, sent } = scripted([{}], { username: 'jürgen', password: 'pä:ß€😀' })
   await client.user.read(1)
-  t.match(sent[0], { credentials: 'omit', headers: { authorization: basic('jürgen', 'pä:ß€😀') } }, 'a browser neither adds a login of its own nor asks for one')
-  t.notMatch(inspect({ client, user: client.user }, { depth: null, showHidden: true }) + JSON.stringify({ client, user: client.user }), /rgen|Basic|anV/)
+  t.match(
+    sent[0], { credentials: 'omit', headers: { authorization: basic('jürgen', 'pä:ß€😀') } },
+    'a browser neither adds a login of its own nor asks for one'
+  )
+  t.notMatch(
+    inspect({ client, user: client.user }, { depth: null, showHidden: true }) +
+      JSON.stringify({ client, user: client.user }),
+    /rgen|Basic|anV/
+  )
 
   const bearer = scripted([{}], { token: 'abc', headers: { 'X-Tenant': 'one' }, credentials: 'include' })
   await bearer.client.user.read(1)
@@ -93,38 +116,80 @@ test('options that cannot be used are refused by name, without their values', as
   const refused = (options: Partial<ClientOptions>, message: string): void => {
     t.throws(() => createClient({ baseUrl: 'https://example.com', ...options }), { name: 'TypeError', message })
   }
-  for (const baseUrl of ['', '/api', 'example.com', 'ftp://example.com', undefined as unknown as string]) refused({ baseUrl }, "'baseUrl' must be an absolute URL of http or https")
-  refused({ baseUrl: 'https://alice:secret@example.com' }, "'baseUrl' must not hold credentials; give 'username' and 'password'")
-  for (const baseUrl of ['https://example.com/?a', 'https://example.com/#a']) refused({ baseUrl }, "'baseUrl' must end with its path")
+  for (const baseUrl of ['', '/api', 'example.com', 'ftp://example.com', undefined as unknown as string]) {
+    refused({ baseUrl }, "'baseUrl' must be an absolute URL of http or https")
+  }
+  refused(
+    { baseUrl: 'https://alice:secret@example.com' },
+    "'baseUrl' must not hold credentials; give 'username' and 'password'"
+  )
+  for (const baseUrl of ['https://example.com/?a', 'https://example.com/#a']) {
+    refused({ baseUrl }, "'baseUrl' must end with its path")
+  }
   for (const prefix of ['/api?x=', '/a#b', '/a b', '/\ud800']) refused({ prefix }, "'prefix' must be a path")
   refused({ username: 'alice' }, "'username' and 'password' must be given together")
   refused({ password: 'secret' }, "'username' and 'password' must be given together")
   refused({ token: 'secret', username: 'alice' }, "'token' cannot be given beside 'username' and 'password'")
   refused({ username: 'a:b', password: 'secret' }, "'username' must not hold a colon")
-  await t.rejects(scripted([{}], { token: 'secret\n' }).client.user.read(1), { name: 'TypeError', message: "the header 'authorization' has characters that cannot be sent" })
+  await t.rejects(scripted([{}], { token: 'secret\n' }).client.user.read(1), {
+    name: 'TypeError', message: "the header 'authorization' has characters that cannot be sent"
+  })
 })
 
 test('D-82 values and keys that cannot be written are refused by name, and nothing is sent', async (t) => {
   const { client: { message }, sent } = scripted([{}])
-  t.throws(() => message.list({ user: [] }), { name: 'TypeError', message: "'user' needs a value; only 'in' takes an empty list, which matches nothing" })
-  t.throws(() => message.list({ pub_date: new Date(NaN) }), { name: 'TypeError', message: "'pub_date' is a date that is none" })
-  t.throws(() => message.list({ content: {} as string }), { name: 'TypeError', message: "'content' must be a text, a number, a boolean, a date or null, or a list of them" })
-  t.throws(() => message.list({ content: '\ud800' }), { name: 'TypeError', message: "'content' holds half a surrogate pair" })
-  t.throws(() => message.list({ content: null as unknown as string }), { name: 'TypeError', message: "'content' cannot be null; only 'is' tests that" })
-  await t.rejects(message.update(1, { user_id: NaN }), { name: 'TypeError', message: "'user_id' is no number that can be sent" })
-  await t.rejects(message.read('\ud800' as unknown as number), { name: 'TypeError', message: "'key' holds half a surrogate pair" })
-  await t.rejects(scripted([{}], { headers: { 'x-a': undefined as unknown as string } }).client.user.read(1), { name: 'TypeError', message: "the header 'x-a' has characters that cannot be sent" })
-  for (const key of ['', '.', '..']) await t.rejects(message.delete(key as unknown as number), { name: 'TypeError', message: "'key' must be the id of a record" })
+  t.throws(() => message.list({ user: [] }), {
+    name: 'TypeError', message: "'user' needs a value; only 'in' takes an empty list, which matches nothing"
+  })
+  t.throws(() => message.list({ pub_date: new Date(NaN) }), {
+    name: 'TypeError', message: "'pub_date' is a date that is none"
+  })
+  t.throws(() => message.list({ content: {} as string }), {
+    name: 'TypeError', message: "'content' must be a text, a number, a boolean, a date or null, or a list of them"
+  })
+  t.throws(() => message.list({ content: '\ud800' }), {
+    name: 'TypeError', message: "'content' holds half a surrogate pair"
+  })
+  t.throws(() => message.list({ content: null as unknown as string }), {
+    name: 'TypeError', message: "'content' cannot be null; only 'is' tests that"
+  })
+  await t.rejects(message.update(1, { user_id: NaN }), {
+    name: 'TypeError', message: "'user_id' is no number that can be sent"
+  })
+  await t.rejects(message.read('\ud800' as unknown as number), {
+    name: 'TypeError', message: "'key' holds half a surrogate pair"
+  })
+  await t.rejects(scripted([{}], { headers: { 'x-a': undefined as unknown as string } }).client.user.read(1), {
+    name: 'TypeError', message: "the header 'x-a' has characters that cannot be sent"
+  })
+  for (const key of ['', '.', '..']) {
+    await t.rejects(message.delete(key as unknown as number), {
+      name: 'TypeError', message: "'key' must be the id of a record"
+    })
+  }
   t.same(sent, [])
   await message.read('../user/1' as unknown as number)
   t.equal(sent[0]?.url, 'https://example.com/api/message/..%2Fuser%2F1/', 'a key never leaves its resource')
 })
 
 test('an error that is not of the server is told as far as it can be', async (t) => {
-  t.match(await failureOf({ status: 502, statusText: 'Bad Gateway', body: '<h1>secret</h1>' }), { status: 502, code: undefined, message: 'HTTP 502 Bad Gateway', details: [] })
+  t.match(await failureOf({ status: 502, statusText: 'Bad Gateway', body: '<h1>secret</h1>' }), {
+    status: 502, code: undefined, message: 'HTTP 502 Bad Gateway', details: []
+  })
   t.match(await failureOf({ status: 504, body: '' }), { status: 504, message: 'HTTP 504' })
-  t.match(await failureOf({ status: 413, body: '{"statusCode":413,"code":"FST_ERR_CTP_BODY_TOO_LARGE","message":"too large"}' }), { status: 413, code: 'FST_ERR_CTP_BODY_TOO_LARGE', message: 'too large' })
-  t.match(await failureOf({ status: 418, body: '{"code":1,"message":null,"details":[1,null,{"field":"a","message":"b"},{"field":1,"message":"b"}]}' }), { code: undefined, message: 'HTTP 418', details: [{ field: 'a', message: 'b' }] })
+  t.match(
+    await failureOf({
+      status: 413, body: '{"statusCode":413,"code":"FST_ERR_CTP_BODY_TOO_LARGE","message":"too large"}'
+    }),
+    { status: 413, code: 'FST_ERR_CTP_BODY_TOO_LARGE', message: 'too large' }
+  )
+  t.match(
+    await failureOf({
+      status: 418,
+      body: '{"code":1,"message":null,"details":[1,null,{"field":"a","message":"b"},{"field":1,"message":"b"}]}'
+    }),
+    { code: undefined, message: 'HTTP 418', details: [{ field: 'a', message: 'b' }] }
+  )
   t.match(await failureOf({ status: 500, body: 'null' }), { message: 'HTTP 500' })
   const failure = await failureOf({ body: '<!doctype html>' })
   t.match(failure, { status: 200, code: undefined, message: "The answer is no JSON; is 'baseUrl' right?" })
@@ -132,7 +197,8 @@ test('an error that is not of the server is told as far as it can be', async (t)
 })
 
 test('retryAfter is told in seconds, if at all', async (t) => {
-  const after = async (header: string) => (await failureOf({ status: 503, headers: { 'retry-after': header } })).retryAfter
+  const after = async (header: string) =>
+    (await failureOf({ status: 503, headers: { 'retry-after': header } })).retryAfter
   t.equal(await after('3'), 3)
   const seconds = await after(new Date(Date.now() + 60_000).toUTCString())
   t.ok(seconds !== undefined && seconds > 50 && seconds <= 60)
@@ -152,7 +218,8 @@ test('a signal ends a request, and the requests of a loop', async (t) => {
   const { message } = as('alice')
   const ended = AbortSignal.abort()
   for (const call of [
-    message.list({}, { signal: ended }), message.read(1, { signal: ended }), message.create({ content: 'a' }, { signal: ended }),
+    message.list({}, { signal: ended }), message.read(1, { signal: ended }),
+    message.create({ content: 'a' }, { signal: ended }),
     message.update(1, {}, { signal: ended }), message.delete(1, { signal: ended })
   ]) await t.rejects(Promise.resolve(call), { name: 'AbortError' })
   t.same(sent, [])
@@ -169,14 +236,20 @@ test('a signal ends a request, and the requests of a loop', async (t) => {
 
 test('D-81 a redirect is not followed: a write would arrive as a read, and credentials elsewhere', async (t) => {
   const { address, sent } = await serve(t, {
-    prepare: (app) => { app.get('/old/api/message/1/', async (_request, reply) => await reply.redirect('/api/message/1/')) }
+    prepare: (app) => {
+      app.get('/old/api/message/1/', async (_request, reply) => await reply.redirect('/api/message/1/'))
+    }
   })
   await t.rejects(createClient<Site>({ baseUrl: `${address}/old` }).message.read(1), TypeError)
   t.same(sent.map(({ url }) => url), ['/old/api/message/1/'])
 })
 
 const page = (ids: readonly number[], next = ''): Answer =>
-  ({ body: JSON.stringify({ meta: { model: 'message', page: 1, next, previous: '' }, objects: ids.map((id) => ({ id })) }) })
+  ({
+    body: JSON.stringify({
+      meta: { model: 'message', page: 1, next, previous: '' }, objects: ids.map((id) => ({ id }))
+    })
+  })
 
 test('D-78 a list sends nothing before it is awaited or gone through, and then each request once', async (t) => {
   const { client, sent } = scripted([page([1, 2], '/api/message/?limit=2&after=x'), page([3])])
@@ -192,22 +265,30 @@ test('D-78 a list sends nothing before it is awaited or gone through, and then e
 
   const paged = scripted([page([1, 2], '/api/message/?limit=2&after=x'), page([3])])
   const pages: number[][] = []
-  for await (const { objects } of paged.client.message.list({ limit: 2 }).pages()) pages.push(objects.map(({ id }) => id))
+  for await (const { objects } of paged.client.message.list({ limit: 2 }).pages()) {
+    pages.push(objects.map(({ id }) => id))
+  }
   t.same(pages, [[1, 2], [3]])
 })
 
 test('D-78 a loop begins where the query says, and does not leave the resource, wherever a link points', async (t) => {
-  const gateway = scripted([page([1], '/inner/api/message/?limit=1&page=2'), page([2], 'https://evil.example/?limit=1&page=3'), page([3])], { baseUrl: 'https://example.com/shop' })
+  const gateway = scripted(
+    [page([1], '/inner/api/message/?limit=1&page=2'), page([2], 'https://evil.example/?limit=1&page=3'), page([3])],
+    { baseUrl: 'https://example.com/shop' }
+  )
   const ids: number[] = []
   for await (const { id } of gateway.client.message.list({ page: 1, limit: 1 })) ids.push(id)
   t.same(ids, [1, 2, 3])
-  t.same(gateway.sent.map(({ url }) => url), [1, 2, 3].map((number) => `https://example.com/shop/api/message/?${number === 1 ? 'page=1&limit=1' : `limit=1&page=${number}`}`))
+  t.same(gateway.sent.map(({ url }) => url), [1, 2, 3].map((number) =>
+    `https://example.com/shop/api/message/?${number === 1 ? 'page=1&limit=1' : `limit=1&page=${number}`}`))
 
   const cursor = scripted([page([1])])
   for await (const { id } of cursor.client.message.list({ limit: 1, after: 'WzFd' })) t.equal(id, 1)
   t.equal(cursor.sent[0]?.url, 'https://example.com/api/message/?limit=1&after=WzFd')
   t.match(await cursor.client.message.list().then((first) => first.objects, () => []), [{ id: 1 }])
-  await t.rejects(Promise.resolve(scripted([{ status: 500 }]).client.message.list()), { name: 'RestModelsError', message: 'HTTP 500' })
+  await t.rejects(Promise.resolve(scripted([{ status: 500 }]).client.message.list()), {
+    name: 'RestModelsError', message: 'HTTP 500'
+  })
 })
 
 test('a client can be awaited, compared, printed and taken apart', async (t) => {
@@ -217,7 +298,12 @@ test('a client can be awaited, compared, printed and taken apart', async (t) => 
   t.equal(client.message, client.message)
   t.equal(JSON.stringify(client), '{}')
   t.equal(inspect(client), '{}')
-  for (const name of ['then', 'toJSON', 'toString', '$$typeof', 'constructor', '__proto__', 'valueOf', '', '../user', 'Message', Symbol.iterator, Symbol.toPrimitive]) t.equal(anything[name], undefined)
+  for (const name of [
+    'then', 'toJSON', 'toString', '$$typeof', 'constructor', '__proto__', 'valueOf', '', '../user', 'Message',
+    Symbol.iterator, Symbol.toPrimitive
+  ]) {
+    t.equal(anything[name], undefined)
+  }
   t.throws(() => { anything['message'] = 1 }, TypeError)
   const { read } = client.message
   await read(1)
@@ -227,7 +313,9 @@ test('a client can be awaited, compared, printed and taken apart', async (t) => 
 test('a field that is called page is no page', async (t) => {
   const Book = defineModel('Book', { page: boolean() })
   const sent: string[] = []
-  const client = createClient<[typeof Book]>({ baseUrl: 'https://example.com', fetch: async (url) => { sent.push(url); throw new Error('enough') } })
+  const client = createClient<[typeof Book]>({
+    baseUrl: 'https://example.com', fetch: async (url) => { sent.push(url); throw new Error('enough') }
+  })
   const list = client.book.list({ page__eq: true })
   await t.rejects(list.pages().next())
   t.same(sent, [`https://example.com/api/${Book.table}/?after=&page__eq=true`])

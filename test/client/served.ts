@@ -3,7 +3,8 @@ import { createClient, type Client, type ClientOptions } from '../../lib/client.
 import { buildApp, Message, Note, registerSite, User, type BuildOptions, type TestApp } from '../support/site.js'
 
 /** The resources of the example project, with the options that the server has. */
-export type Site = [{ model: typeof User, exclude: ['password', 'email'] }, { model: typeof Message, ownerField: 'user' }, typeof Note]
+export type Site =
+  [{ model: typeof User, exclude: ['password', 'email'] }, { model: typeof Message, ownerField: 'user' }, typeof Note]
 
 /** A request that a client has sent. */
 export interface Sent {
@@ -28,7 +29,9 @@ export async function serve (t: Test, options: BuildOptions = {}): Promise<Serve
     register: registerSite,
     ...options,
     prepare: async (app) => {
-      app.addHook('onRequest', async ({ method, url, headers: { authorization } }) => { sent.push({ method, url, authorization }) })
+      app.addHook('onRequest', async ({ method, url, headers: { authorization } }) => {
+        sent.push({ method, url, authorization })
+      })
       await options.prepare?.(app)
     }
   })

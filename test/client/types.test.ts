@@ -1,20 +1,27 @@
 // @once: about what the client sends, and the compiler; what servers answer to it is in client.test.ts
 
 import { test } from 'tap'
-import { createClient, type ListQuery, type ResourceCreate, type ResourceRecord, type ResourceUpdate } from '../../lib/client.js'
+import {
+  createClient, type ListQuery, type ResourceCreate, type ResourceRecord, type ResourceUpdate
+} from '../../lib/client.js'
 import {
   bigint, boolean, date, datetime, decimal, defineModel, foreignKey, integer, json, key, number, password, text, uuid,
   type CreateOf, type Field, type ForeignKeyField, type Model, type RecordOf, type UpdateOf
 } from '../../lib/index.js'
 import { Message, User } from '../support/site.js'
 
-// The compiler is what these checks are for, as in setup/types.test.ts. What it refuses is not sent: the `fetch` of this client fails.
+// The compiler is what these checks are for, as in setup/types.test.ts. What it refuses is not sent: the `fetch` of
+// this client fails.
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
 /** Compiles if both types are exactly the same. */
-function same<A, B> (..._proof: Equal<A, B> extends true ? [] : [difference: { readonly left: A, readonly right: B }]): void {}
+function same<A, B> (
+  ..._proof: Equal<A, B> extends true ? [] : [difference: { readonly left: A, readonly right: B }]
+): void {}
 /** Compiles if a value is exactly of a type. */
-const exactly = <A>() => <B>(_value: B, ..._proof: Equal<A, B> extends true ? [] : [difference: { readonly left: A, readonly right: B }]): void => {}
+const exactly = <A>() => <B>(
+  _value: B, ..._proof: Equal<A, B> extends true ? [] : [difference: { readonly left: A, readonly right: B }]
+): void => {}
 
 const Everything = defineModel('Everything', {
   text: text(),
@@ -37,7 +44,9 @@ const Room = defineModel('Room', { house: foreignKey(() => House), name: text() 
 const Bed = defineModel('Bed', { room: foreignKey(() => Room), width: integer() })
 const Pillow = defineModel('Pillow', { bed: foreignKey(() => Bed), soft: boolean() })
 const Genre = defineModel('Genre', { id: key({ generated: false }), name: text() })
-const Employee = defineModel('Employee', { name: text(), boss: foreignKey((): Model<'Employee'> => Employee, { nullable: true }) })
+const Employee = defineModel('Employee', {
+  name: text(), boss: foreignKey((): Model<'Employee'> => Employee, { nullable: true })
+})
 const Person = defineModel('Person', { name: text(), friend: foreignKey((): Model => Person, { nullable: true }) })
 
 const options = { baseUrl: 'http://127.0.0.1', fetch: async () => { throw new Error('sent') } }
@@ -45,21 +54,62 @@ const models = [User, Message, Everything, House, Room, Bed, Pillow, Genre, Empl
 const client = createClient<typeof models>(options)
 
 test('each resource has its name, in lower case, and no other has one', async (t) => {
-  same<keyof typeof client, 'user' | 'message' | 'everything' | 'house' | 'room' | 'bed' | 'pillow' | 'genre' | 'employee' | 'person'>()
+  same<keyof typeof client, 'user' | 'message' | 'everything' | 'house' | 'room' | 'bed' | 'pillow' | 'genre' |
+    'employee' | 'person'>()
   // @ts-expect-error no such resource
   t.ok(client.mesage)
   // @ts-expect-error names are in lower case
   t.notOk(client.Message)
-  t.same(models.map(({ name }) => name.toLowerCase()) satisfies string[], ['user', 'message', 'everything', 'house', 'room', 'bed', 'pillow', 'genre', 'employee', 'person'] satisfies Array<keyof typeof client>)
+  t.same(models.map(({ name }) => name.toLowerCase()) satisfies string[], [
+    'user', 'message', 'everything', 'house', 'room', 'bed', 'pillow', 'genre', 'employee', 'person'
+  ] satisfies Array<keyof typeof client>)
 })
 
 test('every operator that a kind has is a filter, with values of the kind', async (t) => {
   const { list } = client.everything
-  list({ text: 'a', text__eq: 'a', text__ne: ['a', 'b'], text__lt: 'a', text__lte: 'a', text__gt: 'a', text__gte: 'a', text__in: ['a'], text__is: null, text__like: 'a%', text__ilike: 'a%' })
+  list({
+    text: 'a',
+    text__eq: 'a',
+    text__ne: ['a', 'b'],
+    text__lt: 'a',
+    text__lte: 'a',
+    text__gt: 'a',
+    text__gte: 'a',
+    text__in: ['a'],
+    text__is: null,
+    text__like: 'a%',
+    text__ilike: 'a%'
+  })
   list({ status: 'draft', status__in: ['draft', 'final'], status__like: 'd%' })
-  list({ integer: 1, integer__gt: 1, bigint: '1', bigint__in: ['1', 2n], bigint__lt: 1n, number__lte: 0.5, decimal__gte: '1.50' })
-  list({ boolean: true, boolean__is: false, boolean__ne: false, datetime__gte: new Date(0), datetime__lt: '2026-01-01', date: '2026-01-01' })
-  list({ json__is: null, uuid: '0', limit: 5, limit__eq: 5, id: 1, id__in: [1, 2], user: 1, user_id: 1, user__in: [1, 2], user_id__is: null })
+  list({
+    integer: 1,
+    integer__gt: 1,
+    bigint: '1',
+    bigint__in: ['1', 2n],
+    bigint__lt: 1n,
+    number__lte: 0.5,
+    decimal__gte: '1.50'
+  })
+  list({
+    boolean: true,
+    boolean__is: false,
+    boolean__ne: false,
+    datetime__gte: new Date(0),
+    datetime__lt: '2026-01-01',
+    date: '2026-01-01'
+  })
+  list({
+    json__is: null,
+    uuid: '0',
+    limit: 5,
+    limit__eq: 5,
+    id: 1,
+    id__in: [1, 2],
+    user: 1,
+    user_id: 1,
+    user__in: [1, 2],
+    user_id__is: null
+  })
   list({ user: undefined, limit: undefined, ordering: undefined })
 
   // @ts-expect-error no such field
@@ -109,7 +159,9 @@ test('every operator that a kind has is a filter, with values of the kind', asyn
 })
 
 test('filters follow foreign keys under both spellings, three deep at most', async (t) => {
-  client.message.list({ user__username: 'alice', user_id__username__like: 'a%', user__id__in: [1, 2], pub_date__gte: new Date(0) })
+  client.message.list({
+    user__username: 'alice', user_id__username__like: 'a%', user__id__in: [1, 2], pub_date__gte: new Date(0)
+  })
   client.pillow.list({ bed__width: 1 })
   client.pillow.list({ bed__room__house__address__ilike: 'a%' })
   client.pillow.list({ bed_id__room_id__house_id: '0', bed__room__house__owner: 1, bed__room__name__in: ['a'] })
@@ -230,13 +282,25 @@ const loose = { exclude: ['email'] }
 test('D-79 options of the registration narrow what the client may do', async (t) => {
   const narrowed = createClient<[
     { model: typeof User } & typeof userOptions,
-    { model: typeof Message, ownerField: 'user', exclude: ['pub_date'], path: 'blog-posts', filterable: ['user__password'] },
+    {
+      model: typeof Message
+      ownerField: 'user'
+      exclude: ['pub_date']
+      path: 'blog-posts'
+      filterable: ['user__password']
+    },
     { model: typeof House, filterable: ['owner__join_date'] }
   ]>(options)
   same<keyof typeof narrowed, 'user' | 'blog-posts' | 'house'>()
-  same<Awaited<ReturnType<typeof narrowed.user.read>>, { id: number, username: string, join_date: string, active: boolean, admin: boolean }>()
-  same<Parameters<typeof narrowed.user.create>[0], { username: string, password: string, email: string, active?: boolean, admin?: boolean }>()
-  same<Parameters<typeof narrowed.user.update>[1], { username?: string, password?: string, email?: string, active?: boolean, admin?: boolean }>()
+  same<Awaited<ReturnType<typeof narrowed.user.read>>, {
+    id: number, username: string, join_date: string, active: boolean, admin: boolean
+  }>()
+  same<Parameters<typeof narrowed.user.create>[0], {
+    username: string, password: string, email: string, active?: boolean, admin?: boolean
+  }>()
+  same<Parameters<typeof narrowed.user.update>[1], {
+    username?: string, password?: string, email?: string, active?: boolean, admin?: boolean
+  }>()
   const posts = narrowed['blog-posts']
   same<Parameters<typeof posts.create>[0], { content: string, pub_date?: string, user_id?: number }>()
   same<Parameters<typeof posts.update>[1], { content?: string, pub_date?: string }>()
@@ -251,12 +315,15 @@ test('D-79 options of the registration narrow what the client may do', async (t)
   // @ts-expect-error an opened path has operators of its kind alone
   narrowed.house.list({ owner__join_date__like: 'a' })
 
-  const hidden = createClient<[{ model: typeof User, exclude: ['email'] }, typeof Message, { model: typeof House, filterable: ['owner__email'] }]>(options)
+  const hidden = createClient<[
+    { model: typeof User, exclude: ['email'] }, typeof Message, { model: typeof House, filterable: ['owner__email'] }
+  ]>(options)
   // @ts-expect-error what is excluded of users is so through messages
   hidden.message.list({ user__email: 'a' })
   hidden.house.list({ owner__email__like: 'a%' })
 
-  const wrong = createClient<[{ model: typeof User, exclude: ['e_mail'] }, { model: typeof Message } & typeof loose]>(options)
+  const wrong =
+    createClient<[{ model: typeof User, exclude: ['e_mail'] }, { model: typeof Message } & typeof loose]>(options)
   // @ts-expect-error `e_mail` is not a field of the model
   wrong.user.list()
   // @ts-expect-error the names are lost: `as const` is missing

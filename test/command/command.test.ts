@@ -34,7 +34,9 @@ async function run (...words: string[]): Promise<{ code: number, out: string, er
   return await runUntil(async () => {}, ...words)
 }
 
-async function runUntil (interrupted: (out: () => string) => Promise<unknown>, ...words: string[]): Promise<{ code: number, out: string, err: string }> {
+async function runUntil (
+  interrupted: (out: () => string) => Promise<unknown>, ...words: string[]
+): Promise<{ code: number, out: string, err: string }> {
   const written = { out: '', err: '' }
   const code = await runCommand(words, {
     out: (text) => { written.out += `${text}\n` },
@@ -82,9 +84,13 @@ test('help and version are no mistakes; nothing, an unknown command and an unkno
 
 test('a database that cannot be opened is said to be so, with the remedy, and no file is made', async (t) => {
   const folder = folderFor(t)
-  t.match(await run('introspect', 'oracle://localhost/x'), { code: 2, err: /begins with 'sqlite:', 'postgres:\/\/' or 'mariadb:\/\/'/ })
+  t.match(await run('introspect', 'oracle://localhost/x'), {
+    code: 2, err: /begins with 'sqlite:', 'postgres:\/\/' or 'mariadb:\/\/'/
+  })
   t.match(await run('introspect', 'site.db'), { code: 2, err: /begins with 'sqlite:'/ })
-  t.match(await run('introspect', `sqlite:${folder}/none.db`), { code: 2, err: /There is no file '.*none\.db'; none is created/ })
+  t.match(await run('introspect', `sqlite:${folder}/none.db`), {
+    code: 2, err: /There is no file '.*none\.db'; none is created/
+  })
   t.match(await run('introspect', 'sqlite::memory:'), { code: 2, err: /in memory is empty/ })
   t.match(await run('serve', `sqlite:${folder}/none.db`, '--write'), { code: 2, err: /There is no file/ })
   t.strictSame(readdirSync(folder), [])
@@ -96,7 +102,9 @@ test('a database that cannot be opened is said to be so, with the remedy, and no
 
 test('a driver that is not installed is named with how to install it; other failures are passed on', async (t) => {
   const missing = Object.assign(new Error("Cannot find package 'pg' imported from x"), { code: 'ERR_MODULE_NOT_FOUND' })
-  await t.rejects(withDriver({ driver: 'pg' }, async () => { throw missing }), { code: 'REST_MODELS_UNSUPPORTED_DATABASE', message: "The package 'pg' is not installed; run: npm install pg" })
+  await t.rejects(withDriver({ driver: 'pg' }, async () => { throw missing }), {
+    code: 'REST_MODELS_UNSUPPORTED_DATABASE', message: "The package 'pg' is not installed; run: npm install pg"
+  })
   await t.rejects(withDriver({ driver: 'mysql2' }, async () => { throw missing }), missing)
 })
 
@@ -104,17 +112,26 @@ test('introspect writes a file, or to standard output, and says beside it what i
   const path = await chinookFile(t)
   const before = readFileSync(path)
   const shown = await run('introspect', `sqlite:${path}`)
-  t.match(shown, { code: 0, err: /^Table 'PlaylistTrack' is left out: it has a primary key of several columns \(PlaylistId, TrackId\)\n$/ })
+  t.match(shown, {
+    code: 0,
+    err: /^Table 'PlaylistTrack' is left out: it has a primary key of several columns \(PlaylistId, TrackId\)\n$/
+  })
   t.match(shown.out, "export const Artist = defineModel('Artist', {\n  id: key({ column: 'ArtistId' }),")
   const file = join(folderFor(t), 'models.ts')
-  t.match(await run('introspect', `sqlite:${path}`, '--output', file, '--table', 'Artist', 'Genre'), { code: 0, out: '', err: /2 models are in .*models\.ts/ })
+  t.match(await run('introspect', `sqlite:${path}`, '--output', file, '--table', 'Artist', 'Genre'), {
+    code: 0, out: '', err: /2 models are in .*models\.ts/
+  })
   t.match(readFileSync(file, 'utf8'), 'export const models = [Artist, Genre] as const\n')
   writeFileSync(file, 'mine')
-  t.match(await run('introspect', `sqlite:${path}`, '--output', file), { code: 2, err: /There is a file '.*models\.ts' already; --force replaces it/ })
+  t.match(await run('introspect', `sqlite:${path}`, '--output', file), {
+    code: 2, err: /There is a file '.*models\.ts' already; --force replaces it/
+  })
   t.equal(readFileSync(file, 'utf8'), 'mine')
   t.match(await run('introspect', `sqlite:${path}`, '--output', file, '--force'), { code: 0 })
   t.match(readFileSync(file, 'utf8'), 'export const Artist')
-  t.match(await run('introspect', `sqlite:${path}`, '--table', 'Artst'), { code: 2, err: /no table 'Artst', did you mean 'Artist'/ })
+  t.match(await run('introspect', `sqlite:${path}`, '--table', 'Artst'), {
+    code: 2, err: /no table 'Artst', did you mean 'Artist'/
+  })
   t.match(await run('introspect', `sqlite:${path}`, '--output', '/nowhere/x.ts'), { code: 1, err: /ENOENT/ })
   t.same(readFileSync(path), before, 'the database is as it was')
 })
@@ -124,7 +141,9 @@ test('D-86: serve serves a database read-only, without what looks secret, with a
   const before = readFileSync(path)
   const { code, out, err } = await runUntil(async (out) => {
     const address = /http:\/\/127\.0\.0\.1:\d+/.exec(out())?.[0] ?? ''
-    t.match(await (await fetch(`${address}/api/user/`)).json(), { objects: [{ id: 1, username: 'alice', email: 'alice@example.com' }] })
+    t.match(await (await fetch(`${address}/api/user/`)).json(), {
+      objects: [{ id: 1, username: 'alice', email: 'alice@example.com' }]
+    })
     t.notOk('password' in (await (await fetch(`${address}/api/user/1/`)).json() as object))
     t.equal((await fetch(`${address}/api/note/`, { method: 'POST', body: '{"message":"x"}' })).status, 401)
     t.equal((await fetch(`${address}/documentation/`)).status, 200)
@@ -140,7 +159,11 @@ test('D-86: serve serves a database read-only, without what looks secret, with a
 
 test('D-87: serve writes only if it is told to, and only on this machine', async (t) => {
   const path = await siteFile(t)
-  for (const host of ['0.0.0.0', '::', 'example.com', '127.0.0.1.example.com']) t.match(await run('serve', `sqlite:${path}`, '--write', '--host', host), { code: 2, err: /--write lets anybody write/ })
+  for (const host of ['0.0.0.0', '::', 'example.com', '127.0.0.1.example.com']) {
+    t.match(await run('serve', `sqlite:${path}`, '--write', '--host', host), {
+      code: 2, err: /--write lets anybody write/
+    })
+  }
   const { code } = await runUntil(async (out) => {
     const address = /http:\/\/[^/]+/.exec(out())?.[0] ?? ''
     const made = await fetch(`${address}/api/note/`, { method: 'POST', body: '{"message":"x"}' })
@@ -156,8 +179,14 @@ test('serve shows what looks secret if it is named, and knows its columns and po
   t.match((await app.inject('/api/user/1/')).json(), { password: 'x' })
   t.strictSame(hidden, [])
   await app.close()
-  t.match(await run('serve', `sqlite:${path}`, '--include', 'user.pasword'), { code: 2, err: /'user\.pasword' is no column that is served, as table\.column, did you mean 'user\.password'/ })
-  for (const port of ['http', '-1', '65536', '1.5']) t.match(await run('serve', `sqlite:${path}`, `--port=${port}`), { code: 2, err: /--port is a number from 0 to 65535/ })
+  t.match(await run('serve', `sqlite:${path}`, '--include', 'user.pasword'), {
+    code: 2, err: /'user\.pasword' is no column that is served, as table\.column, did you mean 'user\.password'/
+  })
+  for (const port of ['http', '-1', '65536', '1.5']) {
+    t.match(await run('serve', `sqlite:${path}`, `--port=${port}`), {
+      code: 2, err: /--port is a number from 0 to 65535/
+    })
+  }
   const taken = createServer().listen(0, '127.0.0.1')
   t.teardown(() => taken.close())
   await new Promise((resolve) => taken.once('listening', resolve))
@@ -165,31 +194,46 @@ test('serve shows what looks secret if it is named, and knows its columns and po
   t.match(await run('serve', `sqlite:${path}`, '--port', String(port)), { code: 1, err: /EADDRINUSE/ })
 })
 
-/** Tables whose keys are secrets, one of which refers to the other, and what refers to them: by that key, by a unique column, by several columns. */
+/**
+ * Tables whose keys are secrets, one of which refers to the other, and what refers to them: by that key, by a unique
+ * column, by several columns.
+ */
 const vault = (text: string): string[] => [
   `create table session (token ${text} not null primary key, site integer not null, user_name varchar(9))`,
-  `create table refresh (origin ${text} not null primary key, word varchar(9), foreign key (origin) references session (token))`,
-  `create table person (id integer not null primary key, api_key ${text} unique, name varchar(9), unique (id, api_key))`,
-  `create table visit (id integer not null primary key, sess ${text}, whose ${text}, who integer, proof ${text}, page varchar(9),
-    foreign key (sess) references session (token), foreign key (whose) references person (api_key), foreign key (who, proof) references person (id, api_key))`,
+  `create table refresh (origin ${text} not null primary key, word varchar(9), ` +
+    'foreign key (origin) references session (token))',
+  `create table person (id integer not null primary key, api_key ${text} unique, name varchar(9), unique (id, ` +
+    'api_key))',
+  `create table visit (id integer not null primary key, sess ${text}, whose ${text}, who integer, proof ${text}, ` +
+    `page varchar(9),
+    foreign key (sess) references session (token), foreign key (whose) references person (api_key), ` +
+    'foreign key (who, proof) references person (id, api_key))',
   "insert into session values ('0f8fad5b-d9cb-469f-a165-70867728950e', 1, 'ann')",
   "insert into refresh values ('0f8fad5b-d9cb-469f-a165-70867728950e', 'x')",
   "insert into person values (1, '0f8fad5b-d9cb-469f-a165-70867728951e', 'ann')",
-  "insert into visit values (1, '0f8fad5b-d9cb-469f-a165-70867728950e', '0f8fad5b-d9cb-469f-a165-70867728951e', 1, '0f8fad5b-d9cb-469f-a165-70867728951e', 'home')"
+  "insert into visit values (1, '0f8fad5b-d9cb-469f-a165-70867728950e', '0f8fad5b-d9cb-469f-a165-70867728951e', 1, " +
+    "'0f8fad5b-d9cb-469f-a165-70867728951e', 'home')"
 ]
 
 async function requireVault (t: Test, served: ServedDatabase): Promise<void> {
   t.strictSame(served.models.map(({ name }) => name).sort(), ['Person', 'Visit'])
   t.strictSame(served.notes.filter(({ column }) => column === undefined).map(describeNote).sort(), [
-    "Table 'refresh' is left out: it has a primary key 'origin' that looks secret, or refers to what does (serve it by --include refresh.origin)",
-    "Table 'session' is left out: it has a primary key 'token' that looks secret, or refers to what does (serve it by --include session.token)"
+    "Table 'refresh' is left out: it has a primary key 'origin' that looks secret, " +
+      'or refers to what does (serve it by --include refresh.origin)',
+    "Table 'session' is left out: it has a primary key 'token' that looks secret, " +
+      'or refers to what does (serve it by --include session.token)'
   ])
   t.strictSame([...served.hidden].sort(), ['person.api_key', 'visit.proof', 'visit.sess', 'visit.whose'])
   t.same((await served.app.inject('/api/visit/')).json().objects, [{ id: 1, who: 1, page: 'home' }])
   t.equal((await served.app.inject('/api/session/')).statusCode, 404)
-  for (const path of ['visit/?sess=x', 'visit/?sess__user_name=ann', 'visit/?ordering=whose']) t.equal((await served.app.inject(`/api/${path}`)).statusCode, 400, path)
+  for (const path of ['visit/?sess=x', 'visit/?sess__user_name=ann', 'visit/?ordering=whose']) {
+    t.equal((await served.app.inject(`/api/${path}`)).statusCode, 400, path)
+  }
   const { body } = await served.app.inject('/documentation/json')
-  t.notOk(/token|api_key|whose|proof|sess/.test(body.replace(/"(?:summary|description|operationId|tags)":/g, '')), 'the document does not name them')
+  t.notOk(
+    /token|api_key|whose|proof|sess/.test(body.replace(/"(?:summary|description|operationId|tags)":/g, '')),
+    'the document does not name them'
+  )
 }
 
 test('D-86: a table whose primary key looks secret is not served, nor is what refers to it', async (t) => {
@@ -202,8 +246,13 @@ test('D-86: a table whose primary key looks secret is not served, nor is what re
   await requireVault(t, served)
   const named = await serveDatabase(`sqlite:${path}`, { include: ['session.token'] })
   t.teardown(async () => { await named.app.close() })
-  t.match((await named.app.inject('/api/session/')).json(), { objects: [{ id: '0f8fad5b-d9cb-469f-a165-70867728950e', user_name: 'ann' }] })
-  t.match((await named.app.inject('/api/visit/')).json(), { objects: [{ sess_id: '0f8fad5b-d9cb-469f-a165-70867728950e' }] }, 'what refers to it neither is a secret then')
+  t.match((await named.app.inject('/api/session/')).json(), {
+    objects: [{ id: '0f8fad5b-d9cb-469f-a165-70867728950e', user_name: 'ann' }]
+  })
+  t.match(
+    (await named.app.inject('/api/visit/')).json(),
+    { objects: [{ sess_id: '0f8fad5b-d9cb-469f-a165-70867728950e' }] }, 'what refers to it neither is a secret then'
+  )
   t.strictSame([...named.hidden].sort(), ['person.api_key', 'visit.proof', 'visit.whose'])
 })
 
@@ -222,7 +271,8 @@ for (const engine of engineNames) {
 
 /** Columns as somebody declares them who does not quote their names. */
 const unquoted = [
-  'create table Account (Id integer not null primary key, Name varchar(9), PasswordHash varchar(99), PasswordSalt varchar(99), SessionId varchar(99), Session_Id varchar(99), PasswordChanged date)',
+  'create table Account (Id integer not null primary key, Name varchar(9), PasswordHash varchar(99), ' +
+    'PasswordSalt varchar(99), SessionId varchar(99), Session_Id varchar(99), PasswordChanged date)',
   "insert into Account values (1, 'ann', 'h4sh', 's4lt', 's3ss', 's3ss', '2024-01-01')"
 ]
 
@@ -232,7 +282,9 @@ async function requireUnquoted (t: Test, url: string): Promise<void> {
   t.notMatch(body, /h4sh|s4lt|s3ss/)
   t.match(body, /ann.*2024-01-01/)
   t.equal(hidden.length, 4)
-  for (const name of hidden) t.equal((await app.inject(`/api/account/?${name.split('.')[1]}__like=h%25`)).statusCode, 400, name)
+  for (const name of hidden) {
+    t.equal((await app.inject(`/api/account/?${name.split('.')[1]}__like=h%25`)).statusCode, 400, name)
+  }
   await app.close()
 }
 
@@ -269,7 +321,12 @@ test('what serve cannot answer is told on standard error, without values', async
   t.equal(code, 0)
   const lines = err.split('\n').filter((line) => line.startsWith('{'))
   t.equal(lines.length, 1)
-  t.match(JSON.parse(String(lines[0])), { level: 50, req: { method: 'GET', route: '/api/user/' }, err: { code: 'REST_MODELS_INTERNAL', cause: { type: 'TypeError', at: [/^at .*decode/] } }, msg: /^Internal error in request/ })
+  t.match(JSON.parse(String(lines[0])), {
+    level: 50,
+    req: { method: 'GET', route: '/api/user/' },
+    err: { code: 'REST_MODELS_INTERNAL', cause: { type: 'TypeError', at: [/^at .*decode/] } },
+    msg: /^Internal error in request/
+  })
   t.notMatch(lines[0], /7777|bob@/)
 })
 
@@ -278,7 +335,9 @@ test('Chinook is served: keys of other names, joins, decimals', async (t) => {
   t.teardown(async () => { await app.close() })
   t.equal(models.length, 10)
   t.match(notes, [{ table: 'PlaylistTrack' }])
-  t.match((await app.inject('/api/track/?Genre__Name=Rock')).json(), { objects: [{ id: 1, Name: 'Fence Posts', UnitPrice: '0.99' }] })
+  t.match((await app.inject('/api/track/?Genre__Name=Rock')).json(), {
+    objects: [{ id: 1, Name: 'Fence Posts', UnitPrice: '0.99' }]
+  })
 })
 
 for (const engine of engineNames) {
@@ -296,18 +355,29 @@ for (const engine of engineNames) {
     if (engine === 'postgres') await sql`create table twice (id serial primary key, a text, "A" text)`.execute(writing)
     await writing.destroy()
     const reading = await openDatabase(url)
-    await t.rejects(reading.insertInto('tag').values({ id: '0f8fad5b-d9cb-469f-a165-70867728951e' }).execute(), 'what is only to be read is told so')
+    await t.rejects(
+      reading.insertInto('tag').values({ id: '0f8fad5b-d9cb-469f-a165-70867728951e' }).execute(),
+      'what is only to be read is told so'
+    )
     await reading.destroy()
     const { app, models, notes } = await serveDatabase(url)
-    t.equal(notes.some(({ column, why }) => column === 'A' && why.includes('name of another column but for its case')), engine === 'postgres')
+    t.equal(
+      notes.some(({ column, why }) => column === 'A' && why.includes('name of another column but for its case')),
+      engine === 'postgres'
+    )
     t.match(models.find(({ name }) => name === 'Tag')?.columns[0].kind, 'uuid')
     const { unindexed } = await inspect(app)
-    const of = (resource: string, use: string): string[] => unindexed.filter((found) => found.resource === resource && found.use === use).map(({ name }) => name).sort()
+    const of = (resource: string, use: string): string[] =>
+      unindexed.filter((found) => found.resource === resource && found.use === use).map(({ name }) => name).sort()
     t.strictSame(of('tag', 'filter'), ['small', 'word'])
     t.strictSame(of('tag', 'ordering'), ['small', 'word'])
-    t.equal(of('album', 'filter').includes('Artist'), engine === 'postgres', 'PostgreSQL makes no index for a foreign key')
+    t.equal(
+      of('album', 'filter').includes('Artist'), engine === 'postgres', 'PostgreSQL makes no index for a foreign key'
+    )
     t.equal(of('album', 'ordering').includes('Artist'), engine === 'postgres')
-    t.match((await app.inject('/api/album/?Artist__Name__like=Null%25')).json(), { objects: [{ id: 2, Title: 'Undefined Behaviour', Artist_id: 2 }] })
+    t.match((await app.inject('/api/album/?Artist__Name__like=Null%25')).json(), {
+      objects: [{ id: 2, Title: 'Undefined Behaviour', Artist_id: 2 }]
+    })
     t.match((await app.inject('/api/customer/1/')).json(), { id: 1, SupportRep_id: 2, Country: 'Norway' })
     await app.close()
   })
@@ -321,7 +391,10 @@ test('D-113: a table whose records would lack a value is served without creates,
   database.close()
   const { app, notes } = await serveDatabase(`sqlite:${path}`, { write: true })
   t.teardown(async () => { await app.close() })
-  t.match(notes, [{ column: 'area', why: /^left out/ }, { table: 'place', column: 'area', why: 'must have a value and has no default, so that no record can be created' }])
+  t.match(notes, [
+    { column: 'area', why: /^left out/ },
+    { table: 'place', column: 'area', why: 'must have a value and has no default, so that no record can be created' }
+  ])
   t.equal((await app.inject({ method: 'POST', url: '/api/place/', payload: { name: 'there' } })).statusCode, 401)
   t.equal((await app.inject({ method: 'PUT', url: '/api/place/1/', payload: { name: 'there' } })).statusCode, 200)
 })
@@ -331,11 +404,15 @@ test('D-87: a page of another site whose name leads here reads and writes nothin
     const { app } = await serveDatabase(`sqlite:${await siteFile(t)}`, { write: true, ...options })
     app.undocumented = 'a hook of the command answers'
     t.teardown(async () => { await app.close() })
-    return await Promise.all(names.map(async (host) => (await app.inject({ url: '/api/note/', headers: { host } })).statusCode))
+    return await Promise.all(names.map(async (host) =>
+      (await app.inject({ url: '/api/note/', headers: { host } })).statusCode))
   }
   const own = ['localhost', 'LOCALHOST:3000', '127.0.0.1:3000', '127.1.2.3', '[::1]', '[::1]:3000']
   t.strictSame(await hostsOf({}, own), own.map(() => 200))
-  const others = ['evil.example:3000', 'localhost.evil.example', '127.0.0.1.evil.example', '10.0.0.1', 'a@localhost', 'localhost/x', '[::2]']
+  const others = [
+    'evil.example:3000', 'localhost.evil.example', '127.0.0.1.evil.example', '10.0.0.1', 'a@localhost', 'localhost/x',
+    '[::2]'
+  ]
   t.strictSame(await hostsOf({}, others), others.map(() => 421))
   t.strictSame(await hostsOf({ host: '0.0.0.0' }, ['10.0.0.1:3000', 'evil.example']), [200, 421])
   t.strictSame(await hostsOf({ host: 'Db.internal' }, ['db.internal:3000', '10.0.0.1']), [200, 421])
@@ -358,11 +435,16 @@ test('a URL without a command before it is not repeated', async (t) => {
 
 test('no command repeats a password, wherever a URL stands', async (t) => {
   const urls = [
-    'postgres://me:s3cret@localhost:1/site', 'postgresql://me:s3cret@localhost/site', 'mariadb://me:s3cret@localhost:1/site', 'mysql://me:s3cret@localhost:1/site',
-    'postgres://me:s3cret', 'postgres://me:s3cret@/', 'postgres://me:s3cret@[::', 'postgres://me:s3cret@localhost:99999/site', 'postgres://me:a/s3cret@localhost/site',
-    'postgres://me:a s3cret@localhost/site', 'mariadb://me:a#s3cret@localhost/site', 'postgres://localhost:1/site?password=s3cret', 'mariadb://localhost:1/site?user=me&password=s3cret',
-    'oracle://me:s3cret@localhost/site', 'POSTGRES://me:s3cret@localhost/site', 'jdbc:mysql://me:s3cret@localhost/site', 'sqlite:postgres://me:s3cret@localhost/site',
-    'mysql:me:s3cret@localhost/site', 'sqlite:mysql:me:s3cret@localhost/site', 'sqlite:m:s3cret@localhost', 'me:s3cret@localhost/site', 'me:s3cret@tcp(localhost)/site', 'host=localhost password=s3cret', 'Server=localhost;Pwd=s3cret'
+    'postgres://me:s3cret@localhost:1/site', 'postgresql://me:s3cret@localhost/site',
+    'mariadb://me:s3cret@localhost:1/site', 'mysql://me:s3cret@localhost:1/site', 'postgres://me:s3cret',
+    'postgres://me:s3cret@/', 'postgres://me:s3cret@[::', 'postgres://me:s3cret@localhost:99999/site',
+    'postgres://me:a/s3cret@localhost/site', 'postgres://me:a s3cret@localhost/site',
+    'mariadb://me:a#s3cret@localhost/site', 'postgres://localhost:1/site?password=s3cret',
+    'mariadb://localhost:1/site?user=me&password=s3cret', 'oracle://me:s3cret@localhost/site',
+    'POSTGRES://me:s3cret@localhost/site', 'jdbc:mysql://me:s3cret@localhost/site',
+    'sqlite:postgres://me:s3cret@localhost/site', 'mysql:me:s3cret@localhost/site',
+    'sqlite:mysql:me:s3cret@localhost/site', 'sqlite:m:s3cret@localhost', 'me:s3cret@localhost/site',
+    'me:s3cret@tcp(localhost)/site', 'host=localhost password=s3cret', 'Server=localhost;Pwd=s3cret'
   ]
   const places: ReadonlyArray<(url: string) => readonly string[]> = [
     ...['introspect', 'serve', 'check', 'nothing'].map((command) => (url: string) => [command, url]),
@@ -384,20 +466,30 @@ test('no command repeats a password, wherever a URL stands', async (t) => {
   }
   const path = await siteFile(t)
   t.match(await run('introspect', `sqlite:${path}`, '--table', 'a://me:s3cret@b'), { code: 2, err: /has no table '…'/ })
-  t.match(await run('check', 'postgres://me:s3cret@localhost/site'), { code: 2, err: /check takes a JavaScript file that exports an app, not the URL of a database/ })
+  t.match(await run('check', 'postgres://me:s3cret@localhost/site'), {
+    code: 2, err: /check takes a JavaScript file that exports an app, not the URL of a database/
+  })
 })
 
 test('D-86: names of secrets are known however they are written, and others are not taken for them', async (t) => {
   const secret = [
-    'password', 'passwords', 'password_hash', 'user_pass', 'userpassword', 'DBPassword', 'passphrases', 'apiKey', 'api_keys', 'APIToken', 'accesstoken', 'AccessToken', 'reset_token',
-    'clientsecret', 'JWTSecret', 'session_key', 'auth_key', 'user_activation_key', 'recovery_codes', 'hashes', 'salt', 'pin'
+    'password', 'passwords', 'password_hash', 'user_pass', 'userpassword', 'DBPassword', 'passphrases', 'apiKey',
+    'api_keys', 'APIToken', 'accesstoken', 'AccessToken', 'reset_token', 'clientsecret', 'JWTSecret', 'session_key',
+    'auth_key', 'user_activation_key', 'recovery_codes', 'hashes', 'salt', 'pin'
   ]
   for (const name of secret) t.ok(isSecretName(name), name)
-  for (const name of ['compass', 'passenger', 'keyboard', 'hashtag', 'monkey', 'token_count', 'tokenType', 'pinned', 'salty', 'key', 'name', 'passed', 'secretary', 'class']) t.notOk(isSecretName(name), name)
+  for (const name of [
+    'compass', 'passenger', 'keyboard', 'hashtag', 'monkey', 'token_count', 'tokenType', 'pinned', 'salty', 'key',
+    'name', 'passed', 'secretary', 'class'
+  ]) {
+    t.notOk(isSecretName(name), name)
+  }
 })
 
 test('without the packages of the page, serve goes on and says what to install', async (t) => {
-  const missing = (name: string) => async (): Promise<never> => { throw Object.assign(new Error(`Cannot find package '${name}'`), { code: 'ERR_MODULE_NOT_FOUND' }) }
+  const missing = (name: string) => async (): Promise<never> => {
+    throw Object.assign(new Error(`Cannot find package '${name}'`), { code: 'ERR_MODULE_NOT_FOUND' })
+  }
   const packages = { swagger: missing('@fastify/swagger'), swaggerUi: missing('@fastify/swagger-ui') }
   const served = await serveDatabase(`sqlite:${await chinookFile(t)}`, {}, packages)
   t.teardown(async () => { await served.app.close() })
@@ -450,7 +542,10 @@ test('D-88: check prints who may do what, what is dangerous and what has no inde
 })
 
 test('check looks at what a plugin that calls back registers', async (t) => {
-  const text = body.replaceAll('await ', '').replace('createTables(db, models)', 'createTables(db, models).then(() => {').replace('app.restModels.register', 'app.after(() => { app.restModels.register').replace('app.restModels.setup()', 'app.restModels.setup(); })\n done() }, done)')
+  const text = body.replaceAll('await ', '')
+    .replace('createTables(db, models)', 'createTables(db, models).then(() => {')
+    .replace('app.restModels.register', 'app.after(() => { app.restModels.register')
+    .replace('app.restModels.setup()', 'app.restModels.setup(); })\n done() }, done)')
   const path = moduleFor(t, `${site} export default function (app, options, done) {${text}}`)
   const { status, stdout, stderr } = spawnSync(process.execPath, [main, 'check', path])
   t.equal(status, 0, stderr.toString())
@@ -459,13 +554,21 @@ test('check looks at what a plugin that calls back registers', async (t) => {
 })
 
 test('check ends although the app keeps timers and servers, when all that it wrote has arrived', (t) => {
-  const kept = "import { createServer } from 'node:net'\nsetInterval(() => {}, 1000)\ncreateServer().listen(0, '127.0.0.1')\n"
-  const wide = Array.from({ length: 60 }, (_, count) => `app.restModels.register(User, { auth: userAuth(User), path: 'people${count}' })`).join('\n')
-  const path = moduleFor(t, `${kept}${site} export default async function (app) {${body.replace('await app.restModels.setup()', `${wide}\nawait app.restModels.setup()`)}}`)
-  const program = (file: string, ...words: string[]) => spawnSync(process.execPath, [file, 'check', path, ...words], { timeout: 60_000, maxBuffer: 2 ** 28 })
+  const kept =
+    "import { createServer } from 'node:net'\nsetInterval(() => {}, 1000)\ncreateServer().listen(0, '127.0.0.1')\n"
+  const wide = Array.from(
+    { length: 60 }, (_, count) => `app.restModels.register(User, { auth: userAuth(User), path: 'people${count}' })`
+  ).join('\n')
+  const path = moduleFor(t, `${kept}${site} export default async function (app) ` +
+    `{${body.replace('await app.restModels.setup()', `${wide}\nawait app.restModels.setup()`)}}`)
+  const program = (file: string, ...words: string[]) =>
+    spawnSync(process.execPath, [file, 'check', path, ...words], { timeout: 60_000, maxBuffer: 2 ** 28 })
   const { status, stdout, signal } = program(main, '--strict')
   t.strictSame([status, signal], [1, null])
-  t.match(stdout.toString(), /people59: .*No index serves these.*│ people59 +│ ordering +│ admin +│\n└[─┴]+┘\nLists show these texts.*│ people59 +│ \w+ +│\n└[─┴]+┘\n$/s)
+  t.match(
+    stdout.toString(),
+    /people59: .*No index serves these.*│ people59 +│ ordering +│ admin +│\n└[─┴]+┘\nLists show these texts.*│ people59 +│ \w+ +│\n└[─┴]+┘\n$/s
+  )
   const link = join(folderFor(t), 'fastify-rest-models')
   symlinkSync(main, link)
   t.strictSame(program(link, '--export', 'nothing').status, 2, 'by a link as well, as npx has it')
@@ -479,27 +582,49 @@ test('a module may export an app, a function that gives one, or a plugin', async
   t.type(app.inject, 'function')
   t.type((await loadApp(path(`${start} export default Promise.resolve(Fastify())`))).inject, 'function')
   const compiled = path('')
-  writeFileSync(compiled.replace(/mjs$/, 'cjs'), "exports.__esModule = true; exports.default = { __esModule: true, default: require('fastify')() }")
+  writeFileSync(
+    compiled.replace(/mjs$/, 'cjs'),
+    "exports.__esModule = true; exports.default = { __esModule: true, default: require('fastify')() }"
+  )
   t.type((await loadApp(compiled.replace(/mjs$/, 'cjs'))).inject, 'function', 'compiled to CommonJS')
   writeFileSync(compiled.replace(/mjs$/, 'cjs'), "exports.__esModule = true; exports.default = require('fastify')()")
-  t.match(spawnSync(process.execPath, [main, 'check', compiled.replace(/mjs$/, 'cjs')]).stderr.toString(), 'The app has no resources')
+  t.match(
+    spawnSync(process.execPath, [main, 'check', compiled.replace(/mjs$/, 'cjs')]).stderr.toString(),
+    'The app has no resources'
+  )
   t.type((await loadApp(path(`${start} export const make = async () => Fastify()`), 'make')).inject, 'function')
-  t.ok((await loadApp(path("export default (app, options, done) => { setTimeout(() => { app.decorate('mine', 1); done() }, 20) }"))).hasDecorator('mine'), 'a plugin that calls back')
-  await t.rejects(loadApp(path("export default (app, options, done) => { done(new Error('not today')) }")), { message: 'not today' })
-  await t.rejects(loadApp(path('export default async (app, options, done) => {}')), { message: /takes two arguments/ }, 'which Fastify refuses, too')
+  t.ok((await loadApp(
+    path("export default (app, options, done) => { setTimeout(() => { app.decorate('mine', 1); done() }, 20) }")
+  )).hasDecorator('mine'), 'a plugin that calls back')
+  await t.rejects(
+    loadApp(path("export default (app, options, done) => { done(new Error('not today')) }")), { message: 'not today' }
+  )
+  await t.rejects(
+    loadApp(path('export default async (app, options, done) => {}')), { message: /takes two arguments/ },
+    'which Fastify refuses, too'
+  )
   t.ok((await loadApp(path("export default async (app) => { app.decorate('mine', 1) }"))).hasDecorator('mine'))
 })
 
 test('check says what is wrong with a module, and checks an app that is safe', async (t) => {
   t.match(await run('check', 'nowhere.js'), { code: 2, err: /There is no file 'nowhere\.js'/ })
-  t.match(await run('check', moduleFor(t, 'export const x = 1')), { code: 2, err: /has no export 'default' or 'app'; name an export by --export/ })
-  t.match(await run('check', moduleFor(t, 'export const build = 1'), '--export', 'biuld'), { code: 2, err: /has no app or function under 'biuld', did you mean 'build'/ })
-  t.match(await run('check', moduleFor(t, "throw new Error('no database here')")), { code: 1, err: /cannot be imported: no database here/ })
+  t.match(await run('check', moduleFor(t, 'export const x = 1')), {
+    code: 2, err: /has no export 'default' or 'app'; name an export by --export/
+  })
+  t.match(await run('check', moduleFor(t, 'export const build = 1'), '--export', 'biuld'), {
+    code: 2, err: /has no app or function under 'biuld', did you mean 'build'/
+  })
+  t.match(await run('check', moduleFor(t, "throw new Error('no database here')")), {
+    code: 1, err: /cannot be imported: no database here/
+  })
   t.match(await run('check', moduleFor(t, 'throw 1')), { code: 1, err: /cannot be imported: 1/ })
   const typescript = join(folderFor(t), 'app.ts')
   writeFileSync(typescript, 'export const app: = 1')
   t.match(await run('check', typescript), { code: 1, err: /for TypeScript, compile it first/ })
-  t.match(await run('check', moduleFor(t, "export default () => { throw new Error('first', { cause: new AggregateError([new Error('a'), new Error('b')]) }) }")), { code: 1, err: 'error: first: a; b' })
+  t.match(await run('check', moduleFor(
+    t,
+    "export default () => { throw new Error('first', { cause: new AggregateError([new Error('a'), new Error('b')]) }) }"
+  )), { code: 1, err: 'error: first: a; b' })
   t.match(await run('check', moduleFor(t, 'export default () => { throw 7 }')), { code: 1, err: 'error: 7' })
   const empty = moduleFor(t, "import Fastify from 'fastify'\n export default () => Fastify()")
   t.match(await run('check', empty), { code: 2, err: /The app has no resources/ })
@@ -516,7 +641,8 @@ test('check says what is wrong with a module, and checks an app that is safe', a
       app.restModels.register(Thing)
       await app.restModels.setup()
     }`)
-  const unsafe = moduleFor(t, readFileSync(safe, 'utf8').replace('{ id: key() }', '{ id: key(), api_key: text() }').replace('key }', 'key, text }'))
+  const unsafe = moduleFor(t, readFileSync(safe, 'utf8').replace('{ id: key() }', '{ id: key(), api_key: text() }')
+    .replace('key }', 'key, text }'))
   const dangerous = await run('check', unsafe, '--strict')
   t.match(dangerous, { code: 1, out: /Dangerous:\n.*│ thing +│ api_key +│ looks secret, and anybody may read it/s })
   t.match(dangerous.out, /No index serves these.*│ thing +│ filter +│ api_key/s)
@@ -532,7 +658,9 @@ test('the program itself serves until SIGTERM, introspects, and ends with the co
   t.match(introspected.stdout.toString(), 'export const models = [User, Message, Note, Relationship] as const')
   t.equal(spawnSync(process.execPath, [main, 'introspect', 'nothing']).status, 2)
   const script = join(moduleFor(t, ''), '..', 'serve.mjs')
-  writeFileSync(script, `process.argv.push('serve', 'sqlite:${path}', '--port', '0')\nawait import(${JSON.stringify(main)})`)
+  writeFileSync(
+    script, `process.argv.push('serve', 'sqlite:${path}', '--port', '0')\nawait import(${JSON.stringify(main)})`
+  )
   const server = await startServer(t, script, { cwd: folderFor(t) })
   t.equal((await fetch(`${server.address}/api/note/`)).status, 200)
   t.equal(await server.stop(), 0)

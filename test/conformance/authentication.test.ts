@@ -6,10 +6,13 @@ const note = { id: 1, message: 'a note', created: '2024-03-01 10:00:00' }
 const byAlice = { id: 1, user_id: 2, content: 'from alice', pub_date: '2024-02-01 10:00:00' }
 const rows = { note: [note], message: [byAlice] }
 
-const notesUnder = (auth: Policy) => ({ rows, register: (registry) => { registry.register(Note, { auth }) } }) satisfies Parameters<typeof buildApp>[1]
+const notesUnder = (auth: Policy) =>
+  ({ rows, register: (registry) => { registry.register(Note, { auth }) } }) satisfies Parameters<typeof buildApp>[1]
 
 test('Authentication: a policy is chosen per container as the default', async (t) => {
-  const { post, rowsOf } = await buildApp(t, { rows, options: { defaultAuth: userAuth(User) }, register: (registry) => { registry.register(Note) } })
+  const { post, rowsOf } = await buildApp(t, {
+    rows, options: { defaultAuth: userAuth(User) }, register: (registry) => { registry.register(Note) }
+  })
   t.equal((await post('/api/note/', { message: 'x' })).statusCode, 401)
   t.same(await rowsOf('note'), [note])
   t.equal((await post('/api/note/', { message: 'x' }, { as: 'alice' })).statusCode, 201)
@@ -19,7 +22,9 @@ test('Authentication: the policy can be overridden for one resource at registrat
   const { post, rowsOf } = await buildApp(t, {
     rows,
     options: { defaultAuth: userAuth(User) },
-    register: (registry) => { registry.register(Note, { auth: readOnlyAuth() }).register(Message, { ownerField: 'user' }) }
+    register: (registry) => {
+      registry.register(Note, { auth: readOnlyAuth() }).register(Message, { ownerField: 'user' })
+    }
   })
   t.equal((await post('/api/note/', { message: 'x' }, { as: 'alice' })).statusCode, 401)
   t.same(await rowsOf('note'), [note])
@@ -50,13 +55,20 @@ test('User policy: requests use HTTP Basic authentication', async (t) => {
     t.equal((await post('/api/note/', { message: 'x' }, { headers: { authorization } })).statusCode, 401, authorization)
   }
   t.same(await rowsOf('note'), [note])
-  t.equal((await post('/api/note/', { message: 'x' }, { headers: { authorization: `Basic ${encoded}` } })).statusCode, 201)
-  t.equal((await post('/api/note/', { message: 'x' }, { headers: { authorization: `basic ${encoded}` } })).statusCode, 201, 'in any case, as RFC 9110 says')
+  t.equal(
+    (await post('/api/note/', { message: 'x' }, { headers: { authorization: `Basic ${encoded}` } })).statusCode, 201
+  )
+  t.equal(
+    (await post('/api/note/', { message: 'x' }, { headers: { authorization: `basic ${encoded}` } })).statusCode, 201,
+    'in any case, as RFC 9110 says'
+  )
 })
 
 test("User policy: the credentials must match a user record of the site's user model", async (t) => {
   const { post, rowsOf } = await buildApp(t, notesUnder(userAuth(User)))
-  for (const as of [['alice', 'wrong'], ['nobody', 'nobody'], ['alice', ''], ['', ''], ['alice', 'Alice'], ['Alice', 'alice']] as const) {
+  for (const as of [
+    ['alice', 'wrong'], ['nobody', 'nobody'], ['alice', ''], ['', ''], ['alice', 'Alice'], ['Alice', 'alice']
+  ] as const) {
     t.equal((await post('/api/note/', { message: 'x' }, { as })).statusCode, 401, as.join(':'))
   }
   t.same(await rowsOf('note'), [note])
@@ -149,7 +161,9 @@ test('Deployment note: a gateway must pass the Authorization header on for Basic
   const { post } = await buildApp(t, { rows })
   const headers = { via: '1.1 gateway', 'x-forwarded-for': '192.0.2.1' }
   t.equal((await post('/api/message/', { content: 'x' }, { headers })).statusCode, 401)
-  t.equal((await post('/api/message/', { content: 'x' }, { headers: { ...headers, authorization: basic('alice') } })).statusCode, 201)
+  t.equal((await post(
+    '/api/message/', { content: 'x' }, { headers: { ...headers, authorization: basic('alice') } }
+  )).statusCode, 201)
 })
 
 test('Errors: 401 with a plain text message and WWW-Authenticate where the policy refuses the request', async (t) => {

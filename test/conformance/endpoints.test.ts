@@ -24,15 +24,22 @@ test('Endpoints: <model_name> is the lower-case resource name and <primary_key> 
 
 test('Endpoints: request and response bodies are JSON', async (t) => {
   const { put } = await buildApp(t, { rows })
-  const reply = await put('/api/message/1/', JSON.stringify({ content: 'é "quoted"' }), { as, headers: { 'content-type': 'application/json' } })
+  const reply = await put('/api/message/1/', JSON.stringify({ content: 'é "quoted"' }), {
+    as, headers: { 'content-type': 'application/json' }
+  })
   t.match(reply.headers['content-type'], /^application\/json/)
   t.equal(reply.json().content, 'é "quoted"')
-  t.equal((await put('/api/message/1/', 'content=x', { as, headers: { 'content-type': 'application/json' } })).statusCode, 400)
+  t.equal(
+    (await put('/api/message/1/', 'content=x', { as, headers: { 'content-type': 'application/json' } })).statusCode,
+    400
+  )
 })
 
 test('Endpoints: GET /api/<model_name>/ lists records', async (t) => {
   const { get } = await buildApp(t, { rows })
-  t.same((await get('/api/message/')).json(), { meta: { model: 'message', page: 1, next: '', previous: '' }, objects: [byAlice, byBob] })
+  t.same((await get('/api/message/')).json(), {
+    meta: { model: 'message', page: 1, next: '', previous: '' }, objects: [byAlice, byBob]
+  })
 })
 
 test('Endpoints: POST /api/<model_name>/ creates a record', async (t) => {
@@ -90,23 +97,32 @@ test('POST create: the payload is a JSON object of field names to values', async
 
 test('POST create: the object may be sent as the raw request body', async (t) => {
   const { post, rowsOf } = await buildApp(t)
-  const reply = await post('/api/message/', '{"content":"raw"}', { as, headers: { 'content-type': 'application/json' } })
+  const reply = await post('/api/message/', '{"content":"raw"}', {
+    as, headers: { 'content-type': 'application/json' }
+  })
   t.equal(reply.json().content, 'raw')
   t.match(await rowsOf('message'), [{ content: 'raw' }])
 })
 
 test('POST create: the object may be sent as a form parameter named data whose value is the JSON text', async (t) => {
   const { post, rowsOf } = await buildApp(t)
-  const reply = await post('/api/message/', `data=${encodeURIComponent('{"content":"a & b = c + d"}')}`, { as, headers: form })
+  const reply =
+    await post('/api/message/', `data=${encodeURIComponent('{"content":"a & b = c + d"}')}`, { as, headers: form })
   t.equal(reply.statusCode, 201)
   t.equal(reply.json().content, 'a & b = c + d')
-  t.equal((await post('/api/message/', `body=${encodeURIComponent('{"content":"x"}')}`, { as, headers: form })).statusCode, 400)
+  t.equal(
+    (await post('/api/message/', `body=${encodeURIComponent('{"content":"x"}')}`, { as, headers: form })).statusCode,
+    400
+  )
   t.match(await rowsOf('message'), [{ content: 'a & b = c + d' }])
 })
 
 test('POST create: the serialized new record comes out, including its id, with defaulted fields filled in', async (t) => {
-  const { post, get } = await buildApp(t, { register: (registry) => { registry.register(User, { auth: userAuth(User) }) } })
-  const record = (await post('/api/user/', { username: 'dora', password: 'secret', email: 'd@example.com' }, { as })).json()
+  const { post, get } = await buildApp(t, {
+    register: (registry) => { registry.register(User, { auth: userAuth(User) }) }
+  })
+  const record =
+    (await post('/api/user/', { username: 'dora', password: 'secret', email: 'd@example.com' }, { as })).json()
   t.match(record, { id: 5, username: 'dora', email: 'd@example.com', active: true, admin: false })
   t.match(record.join_date, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
   t.same((await get('/api/user/5/')).json(), record)

@@ -17,7 +17,8 @@ const rows = {
 
 const { get } = await buildApp(t, { rows })
 const messages = async (query: string): Promise<unknown[]> => valuesOf(await get(`/api/message/?${query}`), 'id')
-const relationships = async (query: string): Promise<unknown[]> => valuesOf(await get(`/api/relationship/?${query}`), 'id')
+const relationships = async (query: string): Promise<unknown[]> =>
+  valuesOf(await get(`/api/relationship/?${query}`), 'id')
 
 test('Filtering: filters are query parameters on the list endpoint', async (t) => {
   t.same(await messages(''), [1, 2, 3])
@@ -61,12 +62,17 @@ test('Filtering: like', async (t) => t.same(await messages('content__like=apple%
 test('Filtering: ilike', async (t) => t.same(await messages('content__ilike=APPLE%25'), [1, 2]))
 
 test('Filtering: is', async (t) => {
-  const Task = defineModel('Task', { title: text({ nullable: true }), done: boolean(), parent: foreignKey(() => Other, { nullable: true }) })
+  const Task = defineModel('Task', {
+    title: text({ nullable: true }), done: boolean(), parent: foreignKey(() => Other, { nullable: true })
+  })
   const Other = defineModel('Other', { size: integer() })
   const { get } = await buildApp(t, {
     models: [Other, Task],
     register: (registry) => { registry.register(Task) },
-    rows: { other: [{ id: 7, size: 1 }], task: [{ title: null, done: 1, parent_id: 7 }, { title: 'a', done: 0, parent_id: null }] }
+    rows: {
+      other: [{ id: 7, size: 1 }],
+      task: [{ title: null, done: 1, parent_id: 7 }, { title: 'a', done: 0, parent_id: null }]
+    }
   })
   t.same(valuesOf(await get('/api/task/?title__is=null'), 'id'), [1])
   t.same(valuesOf(await get('/api/task/?parent__is=null'), 'id'), [2])
@@ -93,7 +99,9 @@ test('Ordering: ordering=<column> sorts ascending by that column', async (t) => 
 })
 
 test('Ordering: the column must be a column of the model', async (t) => {
-  for (const column of ['title', 'username', 'user__username']) t.equal((await get(`/api/message/?ordering=${column}`)).statusCode, 400, column)
+  for (const column of ['title', 'username', 'user__username']) {
+    t.equal((await get(`/api/message/?ordering=${column}`)).statusCode, 400, column)
+  }
   t.same(await messages('ordering=user_id'), [1, 3, 2])
 })
 
@@ -107,9 +115,13 @@ test('Pagination: limit=<n> sets the page size', async (t) => {
   t.same(await messages('limit=1'), [1])
 })
 
-const manyRows = { note: Array.from({ length: 45 }, (_, index) => ({ message: `note ${index}`, created: '2024-01-01 00:00:00' })) }
+const manyRows = {
+  note: Array.from({ length: 45 }, (_, index) => ({ message: `note ${index}`, created: '2024-01-01 00:00:00' }))
+}
 
-for (const heading of ['Pagination: the default page size is 20', 'Limits: the default page size of GET list is 20 records per page']) {
+for (const heading of [
+  'Pagination: the default page size is 20', 'Limits: the default page size of GET list is 20 records per page'
+]) {
   test(heading, async (t) => {
     const { get } = await buildApp(t, { rows: manyRows })
     const first = await get('/api/note/')

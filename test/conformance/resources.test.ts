@@ -20,7 +20,9 @@ const openApp = {
 
 test('Resource naming: each registered model is one resource', async (t) => {
   const urls = new Set<string>()
-  await buildApp(t, { prepare: (app) => { app.addHook('onRoute', ({ url }) => { urls.add(url.split('/')[2] ?? '') }) } })
+  await buildApp(t, {
+    prepare: (app) => { app.addHook('onRoute', ({ url }) => { urls.add(url.split('/')[2] ?? '') }) }
+  })
   t.same([...urls].sort(), ['message', 'note', 'relationship', 'user'])
 })
 
@@ -60,7 +62,10 @@ test('Serialized record: datetimes are strings in the form YYYY-MM-DD HH:MM:SS',
   const { get, post } = await buildApp(t, { rows })
   t.equal((await get('/api/message/1/')).json().pub_date, '2024-02-01 10:00:00')
   t.match((await post('/api/message/', { content: 'x' }, { as: 'alice' })).json().pub_date, datetimeForm)
-  t.equal((await post('/api/message/', { content: 'x', pub_date: '2024-05-06T07:08:09Z' }, { as: 'alice' })).json().pub_date, '2024-05-06 07:08:09')
+  t.equal(
+    (await post('/api/message/', { content: 'x', pub_date: '2024-05-06T07:08:09Z' }, { as: 'alice' })).json().pub_date,
+    '2024-05-06 07:08:09'
+  )
 })
 
 test('Serialized record: booleans are JSON booleans, text columns are JSON strings', async (t) => {
@@ -74,13 +79,16 @@ test('Serialized record: booleans are JSON booleans, text columns are JSON strin
 })
 
 test('Serialized record: a resource definition can declare exclude, a list of field names', async (t) => {
-  const { get } = await buildApp(t, { rows, register: (registry) => { registry.register(Message, { exclude: ['content', 'user'] }) } })
+  const { get } = await buildApp(t, {
+    rows, register: (registry) => { registry.register(Message, { exclude: ['content', 'user'] }) }
+  })
   t.same((await get('/api/message/1/')).json(), { id: 1, pub_date: byAlice.pub_date })
 })
 
 test('Serialized record: excluded fields are omitted from every record, in lists and in detail responses', async (t) => {
   const { get, post, put } = await buildApp(t, { rows })
-  const created = await post('/api/user/', { username: 'dora', password: 'secret', email: 'dora@example.com' }, { as: 'admin' })
+  const created =
+    await post('/api/user/', { username: 'dora', password: 'secret', email: 'dora@example.com' }, { as: 'admin' })
   t.equal(created.statusCode, 201)
   const answers = [
     created.json(),
@@ -101,7 +109,9 @@ test('Serialized record: by default nothing is excluded, not even a stored passw
 })
 
 test('Serialized record: the deployer excludes sensitive columns explicitly', async (t) => {
-  const { get } = await buildApp(t, { register: (registry) => { registry.register(User, { exclude: ['password', 'email'] }) } })
+  const { get } = await buildApp(t, {
+    register: (registry) => { registry.register(User, { exclude: ['password', 'email'] }) }
+  })
   const user = (await get('/api/user/2/')).json()
   t.notOk('password' in user)
   t.notOk('email' in user)
@@ -120,7 +130,9 @@ test('Serialized record: owner_field names the foreign key that points to the ow
 
 test('Model fields: these models belong to the example project, not to the service', async (t) => {
   const Ticket = defineModel('Ticket', { title: text() })
-  const { get } = await buildApp(t, { models: [Ticket], register: (registry) => { registry.register(Ticket) }, rows: { ticket: [{ title: 'first' }] } })
+  const { get } = await buildApp(t, {
+    models: [Ticket], register: (registry) => { registry.register(Ticket) }, rows: { ticket: [{ title: 'first' }] }
+  })
   t.same((await get('/api/ticket/')).json().objects, [{ id: 1, title: 'first' }])
   t.equal((await get('/api/user/')).statusCode, 404)
 })
@@ -169,7 +181,11 @@ for (const [name, field] of datetimes) {
     const created = (await post(`/api/${name}/`, required[name], { as: 'alice' })).json()
     const time = Date.parse(`${String(created[field]).replace(' ', 'T')}Z`)
     t.ok(time >= from && time <= Date.now(), created[field])
-    const given = await post(`/api/${name}/`, { ...required[name], ...(name === 'user' && { username: 'eve' }), [field]: '2001-02-03 04:05:06' }, { as: 'alice' })
+    const given = await post(
+      `/api/${name}/`,
+      { ...required[name], ...(name === 'user' && { username: 'eve' }), [field]: '2001-02-03 04:05:06' },
+      { as: 'alice' }
+    )
     t.equal(given.json()[field], '2001-02-03 04:05:06')
     t.equal((await post(`/api/${name}/`, { ...required[name], [field]: 'yesterday' }, { as: 'alice' })).statusCode, 400)
   })
@@ -180,8 +196,12 @@ for (const [field, byDefault] of booleans) {
   test(`Model fields: user.${field} is a boolean, by default ${byDefault}`, async (t) => {
     const { post } = await buildApp(t, openApp)
     t.equal((await post('/api/user/', required.user, { as: 'alice' })).json()[field], byDefault)
-    t.equal((await post('/api/user/', { ...required.user, username: 'eve', [field]: !byDefault }, { as: 'alice' })).json()[field], !byDefault)
-    t.equal((await post('/api/user/', { ...required.user, username: 'fay', [field]: 1 }, { as: 'alice' })).statusCode, 400)
+    t.equal((await post(
+      '/api/user/', { ...required.user, username: 'eve', [field]: !byDefault }, { as: 'alice' }
+    )).json()[field], !byDefault)
+    t.equal(
+      (await post('/api/user/', { ...required.user, username: 'fay', [field]: 1 }, { as: 'alice' })).statusCode, 400
+    )
   })
 }
 
@@ -190,8 +210,13 @@ for (const [name, field] of foreignKeys) {
   test(`Model fields: ${name}.${field} is a foreign key to user, serialized as ${field}_id, without a default`, async (t) => {
     const { post, rowsOf } = await buildApp(t, openApp)
     const before = await rowsOf(name)
-    t.match((await post(`/api/${name}/`, { ...required[name], [field]: undefined }, { as: 'alice' })).json().details, [{ field: `${field}_id` }])
-    t.equal((await post(`/api/${name}/`, { ...required[name], [field]: 99 }, { as: 'alice' })).statusCode, 400, 'there is no user 99')
+    t.match((await post(`/api/${name}/`, { ...required[name], [field]: undefined }, { as: 'alice' })).json().details, [
+      { field: `${field}_id` }
+    ])
+    t.equal(
+      (await post(`/api/${name}/`, { ...required[name], [field]: 99 }, { as: 'alice' })).statusCode, 400,
+      'there is no user 99'
+    )
     t.same(await rowsOf(name), before)
     t.equal((await post(`/api/${name}/`, { ...required[name], [field]: 4 }, { as: 'alice' })).json()[`${field}_id`], 4)
   })
@@ -225,7 +250,9 @@ test('List envelope: meta has the keys model, page, next and previous', async (t
 
 test('List envelope: model is the resource name', async (t) => {
   const { get } = await buildApp(t)
-  for (const name of ['message', 'user', 'note', 'relationship']) t.equal((await get(`/api/${name}/`)).json().meta.model, name)
+  for (const name of ['message', 'user', 'note', 'relationship']) {
+    t.equal((await get(`/api/${name}/`)).json().meta.model, name)
+  }
 })
 
 test('List envelope: page is the current page number, starting at 1', async (t) => {
@@ -255,6 +282,8 @@ test('List envelope: previous is the path of the preceding page, or empty when t
 test('States and transitions: there is no record lifecycle, a record is nothing but its columns', async (t) => {
   const { get, put } = await buildApp(t, openApp)
   t.same((await get('/api/note/1/')).json(), rows.note[0])
-  t.same((await put('/api/note/1/', { message: 'changed' }, { as: 'alice' })).json(), { ...rows.note[0], message: 'changed' })
+  t.same((await put('/api/note/1/', { message: 'changed' }, { as: 'alice' })).json(), {
+    ...rows.note[0], message: 'changed'
+  })
   t.equal((await put('/api/note/1/', { status: 'closed' }, { as: 'alice' })).statusCode, 400)
 })

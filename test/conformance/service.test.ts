@@ -58,7 +58,9 @@ test('What the service does: a policy is the default for the whole API and can b
   t.match(await rowsOf('note'), [{ message: 'by alice' }])
 
   const overridden = await buildApp(t)
-  t.equal((await overridden.post('/api/note/', { message: 'x' }, { as: 'alice' })).statusCode, 401, 'the default, read-only')
+  t.equal(
+    (await overridden.post('/api/note/', { message: 'x' }, { as: 'alice' })).statusCode, 401, 'the default, read-only'
+  )
   t.equal((await overridden.post('/api/message/', { content: 'x' }, { as: 'alice' })).statusCode, 201, 'overridden')
 })
 
@@ -73,9 +75,13 @@ test('What the service does: a resource can be restricted so that only the owner
 
 test('What the service does: requests and responses are JSON', async (t) => {
   const { get, post } = await buildApp(t)
-  const created = await post('/api/message/', '{"content":"text"}', { as: 'alice', headers: { 'content-type': 'application/json' } })
+  const created = await post('/api/message/', '{"content":"text"}', {
+    as: 'alice', headers: { 'content-type': 'application/json' }
+  })
   t.equal(created.statusCode, 201)
-  for (const reply of [created, await get('/api/message/'), await get('/api/message/1/'), await get('/api/message/99/')]) {
+  for (const reply of [
+    created, await get('/api/message/'), await get('/api/message/1/'), await get('/api/message/99/')
+  ]) {
     t.match(reply.headers['content-type'], /^application\/json/)
     t.doesNotThrow(() => JSON.parse(reply.body))
   }

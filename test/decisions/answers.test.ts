@@ -28,7 +28,9 @@ test('D-02: a delete answers 204 without a body', async (t) => {
 for (const onDelete of [undefined, 'restrict', 'cascade', 'set null'] as const) {
   test(`D-03: a record that others refer to is deleted or not as the foreign key declares: ${onDelete ?? 'nothing'}`, async (t) => {
     const Parent = defineModel('Parent', { name: text() })
-    const Child = defineModel('Child', { parent: foreignKey(() => Parent, { nullable: true, ...(onDelete && { onDelete }) }) })
+    const Child = defineModel('Child', {
+      parent: foreignKey(() => Parent, { nullable: true, ...(onDelete && { onDelete }) })
+    })
     const { delete: remove, rowsOf } = await buildApp(t, {
       models: [User, Parent, Child],
       rows: { parent: [{ name: 'a' }, { name: 'childless' }], child: [{ parent_id: 1 }] },
@@ -57,7 +59,9 @@ test('D-04: GET is open under the user and the admin policy, and credentials are
 })
 
 test("D-04: protect: 'all' closes GET", async (t) => {
-  const { get } = await buildApp(t, { rows, register: (registry) => { registry.register(Message, { auth: userAuth(User, { protect: 'all' }) }) } })
+  const { get } = await buildApp(t, {
+    rows, register: (registry) => { registry.register(Message, { auth: userAuth(User, { protect: 'all' }) }) }
+  })
   for (const url of ['/api/message/', '/api/message/1/']) {
     t.equal((await get(url)).statusCode, 401)
     t.equal((await get(url, { as: ['alice', 'wrong'] })).statusCode, 401)
@@ -71,10 +75,13 @@ test('D-05: an authenticated user who is not an admin gets 403, with the same bo
   const body = { username: 'dora', password: 'dora', email: 'dora@example.com' }
   const notAdmin = await post('/api/user/', body, { as })
   const notOwner = await put('/api/message/2/', { content: 'x' }, { as })
-  const fromElsewhere = await post('/api/message/', { content: 'x' }, { as, headers: { 'sec-fetch-site': 'cross-site' } })
+  const fromElsewhere =
+    await post('/api/message/', { content: 'x' }, { as, headers: { 'sec-fetch-site': 'cross-site' } })
   for (const reply of [notAdmin, notOwner, fromElsewhere]) {
     t.equal(reply.statusCode, 403)
-    t.same(reply.json(), { statusCode: 403, code: 'REST_MODELS_FORBIDDEN', error: 'Forbidden', message: 'This request is not permitted' })
+    t.same(reply.json(), {
+      statusCode: 403, code: 'REST_MODELS_FORBIDDEN', error: 'Forbidden', message: 'This request is not permitted'
+    })
     t.notOk('www-authenticate' in reply.headers)
   }
   t.same([await rowsOf('user'), await rowsOf('message')], [before, [byAlice, byBob]])
@@ -108,9 +115,13 @@ test('D-06: a user who is not active waits as long as for a wrong password', asy
 
 test('D-08: a missing record is 404 as JSON', async (t) => {
   const { get, put, delete: remove, rowsOf } = await buildApp(t, { rows })
-  for (const reply of [await get('/api/message/99/'), await put('/api/message/99/', {}, { as }), await remove('/api/message/99/', { as })]) {
+  for (const reply of [
+    await get('/api/message/99/'), await put('/api/message/99/', {}, { as }), await remove('/api/message/99/', { as })
+  ]) {
     t.match(reply.headers['content-type'], /^application\/json/)
-    t.same(reply.json(), { statusCode: 404, code: 'REST_MODELS_RECORD_NOT_FOUND', error: 'Not Found', message: 'No such record' })
+    t.same(reply.json(), {
+      statusCode: 404, code: 'REST_MODELS_RECORD_NOT_FOUND', error: 'Not Found', message: 'No such record'
+    })
   }
   t.same(await rowsOf('message'), [byAlice, byBob])
 })
@@ -123,7 +134,10 @@ test('D-08: an id that is not a decimal integer from 0 to 2^53-1 is 404, and no 
   // MariaDB takes a 0 that is inserted for a wish to count on.
   await db.updateTable('note').set({ id: 0 }).where('id', '=', 2).execute()
   forget()
-  const texts = ['01', '1.0', '1e0', '+1', '-1', '0x1', '1a', 'abc', ' 1', '1%20', '1%00', '%D9%A1', 'null', '9007199254740992', '18446744073709551617', '1'.repeat(99)]
+  const texts = [
+    '01', '1.0', '1e0', '+1', '-1', '0x1', '1a', 'abc', ' 1', '1%20', '1%00', '%D9%A1', 'null', '9007199254740992',
+    '18446744073709551617', '1'.repeat(99)
+  ]
   for (const text of texts) {
     const reply = await get(`/api/note/${text}/`)
     t.equal(reply.statusCode, 404, text)
@@ -153,7 +167,9 @@ test('D-09: a path is documented once, with the slash', async (t) => {
   await buildApp(t, {
     prepare: (app) => {
       app.addHook('onRoute', ({ method, url, schema }) => {
-        if (method !== 'HEAD' && schema !== undefined && !('hide' in schema)) documented.push(`${String(method)} ${url}`)
+        if (method !== 'HEAD' && schema !== undefined && !('hide' in schema)) {
+          documented.push(`${String(method)} ${url}`)
+        }
       })
     },
     register: (registry) => { registry.register(Note) }
@@ -179,7 +195,9 @@ test('D-10: HEAD answers as GET, without the body', async (t) => {
 })
 
 test('D-10: HEAD stands behind the same guard as GET', async (t) => {
-  const { app } = await buildApp(t, { rows, register: (registry) => { registry.register(Message, { auth: userAuth(User, { protect: 'all' }) }) } })
+  const { app } = await buildApp(t, {
+    rows, register: (registry) => { registry.register(Message, { auth: userAuth(User, { protect: 'all' }) }) }
+  })
   for (const url of ['/api/message/', '/api/message/1/']) {
     t.equal((await app.inject({ method: 'HEAD', url })).statusCode, 401)
     t.equal((await app.inject({ method: 'HEAD', url, headers: { authorization: basic('alice') } })).statusCode, 200)
@@ -188,7 +206,9 @@ test('D-10: HEAD stands behind the same guard as GET', async (t) => {
 
 test('D-10: there is no method override', async (t) => {
   const { post, delete: remove, rowsOf } = await buildApp(t, { rows })
-  const reply = await post('/api/message/1/', {}, { as, headers: { 'x-http-method-override': 'DELETE', 'x-method-override': 'DELETE' } })
+  const reply = await post(
+    '/api/message/1/', {}, { as, headers: { 'x-http-method-override': 'DELETE', 'x-method-override': 'DELETE' } }
+  )
   t.equal(reply.statusCode, 405)
   t.equal((await post('/api/message/1/?_method=DELETE', {}, { as })).statusCode, 405)
   t.same(await rowsOf('message'), [byAlice, byBob])
@@ -203,12 +223,17 @@ for (const path of ['list', 'record'] as const) {
     const { app, rowsOf } = await buildApp(t, { rows })
     const users = await rowsOf('user')
     const send = async (method: 'PUT', resource: string, headers: Record<string, string>) =>
-      await app.inject({ method, url: `/api/${resource}/${path === 'list' ? '' : '1/'}`, headers, payload: { content: 'x' } })
+      await app.inject({
+        method, url: `/api/${resource}/${path === 'list' ? '' : '1/'}`, headers, payload: { content: 'x' }
+      })
     for (const method of foreign[path] as readonly unknown[] as ReadonlyArray<'PUT'>) {
       t.equal((await send(method, 'note', { authorization: basic('alice') })).statusCode, 401, 'read-only')
       t.equal((await send(method, 'message', {})).statusCode, 401)
       t.equal((await send(method, 'user', { authorization: basic('alice') })).statusCode, 403)
-      t.equal((await send(method, 'message', { authorization: basic('alice'), 'sec-fetch-site': 'cross-site' })).statusCode, 403)
+      t.equal(
+        (await send(method, 'message', { authorization: basic('alice'), 'sec-fetch-site': 'cross-site' })).statusCode,
+        403
+      )
       const reply = await send(method, 'message', { authorization: basic('alice') })
       t.equal(reply.statusCode, 405)
       t.equal(reply.headers.allow, allowed[path])
@@ -241,7 +266,8 @@ test("D-12: an app's own error handler sees the errors, and may change them", as
   const seen: unknown[] = []
   const { get, post } = await buildApp(t, {
     prepare: (app) => {
-      app.setErrorHandler<Error & { code: string, statusCode: number, details?: unknown }>(async (error, _request, reply) => {
+      app.setErrorHandler<Error &
+        { code: string, statusCode: number, details?: unknown }>(async (error, _request, reply) => {
         seen.push([error.code, error.statusCode, error.details])
         return reply.code(418).send({ mine: error.code })
       })
@@ -250,7 +276,9 @@ test("D-12: an app's own error handler sees the errors, and may change them", as
   })
   const reply = await get('/api/message/?page=0')
   t.same([reply.statusCode, reply.json()], [418, { mine: 'REST_MODELS_INVALID_PAGE' }])
-  t.same(seen, [['REST_MODELS_INVALID_PAGE', 400, [{ field: 'page', message: 'must be a whole number of at least 1' }]]])
+  t.same(seen, [
+    ['REST_MODELS_INVALID_PAGE', 400, [{ field: 'page', message: 'must be a whole number of at least 1' }]]
+  ])
   t.equal((await post('/api/message/', {})).statusCode, 401, 'this one is written by the plugin')
 })
 
@@ -269,7 +297,10 @@ test('D-12: a message names the parameter or the field, never a value, SQL or a 
   ]
   for (const reply of replies) {
     t.ok(reply.statusCode >= 400 && reply.statusCode < 500)
-    t.notMatch(reply.body, new RegExp(`${secret}|987654321|select|insert|sqlite|postgres|maria|constraint failed|duplicate|\\.ts|node_modules|"stack"`, 'i'))
+    t.notMatch(reply.body, new RegExp(
+      `${secret}|987654321|select|insert|sqlite|postgres|maria|constraint failed|duplicate|\\.ts|node_modules|"stack"`,
+      'i'
+    ))
   }
 })
 
@@ -292,6 +323,8 @@ test('D-13: answers to requests with credentials are not stored by caches, nor i
 })
 
 test('D-12: under the read-only policy a refusal is the same for everybody', async (t) => {
-  const { post } = await buildApp(t, { rows, register: (registry) => { registry.register(Note, { auth: readOnlyAuth() }) } })
+  const { post } = await buildApp(t, {
+    rows, register: (registry) => { registry.register(Note, { auth: readOnlyAuth() }) }
+  })
   t.equal((await post('/api/note/', {})).body, (await post('/api/note/', {}, { as })).body)
 })

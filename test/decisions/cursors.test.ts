@@ -1,7 +1,8 @@
 import { CompiledQuery, sql, type Kysely } from 'kysely'
 import { test, type Test } from 'tap'
 import {
-  bigint, boolean, createTables, date, datetime, decimal, defineModel, foreignKey, integer, number, text, userAuth, uuid, type Model
+  bigint, boolean, createTables, date, datetime, decimal, defineModel, foreignKey, integer, number, text, userAuth,
+  uuid, type Model
 } from '../../lib/index.js'
 import type { Tables } from '../../lib/engines/executor.js'
 import { engine, openDatabase } from '../support/database.js'
@@ -47,14 +48,18 @@ const things = (count: number): Rows[string] => Array.from({ length: count }, (_
 const build = async (t: Test, rows: Rows[string], others: Parameters<typeof buildApp>[1] = {}) => await buildApp(t, {
   models: [...siteModels, Thing],
   rows: { thing: rows ?? [] },
-  register: (registry) => { registry.register(Thing, { auth: userAuth(User) }).register(User, { exclude: ['password', 'email'] }) },
+  register: (registry) => {
+    registry.register(Thing, { auth: userAuth(User) }).register(User, { exclude: ['password', 'email'] })
+  },
   ...others
 })
 
 interface Meta { readonly page: number, readonly next: string, readonly previous: string }
 
 /** The ids of each page from a URL on, and what their envelopes say. */
-async function walk ({ get }: Pick<TestApp, 'get'>, url: string, between: (page: number) => Promise<void> = async () => {}) {
+async function walk (
+  { get }: Pick<TestApp, 'get'>, url: string, between: (page: number) => Promise<void> = async () => {}
+) {
   const pages: unknown[][] = []
   const metas: Meta[] = []
   for (let next = url; next !== ''; next = metas.at(-1)?.next ?? '') {
@@ -74,7 +79,9 @@ const encoded = (content: unknown): string => Buffer.from(JSON.stringify(content
 test('D-68: an empty after asks for the first page, and next leads on with a cursor', async (t) => {
   const app = await build(t, things(5))
   const { meta, objects } = (await app.get('/api/thing/?ordering=-at&limit=2&after=&done__in=true,false')).json()
-  t.match(meta, { page: 1, previous: '', next: /^\/api\/thing\/\?limit=2&after=[\w-]+&ordering=-at&done__in=true%2Cfalse$/ })
+  t.match(meta, {
+    page: 1, previous: '', next: /^\/api\/thing\/\?limit=2&after=[\w-]+&ordering=-at&done__in=true%2Cfalse$/
+  })
   t.same(objects, (await app.get('/api/thing/?ordering=-at&limit=2')).json().objects)
   const { pages, metas } = await walk(app, '/api/thing/?after=&limit=2')
   t.same(pages, [[1, 2], [3, 4], [5]])
@@ -85,15 +92,19 @@ test('D-68: an empty after asks for the first page, and next leads on with a cur
 test('D-68: pages told by their numbers are as they were', async (t) => {
   const app = await build(t, things(5))
   t.same((await app.get('/api/thing/?limit=2&page=2&ordering=-id')).json().meta, {
-    model: 'thing', page: 2, next: '/api/thing/?limit=2&page=3&ordering=-id', previous: '/api/thing/?limit=2&page=1&ordering=-id'
+    model: 'thing',
+    page: 2,
+    next: '/api/thing/?limit=2&page=3&ordering=-id',
+    previous: '/api/thing/?limit=2&page=1&ordering=-id'
   })
   t.same((await walk(app, '/api/thing/?limit=2')).pages, [[1, 2], [3, 4], [5]])
 })
 
 const orderings = [
-  '', '-id', 'title', '-title', 'nick', '-nick', 'count', '-count', 'big', '-big', 'ratio', '-ratio', 'price', '-price', 'done', '-done',
-  'seen', '-seen', 'at', '-at', 'day', '-day', 'code', '-code', 'user', '-user_id', 'done,-at', '-seen,nick', 'seen,-count,title', '-user,day,-ratio',
-  'done,seen,at,nick,-count', '-nick,-day,seen,-user,-count,ratio', 'done,-id,title', 'title,title'
+  '', '-id', 'title', '-title', 'nick', '-nick', 'count', '-count', 'big', '-big', 'ratio', '-ratio', 'price',
+  '-price', 'done', '-done', 'seen', '-seen', 'at', '-at', 'day', '-day', 'code', '-code', 'user', '-user_id',
+  'done,-at', '-seen,nick', 'seen,-count,title', '-user,day,-ratio', 'done,seen,at,nick,-count',
+  '-nick,-day,seen,-user,-count,ratio', 'done,-id,title', 'title,title'
 ]
 
 test('D-68: next leads through all records, each once, in every ordering', async (t) => {
@@ -112,7 +123,8 @@ test('D-68: next leads through all records, each once, in every ordering', async
 test('D-68: the same under filters, through joins and of any operator', async (t) => {
   const app = await build(t, things(60))
   const filters = [
-    'user__username=alice', 'user__username__like=%25o%25&done=true', 'title__in=a,A,b&title__ne=b', 'nick__is=null', 'seen__is=false&seen__is=null',
+    'user__username=alice', 'user__username__like=%25o%25&done=true', 'title__in=a,A,b&title__ne=b', 'nick__is=null',
+    'seen__is=false&seen__is=null',
     'count__gte=0&user__admin=false&user__username__ilike=A%25'
   ]
   for (const filter of filters) {
@@ -160,8 +172,11 @@ test('D-68: records that come and go in between neither repeat nor hide others',
 
 test('D-68: keys that are UUIDs', async (t) => {
   const Tag = defineModel('Tag', { id: uuid(), name: text({ nullable: true }) })
-  const rows = Array.from({ length: 20 }, (_, index) => ({ id: `0000000${index * 7 % 10}-0000-4000-8000-0000000000${index + 10}`, name: pick([null, 'a', 'A'], index) }))
-  const app = await buildApp(t, { models: [Tag], rows: { tag: rows }, register: (registry) => { registry.register(Tag) } })
+  const rows = Array.from({ length: 20 }, (_, index) =>
+    ({ id: `0000000${index * 7 % 10}-0000-4000-8000-0000000000${index + 10}`, name: pick([null, 'a', 'A'], index) }))
+  const app = await buildApp(t, {
+    models: [Tag], rows: { tag: rows }, register: (registry) => { registry.register(Tag) }
+  })
   for (const ordering of ['', '-id', 'name', '-name']) {
     const whole = valuesOf(await app.get(`/api/tag/?limit=100&ordering=${ordering}`), 'id')
     t.same((await walk(app, `/api/tag/?limit=3&after=&ordering=${ordering}`)).ids, whole, ordering)
@@ -171,7 +186,9 @@ test('D-68: keys that are UUIDs', async (t) => {
 test('D-68: keys that differ in their case alone', async (t) => {
   const Pair = defineModel('Pair', { name: text(), Name: text({ column: 'other' }) })
   const app = await buildApp(t, {
-    models: [Pair], rows: { pair: [{ name: 'a', other: 'z' }, { name: 'b', other: 'y' }, { name: 'b', other: 'x' }] }, register: (registry) => { registry.register(Pair) }
+    models: [Pair],
+    rows: { pair: [{ name: 'a', other: 'z' }, { name: 'b', other: 'y' }, { name: 'b', other: 'x' }] },
+    register: (registry) => { registry.register(Pair) }
   })
   for (const ordering of ['name', 'Name', '-name,Name']) {
     const whole = (await app.get(`/api/pair/?ordering=${ordering}`)).json().objects
@@ -210,17 +227,26 @@ if (engine === 'sqlite') {
       '-at': ['INDEX by at desc, id (at<?)', 'INDEX by at (at=? AND rowid>?)'],
       title: ['INDEX by title (title>?)', 'INDEX by title (title=? AND rowid>?)'],
       count: ['INDEX by count (count>?)', 'INDEX by count (count=? AND rowid>?)'],
-      '-seen': ['INDEX by seen desc, id (seen<?)', 'INDEX by seen desc, id (seen=?)', 'INDEX by seen desc, id (seen=? AND id>?)'],
-      'done,day': ['INDEX by done, day (done>?)', 'INDEX by done, day (done=? AND day>?)', 'INDEX by done, day (done=? AND day=? AND rowid>?)']
+      '-seen': [
+        'INDEX by seen desc, id (seen<?)', 'INDEX by seen desc, id (seen=?)',
+        'INDEX by seen desc, id (seen=? AND id>?)'
+      ],
+      'done,day': [
+        'INDEX by done, day (done>?)', 'INDEX by done, day (done=? AND day>?)',
+        'INDEX by done, day (done=? AND day=? AND rowid>?)'
+      ]
     }
-    const full = (await app.get('/api/thing/?limit=100')).json().objects.find((record: object) => !Object.values(record).includes(null))
+    const full = (await app.get('/api/thing/?limit=100')).json().objects
+      .find((record: object) => !Object.values(record).includes(null))
     for (const [ordering, expected] of Object.entries(plans)) {
       const total = ordering.endsWith('id') ? ordering : `${ordering},id`
       const cursor = encoded([2, total, ...total.split(',').map((name) => String(full[name.replace('-', '')]))])
       app.forget()
       t.equal((await app.get(`/api/thing/?ordering=${ordering}&after=${cursor}`)).statusCode, 200)
       const [statement] = app.statements
-      const { rows } = await app.db.executeQuery<{ detail: string }>(CompiledQuery.raw(`explain query plan ${statement?.sql}`, [...statement?.parameters ?? []]))
+      const { rows } = await app.db.executeQuery<{ detail: string }>(
+        CompiledQuery.raw(`explain query plan ${statement?.sql}`, [...statement?.parameters ?? []])
+      )
       const steps = rows.map(({ detail }) => detail).filter((detail) => detail.includes('t0'))
       t.same(steps, expected.map((step) => `SEARCH t0 USING ${step}`), ordering)
       const sorts = rows.filter(({ detail }) => detail.includes('TEMP B-TREE'))
@@ -234,7 +260,9 @@ test('D-69: after is given once, and not beside page', async (t) => {
   for (const query of ['after=&after=', 'after=&page=1', 'page=2&after=abc']) {
     const reply = await get(`/api/thing/?${query}`)
     t.equal(reply.statusCode, 400, query)
-    t.match(reply.json(), { code: 'REST_MODELS_INVALID_PAGE', message: "Invalid 'after'", details: [{ field: 'after' }] })
+    t.match(reply.json(), {
+      code: 'REST_MODELS_INVALID_PAGE', message: "Invalid 'after'", details: [{ field: 'after' }]
+    })
   }
   t.equal((await get('/api/thing/?after=&limit=101')).json().details[0].field, 'limit')
   t.equal(statements.length, 0)
@@ -246,30 +274,48 @@ test('D-69: what is not a cursor of this ordering is 400 before any statement', 
   t.same(decoded(next), [2, 'at,-count,id', '2024-02-01 10:00:00', '-1', '7'])
   const [page, name, at, count, id] = decoded(next)
   const wrong = [
-    [page, 'at,count,id', at, count, id], [page, name, at, count], [page, name, at, count, id, id], [page, name, count, at, id], [name, at, count, id],
-    [2 ** 52, name, at, count, id], [0, name, at, count, id], [-2, name, at, count, id], [2.5, name, at, count, id], ['2', name, at, count, id], [null, name, at, count, id],
-    [Number.MAX_SAFE_INTEGER, name, at, count, id], [page, name, null, count, id], [page, name, at, count, null], [page, name, at, 1, id], [page, name, [at], count, id],
-    [page, name, { at }, count, id], [page, name, at, '1.5', id], [page, name, at, '99999999999', id], [page, name, at, count, '1e3'], [page, name, '2024-02-31 10:00:00', count, id],
+    [page, 'at,count,id', at, count, id], [page, name, at, count], [page, name, at, count, id, id],
+    [page, name, count, at, id], [name, at, count, id],
+    [2 ** 52, name, at, count, id], [0, name, at, count, id], [-2, name, at, count, id], [2.5, name, at, count, id],
+    ['2', name, at, count, id], [null, name, at, count, id],
+    [Number.MAX_SAFE_INTEGER, name, at, count, id], [page, name, null, count, id], [page, name, at, count, null],
+    [page, name, at, 1, id], [page, name, [at], count, id],
+    [page, name, { at }, count, id], [page, name, at, '1.5', id], [page, name, at, '99999999999', id],
+    [page, name, at, count, '1e3'], [page, name, '2024-02-31 10:00:00', count, id],
     [page, name, at, count, 'x'.repeat(2000)], [page], [], {}, null, 'text', 7, true, { length: 5 }
   ]
   forget()
   for (const after of ['x', '%F0%9F%98%80', '%00', 'null', '[]', '{}', '=', next, ...wrong.map(encoded)]) {
     const reply = await get(`/api/thing/?ordering=at,-count&after=${encodeURIComponent(after)}`)
     t.equal(reply.statusCode, 400, after)
-    t.match(reply.json(), { code: 'REST_MODELS_INVALID_PAGE', details: [{ field: 'after', message: /^must be empty, or what the link to a next page has/ }] })
+    t.match(reply.json(), {
+      code: 'REST_MODELS_INVALID_PAGE',
+      details: [{ field: 'after', message: /^must be empty, or what the link to a next page has/ }]
+    })
   }
-  for (const ordering of ['', 'at', 'at,count', '-at,-count', 'at,-count,-id']) t.equal((await get(`/api/thing/?ordering=${ordering}&after=${cursorOf(next)}`)).statusCode, 400, ordering)
+  for (const ordering of ['', 'at', 'at,count', '-at,-count', 'at,-count,-id']) {
+    t.equal((await get(`/api/thing/?ordering=${ordering}&after=${cursorOf(next)}`)).statusCode, 400, ordering)
+  }
   t.equal(statements.length, 0)
-  for (const good of [[page, name, at, count, id], [7, name, at, null, '-5'], [page, name, '2024-02-01T10:00:00Z', count, id]]) {
+  for (const good of [
+    [page, name, at, count, id], [7, name, at, null, '-5'], [page, name, '2024-02-01T10:00:00Z', count, id]
+  ]) {
     t.equal((await get(`/api/thing/?ordering=at,-count&after=${encoded(good)}`)).statusCode, 200, JSON.stringify(good))
   }
-  t.equal((await get(`/api/thing/?ordering=at,-count,id,title&after=${cursorOf(next)}`)).statusCode, 200, 'what stands behind the key decides nothing')
+  t.equal(
+    (await get(`/api/thing/?ordering=at,-count,id,title&after=${cursorOf(next)}`)).statusCode, 200,
+    'what stands behind the key decides nothing'
+  )
 })
 
 test('D-69: text that cannot be stored is no value of a cursor', async (t) => {
   const { get } = await build(t, things(3))
-  for (const title of ['a\0', '\ud800']) t.equal((await get(`/api/thing/?ordering=title&after=${encoded([2, 'title,id', title, '1'])}`)).statusCode, 400)
-  for (const title of ['', '\u{1f600}', "'; drop table thing --"]) t.equal((await get(`/api/thing/?ordering=title&after=${encoded([2, 'title,id', title, '1'])}`)).statusCode, 200)
+  for (const title of ['a\0', '\ud800']) {
+    t.equal((await get(`/api/thing/?ordering=title&after=${encoded([2, 'title,id', title, '1'])}`)).statusCode, 400)
+  }
+  for (const title of ['', '\u{1f600}', "'; drop table thing --"]) {
+    t.equal((await get(`/api/thing/?ordering=title&after=${encoded([2, 'title,id', title, '1'])}`)).statusCode, 200)
+  }
 })
 
 test('D-69: a cursor goes with any filter, as a number of a page does', async (t) => {
@@ -280,11 +326,19 @@ test('D-69: a cursor goes with any filter, as a number of a page does', async (t
 })
 
 test('D-70: an ordering by a column that records do not show has no cursors, which would show it', async (t) => {
-  const app = await buildApp(t, { register: (registry) => { registry.register(User, { exclude: ['password', 'email', 'admin'], filterable: ['email'] }) } })
+  const app = await buildApp(t, {
+    register: (registry) => {
+      registry.register(User, { exclude: ['password', 'email', 'admin'], filterable: ['email'] })
+    }
+  })
   for (const ordering of ['email', '-email', 'username,email']) {
-    const reply = await app.get(`/api/user/?ordering=${ordering}&after=${encoded([2, 'email,id', 'alice@example.com', '2'])}&limit=2`)
+    const reply = await app.get(
+      `/api/user/?ordering=${ordering}&after=${encoded([2, 'email,id', 'alice@example.com', '2'])}&limit=2`
+    )
     t.equal(reply.statusCode, 400)
-    t.match(reply.json(), { code: 'REST_MODELS_INVALID_PAGE', details: [{ field: 'after', message: /records do not show/ }] })
+    t.match(reply.json(), {
+      code: 'REST_MODELS_INVALID_PAGE', details: [{ field: 'after', message: /records do not show/ }]
+    })
   }
   t.equal(app.statements.length, 0)
   const { meta: { next: second } } = (await app.get('/api/user/?ordering=-email&after=&limit=3')).json()
@@ -294,22 +348,34 @@ test('D-70: an ordering by a column that records do not show has no cursors, whi
   const { next } = (await app.get('/api/user/?after=&ordering=username&email__like=%25e%25&limit=2')).json().meta
   t.same(decoded(next), [2, 'username,id', 'alice', '2'])
   const closed = await app.get('/api/user/?ordering=admin&after=')
-  t.same(closed.body, (await app.get('/api/user/?ordering=nonsense&after=')).body, 'a hidden column is one that does not exist')
+  t.same(
+    closed.body, (await app.get('/api/user/?ordering=nonsense&after=')).body,
+    'a hidden column is one that does not exist'
+  )
 })
 
 test('D-71: a cursor that would make the link too long gives way to the number of the page', async (t) => {
-  const rows = Array.from({ length: 6 }, (_, index) => ({ ...things(1)?.[0], id: index + 1, title: 'x'.repeat(4000 + index) }))
+  const rows =
+    Array.from({ length: 6 }, (_, index) => ({ ...things(1)?.[0], id: index + 1, title: 'x'.repeat(4000 + index) }))
   const app = await build(t, rows)
   const { metas, ids } = await walk(app, '/api/thing/?ordering=title&limit=2&after=')
   t.same(ids, [1, 2, 3, 4, 5, 6])
-  t.match(metas, [{ next: '/api/thing/?limit=2&page=2&ordering=title', previous: '' }, { previous: '/api/thing/?limit=2&page=1&ordering=title' }, {}])
+  t.match(metas, [
+    { next: '/api/thing/?limit=2&page=2&ordering=title', previous: '' },
+    { previous: '/api/thing/?limit=2&page=1&ordering=title' }, {}
+  ])
   t.ok((await app.get('/api/thing/?ordering=id&limit=2&after=')).json().meta.next.includes('after='))
   const small = await build(t, rows, { options: { limits: { offset: 2 } } })
-  t.same((await walk(small, '/api/thing/?ordering=title&limit=2&after=')).ids, [1, 2, 3, 4], 'as far as records may be skipped')
+  t.same(
+    (await walk(small, '/api/thing/?ordering=title&limit=2&after=')).ids, [1, 2, 3, 4],
+    'as far as records may be skipped'
+  )
 })
 
 test('D-71: records are lost neither if the limit changes on the way: fewer are then linked at once', async (t) => {
-  const rows = Array.from({ length: 30 }, (_, index) => ({ ...things(1)?.[0], id: index + 1, title: `${String(index).padStart(3, '0')}${index === 14 ? 'x'.repeat(5000) : ''}` }))
+  const rows = Array.from({ length: 30 }, (_, index) => ({
+    ...things(1)?.[0], id: index + 1, title: `${String(index).padStart(3, '0')}${index === 14 ? 'x'.repeat(5000) : ''}`
+  }))
   const app = await build(t, rows)
   const first = (await app.get('/api/thing/?ordering=title&limit=3&after=')).json().meta
   t.match(first, { page: 1, next: /after=/ })
@@ -330,19 +396,27 @@ if (engine === 'sqlite') {
   test('D-71: bytes that are no text are passed by the number of the page', async (t) => {
     const Word = defineModel('Word', { value: text() })
     const app = await buildApp(t, { models: [Word], register: (registry) => { registry.register(Word) } })
-    for (const value of [sql`'a'`, sql`cast(x'61ff' as text)`, sql`'z'`]) await app.db.insertInto('word').values({ value }).execute()
+    for (const value of [sql`'a'`, sql`cast(x'61ff' as text)`, sql`'z'`]) {
+      await app.db.insertInto('word').values({ value }).execute()
+    }
     for (const ordering of ['value', '-value']) {
-      t.same((await walk(app, `/api/word/?ordering=${ordering}&limit=1&after=`)).ids, ordering === 'value' ? [1, 2, 3] : [3, 2, 1])
+      t.same(
+        (await walk(app, `/api/word/?ordering=${ordering}&limit=1&after=`)).ids,
+        ordering === 'value' ? [1, 2, 3] : [3, 2, 1]
+      )
     }
   })
 }
 
 const unreadable = 'such values are answered as they are stored'
-const moments = { sqlite: ['soon'], postgres: ['infinity', '0044-03-15 00:00:00 BC', '0044-03-15 00:00:00'], mariadb: [] }[engine]
+const moments =
+  { sqlite: ['soon'], postgres: ['infinity', '0044-03-15 00:00:00 BC', '0044-03-15 00:00:00'], mariadb: [] }[engine]
 const floats = { sqlite: [], postgres: ['real', 'numeric(30, 20)'], mariadb: ['float', 'decimal(30, 20)'] }[engine]
 
 /** Gives a table another column `value`, as if it was made elsewhere. */
-async function replaceColumn (db: Kysely<Tables>, { table }: Model, type: string, values: ReadonlyArray<string | null>): Promise<void> {
+async function replaceColumn (
+  db: Kysely<Tables>, { table }: Model, type: string, values: ReadonlyArray<string | null>
+): Promise<void> {
   if (engine === 'sqlite') await sql`drop index if exists ${sql.ref(`${table}__value__foreign`)}`.execute(db)
   await sql`alter table ${sql.table(table)} drop column ${sql.ref('value')}`.execute(db)
   await sql`alter table ${sql.table(table)} add column ${sql.ref('value')} ${sql.raw(type)}`.execute(db)
@@ -350,11 +424,16 @@ async function replaceColumn (db: Kysely<Tables>, { table }: Model, type: string
 }
 
 /** An app on a table whose column `value` was made elsewhere. */
-async function foreign (t: Test, Model: Model, type: string, values: ReadonlyArray<string | null>, more: Pick<BuildOptions, 'undocumented'> = {}) {
+async function foreign (
+  t: Test, Model: Model, type: string, values: ReadonlyArray<string | null>,
+  more: Pick<BuildOptions, 'undocumented'> = {}
+) {
   const db = await openDatabase(t)
   await createTables(db, [Model])
   await replaceColumn(db, Model, type, values)
-  return await buildApp(t, { models: [], options: { db }, register: (registry) => { registry.register(Model) }, ...more })
+  return await buildApp(t, {
+    models: [], options: { db }, register: (registry) => { registry.register(Model) }, ...more
+  })
 }
 
 const At = defineModel('At', { other: integer({ nullable: true }), value: datetime({ nullable: true }) })
@@ -363,7 +442,11 @@ const Ratio = defineModel('Ratio', { other: integer({ nullable: true }), value: 
 for (const moment of moments) {
   test(`D-71: a datetime that another program stored as ${moment} is passed by the number of the page`, async (t) => {
     const type = { sqlite: 'datetime', postgres: 'timestamp', mariadb: 'datetime(6)' }[engine]
-    const app = await foreign(t, At, type, [null, moment, moment, moment, '2024-02-01 10:00:01', '2024-02-01 10:00:01', '2024-02-01 10:00:02'], moment === 'soon' ? { undocumented: unreadable } : {})
+    const app = await foreign(
+      t, At, type,
+      [null, moment, moment, moment, '2024-02-01 10:00:01', '2024-02-01 10:00:01', '2024-02-01 10:00:02'],
+      moment === 'soon' ? { undocumented: unreadable } : {}
+    )
     for (const ordering of ['value', '-value']) {
       const whole = valuesOf(await app.get(`/api/at/?ordering=${ordering}`), 'id')
       t.equal(whole.length, 7)
@@ -399,7 +482,9 @@ test('D-71: a UUID that another program stored in capitals is passed by the numb
 test('D-71: a null that another program stored where there should be none is passed by the number of the page', async (t) => {
   const Due = defineModel('Due', { other: integer({ nullable: true }), value: datetime() })
   const type = { sqlite: 'datetime', postgres: 'timestamp', mariadb: 'datetime' }[engine]
-  const app = await buildApp(t, { models: [Due], register: (registry) => { registry.register(Due) }, undocumented: unreadable })
+  const app = await buildApp(t, {
+    models: [Due], register: (registry) => { registry.register(Due) }, undocumented: unreadable
+  })
   await replaceColumn(app.db, Due, type, [null, null, '2024-02-01 10:00:00'])
   const { next } = (await app.get('/api/due/?ordering=value&limit=2&after=')).json().meta
   t.match(next, /&page=2&/)

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import t, { test, type Test } from 'tap'
 import {
-  adminAuth, bigint, boolean, date, datetime, decimal, defineModel, foreignKey, integer, json, number, readOnlyAuth, text, userAuth, uuid,
+  adminAuth, bigint, boolean, date, datetime, decimal, defineModel, foreignKey, integer, json, number, readOnlyAuth,
+  text, userAuth, uuid,
   type Model, type Policy
 } from '../../lib/index.js'
 import { engine } from '../support/database.js'
@@ -23,7 +24,18 @@ const Thing = defineModel('Thing', {
   user: foreignKey(() => User, { nullable: true })
 })
 const full = {
-  id: 1, title: 'one', count: 5, big: 9, ratio: 0.5, price: 1.5, done: 1, at: '2024-02-01 10:00:00', day: '2024-02-01', extra: '{}', code: '00000000-0000-4000-8000-000000000000', user_id: 2
+  id: 1,
+  title: 'one',
+  count: 5,
+  big: 9,
+  ratio: 0.5,
+  price: 1.5,
+  done: 1,
+  at: '2024-02-01 10:00:00',
+  day: '2024-02-01',
+  extra: '{}',
+  code: '00000000-0000-4000-8000-000000000000',
+  user_id: 2
 }
 const nulls = { id: 2, title: null }
 
@@ -32,7 +44,9 @@ const things = async (test: Test, rows: Array<Record<string, string | number | n
   const app = await buildApp(test, {
     models: [...siteModels, Thing],
     rows: { thing: rows },
-    register: (registry) => { registry.register(Thing).register(User, { auth: adminAuth(User), exclude: ['password', 'email'] }) }
+    register: (registry) => {
+      registry.register(Thing).register(User, { auth: adminAuth(User), exclude: ['password', 'email'] })
+    }
   })
   const list = async (query: string): Promise<unknown[] | number> => {
     const reply = await app.get(`/api/thing/?${query}`)
@@ -61,7 +75,10 @@ const list = async (path: string): Promise<unknown[] | number> => {
 }
 
 test('D-14: an unknown field, operator or parameter in a list is 400 naming it', async (t) => {
-  for (const name of ['nonsense', 'user__nonsense', 'content__nonsense', 'content__eq__eq', 'user__username__nonsense', 'Content', 'content_', '__content', 'offset', 'like', 'eq__eq', 'constructor', '__proto__', 'toString']) {
+  for (const name of [
+    'nonsense', 'user__nonsense', 'content__nonsense', 'content__eq__eq', 'user__username__nonsense', 'Content',
+    'content_', '__content', 'offset', 'like', 'eq__eq', 'constructor', '__proto__', 'toString'
+  ]) {
     const reply = await site.get(`/api/message/?${name}=1`)
     t.equal(reply.statusCode, 400, name)
     t.match(reply.json(), { message: new RegExp(`'${name}'`), details: [{ field: name }] })
@@ -75,7 +92,9 @@ test('D-14: an operator that the kind of a field does not have is 400 naming the
   const { list, get } = await things(t, [full, nulls])
   for (const name of ['extra', 'extra__in', 'count__like', 'at__ilike', 'done__like', 'user__like']) {
     t.equal(await list(`${name}=1`), 400, name)
-    t.same((await get(`/api/thing/?${name}=1`)).json().details, [{ field: name, message: 'asks for an operator that its field does not have' }])
+    t.same((await get(`/api/thing/?${name}=1`)).json().details, [
+      { field: name, message: 'asks for an operator that its field does not have' }
+    ])
   }
   t.same(await list('extra__is=null'), [2])
 })
@@ -100,10 +119,12 @@ test('D-14: an unknown parameter is 400 naming it on every other route, and noth
 })
 
 test('D-15: a hidden field is answered in the words of a name that does not exist, in filters', async (t) => {
-  const words = async (path: string, name: string) => (await site.get(path.replaceAll('NAME', name))).body.replaceAll(name, 'NAME')
+  const words = async (path: string, name: string) =>
+    (await site.get(path.replaceAll('NAME', name))).body.replaceAll(name, 'NAME')
   for (const path of [
-    'user/?NAME=a', 'user/?NAME__eq=a', 'user/?NAME__is=null', 'user/?NAME__other=a', 'user/?NAME__like=%25', 'user/?NAME__user=a',
-    'message/?user__NAME=a', 'message/?user__NAME__gt=a', 'message/?user__NAME__other=a', 'message/?user__NAME__in=', 'message/?user_id__NAME=a'
+    'user/?NAME=a', 'user/?NAME__eq=a', 'user/?NAME__is=null', 'user/?NAME__other=a', 'user/?NAME__like=%25',
+    'user/?NAME__user=a', 'message/?user__NAME=a', 'message/?user__NAME__gt=a', 'message/?user__NAME__other=a',
+    'message/?user__NAME__in=', 'message/?user_id__NAME=a'
   ].map((path) => `/api/${path}`)) {
     const unknown = await words(path, 'nonsense')
     t.equal(await words(path, 'email'), unknown, path)
@@ -116,7 +137,9 @@ test('D-15: a hidden field is answered in the words of a name that does not exis
 test('D-15: a hidden field is answered in the words of a name that does not exist, in orderings', async (t) => {
   const unknown = await site.get('/api/user/?ordering=nonsense')
   t.equal(unknown.statusCode, 400)
-  for (const name of ['email', '-email', 'password', 'id,email']) t.equal((await site.get(`/api/user/?ordering=${name}`)).body, unknown.body, name)
+  for (const name of ['email', '-email', 'password', 'id,email']) {
+    t.equal((await site.get(`/api/user/?ordering=${name}`)).body, unknown.body, name)
+  }
   t.equal((await site.get('/api/user/?ordering=username')).statusCode, 200)
 })
 
@@ -124,7 +147,9 @@ test('D-16: an excluded field is neither serialized, nor filtered, nor ordered b
   const schemas: string[] = []
   const { get } = await buildApp(t, {
     register: (registry) => { registry.register(User, { exclude: ['password', 'email'] }).register(Message) },
-    prepare: (app) => { app.addHook('onRoute', ({ schema }) => { schemas.push(JSON.stringify(schema?.response ?? {})) }) }
+    prepare: (app) => {
+      app.addHook('onRoute', ({ schema }) => { schemas.push(JSON.stringify(schema?.response ?? {})) })
+    }
   })
   t.notMatch((await get('/api/user/')).body, /email|password|argon2/)
   for (const query of ['email=a', 'email__ne=a', 'email__is=null', 'ordering=email', 'ordering=-email']) {
@@ -138,24 +163,40 @@ test('D-16: an excluded field is neither serialized, nor filtered, nor ordered b
 test('D-16: an excluded field is closed through every join', async (t) => {
   const { get } = await buildApp(t, {
     models: [...siteModels, Thing],
-    register: (registry) => { registry.register(User, { exclude: ['email'] }).register(Message).register(Relationship).register(Thing) }
+    register: (registry) => {
+      registry.register(User, { exclude: ['email'] }).register(Message).register(Relationship).register(Thing)
+    }
   })
-  for (const path of ['message/?user__email=a', 'relationship/?from_user__email=a', 'relationship/?to_user__email__ne=a', 'thing/?user__email__is=null', 'message/?user__password=a']) {
+  for (const path of [
+    'message/?user__email=a', 'relationship/?from_user__email=a', 'relationship/?to_user__email__ne=a',
+    'thing/?user__email__is=null', 'message/?user__password=a'
+  ]) {
     t.equal((await get(`/api/${path}`)).statusCode, 400, path)
     t.equal((await get(`/api/${path.replace(/email|password/, 'username')}`)).statusCode, 200)
   }
 })
 
 test('D-16: an excluded foreign key cannot be followed', async (t) => {
-  const { get } = await buildApp(t, { register: (registry) => { registry.register(User).register(Message, { exclude: ['user'] }).register(Relationship, { exclude: ['to_user'] }) } })
-  for (const path of ['message/?user=2', 'message/?user_id=2', 'message/?user__username=a', 'relationship/?to_user__id=2', 'message/?ordering=user']) {
+  const { get } = await buildApp(t, {
+    register: (registry) => {
+      registry.register(User).register(Message, { exclude: ['user'] }).register(Relationship, { exclude: ['to_user'] })
+    }
+  })
+  for (const path of [
+    'message/?user=2', 'message/?user_id=2', 'message/?user__username=a', 'relationship/?to_user__id=2',
+    'message/?ordering=user'
+  ]) {
     t.equal((await get(`/api/${path}`)).statusCode, 400, path)
   }
   t.equal((await get('/api/relationship/?from_user__username=a')).statusCode, 200)
 })
 
 test('D-16: filterable opens an excluded field for filters and orderings, but does not serialize it', async (t) => {
-  const { get } = await buildApp(t, { register: (registry) => { registry.register(User, { exclude: ['password', 'email', 'admin'], filterable: ['email'] }) } })
+  const { get } = await buildApp(t, {
+    register: (registry) => {
+      registry.register(User, { exclude: ['password', 'email', 'admin'], filterable: ['email'] })
+    }
+  })
   t.same(valuesOf(await get('/api/user/?email=bob@example.com'), 'id'), [3])
   t.same(valuesOf(await get('/api/user/?ordering=-email'), 'id'), [4, 3, 2, 1])
   t.notMatch((await get('/api/user/?email__like=b%25')).body, /example\.com/)
@@ -163,11 +204,20 @@ test('D-16: filterable opens an excluded field for filters and orderings, but do
 })
 
 test('D-16: a password is never opened', async (t) => {
-  await t.rejects(buildApp(t, { register: (registry) => { registry.register(User, { filterable: ['password'] }) } }), { code: 'REST_MODELS_INVALID_OPTIONS' })
-  await t.rejects(buildApp(t, { register: (registry) => { registry.register(Message, { filterable: ['user__password'] }) } }), { code: 'REST_MODELS_INVALID_OPTIONS' })
-  const { get } = await buildApp(t, { register: (registry) => { registry.register(User).register(Message, { filterable: ['user__email'] }) } })
+  await t.rejects(buildApp(t, { register: (registry) => { registry.register(User, { filterable: ['password'] }) } }), {
+    code: 'REST_MODELS_INVALID_OPTIONS'
+  })
+  await t.rejects(
+    buildApp(t, { register: (registry) => { registry.register(Message, { filterable: ['user__password'] }) } }),
+    { code: 'REST_MODELS_INVALID_OPTIONS' }
+  )
+  const { get } = await buildApp(t, {
+    register: (registry) => { registry.register(User).register(Message, { filterable: ['user__email'] }) }
+  })
   t.ok((await get('/api/user/1/')).json().password, 'it is serialized, since nothing is excluded')
-  for (const query of ['user/?password=a', 'user/?password__like=%25', 'user/?ordering=password', 'message/?user__password__ne=a']) {
+  for (const query of [
+    'user/?password=a', 'user/?password__like=%25', 'user/?ordering=password', 'message/?user__password__ne=a'
+  ]) {
     t.equal((await get(`/api/${query}`)).statusCode, 400, query)
   }
   t.equal((await get('/api/message/?user__email=a')).statusCode, 200)
@@ -175,19 +225,26 @@ test('D-16: a password is never opened', async (t) => {
 
 /** People with bosses and mentors: 1 <- 2 <- 3 <- 4 <- 5, where the mentor is always 1. */
 const Person = defineModel('Person', {
-  name: text(), boss: foreignKey((): Model => Person, { nullable: true }), mentor: foreignKey((): Model => Person, { nullable: true })
+  name: text(),
+  boss: foreignKey((): Model => Person, { nullable: true }),
+  mentor: foreignKey((): Model => Person, { nullable: true })
 })
 const people = {
   models: [Person],
   register: (registry) => { registry.register(Person) },
-  rows: { person: [1, 2, 3, 4, 5].map((id) => ({ id, name: `p${id}`, boss_id: id > 1 ? id - 1 : null, mentor_id: id > 1 ? 1 : null })) }
+  rows: {
+    person: [1, 2, 3, 4, 5].map((id) =>
+      ({ id, name: `p${id}`, boss_id: id > 1 ? id - 1 : null, mentor_id: id > 1 ? 1 : null }))
+  }
 } satisfies Parameters<typeof buildApp>[1]
 
 test('D-17: a filter follows up to three foreign keys', async (t) => {
   const { get } = await buildApp(t, people)
   t.same(valuesOf(await get('/api/person/?boss__name=p1'), 'id'), [2])
   t.same(valuesOf(await get('/api/person/?boss__boss__boss__name=p1'), 'id'), [4])
-  t.same(valuesOf(await get('/api/person/?boss__boss__boss__boss=1'), 'id'), [5], 'the last column may be a foreign key')
+  t.same(
+    valuesOf(await get('/api/person/?boss__boss__boss__boss=1'), 'id'), [5], 'the last column may be a foreign key'
+  )
   const reply = await get('/api/person/?boss__boss__boss__boss__name=p1')
   t.equal(reply.statusCode, 400)
   t.equal(reply.json().code, 'REST_MODELS_TOO_MUCH')
@@ -196,9 +253,13 @@ test('D-17: a filter follows up to three foreign keys', async (t) => {
 
 test('D-17: five different joins in all', async (t) => {
   const { get, statements } = await buildApp(t, people)
-  const five = ['boss__name', 'mentor__name', 'boss__boss__name', 'boss__mentor__name', 'mentor__boss__name'].map((name) => `${name}__ne=x`).join('&')
+  const five = ['boss__name', 'mentor__name', 'boss__boss__name', 'boss__mentor__name', 'mentor__boss__name']
+    .map((name) => `${name}__ne=x`).join('&')
   t.equal((await get(`/api/person/?${five}`)).statusCode, 200)
-  t.equal((await get(`/api/person/?${five}&boss__name__like=p%25&mentor__id=1`)).statusCode, 200, 'paths that are joined already')
+  t.equal(
+    (await get(`/api/person/?${five}&boss__name__like=p%25&mentor__id=1`)).statusCode, 200,
+    'paths that are joined already'
+  )
   t.equal(statements[1]?.sql.match(/ join /g)?.length, 5)
   const reply = await get(`/api/person/?${five}&mentor__mentor__name__ne=x`)
   t.equal(reply.statusCode, 400)
@@ -215,26 +276,38 @@ test('D-17: one join per path, so two foreign keys to one model never mix', asyn
 test("D-18: the related model's own excludes hold, the union of them if it has several resources", async (t) => {
   const { get } = await buildApp(t, {
     register: (registry) => {
-      registry.register(User, { exclude: ['email'] }).register(User, { path: 'people', exclude: ['join_date'] }).register(Message)
+      registry.register(User, { exclude: ['email'] }).register(User, { path: 'people', exclude: ['join_date'] })
+        .register(Message)
     }
   })
-  for (const field of ['email', 'join_date']) t.equal((await get(`/api/message/?user__${field}__is=null`)).statusCode, 400, field)
+  for (const field of ['email', 'join_date']) {
+    t.equal((await get(`/api/message/?user__${field}__is=null`)).statusCode, 400, field)
+  }
   t.equal((await get('/api/message/?user__username__is=null')).statusCode, 200)
   t.equal((await get('/api/people/?email__is=null')).statusCode, 200, 'each resource has its own for its own list')
 })
 
 test('D-18: of a related model without a resource only the id is open, unless filterable names more', async (t) => {
   const closed = await buildApp(t, { register: (registry) => { registry.register(Message) } })
-  for (const field of ['username', 'email', 'active', 'nonsense']) t.equal((await closed.get(`/api/message/?user__${field}__is=null`)).statusCode, 400, field)
+  for (const field of ['username', 'email', 'active', 'nonsense']) {
+    t.equal((await closed.get(`/api/message/?user__${field}__is=null`)).statusCode, 400, field)
+  }
   t.equal((await closed.get('/api/message/?user__id=2')).statusCode, 200)
-  const opened = await buildApp(t, { register: (registry) => { registry.register(Message, { filterable: ['user__username'] }) } })
-  for (const name of ['user__username', 'user_id__username']) t.equal((await opened.get(`/api/message/?${name}=alice`)).statusCode, 200)
+  const opened = await buildApp(t, {
+    register: (registry) => { registry.register(Message, { filterable: ['user__username'] }) }
+  })
+  for (const name of ['user__username', 'user_id__username']) {
+    t.equal((await opened.get(`/api/message/?${name}=alice`)).statusCode, 200)
+  }
   t.equal((await opened.get('/api/message/?user__email=a')).statusCode, 400)
 })
 
 test('D-19: a related resource whose reads are protected is closed to whoever may not list it', async (t) => {
   const { get } = await buildApp(t, {
-    rows: { message: [{ id: 1, user_id: 2, content: 'a', pub_date: '2024-01-01 00:00:00' }], relationship: [{ id: 1, from_user_id: 2, to_user_id: 3 }] },
+    rows: {
+      message: [{ id: 1, user_id: 2, content: 'a', pub_date: '2024-01-01 00:00:00' }],
+      relationship: [{ id: 1, from_user_id: 2, to_user_id: 3 }]
+    },
     register: (registry) => {
       registry.register(User, { auth: adminAuth(User, { protect: 'all' }) })
       registry.register(Message, { auth: userAuth(User, { protect: 'all' }) })
@@ -248,8 +321,14 @@ test('D-19: a related resource whose reads are protected is closed to whoever ma
     t.equal(reply.body.replaceAll(field, 'nonsense'), unknown.body)
   }
   t.same(valuesOf(await get('/api/message/?user__username=alice', { as: 'admin' }), 'id'), [1])
-  t.same(valuesOf(await get('/api/message/?user=2', { as: 'alice' }), 'id'), [1], 'the foreign key is a column of the message')
-  t.equal((await get('/api/relationship/?from_user__username=alice', { as: 'admin' })).statusCode, 400, 'nobody is known where reads are open')
+  t.same(
+    valuesOf(await get('/api/message/?user=2', { as: 'alice' }), 'id'), [1],
+    'the foreign key is a column of the message'
+  )
+  t.equal(
+    (await get('/api/relationship/?from_user__username=alice', { as: 'admin' })).statusCode, 400,
+    'nobody is known where reads are open'
+  )
 })
 
 /** Whether somebody who is made out may filter messages by names of users, whom these policies guard. */
@@ -259,7 +338,9 @@ async function looksThrough (t: Test, message: Policy, ...users: Policy[]): Prom
     rows: { message: [{ id: 1, user_id: 2, content: 'a', pub_date: '2024-01-01 00:00:00' }] },
     register: (registry) => {
       registry.register(Message, { auth: message })
-      for (const [index, auth] of users.entries()) registry.register(User, { path: `user${index}`, auth, exclude: ['password'] })
+      for (const [index, auth] of users.entries()) {
+        registry.register(User, { path: `user${index}`, auth, exclude: ['password'] })
+      }
     }
   })
   t.same(valuesOf(await get('/api/message/', { as: 'alice' }), 'id'), [1])
@@ -270,7 +351,8 @@ async function looksThrough (t: Test, message: Policy, ...users: Policy[]): Prom
 
 const Staff = defineModel('Staff', { name: text() })
 /** A policy of a deployer's own, under which everybody is alice, and nothing is open. */
-const everybody = (change: Partial<Policy> = {}): Policy => ({ open: [], permits: () => true, authenticator: () => async () => ({ id: 2, admin: false }), ...change })
+const everybody = (change: Partial<Policy> = {}): Policy =>
+  ({ open: [], permits: () => true, authenticator: () => async () => ({ id: 2, admin: false }), ...change })
 
 test('D-19: of several related resources all must let somebody list', async (t) => {
   const [users, admins] = [userAuth(User, { protect: 'all' }), adminAuth(User, { protect: 'all' })]
@@ -287,16 +369,31 @@ test('D-19: a list that is closed to everybody is closed to joins, a closed read
 
 test('D-19: what a policy permits besides listing does not count', async (t) => {
   const permitting = (permits: Policy['permits']): Policy => everybody({ users: User, login: 'a', permits })
-  t.equal(await looksThrough(t, everybody({ users: User, login: 'a' }), permitting((_user, operation) => operation === 'list')), true)
-  t.equal(await looksThrough(t, everybody({ users: User, login: 'a' }), permitting((_user, operation) => operation !== 'list')), false)
+  t.equal(
+    await looksThrough(
+      t, everybody({ users: User, login: 'a' }), permitting((_user, operation) => operation === 'list')
+    ),
+    true
+  )
+  t.equal(
+    await looksThrough(
+      t, everybody({ users: User, login: 'a' }), permitting((_user, operation) => operation !== 'list')
+    ),
+    false
+  )
 })
 
 test("D-116: two policies of a deployer's own make out the same people if they say so, or are one", async (t) => {
   const one = everybody()
   t.equal(await looksThrough(t, one, one), true)
   t.equal(await looksThrough(t, one, everybody()), false, 'neither tells who its users are')
-  t.equal(await looksThrough(t, everybody({ users: User }), everybody({ users: User })), false, 'neither tells how they are made out')
-  t.equal(await looksThrough(t, everybody({ login: 'a' }), everybody({ login: 'a' })), false, 'neither tells who they are')
+  t.equal(
+    await looksThrough(t, everybody({ users: User }), everybody({ users: User })), false,
+    'neither tells how they are made out'
+  )
+  t.equal(
+    await looksThrough(t, everybody({ login: 'a' }), everybody({ login: 'a' })), false, 'neither tells who they are'
+  )
   t.equal(await looksThrough(t, everybody({ users: User, login: 'a' }), everybody({ users: User, login: 'a' })), true)
   t.equal(await looksThrough(t, everybody({ users: User, login: 'a' }), everybody({ users: Staff, login: 'a' })), false)
   t.equal(await looksThrough(t, everybody({ users: User, login: 'a' }), everybody({ users: User, login: 'b' })), false)
@@ -318,14 +415,18 @@ test('D-20: of a path with two foreign keys all four spellings must agree', asyn
   const Task = defineModel('Task', { who: foreignKey(() => Person) })
   const { get } = await buildApp(t, {
     models: [Boss, Person, Task],
-    rows: { boss: [{ id: 1, name: 'a' }, { id: 2, name: 'b' }], person: [{ id: 1, boss_id: 1 }], task: [{ id: 1, who_id: 1 }] },
+    rows: {
+      boss: [{ id: 1, name: 'a' }, { id: 2, name: 'b' }], person: [{ id: 1, boss_id: 1 }], task: [{ id: 1, who_id: 1 }]
+    },
     register: (registry) => { registry.register(Boss).register(Person).register(Task) }
   })
   const same = 'who__boss=1&who_id__boss=1&who__boss_id=1&who_id__boss_id=1'
   t.equal((await get(`/api/task/?${same}`)).json().objects.length, 1)
   for (const spelling of ['who_id__boss', 'who__boss_id', 'who_id__boss_id']) {
     const reply = await get(`/api/task/?${same.replace(`${spelling}=1`, `${spelling}=2`)}`)
-    t.same([reply.statusCode, reply.json().details], [400, [{ field: spelling, message: 'contradicts another spelling of its name' }]])
+    t.same([reply.statusCode, reply.json().details], [
+      400, [{ field: spelling, message: 'contradicts another spelling of its name' }]
+    ])
   }
 })
 
@@ -386,7 +487,9 @@ test('D-22: is takes null or none, true and false in any case', async (t) => {
   for (const word of ['null', 'NULL', 'Null', 'none', 'None', 'NONE']) t.same(await list(`done__is=${word}`), [1], word)
   for (const word of ['true', 'True', 'TRUE']) t.same(await list(`done__is=${word}`), [2], word)
   for (const word of ['false', 'False', 'FALSE']) t.same(await list(`done__is=${word}`), [3], word)
-  for (const word of ['1', '0', '', 'not null', 'unknown', ' null', 'null,true']) t.equal(await list(`done__is=${word}`), 400, word)
+  for (const word of ['1', '0', '', 'not null', 'unknown', ' null', 'null,true']) {
+    t.equal(await list(`done__is=${word}`), 400, word)
+  }
 })
 
 test('D-22: is true and is false are for booleans only', async (t) => {
@@ -454,7 +557,9 @@ test('D-24: like and ilike match the whole value, with %, _ and a backslash that
     t.same(await list(`title__like=${q(pattern)}`), like, `like ${pattern}`)
     t.same(await list(`title__ilike=${q(pattern)}`), ilike, `ilike ${pattern}`)
   }
-  for (const pattern of ['a\\', '\\', 'a\\\\\\']) t.equal(await list(`title__like=${q(pattern)}`), 400, 'an escape that escapes nothing')
+  for (const pattern of ['a\\', '\\', 'a\\\\\\']) {
+    t.equal(await list(`title__like=${q(pattern)}`), 400, 'an escape that escapes nothing')
+  }
 })
 
 test('D-24: like minds the case, ilike ignores that of ASCII letters', async (t) => {
@@ -499,11 +604,13 @@ test('D-25: eq, ne and in compare text exactly, character by character', async (
 /** Makes the titles of things compare without regard to case. */
 const loosen = {
   sqlite: [
-    'alter table thing rename to before', 'create table thing as select * from before', 'alter table thing add column loose text collate nocase',
-    'update thing set loose = title', 'alter table thing drop column title', 'alter table thing rename column loose to title'
+    'alter table thing rename to before', 'create table thing as select * from before',
+    'alter table thing add column loose text collate nocase', 'update thing set loose = title',
+    'alter table thing drop column title', 'alter table thing rename column loose to title'
   ],
   postgres: [
-    "create collation loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false)", 'alter table thing alter column title type text collate loose'
+    "create collation loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
+    'alter table thing alter column title type text collate loose'
   ],
   mariadb: ['alter table thing modify title text character set utf8mb4 collate utf8mb4_general_ci']
 }
@@ -525,7 +632,9 @@ test('D-25: ne does not match null', async (t) => {
 })
 
 test('D-26: one filter given several times matches any of the values', async (t) => {
-  const { list } = await things(t, [{ id: 1, title: 'a', done: 1 }, { id: 2, title: 'b', done: 0 }, { id: 3, title: 'c', done: null }])
+  const { list } = await things(t, [
+    { id: 1, title: 'a', done: 1 }, { id: 2, title: 'b', done: 0 }, { id: 3, title: 'c', done: null }
+  ])
   t.same(await list('title=a&title=c'), [1, 3])
   t.same(await list('title=a&title__eq=c'), [1, 3], 'eq is what a bare name means')
   t.same(await list('title__like=a%25&title__like=b%25'), [1, 2])
@@ -546,7 +655,10 @@ const wrongValues = {
   ratio: ['x', 'Infinity', 'NaN', '1e999', '1,5', '.5', '-0'],
   price: ['x', '1.555', '1e2', '99999999999999.99'],
   done: ['TRUE', 'yes', 'no', '2', 'on', '', 't'],
-  at: ['x', '2024-13-01', '2024-02-30 00:00:00', '2024-01-01 24:00:00', '2024-01-01 10:60:00', '10:00:00', '1704103200', '2024-1-1', '0999-01-01', '2024-01-01T10:00:00+99:00', 'now'],
+  at: [
+    'x', '2024-13-01', '2024-02-30 00:00:00', '2024-01-01 24:00:00', '2024-01-01 10:60:00', '10:00:00', '1704103200',
+    '2024-1-1', '0999-01-01', '2024-01-01T10:00:00+99:00', 'now'
+  ],
   day: ['x', '2024-02-30', '2024-01-01 10:00:00'],
   code: ['x', '00000000-0000-4000-8000-00000000000'],
   user: ['alice', '1.0', '9007199254740993'],
@@ -580,7 +692,8 @@ test('D-27: booleans are true, false, 1 and 0', async (t) => {
 test('D-27: datetimes are YYYY-MM-DD HH:MM:SS, ISO 8601 or a date; offsets are converted, fractions cut off', async (t) => {
   const { list } = await things(t, [{ id: 1, at: '2024-02-01 10:00:00' }, { id: 2, at: '2024-02-01 00:00:00' }])
   for (const text of [
-    '2024-02-01 10:00:00', '2024-02-01T10:00:00', '2024-02-01T10:00:00Z', '2024-02-01T12:30:00+02:30', '2024-02-01T05:00:00-05:00',
+    '2024-02-01 10:00:00', '2024-02-01T10:00:00', '2024-02-01T10:00:00Z', '2024-02-01T12:30:00+02:30',
+    '2024-02-01T05:00:00-05:00',
     '2024-02-01 10:00', '2024-02-01T10:00:00.999Z', '2024-01-31T20:00:00-1400'
   ]) t.same(await list(`at=${q(text)}`), [1], text)
   t.same(await list('at=2024-02-01'), [2], 'a date is its midnight')
@@ -616,7 +729,10 @@ test('D-28: an empty ordering counts as absent', async (t) => {
 })
 
 test('D-28: an ordering by what is unknown, hidden or cannot be ordered, or given twice, is 400', async (t) => {
-  for (const ordering of ['nonsense', '-', '--id', '+id', 'content,', ',content', 'content,nonsense', 'user__username', 'id asc', 'Content', '-nonsense', 'null']) {
+  for (const ordering of [
+    'nonsense', '-', '--id', '+id', 'content,', ',content', 'content,nonsense', 'user__username', 'id asc', 'Content',
+    '-nonsense', 'null'
+  ]) {
     const reply = await site.get(`/api/message/?ordering=${q(ordering)}`)
     t.equal(reply.statusCode, 400, ordering)
     t.match(reply.json(), { code: 'REST_MODELS_INVALID_ORDERING', details: [{ field: 'ordering' }] })
@@ -628,7 +744,9 @@ test('D-28: an ordering by what is unknown, hidden or cannot be ordered, or give
   t.same(await listThings('ordering=title'), [1])
 })
 
-const manyNotes = Array.from({ length: 101 }, (_, index) => ({ id: index + 1, message: `note ${index + 1}`, created: '2024-01-01 00:00:00' }))
+const manyNotes = Array.from(
+  { length: 101 }, (_, index) => ({ id: index + 1, message: `note ${index + 1}`, created: '2024-01-01 00:00:00' })
+)
 
 test('D-29: limit goes from 1 to 100', async (t) => {
   const { get, statements } = await buildApp(t, { rows: { note: manyNotes } })
@@ -676,20 +794,28 @@ test('D-29: maxLimit and the limits are what the deployer says', async (t) => {
 test('D-30: a page behind the end is 200 without objects, with the page before as previous', async (t) => {
   const reply = await site.get('/api/message/?limit=2&page=7')
   t.equal(reply.statusCode, 200)
-  t.same(reply.json(), { meta: { model: 'message', page: 7, next: '', previous: '/api/message/?limit=2&page=6' }, objects: [] })
+  t.same(reply.json(), {
+    meta: { model: 'message', page: 7, next: '', previous: '/api/message/?limit=2&page=6' }, objects: []
+  })
   t.same(await list('message/?limit=2&page=2'), [3])
 })
 
 test('D-31: links are exactly the path with limit and page when nothing else was asked', async (t) => {
   const { meta } = (await site.get('/api/message/?page=2&limit=1')).json()
   t.match(meta, { next: '/api/message/?limit=1&page=3', previous: '/api/message/?limit=1&page=1' })
-  t.match((await site.get('/api/message?limit=1')).json().meta, { next: '/api/message/?limit=1&page=2' }, 'without the final slash as well')
+  t.match(
+    (await site.get('/api/message?limit=1')).json().meta, { next: '/api/message/?limit=1&page=2' },
+    'without the final slash as well'
+  )
 })
 
 test('D-31: what else was asked follows, unchanged in meaning', async (t) => {
   const content = 'a&b=c+d %25é"/?#'
-  const { get } = await buildApp(t, { rows: { message: [1, 2, 3].map((id) => ({ id, user_id: 2, content, pub_date: '2024-01-01 00:00:00' })) } })
-  const query = `user__username=alice&ordering=-id&content=${q(content)}&content=other&content__in=${q(`"${content.replace('"', '""')}",x`)}&limit=1`
+  const { get } = await buildApp(t, {
+    rows: { message: [1, 2, 3].map((id) => ({ id, user_id: 2, content, pub_date: '2024-01-01 00:00:00' })) }
+  })
+  const query = `user__username=alice&ordering=-id&content=${q(content)}&content=other&` +
+    `content__in=${q(`"${content.replace('"', '""')}",x`)}&limit=1`
   const seen: unknown[] = []
   for (let url = `/api/message/?${query}`; url !== ''; url = (await get(url)).json().meta.next) {
     seen.push(...valuesOf(await get(url), 'id'))
@@ -697,12 +823,17 @@ test('D-31: what else was asked follows, unchanged in meaning', async (t) => {
     if (page > 1) t.same(valuesOf(await get(previous), 'id'), [seen.at(-2)])
   }
   t.same(seen, [3, 2, 1])
-  t.match((await get(`/api/message/?${query}`)).json().meta.next, /^\/api\/message\/\?limit=1&page=2&user__username=alice&ordering=-id&content=/)
+  t.match(
+    (await get(`/api/message/?${query}`)).json().meta.next,
+    /^\/api\/message\/\?limit=1&page=2&user__username=alice&ordering=-id&content=/
+  )
 })
 
 test("D-31: links carry the deployer's prefix and never a host", async (t) => {
   const { get } = await buildApp(t, { rows: { note: manyNotes }, options: { prefix: '/v1/data' } })
-  const reply = await get('/v1/data/note/', { headers: { host: 'evil.example', 'x-forwarded-host': 'evil.example', 'x-forwarded-prefix': '/x' } })
+  const reply = await get('/v1/data/note/', {
+    headers: { host: 'evil.example', 'x-forwarded-host': 'evil.example', 'x-forwarded-prefix': '/x' }
+  })
   t.equal(reply.json().meta.next, '/v1/data/note/?limit=20&page=2')
 })
 
@@ -715,10 +846,14 @@ test('D-31: next is empty where it could not be followed', async (t) => {
 
 test('D-31: next can be followed, or is empty, after a query of any length', async (t) => {
   const { get } = await buildApp(t, { rows: { note: manyNotes } })
-  const values = (length: number) => Array.from({ length: 4 }, (_, index) => `message__ne=${'x'.repeat((length - 51 + index) / 4)}`).join('&')
+  const values = (length: number) =>
+    Array.from({ length: 4 }, (_, index) => `message__ne=${'x'.repeat((length - 51 + index) / 4)}`).join('&')
   const { next } = (await get(`/api/note/?${values(4000)}`)).json().meta
   t.equal((await get(next)).statusCode, 200)
-  for (const url of [`/api/note/?${values(4096)}`, `/api/note/?${values(4080)}`, `/api/note/?message__in=${'x,'.repeat(99)}&${values(3860)}`]) {
+  for (const url of [
+    `/api/note/?${values(4096)}`, `/api/note/?${values(4080)}`,
+    `/api/note/?message__in=${'x,'.repeat(99)}&${values(3860)}`
+  ]) {
     const reply = await get(url)
     t.equal(reply.statusCode, 200)
     if (reply.json().meta.next !== '') t.equal((await get(reply.json().meta.next)).statusCode, 200)
@@ -780,7 +915,9 @@ test('D-33: percent-encoding must be valid UTF-8', async (t) => {
 test('D-33: every one of these limits is what the deployer says', async (t) => {
   const { get } = await buildApp(t, {
     ...people,
-    options: { limits: { filters: 2, joins: 1, totalJoins: 1, inItems: 2, patternLength: 3, valueLength: 4, queryLength: 60 } }
+    options: {
+      limits: { filters: 2, joins: 1, totalJoins: 1, inItems: 2, patternLength: 3, valueLength: 4, queryLength: 60 }
+    }
   })
   const pairs = [
     ['name__ne=a&name__ne=b', 'name__ne=a&name__ne=b&name__ne=c'],
@@ -836,7 +973,9 @@ test('D-107: pages that are told by their numbers go on with a smaller limit', a
 })
 
 test('D-107: bytes are those of all texts and JSON of a record, in UTF-8', async (t) => {
-  const Page = defineModel('Page', { title: text({ nullable: true }), body: text({ nullable: true }), data: json({ nullable: true }) })
+  const Page = defineModel('Page', {
+    title: text({ nullable: true }), body: text({ nullable: true }), data: json({ nullable: true })
+  })
   const { get } = await buildApp(t, {
     models: [Page],
     register: (registry) => registry.register(Page),
@@ -890,7 +1029,10 @@ for (const query of ['limit=3', 'limit=3&after=']) {
 
 test('D-108: a text that looks like the length of one is answered as it is', async (t) => {
   const texts = ['\u0001', '\u00015', '\u000199999999', '\u0001a', '\u0001-1', '\uffff9']
-  const { get } = await buildApp(t, { rows: { note: texts.map((message, index) => ({ id: index + 1, message, created: '2024-01-01 00:00:00' })) }, options: bounded })
+  const { get } = await buildApp(t, {
+    rows: { note: texts.map((message, index) => ({ id: index + 1, message, created: '2024-01-01 00:00:00' })) },
+    options: bounded
+  })
   const found: string[] = []
   for (let next = '/api/note/?after='; next !== '';) {
     const { meta, objects } = (await get(next)).json()

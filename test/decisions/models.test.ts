@@ -1,6 +1,8 @@
 import { sql, type Kysely } from 'kysely'
 import { test, type Test } from 'tap'
-import { boolean, createTables, datetime, decimal, defineModel, foreignKey, integer, text, userAuth, type Model } from '../../lib/index.js'
+import {
+  boolean, createTables, datetime, decimal, defineModel, foreignKey, integer, text, userAuth, type Model
+} from '../../lib/index.js'
 import type { Tables } from '../../lib/engines/executor.js'
 import { engine, openDatabase } from '../support/database.js'
 import { Note, User, buildApp, siteModels, valuesOf, type BuildOptions, type Rows } from '../support/site.js'
@@ -15,15 +17,22 @@ test('D-54: a decimal has at most 15 digits in all', async (t) => {
   t.throws(() => defineModel('Bill', { sum: decimal({ precision: 16 }) }), { code: 'REST_MODELS_INVALID_MODEL' })
   const Bill = defineModel('Bill', { sum: decimal({ precision: 15, scale: 4 }) })
   const { post, rowsOf } = await buildApp(t, only(Bill))
-  for (const sum of ['123456789012.0000', '1.00001', '-999999999999']) t.equal((await post('/api/bill/', { sum }, { as })).statusCode, 400, sum)
+  for (const sum of ['123456789012.0000', '1.00001', '-999999999999']) {
+    t.equal((await post('/api/bill/', { sum }, { as })).statusCode, 400, sum)
+  }
   t.same(await rowsOf('bill'), [])
-  for (const sum of ['12345678901.2345', '-99999999999.9999', '0.0001']) t.equal((await post('/api/bill/', { sum }, { as })).json().sum, sum)
+  for (const sum of ['12345678901.2345', '-99999999999.9999', '0.0001']) {
+    t.equal((await post('/api/bill/', { sum }, { as })).json().sum, sum)
+  }
 })
 
 test('D-54: decimals are exact, with all digits behind the point', async (t) => {
   const Bill = defineModel('Bill', { sum: decimal() })
   const { get, post, put } = await buildApp(t, only(Bill))
-  const forms = [['1.5', '1.50'], ['1', '1.00'], ['0.07', '0.07'], ['1234567890123.45', '1234567890123.45'], ['-0.10', '-0.10'], ['0', '0.00']] as const
+  const forms = [
+    ['1.5', '1.50'], ['1', '1.00'], ['0.07', '0.07'], ['1234567890123.45', '1234567890123.45'], ['-0.10', '-0.10'],
+    ['0', '0.00']
+  ] as const
   for (const [written, read] of forms) {
     const { id, sum } = (await post('/api/bill/', { sum: written }, { as })).json()
     t.equal(sum, read)
@@ -31,22 +40,30 @@ test('D-54: decimals are exact, with all digits behind the point', async (t) => 
     t.equal((await put(`/api/bill/${id}/`, { sum: written }, { as })).json().sum, read)
     t.same(valuesOf(await get(`/api/bill/?sum=${written}`), 'sum'), [read])
   }
-  t.same(valuesOf(await get('/api/bill/?ordering=sum'), 'sum'), ['-0.10', '0.00', '0.07', '1.00', '1.50', '1234567890123.45'])
+  t.same(valuesOf(await get('/api/bill/?ordering=sum'), 'sum'), [
+    '-0.10', '0.00', '0.07', '1.00', '1.50', '1234567890123.45'
+  ])
 })
 
 test('D-55: datetimes are from the years 1000 to 9999', async (t) => {
   const { post, get, rowsOf } = await buildApp(t)
-  for (const time of ['0999-12-31 23:59:59', '0000-01-01 00:00:00', '10000-01-01 00:00:00', '1000-01-01T00:00:00+01:00', '9999-12-31T23:59:59-01:00']) {
+  for (const time of [
+    '0999-12-31 23:59:59', '0000-01-01 00:00:00', '10000-01-01 00:00:00', '1000-01-01T00:00:00+01:00',
+    '9999-12-31T23:59:59-01:00'
+  ]) {
     t.equal((await post('/api/message/', { content: 'x', pub_date: time }, { as })).statusCode, 400, time)
     t.equal((await get(`/api/message/?pub_date__lt=${encodeURIComponent(time)}`)).statusCode, 400, time)
   }
   t.same(await rowsOf('message'), [])
-  for (const time of ['1000-01-01 00:00:00', '9999-12-31 23:59:59']) t.equal((await post('/api/message/', { content: 'x', pub_date: time }, { as })).json().pub_date, time)
+  for (const time of ['1000-01-01 00:00:00', '9999-12-31 23:59:59']) {
+    t.equal((await post('/api/message/', { content: 'x', pub_date: time }, { as })).json().pub_date, time)
+  }
 })
 
 test('D-55: datetimes are in UTC', async (t) => {
   const { post } = await buildApp(t)
-  const stored = async (time: string) => (await post('/api/message/', { content: 'x', pub_date: time }, { as })).json().pub_date
+  const stored = async (time: string) =>
+    (await post('/api/message/', { content: 'x', pub_date: time }, { as })).json().pub_date
   t.equal(await stored('2024-02-01T00:30:00+02:00'), '2024-01-31 22:30:00')
   t.equal(await stored('2024-02-01T10:00:00Z'), '2024-02-01 10:00:00')
   t.equal(await stored('2024-02-01 10:00:00'), '2024-02-01 10:00:00')
@@ -64,14 +81,19 @@ test('D-56: the id of a deleted record is not used again', async (t) => {
 /** What an engine says of each table. */
 const describe = {
   sqlite: async (db: Kysely<Tables>) => {
-    const { rows } = await sql<{ name: string, text: string }>`select tbl_name as name, group_concat(sql) as text from sqlite_schema where sql is not null and name not like 'sqlite%' group by tbl_name`.execute(db)
+    const { rows } =
+      await sql<{ name: string, text: string }>`select tbl_name as name, group_concat(sql) as text from sqlite_schema
+        where sql is not null and name not like 'sqlite%' group by tbl_name`.execute(db)
     return rows
   },
   postgres: async (db: Kysely<Tables>) => {
     const { rows } = await sql<{ name: string, text: string }>`select relname as name, concat(
-      (select json_agg(columns order by ordinal_position) from information_schema.columns where table_schema = current_schema and table_name = relname),
-      (select json_agg(pg_get_constraintdef(pg_constraint.oid) order by conname) from pg_constraint where conrelid = pg_class.oid),
-      (select json_agg(indexdef order by indexname) from pg_indexes where schemaname = current_schema and tablename = relname)
+      (select json_agg(columns order by ordinal_position) from information_schema.columns where table_schema =
+      current_schema and table_name = relname),
+      (select json_agg(pg_get_constraintdef(pg_constraint.oid) order by conname) from pg_constraint where conrelid =
+      pg_class.oid),
+      (select json_agg(indexdef order by indexname) from pg_indexes where schemaname = current_schema and tablename =
+      relname)
     ) as text from pg_class where relkind = 'r' and relnamespace = current_schema::regnamespace`.execute(db)
     return rows
   },
@@ -79,7 +101,8 @@ const describe = {
     const { rows } = await sql<Record<string, string>>`show tables`.execute(db)
     return await Promise.all(rows.map(async (row) => {
       const name = Object.values(row)[0] ?? ''
-      const { rows: [created] } = await sql<{ 'Create Table': string }>`show create table ${sql.table(name)}`.execute(db)
+      const { rows: [created] } =
+        await sql<{ 'Create Table': string }>`show create table ${sql.table(name)}`.execute(db)
       return { name, text: created?.['Create Table'] }
     }))
   }
@@ -99,20 +122,33 @@ async function tablesAfter (t: Test, statements: readonly string[], models: read
     return { before, after: await tables(), error: error as Error & { code: string } }
   }
 }
-const Thing = defineModel('Thing', { title: text(), size: integer({ nullable: true }), done: boolean(), at: datetime(), user: foreignKey(() => User, { column: 'user_ref' }) })
+const Thing = defineModel('Thing', {
+  title: text(),
+  size: integer({ nullable: true }),
+  done: boolean(),
+  at: datetime(),
+  user: foreignKey(() => User, { column: 'user_ref' })
+})
 const [userTable, fitting] = {
   sqlite: [
-    'create table user (id integer primary key autoincrement, username text not null, password text not null, email text not null, join_date datetime not null, active boolean not null, admin boolean not null)',
-    'create table thing (id integer primary key, title varchar(40) not null, size int, done tinyint not null, at timestamp not null, user_ref int not null, extra text)'
+    'create table user (id integer primary key autoincrement, username text not null, password text not null, ' +
+      'email text not null, join_date datetime not null, active boolean not null, admin boolean not null)',
+    'create table thing (id integer primary key, title varchar(40) not null, size int, done tinyint not null, ' +
+      'at timestamp not null, user_ref int not null, extra text)'
   ],
   postgres: [
-    'create table "user" (id serial primary key, username text not null, password text not null, email text not null, join_date timestamp not null, active boolean not null, admin boolean not null)',
-    'create table thing (id integer generated always as identity primary key, title varchar(40) not null, size int, done boolean not null, at timestamp(3) not null, user_ref int not null, extra text)'
+    'create table "user" (id serial primary key, username text not null, password text not null, ' +
+      'email text not null, join_date timestamp not null, active boolean not null, admin boolean not null)',
+    'create table thing (id integer generated always as identity primary key, title varchar(40) not null, size int, ' +
+      'done boolean not null, at timestamp(3) not null, user_ref int not null, extra text)'
   ],
   mariadb: [
     // A bigint, as what refers to it: MariaDB wants both to be of one type.
-    'create table user (id bigint auto_increment primary key, username varchar(100) not null, password text not null, email text not null, join_date datetime not null, active boolean not null, admin boolean not null)',
-    'create table thing (id int auto_increment primary key, title varchar(40) not null, size int, done tinyint not null, at datetime not null, user_ref int not null, extra text)'
+    'create table user (id bigint auto_increment primary key, username varchar(100) not null, ' +
+      'password text not null, email text not null, join_date datetime not null, active boolean not null, ' +
+      'admin boolean not null)',
+    'create table thing (id int auto_increment primary key, title varchar(40) not null, size int, ' +
+      'done tinyint not null, at datetime not null, user_ref int not null, extra text)'
   ]
 }[engine] as [string, string]
 
@@ -123,10 +159,24 @@ test('D-57: a table that fits is left as it is', async (t) => {
 })
 
 const misfits = {
-  'a missing column': { from: ' size int,', to: '', says: /field 'size' of model 'Thing' needs column 'size' of table 'thing'/ },
-  'another type': { from: 'title varchar(40)', to: 'title int', says: /field 'title' of model 'Thing' is text, but column 'title' is int/i },
-  'a column that may be null': { from: /(?<=done \w+) not null/, to: '', says: /field 'done' of model 'Thing' is not nullable, but column 'done' is nullable/ },
-  'a column that may not be null': { from: 'size int', to: 'size int not null', says: /field 'size' of model 'Thing' is nullable, but column 'size' is not null/ }
+  'a missing column': {
+    from: ' size int,', to: '', says: /field 'size' of model 'Thing' needs column 'size' of table 'thing'/
+  },
+  'another type': {
+    from: 'title varchar(40)',
+    to: 'title int',
+    says: /field 'title' of model 'Thing' is text, but column 'title' is int/i
+  },
+  'a column that may be null': {
+    from: /(?<=done \w+) not null/,
+    to: '',
+    says: /field 'done' of model 'Thing' is not nullable, but column 'done' is nullable/
+  },
+  'a column that may not be null': {
+    from: 'size int',
+    to: 'size int not null',
+    says: /field 'size' of model 'Thing' is nullable, but column 'size' is not null/
+  }
 }
 
 for (const [what, { from, to, says }] of Object.entries(misfits)) {
@@ -142,7 +192,9 @@ for (const [what, { from, to, says }] of Object.entries(misfits)) {
     t.equal((await site.get('/api/thing/')).statusCode, 200)
     const db = await openDatabase(t)
     for (const statement of [userTable, fitting.replace(from, to)]) await sql.raw(statement).execute(db)
-    await t.rejects(buildApp(t, { models: [], register, options: { db } }), { code: 'REST_MODELS_TABLE_MISMATCH', message: says })
+    await t.rejects(buildApp(t, { models: [], register, options: { db } }), {
+      code: 'REST_MODELS_TABLE_MISMATCH', message: says
+    })
   })
 }
 
@@ -154,10 +206,13 @@ test('D-57: createTables creates the tables that are missing', async (t) => {
 })
 
 test('D-58: a field that is called limit, page, after or ordering is filtered with eq', async (t) => {
-  const Rule = defineModel('Rule', { limit: integer(), page: text(), ordering: text({ nullable: true }), after: text() })
+  const Rule = defineModel('Rule', {
+    limit: integer(), page: text(), ordering: text({ nullable: true }), after: text()
+  })
   const { get } = await buildApp(t, only(Rule, {
     rule: [
-      { limit: 1, page: 'a', ordering: 'x', after: 'p' }, { limit: 2, page: 'b', ordering: 'y', after: 'q' }, { limit: 1, page: 'b', ordering: null, after: 'q' }
+      { limit: 1, page: 'a', ordering: 'x', after: 'p' }, { limit: 2, page: 'b', ordering: 'y', after: 'q' },
+      { limit: 1, page: 'b', ordering: null, after: 'q' }
     ]
   }))
   const list = async (query: string) => valuesOf(await get(`/api/rule/?${query}`), 'id')
@@ -173,23 +228,35 @@ test('D-58: a field that is called limit, page, after or ordering is filtered wi
 })
 
 test('D-106: a text with a format has at most 2,048 characters', async (t) => {
-  const Site = defineModel('Site', { url: text({ format: 'url', nullable: true }), short: text({ format: 'url', nullable: true, maxLength: 20 }) })
+  const Site = defineModel('Site', {
+    url: text({ format: 'url', nullable: true }), short: text({ format: 'url', nullable: true, maxLength: 20 })
+  })
   const { post } = await buildApp(t, only(Site))
   const url = (length: number) => 'https://example.com/'.padEnd(length, 'a')
   t.equal((await post('/api/site/', { url: url(2048) }, { as })).json().url, url(2048))
   t.equal((await post('/api/site/', { short: url(20) }, { as })).json().short, url(20))
-  for (const body of [{ url: url(2049) }, { short: url(21) }, { url: url(500_000) }, { url: `http://${'a:'.repeat(250_000)}` }]) {
+  for (const body of [
+    { url: url(2049) }, { short: url(21) }, { url: url(500_000) }, { url: `http://${'a:'.repeat(250_000)}` }
+  ]) {
     const refused = await post('/api/site/', body, { as })
     t.equal(refused.statusCode, 400)
-    t.match(refused.json().details, [{ field: Object.keys(body)[0], message: /must NOT have more than \d+ characters/ }])
+    t.match(refused.json().details, [
+      { field: Object.keys(body)[0], message: /must NOT have more than \d+ characters/ }
+    ])
   }
-  t.throws(() => defineModel('Site', { url: text({ format: 'url', maxLength: 2049 }) }), { code: 'REST_MODELS_INVALID_MODEL', message: /'maxLength' of a text with a 'format' is at most 2048/ })
+  t.throws(() => defineModel('Site', { url: text({ format: 'url', maxLength: 2049 }) }), {
+    code: 'REST_MODELS_INVALID_MODEL', message: /'maxLength' of a text with a 'format' is at most 2048/
+  })
   t.doesNotThrow(() => defineModel('Site', { url: text({ format: 'url', maxLength: 2048 }) }))
-  t.throws(() => defineModel('Site', { url: text({ format: 'url', minLength: 2049 }) }), { code: 'REST_MODELS_INVALID_MODEL', message: /'minLength' is more than 'maxLength', which is 2048/ })
+  t.throws(() => defineModel('Site', { url: text({ format: 'url', minLength: 2049 }) }), {
+    code: 'REST_MODELS_INVALID_MODEL', message: /'minLength' is more than 'maxLength', which is 2048/
+  })
 })
 
 test('D-109: a text that does not say has at most 65,536 characters, and maxLength raises that', async (t) => {
-  const Page = defineModel('Page', { body: text({ nullable: true }), book: text({ nullable: true, maxLength: 200_000 }) })
+  const Page = defineModel('Page', {
+    body: text({ nullable: true }), book: text({ nullable: true, maxLength: 200_000 })
+  })
   const { get, post } = await buildApp(t, only(Page))
   // A character of two units and four bytes.
   const longest = '\u{1f600}'.repeat(65_536)
@@ -198,10 +265,14 @@ test('D-109: a text that does not say has at most 65,536 characters, and maxLeng
   for (const body of [{ body: `${longest}a` }, { book: 'a'.repeat(200_001) }]) {
     const refused = await post('/api/page/', body, { as })
     t.equal(refused.statusCode, 400)
-    t.match(refused.json().details, [{ field: Object.keys(body)[0], message: /must NOT have more than \d+ characters/ }])
+    t.match(refused.json().details, [
+      { field: Object.keys(body)[0], message: /must NOT have more than \d+ characters/ }
+    ])
   }
   t.equal((await get('/api/page/')).json().objects.length, 2)
-  t.throws(() => defineModel('Page', { body: text({ minLength: 65_537 }) }), { code: 'REST_MODELS_INVALID_MODEL', message: /'minLength' is more than 'maxLength', which is 65536/ })
+  t.throws(() => defineModel('Page', { body: text({ minLength: 65_537 }) }), {
+    code: 'REST_MODELS_INVALID_MODEL', message: /'minLength' is more than 'maxLength', which is 65536/
+  })
   t.doesNotThrow(() => defineModel('Page', { body: text({ minLength: 65_537, maxLength: 70_000 }) }))
 })
 
@@ -217,7 +288,9 @@ test('D-109: longer texts of a table that exists are shown, and stay when others
 test('D-110: on PUT a text is accepted as it is stored, whatever the model says of its form', async (t) => {
   const plain = { title: text(), body: text(), mail: text(), state: text(), pin: text() }
   const Loose = defineModel('Page', plain)
-  const Page = defineModel('Page', { ...plain, mail: text({ format: 'email' }), state: text({ enum: ['new', 'old'] }), pin: text({ minLength: 4 }) })
+  const Page = defineModel('Page', {
+    ...plain, mail: text({ format: 'email' }), state: text({ enum: ['new', 'old'] }), pin: text({ minLength: 4 })
+  })
   const stored = { id: 1, title: 'a', body: 'a'.repeat(100_000), mail: 'nobody', state: 'lost', pin: '1' }
   const { put, rowsOf } = await buildApp(t, {
     models: [User, Loose],
@@ -229,7 +302,9 @@ test('D-110: on PUT a text is accepted as it is stored, whatever the model says 
   t.same((await put('/api/page/1/', { ...shown, title: 'b' }, { as })).json(), { ...shown, title: 'b' })
   t.same(await rowsOf('page'), [{ ...stored, title: 'b' }])
   for (const [field, value] of [['body', `${stored.body}a`], ['mail', 'nobody2'], ['state', 'LOST']] as const) {
-    t.same((await put('/api/page/1/', { ...shown, [field]: value }, { as })).json().details.map(({ field }: { field: string }) => field), [field])
+    t.same((await put('/api/page/1/', { ...shown, [field]: value }, { as })).json().details.map((
+      { field }: { field: string }
+    ) => field), [field])
   }
   t.equal((await put('/api/page/1/', { pin }, { as })).statusCode, 400, 'what is hidden cannot be guessed')
 })

@@ -2,7 +2,8 @@ import Fastify from 'fastify'
 import { sql } from 'kysely'
 import { test, type Test } from 'tap'
 import restModels, {
-  adminAuth, boolean, createTables, defineModel, foreignKey, key, password, text, userAuth, uuid, type DatabaseOf, type Model, type RecordOf
+  adminAuth, boolean, createTables, defineModel, foreignKey, key, password, text, userAuth, uuid, type DatabaseOf,
+  type Model, type RecordOf
 } from '../../lib/index.js'
 import { introspect } from '../../lib/tooling/introspect/introspect.js'
 import { checkAnswers } from '../support/answers.js'
@@ -11,7 +12,11 @@ import { definitions } from '../support/definitions.js'
 import { buildApp, siteUsers, valuesOf } from '../support/site.js'
 
 const Member = defineModel('Member', {
-  id: key({ column: 'MemberId' }), username: text({ unique: true }), password: password(), active: boolean({ default: true }), admin: boolean({ default: false })
+  id: key({ column: 'MemberId' }),
+  username: text({ unique: true }),
+  password: password(),
+  active: boolean({ default: true }),
+  admin: boolean({ default: false })
 })
 const Label = defineModel('Label', { id: uuid({ column: 'LabelId' }), word: text() })
 const Post = defineModel('Post', {
@@ -22,7 +27,11 @@ const Post = defineModel('Post', {
   title: text({ unique: true })
 }, { table: 'posts' })
 const models = [Member, Label, Post]
-const anybody = { open: ['list', 'read', 'create', 'update', 'delete'] as const, authenticator: () => async () => null, permits: () => false }
+const anybody = {
+  open: ['list', 'read', 'create', 'update', 'delete'] as const,
+  authenticator: () => async () => null,
+  permits: () => false
+}
 
 const build = async (t: Test) => {
   const site = await buildApp(t, {
@@ -46,9 +55,13 @@ test('D-83: a primary key in a column of another name is `id` to clients, in rec
   const record = first.json<RecordOf<typeof Post>>()
   t.strictSame(record, { id: record.id, member_id: 2, label_id: null, reply_to_id: null, title: 'a' })
   t.equal(first.headers.location, `/api/post/${record.id}/`)
-  const second = (await post('/api/post/', { title: 'b', reply_to: record.id }, { as: 'bob' })).json<RecordOf<typeof Post>>()
+  const second =
+    (await post('/api/post/', { title: 'b', reply_to: record.id }, { as: 'bob' })).json<RecordOf<typeof Post>>()
   t.strictSame((await get(`/api/post/${second.id}/`)).json(), second)
-  for (const query of ['member__username=bob', `id=${second.id}`, `reply_to__id=${record.id}`, `reply_to__member__id=2&title__like=${encodeURIComponent('b%')}`, 'ordering=-id&limit=1']) {
+  for (const query of [
+    'member__username=bob', `id=${second.id}`, `reply_to__id=${record.id}`,
+    `reply_to__member__id=2&title__like=${encodeURIComponent('b%')}`, 'ordering=-id&limit=1'
+  ]) {
     t.strictSame(valuesOf(await get(`/api/post/?${query}`), 'title'), ['b'], query)
   }
   const page = await get('/api/post/?ordering=title&limit=1&after=')
@@ -62,12 +75,21 @@ test('D-83: a primary key in a column of another name is `id` to clients, in rec
 test('D-83: what the database refuses is explained by fields, whatever the column of the key is called', async (t) => {
   const { post, put, delete: remove } = await build(t)
   const { id } = (await post('/api/post/', { title: 'a' }, { as: 'alice' })).json<RecordOf<typeof Post>>()
-  const { id: other } = (await post('/api/post/', { title: 'b', reply_to: id }, { as: 'alice' })).json<RecordOf<typeof Post>>()
-  t.match((await post('/api/post/', { title: 'a' }, { as: 'alice' })).json(), { statusCode: 409, code: 'REST_MODELS_NOT_UNIQUE', details: [{ field: 'title' }] })
-  t.match((await put(`/api/post/${other}/`, { title: 'a' }, { as: 'alice' })).json(), { statusCode: 409, code: 'REST_MODELS_NOT_UNIQUE' })
+  const { id: other } =
+    (await post('/api/post/', { title: 'b', reply_to: id }, { as: 'alice' })).json<RecordOf<typeof Post>>()
+  t.match((await post('/api/post/', { title: 'a' }, { as: 'alice' })).json(), {
+    statusCode: 409, code: 'REST_MODELS_NOT_UNIQUE', details: [{ field: 'title' }]
+  })
+  t.match((await put(`/api/post/${other}/`, { title: 'a' }, { as: 'alice' })).json(), {
+    statusCode: 409, code: 'REST_MODELS_NOT_UNIQUE'
+  })
   t.equal((await put(`/api/post/${other}/`, { title: 'b' }, { as: 'alice' })).statusCode, 200)
-  t.match((await post('/api/post/', { title: 'c', reply_to: 999 }, { as: 'alice' })).json(), { statusCode: 400, code: 'REST_MODELS_UNKNOWN_REFERENCE', details: [{ field: 'reply_to_id' }] })
-  t.match((await remove(`/api/post/${id}/`, { as: 'alice' })).json(), { statusCode: 409, code: 'REST_MODELS_STILL_REFERENCED' })
+  t.match((await post('/api/post/', { title: 'c', reply_to: 999 }, { as: 'alice' })).json(), {
+    statusCode: 400, code: 'REST_MODELS_UNKNOWN_REFERENCE', details: [{ field: 'reply_to_id' }]
+  })
+  t.match((await remove(`/api/post/${id}/`, { as: 'alice' })).json(), {
+    statusCode: 409, code: 'REST_MODELS_STILL_REFERENCED'
+  })
 })
 
 test('D-83: a UUID may be in a column of another name as well', async (t) => {
@@ -87,7 +109,9 @@ test('D-83: tables are made with the key under its name, and `key()` without opt
 })
 
 test('D-83: an integer key that the database does not generate can be read, changed and deleted, but no record is created', async (t) => {
-  const Genre = defineModel('Genre', { id: key({ column: 'GenreId', generated: false }), name: text({ nullable: true }) })
+  const Genre = defineModel('Genre', {
+    id: key({ column: 'GenreId', generated: false }), name: text({ nullable: true })
+  })
   const db = await openDatabase(t)
   await sql`create table genre (${sql.ref('GenreId')} int not null primary key, name text)`.execute(db)
   await db.insertInto('genre').values([{ GenreId: 7, name: 'Rock' }, { GenreId: 9, name: 'Jazz' }]).execute()
@@ -98,8 +122,12 @@ test('D-83: an integer key that the database does not generate can be read, chan
   app.restModels.register(Genre)
   await app.restModels.setup()
   t.match((await app.inject('/api/genre/')).json(), { objects: [{ id: 7, name: 'Rock' }, { id: 9, name: 'Jazz' }] })
-  t.match((await app.inject({ method: 'PUT', url: '/api/genre/7/', payload: { name: 'Rock and Roll' } })).json(), { id: 7, name: 'Rock and Roll' })
-  t.match((await app.inject({ method: 'POST', url: '/api/genre/', payload: { name: 'Blues' } })).json(), { statusCode: 409, code: 'REST_MODELS_CONSTRAINT' })
+  t.match((await app.inject({ method: 'PUT', url: '/api/genre/7/', payload: { name: 'Rock and Roll' } })).json(), {
+    id: 7, name: 'Rock and Roll'
+  })
+  t.match((await app.inject({ method: 'POST', url: '/api/genre/', payload: { name: 'Blues' } })).json(), {
+    statusCode: 409, code: 'REST_MODELS_CONSTRAINT'
+  })
   t.equal((await app.inject({ method: 'DELETE', url: '/api/genre/9/' })).statusCode, 204)
   t.equal((await db.selectFrom('genre').selectAll().execute()).length, 1)
 })
@@ -114,11 +142,14 @@ test('D-83: a key that others give is not generated in the tables that createTab
   await db.insertInto('song').values({ SongId: 1, genre_id: 7 }).execute()
   await t.rejects(db.insertInto('genre').values({ id: 7, name: 'Jazz' }).execute(), 'it is a primary key')
   await t.resolves(createTables(db, [Genre, Song]), 'the tables fit')
-  t.match((await introspect(db)).models.map(({ columns: [{ options }] }) => options), [{ generated: false }, { generated: false, column: 'SongId' }])
+  t.match((await introspect(db)).models.map(({ columns: [{ options }] }) => options), [
+    { generated: false }, { generated: false, column: 'SongId' }
+  ])
 })
 
 test('D-83: the types of tables know the column of the key', (t) => {
-  const row: Pick<DatabaseOf<[typeof Post], 'postgres'>['posts'], 'title'> & { PostId: unknown } = { PostId: 1, title: 'a' }
+  const row: Pick<DatabaseOf<[typeof Post], 'postgres'>['posts'], 'title'> &
+    { PostId: unknown } = { PostId: 1, title: 'a' }
   const name: keyof DatabaseOf<[typeof Label]>['label'] = 'LabelId'
   // @ts-expect-error the key has another name
   const wrong: keyof DatabaseOf<[typeof Label]>['label'] = 'id'

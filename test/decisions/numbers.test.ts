@@ -4,7 +4,8 @@ import { readdir, readFile } from 'node:fs/promises'
 import { test } from 'tap'
 
 const read = async (path: string): Promise<string> => await readFile(new URL(`../../${path}`, import.meta.url), 'utf8')
-const numbersIn = (text: string, pattern: RegExp): string[] => [...text.matchAll(pattern)].map((match) => match[1] ?? '')
+const numbersIn = (text: string, pattern: RegExp): string[] =>
+  [...text.matchAll(pattern)].map((match) => match[1] ?? '')
 
 const decided = numbersIn(await read('docs/decisions.md'), /^\| (D-\d+) \|/gm)
 const files = (await readdir(new URL('..', import.meta.url), { recursive: true }))

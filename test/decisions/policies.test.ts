@@ -4,7 +4,9 @@ import { hash } from '@node-rs/argon2'
 import { CompiledQuery, sql } from 'kysely'
 import Fastify from 'fastify'
 import { test, type Test } from 'tap'
-import restModels, { adminAuth, defineModel, password, text, userAuth, type Policy, type UserAuthOptions } from '../../lib/index.js'
+import restModels, {
+  adminAuth, defineModel, password, text, userAuth, type Policy, type UserAuthOptions
+} from '../../lib/index.js'
 import { boundedSite } from '../support/bounded.js'
 import { engine } from '../support/database.js'
 import { checkAnswers } from '../support/answers.js'
@@ -16,13 +18,15 @@ const byAlice = { id: 1, user_id: 2, content: 'from alice', pub_date: '2024-02-0
 const byBob = { id: 2, user_id: 3, content: 'from bob', pub_date: '2024-02-02 10:00:00' }
 const note = { id: 1, message: 'a note', created: '2024-03-01 10:00:00' }
 const rows = { message: [byAlice, byBob], note: [note] }
-const notesUnder = (auth: Policy): BuildOptions => ({ rows, register: (registry) => { registry.register(Note, { auth }) } })
+const notesUnder = (auth: Policy): BuildOptions =>
+  ({ rows, register: (registry) => { registry.register(Note, { auth }) } })
 const person = (id: number, username: string, password: string) =>
   ({ id, username, password, email: 'x@example.com', join_date: '2024-01-01 00:00:00', active: 1, admin: 0 })
 
 test("D-44: passwords are hashed on every write, with argon2id and OWASP's parameters", async (t) => {
   const { post, put, rowsOf } = await buildApp(t)
-  const passwordOf = async (id: number) => (await rowsOf('user') as Array<{ id: number, password: string }>).find((user) => user.id === id)?.password
+  const passwordOf = async (id: number) =>
+    (await rowsOf('user') as Array<{ id: number, password: string }>).find((user) => user.id === id)?.password
   await post('/api/user/', { username: 'dora', password: 'secret', email: 'd@example.com' }, { as: 'admin' })
   const created = await passwordOf(5)
   t.match(created, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
@@ -34,20 +38,33 @@ test("D-44: passwords are hashed on every write, with argon2id and OWASP's param
   t.equal((await post('/api/message/', { content: 'x' }, { as: ['dora', String(updated)] })).statusCode, 401)
 })
 
-const otherForms = ['plain', '', '$argon2i$v=19$m=19456,t=2,p=1$c2FsdHNhbHQ$AAAA', '$2b$10$abcdefghijklmnopqrstuv', '$argon2id$', '$argon2id$v=19$m=19456,t=2,p=1$broken', '5ebe2294ecd0e0f08eab7690d2a6ee69']
+const otherForms = [
+  'plain', '', '$argon2i$v=19$m=19456,t=2,p=1$c2FsdHNhbHQ$AAAA', '$2b$10$abcdefghijklmnopqrstuv', '$argon2id$',
+  '$argon2id$v=19$m=19456,t=2,p=1$broken', '5ebe2294ecd0e0f08eab7690d2a6ee69'
+]
 
 test('D-44: stored values of other forms are refused', async (t) => {
-  const { post } = await buildApp(t, { ...notesUnder(userAuth(User)), rows: { user: otherForms.map((stored, index) => person(10 + index, `user${index}`, stored)) } })
+  const { post } = await buildApp(t, {
+    ...notesUnder(userAuth(User)),
+    rows: { user: otherForms.map((stored, index) => person(10 + index, `user${index}`, stored)) }
+  })
   for (const [index, stored] of otherForms.entries()) {
-    for (const password of [stored, 'secret', '']) t.equal((await post('/api/note/', { message: 'x' }, { as: [`user${index}`, password] })).statusCode, 401, stored)
+    for (const password of [stored, 'secret', '']) {
+      t.equal((await post('/api/note/', { message: 'x' }, { as: [`user${index}`, password] })).statusCode, 401, stored)
+    }
   }
   t.equal((await post('/api/note/', { message: 'x' }, { as })).statusCode, 201)
 })
 
 test('D-44: verify is asked for stored values of other forms alone', async (t) => {
   const asked: unknown[] = []
-  const verify = (password: string, stored: string) => { asked.push([password, stored]); return `md5:${password}` === stored }
-  const { post } = await buildApp(t, { ...notesUnder(userAuth(User, { verify })), rows: { user: [person(10, 'dora', 'md5:secret')] } })
+  const verify = (password: string, stored: string) => {
+    asked.push([password, stored])
+    return `md5:${password}` === stored
+  }
+  const { post } = await buildApp(t, {
+    ...notesUnder(userAuth(User, { verify })), rows: { user: [person(10, 'dora', 'md5:secret')] }
+  })
   t.equal((await post('/api/note/', { message: 'x' }, { as: ['dora', 'secret'] })).statusCode, 201)
   t.equal((await post('/api/note/', { message: 'x' }, { as: ['dora', 'wrong'] })).statusCode, 401)
   t.same(asked, [['secret', 'md5:secret'], ['wrong', 'md5:secret']])
@@ -63,10 +80,16 @@ test('D-44: without a stored password nobody logs in, whatever was accepted befo
   const auth = userAuth(Person, { active: null, verify: async () => { await check(); return true } })
   const { db, put, rowsOf } = await buildApp(t, {
     models: [Person],
-    rows: { person: [{ id: 1, username: 'ann', password: '' }, { id: 2, username: 'ben', password: '' }, { id: 3, username: 'cleo', password: null }] },
+    rows: {
+      person: [
+        { id: 1, username: 'ann', password: '' }, { id: 2, username: 'ben', password: '' },
+        { id: 3, username: 'cleo', password: null }
+      ]
+    },
     register: (registry) => { registry.register(Person, { auth, exclude: ['password'] }) }
   })
-  const login = async (name: string, change: object = {}) => (await put('/api/person/1/', change, { as: [name, ''] })).statusCode
+  const login = async (name: string, change: object = {}) =>
+    (await put('/api/person/1/', change, { as: [name, ''] })).statusCode
   t.equal(await login('cleo'), 401)
   t.same([await login('ann'), await login('ann', { password: null }), await login('ann')], [200, 200, 401])
   t.match(await rowsOf('person'), [{ password: null }, { password: '' }, { password: null }])
@@ -84,17 +107,24 @@ test('D-44: without a stored password nobody logs in, whatever was accepted befo
 })
 
 test("D-44: what one policy's verify accepted does not count under another policy", async (t) => {
-  const auth = { lax: userAuth(User, { verify: () => true }), strict: userAuth(User, { verify: () => false }), none: userAuth(User) }
+  const auth = {
+    lax: userAuth(User, { verify: () => true }), strict: userAuth(User, { verify: () => false }), none: userAuth(User)
+  }
   const { post } = await buildApp(t, {
     rows: { user: [person(10, 'dora', 'x')] },
-    register: (registry) => { for (const [path, policy] of Object.entries(auth)) registry.register(Note, { path, auth: policy }) }
+    register: (registry) => {
+      for (const [path, policy] of Object.entries(auth)) registry.register(Note, { path, auth: policy })
+    }
   })
-  const status = async (path: string) => (await post(`/api/${path}/`, { message: 'x' }, { as: ['dora', 'x'] })).statusCode
+  const status = async (path: string) =>
+    (await post(`/api/${path}/`, { message: 'x' }, { as: ['dora', 'x'] })).statusCode
   t.same([await status('lax'), await status('strict'), await status('none'), await status('lax')], [201, 401, 401, 201])
 })
 
 test('D-44: names and passwords outside ASCII work', async (t) => {
-  const { post } = await buildApp(t, { ...notesUnder(userAuth(User)), rows: { user: [person(10, 'Jürgen😀', await hash('pässwörd: 密码'))] } })
+  const { post } = await buildApp(t, {
+    ...notesUnder(userAuth(User)), rows: { user: [person(10, 'Jürgen😀', await hash('pässwörd: 密码'))] }
+  })
   t.equal((await post('/api/note/', { message: 'x' }, { as: ['Jürgen😀', 'pässwörd: 密码'] })).statusCode, 201)
   t.equal((await post('/api/note/', { message: 'x' }, { as: ['Jurgen😀', 'pässwörd: 密码'] })).statusCode, 401)
 })
@@ -102,10 +132,16 @@ test('D-44: names and passwords outside ASCII work', async (t) => {
 test('D-45: a login with a password over 1,024 bytes is 401 without a check', async (t) => {
   let checks = 0
   const verify = () => { checks++; return true }
-  const { post } = await buildApp(t, { ...notesUnder(userAuth(User, { verify })), rows: { user: [person(10, 'dora', 'x')] } })
-  for (const password of ['x'.repeat(1025), 'ä'.repeat(513)]) t.equal((await post('/api/note/', { message: 'x' }, { as: ['dora', password] })).statusCode, 401)
+  const { post } = await buildApp(t, {
+    ...notesUnder(userAuth(User, { verify })), rows: { user: [person(10, 'dora', 'x')] }
+  })
+  for (const password of ['x'.repeat(1025), 'ä'.repeat(513)]) {
+    t.equal((await post('/api/note/', { message: 'x' }, { as: ['dora', password] })).statusCode, 401)
+  }
   t.equal(checks, 0)
-  for (const password of ['x'.repeat(1024), 'ä'.repeat(512)]) t.equal((await post('/api/note/', { message: 'x' }, { as: ['dora', password] })).statusCode, 201)
+  for (const password of ['x'.repeat(1024), 'ä'.repeat(512)]) {
+    t.equal((await post('/api/note/', { message: 'x' }, { as: ['dora', password] })).statusCode, 201)
+  }
   t.equal(checks, 2)
 })
 
@@ -113,7 +149,9 @@ test('D-45: a password that HTTP Basic cannot carry is 400 in a body', async (t)
   const { put, rowsOf } = await buildApp(t, { rows })
   const before = await rowsOf('user')
   for (const character of ['\n', '\t', '\u0001', '\u007f', '\u2028', '\u2029']) {
-    t.match((await put('/api/user/2/', { password: `a${character}b` }, { as: 'admin' })).json(), { statusCode: 400, details: [{ field: 'password' }] })
+    t.match((await put('/api/user/2/', { password: `a${character}b` }, { as: 'admin' })).json(), {
+      statusCode: 400, details: [{ field: 'password' }]
+    })
   }
   t.same(await rowsOf('user'), before)
   t.equal((await put('/api/user/2/', { password: 'ä ☕:"\\' }, { as: 'admin' })).statusCode, 200)
@@ -133,8 +171,16 @@ test('D-45: a password over 1,024 bytes in a body is 400', async (t) => {
 })
 
 test('D-46: unknown, inactive and hash-less users cost what a wrong password costs', async (t) => {
-  const { post } = await buildApp(t, { realHashes: true, rows: { user: [person(10, 'dora', 'no hash'), person(11, 'emil', '$argon2id$broken')] } })
-  const logins = { wrong: ['alice', 'wrong'], unknown: ['nobody', 'x'], inactive: ['carol', 'carol'], hashless: ['dora', 'no hash'], broken: ['emil', 'x'] } as const
+  const { post } = await buildApp(t, {
+    realHashes: true, rows: { user: [person(10, 'dora', 'no hash'), person(11, 'emil', '$argon2id$broken')] }
+  })
+  const logins = {
+    wrong: ['alice', 'wrong'],
+    unknown: ['nobody', 'x'],
+    inactive: ['carol', 'carol'],
+    hashless: ['dora', 'no hash'],
+    broken: ['emil', 'x']
+  } as const
   const costs = new Map(Object.keys(logins).map((name) => [name, Infinity]))
   for (let round = 0; round < 5; round++) {
     for (const [name, as] of Object.entries(logins)) {
@@ -159,9 +205,12 @@ test('D-46: at most as many checks at once as there are cores, 128 waiting, then
     running--
     return false
   }
-  const { post } = await buildApp(t, { ...notesUnder(userAuth(User, { verify })), rows: { user: [person(10, 'dora', 'x')] } })
+  const { post } = await buildApp(t, {
+    ...notesUnder(userAuth(User, { verify })), rows: { user: [person(10, 'dora', 'x')] }
+  })
   const cores = availableParallelism()
-  const replies = Array.from({ length: cores + 128 + 1 }, async (_, index) => await post('/api/note/', {}, { as: ['dora', `password ${index}`] }))
+  const replies = Array.from({ length: cores + 128 + 1 }, async (_, index) =>
+    await post('/api/note/', {}, { as: ['dora', `password ${index}`] }))
   const first = await Promise.race(replies)
   t.equal(first.statusCode, 429)
   t.equal(first.json().code, 'REST_MODELS_TOO_MANY_LOGINS')
@@ -176,8 +225,12 @@ test('D-46: at most as many checks at once as there are cores, 128 waiting, then
 /** Notes under a policy that counts how often a password is checked; everybody's password is right. */
 async function counted (t: Test, options: UserAuthOptions<'username' | 'password' | 'active' | 'admin'> = {}) {
   let checks = 0
-  const site = await buildApp(t, { ...notesUnder(userAuth(User, { ...options, verify: () => { checks++; return true } })), rows: { user: [person(10, 'dora', 'x')] } })
-  const login = async (password = 'secret') => (await site.post('/api/note/', { message: 'x' }, { as: ['dora', password] })).statusCode
+  const site = await buildApp(t, {
+    ...notesUnder(userAuth(User, { ...options, verify: () => { checks++; return true } })),
+    rows: { user: [person(10, 'dora', 'x')] }
+  })
+  const login = async (password = 'secret') =>
+    (await site.post('/api/note/', { message: 'x' }, { as: ['dora', password] })).statusCode
   return { ...site, login, checks: () => checks }
 }
 
@@ -188,7 +241,10 @@ test('D-47: a check that succeeded is remembered, one that failed is not', async
   t.equal(await login('another'), 201)
   t.equal(checks(), 2)
   let failures = 0
-  const { post } = await buildApp(t, { ...notesUnder(userAuth(User, { verify: () => { failures++; return false } })), rows: { user: [person(10, 'dora', 'x')] } })
+  const { post } = await buildApp(t, {
+    ...notesUnder(userAuth(User, { verify: () => { failures++; return false } })),
+    rows: { user: [person(10, 'dora', 'x')] }
+  })
   for (let time = 1; time <= 2; time++) {
     t.equal((await post('/api/note/', {}, { as: ['dora', 'x'] })).statusCode, 401)
     t.equal(failures, time)
@@ -211,7 +267,9 @@ test('D-47: it is remembered for 10 minutes', async (t) => {
   t.equal(checks(), 2)
 })
 
-test('D-47: 1,000 checks are remembered', { skip: engine !== 'sqlite' && 'the same on each engine, and long' }, async (t) => {
+test('D-47: 1,000 checks are remembered', {
+  skip: engine !== 'sqlite' && 'the same on each engine, and long'
+}, async (t) => {
   const { login, checks } = await counted(t)
   for (let number = 1; number <= 1000; number++) await login(`password ${number}`)
   await login('password 1')
@@ -244,7 +302,9 @@ for (const [what, { change, status }] of Object.entries(changes)) {
   test(`D-47: ${what} counts at once`, async (t) => {
     const { db, put, rowsOf } = await buildApp(t, notesUnder(adminAuth(User)))
     t.equal((await put('/api/note/1/', { message: 'before' }, { as: 'admin' })).statusCode, 200)
-    const statement = change === undefined ? db.deleteFrom('user').where('id', '=', 1) : db.updateTable('user').set(change).where('id', '=', 1)
+    const statement = change === undefined
+      ? db.deleteFrom('user').where('id', '=', 1)
+      : db.updateTable('user').set(change).where('id', '=', 1)
     await statement.execute()
     t.equal((await put('/api/note/1/', { message: 'after' }, { as: 'admin' })).statusCode, status)
     t.match(await rowsOf('note'), [{ message: 'before' }])
@@ -263,7 +323,9 @@ test('D-47: a password that is changed through one process counts at once in ano
   t.equal((await postThere('/api/message/', { content: 'x' }, { as })).statusCode, 201)
   t.equal((await put('/api/user/2/', { password: 'new' }, { as: 'admin' })).statusCode, 200)
   t.equal((await postThere('/api/message/', { content: 'x' }, { as })).statusCode, 401)
-  for (const write of [post, postThere]) t.equal((await write('/api/message/', { content: 'x' }, { as: ['alice', 'new'] })).statusCode, 201)
+  for (const write of [post, postThere]) {
+    t.equal((await write('/api/message/', { content: 'x' }, { as: ['alice', 'new'] })).statusCode, 201)
+  }
 })
 
 test('D-48: nobody is exempt from the owner rule, admins included', async (t) => {
@@ -281,7 +343,9 @@ test('D-48: nobody is exempt from the owner rule, admins included', async (t) =>
 
 test('D-48: ownership cannot be transferred through PUT', async (t) => {
   const { put, rowsOf } = await buildApp(t, { rows })
-  for (const body of [{ user: 3 }, { user_id: 3 }, { content: 'x', user: 3 }]) t.equal((await put('/api/message/1/', body, { as })).statusCode, 400)
+  for (const body of [{ user: 3 }, { user_id: 3 }, { content: 'x', user: 3 }]) {
+    t.equal((await put('/api/message/1/', body, { as })).statusCode, 400)
+  }
   t.same((await rowsOf('message'))[0], byAlice)
   t.equal((await put('/api/message/1/', { content: 'x', user: 2 }, { as })).statusCode, 200)
 })
@@ -302,7 +366,9 @@ test('D-49: the owner stands in the statement that writes', async (t) => {
 
 const losses = {
   'is gone': { sql: 'delete from message where id = 1', status: 404, left: [] },
-  'belongs to somebody else': { sql: 'update message set user_id = 3 where id = 1', status: 403, left: [{ ...byAlice, user_id: 3 }] }
+  'belongs to somebody else': {
+    sql: 'update message set user_id = 3 where id = 1', status: 403, left: [{ ...byAlice, user_id: 3 }]
+  }
 }
 
 for (const [what, { sql, status, left }] of Object.entries(losses)) {
@@ -312,7 +378,9 @@ for (const [what, { sql, status, left }] of Object.entries(losses)) {
       await beforeStatements(t, site.db, async (written, execute) => {
         if (/^(?:update|delete)/.test(written)) await execute(CompiledQuery.raw(sql))
       })
-      const reply = method === 'put' ? await site.put('/api/message/1/', { content: 'x' }, { as }) : await site.delete('/api/message/1/', { as })
+      const reply = method === 'put'
+        ? await site.put('/api/message/1/', { content: 'x' }, { as })
+        : await site.delete('/api/message/1/', { as })
       t.equal(reply.statusCode, status)
       t.same(await site.rowsOf('message'), left)
     })
@@ -355,7 +423,9 @@ test('D-50: a write that a browser sends for another site is 403 before anything
 
 test("D-50: a browser's write for the own site, and one of a client that is no browser, go through", async (t) => {
   const { post, rowsOf } = await buildApp(t)
-  for (const headers of own) t.equal((await post('/api/message/', { content: 'x' }, { as, headers })).statusCode, 201, JSON.stringify(headers))
+  for (const headers of own) {
+    t.equal((await post('/api/message/', { content: 'x' }, { as, headers })).statusCode, 201, JSON.stringify(headers))
+  }
   t.equal((await rowsOf('message')).length, own.length)
 })
 
@@ -369,10 +439,15 @@ test('D-50: reads are not refused', async (t) => {
 
 test('D-50: an origin in allowedOrigins is let through either way', async (t) => {
   const { post } = await buildApp(t, { options: { allowedOrigins: ['https://app.example'] } })
-  for (const headers of [{ origin: 'https://app.example' }, { origin: 'https://app.example', 'sec-fetch-site': 'cross-site' }]) {
+  for (const headers of [
+    { origin: 'https://app.example' }, { origin: 'https://app.example', 'sec-fetch-site': 'cross-site' }
+  ]) {
     t.equal((await post('/api/message/', { content: 'x' }, { as, headers })).statusCode, 201)
   }
-  for (const headers of [{ origin: 'https://app.example.evil' }, { origin: 'http://app.example' }, { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }]) {
+  for (const headers of [
+    { origin: 'https://app.example.evil' }, { origin: 'http://app.example' },
+    { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
+  ]) {
     t.equal((await post('/api/message/', { content: 'x' }, { as, headers })).statusCode, 403)
   }
 })
@@ -380,7 +455,9 @@ test('D-50: an origin in allowedOrigins is let through either way', async (t) =>
 test('D-50: no CORS headers are sent', async (t) => {
   const { get, post } = await buildApp(t, { options: { allowedOrigins: ['https://app.example'] } })
   const headers = { origin: 'https://app.example' }
-  for (const reply of [await get('/api/message/', { headers }), await post('/api/message/', { content: 'x' }, { as, headers })]) {
+  for (const reply of [
+    await get('/api/message/', { headers }), await post('/api/message/', { content: 'x' }, { as, headers })
+  ]) {
     t.same(Object.keys(reply.headers).filter((name) => name.startsWith('access-control-')), [])
   }
 })
@@ -419,7 +496,12 @@ test('D-51: what the database cannot do now is 503 with Retry-After', async (t) 
     const reply = await post('/api/message/', { content: 'x' }, { as })
     t.equal(reply.statusCode, 503)
     t.match(reply.headers['retry-after'], /^[1-9]\d*$/)
-    t.same(reply.json(), { statusCode: 503, code: 'REST_MODELS_UNAVAILABLE', error: 'Service Unavailable', message: 'The database cannot do this now' })
+    t.same(reply.json(), {
+      statusCode: 503,
+      code: 'REST_MODELS_UNAVAILABLE',
+      error: 'Service Unavailable',
+      message: 'The database cannot do this now'
+    })
     t.equal((await get('/api/message/')).statusCode, 200, 'reads go on')
   })
   t.same((await get('/api/message/')).json().objects, [byAlice, byBob])
@@ -431,7 +513,9 @@ const failing = (properties: Record<string, unknown>, text = 'x') => Object.assi
 /** Failures of drivers that may pass, and one that only looks so. */
 const failures = {
   sqlite: {
-    passing: ['SQLITE_BUSY', 'SQLITE_BUSY_SNAPSHOT', 'SQLITE_LOCKED', 'SQLITE_FULL', 'SQLITE_IOERR_WRITE', 'SQLITE_CANTOPEN'].map((code) => failing({ code })),
+    passing: [
+      'SQLITE_BUSY', 'SQLITE_BUSY_SNAPSHOT', 'SQLITE_LOCKED', 'SQLITE_FULL', 'SQLITE_IOERR_WRITE', 'SQLITE_CANTOPEN'
+    ].map((code) => failing({ code })),
     lasting: failing({}, 'SQLITE_BUSY: database is locked')
   },
   postgres: {
@@ -439,7 +523,9 @@ const failures = {
     lasting: failing({ code: '42601' }, '40001: could not serialize access')
   },
   mariadb: {
-    passing: [...[1213, 1047, 1969, 1114].map((errno) => failing({ errno })), failing({ code: 'ECONNRESET', fatal: true })],
+    passing: [
+      ...[1213, 1047, 1969, 1114].map((errno) => failing({ errno })), failing({ code: 'ECONNRESET', fatal: true })
+    ],
     lasting: failing({ errno: 1064 }, 'ER_LOCK_DEADLOCK: 1213, Deadlock found when trying to get lock')
   }
 }
@@ -448,29 +534,47 @@ test('D-51: failures of the driver are told apart by code, never by text', async
   const { db, get } = await buildApp(t, { rows })
   let failure: Error | undefined
   await beforeStatements(t, db, () => { if (failure !== undefined) throw failure })
-  for (failure of failures[engine].passing) t.equal((await get('/api/message/')).statusCode, 503, JSON.stringify(failure))
+  for (failure of failures[engine].passing) {
+    t.equal((await get('/api/message/')).statusCode, 503, JSON.stringify(failure))
+  }
   failure = failures[engine].lasting
   t.equal((await get('/api/message/')).statusCode, 500)
   failure = undefined
   t.equal((await get('/api/message/')).statusCode, 200)
 })
 
-const missing = { sqlite: /no such table: note/, postgres: /relation \\"note\\" does not exist/, mariadb: /Table '\w+\.note' doesn't exist/ }
+const missing = {
+  sqlite: /no such table: note/,
+  postgres: /relation \\"note\\" does not exist/,
+  mariadb: /Table '\w+\.note' doesn't exist/
+}
 
 test("D-52: a bug is 500 with the request's id alone, and the cause is in the log", async (t) => {
   const lines: string[] = []
-  const { db, get } = await buildApp(t, { rows, server: { genReqId: () => 'request-7', logger: { level: 'error', stream: { write: (line) => { lines.push(line) } } } } })
+  const { db, get } = await buildApp(t, {
+    rows,
+    server: {
+      genReqId: () => 'request-7', logger: { level: 'error', stream: { write: (line) => { lines.push(line) } } }
+    }
+  })
   t.equal((await get('/api/note/1/')).statusCode, 200)
   await db.schema.dropTable('note').execute()
   const reply = await get('/api/note/1/')
-  t.same(reply.json(), { statusCode: 500, code: 'REST_MODELS_INTERNAL', error: 'Internal Server Error', message: 'Internal error in request request-7' })
+  t.same(reply.json(), {
+    statusCode: 500,
+    code: 'REST_MODELS_INTERNAL',
+    error: 'Internal Server Error',
+    message: 'Internal error in request request-7'
+  })
   t.match(lines.join(), missing[engine])
 })
 
 // On a server the driver's time-out for statements counts, T-88 of the tests on security.
 if (engine === 'sqlite') {
   test('D-53: SQLite gives a list up after 2 s: 503', async (t) => {
-    const message = Array.from({ length: 2000 }, (_, index) => ({ id: index + 1, user_id: 2, content: 'x', pub_date: '2024-01-01 00:00:00' }))
+    const message = Array.from(
+      { length: 2000 }, (_, index) => ({ id: index + 1, user_id: 2, content: 'x', pub_date: '2024-01-01 00:00:00' })
+    )
     const { db, get } = await buildApp(t, { rows: { message } })
     const now = performance.now.bind(performance)
     let ahead = 0

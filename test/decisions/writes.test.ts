@@ -1,13 +1,16 @@
 import Fastify from 'fastify'
 import { test, type Test } from 'tap'
 import restModels, {
-  bigint, boolean, createTables, date, datetime, decimal, defineModel, foreignKey, integer, json, number, password, text, userAuth, uuid
+  bigint, boolean, createTables, date, datetime, decimal, defineModel, foreignKey, integer, json, number, password,
+  text, userAuth, uuid
 } from '../../lib/index.js'
 import { errors } from '../../lib/errors.js'
 import { suggestion } from '../../lib/suggest.js'
 import { engine, openDatabase } from '../support/database.js'
 import { checkAnswers } from '../support/answers.js'
-import { Message, Note, Relationship, User, buildApp, client, insert, registerSite, siteModels, siteUsers, type BuildOptions } from '../support/site.js'
+import {
+  Message, Note, Relationship, User, buildApp, client, insert, registerSite, siteModels, siteUsers, type BuildOptions
+} from '../support/site.js'
 
 const as = 'alice'
 const byAlice = { id: 1, user_id: 2, content: 'from alice', pub_date: '2024-02-01 10:00:00' }
@@ -17,7 +20,8 @@ const urlencoded = 'application/x-www-form-urlencoded'
 /** A body of `multipart/form-data` with text fields, and files where a name begins with `@`. */
 function multipart (parts: ReadonlyArray<readonly [name: string, value: string]>): string {
   const part = ([name, value]: readonly [string, string]) => name.startsWith('@')
-    ? `--edge\r\nContent-Disposition: form-data; name="${name.slice(1)}"; filename="a.json"\r\nContent-Type: application/json\r\n\r\n${value}\r\n`
+    ? `--edge\r\nContent-Disposition: form-data; name="${name.slice(1)}"; filename="a.json"\r\nContent-Type: ` +
+      `application/json\r\n\r\n${value}\r\n`
     : `--edge\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
   return `${parts.map(part).join('')}--edge--\r\n`
 }
@@ -27,7 +31,10 @@ async function writer (t: Test, options: BuildOptions = {}) {
   const site = await buildApp(t, { rows, ...options })
   const send = async (payload: string | Buffer, type: string | null) => {
     const headers: Record<string, string> = type === null ? {} : { 'content-type': type }
-    const replies = [await site.post('/api/message/', payload, { as, headers }), await site.put('/api/message/1/', payload, { as, headers })]
+    const replies = [
+      await site.post('/api/message/', payload, { as, headers }),
+      await site.put('/api/message/1/', payload, { as, headers })
+    ]
     return replies.map(({ statusCode }) => statusCode)
   }
   return { ...site, send }
@@ -37,7 +44,10 @@ const bad = [400, 400]
 
 test('D-34: a body is JSON under any content type or none, on POST and PUT', async (t) => {
   const { send, rowsOf } = await writer(t)
-  for (const type of [null, 'application/json', 'application/json; charset=utf-8', 'text/plain', 'application/vnd.api+json', 'application/octet-stream', 'text/html', 'image/png', 'APPLICATION/JSON', urlencoded]) {
+  for (const type of [
+    null, 'application/json', 'application/json; charset=utf-8', 'text/plain', 'application/vnd.api+json',
+    'application/octet-stream', 'text/html', 'image/png', 'APPLICATION/JSON', urlencoded
+  ]) {
     t.same(await send('{"content":"é 😀"}', type), good, String(type))
     t.same(await send('content=x', type), bad, String(type))
   }
@@ -47,11 +57,16 @@ test('D-34: a body is JSON under any content type or none, on POST and PUT', asy
 test('D-34: a body is a form, urlencoded, with one field data', async (t) => {
   const { send, rowsOf } = await writer(t)
   const data = `data=${encodeURIComponent('{"content":"a+b & c"}')}`
-  for (const type of [urlencoded, `${urlencoded}; charset=utf-8`, 'Application/X-WWW-Form-Urlencoded']) t.same(await send(data, type), good, type)
+  for (const type of [urlencoded, `${urlencoded}; charset=utf-8`, 'Application/X-WWW-Form-Urlencoded']) {
+    t.same(await send(data, type), good, type)
+  }
   t.same(await send('data={"content":"a+b"}', urlencoded), good)
   t.match((await rowsOf('message')).at(-1), { content: 'a b' }, 'a plus is a space there')
   const before = await rowsOf('message')
-  for (const broken of ['', 'data', 'data=', 'content=x', `${data}&${data}`, `${data}&other=1`, `other=1&${data}`, 'data=%7B%22content%22%3A%ff', '[]', `Data${data.slice(4)}`]) {
+  for (const broken of [
+    '', 'data', 'data=', 'content=x', `${data}&${data}`, `${data}&other=1`, `other=1&${data}`,
+    'data=%7B%22content%22%3A%ff', '[]', `Data${data.slice(4)}`
+  ]) {
     t.same(await send(broken, urlencoded), bad, broken)
   }
   t.same(await rowsOf('message'), before)
@@ -64,10 +79,15 @@ test('D-34: a body is a form, multipart, with one field data', async (t) => {
   t.same(await send(multipart([data]), type), good)
   t.match((await rowsOf('message')).at(-1), { content: 'é & ü' })
   const before = await rowsOf('message')
-  for (const parts of [[], [data, data], [data, ['other', '1']], [['other', '1'], data], [['other', '{}']], [['@data', '{"content":"x"}']], [data, ['@file', 'x']]] as const) {
+  for (const parts of [
+    [], [data, data], [data, ['other', '1']], [['other', '1'], data], [['other', '{}']],
+    [['@data', '{"content":"x"}']], [data, ['@file', 'x']]
+  ] as const) {
     t.same(await send(multipart(parts), type), bad, JSON.stringify(parts))
   }
-  for (const broken of ['', 'nonsense', '--edge', multipart([data]).slice(0, -20)]) t.same(await send(broken, type), bad, broken)
+  for (const broken of ['', 'nonsense', '--edge', multipart([data]).slice(0, -20)]) {
+    t.same(await send(broken, type), bad, broken)
+  }
   t.same(await send(multipart([data]), 'multipart/form-data'), bad, 'no boundary')
   t.same(await rowsOf('message'), before)
 })
@@ -76,7 +96,12 @@ test('D-34: a body is valid UTF-8', async (t) => {
   const { send, rowsOf } = await writer(t)
   const before = await rowsOf('message')
   for (const bytes of [[0xff], [0xc3], [0xed, 0xa0, 0x80], [0xc0, 0x80]]) {
-    t.same(await send(Buffer.concat([Buffer.from('{"content":"'), Buffer.from(bytes), Buffer.from('"}')]), 'application/json'), bad)
+    t.same(
+      await send(
+        Buffer.concat([Buffer.from('{"content":"'), Buffer.from(bytes), Buffer.from('"}')]), 'application/json'
+      ),
+      bad
+    )
   }
   t.same(await send(Buffer.from('{"content":"x"}', 'utf16le'), 'application/json; charset=utf-16'), bad)
   t.same(await rowsOf('message'), before)
@@ -86,7 +111,10 @@ test('D-34: a body is valid UTF-8', async (t) => {
 test('D-34: a body is one JSON object', async (t) => {
   const { send, post, rowsOf } = await writer(t)
   const before = await rowsOf('message')
-  for (const body of ['', ' ', 'null', '[]', '[{"content":"x"}]', '"x"', '1', 'true', '{"content":"x"', "{'content':'x'}", '{"content":"x"}{}', '{"content":"x",}', '// x', 'undefined', '{"content":NaN}']) {
+  for (const body of [
+    '', ' ', 'null', '[]', '[{"content":"x"}]', '"x"', '1', 'true', '{"content":"x"', "{'content':'x'}",
+    '{"content":"x"}{}', '{"content":"x",}', '// x', 'undefined', '{"content":NaN}'
+  ]) {
     t.same(await send(body, 'application/json'), bad, body)
   }
   t.equal((await post('/api/message/', undefined, { as })).json().code, 'REST_MODELS_INVALID_BODY', 'no body at all')
@@ -97,10 +125,13 @@ test('D-34: a body is one JSON object', async (t) => {
 test('D-34: a body with __proto__ or constructor.prototype is 400, however deep and however spelled', async (t) => {
   const Blob = defineModel('Message', { content: json() })
   const { send, rowsOf } = await writer(t, {
-    models: [User, Blob], rows: { message: [{ content: '{}' }] }, register: (registry) => { registry.register(Blob, { auth: userAuth(User) }) }
+    models: [User, Blob],
+    rows: { message: [{ content: '{}' }] },
+    register: (registry) => { registry.register(Blob, { auth: userAuth(User) }) }
   })
   for (const body of [
-    '{"__proto__":{"admin":true},"content":{}}', '{"content":{"__proto__":{}}}', '{"content":[{"a":{"__proto__":1}}]}', '{"content":{"\\u005f_proto__":{}}}',
+    '{"__proto__":{"admin":true},"content":{}}', '{"content":{"__proto__":{}}}',
+    '{"content":[{"a":{"__proto__":1}}]}', '{"content":{"\\u005f_proto__":{}}}',
     '{"constructor":{"prototype":{}},"content":{}}', '{"content":{"constructor":{"prototype":{"admin":true}}}}'
   ]) {
     t.same(await send(body, 'application/json'), bad, body)
@@ -116,7 +147,9 @@ test('D-34: a body that is too large is 413', async (t) => {
   const body = (length: number) => JSON.stringify({ content: 'x'.repeat(length - '{"content":""}'.length) })
   t.same(await send(body(1024 * 1024 + 1), 'application/json'), [413, 413])
   t.same(await rowsOf('message'), [byAlice])
-  t.match((await post('/api/message/', body(1024 * 1024 + 1), { as })).json(), { statusCode: 413, error: 'Payload Too Large' })
+  t.match((await post('/api/message/', body(1024 * 1024 + 1), { as })).json(), {
+    statusCode: 413, error: 'Payload Too Large'
+  })
   t.same(await send(body(20_000).padEnd(1024 * 1024), 'application/json'), good)
   const small = await writer(t, { server: { bodyLimit: 20 } })
   t.same(await small.send(body(21), 'text/plain'), [413, 413])
@@ -144,16 +177,22 @@ test('D-35: fields are required that are neither nullable, nor have a default, n
   t.equal(reply.statusCode, 400)
   t.same(reply.json().details, ['title', 'size', 'parent_id'].map((field) => ({ field, message: 'is required' })))
   t.equal(reply.json().message, "Invalid 'title', 'size', 'parent_id'")
-  t.same((await post('/api/task/', { title: 'a', parent: 1 }, { as })).json().details, [{ field: 'size', message: 'is required' }])
+  t.same((await post('/api/task/', { title: 'a', parent: 1 }, { as })).json().details, [
+    { field: 'size', message: 'is required' }
+  ])
   t.same(await rowsOf('task'), [])
   const created = await post('/api/task/', { title: 'a', size: 1, parent: 1 }, { as })
-  t.same(created.json(), { id: 1, title: 'a', size: 1, note: null, done: false, code: 'generated', parent_id: 1, owner_id: 2 })
+  t.same(created.json(), {
+    id: 1, title: 'a', size: 1, note: null, done: false, code: 'generated', parent_id: 1, owner_id: 2
+  })
 })
 
 test('D-35: missing and faulty fields are listed together', async (t) => {
   const { post } = await buildApp(t, tasks)
   const { details } = (await post('/api/task/', { title: 1, done: null, nonsense: 1 }, { as })).json()
-  t.same(details.map(({ field }: { field: string }) => field).sort(), ['done', 'nonsense', 'parent_id', 'size', 'title'])
+  t.same(details.map(({ field }: { field: string }) => field).sort(), [
+    'done', 'nonsense', 'parent_id', 'size', 'title'
+  ])
 })
 
 test('D-36: an unknown key is 400 naming it and the nearest right one', async (t) => {
@@ -163,10 +202,15 @@ test('D-36: an unknown key is 400 naming it and the nearest right one', async (t
     await put('/api/message/1/', { contnet: 'y' }, { as })
   ]) {
     t.equal(reply.statusCode, 400)
-    t.same(reply.json().details, [{ field: 'contnet', message: "is not a field of this resource, did you mean 'content'?" }])
+    t.same(reply.json().details, [
+      { field: 'contnet', message: "is not a field of this resource, did you mean 'content'?" }
+    ])
   }
   for (const name of ['Content', 'user__username', 'toString', 'constructor', '', 'objects']) {
-    t.match((await put('/api/message/1/', { [name]: 'y' }, { as })).json(), { statusCode: 400, details: [{ field: name }] }, name)
+    t.match(
+      (await put('/api/message/1/', { [name]: 'y' }, { as })).json(), { statusCode: 400, details: [{ field: name }] },
+      name
+    )
   }
   t.same(await rowsOf('message'), [byAlice])
   t.equal((await put('/api/message/1/', { content: 'y' }, { as })).statusCode, 200)
@@ -174,21 +218,28 @@ test('D-36: an unknown key is 400 naming it and the nearest right one', async (t
 
 const withReadOnly = {
   rows,
-  register: (registry) => { registry.register(Message, { auth: userAuth(User), ownerField: 'user', readOnly: ['pub_date'] }) }
+  register: (registry) => {
+    registry.register(Message, { auth: userAuth(User), ownerField: 'user', readOnly: ['pub_date'] })
+  }
 } satisfies BuildOptions
 
 test('D-37: on PUT the id, read-only fields and the owner are accepted when equal to what is stored', async (t) => {
   const { get, put, rowsOf } = await buildApp(t, withReadOnly)
   const record = (await get('/api/message/1/')).json()
   t.same((await put('/api/message/1/', record, { as })).json(), record, 'a record that was read can be sent back')
-  t.same((await put('/api/message/1/', { ...record, content: 'changed' }, { as })).json(), { ...record, content: 'changed' })
+  t.same((await put('/api/message/1/', { ...record, content: 'changed' }, { as })).json(), {
+    ...record, content: 'changed'
+  })
   t.equal((await put('/api/message/1/', { user: 2 }, { as })).statusCode, 200)
   t.same(await rowsOf('message'), [{ ...byAlice, content: 'changed' }])
 })
 
 test('D-37: on PUT other values of them are 400', async (t) => {
   const { put, rowsOf } = await buildApp(t, withReadOnly)
-  for (const [field, value] of [['id', 2], ['id', '1'], ['pub_date', '2025-01-01 00:00:00'], ['user_id', 3], ['user', 3], ['user', 99], ['user', null]] as const) {
+  for (const [field, value] of [
+    ['id', 2], ['id', '1'], ['pub_date', '2025-01-01 00:00:00'], ['user_id', 3], ['user', 3], ['user', 99],
+    ['user', null]
+  ] as const) {
     const reply = await put('/api/message/1/', { content: 'changed', [field]: value }, { as })
     t.equal(reply.statusCode, 400, field)
     t.match(reply.json().details, [{ field }])
@@ -205,7 +256,9 @@ test('D-37: on POST the owner is ignored, whatever it is; the id and read-only f
     t.match(reply.json().details, [{ field }])
   }
   t.same(await rowsOf('message'), [])
-  for (const owner of [{ user: 3 }, { user_id: 99 }, { user: 'x' }, { user: null }, { user: {} }, { user: 1, user_id: 3 }]) {
+  for (const owner of [
+    { user: 3 }, { user_id: 99 }, { user: 'x' }, { user: null }, { user: {} }, { user: 1, user_id: 3 }
+  ]) {
     t.equal((await post('/api/message/', { content: 'x', ...owner }, { as })).json().user_id, 2)
   }
 })
@@ -240,7 +293,10 @@ const wrongValues: Record<string, { readonly wrong: readonly unknown[], readonly
   color: { wrong: ['blue', 'Red', ''], right: ['green'] },
   count: { wrong: ['1', 1.5, -1, 11, true, [1]], right: [0, 10, 5] },
   whole: { wrong: [2 ** 31, -(2 ** 31) - 1, 1e300], right: [2 ** 31 - 1, -(2 ** 31)] },
-  big: { wrong: [1, '01', '1.0', '9223372036854775808', '-9223372036854775809', 'x'], right: ['9223372036854775807', '-9223372036854775808'] },
+  big: {
+    wrong: [1, '01', '1.0', '9223372036854775808', '-9223372036854775809', 'x'],
+    right: ['9223372036854775807', '-9223372036854775808']
+  },
   ratio: { wrong: ['1', true, [], '1.5'], right: [1.5, -2, 1e300] },
   price: { wrong: [1.5, '1.555', '.5', '1e2', '99999999999999.99'], right: ['1.50', '-2.25'] },
   done: { wrong: [1, 0, 'true', 'false', ''], right: [false, true] },
@@ -259,7 +315,9 @@ for (const [field, { wrong, right }] of Object.entries(wrongValues)) {
     const before = await rowsOf('thing')
     const key = field === 'friend' ? 'friend_id' : field
     for (const value of [null, ...wrong]) {
-      for (const reply of [await post('/api/thing/', { [key]: value }, { as }), await put('/api/thing/1/', { [key]: value }, { as })]) {
+      for (const reply of [
+        await post('/api/thing/', { [key]: value }, { as }), await put('/api/thing/1/', { [key]: value }, { as })
+      ]) {
         t.equal(reply.statusCode, 400, JSON.stringify(value))
         t.match(reply.json(), { code: 'REST_MODELS_INVALID_RECORD', details: [{ field: key }] })
       }
@@ -276,13 +334,19 @@ for (const [field, { wrong, right }] of Object.entries(wrongValues)) {
 test('D-38: null is accepted where a field is nullable', async (t) => {
   const { post } = await buildApp(t, tasks)
   t.equal((await post('/api/task/', { title: 'a', size: 1, parent: 1, note: null }, { as })).json().note, null)
-  t.match((await post('/api/task/', { title: null, size: 1, parent: 1 }, { as })).json().details, [{ field: 'title', message: 'must not be null' }])
+  t.match((await post('/api/task/', { title: null, size: 1, parent: 1 }, { as })).json().details, [
+    { field: 'title', message: 'must not be null' }
+  ])
 })
 
 test('D-38: a fault is named as the client wrote the field', async (t) => {
   const { post } = await buildApp(t, tasks)
-  t.same((await post('/api/task/', { title: 'a', size: 1, parent: 'x' }, { as })).json().details.map(({ field }: { field: string }) => field), ['parent'])
-  t.same((await post('/api/task/', { title: 'a', size: 1, parent_id: 'x' }, { as })).json().details.map(({ field }: { field: string }) => field), ['parent_id'])
+  t.same((await post('/api/task/', { title: 'a', size: 1, parent: 'x' }, { as })).json().details.map((
+    { field }: { field: string }
+  ) => field), ['parent'])
+  t.same((await post('/api/task/', { title: 'a', size: 1, parent_id: 'x' }, { as })).json().details.map((
+    { field }: { field: string }
+  ) => field), ['parent_id'])
 })
 
 test('D-39: a unique value that is taken is 409 naming the field', async (t) => {
@@ -295,7 +359,11 @@ test('D-39: a unique value that is taken is 409 naming the field', async (t) => 
   ]) {
     t.equal(reply.statusCode, 409)
     t.same(reply.json(), {
-      statusCode: 409, code: 'REST_MODELS_NOT_UNIQUE', error: 'Conflict', message: "Another record has the same 'username'", details: [{ field: 'username', message: 'is already taken' }]
+      statusCode: 409,
+      code: 'REST_MODELS_NOT_UNIQUE',
+      error: 'Conflict',
+      message: "Another record has the same 'username'",
+      details: [{ field: 'username', message: 'is already taken' }]
     })
   }
   t.same(await rowsOf('user'), before)
@@ -305,7 +373,11 @@ test('D-39: a unique value that is taken is 409 naming the field', async (t) => 
 
 test('D-39: of several unique fields the one that is taken is named', async (t) => {
   const Key = defineModel('Key', { a: text({ unique: true }), b: integer({ unique: true, nullable: true }) })
-  const { post, put } = await buildApp(t, { models: [User, Key], register: (registry) => { registry.register(Key, { auth: userAuth(User) }) }, rows: { key: [{ a: 'x', b: 1 }] } })
+  const { post, put } = await buildApp(t, {
+    models: [User, Key],
+    register: (registry) => { registry.register(Key, { auth: userAuth(User) }) },
+    rows: { key: [{ a: 'x', b: 1 }] }
+  })
   t.match((await post('/api/key/', { a: 'y', b: 1 }, { as })).json(), { statusCode: 409, details: [{ field: 'b' }] })
   t.match((await post('/api/key/', { a: 'x', b: 2 }, { as })).json(), { statusCode: 409, details: [{ field: 'a' }] })
   t.equal((await post('/api/key/', { a: 'y' }, { as })).statusCode, 201)
@@ -326,14 +398,20 @@ const hidingTickets = {
   models: [User, Ticket],
   register: (registry) => {
     registry.register(Ticket, {
-      auth: userAuth(User), ownerField: 'owner', exclude: ['secret', 'level', 'friend', 'owner', 'pin'], readOnly: ['secret', 'level', 'friend']
+      auth: userAuth(User),
+      ownerField: 'owner',
+      exclude: ['secret', 'level', 'friend', 'owner', 'pin'],
+      readOnly: ['secret', 'level', 'friend']
     })
   }
 } satisfies BuildOptions
 
 test('D-117: in a body, an excluded field that no client may write is an unknown name, whatever its value', async (t) => {
   const { post, put, rowsOf } = await buildApp(t, hidingTickets)
-  t.equal((await post('/api/ticket/', { title: 'a', pin: 'x' }, { as })).statusCode, 201, 'an excluded field that may be written is known')
+  t.equal(
+    (await post('/api/ticket/', { title: 'a', pin: 'x' }, { as })).statusCode, 201,
+    'an excluded field that may be written is known'
+  )
   const before = await rowsOf('ticket')
   const create = async (body: object) => await post('/api/ticket/', body, { as })
   const update = async (body: object) => await put('/api/ticket/1/', body, { as })
@@ -372,23 +450,35 @@ test('D-118: the default of a field that a client may not know is not named when
   const { message } = new errors.Constraint()
   t.same(refused.json(), { statusCode: 409, code: 'REST_MODELS_CONSTRAINT', error: 'Conflict', message })
   t.equal((await rowsOf('ticket')).length, 1)
-  const Paper = defineModel('Paper', { title: text({ unique: true }), friend: foreignKey(() => User, { default: 99 }), code: text({ unique: true, default: 'x' }) })
+  const Paper = defineModel('Paper', {
+    title: text({ unique: true }),
+    friend: foreignKey(() => User, { default: 99 }),
+    code: text({ unique: true, default: 'x' })
+  })
   const papers = await buildApp(t, {
     models: [User, Paper],
-    register: (registry) => { registry.register(Paper, { auth: userAuth(User), exclude: ['friend', 'code'], readOnly: ['friend', 'code'] }) },
+    register: (registry) => {
+      registry.register(Paper, { auth: userAuth(User), exclude: ['friend', 'code'], readOnly: ['friend', 'code'] })
+    },
     rows: { paper: [{ id: 1, title: 'a', friend_id: 2, code: 'x' }] }
   })
   t.same((await papers.post('/api/paper/', { title: 'b' }, { as })).json(), refused.json())
   await papers.db.updateTable('paper').set({ code: 'y' }).execute()
   t.same((await papers.post('/api/paper/', { title: 'b' }, { as })).json(), refused.json(), 'a reference to nothing')
   await papers.db.updateTable('paper').set({ code: 'x' }).execute()
-  t.match((await papers.post('/api/paper/', { title: 'a' }, { as })).json().details, [{ field: 'title' }], 'what the client wrote is named')
+  t.match(
+    (await papers.post('/api/paper/', { title: 'a' }, { as })).json().details, [{ field: 'title' }],
+    'what the client wrote is named'
+  )
 })
 
 test('D-40: a reference to a record that is not there is 400 naming the field', async (t) => {
   const { post, put, rowsOf } = await buildApp(t, { rows })
   for (const id of [99, 0, -1]) {
-    for (const reply of [await post('/api/relationship/', { to_user: id }, { as }), await put('/api/relationship/1/', { to_user_id: id }, { as })]) {
+    for (const reply of [
+      await post('/api/relationship/', { to_user: id }, { as }),
+      await put('/api/relationship/1/', { to_user_id: id }, { as })
+    ]) {
       t.equal(reply.statusCode, 400)
       t.match(reply.json(), { code: 'REST_MODELS_UNKNOWN_REFERENCE', details: [{ field: 'to_user_id' }] })
     }
@@ -398,9 +488,16 @@ test('D-40: a reference to a record that is not there is 400 naming the field', 
 })
 
 test('D-40: of several references the one that is not there is named', async (t) => {
-  const { post } = await buildApp(t, { register: (registry) => { registry.register(Relationship, { auth: userAuth(User) }) } })
-  t.match((await post('/api/relationship/', { from_user: 2, to_user: 99 }, { as })).json().details, [{ field: 'to_user_id' }])
-  t.match((await post('/api/relationship/', { from_user: 99, to_user: 2 }, { as })).json().details, [{ field: 'from_user_id' }])
+  const { post } = await buildApp(t, {
+    register: (registry) => { registry.register(Relationship, { auth: userAuth(User) }) }
+  })
+  t.match(
+    (await post('/api/relationship/', { from_user: 2, to_user: 99 }, { as })).json().details,
+    [{ field: 'to_user_id' }]
+  )
+  t.match((await post('/api/relationship/', { from_user: 99, to_user: 2 }, { as })).json().details, [
+    { field: 'from_user_id' }
+  ])
 })
 
 test('D-41: PUT is partial, and {} changes nothing and answers the record', async (t) => {
@@ -417,11 +514,15 @@ test('D-41: PUT is partial, and {} changes nothing and answers the record', asyn
 test('D-41: on PUT defaults are not applied again', async (t) => {
   const { put, rowsOf } = await buildApp(t, { rows })
   await put('/api/user/1/', { email: 'new@example.com' }, { as: 'admin' })
-  t.match((await rowsOf('user'))[0], { email: 'new@example.com', join_date: '2024-01-01 10:00:00', admin: 1, active: 1 })
+  t.match((await rowsOf('user'))[0], {
+    email: 'new@example.com', join_date: '2024-01-01 10:00:00', admin: 1, active: 1
+  })
 })
 
 test('D-42: a stored password that is sent back as it was read is kept, not hashed again', async (t) => {
-  const { get, put, rowsOf } = await buildApp(t, { register: (registry) => { registry.register(User, { auth: userAuth(User) }) } })
+  const { get, put, rowsOf } = await buildApp(t, {
+    register: (registry) => { registry.register(User, { auth: userAuth(User) }) }
+  })
   const before = await rowsOf('user')
   const record = (await get('/api/user/2/')).json()
   t.match(record.password, /^\$argon2id\$/)

@@ -2,7 +2,9 @@ import { hash } from '@node-rs/argon2'
 import Fastify, { type FastifyInstance, type InjectOptions } from 'fastify'
 import { sql, type Kysely } from 'kysely'
 import { randomBytes } from 'node:crypto'
-import restModels, { adminAuth, createTables, readOnlyAuth, userAuth, type Model, type Policy, type ResourceOptions } from '../../lib/index.js'
+import restModels, {
+  adminAuth, createTables, readOnlyAuth, userAuth, type Model, type Policy, type ResourceOptions
+} from '../../lib/index.js'
 import { openMariadb } from '../../lib/mariadb.js'
 import { openPostgres } from '../../lib/postgres.js'
 import type { Tables } from '../../lib/engines/executor.js'
@@ -32,7 +34,9 @@ export const openers: Readonly<Record<EngineName, (server: string) => Promise<Op
     await runSql(server, `create schema ${name}`)
     const url = new URL(server)
     url.searchParams.set('options', `-c search_path=${name}`)
-    return { db: openPostgres(url.href, few), remove: async () => { await runSql(server, `drop schema ${name} cascade`) } }
+    return {
+      db: openPostgres(url.href, few), remove: async () => { await runSql(server, `drop schema ${name} cascade`) }
+    }
   },
   mariadb: async (server) => {
     const name = `d${randomBytes(6).toString('hex')}`
@@ -50,7 +54,9 @@ export interface Answer {
   readonly body: string
 }
 
-const anybody: Policy = { open: ['list', 'read', 'create', 'update', 'delete'], authenticator: () => async () => null, permits: () => false }
+const anybody: Policy = {
+  open: ['list', 'read', 'create', 'update', 'delete'], authenticator: () => async () => null, permits: () => false
+}
 
 /** Passwords cost little here: what a hash has to cost is tested elsewhere. */
 const hashes = new Map<string, Promise<string>>()
@@ -84,9 +90,13 @@ export class Contestant {
     await this.#fill(rows)
     for (const model of this.#models.keys()) await this.skipTo(model, 100)
     // The others answer with the same bytes.
-    if (this.name === 'sqlite') await checkAnswers({ fail: (fault) => { this.#fault = fault } }, this.#app, JSON.stringify(this.#models))
+    if (this.name === 'sqlite') {
+      await checkAnswers({ fail: (fault) => { this.#fault = fault } }, this.#app, JSON.stringify(this.#models))
+    }
     await this.#app.register(restModels, { db: this.#opened.db })
-    for (const [index, model] of models.entries()) this.#app.restModels.register(model, optionsOf(this.#models[index] as ModelSpec, models))
+    for (const [index, model] of models.entries()) {
+      this.#app.restModels.register(model, optionsOf(this.#models[index] as ModelSpec, models))
+    }
     await this.#app.restModels.setup()
     await this.#app.ready()
   }
@@ -103,17 +113,23 @@ export class Contestant {
       for (const [at, row] of (rows[model] ?? []).entries()) {
         const columns = await Promise.all(fields.map(async (field) => {
           const value = row[field.name] ?? null
-          if (field.kind === 'foreignKey') return [columnOf(field), isLater(model, at, field.target, value) ? null : this.#keyOf(field.target, value)]
+          if (field.kind === 'foreignKey') {
+            return [columnOf(field), isLater(model, at, field.target, value) ? null : this.#keyOf(field.target, value)]
+          }
           return [columnOf(field), field.kind === 'password' ? await hashOf(String(value)) : stored(field, value)]
         }))
-        await db.insertInto(table).values({ id: keyAt(this.#models, model, at), ...Object.fromEntries(columns) }).execute()
+        await db.insertInto(table).values({ id: keyAt(this.#models, model, at), ...Object.fromEntries(columns) })
+          .execute()
       }
     }
     for (const [model, { table, fields }] of this.#models.entries()) {
       for (const [at, row] of (rows[model] ?? []).entries()) {
-        const later = fields.filter(({ kind, target, name }) => kind === 'foreignKey' && isLater(model, at, target, row[name] ?? null))
+        const later = fields.filter(({ kind, target, name }) => kind === 'foreignKey' &&
+          isLater(model, at, target, row[name] ?? null))
         if (later.length === 0) continue
-        const values = Object.fromEntries(later.map((field) => [columnOf(field), this.#keyOf(field.target, row[field.name] ?? null)]))
+        const values = Object.fromEntries(
+          later.map((field) => [columnOf(field), this.#keyOf(field.target, row[field.name] ?? null)])
+        )
         await db.updateTable(table).set(values).where('id', '=', keyAt(this.#models, model, at)).execute()
       }
     }
@@ -128,9 +144,11 @@ export class Contestant {
     const { db } = this.#opened
     const { table, hasUuidKey } = this.#models[model] as ModelSpec
     if (hasUuidKey) return
-    if (this.name === 'postgres') await sql`select setval(pg_get_serial_sequence(${`"${table}"`}, 'id'), ${number}::bigint)`.execute(db)
-    else if (this.name === 'mariadb') await sql`alter table ${sql.table(table)} auto_increment = ${sql.lit(number + 1)}`.execute(db)
-    else {
+    if (this.name === 'postgres') {
+      await sql`select setval(pg_get_serial_sequence(${`"${table}"`}, 'id'), ${number}::bigint)`.execute(db)
+    } else if (this.name === 'mariadb') {
+      await sql`alter table ${sql.table(table)} auto_increment = ${sql.lit(number + 1)}`.execute(db)
+    } else {
       await sql`delete from sqlite_sequence where name = ${table}`.execute(db)
       await sql`insert into sqlite_sequence (name, seq) values (${table}, ${number})`.execute(db)
     }
@@ -141,13 +159,20 @@ export class Contestant {
     if (this.#fault !== undefined) throw new Error(this.#fault)
     const { date: _date, ...headers } = reply.headers
     if (request.method === 'POST' && reply.statusCode === 201) this.#created[request.model]?.push(reply.json().id)
-    const shown = { status: reply.statusCode, headers: JSON.parse(this.#neutral(JSON.stringify(headers))) as Answer['headers'], body: this.#neutral(reply.body) }
+    const shown = {
+      status: reply.statusCode,
+      headers: JSON.parse(this.#neutral(JSON.stringify(headers))) as Answer['headers'],
+      body: this.#neutral(reply.body)
+    }
     return shown
   }
 
   #render ({ method, model, path, query, sender, headers, body, isForm = false }: Request): InjectOptions {
-    const parameters = typeof query === 'string' ? query : query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(this.#text(value))}`).join('&')
-    const url = `/api/${(this.#models[model] as ModelSpec).name.toLowerCase()}${this.#text(path)}${parameters === '' ? '' : `?${parameters}`}`
+    const parameters = typeof query === 'string'
+      ? query
+      : query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(this.#text(value))}`).join('&')
+    const url =
+      `/api/${(this.#models[model] as ModelSpec).name.toLowerCase()}${this.#text(path)}${parameters === '' ? '' : `?${parameters}`}`
     const json = body === undefined || typeof body === 'string' ? body : this.#json(body)
     const payload = json !== undefined && isForm ? `data=${encodeURIComponent(json)}` : json
     return { method, url, headers: { ...credentials[sender], ...headers }, ...(payload !== undefined && { payload }) }
@@ -159,7 +184,8 @@ export class Contestant {
 
   /** JSON in which -0 and what overflows are written as a client could write them. */
   #json (body: ReadonlyArray<readonly [name: string, value: unknown]>): string {
-    const properties = body.map(([name, value]) => `${JSON.stringify(name)}:${write(isReference(value) ? this.#resolve(value) : value)}`)
+    const properties = body.map(([name, value]) =>
+      `${JSON.stringify(name)}:${write(isReference(value) ? this.#resolve(value) : value)}`)
     return `{${properties.join(',')}}`
   }
 
@@ -175,7 +201,8 @@ export class Contestant {
     for (const [model, keys] of this.#created.entries()) {
       for (const [index, key] of keys.entries()) {
         if (typeof key !== 'string') continue
-        neutral = neutral.replaceAll(key, `created-${model}-${index}`).replaceAll(key.toUpperCase(), `CREATED-${model}-${index}`)
+        neutral = neutral.replaceAll(key, `created-${model}-${index}`)
+          .replaceAll(key.toUpperCase(), `CREATED-${model}-${index}`)
       }
     }
     return neutral
@@ -194,7 +221,8 @@ function write (value: unknown): string {
   return JSON.stringify(value)
 }
 
-const basic = (name: string, password: string): { authorization: string } => ({ authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}` })
+const basic = (name: string, password: string): { authorization: string } =>
+  ({ authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}` })
 
 const credentials: Readonly<Record<Sender, Readonly<Record<string, string>>>> = {
   nobody: {},
@@ -209,7 +237,15 @@ const credentials: Readonly<Record<Sender, Readonly<Record<string, string>>>> = 
 
 function optionsOf (spec: ModelSpec, models: readonly Model[]): ResourceOptions {
   const { policy, exclude, readOnly, filterable, owner, defaultLimit, maxLimit } = spec
-  const options = { auth: policyOf(policy, models[users] as Model), exclude, readOnly, filterable, defaultLimit, maxLimit, ...(owner !== undefined && { ownerField: owner }) }
+  const options = {
+    auth: policyOf(policy, models[users] as Model),
+    exclude,
+    readOnly,
+    filterable,
+    defaultLimit,
+    maxLimit,
+    ...(owner !== undefined && { ownerField: owner })
+  }
   return options as ResourceOptions
 }
 

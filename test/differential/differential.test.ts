@@ -12,7 +12,10 @@ import { atTheTime } from './stopped-time.js'
 import { requireEngine } from '../support/engines/lacks.js'
 import { createDatabase } from '../support/engines/test-database.js'
 
-/** Every run sends the same requests; `PROPERTY_SEED=…` sends others, with `PROPERTY_SCENARIO=…` those of one scenario only. */
+/**
+ * Every run sends the same requests; `PROPERTY_SEED=…` sends others, with `PROPERTY_SCENARIO=…` those of one scenario
+ * only.
+ */
 const seed = Number(process.env['PROPERTY_SEED'] ?? 20240229)
 const onlyScenario = process.env['PROPERTY_SCENARIO']
 
@@ -45,9 +48,13 @@ function drawScenario (generate: GeneratorValue): Scenario {
 type Servers = ReadonlyMap<EngineName, string>
 type Note = (request: Request, answer: Answer) => void
 
-/** Plays a scenario on all engines at once, up to the first request whose answers differ: what was asked, and the answers, or what failed before. */
+/**
+ * Plays a scenario on all engines at once, up to the first request whose answers differ: what was asked, and the
+ * answers, or what failed before.
+ */
 async function play (servers: Servers, scenario: Scenario, note: Note = () => {}): Promise<string | undefined> {
-  const contestants = await Promise.all([...servers].map(async ([name, server]) => new Contestant(name, scenario.specs, await openers[name](server))))
+  const contestants = await Promise.all([...servers].map(async ([name, server]) =>
+    new Contestant(name, scenario.specs, await openers[name](server))))
   try {
     return await compare(contestants, scenario, note)
   } catch (error) {
@@ -57,18 +64,28 @@ async function play (servers: Servers, scenario: Scenario, note: Note = () => {}
   }
 }
 
-async function compare (contestants: readonly Contestant[], { specs, rows, requests }: Scenario, note: Note): Promise<string | undefined> {
+async function compare (
+  contestants: readonly Contestant[], { specs, rows, requests }: Scenario, note: Note
+): Promise<string | undefined> {
   await Promise.all(contestants.map(async (contestant) => { await contestant.prepare(rows) }))
   for (const [number, request] of requests.entries()) {
-    const answers = await atTheTime(number, async () => await Promise.all(contestants.map(async (contestant) => await contestant.send(request))))
+    const answers = await atTheTime(number, async () =>
+      await Promise.all(contestants.map(async (contestant) => await contestant.send(request))))
     const [answer] = answers as [Answer]
     // What one database has deleted and another has not would differ from here on.
     if (request.method === 'DELETE' && isDecided(answers) && deletesDiffer(specs, request.model)) return undefined
     if (answer.status >= 500 || answers.some((other) => !isEqual(answer, other))) {
-      return [JSON.stringify(request), ...answers.map((answer, index) => `${contestants[index]?.name}: ${JSON.stringify(answer)}`)].join('\n')
+      return [
+        JSON.stringify(request),
+        ...answers.map((answer, index) => `${contestants[index]?.name}: ${JSON.stringify(answer)}`)
+      ].join('\n')
     }
     note(request, answer)
-    if (isRefusedCreate(request, answer)) await Promise.all(contestants.map(async (contestant) => { await contestant.skipTo(request.model, (number + 2) * 100) }))
+    if (isRefusedCreate(request, answer)) {
+      await Promise.all(
+        contestants.map(async (contestant) => { await contestant.skipTo(request.model, (number + 2) * 100) })
+      )
+    }
   }
   return undefined
 }
@@ -77,7 +94,8 @@ const isEqual = (left: Answer, right: Answer): boolean => JSON.stringify(left) =
 
 /** D-67: whether records that go as well can refuse a delete is up to the engine. */
 function isDecided (answers: readonly Answer[]): boolean {
-  const statuses = new Set(answers.map(({ status, body }) => status === 409 && body.includes('REST_MODELS_STILL_REFERENCED') ? 'refused' : status))
+  const statuses = new Set(answers.map(({ status, body }) =>
+    status === 409 && body.includes('REST_MODELS_STILL_REFERENCED') ? 'refused' : status))
   return statuses.size === 2 && statuses.has(204) && statuses.has('refused')
 }
 
@@ -103,18 +121,37 @@ async function shrink (servers: Servers, scenario: Scenario): Promise<Scenario> 
 async function explain (servers: Servers, scenario: Scenario): Promise<string> {
   const { specs, rows, requests } = await shrink(servers, scenario)
   const difference = await play(servers, { specs, rows, requests })
-  return ['models:', ...specs.map((spec) => JSON.stringify(spec)), 'rows:', ...rows.map((all) => JSON.stringify(all)), 'requests:', ...requests.map((request) => JSON.stringify(request)), 'differs:', difference].join('\n')
+  return [
+    'models:', ...specs.map((spec) => JSON.stringify(spec)), 'rows:', ...rows.map((all) => JSON.stringify(all)),
+    'requests:', ...requests.map((request) => JSON.stringify(request)), 'differs:', difference
+  ].join('\n')
 }
 
 /** What a request was about, and how it was answered. */
 function kindsOf ({ method }: Request, { status, body }: Answer): string[] {
   const isList = method === 'GET' && status === 200 && body.startsWith('{"meta"')
-  return [`${status}`, `${method} ${status}`, ...isList ? [body.includes('"objects":[]') ? 'empty list' : 'list with records'] : []]
+  return [
+    `${status}`, `${method} ${status}`,
+    ...isList ? [body.includes('"objects":[]') ? 'empty list' : 'list with records'] : []
+  ]
 }
 
 /** How often at least each of these has to come, lest refusals alone be compared. */
 const expected = Object.entries({
-  'list with records': 300, 'empty list': 100, 200: 600, 201: 80, 'PUT 200': 40, 204: 20, 400: 250, 401: 60, 403: 30, 404: 80, 409: 40, 'POST 400': 40, 'POST 409': 20, 'DELETE 409': 4
+  'list with records': 300,
+  'empty list': 100,
+  200: 600,
+  201: 80,
+  'PUT 200': 40,
+  204: 20,
+  400: 250,
+  401: 60,
+  403: 30,
+  404: 80,
+  409: 40,
+  'POST 400': 40,
+  'POST 409': 20,
+  'DELETE 409': 4
 })
 
 test('D-59: all engines answer more than a thousand random requests to random models with the same status, headers and bytes', async (t) => {
@@ -134,14 +171,24 @@ test('D-59: all engines answer more than a thousand random requests to random mo
     total += 1
     for (const kind of kindsOf(request, answer)) counts.set(kind, (counts.get(kind) ?? 0) + 1)
   }
-  for (const [number, generate] of fc.sample(fc.gen(), { seed, numRuns: Math.max(scenarios, Number(onlyScenario ?? 0) + 1) }).entries()) {
+  for (const [
+    number, generate
+  ] of fc.sample(fc.gen(), { seed, numRuns: Math.max(scenarios, Number(onlyScenario ?? 0) + 1) }).entries()) {
     if (onlyScenario === undefined ? total >= requestsInAll : number !== Number(onlyScenario)) continue
     const scenario = drawScenario(generate)
     const difference = await play(servers, scenario, note)
-    if (difference !== undefined) t.fail(`PROPERTY_SEED=${seed} PROPERTY_SCENARIO=${number}`, { difference, smallest: await explain(servers, scenario) })
+    if (difference !== undefined) {
+      t.fail(`PROPERTY_SEED=${seed} PROPERTY_SCENARIO=${number}`, {
+        difference, smallest: await explain(servers, scenario)
+      })
+    }
   }
-  t.comment(`${total} requests with seed ${seed}: ${[...counts].sort().map(([kind, count]) => `${kind}: ${count}`).join(', ')}`)
+  t.comment(
+    `${total} requests with seed ${seed}: ${[...counts].sort().map(([kind, count]) => `${kind}: ${count}`).join(', ')}`
+  )
   if (onlyScenario !== undefined) return
   t.ok(total >= requestsInAll, `${total} requests`)
-  for (const [kind, least] of expected) t.ok((counts.get(kind) ?? 0) >= least, `${kind}: ${counts.get(kind) ?? 0}, of at least ${least}`)
+  for (const [kind, least] of expected) {
+    t.ok((counts.get(kind) ?? 0) >= least, `${kind}: ${counts.get(kind) ?? 0}, of at least ${least}`)
+  }
 })

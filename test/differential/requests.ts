@@ -37,12 +37,15 @@ interface World {
   readonly rows: ReadonlyArray<readonly Row[]>
 }
 
-export const isReference = (value: unknown): value is Reference => typeof value === 'object' && value !== null && 'model' in value && 'at' in value
+export const isReference = (value: unknown): value is Reference =>
+  typeof value === 'object' && value !== null && 'model' in value && 'at' in value
 
 /** A request that may well be answered, or not. */
 export function drawRequest (draw: Draw, world: World): Request {
   const model = draw.chance(25) ? whole : draw.number(0, world.models.length - 1)
-  return draw.weighted([[46, list], [8, read], [24, create], [14, update], [7, remove], [3, odd]] as const)(draw, world, model)
+  return draw.weighted([[46, list], [8, read], [24, create], [14, update], [7, remove], [3, odd]] as const)(
+    draw, world, model
+  )
 }
 
 /** Every record of a resource, for whoever may see the most. */
@@ -50,38 +53,64 @@ export function listAll (model: number): Request {
   return { method: 'GET', model, path: ['/'], query: [['limit', ['100']]], sender: 'admin', headers: {} }
 }
 
-const common = (draw: Draw, world: World, model: number, isWrite: boolean): Pick<Request, 'model' | 'query' | 'sender' | 'headers'> =>
-  ({ model, query: [], sender: senderOf(draw, world.models[model] as ModelSpec, isWrite), headers: draw.chance(2) ? draw.one(oddHeaders) : {} })
+const common = (
+  draw: Draw, world: World, model: number, isWrite: boolean
+): Pick<Request, 'model' | 'query' | 'sender' | 'headers'> =>
+  ({
+    model,
+    query: [],
+    sender: senderOf(draw, world.models[model] as ModelSpec, isWrite),
+    headers: draw.chance(2) ? draw.one(oddHeaders) : {}
+  })
 
 const oddHeaders: ReadonlyArray<Readonly<Record<string, string>>> = [
-  { origin: 'https://example.com' }, { 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': 'same-origin' }, { accept: 'text/html' }, { 'accept-encoding': 'gzip' }, { 'if-none-match': '*' }
+  { origin: 'https://example.com' }, { 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': 'same-origin' },
+  { accept: 'text/html' }, { 'accept-encoding': 'gzip' }, { 'if-none-match': '*' }
 ]
 
 function senderOf (draw: Draw, { policy, owner }: ModelSpec, isWrite: boolean): Sender {
   if (draw.chance(10)) return draw.one<Sender>(['nobody', 'carol', 'stranger', 'impostor', 'garbled'])
   if (policy === 'admin') return draw.weighted<Sender>([[8, 'admin'], [2, 'alice']])
-  if (policy === 'userAll' || isWrite) return owner === undefined ? draw.one<Sender>(['admin', 'alice', 'bob']) : draw.one<Sender>(['alice', 'bob', 'alice', 'bob', 'admin'])
+  if (policy === 'userAll' || isWrite) {
+    return owner === undefined
+      ? draw.one<Sender>(['admin', 'alice', 'bob'])
+      : draw.one<Sender>(['alice', 'bob', 'alice', 'bob', 'admin'])
+  }
   return draw.weighted<Sender>([[8, 'nobody'], [1, 'alice'], [1, 'admin']])
 }
 
 function list (draw: Draw, world: World, model: number): Request {
-  const request: Request = { ...common(draw, world, model, false), method: draw.chance(3) ? 'HEAD' : 'GET', path: [draw.chance(5) ? '' : '/'] }
+  const request: Request = {
+    ...common(draw, world, model, false), method: draw.chance(3) ? 'HEAD' : 'GET', path: [draw.chance(5) ? '' : '/']
+  }
   if (draw.chance(4)) return { ...request, query: draw.one(oddQueries) }
-  const filters = Array.from({ length: draw.weighted([[3, 0], [6, 1], [3, 2], [1, 3]]) }, () => filter(draw, world, model))
+  const filters =
+    Array.from({ length: draw.weighted([[3, 0], [6, 1], [3, 2], [1, 3]]) }, () => filter(draw, world, model))
   const repeated = filters.length > 0 && draw.chance(8) ? [draw.one(filters)] : []
   return { ...request, query: [...ordering(draw, world, model), ...filters, ...repeated, ...paging(draw)] }
 }
 
 const oddQueries = [
-  '%', '%FF', '%C3%28', '&&&', '=', '=1', 'id', 'id=', 'id=1=2', 'id=1&id', 'ID=1', '%00=1', 'limit', 'limit=', 'limit=10&limit=10', 'page=1&page=1', 'ordering=id&ordering=id', 'ordering', 'id__eq__eq=1', 'id__=1', '__id=1',
-  'id__nothing=1', 'nothing=1', 'id[]=1', 'id%20=1', '+id=1', 'id=1#x', 'id=1;id=2', '?id=1', `x=${'1'.repeat(4096)}`, Array.from({ length: 21 }, () => 'id=1').join('&'), 'id__in=1,2', 'id__like=1', 'id__is=null', 'id__is=NONE',
+  '%', '%FF', '%C3%28', '&&&', '=', '=1', 'id', 'id=', 'id=1=2', 'id=1&id', 'ID=1', '%00=1', 'limit', 'limit=',
+  'limit=10&limit=10', 'page=1&page=1', 'ordering=id&ordering=id', 'ordering', 'id__eq__eq=1', 'id__=1', '__id=1',
+  'id__nothing=1', 'nothing=1', 'id[]=1', 'id%20=1', '+id=1', 'id=1#x', 'id=1;id=2', '?id=1', `x=${'1'.repeat(4096)}`,
+  Array.from({ length: 21 }, () => 'id=1').join('&'), 'id__in=1,2', 'id__like=1', 'id__is=null', 'id__is=NONE',
   'id__is=true', 'ordering=-id,id', 'ordering=,', 'ordering=id,,id', 'ordering=--id', 'ordering=id%20'
 ]
 
 function paging (draw: Draw): Array<readonly [string, Template]> {
-  const limit = draw.weighted([[14, ['1', '2', '3', '5', '7']], [1, ['20', '100']], [1, ['0', '101', '-1', '1.0', '01', '', 'x', '1e1', '9'.repeat(15), '9'.repeat(16)]]] as const)
-  const page = draw.weighted([[10, ['1', '1', '2', '3']], [2, ['4', '50', '100', '1000']], [1, ['0', '-1', '', '1.5', '100001', '100002', '9'.repeat(15), '9'.repeat(16), 'x']]] as const)
-  return [...draw.chance(35) ? [['limit', [draw.one(limit)]] as const] : [], ...draw.chance(25) ? [['page', [draw.one(page)]] as const] : []]
+  const limit = draw.weighted([
+    [14, ['1', '2', '3', '5', '7']], [1, ['20', '100']],
+    [1, ['0', '101', '-1', '1.0', '01', '', 'x', '1e1', '9'.repeat(15), '9'.repeat(16)]]
+  ] as const)
+  const page = draw.weighted([
+    [10, ['1', '1', '2', '3']], [2, ['4', '50', '100', '1000']],
+    [1, ['0', '-1', '', '1.5', '100001', '100002', '9'.repeat(15), '9'.repeat(16), 'x']]
+  ] as const)
+  return [
+    ...draw.chance(35) ? [['limit', [draw.one(limit)]] as const] : [],
+    ...draw.chance(25) ? [['page', [draw.one(page)]] as const] : []
+  ]
 }
 
 const key: FieldSpec = { name: 'id', kind: 'integer', options: {} }
@@ -92,9 +121,14 @@ const openFields = (draw: Draw, { fields, exclude }: ModelSpec): readonly FieldS
 
 function ordering (draw: Draw, { models }: World, model: number): Array<readonly [string, Template]> {
   if (!draw.chance(45)) return []
-  const fields = [key, ...openFields(draw, models[model] as ModelSpec).filter(({ kind }) => kind !== 'json' || draw.chance(5))]
-  const written = Array.from({ length: draw.weighted([[5, 1], [3, 2], [1, 3]]) }, () => `${draw.chance(45) ? '-' : ''}${spelled(draw, draw.one(fields))}`)
-  return [['ordering', [draw.chance(3) ? draw.one(['', 'nothing', 'user__id', 'ID', 'rowid', '1', 'id desc']) : written.join(',')]]]
+  const fields = [
+    key, ...openFields(draw, models[model] as ModelSpec).filter(({ kind }) => kind !== 'json' || draw.chance(5))
+  ]
+  const written = Array.from({ length: draw.weighted([[5, 1], [3, 2], [1, 3]]) }, () =>
+    `${draw.chance(45) ? '-' : ''}${spelled(draw, draw.one(fields))}`)
+  return [['ordering', [
+    draw.chance(3) ? draw.one(['', 'nothing', 'user__id', 'ID', 'rowid', '1', 'id desc']) : written.join(',')
+  ]]]
 }
 
 const spelled = (draw: Draw, field: FieldSpec): string => draw.chance(50) ? field.name : keyOf(field)
@@ -111,7 +145,8 @@ function filter (draw: Draw, world: World, model: number): readonly [string, Tem
     names.push(spelled(draw, link))
     reached = link.target ?? 0
   }
-  const field = draw.weighted([[1, key], [4, undefined]]) ?? draw.one([key, ...openFields(draw, world.models[reached] as ModelSpec)])
+  const field = draw.weighted([[1, key], [4, undefined]]) ??
+    draw.one([key, ...openFields(draw, world.models[reached] as ModelSpec)])
   const isPlain = field.kind === 'text' || draw.chance(4)
   const operator = draw.chance(2)
     ? draw.one(['', 'nothing', 'EQ', 'contains'])
@@ -125,10 +160,17 @@ interface Operand { readonly model: number, readonly field: FieldSpec, readonly 
 function operandOf (draw: Draw, world: World, operand: Operand): Template {
   const { operator } = operand
   if (operator === 'is') return [draw.one(['null', 'NULL', 'none', 'true', 'False', '1', ''])]
-  if (operator === 'like' || operator === 'ilike') return [pattern(draw, String(plainText(draw, world, operand)), operator)]
+  if (operator === 'like' || operator === 'ilike') {
+    return [pattern(draw, String(plainText(draw, world, operand)), operator)]
+  }
   if (operator !== 'in') return itemOf(draw, world, operand)
   return Array.from({ length: draw.weighted([[1, 0], [2, 1], [4, 2], [2, 4]]) }, () => itemOf(draw, world, operand))
-    .flatMap((item, index) => [...index === 0 ? [] : [','], ...item.map((part) => typeof part === 'string' && (/^"|,|^$/.test(part) || draw.chance(10)) ? `"${part.replaceAll('"', '""')}"` : part)])
+    .flatMap((item, index) => [
+      ...index === 0 ? [] : [','],
+      ...item.map((part) => typeof part === 'string' && (/^"|,|^$/.test(part) || draw.chance(10))
+        ? `"${part.replaceAll('"', '""')}"`
+        : part)
+    ])
 }
 
 function itemOf (draw: Draw, world: World, operand: Operand): Template {
@@ -140,7 +182,9 @@ function itemOf (draw: Draw, world: World, operand: Operand): Template {
 
 /** A text for a field: one that a row has, more often than not. */
 function plainText (draw: Draw, { rows }: World, { model, field }: Operand): string {
-  if (field.name === 'id' || field.kind === 'foreignKey' || field.kind === 'password') return draw.one(['1', '2', '0', '-1', '999', 'a'])
+  if (field.name === 'id' || field.kind === 'foreignKey' || field.kind === 'password') {
+    return draw.one(['1', '2', '0', '-1', '999', 'a'])
+  }
   const there = (rows[model] ?? []).map((row) => row[field.name] ?? null).filter((value) => value !== null)
   const value = there.length > 0 && draw.chance(65) ? draw.one(there) : draw.any(canonical(field))
   return draw.one(filterTexts(field, value))
@@ -149,29 +193,39 @@ function plainText (draw: Draw, { rows }: World, { model, field }: Operand): str
 /** A pattern made of a text that it may match. */
 function pattern (draw: Draw, text: string, operator: 'like' | 'ilike'): string {
   const characters = [...text].map((character) => draw.weighted([
-    [8, /[%_\\]/.test(character) ? `\\${character}` : character], [1, '%'], [1, '_'], [1, ''], [1, /^[a-z]$/i.test(character) ? swapped(character) : character], [1, `\\${character}`]
+    [8, /[%_\\]/.test(character) ? `\\${character}` : character], [1, '%'], [1, '_'], [1, ''],
+    [1, /^[a-z]$/i.test(character) ? swapped(character) : character], [1, `\\${character}`]
   ]))
-  const whole = [draw.weighted([[3, ''], [2, '%'], [1, '_']]), ...characters, draw.weighted([[3, ''], [2, '%'], [1, '_']])].join('')
+  const whole =
+    [draw.weighted([[3, ''], [2, '%'], [1, '_']]), ...characters, draw.weighted([[3, ''], [2, '%'], [1, '_']])].join('')
   return operator === 'like' ? whole : withoutCases(whole)
 }
 
 /**
- * A pattern of `ilike` that means the same on every engine: it ignores the case of ASCII letters everywhere, but that of
- * others only where the engine knows of it (D-24). Two of those become k and i.
+ * A pattern of `ilike` that means the same on every engine: it ignores the case of ASCII letters everywhere, but that
+ * of others only where the engine knows of it (D-24). Two of those become k and i.
  */
 function withoutCases (pattern: string): string {
-  return pattern.replace(/[kKiI]|\P{ASCII}/gu, (character) => character.toLowerCase() === character.toUpperCase() ? character : 'a')
+  return pattern.replace(/[kKiI]|\P{ASCII}/gu, (character) =>
+    character.toLowerCase() === character.toUpperCase() ? character : 'a')
 }
 
-const swapped = (letter: string): string => letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase()
+const swapped = (letter: string): string =>
+  letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase()
 
 function drawReference (draw: Draw, { rows }: World, model: number): Reference {
   const count = rows[model]?.length ?? 0
-  return { model, at: draw.weighted([[13, draw.number(0, Math.max(0, count - 1))], [3, -draw.number(1, 6)], [1, 1000]]) }
+  return {
+    model, at: draw.weighted([[13, draw.number(0, Math.max(0, count - 1))], [3, -draw.number(1, 6)], [1, 1000]])
+  }
 }
 
-const oddKeys = ['0', '-1', '-0', '+1', '01', '1.0', '1e0', '%31', '1%20', '%201', '9007199254740991', '9007199254740992', '9223372036854775807', '9223372036854775808', 'a', '1a', "1'", '1;', '1,2', '%00', '%', 'null', 'x'.repeat(101),
-  '00000000-0000-0000-0000-000000000000', '00000000000000000000000000000000', 'g0000000-0000-0000-0000-000000000000', '{05f3a9c7-0000-4000-a000-000000000000}', '..', '.']
+const oddKeys = [
+  '0', '-1', '-0', '+1', '01', '1.0', '1e0', '%31', '1%20', '%201', '9007199254740991', '9007199254740992',
+  '9223372036854775807', '9223372036854775808', 'a', '1a', "1'", '1;', '1,2', '%00', '%', 'null', 'x'.repeat(101),
+  '00000000-0000-0000-0000-000000000000', '00000000000000000000000000000000', 'g0000000-0000-0000-0000-000000000000',
+  '{05f3a9c7-0000-4000-a000-000000000000}', '..', '.'
+]
 
 /** The path of one record. */
 function recordPath (draw: Draw, world: World, model: number): Template {
@@ -181,7 +235,12 @@ function recordPath (draw: Draw, world: World, model: number): Template {
 
 function read (draw: Draw, world: World, model: number): Request {
   const query = draw.chance(4) ? draw.one(['x=1', 'id=1', '%', '&', '']) : []
-  return { ...common(draw, world, model, false), method: draw.chance(10) ? 'HEAD' : 'GET', path: recordPath(draw, world, model), query }
+  return {
+    ...common(draw, world, model, false),
+    method: draw.chance(10) ? 'HEAD' : 'GET',
+    path: recordPath(draw, world, model),
+    query
+  }
 }
 
 function remove (draw: Draw, world: World, model: number): Request {
@@ -190,14 +249,27 @@ function remove (draw: Draw, world: World, model: number): Request {
 
 function create (draw: Draw, world: World, model: number): Request {
   const { fields } = world.models[model] as ModelSpec
-  const named = fields.filter((field) => isWritten(draw, world, model, field) && draw.chance(isOptional(field) ? 60 : 97))
-  return { ...common(draw, world, model, true), method: 'POST', path: [draw.chance(4) ? '' : '/'], ...drawBody(draw, world, model, named) }
+  const named = fields.filter((field) => isWritten(draw, world, model, field) &&
+    draw.chance(isOptional(field) ? 60 : 97))
+  return {
+    ...common(draw, world, model, true),
+    method: 'POST',
+    path: [draw.chance(4) ? '' : '/'],
+    ...drawBody(draw, world, model, named)
+  }
 }
 
 function update (draw: Draw, world: World, model: number): Request {
   const { fields } = world.models[model] as ModelSpec
-  const named = draw.some(fields.filter((field) => isWritten(draw, world, model, field) && field.kind !== 'password'), 45)
-  return { ...common(draw, world, model, true), method: 'PUT', path: recordPath(draw, world, model), ...drawBody(draw, world, model, named) }
+  const named = draw.some(
+    fields.filter((field) => isWritten(draw, world, model, field) && field.kind !== 'password'), 45
+  )
+  return {
+    ...common(draw, world, model, true),
+    method: 'PUT',
+    path: recordPath(draw, world, model),
+    ...drawBody(draw, world, model, named)
+  }
 }
 
 /** Whether a client that knows its way writes a field. */
@@ -206,25 +278,44 @@ function isWritten (draw: Draw, { models }: World, model: number, { name }: Fiel
   return draw.chance(4) || (!readOnly.includes(name) && owner !== name)
 }
 
-const oddBodies = ['', 'null', '[]', '{}', '{', '"a"', '1', '{"a":1,"a":2}', '{"__proto__":{}}', '{"constructor":{"prototype":{}}}', '\ufeff{}', '{"id":1}', '{"id":null}', 'data={}', '{"\\u0000":1}', ' {} ', '{"a":1e400}', `{"a":${'['.repeat(100)}${']'.repeat(100)}}`]
+const oddBodies = [
+  '', 'null', '[]', '{}', '{', '"a"', '1', '{"a":1,"a":2}', '{"__proto__":{}}', '{"constructor":{"prototype":{}}}',
+  '\ufeff{}', '{"id":1}', '{"id":null}', 'data={}', '{"\\u0000":1}', ' {} ', '{"a":1e400}',
+  `{"a":${'['.repeat(100)}${']'.repeat(100)}}`
+]
 const oddNames = ['id', 'ID', 'nothing', '', 'toString', '__id', 'hasOwnProperty', 'titel']
-const contentTypes = ['application/json', 'application/json; charset=utf-8', 'text/plain', 'application/x-www-form-urlencoded', 'APPLICATION/JSON', 'x']
+const contentTypes = [
+  'application/json', 'application/json; charset=utf-8', 'text/plain', 'application/x-www-form-urlencoded',
+  'APPLICATION/JSON', 'x'
+]
 
-function drawBody (draw: Draw, world: World, model: number, fields: readonly FieldSpec[]): Pick<Request, 'body' | 'headers' | 'isForm'> {
-  const headers: Record<string, string> = draw.chance(5) ? { 'content-type': draw.one(contentTypes) } : { 'content-type': 'application/json' }
+function drawBody (
+  draw: Draw, world: World, model: number, fields: readonly FieldSpec[]
+): Pick<Request, 'body' | 'headers' | 'isForm'> {
+  const headers: Record<string, string> = draw.chance(5)
+    ? { 'content-type': draw.one(contentTypes) }
+    : { 'content-type': 'application/json' }
   if (draw.chance(3)) return { headers, body: draw.one(oddBodies) }
   const entries = fields.map((field) => [spelled(draw, field), bodyValue(draw, world, model, field)] as const)
   const more = draw.chance(4) ? [[draw.one(oddNames), draw.one([1, null, 'a', { model, at: 0 }])] as const] : []
   const isForm = draw.chance(5)
-  return { headers: isForm ? { 'content-type': 'application/x-www-form-urlencoded' } : headers, isForm, body: [...entries, ...more] }
+  return {
+    headers: isForm ? { 'content-type': 'application/x-www-form-urlencoded' } : headers,
+    isForm,
+    body: [...entries, ...more]
+  }
 }
 
 function bodyValue (draw: Draw, world: World, model: number, field: FieldSpec): unknown {
   if (draw.chance(3)) return draw.one(oddValues)
   if (field.options.nullable === true && draw.chance(15)) return null
   if (field.kind === 'password') return draw.one(['secret', 'a', 'é\u{1f600}'])
-  if (field.kind === 'foreignKey') return draw.chance(6) ? { model: field.target ?? 0, at: 1000 } : drawReference(draw, world, field.target ?? 0)
-  const taken = field.options.unique === true && draw.chance(12) ? draw.one(world.rows[model] ?? [])?.[field.name] ?? null : null
+  if (field.kind === 'foreignKey') {
+    return draw.chance(6) ? { model: field.target ?? 0, at: 1000 } : drawReference(draw, world, field.target ?? 0)
+  }
+  const taken = field.options.unique === true && draw.chance(12)
+    ? draw.one(world.rows[model] ?? [])?.[field.name] ?? null
+    : null
   if (taken !== null) return taken
   return draw.one<Json>(spellings(field, draw.any(canonical(field))))
 }
@@ -232,6 +323,14 @@ function bodyValue (draw: Draw, world: World, model: number, field: FieldSpec): 
 /** A request of a form that there is not. */
 function odd (draw: Draw, world: World, model: number): Request {
   const method = draw.one(['PATCH', 'OPTIONS', 'PUT', 'DELETE', 'POST', 'GET', 'HEAD'] as const)
-  const path = draw.one<Template>([['/'], [''], ['/1/'], ['/1/2/'], ['//'], ['/%2f/'], ['x/'], ['/', { model, at: 0 }, '/x'], ['/?'], ['/', { model, at: 0 }, '//'], ['/;id=1']])
-  return { ...common(draw, world, model, draw.chance(50)), method, path, ...(method === 'POST' || method === 'PUT' || method === 'PATCH') && { body: '{}' } }
+  const path = draw.one<Template>([
+    ['/'], [''], ['/1/'], ['/1/2/'], ['//'], ['/%2f/'], ['x/'], ['/', { model, at: 0 }, '/x'], ['/?'],
+    ['/', { model, at: 0 }, '//'], ['/;id=1']
+  ])
+  return {
+    ...common(draw, world, model, draw.chance(50)),
+    method,
+    path,
+    ...(method === 'POST' || method === 'PUT' || method === 'PATCH') && { body: '{}' }
+  }
 }

@@ -24,7 +24,10 @@ export function drawRows (draw: Draw, models: readonly ModelSpec[]): ReadonlyArr
   for (const [at, { fields }] of models.entries()) {
     const rows: Row[] = []
     for (let place = 0; place < Number(counts[at]); place++) {
-      const row = Object.fromEntries(fields.map((field) => [field.name, at === users ? accountValue(field, place) ?? value(draw, field, counts) : value(draw, field, counts)]))
+      const row = Object.fromEntries(fields.map((field) => [
+        field.name,
+        at === users ? accountValue(field, place) ?? value(draw, field, counts) : value(draw, field, counts)
+      ]))
       if (!isTaken(fields, rows, row)) rows.push(row)
     }
     counts[at] = rows.length
@@ -35,7 +38,12 @@ export function drawRows (draw: Draw, models: readonly ModelSpec[]): ReadonlyArr
 
 function accountValue ({ name }: FieldSpec, place: number): Json | undefined {
   const account = accounts[place]
-  const values: Record<string, Json | undefined> = { username: account ?? `user ${place}`, password: account ?? `user ${place}`, active: account !== 'carol', admin: account === 'admin' }
+  const values: Record<string, Json | undefined> = {
+    username: account ?? `user ${place}`,
+    password: account ?? `user ${place}`,
+    active: account !== 'carol',
+    admin: account === 'admin'
+  }
   return Object.hasOwn(values, name) ? values[name] : undefined
 }
 
@@ -47,10 +55,16 @@ function value (draw: Draw, field: FieldSpec, counts: readonly number[]): Json {
 }
 
 function isTaken (fields: readonly FieldSpec[], rows: readonly Row[], row: Row): boolean {
-  return fields.some(({ name, options }) => options.unique === true && row[name] !== null && rows.some((other) => other[name] === row[name]))
+  return fields.some(({ name, options }) => options.unique === true && row[name] !== null &&
+    rows.some((other) => other[name] === row[name]))
 }
 
 /** Rows that were left out are not referred to. */
 function withinReach (fields: readonly FieldSpec[], row: Row, counts: readonly number[]): Row {
-  return Object.fromEntries(fields.map(({ name, kind, target = 0 }) => [name, kind === 'foreignKey' && row[name] !== null && Number(row[name]) >= Number(counts[target]) ? null : row[name] ?? null]))
+  return Object.fromEntries(fields.map(({ name, kind, target = 0 }) => [
+    name,
+    kind === 'foreignKey' && row[name] !== null && Number(row[name]) >= Number(counts[target])
+      ? null
+      : row[name] ?? null
+  ]))
 }

@@ -1,12 +1,15 @@
 import fc from 'fast-check'
 import {
-  bigint, boolean, date, datetime, decimal, defineModel, foreignKey, integer, json, number, password, text, uuid, type Field, type ForeignKeyField, type Json, type Model
+  bigint, boolean, date, datetime, decimal, defineModel, foreignKey, integer, json, number, password, text, uuid,
+  type Field, type ForeignKeyField, type Json, type Model
 } from '../../lib/index.js'
 import type { FieldOptions } from '../../lib/values/field-options.js'
 import { canonical } from './values.js'
 
 /** The kinds of fields that random models have. */
-export const kinds = ['text', 'integer', 'bigint', 'number', 'decimal', 'boolean', 'datetime', 'date', 'json', 'uuid'] as const
+export const kinds = [
+  'text', 'integer', 'bigint', 'number', 'decimal', 'boolean', 'datetime', 'date', 'json', 'uuid'
+] as const
 export type Kind = (typeof kinds)[number]
 
 /** A field of a random model, as plain data. */
@@ -43,7 +46,8 @@ export const users = 0
 export const whole = 1
 
 /** Whether a field may be left out of a create. */
-export const isOptional = ({ kind, options }: FieldSpec): boolean => kind !== 'password' && (options.nullable === true || options.default !== undefined)
+export const isOptional = ({ kind, options }: FieldSpec): boolean =>
+  kind !== 'password' && (options.nullable === true || options.default !== undefined)
 
 /** The key of a field in JSON. */
 export const keyOf = ({ kind, name }: FieldSpec): string => kind === 'foreignKey' ? `${name}_id` : name
@@ -53,7 +57,8 @@ export const columnOf = (field: FieldSpec): string => field.options.column ?? ke
 
 /** Names that SQL, JavaScript or the API itself could take for something else. */
 const fieldNames = [
-  'order', 'select', 'group', 'table', 'user', 'desc', 'index', 'limit', 'page', 'ordering', 'a', 'B', 'a_b', 'toString', 'constructor', 'data', 'values', 'rowid', 'x1', 'default'
+  'order', 'select', 'group', 'table', 'user', 'desc', 'index', 'limit', 'page', 'ordering', 'a', 'B', 'a_b',
+  'toString', 'constructor', 'data', 'values', 'rowid', 'x1', 'default'
 ]
 const columnNames = ['From', 'SELECT', '_x', 'where', 'Limit_', 'and', 'oid', 'ctid_', 'T0', 'Key']
 const tableNames = ['order', 'Group', 'from_', 'Table', '_rows', 't0', 'select', 'Things', 'union']
@@ -65,8 +70,10 @@ const distinct = (names: readonly string[], hasKeys: readonly boolean[]): boolea
   return new Set(all.map((name) => name.toLowerCase())).size === all.length
 }
 
-const chance = (percent: number): fc.Arbitrary<boolean> => fc.noBias(fc.integer({ min: 0, max: 99 })).map((die) => die < percent)
-const one = <Value>(...values: readonly [Value, ...Value[]]): fc.Arbitrary<Value> => fc.noBias(fc.constantFrom<Value>(...values))
+const chance = (percent: number): fc.Arbitrary<boolean> =>
+  fc.noBias(fc.integer({ min: 0, max: 99 })).map((die) => die < percent)
+const one = <Value>(...values: readonly [Value, ...Value[]]): fc.Arbitrary<Value> =>
+  fc.noBias(fc.constantFrom<Value>(...values))
 const maybe = <Value>(percent: number, value: fc.Arbitrary<Value>): fc.Arbitrary<Value | undefined> =>
   fc.tuple(chance(percent), value).map(([is, given]) => is ? given : undefined)
 
@@ -75,19 +82,40 @@ const atMost = (most: number, names: readonly string[]): fc.Arbitrary<string[]> 
 
 /** What stands for a field without a rule. */
 const without = <Rules extends object>(rules: Rules): Partial<Rules> =>
-  Object.fromEntries(Object.entries(rules).filter(([, value]) => value !== undefined && value !== false)) as Partial<Rules>
+  Object.fromEntries(Object.entries(rules)
+    .filter(([, value]) => value !== undefined && value !== false)) as Partial<Rules>
 
 /** The rules that only some kinds have. */
 const bounds: Readonly<Record<Kind, fc.Arbitrary<FieldOptions>>> = {
   text: fc.oneof(
     { weight: 4, arbitrary: fc.constant<FieldOptions>({}) },
-    { weight: 1, arbitrary: fc.constantFrom<FieldOptions>({ minLength: 1 }, { maxLength: 3 }, { minLength: 2, maxLength: 4 }, { maxLength: 500 }, { maxLength: 501 }) },
-    { weight: 1, arbitrary: fc.constantFrom<FieldOptions>({ enum: ['a', 'A', 'a ', ''] }, { enum: ["it's", '\\', '%', '\u{1f600}', 'é', 'É'] }) },
-    { weight: 1, arbitrary: fc.constantFrom<FieldOptions>({ format: 'email' }, { format: 'date' }, { format: 'ipv4' }) }),
-  integer: fc.constantFrom<FieldOptions>({}, {}, { minimum: 0 }, { maximum: 10 }, { minimum: -2, maximum: 10 }, { minimum: -0.5, maximum: 9.5 }),
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom<FieldOptions>(
+        { minLength: 1 }, { maxLength: 3 }, { minLength: 2, maxLength: 4 }, { maxLength: 500 }, { maxLength: 501 }
+      )
+    },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom<FieldOptions>({ enum: ['a', 'A', 'a ', ''] }, {
+        enum: ["it's", '\\', '%', '\u{1f600}', 'é', 'É']
+      })
+    },
+    {
+      weight: 1, arbitrary: fc.constantFrom<FieldOptions>({ format: 'email' }, { format: 'date' }, { format: 'ipv4' })
+    }),
+  integer: fc.constantFrom<FieldOptions>(
+    {}, {}, { minimum: 0 }, { maximum: 10 }, { minimum: -2, maximum: 10 }, { minimum: -0.5, maximum: 9.5 }
+  ),
   bigint: fc.constant({}),
-  number: fc.constantFrom<FieldOptions>({}, {}, { minimum: 0 }, { maximum: 1.5 }, { minimum: -1e21, maximum: 1e21 }, { minimum: 5e-324 }, { minimum: 0.1, maximum: 0.30000000000000004 }),
-  decimal: fc.constantFrom<FieldOptions>({}, { precision: 1, scale: 1 }, { precision: 5, scale: 0 }, { precision: 3, scale: 3 }, { precision: 15, scale: 15 }, { precision: 15, scale: 0 }, { precision: 9, scale: 4 }),
+  number: fc.constantFrom<FieldOptions>(
+    {}, {}, { minimum: 0 }, { maximum: 1.5 }, { minimum: -1e21, maximum: 1e21 }, { minimum: 5e-324 },
+    { minimum: 0.1, maximum: 0.30000000000000004 }
+  ),
+  decimal: fc.constantFrom<FieldOptions>(
+    {}, { precision: 1, scale: 1 }, { precision: 5, scale: 0 }, { precision: 3, scale: 3 },
+    { precision: 15, scale: 15 }, { precision: 15, scale: 0 }, { precision: 9, scale: 4 }
+  ),
   boolean: fc.constant({}),
   datetime: fc.constant({}),
   date: fc.constant({}),
@@ -96,26 +124,56 @@ const bounds: Readonly<Record<Kind, fc.Arbitrary<FieldOptions>>> = {
 }
 
 const field = (name: string, kind: Kind): fc.Arbitrary<FieldSpec> =>
-  fc.record({ own: bounds[kind], nullable: chance(40), unique: kind === 'json' || kind === 'boolean' ? fc.constant(false) : chance(kind === 'text' ? 30 : 15), column: maybe(25, fc.constantFrom(...columnNames)) }).chain(({ own, nullable, unique, column }) => {
-    const options: FieldOptions = { ...(own.maxLength === 501 && unique ? {} : own), ...without({ nullable, unique, column }) as FieldOptions }
-    const fixed: fc.Arbitrary<Json> = kind === 'datetime' || kind === 'date' ? fc.oneof(fc.constant('now'), canonical({ name, kind, options })) : canonical({ name, kind, options })
-    return maybe(unique ? 5 : 30, fixed).map((value): FieldSpec => ({ name, kind, options: { ...options, ...(value !== undefined && value !== null && { default: value }) } }))
+  fc.record({
+    own: bounds[kind],
+    nullable: chance(40),
+    unique: kind === 'json' || kind === 'boolean' ? fc.constant(false) : chance(kind === 'text' ? 30 : 15),
+    column: maybe(25, fc.constantFrom(...columnNames))
+  }).chain(({ own, nullable, unique, column }) => {
+    const options: FieldOptions = {
+      ...(own.maxLength === 501 && unique ? {} : own), ...without({ nullable, unique, column }) as FieldOptions
+    }
+    const fixed: fc.Arbitrary<Json> = kind === 'datetime' || kind === 'date'
+      ? fc.oneof(fc.constant('now'), canonical({ name, kind, options }))
+      : canonical({ name, kind, options })
+    return maybe(unique ? 5 : 30, fixed).map((value): FieldSpec =>
+      ({ name, kind, options: { ...options, ...(value !== undefined && value !== null && { default: value }) } }))
   })
 
 const reference = (name: string, at: number, count: number): fc.Arbitrary<FieldSpec> =>
-  fc.record({ target: fc.integer({ min: 0, max: count - 1 }), nullable: chance(50), unique: chance(20), column: maybe(20, fc.constantFrom(...columnNames)), rule: fc.constantFrom('restrict', 'cascade', 'set null', undefined) })
+  fc.record({
+    target: fc.integer({ min: 0, max: count - 1 }),
+    nullable: chance(50),
+    unique: chance(20),
+    column: maybe(20, fc.constantFrom(...columnNames)),
+    rule: fc.constantFrom('restrict', 'cascade', 'set null', undefined)
+  })
     .map(({ target, nullable, unique, column, rule }): FieldSpec => {
       // A record can only refer to what was there before, unless it may do without.
       const mayBeNull = nullable || target >= at || rule === 'set null'
-      return { name, kind: 'foreignKey', target, options: without({ nullable: mayBeNull, unique, column, onDelete: rule }) as FieldOptions }
+      return {
+        name,
+        kind: 'foreignKey',
+        target,
+        options: without({ nullable: mayBeNull, unique, column, onDelete: rule }) as FieldOptions
+      }
     })
 
 /** The fields of the model at a place among `count` models: a few that log in, every kind there is, or any. */
 function fieldsAt (at: number, count: number): fc.Arbitrary<readonly FieldSpec[]> {
-  const some = (most: number) => fc.array(fc.oneof({ weight: 2, arbitrary: fc.constantFrom<Kind>(...kinds, 'text', 'text') }, { weight: 1, arbitrary: fc.constant('foreignKey' as const) }), { minLength: 1, maxLength: most })
-  const wanted = at === users ? some(2) : at === whole ? fc.constant([...kinds, 'foreignKey', 'foreignKey'] as const) : some(7)
-  return wanted.chain((wanted) => fc.shuffledSubarray(fieldNames, { minLength: wanted.length, maxLength: wanted.length }).chain((names) =>
-    fc.tuple(...wanted.map((kind, index) => kind === 'foreignKey' ? reference(String(names[index]), at, count) : field(String(names[index]), kind)))))
+  const some = (most: number) => fc.array(
+    fc.oneof({ weight: 2, arbitrary: fc.constantFrom<Kind>(...kinds, 'text', 'text') }, {
+      weight: 1, arbitrary: fc.constant('foreignKey' as const)
+    }),
+    { minLength: 1, maxLength: most }
+  )
+  const wanted = at === users
+    ? some(2)
+    : at === whole ? fc.constant([...kinds, 'foreignKey', 'foreignKey'] as const) : some(7)
+  return wanted.chain((wanted) =>
+    fc.shuffledSubarray(fieldNames, { minLength: wanted.length, maxLength: wanted.length }).chain((names) =>
+      fc.tuple(...wanted.map((kind, index) =>
+        kind === 'foreignKey' ? reference(String(names[index]), at, count) : field(String(names[index]), kind)))))
     .map((fields) => withoutClashes(at === users ? [...userFields, ...fields] : fields))
 }
 
@@ -138,14 +196,23 @@ const userFields: readonly FieldSpec[] = [
   { name: 'admin', kind: 'boolean', options: { default: false } }
 ]
 
-function resource (fields: readonly FieldSpec[], isUsers: boolean): fc.Arbitrary<Pick<ModelSpec, 'policy' | 'exclude' | 'readOnly' | 'filterable' | 'owner' | 'defaultLimit' | 'maxLimit'>> {
+function resource (fields: readonly FieldSpec[], isUsers: boolean): fc.Arbitrary<Pick<ModelSpec, 'policy' | 'exclude' |
+  'readOnly' | 'filterable' | 'owner' | 'defaultLimit' | 'maxLimit'>> {
   const names = fields.map(({ name }) => name)
   const owners = fields.filter(({ kind, target }) => kind === 'foreignKey' && target === users).map(({ name }) => name)
   return fc.record({
-    policy: isUsers ? one<PolicyName>('admin', 'admin', 'admin', 'user', 'anybody') : one<PolicyName>('anybody', 'anybody', 'anybody', 'user', 'user', 'user', 'user', 'user', 'userAll', 'admin', 'admin', 'readOnly'),
+    policy: isUsers
+      ? one<PolicyName>('admin', 'admin', 'admin', 'user', 'anybody')
+      : one<PolicyName>(
+        'anybody', 'anybody', 'anybody', 'user', 'user', 'user', 'user', 'user', 'userAll', 'admin', 'admin', 'readOnly'
+      ),
     exclude: fc.oneof({ weight: 3, arbitrary: fc.constant<string[]>([]) }, { weight: 1, arbitrary: atMost(2, names) }),
-    readOnly: fc.oneof({ weight: 3, arbitrary: fc.constant<string[]>([]) }, { weight: 1, arbitrary: atMost(1, fields.filter((field) => isOptional(field)).map(({ name }) => name)) }),
-    filterable: fc.oneof({ weight: 3, arbitrary: fc.constant<string[]>([]) }, { weight: 1, arbitrary: atMost(1, fields.filter(({ kind }) => kind !== 'password').map(({ name }) => name)) }),
+    readOnly: fc.oneof({ weight: 3, arbitrary: fc.constant<string[]>([]) }, {
+      weight: 1, arbitrary: atMost(1, fields.filter((field) => isOptional(field)).map(({ name }) => name))
+    }),
+    filterable: fc.oneof({ weight: 3, arbitrary: fc.constant<string[]>([]) }, {
+      weight: 1, arbitrary: atMost(1, fields.filter(({ kind }) => kind !== 'password').map(({ name }) => name))
+    }),
     isOwned: chance(80),
     owner: fc.nat(),
     maxLimit: fc.constantFrom(100, 100, 7),
@@ -154,14 +221,22 @@ function resource (fields: readonly FieldSpec[], isUsers: boolean): fc.Arbitrary
     ...options,
     defaultLimit: Math.min(defaultLimit, maxLimit),
     maxLimit,
-    exclude: isUsers && !options.exclude.includes('password') && owner % 3 > 0 ? [...options.exclude, 'password'] : options.exclude,
-    ...(isOwned && owners.length > 0 && options.policy.startsWith('user') && { owner: owners[owner % owners.length] as string })
+    exclude: isUsers && !options.exclude.includes('password') && owner % 3 > 0
+      ? [...options.exclude, 'password']
+      : options.exclude,
+    ...(isOwned && owners.length > 0 && options.policy.startsWith('user') &&
+      { owner: owners[owner % owners.length] as string })
   }))
 }
 
-/** A table is called by another name than the model now and then; engines do not agree on case, so tables differ by more. */
+/**
+ * A table is called by another name than the model now and then; engines do not agree on case, so tables differ by
+ * more.
+ */
 const names = (count: number): fc.Arbitrary<ReadonlyArray<readonly [name: string, table: string]>> => fc.tuple(
-  fc.shuffledSubarray(modelNames, { minLength: count, maxLength: count }), fc.shuffledSubarray(tableNames, { minLength: count, maxLength: count }), fc.array(fc.boolean(), { minLength: count, maxLength: count })
+  fc.shuffledSubarray(modelNames, { minLength: count, maxLength: count }),
+  fc.shuffledSubarray(tableNames, { minLength: count, maxLength: count }),
+  fc.array(fc.boolean(), { minLength: count, maxLength: count })
 ).map(([models, tables, isRenamed]) => {
   const taken = new Set(models.map((name) => name.toLowerCase()))
   return models.map((name, index) => {
@@ -171,9 +246,12 @@ const names = (count: number): fc.Arbitrary<ReadonlyArray<readonly [name: string
 })
 
 /** Two to five models, the first of which is that of the users. */
-export const models: fc.Arbitrary<readonly ModelSpec[]> = fc.noBias(fc.integer({ min: 2, max: 5 })).chain((count) => names(count).chain((named) =>
-  fc.tuple(...named.map(([name, table], at) => fc.tuple(chance(35), fieldsAt(at, count)).chain(([hasUuidKey, fields]) =>
-    resource(fields, at === users).map((options): ModelSpec => ({ name, table, hasUuidKey, fields, ...options })))))))
+export const models: fc.Arbitrary<readonly ModelSpec[]> = fc.noBias(fc.integer({ min: 2, max: 5 }))
+  .chain((count) => names(count).chain((named) =>
+    fc.tuple(...named.map(([name, table], at) =>
+      fc.tuple(chance(35), fieldsAt(at, count)).chain(([hasUuidKey, fields]) =>
+        resource(fields, at === users).map((options): ModelSpec =>
+          ({ name, table, hasUuidKey, fields, ...options })))))))
 
 const makers = { text, integer, bigint, number, decimal, boolean, datetime, date, json, uuid, password } as const
 
@@ -182,7 +260,9 @@ export function define (specs: readonly ModelSpec[]): readonly Model[] {
   const made: Model[] = []
   for (const { name, table, hasUuidKey, fields } of specs) {
     const declared = fields.map((spec) => [spec.name, declare(spec, made)] as const)
-    made.push(defineModel(name, { ...(hasUuidKey && { id: uuid() }), ...Object.fromEntries<Field | ForeignKeyField>(declared) }, { table }))
+    made.push(defineModel(
+      name, { ...(hasUuidKey && { id: uuid() }), ...Object.fromEntries<Field | ForeignKeyField>(declared) }, { table }
+    ))
   }
   return made
 }
@@ -196,7 +276,8 @@ function declare ({ kind, options, target }: FieldSpec, made: readonly Model[]):
 export function deletesDiffer (specs: readonly ModelSpec[], model: number): boolean {
   const gone = new Set([model])
   const refersTo = (at: number, rule: (onDelete: string) => boolean): boolean =>
-    (specs[at]?.fields ?? []).some(({ kind, target = -1, options }) => kind === 'foreignKey' && gone.has(target) && rule(options.onDelete ?? 'restrict'))
+    (specs[at]?.fields ?? []).some(({ kind, target = -1, options }) => kind === 'foreignKey' && gone.has(target) &&
+      rule(options.onDelete ?? 'restrict'))
   for (let size = 0; size < gone.size;) {
     size = gone.size
     for (const at of specs.keys()) if (refersTo(at, (rule) => rule === 'cascade')) gone.add(at)

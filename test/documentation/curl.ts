@@ -55,7 +55,13 @@ export function parseCurl (words: readonly string[]): CurlRequest {
   if (url?.origin !== 'http://localhost:3000') throw new Error('Pages ask http://localhost:3000')
   const body = bodies.length === 0 ? undefined : bodies.join('&')
   if (body !== undefined) headers['content-type'] ??= 'application/x-www-form-urlencoded'
-  return { method: method ?? (body === undefined ? 'GET' : 'POST'), path: `${url.pathname}${url.search}`, headers, body, isWithHead }
+  return {
+    method: method ?? (body === undefined ? 'GET' : 'POST'),
+    path: `${url.pathname}${url.search}`,
+    headers,
+    body,
+    isWithHead
+  }
 }
 
 /** Sends a request to a server at another address than the pages say. */
@@ -63,7 +69,10 @@ export async function curl ({ method, path, headers, body }: CurlRequest, addres
   const { hostname, port } = new URL(address)
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
-    const sent = send({ method, hostname, port, path, agent: false, headers: { host: 'localhost:3000', ...headers, ...length } }, resolve)
+    const sent = send(
+      { method, hostname, port, path, agent: false, headers: { host: 'localhost:3000', ...headers, ...length } },
+      resolve
+    )
     sent.on('error', reject)
     sent.end(body)
   })

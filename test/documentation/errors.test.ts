@@ -10,7 +10,8 @@ import { buildApp, Message, registerSite, User, type TestApp } from '../support/
 
 type ErrorName = keyof typeof errors
 const startUpErrors = [
-  'InvalidOptions', 'InvalidModel', 'UnknownOptionField', 'DuplicateResource', 'NotSetUp', 'AlreadySetUp', 'TableMismatch', 'UnsupportedDatabase'
+  'InvalidOptions', 'InvalidModel', 'UnknownOptionField', 'DuplicateResource', 'NotSetUp', 'AlreadySetUp',
+  'TableMismatch', 'UnsupportedDatabase'
 ] as const satisfies ErrorName[]
 type RequestError = Exclude<ErrorName, typeof startUpErrors[number]>
 
@@ -21,13 +22,22 @@ const table = Object.entries(errors).map(([name, Constructor]) => {
 })
 
 const message = { id: 1, user_id: 2, content: 'a', pub_date: '2024-01-01 00:00:00' }
-const build = async (t: Test, prepare?: (app: FastifyInstance) => void, logger?: object, undocumented?: string): Promise<TestApp> => await buildApp(t, {
-  rows: { message: [message] }, ...(prepare && { prepare }), ...(undocumented !== undefined && { undocumented }), ...(logger && { server: { logger, genReqId: () => 'request-7' } })
+const build = async (
+  t: Test, prepare?: (app: FastifyInstance) => void, logger?: object, undocumented?: string
+): Promise<TestApp> => await buildApp(t, {
+  rows: { message: [message] },
+  ...(prepare && { prepare }),
+  ...(undocumented !== undefined && { undocumented }),
+  ...(logger && { server: { logger, genReqId: () => 'request-7' } })
 })
 const as = (as: string) => ({ as })
 
-/** Does what a client must do for each error that a request can end in, with the site as it is or after something broke. */
-const provocations: Readonly<Record<Exclude<RequestError, 'TooManyLogins' | 'MisdirectedRequest'>, (app: TestApp) => Promise<LightMyRequestResponse>>> = {
+/**
+ * Does what a client must do for each error that a request can end in, with the site as it is or after something broke.
+ */
+const provocations: Readonly<Record<Exclude<RequestError, 'TooManyLogins' | 'MisdirectedRequest'>, (
+  app: TestApp
+) => Promise<LightMyRequestResponse>>> = {
   InvalidQuery: async ({ get }) => await get('/api/note/?message=%ff'),
   UnknownParameter: async ({ get }) => await get('/api/note/?nothing=1'),
   UnknownOperator: async ({ get }) => await get('/api/note/?id__like=1'),
@@ -62,22 +72,34 @@ const provocations: Readonly<Record<Exclude<RequestError, 'TooManyLogins' | 'Mis
 /** The rows of the table under "## Codes" of the page about errors: codes and statuses. */
 function documented (page: string): Array<[code: string, status: number]> {
   const [, section = ''] = /^## Codes\n([\s\S]*?)(?:^## |$(?![\s\S]))/m.exec(page) ?? []
-  return [...section.matchAll(/^\| `?(REST_MODELS_\w+)`? \| (\d+) \|/gm)].map(([, code = '', status]) => [code, Number(status)])
+  return [...section.matchAll(/^\| `?(REST_MODELS_\w+)`? \| (\d+) \|/gm)]
+    .map(([, code = '', status]) => [code, Number(status)])
 }
 
 test('every error has a code of its own with the prefix of the plugin, and a status', async (t) => {
   for (const { name, code, statusCode } of table) {
     t.match(code, /^REST_MODELS_[A-Z]+(_[A-Z]+)*$/, name)
-    t.ok(statusCode !== undefined && statusCode >= 400 && STATUS_CODES[statusCode] !== undefined, `${name} has status ${statusCode}`)
-    t.equal(code.slice('REST_MODELS_'.length).replaceAll('_', '').toLowerCase(), name.toLowerCase(), 'the name of the constructor is that of the code')
+    t.ok(
+      statusCode !== undefined && statusCode >= 400 && STATUS_CODES[statusCode] !== undefined,
+      `${name} has status ${statusCode}`
+    )
+    t.equal(
+      code.slice('REST_MODELS_'.length).replaceAll('_', '').toLowerCase(), name.toLowerCase(),
+      'the name of the constructor is that of the code'
+    )
   }
   t.equal(new Set(table.map(({ code }) => code)).size, table.length, 'no code comes twice')
-  t.ok(table.filter(({ name }) => (startUpErrors as readonly string[]).includes(name)).every(({ statusCode }) => statusCode === 500), 'start-up errors are no client\'s fault')
+  t.ok(
+    table.filter(({ name }) => (startUpErrors as readonly string[]).includes(name))
+      .every(({ statusCode }) => statusCode === 500),
+    'start-up errors are no client\'s fault'
+  )
 })
 
 test('the page about errors lists every error with its status, once, and no other', async (t) => {
   const listed = documented(readPage('docs/errors.md').text)
-  const byCode = (left: readonly [string, number], right: readonly [string, number]): number => left[0] < right[0] ? -1 : 1
+  const byCode = (left: readonly [string, number], right: readonly [string, number]): number =>
+    left[0] < right[0] ? -1 : 1
   t.same(listed.sort(byCode), table.map(({ code, statusCode }) => [code, statusCode] as [string, number]).sort(byCode))
 })
 
@@ -86,20 +108,26 @@ test('the page about errors shows an answer for every code that a request, or a 
   const printed = blocks.filter(({ language }) => language === 'console').map(({ content }) => content).join('\n')
   const [, unshown = ''] = /^## What no single request shows\n([\s\S]*?)^## /m.exec(text) ?? []
   for (const { name, code } of table) {
-    const isShown = name === 'AuthenticationFailed' ? printed.includes('401 Unauthorized') : new RegExp(`${code}\\b`).test(printed)
+    const isShown = name === 'AuthenticationFailed'
+      ? printed.includes('401 Unauthorized')
+      : new RegExp(`${code}\\b`).test(printed)
     t.not(isShown, unshown.includes(`\`${code}\``), code)
   }
 })
 
 test('the table of a page is found in its section alone', async (t) => {
-  t.same(documented('# A\n\n| REST_MODELS_A | 400 |\n\n## Codes\n\n| Code | Status |\n|---|---|\n| `REST_MODELS_B` | 404 | x |\n| REST_MODELS_C | 500 |\n\n## More\n\n| REST_MODELS_D | 400 |\n'),
-    [['REST_MODELS_B', 404], ['REST_MODELS_C', 500]])
+  t.same(documented('# A\n\n| REST_MODELS_A | 400 |\n\n## Codes\n\n| Code | Status |\n|---|---|\n| `REST_MODELS_B` | ' +
+    '404 | x |\n| REST_MODELS_C | 500 |\n\n## More\n\n| REST_MODELS_D | 400 |\n'),
+  [['REST_MODELS_B', 404], ['REST_MODELS_C', 500]])
   t.same(documented('## Codes\n\n| REST_MODELS_A | 400 |'), [['REST_MODELS_A', 400]])
   t.same(documented('# A\n'), [])
 })
 
 test('every error that a request can end in is provoked below', async (t) => {
-  t.same([...Object.keys(provocations), 'TooManyLogins', 'MisdirectedRequest', ...startUpErrors].sort(), Object.keys(errors).sort())
+  t.same(
+    [...Object.keys(provocations), 'TooManyLogins', 'MisdirectedRequest', ...startUpErrors].sort(),
+    Object.keys(errors).sort()
+  )
 })
 
 /** Makes sure that an answer is the error and tells what it should, and nothing else. */
@@ -111,34 +139,50 @@ function requireError (t: Test, name: RequestError, reply: LightMyRequestRespons
   t.same(Object.keys(body).filter((key) => key !== 'details').sort(), ['code', 'error', 'message', 'statusCode'])
   t.match(body, { code, statusCode, error: STATUS_CODES[statusCode] ?? '', message: /^[^\n]{5,120}$/ })
   for (const detail of body.details ?? []) t.same(Object.keys(detail).sort(), ['field', 'message'])
-  t.notMatch(reply.body, /secret|select|sqlite|trigger|\.ts|node_modules|\bat \//i, 'nothing of the database, its rows or the code')
+  t.notMatch(
+    reply.body, /secret|select|sqlite|trigger|\.ts|node_modules|\bat \//i,
+    'nothing of the database, its rows or the code'
+  )
 }
 
 const withDetails: readonly RequestError[] = [
-  'UnknownParameter', 'UnknownOperator', 'InvalidValue', 'InvalidPage', 'InvalidOrdering', 'TooMuch', 'InvalidRecord', 'UnknownReference', 'NotUnique'
+  'UnknownParameter', 'UnknownOperator', 'InvalidValue', 'InvalidPage', 'InvalidOrdering', 'TooMuch', 'InvalidRecord',
+  'UnknownReference', 'NotUnique'
 ]
 
-for (const [name, provoke] of Object.entries(provocations) as Array<[Exclude<RequestError, 'TooManyLogins' | 'MisdirectedRequest'>, (app: TestApp) => Promise<LightMyRequestResponse>]>) {
+for (const [name, provoke] of Object.entries(provocations) as Array<[
+  Exclude<RequestError, 'TooManyLogins' | 'MisdirectedRequest'>, (app: TestApp) => Promise<LightMyRequestResponse>
+]>) {
   if (name === 'AuthenticationFailed') continue
   test(`${name} is answered as JSON in the shape of Fastify's errors`, async (t) => {
     const reply = await provoke(await build(t))
     requireError(t, name, reply)
-    t.equal(reply.json().details !== undefined, withDetails.includes(name), 'faults of parameters and fields are listed, and only those')
+    t.equal(
+      reply.json().details !== undefined, withDetails.includes(name),
+      'faults of parameters and fields are listed, and only those'
+    )
     t.equal(reply.headers['retry-after'], name === 'Unavailable' ? '1' : undefined)
   })
 }
 
 test('AuthenticationFailed alone is a plain text', async (t) => {
   const reply = await provocations.AuthenticationFailed(await build(t))
-  t.match(reply, { statusCode: 401, body: 'Authentication failed', headers: { 'content-type': 'text/html; charset=utf-8', 'www-authenticate': 'Basic realm="Login Required"' } })
+  t.match(reply, {
+    statusCode: 401,
+    body: 'Authentication failed',
+    headers: { 'content-type': 'text/html; charset=utf-8', 'www-authenticate': 'Basic realm="Login Required"' }
+  })
 })
 
 test('TooManyLogins is answered with Retry-After while too many passwords are being checked, and only so long', async (t) => {
   let open = (): void => {}
   const gate = new Promise<boolean>((resolve) => { open = () => resolve(true) })
-  const app = await buildApp(t, { register: (registry) => registry.register(Message, { auth: userAuth(User, { verify: async () => await gate }) }) })
+  const app = await buildApp(t, {
+    register: (registry) => registry.register(Message, { auth: userAuth(User, { verify: async () => await gate }) })
+  })
   await app.db.updateTable('user').set({ password: 'of another system' }).execute()
-  const login = async (password: string) => await app.post('/api/message/', { user: 2, content: 'a' }, { as: ['alice', password] })
+  const login = async (password: string) =>
+    await app.post('/api/message/', { user: 2, content: 'a' }, { as: ['alice', password] })
   const waiting = Array.from({ length: 200 }, async (_, index) => await login(`password ${index}`))
   const refused = await Promise.race(waiting)
   open()
@@ -156,7 +200,8 @@ test("the app's own error handler sees the error with its code, its status and i
   const app = await build(t, (host) => {
     host.setErrorHandler(async (error: FastifyError, _request, reply) => {
       seen.push(error)
-      return await reply.code(418).header('x-host', 'yes').send({ reason: error.code, faults: (error as { details?: unknown }).details ?? null })
+      return await reply.code(418).header('x-host', 'yes')
+        .send({ reason: error.code, faults: (error as { details?: unknown }).details ?? null })
     })
   }, undefined, "the host's error handler answers")
   const reply = await provocations.InvalidRecord(app)
@@ -183,7 +228,12 @@ test('an unknown failure is answered with the id of the request alone, and its c
   const lines: string[] = []
   const app = await build(t, undefined, { stream: { write: (line: string) => { lines.push(line) } } })
   const reply = await provocations.Internal(app)
-  t.same(reply.json(), { statusCode: 500, code: 'REST_MODELS_INTERNAL', error: 'Internal Server Error', message: 'Internal error in request request-7' })
+  t.same(reply.json(), {
+    statusCode: 500,
+    code: 'REST_MODELS_INTERNAL',
+    error: 'Internal Server Error',
+    message: 'Internal error in request request-7'
+  })
   const logged = lines.map((line) => JSON.parse(line)).find(({ level, reqId }) => level === 50 && reqId === 'request-7')
   t.match(logged?.err, { code: 'REST_MODELS_INTERNAL', stack: /no such table: note/ })
 })
@@ -203,6 +253,8 @@ test('an error that a policy throws is answered as it is if it has a status, els
       .register(Message, { auth: policyThat(() => { throw new Error('secret') }) }),
     undocumented: 'a policy answers with a status of its own'
   })
-  t.same((await app.get('/api/user/')).json(), { statusCode: 418, code: 'TEAPOT', error: "I'm a Teapot", message: 'short and stout' })
+  t.same((await app.get('/api/user/')).json(), {
+    statusCode: 418, code: 'TEAPOT', error: "I'm a Teapot", message: 'short and stout'
+  })
   requireError(t, 'Internal', await app.get('/api/message/'))
 })

@@ -30,7 +30,8 @@ test('the README names the two commands that do everything', (t) => {
 })
 
 test('links and names of headings are found as GitHub finds them, and not in blocks', (t) => {
-  const text = '# One `two`, three-four\n\n[a](b.md#c) [d](https://example.com/) [e](#f)\n\n```js\n# no\n[g](h)\n```\n\n## Five & six\n'
+  const text = '# One `two`, three-four\n\n[a](b.md#c) [d](https://example.com/) [e](#f)\n\n```js\n# ' +
+    'no\n[g](h)\n```\n\n## Five & six\n'
   t.same(linksOf(text), ['b.md#c', '#f'])
   t.same(anchorsOf(text), ['one-two-three-four', 'five--six'])
   t.notMatch(proseOf(text), 'no')

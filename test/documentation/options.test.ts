@@ -12,18 +12,37 @@ import { readPage } from './page.js'
 
 // The compiler refuses these tables if an option is missing in one of them.
 const ofPlugin: Record<keyof RestModelsOptions, true> = {
-  db: true, readDb: true, defaultAuth: true, prefix: true, decorator: true, defaultLimit: true, maxLimit: true, limits: true, allowedOrigins: true
+  db: true,
+  readDb: true,
+  defaultAuth: true,
+  prefix: true,
+  decorator: true,
+  defaultLimit: true,
+  maxLimit: true,
+  limits: true,
+  allowedOrigins: true
 }
 const ofResource: Record<keyof ResourceOptions, true> = {
-  auth: true, exclude: true, ownerField: true, readOnly: true, filterable: true, path: true, defaultLimit: true, maxLimit: true, config: true
+  auth: true,
+  exclude: true,
+  ownerField: true,
+  readOnly: true,
+  filterable: true,
+  path: true,
+  defaultLimit: true,
+  maxLimit: true,
+  config: true
 }
-const ofUserAuth: Record<keyof UserAuthOptions, true> = { username: true, password: true, active: true, admin: true, verify: true, protect: true }
+const ofUserAuth: Record<keyof UserAuthOptions, true> = {
+  username: true, password: true, active: true, admin: true, verify: true, protect: true
+}
 
 /** The names in the first cells of the rows under a heading of a page, without those in what is said of them. */
 function namesUnder (file: string, heading: string): string[] {
   const { text } = readPage(file)
   const section = text.split(/^## /m).find((part) => part.startsWith(`${heading}\n`)) ?? text.split(/^## /m)[0] ?? ''
-  return [...section.matchAll(/^\| (`[^|]*) \|/gm)].flatMap(([, cell = '']) => [...cell.matchAll(/(?<!\b(?:an|of) )`(\w+)`/g)].map(([, name = '']) => name))
+  return [...section.matchAll(/^\| (`[^|]*) \|/gm)].flatMap(([, cell = '']) =>
+    [...cell.matchAll(/(?<!\b(?:an|of) )`(\w+)`/g)].map(([, name = '']) => name))
 }
 
 test('the pages name each option and each limit, and no other', (t) => {
@@ -48,8 +67,13 @@ test('the defaults on the page about options are those that there are', async (t
   t.match(text, `| \`decorator\` | string | \`${decorator}\` |`)
   t.match(text, `| number | ${defaultLimit}, ${maxLimit} |`)
   const shown = (value: number): string => value.toLocaleString('en-US')
-  const { offset, filters, joins, totalJoins, inItems, patternLength, valueLength, queryLength, statementTime, pageBytes } = defaultLimits
-  for (const row of [[offset], [filters], [joins, totalJoins], [inItems], [patternLength, valueLength, queryLength], [statementTime], [pageBytes]]) {
+  const {
+    offset, filters, joins, totalJoins, inItems, patternLength, valueLength, queryLength, statementTime, pageBytes
+  } = defaultLimits
+  for (const row of [
+    [offset], [filters], [joins, totalJoins], [inItems], [patternLength, valueLength, queryLength], [statementTime],
+    [pageBytes]
+  ]) {
     t.match(text, `| ${row.map(shown).join(', ')} |`)
   }
   const app = Fastify()

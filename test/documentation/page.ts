@@ -18,7 +18,9 @@ export interface Page {
 }
 
 /** The front page and all pages of `docs/`, by their paths from the root. */
-export const pageFiles: readonly string[] = ['README.md', ...readdirSync('docs').filter((file) => file.endsWith('.md')).sort().map((file) => `docs/${file}`)]
+export const pageFiles: readonly string[] = [
+  'README.md', ...readdirSync('docs').filter((file) => file.endsWith('.md')).sort().map((file) => `docs/${file}`)
+]
 
 export function readPage (file: string): Page {
   const text = readFileSync(file, 'utf8')
@@ -53,7 +55,8 @@ export function proseOf (text: string): string {
 
 /** The links of a page to files and to headings, as they are written; those to other hosts are left out. */
 export function linksOf (text: string): string[] {
-  return [...proseOf(text).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target).filter((target) => !/^[a-z]+:/.test(target))
+  return [...proseOf(text).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target)
+    .filter((target) => !/^[a-z]+:/.test(target))
 }
 
 /** The names by which the headings of a page are linked to, as GitHub makes them. */

@@ -15,7 +15,8 @@ for (const page of pages.filter(({ blocks }) => blocks.some(({ language }) => la
 
 test('requests and answers stand on no page without a program that answers them', (t) => {
   for (const { file, blocks } of pages) {
-    const first = blocks.find(({ language, content }) => language === 'js' || (language === 'console' && content.includes('$ curl')))
+    const first = blocks.find(({ language, content }) => language === 'js' ||
+      (language === 'console' && content.includes('$ curl')))
     t.not(first?.language, 'console', file)
   }
   t.end()

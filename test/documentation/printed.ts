@@ -3,7 +3,8 @@
  * - alone in a line, for any lines;
  * - alone in brackets, `[…]`, for any list;
  * - elsewhere for any text without brackets and braces, so it hides no record and no end of one.
- * The time {@link now} stands for a time since the page was begun. A JSON text may be broken into lines, with any indentation.
+ * The time {@link now} stands for a time since the page was begun. A JSON text may be broken into lines, with any
+ * indentation.
  */
 
 /** In pages, the time at which the page is read. */
@@ -47,7 +48,9 @@ export function joinLines (lines: readonly string[]): string {
 export function arePrintedLines (printed: readonly string[], actual: readonly string[], start: number): boolean {
   const [first, ...others] = printed
   if (first === undefined) return actual.length === 0
-  if (first === '…') return actual.some((_, index) => arePrintedLines(others, actual.slice(index), start)) || others.length === 0
+  if (first === '…') {
+    return actual.some((_, index) => arePrintedLines(others, actual.slice(index), start)) || others.length === 0
+  }
   const [line, ...rest] = actual
   return line !== undefined && isPrinted(first, line, start) && arePrintedLines(others, rest, start)
 }

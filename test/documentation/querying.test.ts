@@ -7,7 +7,8 @@ import { readPage } from './page.js'
 import { commandsOf } from './shell.js'
 
 const { text, blocks } = readPage('docs/querying.md')
-const requests = blocks.filter(({ language }) => language === 'console').flatMap(({ content }) => commandsOf(content)).map(({ words }) => words.at(-1) ?? '')
+const requests = blocks.filter(({ language }) => language === 'console').flatMap(({ content }) => commandsOf(content))
+  .map(({ words }) => words.at(-1) ?? '')
 
 test('the page about querying has a heading for each operator, with a request below it, and for nothing else', (t) => {
   const [, section = ''] = /^## Operators\n([\s\S]*?)^## /m.exec(text) ?? []
@@ -18,11 +19,16 @@ test('the page about querying has a heading for each operator, with a request be
 })
 
 test('the page about querying tells the operators of each kind of field', (t) => {
-  const rows = [...text.matchAll(/^\| (`[a-z` ]+) \| (.*) \|$/gm)].map(([, kinds = '', names = '']) => [namesIn(kinds), namesIn(names)] as const)
-  const documented = Object.fromEntries(rows.flatMap(([kinds, names]) => kinds.map((kind) => [kind, [...names].sort()])))
+  const rows = [...text.matchAll(/^\| (`[a-z` ]+) \| (.*) \|$/gm)].map(([, kinds = '', names = '']) => [
+    namesIn(kinds), namesIn(names)
+  ] as const)
+  const documented = Object.fromEntries(rows.flatMap(([kinds, names]) =>
+    kinds.map((kind) => [kind, [...names].sort()])))
   const { key, foreignKey, ...others } = fieldKinds
   t.same(documented, Object.fromEntries(Object.entries(others).map(([kind, row]) => [kind, [...row.operators].sort()])))
-  for (const { operators } of [key, foreignKey]) t.same(operators, others.integer.operators, 'keys have those of the number that they hold')
+  for (const { operators } of [key, foreignKey]) {
+    t.same(operators, others.integer.operators, 'keys have those of the number that they hold')
+  }
   t.end()
 })
 
@@ -31,9 +37,14 @@ function namesIn (cell: string): string[] {
 }
 
 test('the page about querying asks for orderings, pages, cursors, joins and lists, and makes each mistake in a query that has a code', (t) => {
-  for (const part of ['ordering=-', 'ordering=user,-id', 'page=2', 'after=', 'after=W', 'user__username=', '&id=4', '__in=', '%22', '%5C%25']) {
+  for (const part of [
+    'ordering=-', 'ordering=user,-id', 'page=2', 'after=', 'after=W', 'user__username=', '&id=4', '__in=', '%22',
+    '%5C%25'
+  ]) {
     t.ok(requests.some((request) => request.includes(part)), part)
   }
-  for (const code of ['UNKNOWN_PARAMETER', 'UNKNOWN_OPERATOR', 'INVALID_VALUE', 'INVALID_PAGE', 'INVALID_ORDERING']) t.match(text, `REST_MODELS_${code}`)
+  for (const code of ['UNKNOWN_PARAMETER', 'UNKNOWN_OPERATOR', 'INVALID_VALUE', 'INVALID_PAGE', 'INVALID_ORDERING']) {
+    t.match(text, `REST_MODELS_${code}`)
+  }
   t.end()
 })

@@ -41,7 +41,15 @@ for (const section of engine === 'sqlite' ? [] : ['Bearer tokens', 'Soft hiding'
     t.not(page.blocks.length, 0)
     // What the page says of MariaDB.
     const isStrict = engine === 'mariadb'
-    await runPage(t, { ...page, blocks: page.blocks.map((block) => ({ ...block, content: isStrict ? block.content.replace('text({ nullable: true }) }, { table', 'text() }, { table') : block.content })) })
+    await runPage(t, {
+      ...page,
+      blocks: page.blocks.map((block) => ({
+        ...block,
+        content: isStrict
+          ? block.content.replace('text({ nullable: true }) }, { table', 'text() }, { table')
+          : block.content
+      }))
+    })
   })
 }
 

@@ -13,9 +13,9 @@ import { commandsOf, type Command } from './shell.js'
 export type Reporter = Pick<Test, 'ok' | 'teardown'>
 
 /**
- * What a reader does with a page, from the top to the bottom: saves each `js` block, under the name in the comment of its first line
- * or as `site.mjs`, starts it if it serves, and types the commands of the `console` blocks, which must print what the page says.
- * A section of the second level that has a `js` block begins in an empty folder.
+ * What a reader does with a page, from the top to the bottom: saves each `js` block, under the name in the comment of
+ * its first line or as `site.mjs`, starts it if it serves, and types the commands of the `console` blocks, which must
+ * print what the page says. A section of the second level that has a `js` block begins in an empty folder.
  */
 export async function runPage (t: Reporter, { file, blocks }: Page): Promise<void> {
   const reader = new Reader(t)
@@ -72,7 +72,11 @@ class Reader {
     writeFileSync(path, code)
     if (!code.includes('.listen(')) return
     await this.#server?.stop()
-    this.#server = await startServer(this.#t, name, { cwd: this.#folder, env: zone, undocumented: code.includes('@fastify/rate-limit') ? 'it answers as well' : undefined })
+    this.#server = await startServer(this.#t, name, {
+      cwd: this.#folder,
+      env: zone,
+      undocumented: code.includes('@fastify/rate-limit') ? 'it answers as well' : undefined
+    })
   }
 
   async type (command: Command, where: string): Promise<void> {
@@ -82,28 +86,36 @@ class Reader {
     await act(words, command, where)
   }
 
-  readonly #programs: Readonly<Record<string, (words: readonly string[], command: Command, where: string) => Promise<void>>> = {
-    curl: async (words, { text, printed }, where) => {
-      if (this.#server === undefined) throw new Error(`${where}: no program of the page serves`)
-      const request = parseCurl(words)
-      const { head, body } = await curl(request, this.#server.address)
-      const split = request.isWithHead ? splitAnswer(printed) : { head: ['…'], body: printed }
-      const isSame = arePrintedLines(split.head, head, this.#start) && isPrinted(joinLines(split.body), body, this.#start)
-      this.#t.ok(isSame, `${where}: ${text}`, { found: [...head, '', body].join('\n').split('\n'), wanted: printed })
-    },
-    node: async ([script = '', ...others], { text, printed }, where) => {
-      const { stdout } = await run(process.execPath, [script, ...others], { cwd: this.#folder, env: { PATH: process.env['PATH'], ...zone } })
-      this.#t.ok(arePrintedLines(printed, stdout.trimEnd().split('\n').filter((line) => line !== ''), 0), `${where}: ${text}`, { found: stdout, wanted: printed })
-    },
-    // There is a folder, and the package is in it.
-    mkdir: async () => {},
-    cd: async () => {},
-    npm: async ([verb, ...names], { text }, where) => {
-      const known = [ownName, ...Object.keys(peerDependencies), ...Object.keys(devDependencies)]
-      const isInstall = verb === 'install' && names.every((name) => known.includes(name.replace(/(.)@.*/, '$1')))
-      this.#t.ok(isInstall || (verb === 'init' && names.join() === '-y'), `${where}: ${text}`)
+  readonly #programs: Readonly<Record<string, (
+    words: readonly string[], command: Command, where: string
+  ) => Promise<void>>> = {
+      curl: async (words, { text, printed }, where) => {
+        if (this.#server === undefined) throw new Error(`${where}: no program of the page serves`)
+        const request = parseCurl(words)
+        const { head, body } = await curl(request, this.#server.address)
+        const split = request.isWithHead ? splitAnswer(printed) : { head: ['…'], body: printed }
+        const isSame = arePrintedLines(split.head, head, this.#start) &&
+        isPrinted(joinLines(split.body), body, this.#start)
+        this.#t.ok(isSame, `${where}: ${text}`, { found: [...head, '', body].join('\n').split('\n'), wanted: printed })
+      },
+      node: async ([script = '', ...others], { text, printed }, where) => {
+        const { stdout } = await run(process.execPath, [script, ...others], {
+          cwd: this.#folder, env: { PATH: process.env['PATH'], ...zone }
+        })
+        this.#t.ok(
+          arePrintedLines(printed, stdout.trimEnd().split('\n').filter((line) => line !== ''), 0), `${where}: ${text}`,
+          { found: stdout, wanted: printed }
+        )
+      },
+      // There is a folder, and the package is in it.
+      mkdir: async () => {},
+      cd: async () => {},
+      npm: async ([verb, ...names], { text }, where) => {
+        const known = [ownName, ...Object.keys(peerDependencies), ...Object.keys(devDependencies)]
+        const isInstall = verb === 'install' && names.every((name) => known.includes(name.replace(/(.)@.*/, '$1')))
+        this.#t.ok(isInstall || (verb === 'init' && names.join() === '-y'), `${where}: ${text}`)
+      }
     }
-  }
 }
 
 /** A printed answer with its head; an empty line, or the last line `…` of the head, ends that. */

@@ -30,10 +30,16 @@ test('a printed text is what there is, but for what … stands for, which hides 
 
 test('commands are read as a shell reads them', (t) => {
   t.same(wordsOf('curl -d \'{"a": "b\\c"}\' "x\\"y" a\\ b'), ['curl', '-d', '{"a": "b\\c"}', 'x"y', 'a b'])
-  t.same(commandsOf('$ a \\\n    b\nprinted\n\n$ c').map(({ words, printed }) => [words, printed]), [[['a', 'b'], ['printed']], [['c'], []]])
+  t.same(commandsOf('$ a \\\n    b\nprinted\n\n$ c').map(({ words, printed }) => [words, printed]), [
+    [['a', 'b'], ['printed']], [['c'], []]
+  ])
   t.throws(() => commandsOf('curl x'), /begins with a command/)
   t.match(parseCurl(wordsOf("-i -u a:b:c -H 'X-Y: z' -d 1 -d 2 http://localhost:3000/p?q=%20")), {
-    method: 'POST', path: '/p?q=%20', headers: { 'x-y': 'z', authorization: 'Basic YTpiOmM=' }, body: '1&2', isWithHead: true
+    method: 'POST',
+    path: '/p?q=%20',
+    headers: { 'x-y': 'z', authorization: 'Basic YTpiOmM=' },
+    body: '1&2',
+    isWithHead: true
   })
   t.throws(() => parseCurl(['--form', 'x', 'localhost:3000']), /is not known/)
   t.throws(() => parseCurl(['http://example.com/']), /localhost:3000/)
@@ -48,23 +54,28 @@ server.listen(0, '127.0.0.1', () => console.log('http://127.0.0.1:' + server.add
 
 async function verdicts (t: Test, text: string): Promise<boolean[]> {
   const seen: boolean[] = []
-  const reporter = { ok: (value: unknown) => seen.push(value === true), teardown: t.teardown.bind(t) } as unknown as Reporter
+  const reporter = {
+    ok: (value: unknown) => seen.push(value === true), teardown: t.teardown.bind(t)
+  } as unknown as Reporter
   await runPage(reporter, { file: 'page.md', text, blocks: blocksOf(text) })
   return seen
 }
 
 test('a page that shows another answer than the one there is fails, and one with a command that is not run throws', async (t) => {
   const page = (commands: string): string => `\`\`\`js${server}\n\`\`\`\n\n\`\`\`console\n${commands}\n\`\`\`\n`
-  const answers = ['{"path":"/a"}', '{"path":\n  "/a"}', '{"path":"/b"}', ''].map((answer) => `$ curl http://localhost:3000/a\n${answer}`)
+  const answers = ['{"path":"/a"}', '{"path":\n  "/a"}', '{"path":"/b"}', '']
+    .map((answer) => `$ curl http://localhost:3000/a\n${answer}`)
   t.same(await verdicts(t, page(answers.join('\n\n'))), [true, true, false, false])
-  t.same(await verdicts(t, page('$ curl -i http://localhost:3000/a\nHTTP/1.1 200 OK\n…\n\n{"path":"/a"}\n\n$ curl -i http://localhost:3000/a\nHTTP/1.1 404 Not Found\n…\n\n{"path":"/a"}')), [true, false])
+  t.same(await verdicts(t, page('$ curl -i http://localhost:3000/a\nHTTP/1.1 200 OK\n…\n\n{"path":"/a"}\n\n$ curl -i ' +
+    'http://localhost:3000/a\nHTTP/1.1 404 Not Found\n…\n\n{"path":"/a"}')), [true, false])
   t.same(await verdicts(t, page('$ npm install no-such-thing\n\n$ npm install fastify kysely@0.28')), [false, true])
   await t.rejects(verdicts(t, page('$ rm -r /')), /is not run/)
   await t.rejects(verdicts(t, '```console\n$ curl http://localhost:3000/\n```'), /serves/)
 })
 
 test('a program that only prints must print what the page says, and a section with programs begins in an empty folder', async (t) => {
-  const page = '## A\n\n```js\n// a.mjs\nconsole.log(1)\n```\n\n```console\n$ node a.mjs\n1\n\n$ node a.mjs\n2\n```\n\n## B\n\n```js\n// b.mjs\n```\n\n```console\n$ node a.mjs\n```\n'
+  const page = '## A\n\n```js\n// a.mjs\nconsole.log(1)\n```\n\n```console\n$ node a.mjs\n1\n\n$ node ' +
+    'a.mjs\n2\n```\n\n## B\n\n```js\n// b.mjs\n```\n\n```console\n$ node a.mjs\n```\n'
   await t.rejects(verdicts(t, page), /Cannot find module/)
   t.same(await verdicts(t, page.slice(0, page.indexOf('## B'))), [true, false])
 })

@@ -25,8 +25,10 @@ function withoutEnd (lines: readonly string[]): readonly string[] {
 export function wordsOf (command: string): string[] {
   const words: string[] = []
   for (const [word] of command.matchAll(/(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s'"\\])+/g)) {
-    words.push(word.replaceAll(/'([^']*)'|"((?:\\.|[^"\\])*)"|\\(.)/g, (_, single?: string, double?: string, escaped?: string) =>
-      single ?? escaped ?? String(double).replaceAll(/\\(["\\$`])/g, '$1')))
+    words.push(
+      word.replaceAll(/'([^']*)'|"((?:\\.|[^"\\])*)"|\\(.)/g, (_, single?: string, double?: string, escaped?: string) =>
+        single ?? escaped ?? String(double).replaceAll(/\\(["\\$`])/g, '$1'))
+    )
   }
   return words
 }

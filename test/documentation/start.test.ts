@@ -16,7 +16,9 @@ for (const file of ['README.md', 'docs/quick-start.md']) {
     const login = file === 'README.md' ? 'alice:secret' : 'alice:correct horse'
     const first = await startServer(t, 'site.mjs', { cwd: folder })
     const created = await fetch(`${first.address}/api/message/`, {
-      method: 'POST', body: '{"content": "hello"}', headers: { authorization: `Basic ${Buffer.from(login).toString('base64')}`, 'content-type': 'application/json' }
+      method: 'POST',
+      body: '{"content": "hello"}',
+      headers: { authorization: `Basic ${Buffer.from(login).toString('base64')}`, 'content-type': 'application/json' }
     })
     t.equal(created.status, 201)
     t.equal(await first.stop(), null, 'SIGTERM ends it')

@@ -17,7 +17,8 @@ const UserModel = defineModel('User', {
   username: text({ unique: true }), password: password(), email: text(),
   join_date: datetime({ default: 'now' }), active: boolean({ default: true }), admin: boolean({ default: false })
 })
-const MessageModel = defineModel('Message', { user: foreignKey(() => UserModel), content: text(), pub_date: datetime({ default: 'now' }) })
+const MessageModel = defineModel('Message', { user: foreignKey(() => UserModel), content: text(), pub_date: ` +
+  `datetime({ default: 'now' }) })
 
 declare global {
   const app: FastifyInstance
@@ -32,12 +33,17 @@ declare global {
 
 const folder = resolve('test/documentation')
 
-/** The mistakes that the compiler finds in the `ts` blocks of pages, each of which is a file of its own; it reads the types of all packages once. */
+/**
+ * The mistakes that the compiler finds in the `ts` blocks of pages, each of which is a file of its own; it reads the
+ * types of all packages once.
+ */
 function mistakesIn (pages: ReadonlyArray<Pick<Page, 'file' | 'blocks'>>): string[] {
   const files = new Map([[join(folder, 'surroundings.ts'), surroundings]])
   for (const { file, blocks } of pages) {
     for (const { language, content, line } of blocks) {
-      if (language === 'ts') files.set(join(folder, `${file.replace(/\W/g, '-')}-line-${line}.ts`), `${content}\nexport {}\n`)
+      if (language === 'ts') {
+        files.set(join(folder, `${file.replace(/\W/g, '-')}-line-${line}.ts`), `${content}\nexport {}\n`)
+      }
     }
   }
   const { config } = ts.readConfigFile('tsconfig.json', ts.sys.readFile) as { config: unknown }
@@ -57,24 +63,34 @@ function mistakesIn (pages: ReadonlyArray<Pick<Page, 'file' | 'blocks'>>): strin
 }
 
 test('the pieces in TypeScript compile', (t) => {
-  const wrong = { file: 'wrong.md', blocks: [{ language: 'ts', content: 'const one: string = User.nothing', line: 1, section: '' }] }
+  const wrong = {
+    file: 'wrong.md', blocks: [{ language: 'ts', content: 'const one: string = User.nothing', line: 1, section: '' }]
+  }
   const mistakes = mistakesIn([...pageFiles.map(readPage), wrong])
   t.same(mistakes.filter((mistake) => !mistake.includes('wrong-md')), [])
-  t.match(mistakes.filter((mistake) => mistake.includes('wrong-md')), [/'nothing' does not exist/], 'a piece that does not compile is seen')
+  t.match(
+    mistakes.filter((mistake) => mistake.includes('wrong-md')), [/'nothing' does not exist/],
+    'a piece that does not compile is seen'
+  )
   t.end()
 })
 
 /** The languages of blocks that no test runs, where they may stand, and why. */
 const notRun: Readonly<Record<string, { readonly files: readonly string[], readonly why: string }>> = {
   ini: { files: ['docs/scaling.md'], why: 'settings of clusters, such as test/failover/ starts' },
-  sql: { files: ['docs/scaling.md'], why: 'what the administrator of a server types there, such as test/failover/ does' },
+  sql: {
+    files: ['docs/scaling.md'], why: 'what the administrator of a server types there, such as test/failover/ does'
+  },
   '': { files: [], why: 'nobody knows what it is' }
 }
 
 test('every block of a page is run, compiled, or one of the few that cannot be', (t) => {
   for (const { file, blocks } of pageFiles.map(readPage)) {
     for (const { language, line } of blocks) {
-      t.ok(['js', 'console', 'ts'].includes(language) || notRun[language]?.files.includes(file), `${file}:${line} is ${language}`)
+      t.ok(
+        ['js', 'console', 'ts'].includes(language) || notRun[language]?.files.includes(file),
+        `${file}:${line} is ${language}`
+      )
     }
   }
   t.end()

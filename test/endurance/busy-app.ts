@@ -19,7 +19,8 @@ await createTables(db, siteModels)
 await db.transaction().execute(async (transaction) => {
   await transaction.insertInto('user').values(await siteUsers() ?? []).execute()
   for (let number = 1; number <= Number(messages); number++) {
-    await transaction.insertInto('message').values({ user_id: 1 + number % 3, content: `message ${number}`, pub_date: '2024-01-01 00:00:00' }).execute()
+    await transaction.insertInto('message')
+      .values({ user_id: 1 + number % 3, content: `message ${number}`, pub_date: '2024-01-01 00:00:00' }).execute()
   }
 })
 
@@ -27,7 +28,11 @@ await db.transaction().execute(async (transaction) => {
 const app = Fastify({ requestTimeout: 5000, connectionTimeout: 10_000 })
 app.undocumented = '@fastify/under-pressure answers as well, and the load is measured'
 const noLimit = { config: { pressureHandler: () => {} } }
-if (sheds === 'sheds') await app.register(underPressure, { maxEventLoopUtilization: 0.95, eventLoopUtilizationMode: 'interval', sampleInterval: 100, retryAfter: 1 })
+if (sheds === 'sheds') {
+  await app.register(underPressure, {
+    maxEventLoopUtilization: 0.95, eventLoopUtilizationMode: 'interval', sampleInterval: 100, retryAfter: 1
+  })
+}
 app.get('/health', noLimit, async () => ({ status: 'ok' }))
 await app.register(restModels, { db })
 registerSite(app.restModels)

@@ -2,7 +2,10 @@ import { killRounds, type KillReport } from '../reliability/kill-rounds.js'
 import { readNumbers } from './numbers.js'
 import { inFolder } from './undo.js'
 
-/** npm run crash [-- --rounds=100 --seed=1]: kills the example app under write load, and counts what is missing afterwards. */
+/**
+ * npm run crash [-- --rounds=100 --seed=1]: kills the example app under write load, and counts what is missing
+ * afterwards.
+ */
 
 const { rounds, seed } = readNumbers({ rounds: 100, seed: 1 })
 
@@ -17,5 +20,6 @@ process.exitCode = await inFolder(async (folder, t) => {
 })
 
 function toLine ({ rounds, acknowledged, lost, halfDone, damages }: KillReport): string {
-  return `rounds killed ${rounds}, writes acknowledged ${acknowledged}, lost ${lost.length}, half done ${halfDone.length}, damaged ${damages.length} (seed ${seed})`
+  return `rounds killed ${rounds}, writes acknowledged ${acknowledged}, lost ${lost.length}, ` +
+    `half done ${halfDone.length}, damaged ${damages.length} (seed ${seed})`
 }

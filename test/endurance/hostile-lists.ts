@@ -24,15 +24,23 @@ const values = (count: number): string => Array<string>(count).fill(value).join(
 /** A list of values of any length, in as many parameters as that takes. */
 const count = fc.oneof(fc.integer({ min: 1, max: 64 }), fc.integer({ min: 1, max: maxValues }))
 const list = fc.record({ column: fc.constantFrom('id', 'parent', ...columns), count })
-  .map(({ column, count }) => Array.from({ length: Math.ceil(count / 100) }, (_, index) => `${column}__in=${values(Math.min(100, count - index * 100))}`))
+  .map(({ column, count }) => Array.from({ length: Math.ceil(count / 100) }, (_, index) =>
+    `${column}__in=${values(Math.min(100, count - index * 100))}`))
 
 const operators = ['eq', 'ne', 'lt', 'lte', 'gt', 'gte', 'in', 'is'] as const
-const filter = fc.tuple(fc.constantFrom('', 'parent__', 'parent__parent__'), fc.constantFrom(...columns), fc.constantFrom(...operators))
+const filter = fc.tuple(
+  fc.constantFrom('', 'parent__', 'parent__parent__'), fc.constantFrom(...columns), fc.constantFrom(...operators)
+)
   .map(([path, column, operator]) => `${path}${column}__${operator}=${operator === 'is' ? 'null' : value}`)
-const filters = fc.oneof(fc.array(filter, { minLength: 1, maxLength: 2 }), fc.array(filter, { minLength: 1, maxLength: 19 }))
+const filters = fc.oneof(
+  fc.array(filter, { minLength: 1, maxLength: 2 }), fc.array(filter, { minLength: 1, maxLength: 19 })
+)
 
 /** An ordering, and perhaps a cursor of it that no page had. */
-const ordered = fc.oneof(fc.shuffledSubarray([...columns], { minLength: 1, maxLength: 4 }), fc.shuffledSubarray([...columns], { minLength: 1 }))
+const ordered = fc.oneof(
+  fc.shuffledSubarray([...columns], { minLength: 1, maxLength: 4 }),
+  fc.shuffledSubarray([...columns], { minLength: 1 })
+)
 const ordering = fc.tuple(ordered, fc.infiniteStream(fc.boolean()), fc.boolean()).map(([names, bits, hasCursor]) => {
   const directed = names.map((name) => `${bits.next().value === true ? '-' : ''}${name}`)
   const cursor = [20, [...directed, 'id'].join(), ...names.map(() => bits.next().value === true ? null : value), value]

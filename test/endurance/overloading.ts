@@ -22,7 +22,10 @@ export interface OverloadPlan {
   readonly folder: string
   /** How long the crowd stays each time. */
   readonly seconds: number
-  /** How often it comes. An app that sheds load may serve but its first requests, if the machine leaves it the time, and refuse all that follow. */
+  /**
+   * How often it comes. An app that sheds load may serve but its first requests, if the machine leaves it the time, and
+   * refuse all that follow.
+   */
   readonly visits: number
   /** Each sends its next request as soon as it has an answer. */
   readonly connections: number
@@ -34,7 +37,10 @@ export interface OverloadPlan {
 }
 
 export interface OverloadReport {
-  /** Answers with success per second to a single client, which keeps the app busy; less where the app puts some of its requests off. */
+  /**
+   * Answers with success per second to a single client, which keeps the app busy; less where the app puts some of its
+   * requests off.
+   */
   readonly capacity: number
   /** Requests per second that the crowd sent. */
   readonly offered: number
@@ -56,8 +62,12 @@ export interface Probed {
 }
 
 /** Lets a crowd loose on an app on SQLite, and asks as others do meanwhile. */
-export async function overload (t: Teardown, { folder, seconds, visits, connections, slowSenders, messages, sheds }: OverloadPlan): Promise<OverloadReport> {
-  const app = startWorker<string | LoopDelay>(t, 'endurance/busy-app.ts', join(folder, `${sheds}.db`), String(messages), sheds ? 'sheds' : '')
+export async function overload (
+  t: Teardown, { folder, seconds, visits, connections, slowSenders, messages, sheds }: OverloadPlan
+): Promise<OverloadReport> {
+  const app = startWorker<string | LoopDelay>(
+    t, 'endurance/busy-app.ts', join(folder, `${sheds}.db`), String(messages), sheds ? 'sheds' : ''
+  )
   const address = String(await app.next())
   const measureLoop = async (): Promise<LoopDelay> => { app.send('measure'); return await app.next() as LoopDelay }
   const alone = await visit(address, 1, Math.max(1, seconds / 5))
@@ -65,7 +75,8 @@ export async function overload (t: Teardown, { folder, seconds, visits, connecti
   await measureLoop()
   const during = probing(visits * (seconds + pause / 1000))
   const [results, health, others] = await Promise.all([
-    crowd(visits, async () => await visit(address, connections, seconds)), during(`${address}/health`), during(`${address}/api/message/1/`, { method: 'PUT', body: '{}', headers: { authorization: basic('alice') } })
+    crowd(visits, async () => await visit(address, connections, seconds)), during(`${address}/health`),
+    during(`${address}/api/message/1/`, { method: 'PUT', body: '{}', headers: { authorization: basic('alice') } })
   ])
   const loop = await measureLoop()
   for (const stop of slow) stop()
@@ -98,7 +109,9 @@ async function visit (address: string, connections: number, seconds: number): Pr
 
 function statusesOf (results: readonly Result[]): OverloadReport['crowd'] {
   const counts: Record<string, number> = { none: sum(results.map(({ errors }) => errors)) }
-  for (const [status, { count = 0 }] of results.flatMap(({ statusCodeStats = {} }) => Object.entries(statusCodeStats))) counts[status] = (counts[status] ?? 0) + count
+  for (const [status, { count = 0 }] of results.flatMap((
+    { statusCodeStats = {} }
+  ) => Object.entries(statusCodeStats))) counts[status] = (counts[status] ?? 0) + count
   return counts
 }
 
@@ -118,7 +131,9 @@ function sendSlowly (address: string, stopsInHeaders: boolean): () => void {
   const { hostname, port } = new URL(address)
   const socket = connect(Number(port), hostname)
   socket.on('error', () => {}).resume()
-  socket.write(stopsInHeaders ? `GET /api/message/ HTTP/1.1\r\nHost: ${hostname}\r\nX-Slow: ` : `PUT /api/message/1/ HTTP/1.1\r\nHost: ${hostname}\r\nContent-Length: 10000\r\n\r\n{"content":"`)
+  socket.write(stopsInHeaders
+    ? `GET /api/message/ HTTP/1.1\r\nHost: ${hostname}\r\nX-Slow: `
+    : `PUT /api/message/1/ HTTP/1.1\r\nHost: ${hostname}\r\nContent-Length: 10000\r\n\r\n{"content":"`)
   const timer = setInterval(() => { socket.write('x') }, 200)
   return () => {
     clearInterval(timer)
@@ -132,7 +147,9 @@ function probing (seconds: number) {
     const times: number[] = []
     for (const end = performance.now() + seconds * 1000; performance.now() < end; await wait(20)) {
       const start = performance.now()
-      const status = await fetch(url, request).then(async (reply) => { await reply.arrayBuffer(); return String(reply.status) }, () => 'none')
+      const status = await fetch(url, request).then(
+        async (reply) => { await reply.arrayBuffer(); return String(reply.status) }, () => 'none'
+      )
       times.push(performance.now() - start)
       statuses[status] = (statuses[status] ?? 0) + 1
     }

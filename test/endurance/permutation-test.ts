@@ -10,7 +10,9 @@ export interface Comparison {
 
 const permutations = 5000
 
-/** A two-sided permutation test of the difference of two medians, which asks nothing of how the values are distributed. */
+/**
+ * A two-sided permutation test of the difference of two medians, which asks nothing of how the values are distributed.
+ */
 export function comparePermuted (first: readonly number[], second: readonly number[], random: Random): Comparison {
   const difference = medianOf(second) - medianOf(first)
   const all = [...first, ...second]

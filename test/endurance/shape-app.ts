@@ -18,7 +18,9 @@ const openers = {
   postgres: (url: string) => openPostgres(url, pool),
   mariadb: (url: string) => openMariadb(url, pool)
 }
-const [engine = 'sqlite', url = '', shapes = '0', times = '1', seed = '1'] = process.argv.slice(2) as [keyof typeof openers, ...string[]]
+const [engine = 'sqlite', url = '', shapes = '0', times = '1', seed = '1'] = process.argv.slice(2) as [
+  keyof typeof openers, ...string[]
+]
 const mebibyte = 2 ** 20
 const db: Kysely<Tables> = openers[engine](url)
 const app = Fastify()
@@ -26,8 +28,10 @@ const app = Fastify()
 /** What the connections of this app take of the server, in MiB; nothing where there is no server. */
 const serverQueries = {
   sqlite: undefined,
-  postgres: sql<{ id: number, bytes: number }>`select pg_backend_pid() as id, (select sum(total_bytes) from pg_backend_memory_contexts)::float as bytes`,
-  mariadb: sql<{ id: number, bytes: number }>`select connection_id() as id, (select memory_used from information_schema.processlist where id = connection_id()) + 0e0 as bytes`
+  postgres: sql<{ id: number, bytes: number }>`select pg_backend_pid() as id, (select sum(total_bytes) from
+    pg_backend_memory_contexts)::float as bytes`,
+  mariadb: sql<{ id: number, bytes: number }>`select connection_id() as id, (select memory_used from
+    information_schema.processlist where id = connection_id()) + 0e0 as bytes`
 }
 
 async function serverMemory (): Promise<number> {
@@ -36,11 +40,12 @@ async function serverMemory (): Promise<number> {
   let begun = 0
   let allBegun = (): void => {}
   const all = new Promise<void>((resolve) => { allBegun = resolve })
-  const sizes = await Promise.all(Array.from({ length: connections }, async () => await db.connection().execute(async (connection) => {
-    if (++begun === connections) allBegun()
-    await all
-    return Number((await query.execute(connection)).rows[0]?.bytes)
-  })))
+  const sizes = await Promise.all(Array.from({ length: connections }, async () =>
+    await db.connection().execute(async (connection) => {
+      if (++begun === connections) allBegun()
+      await all
+      return Number((await query.execute(connection)).rows[0]?.bytes)
+    })))
   return sizes.reduce((sum, size) => sum + size, 0) / mebibyte
 }
 
@@ -78,7 +83,9 @@ async function ordinaryTime (): Promise<number> {
 }
 
 await createTables(db, [Wide])
-for (let id = 1; id <= 50; id++) await db.insertInto('wide').values({ id, text1: '1', integer1: 1, parent_id: id }).execute()
+for (let id = 1; id <= 50; id++) {
+  await db.insertInto('wide').values({ id, text1: '1', integer1: 1, parent_id: id }).execute()
+}
 await app.register(restModels, { db })
 app.restModels.register(Wide)
 await app.restModels.setup()
@@ -95,7 +102,12 @@ await send(lists.flatMap((url) => Array<string>(Number(times)).fill(url)))
 const seconds = (performance.now() - start) / 1000
 const after = await measure()
 const report: ShapeReport = {
-  process: after.process - before.process, peak: peak - before.process, server: after.server - before.server, seconds, statuses, ordinary: [timeBefore, await ordinaryTime()]
+  process: after.process - before.process,
+  peak: peak - before.process,
+  server: after.server - before.server,
+  seconds,
+  statuses,
+  ordinary: [timeBefore, await ordinaryTime()]
 }
 await app.close()
 await db.destroy()

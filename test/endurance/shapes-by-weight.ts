@@ -37,7 +37,9 @@ const heap = 256
 export async function measureShapes (t: Teardown, { engine, folder, shapes, times }: ShapePlan): Promise<ShapeReport> {
   const url = await newDatabase(t, engine, folder)
   const script = fileURLToPath(new URL('shape-app.ts', import.meta.url))
-  const child = fork(script, [engine, url, String(shapes), String(times)], { execArgv: [...typescript, '--expose-gc', `--max-old-space-size=${heap}`] })
+  const child = fork(script, [engine, url, String(shapes), String(times)], {
+    execArgv: [...typescript, '--expose-gc', `--max-old-space-size=${heap}`]
+  })
   t.teardown(() => { child.kill('SIGKILL') })
   let report: ShapeReport | undefined
   child.on('message', (message) => { report = message as ShapeReport })
@@ -59,6 +61,7 @@ async function newDatabase (t: Teardown, engine: ShapePlan['engine'], folder: st
 /** One line for a person. */
 export function toLine ({ process, peak, server, seconds, statuses, ordinary }: ShapeReport): string {
   const answers = Object.entries(statuses).map(([status, count]) => `${count} x ${status}`).join(' ')
-  return `process +${process.toFixed(1)} MiB, at most +${peak.toFixed(1)} MiB; server +${server.toFixed(1)} MiB; ${seconds.toFixed(1)} s; ${answers}; ` +
+  return `process +${process.toFixed(1)} MiB, at most +${peak.toFixed(1)} MiB; server +${server.toFixed(1)} MiB; ` +
+    `${seconds.toFixed(1)} s; ${answers}; ` +
     `an ordinary list takes ${ordinary.map((time) => time.toFixed(0)).join(' µs before and ')} µs after`
 }

@@ -3,7 +3,9 @@ import { readNumbers } from './numbers.js'
 import { measureShapes, toLine } from './shapes-by-weight.js'
 import { inFolder } from './undo.js'
 
-/** npm run shapes [-- --shapes=5000]: lists of ever new shapes, each asked for once and then each twice, on each engine. */
+/**
+ * npm run shapes [-- --shapes=5000]: lists of ever new shapes, each asked for once and then each twice, on each engine.
+ */
 
 const { shapes } = readNumbers({ shapes: 5000 })
 /** MiB. */

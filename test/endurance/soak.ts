@@ -2,7 +2,10 @@ import { readNumbers } from './numbers.js'
 import { beyond, soak, toLine } from './soaking.js'
 import { inFolder } from './undo.js'
 
-/** npm run soak [-- --minutes=10 --p99=500]: mixed traffic to the example app, whose memory, files and latency must stay as they are. */
+/**
+ * npm run soak [-- --minutes=10 --p99=500]: mixed traffic to the example app, whose memory, files and latency must stay
+ * as they are.
+ */
 
 const { minutes, p99 } = readNumbers({ minutes: 10, p99: 500 })
 

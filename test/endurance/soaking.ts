@@ -50,9 +50,17 @@ export async function soak (t: Teardown, { folder, seconds }: SoakPlan): Promise
   const timer = setInterval(() => { samples.push(usageOf(Number(child.pid), path)) }, seconds * 10)
   const result = await sendTraffic({ url: address, seconds, connections, rate }).finally(() => { clearInterval(timer) })
   if (await stop() !== 0) throw new Error('The app did not end as it should')
-  const tenth = (number: number): readonly Usage[] => samples.slice(Math.floor(samples.length * number / 10), Math.ceil(samples.length * (number + 1) / 10))
-  const both = (what: keyof Usage): [number, number] => [medianOf(tenth(1).map((usage) => usage[what])), medianOf(tenth(9).map((usage) => usage[what]))]
-  return { ...result, seconds, rss: both('rss'), descriptors: both('descriptors'), wal: Math.max(...samples.map(({ wal }) => wal)) }
+  const tenth = (number: number): readonly Usage[] =>
+    samples.slice(Math.floor(samples.length * number / 10), Math.ceil(samples.length * (number + 1) / 10))
+  const both = (what: keyof Usage): [number, number] =>
+    [medianOf(tenth(1).map((usage) => usage[what])), medianOf(tenth(9).map((usage) => usage[what]))]
+  return {
+    ...result,
+    seconds,
+    rss: both('rss'),
+    descriptors: both('descriptors'),
+    wal: Math.max(...samples.map(({ wal }) => wal))
+  }
 }
 
 function usageOf (pid: number, path: string): Usage {
@@ -61,7 +69,9 @@ function usageOf (pid: number, path: string): Usage {
 }
 
 /** What lies beyond the bounds, in words; nothing if all is well. */
-export function beyond ({ answered, seconds, p99, wrong, rss, descriptors, wal }: SoakReport, bounds: Bounds): string[] {
+export function beyond (
+  { answered, seconds, p99, wrong, rss, descriptors, wal }: SoakReport, bounds: Bounds
+): string[] {
   const claims: Array<readonly [isBroken: boolean, what: string]> = [
     [answered < rate * seconds * bounds.answered, `only ${answered} requests were answered`],
     [p99 > bounds.p99, `p99 is ${p99} ms`],
@@ -69,12 +79,16 @@ export function beyond ({ answered, seconds, p99, wrong, rss, descriptors, wal }
     [descriptors[1] > descriptors[0] + connections, `open files grew from ${descriptors[0]} to ${descriptors[1]}`],
     [wal > 64 * 2 ** 20, `the write-ahead log grew to ${mebibytes(wal)}`]
   ]
-  return [...Object.entries(wrong).map(([what, times]) => `${times} times ${what}`), ...claims.filter(([isBroken]) => isBroken).map(([, what]) => what)]
+  return [
+    ...Object.entries(wrong).map(([what, times]) => `${times} times ${what}`),
+    ...claims.filter(([isBroken]) => isBroken).map(([, what]) => what)
+  ]
 }
 
 export function toLine ({ answered, seconds, p99, rss, descriptors, wal }: SoakReport): string {
   return [
-    `${seconds / 60} minutes, ${answered} requests, p99 ${p99} ms`, `memory ${rss.map(mebibytes).join(' -> ')} (${(rss[1] / rss[0]).toFixed(2)})`,
+    `${seconds / 60} minutes, ${answered} requests, p99 ${p99} ms`,
+    `memory ${rss.map(mebibytes).join(' -> ')} (${(rss[1] / rss[0]).toFixed(2)})`,
     `open files ${descriptors.join(' -> ')}`, `write-ahead log at most ${mebibytes(wal)}`
   ].join(', ')
 }

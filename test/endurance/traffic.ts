@@ -15,7 +15,10 @@ const alice = ['alice', 'alice'] as const
 const bob = ['bob', 'bob'] as const
 const content = 'the weather, '.repeat(10)
 
-/** All five operations, with and without credentials, and some of what clients do wrong: each connection goes through them in this order, round and round. */
+/**
+ * All five operations, with and without credentials, and some of what clients do wrong: each connection goes through
+ * them in this order, round and round.
+ */
 const steps: readonly Step[] = [
   { method: 'GET', path: '/api/message/', status: 200 },
   { method: 'GET', path: '/api/message/1/', status: 200 },
@@ -24,7 +27,13 @@ const steps: readonly Step[] = [
   { method: 'POST', path: '/api/message/', as: alice, body: JSON.stringify({ content }), status: 201 },
   { method: 'GET', path: '/api/message/:id/', status: 200 },
   { method: 'PUT', path: '/api/message/:id/', as: bob, body: '{}', status: 403 },
-  { method: 'PUT', path: '/api/message/:id/', as: alice, body: JSON.stringify({ content: `${content} changed` }), status: 200 },
+  {
+    method: 'PUT',
+    path: '/api/message/:id/',
+    as: alice,
+    body: JSON.stringify({ content: `${content} changed` }),
+    status: 200
+  },
   { method: 'GET', path: '/api/note/?limit=100', status: 200 },
   { method: 'GET', path: '/api/message/?page=2&limit=10', status: 200 },
   { method: 'PUT', path: '/api/message/:id/', body: '{}', status: 401 },
@@ -67,10 +76,14 @@ export async function sendTraffic ({ url, seconds, connections, rate }: TrafficP
     setupRequest: (request, context) => ({ ...request, path: path.replace(':id', (context as Created).id ?? '') }),
     onResponse: (answered, _body, context, headers) => {
       if (answered !== status) count(`${method} ${path}: ${answered} in place of ${status}`)
-      if (answered === 201) (context as Created).id = /(\d+)\/$/.exec(String((headers as Record<string, string>)?.['location']))?.[1] ?? ''
+      if (answered === 201) {
+        (context as Created).id = /(\d+)\/$/.exec(String((headers as Record<string, string>)?.['location']))?.[1] ?? ''
+      }
     }
   }))
-  const { errors, timeouts, resets, latency, requests: { total } } = await autocannon({ url, duration: seconds, connections, overallRate: rate, timeout: 10, sampleInt: 100, requests })
+  const { errors, timeouts, resets, latency, requests: { total } } = await autocannon({
+    url, duration: seconds, connections, overallRate: rate, timeout: 10, sampleInt: 100, requests
+  })
   for (const [what, times] of Object.entries({ errors, timeouts, resets })) count(what, times)
   return { answered: total, p99: latency.p99, wrong }
 }

@@ -34,7 +34,9 @@ import { checkAnswers } from '../support/answers.js'
 import { client, insert, registerSite, siteModels, siteUsers } from '../support/site.js'
 
 const openers = { postgres: openPostgres, mariadb: openMariadb }
-const seconds = async (count: number): Promise<void> => { await new Promise((resolve) => setTimeout(resolve, count * 1000)) }
+const seconds = async (count: number): Promise<void> => {
+  await new Promise((resolve) => setTimeout(resolve, count * 1000))
+}
 
 function open (t: Test, engine: EngineName, ...given: Parameters<typeof openPostgres>) {
   const db = openers[engine](...given)
@@ -44,23 +46,32 @@ function open (t: Test, engine: EngineName, ...given: Parameters<typeof openPost
 
 test('the hosts of a URL share everything else', async (t) => {
   t.same(nodeUrls('postgres://me:p%40ss@a:1,b:2,[::1]:3/site?sslmode=require', ['postgres']), [
-    'postgres://me:p%40ss@a:1/site?sslmode=require', 'postgres://me:p%40ss@b:2/site?sslmode=require', 'postgres://me:p%40ss@[::1]:3/site?sslmode=require'
+    'postgres://me:p%40ss@a:1/site?sslmode=require', 'postgres://me:p%40ss@b:2/site?sslmode=require',
+    'postgres://me:p%40ss@[::1]:3/site?sslmode=require'
   ])
   t.same(nodeUrls('mariadb://localhost/site', ['mariadb', 'mysql']), ['mariadb://localhost/site'])
 })
 
 test('a URL that is none is refused with the right form, and without the password that it may hold', async (t) => {
   const wrong = [
-    '', 'site', 'mysql://me:secret@a/site', 'postgres:me:secret@a', 'mysql:me:secret@a/site', 'me:secret@a/site', 'm:secret@a/site',
-    '//me:secret@a/site', 'postgres://me:secret@a,,b/site', 'postgres://me:secret@/site', 'postgres://me:secret@a:x/site', 'postgres://me:secret@a'
+    '', 'site', 'mysql://me:secret@a/site', 'postgres:me:secret@a', 'mysql:me:secret@a/site', 'me:secret@a/site',
+    'm:secret@a/site', '//me:secret@a/site', 'postgres://me:secret@a,,b/site', 'postgres://me:secret@/site',
+    'postgres://me:secret@a:x/site', 'postgres://me:secret@a'
   ]
   for (const url of wrong) {
-    const failure = t.throws(() => openPostgres(url), { code: 'REST_MODELS_INVALID_OPTIONS', message: /^A database URL has the form postgres:\/\/user:password@host:port\/database/ }, url)
+    const failure = t.throws(() => openPostgres(url), {
+      code: 'REST_MODELS_INVALID_OPTIONS',
+      message: /^A database URL has the form postgres:\/\/user:password@host:port\/database/
+    }, url)
     t.notMatch(String(failure), 'secret')
   }
   for (const openServer of [openPostgres, openMariadb]) {
     for (const url of [undefined, null, '', ' ', 5, {}, ['postgres://a/site'], new URL('postgres://a/site')]) {
-      t.throws(() => openServer(url as string), { code: 'REST_MODELS_INVALID_OPTIONS', message: /the form \w+:\/\/.*Is an environment variable not set\?/ }, String(url))
+      t.throws(
+        () => openServer(url as string),
+        { code: 'REST_MODELS_INVALID_OPTIONS', message: /the form \w+:\/\/.*Is an environment variable not set\?/ },
+        String(url)
+      )
     }
   }
   t.throws(() => openMariadb('postgres://a/site'), { code: 'REST_MODELS_INVALID_OPTIONS', message: /mariadb:\/\// })
@@ -81,7 +92,9 @@ for (const engine of engineNames) {
     await t.rejects(db.transaction().execute(async (transaction) => await sql`insert into kept values (1)`.execute(transaction)))
     await t.rejects(async () => { await readHandle(db).executor.execute(sql`insert into kept values (1)`.compile(db)) }, 'past the driver of Kysely')
     t.match((await sql`select * from kept`.execute(db)).rows, [])
-    if (engine === 'postgres') t.match((await sql`show work_mem`.execute(db)).rows, [{ work_mem: '5MB' }], 'other options are kept')
+    if (engine === 'postgres') {
+      t.match((await sql`show work_mem`.execute(db)).rows, [{ work_mem: '5MB' }], 'other options are kept')
+    }
     await sql`drop table kept`.execute(writer)
   })
 
@@ -113,12 +126,18 @@ for (const engine of engineNames) {
     for (const [options, message] of wrong) {
       t.throws(() => openers[engine](url, options as object), { code: 'REST_MODELS_INVALID_OPTIONS', message })
     }
-    if (engine === 'mariadb') t.throws(() => openMariadb(url, { maxLag: 500 } as object), { message: /unknown option 'maxLag'/ })
-    else {
-      t.throws(() => openPostgres(url, { maxLag: 0 }), { message: /'maxLag' of openPostgres\(\) must be a whole number of at least 1/ })
-      t.throws(() => openPostgres(url.replace('/site', ',b/site'), { maxLag: 500 }), { message: /'maxLag' of openPostgres\(\) is for hosts to read from: set 'writable: false'/ })
+    if (engine === 'mariadb') {
+      t.throws(() => openMariadb(url, { maxLag: 500 } as object), { message: /unknown option 'maxLag'/ })
+    } else {
+      t.throws(() => openPostgres(url, { maxLag: 0 }), {
+        message: /'maxLag' of openPostgres\(\) must be a whole number of at least 1/
+      })
+      t.throws(() => openPostgres(url.replace('/site', ',b/site'), { maxLag: 500 }), {
+        message: /'maxLag' of openPostgres\(\) is for hosts to read from: set 'writable: false'/
+      })
     }
-    t.doesNotThrow(() => openers[engine](url, { connections: 1, statementTimeout: 0, preparedStatements: false, writable: true }))
+    t.doesNotThrow(() =>
+      openers[engine](url, { connections: 1, statementTimeout: 0, preparedStatements: false, writable: true }))
   })
 
   test(`R-42: ${engine}: a connection whose rollback fails is closed, and nobody else gets its transaction`, async (t) => {
@@ -127,11 +146,15 @@ for (const engine of engineNames) {
     const db = open(t, engine, at, { connections: 1 })
     await sql`create table rolled (id integer primary key)`.execute(db)
     const connectionOf = async (handle: typeof db) => {
-      const id = engine === 'postgres' ? sql<{ id: number }>`select pg_backend_pid() as id` : sql<{ id: number }>`select connection_id() as id`
+      const id = engine === 'postgres'
+        ? sql<{ id: number }>`select pg_backend_pid() as id`
+        : sql<{ id: number }>`select connection_id() as id`
       return (await id.execute(handle)).rows[0]?.id
     }
     // One that the server refuses, and that leaves the transaction open.
-    const drive = (engine === 'postgres' ? pg.Client.prototype : mysql.Connection.prototype) as unknown as { query: (...given: unknown[]) => unknown }
+    const drive = (engine === 'postgres' ? pg.Client.prototype : mysql.Connection.prototype) as unknown as {
+      query: (...given: unknown[]) => unknown
+    }
     const { query } = drive
     t.intercept(drive, 'query', {
       value: function (this: unknown, statement: { text?: string, sql?: string }, ...given: unknown[]) {
@@ -160,8 +183,11 @@ for (const engine of engineNames) {
     if (at === undefined) return
     const db = open(t, engine, at)
     const wide = engine === 'postgres' ? sql`bigint` : sql`signed`
-    const moment = engine === 'postgres' ? sql`timestamp '2024-03-10 02:30:00'` : sql`cast('2024-03-10 02:30:00' as datetime)`
-    const { rows: [row] } = await sql`select ${moment} as moment, cast('2024-03-10' as date) as day, cast(42 as ${wide}) as small, cast('9007199254740993' as ${wide}) as big`.execute(db)
+    const moment = engine === 'postgres'
+      ? sql`timestamp '2024-03-10 02:30:00'`
+      : sql`cast('2024-03-10 02:30:00' as datetime)`
+    const { rows: [row] } = await sql`select ${moment} as moment, cast('2024-03-10' as date) as day, cast(42 as ${wide})
+      as small, cast('9007199254740993' as ${wide}) as big`.execute(db)
     t.same(row, { moment: '2024-03-10 02:30:00', day: '2024-03-10', small: 42, big: '9007199254740993' })
   })
 
@@ -170,10 +196,13 @@ for (const engine of engineNames) {
     if (at === undefined) return
     const prepared = async (preparedStatements: boolean): Promise<number> => {
       const db = open(t, engine, at, { connections: 1, preparedStatements })
-      for (const value of [1, 2, 3]) t.match((await sql`select ${value} + 1 as answer`.execute(db)).rows, [{ answer: value + 1 }])
+      for (const value of [1, 2, 3]) {
+        t.match((await sql`select ${value} + 1 as answer`.execute(db)).rows, [{ answer: value + 1 }])
+      }
       const { rows: [row] } = await (engine === 'postgres'
         ? sql`select count(*) as count from pg_prepared_statements`
-        : sql`select sum(if(variable_name = 'com_stmt_prepare', variable_value, -variable_value)) as count from information_schema.session_status where variable_name in ('com_stmt_prepare', 'com_stmt_close')`).execute(db)
+        : sql`select sum(if(variable_name = 'com_stmt_prepare', variable_value, -variable_value)) as count from
+          information_schema.session_status where variable_name in ('com_stmt_prepare', 'com_stmt_close')`).execute(db)
       return Number((row as { count: unknown }).count)
     }
     t.equal(await prepared(true), 1)
@@ -184,13 +213,17 @@ for (const engine of engineNames) {
     const at = await requireDatabase(t, engine)
     if (at === undefined) return
     const db = open(t, engine, at, { connections: 1 })
-    const ask = async (handle: Kysely<Tables>, number: number) => (await sql`select ${number} + ${sql.raw(String(number))} as answer`.execute(handle)).rows
+    const ask = async (handle: Kysely<Tables>, number: number) =>
+      (await sql`select ${number} + ${sql.raw(String(number))} as answer`.execute(handle)).rows
     const askTwice = async (handle: Kysely<Tables>, first: number, last: number) => {
-      for (let number = first; number <= last; number++) for (let time = 1; time <= 2; time++) t.match(await ask(handle, number), [{ answer: 2 * number }])
+      for (let number = first; number <= last; number++) {
+        for (let time = 1; time <= 2; time++) t.match(await ask(handle, number), [{ answer: 2 * number }])
+      }
     }
     const kept = async () => Number((await sql<{ count: unknown }>`select ${engine === 'postgres'
       ? sql`count(*) as count from pg_prepared_statements`
-      : sql`sum(if(variable_name = 'com_stmt_prepare', variable_value, -variable_value)) as count from information_schema.session_status where variable_name in ('com_stmt_prepare', 'com_stmt_close')`}`.execute(db)).rows[0]?.count)
+      : sql`sum(if(variable_name = 'com_stmt_prepare', variable_value, -variable_value)) as count from information_schema.session_status where variable_name in ('com_stmt_prepare', 'com_stmt_close')`}`
+      .execute(db)).rows[0]?.count)
     await askTwice(db, 1, 100)
     t.equal(await kept(), 100)
     await db.transaction().execute(async (transaction) => { await askTwice(transaction, 101, 150) })
@@ -203,7 +236,10 @@ for (const engine of engineNames) {
   test(`${engine}: a statement that takes too long is given up, unless the server is to decide`, async (t) => {
     const at = await requireDatabase(t, engine)
     if (at === undefined) return
-    const nap = engine === 'postgres' ? sql`select pg_sleep(0.6)` : sql`select count(*) from information_schema.columns a, information_schema.columns b, information_schema.columns c where sleep(0.001) = 0`
+    const nap = engine === 'postgres'
+      ? sql`select pg_sleep(0.6)`
+      : sql`select count(*) from information_schema.columns
+      a, information_schema.columns b, information_schema.columns c where sleep(0.001) = 0`
     const db = open(t, engine, at, { statementTimeout: 200 })
     await t.rejects(nap.execute(db), /statement timeout|max_statement_time exceeded/)
     t.same((await sql`select 1 as answer`.execute(db)).rows, [{ answer: 1 }], 'the connection is as good as before')
@@ -214,8 +250,12 @@ for (const engine of engineNames) {
     const at = await requireDatabase(t, engine)
     if (at === undefined) return
     const db = open(t, engine, at, { connections: 1 })
-    const own = engine === 'postgres' ? sql<{ id: number }>`select pg_backend_pid() as id` : sql<{ id: number }>`select connection_id() as id`
-    const kill = async (id: number): Promise<void> => { await runSql(at, engine === 'postgres' ? `select pg_terminate_backend(${id})` : `kill ${id}`) }
+    const own = engine === 'postgres'
+      ? sql<{ id: number }>`select pg_backend_pid() as id`
+      : sql<{ id: number }>`select connection_id() as id`
+    const kill = async (id: number): Promise<void> => {
+      await runSql(at, engine === 'postgres' ? `select pg_terminate_backend(${id})` : `kill ${id}`)
+    }
     const idOf = async (): Promise<number> => (await own.execute(db)).rows[0]?.id ?? 0
     const idle = await idOf()
     await kill(idle)
@@ -246,7 +286,8 @@ test('tables of MariaDB are made by one process at a time, whatever the time-out
   await open(t, 'mariadb', at, { connections: 1 }).connection().execute(async (other) => {
     await sql`select get_lock(concat('rest_models_', database()), 1)`.execute(other)
     const made = createTables(db, siteModels)
-    const isWaiting = "select 1 from information_schema.processlist where state = 'User lock' and info like '%get_lock%'"
+    const isWaiting =
+      "select 1 from information_schema.processlist where state = 'User lock' and info like '%get_lock%'"
     while ((await runSql(at, isWaiting)).length === 0);
     await sql`select sleep(2)`.execute(other)
     await sql`select release_lock(concat('rest_models_', database()))`.execute(other)
@@ -262,7 +303,8 @@ test('a process that waits while another makes the tables of MariaDB makes them 
   await open(t, 'mariadb', at, { connections: 1 }).connection().execute(async (other) => {
     await sql`select get_lock(concat('rest_models_', database()), 1)`.execute(other)
     const made = createTables(db, siteModels)
-    const isWaiting = "select 1 from information_schema.processlist where state = 'User lock' and info like '%get_lock%'"
+    const isWaiting =
+      "select 1 from information_schema.processlist where state = 'User lock' and info like '%get_lock%'"
     while ((await runSql(at, isWaiting)).length === 0);
     for (const { table } of [...siteModels].reverse()) await other.schema.dropTable(table).execute()
     await sql`select release_lock(concat('rest_models_', database()))`.execute(other)
@@ -279,7 +321,9 @@ function fakeNodes (names: readonly [string, ...string[]], { isWatched = false, 
   const [first, ...others] = names.map((name) => ({ name }))
   const serves = async ({ name }: { readonly name: string }): Promise<string> => {
     if (slow.includes(name)) await seconds(1.2)
-    if (down.has(name)) throw Object.assign(new Error(name === 'mute' ? '' : `${name} is down`), { code: 'ECONNREFUSED' })
+    if (down.has(name)) {
+      throw Object.assign(new Error(name === 'mute' ? '' : `${name} is down`), { code: 'ECONNREFUSED' })
+    }
     return name
   }
   const nodes = new Nodes([first ?? { name: '' }, ...others], {
@@ -313,12 +357,19 @@ test('D-64: of several nodes that of a connection is kept, until it is left or g
 test('D-121: when no host serves, the reasons of all are told, in their order', async (t) => {
   const { connect, down } = fakeNodes(['a', 'b'])
   for (const name of ['a', 'b']) down.add(name)
-  await t.rejects(connect(), { message: 'No host serves: a: a is down; b: b is down', errors: [{ message: 'a is down' }, { message: 'b is down' }] })
+  await t.rejects(connect(), {
+    message: 'No host serves: a: a is down; b: b is down', errors: [{ message: 'a is down' }, { message: 'b is down' }]
+  })
   const silent = fakeNodes(['a', 'mute'])
   for (const name of ['a', 'mute']) silent.down.add(name)
-  await t.rejects(silent.connect(), { message: 'No host serves: a: a is down; mute: ECONNREFUSED' }, 'a reason without words')
+  await t.rejects(
+    silent.connect(), { message: 'No host serves: a: a is down; mute: ECONNREFUSED' }, 'a reason without words'
+  )
   for (const engine of engineNames) {
-    const failure = await t.rejects(sql`select 1`.execute(open(t, engine, `${engine}://me:secret@127.0.0.1:1,127.0.0.1:2/site`)), { message: /^No host serves: 127\.0\.0\.1:1: .*ECONNREFUSED.*; 127\.0\.0\.1:2: .*ECONNREFUSED/ })
+    const failure = await t.rejects(
+      sql`select 1`.execute(open(t, engine, `${engine}://me:secret@127.0.0.1:1,127.0.0.1:2/site`)),
+      { message: /^No host serves: 127\.0\.0\.1:1: .*ECONNREFUSED.*; 127\.0\.0\.1:2: .*ECONNREFUSED/ }
+    )
     t.notMatch(String(failure), 'secret')
   }
 })
@@ -375,13 +426,17 @@ for (const engine of engineNames) {
     const nap = engine === 'postgres' ? sql`select pg_sleep(0.3)` : sql`select sleep(0.3)`
     const name = new URL(at).pathname.slice(1)
     const kill = engine === 'postgres'
-      ? 'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()'
-      : `select concat('kill ', id) as kill_it from information_schema.processlist where db = '${name}' and id <> connection_id()`
+      ? 'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> ' +
+        'pg_backend_pid()'
+      : `select concat('kill ', id) as kill_it from information_schema.processlist where db = '${name}' and id <> ` +
+        'connection_id()'
     for (let round = 0; round < 3; round++) {
       const asked = Array.from({ length: 40 }, async () => { try { await readHandle(db).executor.execute(nap.compile(db)) } catch { /* it was cut too often */ } })
       await seconds(0.2)
       const killed = await runSql(at, kill)
-      if (engine === 'mariadb') for (const { kill_it: statement } of killed) await runSql(at, String(statement)).catch(() => {})
+      if (engine === 'mariadb') {
+        for (const { kill_it: statement } of killed) await runSql(at, String(statement)).catch(() => {})
+      }
       await Promise.all(asked)
       await t.resolves(sql`select 1`.execute(db))
     }
@@ -423,7 +478,9 @@ test('D-104: a statement is worth a name when it is asked for again, and is not 
 
 test('D-104: names are not used up: whatever clients have made up before, an ordinary statement gets one', async (t) => {
   const names = new StatementNames()
-  for (let number = 0; number < 5000; number++) for (let time = 1; time <= 2; time++) names.nameOf(`select $1 + ${number}`, [1])
+  for (let number = 0; number < 5000; number++) {
+    for (let time = 1; time <= 2; time++) names.nameOf(`select $1 + ${number}`, [1])
+  }
   t.equal(names.nameOf('select $1', [1]), undefined)
   t.ok(names.nameOf('select $1', [1]))
   t.equal(names.nameOf('select $1 + 0', [1]), undefined, 'what nobody has asked for since is forgotten')
@@ -436,7 +493,9 @@ test('D-64: of several hosts of PostgreSQL the one that accepts writes is found'
   await runSql(at, 'create function standby.pg_is_in_recovery() returns boolean language sql as $$ select true $$')
   const standby = new URL(at)
   standby.searchParams.set('options', '-c search_path=standby,pg_catalog')
-  await t.rejects(sql`select 1`.execute(open(t, 'postgres', standby.href, { writable: true })), { code: '25006', message: 'The node is a standby' })
+  await t.rejects(sql`select 1`.execute(open(t, 'postgres', standby.href, { writable: true })), {
+    code: '25006', message: 'The node is a standby'
+  })
   await t.resolves(sql`select 1`.execute(open(t, 'postgres', standby.href)), 'a single host may be one to read from')
   const { host } = new URL(at)
   await t.resolves(sql`select 1`.execute(open(t, 'postgres', at.replace(host, `127.0.0.1:1,${host}`))))
@@ -449,15 +508,22 @@ test('D-64: of several hosts of MariaDB one that only reads is passed over', asy
   const [{ port: replica, url }, { port: primary }] = servers
   const both = open(t, 'mariadb', url.replace(`:${replica}`, `:${replica},127.0.0.1:${primary}`))
   t.match((await sql`select @@port as port`.execute(both)).rows, [{ port: primary }])
-  await t.rejects(sql`select 1`.execute(open(t, 'mariadb', url, { writable: true })), { message: 'The node only reads' })
-  t.match((await sql`select @@port as port`.execute(open(t, 'mariadb', url))).rows, [{ port: replica }], 'a single host may be one to read from')
+  await t.rejects(sql`select 1`.execute(open(t, 'mariadb', url, { writable: true })), {
+    message: 'The node only reads'
+  })
+  t.match(
+    (await sql`select @@port as port`.execute(open(t, 'mariadb', url))).rows, [{ port: replica }],
+    'a single host may be one to read from'
+  )
 })
 
 test('a deployer may stream rows of MariaDB', async (t) => {
   const at = await requireDatabase(t, 'mariadb')
   if (at === undefined) return
   const rows: unknown[] = []
-  for await (const row of open(t, 'mariadb', at).selectFrom(sql<{ n: number }>`(select 1 as n union all select 2)`.as('numbers')).selectAll().stream()) rows.push(row)
+  for await (const row of open(t, 'mariadb', at).selectFrom(
+    sql<{ n: number }>`(select 1 as n union all select 2)`.as('numbers')
+  ).selectAll().stream()) rows.push(row)
   t.same(rows, [{ n: 1 }, { n: 2 }])
 })
 
@@ -483,7 +549,8 @@ test('a table of PostgreSQL may be altered while its statements are prepared', a
   registerSite(app.restModels)
   await app.restModels.setup()
   const { get } = client(app)
-  const statuses = async () => (await Promise.all([1, 2, 3].map(async () => await get('/api/note/1/')))).map(({ statusCode }) => statusCode)
+  const statuses = async () =>
+    (await Promise.all([1, 2, 3].map(async () => await get('/api/note/1/')))).map(({ statusCode }) => statusCode)
   t.same(await statuses(), [200, 200, 200])
   await runSql(at, 'alter table note alter column message type varchar(80)')
   t.same(await statuses(), [200, 200, 200])
@@ -519,8 +586,15 @@ test('a connection that is to read only is refused where a pooler drops what say
   const bouncer = await startPgbouncer(at, { ignore_startup_parameters: 'options' })
   t.teardown(bouncer.stop)
   const db = open(t, 'postgres', bouncer.url, { preparedStatements: false, statementTimeout: 0, readonly: true })
-  await t.rejects(sql`create table thing (id integer)`.execute(db), { message: /this connection would not be read only/ })
-  await t.resolves(sql`create table thing (id integer)`.execute(open(t, 'postgres', bouncer.url, { preparedStatements: false, statementTimeout: 0 })), 'else it would be made')
+  await t.rejects(sql`create table thing (id integer)`.execute(db), {
+    message: /this connection would not be read only/
+  })
+  await t.resolves(
+    sql`create table thing (id integer)`.execute(
+      open(t, 'postgres', bouncer.url, { preparedStatements: false, statementTimeout: 0 })
+    ),
+    'else it would be made'
+  )
 })
 
 test('a role that reads only may be said to read only also where a pooler drops what says so', async (t) => {
@@ -528,9 +602,12 @@ test('a role that reads only may be said to read only also where a pooler drops 
   const at = await requireDatabase(t, 'postgres')
   if (at === undefined) return
   const role = `reader_${randomUUID().replaceAll('-', '')}`
-  await runSql(at, `create role ${role} login; alter role ${role} set default_transaction_read_only = on; create table thing (id integer); grant select, insert on thing to ${role}`)
+  await runSql(at, `create role ${role} login; alter role ${role} set default_transaction_read_only = on; ` +
+    `create table thing (id integer); grant select, insert on thing to ${role}`)
   t.teardown(async () => { await runSql(at, `drop owned by ${role}; drop role ${role}`) })
-  const bouncer = await startPgbouncer(Object.assign(new URL(at), { username: role }).href, { ignore_startup_parameters: 'options' })
+  const bouncer = await startPgbouncer(Object.assign(new URL(at), { username: role }).href, {
+    ignore_startup_parameters: 'options'
+  })
   t.teardown(bouncer.stop)
   const db = open(t, 'postgres', bouncer.url, { preparedStatements: false, statementTimeout: 0, readonly: true })
   t.same((await sql`select id from thing`.execute(db)).rows, [])
@@ -539,7 +616,9 @@ test('a role that reads only may be said to read only also where a pooler drops 
 
 for (const engine of engineNames) {
   const Author = defineModel('Author', { name: text(), best: foreignKey((): Model => Book, { nullable: true }) })
-  const Book = defineModel('Book', { author: foreignKey((): Model => Author), sequel: foreignKey((): Model => Book, { nullable: true }) })
+  const Book = defineModel('Book', {
+    author: foreignKey((): Model => Author), sequel: foreignKey((): Model => Book, { nullable: true })
+  })
   const Shelf = defineModel('Shelf', { first: foreignKey(() => Book) })
 
   test(`${engine}: tables that refer to each other in a circle are made whole, or none of them`, async (t) => {
@@ -547,9 +626,15 @@ for (const engine of engineNames) {
     if (at === undefined) return
     const db = open(t, engine, at)
     const countOf = async () => (await db.introspection.getTables()).length
-    await t.rejects(createTables(db, [Shelf]), { code: 'REST_MODELS_TABLE_MISMATCH', message: /field 'first' of model 'Shelf' refers to model 'Book', whose table 'book' does not exist: name it in createTables/ })
+    await t.rejects(createTables(db, [Shelf]), {
+      code: 'REST_MODELS_TABLE_MISMATCH',
+      message:
+        /field 'first' of model 'Shelf' refers to model 'Book', whose table 'book' does not exist: name it in createTables/
+    })
     // A foreign key to a table whose key is of another type cannot be made.
-    await sql`create table ${sql.table('author')} (id ${engine === 'postgres' ? sql`integer generated by default as identity` : sql`integer auto_increment`} primary key, name ${engine === 'postgres' ? sql`text` : sql`longtext`} not null, best_id bigint)`.execute(db)
+    await sql`create table ${sql.table('author')} (id
+      ${engine === 'postgres' ? sql`integer generated by default as identity` : sql`integer auto_increment`} primary
+      key, name ${engine === 'postgres' ? sql`text` : sql`longtext`} not null, best_id bigint)`.execute(db)
     if (engine === 'mariadb') {
       await t.rejects(createTables(db, [Shelf, Book, Author]))
       t.equal(await countOf(), 1, 'what was made before the failure is gone')
@@ -557,7 +642,9 @@ for (const engine of engineNames) {
     await db.schema.dropTable('author').execute()
     await createTables(db, [Shelf, Book, Author])
     t.equal(await countOf(), 3)
-    for (const [table, values] of [['book', { author_id: 99 }], ['author', { name: 'a', best_id: 99 }], ['shelf', { first_id: 99 }]] as const) {
+    for (const [table, values] of [
+      ['book', { author_id: 99 }], ['author', { name: 'a', best_id: 99 }], ['shelf', { first_id: 99 }]
+    ] as const) {
       await t.rejects(db.insertInto(table).values(values).execute(), table)
     }
   })
@@ -575,7 +662,9 @@ for (const engine of engineNames) {
   })
 
   test(`${engine}: a time-out that no timer can hold is refused`, async (t) => {
-    t.throws(() => openers[engine](`${engine}://a/site`, { statementTimeout: 2 ** 31 }), { code: 'REST_MODELS_INVALID_OPTIONS', message: /'statementTimeout' of open\w+\(\) must be at most/ })
+    t.throws(() => openers[engine](`${engine}://a/site`, { statementTimeout: 2 ** 31 }), {
+      code: 'REST_MODELS_INVALID_OPTIONS', message: /'statementTimeout' of open\w+\(\) must be at most/
+    })
   })
 }
 
@@ -609,14 +698,24 @@ test('a MariaDB that keeps no more prepared statements is asked without', async 
 test('a handle with a schema of withSchema is refused, since its plugins are not used', async (t) => {
   const app = Fastify()
   const db = open(t, 'postgres', 'postgres://127.0.0.1:1/site').withSchema('tenant')
-  await t.rejects(async () => { await app.register(restModels, { db }) }, { code: 'REST_MODELS_UNSUPPORTED_DATABASE', message: /withSchema\(\), which is not supported: name it in the search_path/ })
+  await t.rejects(async () => { await app.register(restModels, { db }) }, {
+    code: 'REST_MODELS_UNSUPPORTED_DATABASE',
+    message: /withSchema\(\), which is not supported: name it in the search_path/
+  })
 })
 
 /** A connection to MariaDB whose driver answers as told. */
 function fakeConnection (answer: (done: (error: object | null, result?: unknown) => void) => void) {
   const calls = { closed: 0, released: 0, left: 0, unprepared: 0 }
   const ask = (_command: unknown, done: Parameters<typeof answer>[0]): void => { answer(done) }
-  const driver = { query: ask, execute: ask, destroy: () => { calls.closed++ }, release: () => {}, unprepare: () => { calls.unprepared++ }, stream: { destroy: () => {} } } as unknown as DriverConnection
+  const driver = {
+    query: ask,
+    execute: ask,
+    destroy: () => { calls.closed++ },
+    release: () => {},
+    unprepare: () => { calls.unprepared++ },
+    stream: { destroy: () => {} }
+  } as unknown as DriverConnection
   const options = { connections: 1, statementTimeout: 0, preparedStatements: true, writable: true, readonly: false }
   const lease = { raw: driver, release: () => { calls.released++ }, abandon: () => {} }
   const setting = { options, prepared: new PreparedStatements(unprepare), leave: () => { calls.left++ } }
@@ -650,7 +749,9 @@ test('a connection to MariaDB that cannot be made ready is closed, and not in us
 })
 
 test('a boolean of PostgreSQL that a driver gives as something else passes for neither', async (t) => {
-  t.throws(() => dialects.postgres.storage.boolean.decode('t', {}), { message: 'The driver gives booleans as something else' })
+  t.throws(() => dialects.postgres.storage.boolean.decode('t', {}), {
+    message: 'The driver gives booleans as something else'
+  })
 })
 
 test('MariaDB: a value that the driver refuses at once leaves its connection to the others', async (t) => {

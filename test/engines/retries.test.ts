@@ -17,7 +17,9 @@ const write = { ...CompiledQuery.raw('insert'), query: { kind: 'InsertQueryNode'
 const found = { rows: [{ answer: 1 }], numAffectedRows: 1n }
 
 /** An engine whose connections and statements fail as told, one failure for each attempt, and then succeed. */
-function failing (name: DialectName, { reaching = [], executing = [] }: { reaching?: unknown[], executing?: unknown[] }) {
+function failing (
+  name: DialectName, { reaching = [], executing = [] }: { reaching?: unknown[], executing?: unknown[] }
+) {
   const left = { reaching: [...reaching], executing: [...executing] }
   let attempts = 0
   const next = (failures: unknown[]): void => { if (failures.length > 0) throw failures.shift() }
@@ -41,42 +43,73 @@ const coded = (code: string): Error => failureOf({ code })
 const numbered = (errno: number, code = 'ER'): Error => failureOf({ errno, code })
 const unavailable = { code: 'REST_MODELS_UNAVAILABLE', statusCode: 503, headers: { 'retry-after': '1' } }
 
-/** Failures of statements on each engine: certainly not executed, perhaps executed, refused by a rule, impossible now. */
-const failures: Record<DialectName, Record<'unexecuted' | 'lost' | 'unique' | 'reference' | 'constraint' | 'forbidden' | 'oversized' | 'unavailable', readonly Error[]>> = {
-  sqlite: {
-    unexecuted: [coded('SQLITE_BUSY_SNAPSHOT'), coded('SQLITE_SCHEMA')],
-    lost: [],
-    unique: [coded('SQLITE_CONSTRAINT_UNIQUE'), coded('SQLITE_CONSTRAINT_PRIMARYKEY')],
-    reference: [coded('SQLITE_CONSTRAINT_FOREIGNKEY')],
-    constraint: [coded('SQLITE_CONSTRAINT_CHECK'), coded('SQLITE_CONSTRAINT_TRIGGER'), coded('SQLITE_CONSTRAINT_NOTNULL'), coded('SQLITE_CONSTRAINT_DATATYPE'), coded('SQLITE_CONSTRAINT_COMMITHOOK'), coded('SQLITE_MISMATCH')],
-    forbidden: [],
-    oversized: [coded('SQLITE_TOOBIG')],
-    unavailable: [coded('SQLITE_BUSY'), coded('SQLITE_FULL'), coded('SQLITE_IOERR_WRITE'), coded('SQLITE_READONLY'), coded('SQLITE_CORRUPT_INDEX'), coded('SQLITE_NOTADB'), coded('SQLITE_PERM'), coded('SQLITE_NOMEM'), coded('SQLITE_INTERRUPT'), coded('SQLITE_PROTOCOL'), coded('SQLITE_READONLY_RECOVERY')]
-  },
-  postgres: {
-    unexecuted: [coded('40001'), coded('40P01'), coded('55P03'), coded('25006'), coded('0A000'), coded('26000'), coded('40000'), coded('72000')],
-    lost: [coded('57P01'), coded('57P02'), coded('08006'), coded('40003'), coded('ECONNRESET'), coded('EPIPE'), coded('25P03'), coded('57P05'), failureOf({})],
-    unique: [coded('23505')],
-    reference: [coded('23503'), coded('23001'), coded('22003')],
-    constraint: [coded('23502'), coded('23514'), coded('22001'), coded('22012'), coded('22P02'), coded('44000'), coded('40002'), coded('P0001'), coded('P0002'), coded('P0003'), coded('P0004'), coded('20000'), coded('21000'), failureOf({ code: 'MY001', routine: 'exec_stmt_raise' })],
-    forbidden: [failureOf({ code: '42501', routine: 'ExecWithCheckOptions' }), failureOf({ code: '42501', routine: 'exec_stmt_raise' })],
-    oversized: [coded('54000'), coded('54001')],
-    unavailable: [coded('57014'), coded('53100'), coded('53200'), coded('58030'), coded('57000'), coded('XX001')]
-  },
-  mariadb: {
-    unexecuted: [numbered(1213), numbered(1205), numbered(1047), numbered(1290), numbered(1020), numbered(1615), numbered(1412), numbered(1792)],
-    lost: [
-      numbered(1053), numbered(1180), numbered(1927), failureOf({ fatal: true }), failureOf({ fatal: true, code: 'PROTOCOL_CONNECTION_LOST' }),
-      failureOf({ fatal: true, errno: -104, code: 'ECONNRESET' })
-    ],
-    unique: [numbered(1062, 'ER_DUP_ENTRY')],
-    reference: [numbered(1451), numbered(1452), numbered(1264)],
-    constraint: [numbered(1048), numbered(1364), numbered(1406), numbered(4025, 'ER_INNODB_AUTOEXTEND_SIZE_OUT_OF_RANGE'), numbered(1644), numbered(1365), numbered(1369), numbered(1690), numbered(1172), numbered(1242), numbered(1329), numbered(1339), numbered(1643), failureOf({ errno: 30001, sqlState: '45000' })],
-    forbidden: [],
-    oversized: [numbered(1118), numbered(1153)],
-    unavailable: [numbered(1969), numbered(1317), numbered(1021), numbered(1114), numbered(1030), numbered(1206)]
+/**
+ * Failures of statements on each engine: certainly not executed, perhaps executed, refused by a rule, impossible now.
+ */
+const failures: Record<DialectName, Record<'unexecuted' | 'lost' | 'unique' | 'reference' | 'constraint' | 'forbidden' |
+  'oversized' | 'unavailable', readonly Error[]>> = {
+    sqlite: {
+      unexecuted: [coded('SQLITE_BUSY_SNAPSHOT'), coded('SQLITE_SCHEMA')],
+      lost: [],
+      unique: [coded('SQLITE_CONSTRAINT_UNIQUE'), coded('SQLITE_CONSTRAINT_PRIMARYKEY')],
+      reference: [coded('SQLITE_CONSTRAINT_FOREIGNKEY')],
+      constraint: [
+        coded('SQLITE_CONSTRAINT_CHECK'), coded('SQLITE_CONSTRAINT_TRIGGER'), coded('SQLITE_CONSTRAINT_NOTNULL'),
+        coded('SQLITE_CONSTRAINT_DATATYPE'), coded('SQLITE_CONSTRAINT_COMMITHOOK'), coded('SQLITE_MISMATCH')
+      ],
+      forbidden: [],
+      oversized: [coded('SQLITE_TOOBIG')],
+      unavailable: [
+        coded('SQLITE_BUSY'), coded('SQLITE_FULL'), coded('SQLITE_IOERR_WRITE'), coded('SQLITE_READONLY'),
+        coded('SQLITE_CORRUPT_INDEX'), coded('SQLITE_NOTADB'), coded('SQLITE_PERM'), coded('SQLITE_NOMEM'),
+        coded('SQLITE_INTERRUPT'), coded('SQLITE_PROTOCOL'), coded('SQLITE_READONLY_RECOVERY')
+      ]
+    },
+    postgres: {
+      unexecuted: [
+        coded('40001'), coded('40P01'), coded('55P03'), coded('25006'), coded('0A000'), coded('26000'), coded('40000'),
+        coded('72000')
+      ],
+      lost: [
+        coded('57P01'), coded('57P02'), coded('08006'), coded('40003'), coded('ECONNRESET'), coded('EPIPE'),
+        coded('25P03'), coded('57P05'), failureOf({})
+      ],
+      unique: [coded('23505')],
+      reference: [coded('23503'), coded('23001'), coded('22003')],
+      constraint: [
+        coded('23502'), coded('23514'), coded('22001'), coded('22012'), coded('22P02'), coded('44000'), coded('40002'),
+        coded('P0001'), coded('P0002'), coded('P0003'), coded('P0004'), coded('20000'), coded('21000'),
+        failureOf({ code: 'MY001', routine: 'exec_stmt_raise' })
+      ],
+      forbidden: [
+        failureOf({ code: '42501', routine: 'ExecWithCheckOptions' }),
+        failureOf({ code: '42501', routine: 'exec_stmt_raise' })
+      ],
+      oversized: [coded('54000'), coded('54001')],
+      unavailable: [coded('57014'), coded('53100'), coded('53200'), coded('58030'), coded('57000'), coded('XX001')]
+    },
+    mariadb: {
+      unexecuted: [
+        numbered(1213), numbered(1205), numbered(1047), numbered(1290), numbered(1020), numbered(1615), numbered(1412),
+        numbered(1792)
+      ],
+      lost: [
+        numbered(1053), numbered(1180), numbered(1927), failureOf({ fatal: true }),
+        failureOf({ fatal: true, code: 'PROTOCOL_CONNECTION_LOST' }),
+        failureOf({ fatal: true, errno: -104, code: 'ECONNRESET' })
+      ],
+      unique: [numbered(1062, 'ER_DUP_ENTRY')],
+      reference: [numbered(1451), numbered(1452), numbered(1264)],
+      constraint: [
+        numbered(1048), numbered(1364), numbered(1406), numbered(4025, 'ER_INNODB_AUTOEXTEND_SIZE_OUT_OF_RANGE'),
+        numbered(1644), numbered(1365), numbered(1369), numbered(1690), numbered(1172), numbered(1242), numbered(1329),
+        numbered(1339), numbered(1643), failureOf({ errno: 30001, sqlState: '45000' })
+      ],
+      forbidden: [],
+      oversized: [numbered(1118), numbered(1153)],
+      unavailable: [numbered(1969), numbered(1317), numbered(1021), numbered(1114), numbered(1030), numbered(1206)]
+    }
   }
-}
 
 for (const [name, kinds] of Object.entries(failures) as Array<[DialectName, typeof failures[DialectName]]>) {
   test(`D-62: on ${name} what certainly was not executed is done again, the whole of it`, async (t) => {
@@ -132,14 +165,19 @@ for (const [name, kinds] of Object.entries(failures) as Array<[DialectName, type
         const failure = await run(engine, write).catch((error: unknown) => error)
         t.ok(failure instanceof StatementFailure)
         const { code, errno } = cause as { readonly code?: string, readonly errno?: number }
-        t.match(failure, { kind, cause: { ...(code !== undefined && { code }), ...(errno !== undefined && { errno }) } })
+        t.match(failure, {
+          kind, cause: { ...(code !== undefined && { code }), ...(errno !== undefined && { errno }) }
+        })
         t.equal(attempts(), 1)
       }
     }
   })
 
   test(`D-62: on ${name} anything else stays what it is`, async (t) => {
-    for (const failure of [new TypeError('a bug'), coded('XX000'), numbered(9999), coded('42P01'), failureOf({ code: '42501', routine: 'aclcheck_error' }), numbered(1142)]) {
+    for (const failure of [
+      new TypeError('a bug'), coded('XX000'), numbered(9999), coded('42P01'),
+      failureOf({ code: '42501', routine: 'aclcheck_error' }), numbered(1142)
+    ]) {
       const { engine, attempts } = failing(name, { executing: [failure] })
       t.equal(await run(engine, write).catch((error: unknown) => error), failure)
       t.equal(attempts(), 1)
@@ -153,7 +191,9 @@ for (const [name, kinds] of Object.entries(failures) as Array<[DialectName, type
 }
 
 /** The texts of failures that a server has sent, and whether they are logged. */
-const texts: Record<Exclude<DialectName, 'sqlite'>, ReadonlyArray<readonly [isTold: boolean, text: string, properties: object]>> = {
+const texts: Record<Exclude<DialectName, 'sqlite'>, ReadonlyArray<readonly [
+  isTold: boolean, text: string, properties: object
+]>> = {
   postgres: [
     [true, 'relation "note" does not exist', { code: '42P01' }],
     [true, 'syntax error at or near "from"', { code: '42601' }],
@@ -167,12 +207,21 @@ const texts: Record<Exclude<DialectName, 'sqlite'>, ReadonlyArray<readonly [isTo
     [true, "Table 'site.note' doesn't exist", { errno: 1146, sqlState: '42S02' }],
     [true, "Unknown column 'a' in 'SELECT'", { errno: 1054, sqlState: '42S22' }],
     [true, "INSERT command denied to user 'u'@'localhost' for table `site`.`note`", { errno: 1142, sqlState: '42000' }],
-    [true, 'SELECT, INSERT command denied to user \'u\'@\'h\' for table `site`.`note`', { errno: 1142, sqlState: '42000' }],
-    [true, 'Cannot add or update a child row: a foreign key constraint fails (`site`.`a`, CONSTRAINT `b` FOREIGN KEY (`c`, `d`) REFERENCES `e` (`f`, `g`) ON DELETE SET NULL ON UPDATE NO ACTION)', { errno: 1452, sqlState: '23000' }],
+    [true, 'SELECT, INSERT command denied to user \'u\'@\'h\' for table `site`.`note`', {
+      errno: 1142, sqlState: '42000'
+    }],
+    [
+      true,
+      'Cannot add or update a child row: a foreign key constraint fails (`site`.`a`, ' +
+        'CONSTRAINT `b` FOREIGN KEY (`c`, `d`) REFERENCES `e` (`f`, `g`) ON DELETE SET NULL ON UPDATE NO ACTION)',
+      { errno: 1452, sqlState: '23000' }
+    ],
     [true, 'FUNCTION site_2.nothing does not exist', { errno: 1305, sqlState: '42000' }],
     [true, 'CONSTRAINT `small` failed for `site`.`note`', { errno: 4025, sqlState: '23000' }],
     [true, "Column 'a' cannot be null", { errno: 1048, sqlState: '23000' }],
-    [false, 'Cannot add or update a child row: a foreign key constraint fails (value)', { errno: 1452, sqlState: '23000' }],
+    [false, 'Cannot add or update a child row: a foreign key constraint fails (value)', {
+      errno: 1452, sqlState: '23000'
+    }],
     [false, "Unknown column 'a' in 'SELECT', value", { errno: 1054, sqlState: '42S22' }],
     [false, "Table 'value' doesn't exist", { errno: 1146, sqlState: '45000' }],
     [false, 'no value', { errno: 1146, sqlState: '42S02' }],
@@ -183,9 +232,13 @@ const texts: Record<Exclude<DialectName, 'sqlite'>, ReadonlyArray<readonly [isTo
 for (const [name, rows] of Object.entries(texts) as Array<[keyof typeof texts, typeof texts['mariadb']]>) {
   test(`T-116: of failures of ${name} those texts are logged that the server itself makes of names`, (t) => {
     for (const [isTold, text, properties] of rows) {
-      const { message } = dialects[name].discreet(Object.assign(new Error(text), { severity: 'ERROR', sqlMessage: text }, properties))
+      const { message } = dialects[name].discreet(Object.assign(
+        new Error(text), { severity: 'ERROR', sqlMessage: text }, properties
+      ))
       t.equal(message === text, isTold, text)
-      if (!isTold) t.match(message, /^The database failed with code \w+; its own words may hold values and are left out$/)
+      if (!isTold) {
+        t.match(message, /^The database failed with code \w+; its own words may hold values and are left out$/)
+      }
     }
     t.end()
   })

@@ -44,14 +44,21 @@ test('R-03: every opening of a database is as durable as the first', async (t) =
   t.strictSame(await settingsOf(path), expected, 'the second opening, of a file in WAL mode')
   t.strictSame(await settingsOf(path, { durability: 'full' }), expected)
   const plain = new Database(path)
-  t.equal(plain.pragma('synchronous', { simple: true }), normal, 'without openSqlite the driver is less durable: the pragma is needed')
+  t.equal(
+    plain.pragma('synchronous', { simple: true }), normal,
+    'without openSqlite the driver is less durable: the pragma is needed'
+  )
   plain.close()
 })
 
 test('a database that is only read is not written to, and must exist', async (t) => {
   const path = join(t.testdir(), 'site.db')
-  t.throws(() => openSqlite(path, { readonly: true }), { code: 'REST_MODELS_UNSUPPORTED_DATABASE', message: /cannot open/ })
-  t.throws(() => openSqlite(path, { readonly: 'yes' as unknown as boolean }), { code: 'REST_MODELS_INVALID_OPTIONS', message: /'readonly' of openSqlite\(\) is true or false/ })
+  t.throws(() => openSqlite(path, { readonly: true }), {
+    code: 'REST_MODELS_UNSUPPORTED_DATABASE', message: /cannot open/
+  })
+  t.throws(() => openSqlite(path, { readonly: 'yes' as unknown as boolean }), {
+    code: 'REST_MODELS_INVALID_OPTIONS', message: /'readonly' of openSqlite\(\) is true or false/
+  })
   t.notOk(existsSync(path))
   const plain = new Database(path)
   plain.exec('create table note (id integer primary key, message text)')
@@ -77,9 +84,13 @@ test('a database in memory has the same rules', async (t) => {
 
 test('a wrong option of openSqlite is an error that names it', async (t) => {
   const open = (options: unknown) => () => openSqlite(':memory:', options as SqliteOptions)
-  t.throws(open({ durable: 'full' }), { code: 'REST_MODELS_INVALID_OPTIONS', message: /openSqlite\(\).*'durable', did you mean 'durability'\?/ })
+  t.throws(open({ durable: 'full' }), {
+    code: 'REST_MODELS_INVALID_OPTIONS', message: /openSqlite\(\).*'durable', did you mean 'durability'\?/
+  })
   for (const durability of ['off', 'FULL', 2, null, 'full; drop table note']) {
-    t.throws(open({ durability }), { code: 'REST_MODELS_INVALID_OPTIONS', message: /'durability' of openSqlite\(\) is 'full' or 'normal'/ })
+    t.throws(open({ durability }), {
+      code: 'REST_MODELS_INVALID_OPTIONS', message: /'durability' of openSqlite\(\) is 'full' or 'normal'/
+    })
   }
   for (const options of [undefined, {}, { durability: 'full' }, { durability: 'normal' }]) {
     const db = open(options)()
@@ -94,28 +105,43 @@ test('D-111: openSqlite wants the path of a file: a forgotten variable or a URL 
   process.chdir(folder)
   t.teardown(() => { process.chdir(before) })
   for (const path of [undefined, null, '', '   ', '\t\n', 5, Buffer.alloc(0), {}, ['site.db']]) {
-    const failure = t.throws(() => openSqlite(path as string), { code: 'REST_MODELS_INVALID_OPTIONS', message: /openSqlite\(\) needs the path of a file, or ':memory:'/ })
+    const failure = t.throws(() => openSqlite(path as string), {
+      code: 'REST_MODELS_INVALID_OPTIONS', message: /openSqlite\(\) needs the path of a file, or ':memory:'/
+    })
     t.match(String(failure), 'Is an environment variable not set?')
   }
   const urls = [
-    'sqlite:./a.db', 'sqlite::memory:', 'SQLite:a.db', 'sqlite3:a.db', 'file:a.db', 'file:a.db?mode=memory', ' file:///a.db', 'sqlite://a.db',
-    'postgres://me:secret@host/site', 'http://host/a.db', 'libsql:x', 'mysql:me:secret@host/site', 'jdbc:mysql://me:secret@host/site',
-    'me:secret@host', 'm:secret@host', 'm:secret@host/site', '//me:secret@host/site', 'site:2024.db'
+    'sqlite:./a.db', 'sqlite::memory:', 'SQLite:a.db', 'sqlite3:a.db', 'file:a.db', 'file:a.db?mode=memory',
+    ' file:///a.db', 'sqlite://a.db', 'postgres://me:secret@host/site', 'http://host/a.db', 'libsql:x',
+    'mysql:me:secret@host/site', 'jdbc:mysql://me:secret@host/site', 'me:secret@host', 'm:secret@host',
+    'm:secret@host/site', '//me:secret@host/site', 'site:2024.db'
   ]
   for (const url of urls) {
-    const failure = t.throws(() => openSqlite(url), { code: 'REST_MODELS_INVALID_OPTIONS', message: /openSqlite\(\) takes a path, not a URL/ }, url)
+    const failure = t.throws(
+      () => openSqlite(url),
+      { code: 'REST_MODELS_INVALID_OPTIONS', message: /openSqlite\(\) takes a path, not a URL/ }, url
+    )
     t.notMatch(String(failure), 'secret')
   }
   t.strictSame(readdirSync('.'), [])
-  for (const path of [':memory:', 'sqlite.db', './sqlite:a.db', './site:2024.db', 'C:\\me@home.db', 'C:site.db', '2024:a.db', 'a b:c.db', 'me@home.db']) await openSqlite(path).destroy()
-  t.strictSame(readdirSync('.').filter((name) => !/-(?:shm|wal)$/.test(name)).sort(), ['2024:a.db', 'C:\\me@home.db', 'C:site.db', 'a b:c.db', 'me@home.db', 'site:2024.db', 'sqlite.db', 'sqlite:a.db'])
+  for (const path of [
+    ':memory:', 'sqlite.db', './sqlite:a.db', './site:2024.db', 'C:\\me@home.db', 'C:site.db', '2024:a.db',
+    'a b:c.db', 'me@home.db'
+  ]) {
+    await openSqlite(path).destroy()
+  }
+  t.strictSame(readdirSync('.').filter((name) => !/-(?:shm|wal)$/.test(name)).sort(), [
+    '2024:a.db', 'C:\\me@home.db', 'C:site.db', 'a b:c.db', 'me@home.db', 'site:2024.db', 'sqlite.db', 'sqlite:a.db'
+  ])
 })
 
 test('a file that cannot be opened is an error that names it', async (t) => {
   const directory = t.testdir()
   mkdirSync(join(directory, 'folder'))
   for (const path of [join(directory, 'missing', 'site.db'), join(directory, 'folder')]) {
-    t.throws(() => openSqlite(path), { code: 'REST_MODELS_UNSUPPORTED_DATABASE', message: `openSqlite() cannot open '${path}': ` })
+    t.throws(() => openSqlite(path), {
+      code: 'REST_MODELS_UNSUPPORTED_DATABASE', message: `openSqlite() cannot open '${path}': `
+    })
   }
   const path = join(directory, 'folder', 'site.db')
   await openSqlite(path).destroy()
@@ -127,7 +153,9 @@ test('R-10: a file that is no database is an error that names it, and stays as i
   for (const content of ['This is a letter, and no database. '.repeat(100), `SQLite format 3\0${'x'.repeat(4096)}`]) {
     const path = join(directory, 'letter.txt')
     writeFileSync(path, content)
-    t.throws(() => openSqlite(path), { code: 'REST_MODELS_UNSUPPORTED_DATABASE', message: new RegExp(`cannot open '${path}': .*(database|malformed)`) })
+    t.throws(() => openSqlite(path), {
+      code: 'REST_MODELS_UNSUPPORTED_DATABASE', message: new RegExp(`cannot open '${path}': .*(database|malformed)`)
+    })
     t.equal(readFileSync(path, 'utf8'), content)
   }
   const path = join(directory, 'empty.db')
@@ -149,13 +177,19 @@ test('closing the database leaves one file, which can be opened again', async (t
 })
 
 test('pairs of Node and better-sqlite3 that crash are refused, with what to install', (t) => {
-  const refused = [['24.0.0', '12.11.1', '13'], ['26.1.0', '12.0.0', '13'], ['24.4.1', '11.10.0', '13'], ['20.20.2', '13.0.0', '12'], ['20.0.0', '13.4.5', '12']] as const
+  const refused = [
+    ['24.0.0', '12.11.1', '13'], ['26.1.0', '12.0.0', '13'], ['24.4.1', '11.10.0', '13'], ['20.20.2', '13.0.0', '12'],
+    ['20.0.0', '13.4.5', '12']
+  ] as const
   for (const [node, driver, install] of refused) {
     t.throws(() => requireDriver(node, driver), {
-      code: 'REST_MODELS_UNSUPPORTED_DATABASE', message: `better-sqlite3 ${driver} crashes on Node ${node}; install better-sqlite3@${install}`
+      code: 'REST_MODELS_UNSUPPORTED_DATABASE',
+      message: `better-sqlite3 ${driver} crashes on Node ${node}; install better-sqlite3@${install}`
     })
   }
-  for (const [node, driver] of [['20.20.2', '12.11.1'], ['22.0.0', '12.11.1'], ['22.12.0', '13.0.0'], ['24.0.0', '13.0.0'], ['26.0.0', '13.1.0']] as const) {
+  for (const [node, driver] of [
+    ['20.20.2', '12.11.1'], ['22.0.0', '12.11.1'], ['22.12.0', '13.0.0'], ['24.0.0', '13.0.0'], ['26.0.0', '13.1.0']
+  ] as const) {
     t.doesNotThrow(() => requireDriver(node, driver), `${driver} on ${node}`)
   }
   t.end()
@@ -218,7 +252,9 @@ test('a list of one shape is prepared once, however often it is asked for, and s
   const { get, post } = await buildApp(t, { register: (registry) => { registry.register(Note, { auth: anybody }) } })
   const round = async (number: number): Promise<void> => {
     const { id } = (await post('/api/note/', { message: `m${number}` })).json()
-    for (const url of [`/api/note/${id}/`, `/api/note/?message=m${number}&limit=${number}`, '/api/note/']) t.equal((await get(url)).statusCode, 200)
+    for (const url of [`/api/note/${id}/`, `/api/note/?message=m${number}&limit=${number}`, '/api/note/']) {
+      t.equal((await get(url)).statusCode, 200)
+    }
   }
   await round(1)
   const { length } = texts
@@ -239,7 +275,11 @@ function leastTime (execute: () => unknown): number {
 test('a list is planned once: SQLite would plan it anew each time that a mere parameter is bound as its limit', async (t) => {
   const texts = prepared(t)
   const { db, get } = await buildApp(t)
-  for (const query of ['', '?page=2', '?after=', '?user__username=a&user__active=true&content__ilike=c&pub_date__gt=2024-01-01%2000:00:00&ordering=-content', '?ordering=content&after=']) {
+  for (const query of [
+    '', '?page=2', '?after=',
+    '?user__username=a&user__active=true&content__ilike=c&pub_date__gt=2024-01-01%2000:00:00&ordering=-content',
+    '?ordering=content&after='
+  ]) {
     t.equal((await get(`/api/message/${query}`)).statusCode, 200)
   }
   const cursor = Buffer.from(JSON.stringify([20, 'content,id', 'a', '20'])).toString('base64url')
@@ -249,7 +289,8 @@ test('a list is planned once: SQLite would plan it anew each time that a mere pa
   const plain = new Database(':memory:')
   t.teardown(() => { plain.close() })
   plain.function(deadlineFunction, { varargs: true }, () => 1)
-  const tables = await sql<{ sql: string }>`select sql from sqlite_schema where type = 'table' and name not like 'sqlite_%'`.execute(db)
+  const tables = await sql<{ sql: string }>`select sql from sqlite_schema where type = 'table' and name not
+    like 'sqlite_%'`.execute(db)
   for (const table of tables.rows) plain.exec(table.sql)
   const timeOf = (list: string): number => {
     const statement = plain.prepare(list).raw(true)
@@ -268,8 +309,12 @@ test('SQLite plans without the value of a unique field, and with that of another
   const texts = prepared(t)
   const { db, get } = await buildApp(t)
   await sql`create index active_users on user (join_date) where active = 1`.execute(db)
-  const queries = ['user__username=a&user__active=true', 'username=a&username=b', 'username__gt=a', 'active=true&ordering=join_date']
-  for (const query of queries) t.equal((await get(`/api/${query.startsWith('user_') ? 'message' : 'user'}/?${query}`)).statusCode, 200)
+  const queries = [
+    'user__username=a&user__active=true', 'username=a&username=b', 'username__gt=a', 'active=true&ordering=join_date'
+  ]
+  for (const query of queries) {
+    t.equal((await get(`/api/${query.startsWith('user_') ? 'message' : 'user'}/?${query}`)).statusCode, 200)
+  }
   const [joined = '', several = '', range = '', active = ''] = texts.filter((text) => text.includes('limit'))
   t.match(joined, /"username" collate binary = \+\?/)
   t.match(joined, /"active" = \?/)
@@ -288,7 +333,10 @@ test('D-104: of the shapes that clients choose so many are kept compiled as 2 Mi
   const base = { name: 'note', model: Note, visible: Note.columns, keys: Note.columns.map(({ key }) => key), long: [1], limits }
   const list = (names: readonly string[], count = 1) => listStatement(engine, base, {
     joins: [],
-    conditions: [{ alias: 't0', column: id, operator: 'in', values: Array.from({ length: count }, (_, index) => index) }, ...names.map((alias) => ({ alias, column: id, operator: 'gt' as const, values: [1] }))],
+    conditions: [
+      { alias: 't0', column: id, operator: 'in', values: Array.from({ length: count }, (_, index) => index) },
+      ...names.map((alias) => ({ alias, column: id, operator: 'gt' as const, values: [1] }))
+    ],
     ordering: [{ column: id, descending: false }],
     limit: 20,
     start: 0,
@@ -298,7 +346,10 @@ test('D-104: of the shapes that clients choose so many are kept compiled as 2 Mi
   t.equal(list([]).queryId, queryId)
   t.same(Object.keys(list([]).query), ['kind'], 'nothing but the text and the kind')
   for (let number = 0; number < 5000; number++) list([`t${number}`])
-  t.ok(engine.shapes.size > 1000 && engine.shapes.calculatedSize <= 2 * 2 ** 20, `${engine.shapes.size} in ${engine.shapes.calculatedSize} bytes`)
+  t.ok(
+    engine.shapes.size > 1000 && engine.shapes.calculatedSize <= 2 * 2 ** 20,
+    `${engine.shapes.size} in ${engine.shapes.calculatedSize} bytes`
+  )
   t.not(list([]).queryId, queryId, 'the one that was not used for the longest time was let go')
   const { size } = engine.shapes
   const texts = new Set(Array.from({ length: 1000 }, (_, index) => list([], index + 1).sql))
@@ -309,12 +360,17 @@ test('D-104: of the shapes that clients choose so many are kept compiled as 2 Mi
   t.not(list(many).queryId, list(many).queryId, 'one that is heavy is not kept')
 })
 
-/** An app whose database is a file or in memory, and a transaction of the deployer's that has created a note and is still open. */
+/**
+ * An app whose database is a file or in memory, and a transaction of the deployer's that has created a note and is
+ * still open.
+ */
 async function inTransaction (t: Test, path: string) {
   const db = openSqlite(path)
   await createTables(db, [Note])
   await insert(db, { note: [{ id: 1, message: 'committed', created: '2024-01-01 00:00:00' }] })
-  const { get, post, put } = await buildApp(t, { models: [], options: { db }, register: (registry) => { registry.register(Note, { auth: anybody }) } })
+  const { get, post, put } = await buildApp(t, {
+    models: [], options: { db }, register: (registry) => { registry.register(Note, { auth: anybody }) }
+  })
   t.teardown(async () => { await db.destroy() })
   let end = (): void => {}
   const ended = new Promise<void>((resolve) => { end = resolve })
@@ -341,7 +397,9 @@ test('D-72: a read of a file neither sees nor awaits a transaction of the deploy
 
 for (const where of ['a file', 'memory']) {
   test(`D-72: in ${where}, what has to wait for a transaction of the deployer waits, and is no part of it`, async (t) => {
-    const { get, post, put, end } = await inTransaction(t, where === 'memory' ? ':memory:' : join(t.testdir(), 'site.db'))
+    const { get, post, put, end } = await inTransaction(
+      t, where === 'memory' ? ':memory:' : join(t.testdir(), 'site.db')
+    )
     const order: string[] = []
     const requests = Promise.all([
       post('/api/note/', { message: 'new' }).then(({ statusCode }) => { order.push(`created ${statusCode}`) }),
@@ -381,7 +439,9 @@ test('D-72: a transaction that is given as the database is written and read in',
   t.teardown(async () => { await root.destroy() })
   await createTables(root, [Note])
   const db = await root.startTransaction().execute()
-  const { get, post } = await buildApp(t, { models: [], options: { db }, register: (registry) => { registry.register(Note, { auth: anybody }) } })
+  const { get, post } = await buildApp(t, {
+    models: [], options: { db }, register: (registry) => { registry.register(Note, { auth: anybody }) }
+  })
   t.equal((await post('/api/note/', { message: 'for now' })).statusCode, 201)
   t.equal((await get('/api/note/1/')).json().message, 'for now')
   t.equal((await get('/api/note/')).json().objects.length, 1)
@@ -398,7 +458,9 @@ async function slowApp (t: Test): Promise<TestApp> {
   const app = await buildApp(t, {
     models: [User, Message, Slow],
     options: { limits: { statementTime: 100 } },
-    register: (registry) => { registry.register(User, { exclude: ['password'] }).register(Message).register(Slow, { auth: anybody }) }
+    register: (registry) => {
+      registry.register(User, { exclude: ['password'] }).register(Message).register(Slow, { auth: anybody })
+    }
   })
   const [alice] = await siteUsers() ?? []
   await app.db.transaction().execute(async (transaction) => {
@@ -412,7 +474,11 @@ async function slowApp (t: Test): Promise<TestApp> {
   return app
 }
 const Slow = defineModel('Slow', { content: text(), user: foreignKey(() => User) })
-const anybody = { open: ['list', 'read', 'create', 'update', 'delete'] as const, authenticator: () => async () => null, permits: () => false }
+const anybody = {
+  open: ['list', 'read', 'create', 'update', 'delete'] as const,
+  authenticator: () => async () => null,
+  permits: () => false
+}
 
 const someUsers = Array.from({ length: 100 }, (_, index) => `user${10 + index}`).join(',')
 const slowLists: Record<string, string> = {
@@ -420,8 +486,10 @@ const slowLists: Record<string, string> = {
   'a pattern that ignores case': `/api/slow/?content__ilike=${slowPattern}`,
   'the same, sorted': `/api/slow/?content__like=${slowPattern}&ordering=-content`,
   'a pattern on the joined table': `/api/slow/?user__email__like=${slowPattern}`,
-  'a pattern on the joined table, where other conditions match': `/api/slow/?user__email__like=${slowPattern}&id__gt=0&user__username__ne=x`,
-  'a pattern on the joined table, searched first, of which no base row is': `/api/message/?user__username__in=${someUsers}&user__email__like=${slowPattern}`,
+  'a pattern on the joined table, where other conditions match':
+    `/api/slow/?user__email__like=${slowPattern}&id__gt=0&user__username__ne=x`,
+  'a pattern on the joined table, searched first, of which no base row is':
+    `/api/message/?user__username__in=${someUsers}&user__email__like=${slowPattern}`,
   'two tables': `/api/slow/?user__email__like=${slowPattern}&content__like=${slowPattern}`
 }
 
@@ -431,18 +499,26 @@ test('a list that would run for seconds is stopped in time, and the connection w
     const start = performance.now()
     const reply = await get(url)
     const took = performance.now() - start
-    t.match(reply.json(), { statusCode: 503, code: 'REST_MODELS_UNAVAILABLE', message: 'The database cannot do this now' }, name)
+    t.match(
+      reply.json(), { statusCode: 503, code: 'REST_MODELS_UNAVAILABLE', message: 'The database cannot do this now' },
+      name
+    )
     t.match(reply.headers['retry-after'], /^[1-9]\d*$/)
     t.ok(took < 2000, `${name}: ${took} ms`)
     t.equal((await get('/api/slow/?content__like=aaa&limit=1')).statusCode, 200, 'a quick pattern on the same rows')
     t.equal((await post('/api/slow/', { content: 'after', user: 1 })).statusCode, 201)
   }
-  t.equal((await get('/api/slow/?content=after')).json().objects.length, Object.keys(slowLists).length, 'every write between them is there')
+  t.equal(
+    (await get('/api/slow/?content=after')).json().objects.length, Object.keys(slowLists).length,
+    'every write between them is there'
+  )
 })
 
 test('the time of a list begins when it is asked for, and a longer limit is a longer time', async (t) => {
   const app = await buildApp(t, {
-    models: [User, Slow], register: (registry) => { registry.register(Slow) }, options: { limits: { statementTime: 60_000 } }
+    models: [User, Slow],
+    register: (registry) => { registry.register(Slow) },
+    options: { limits: { statementTime: 60_000 } }
   })
   await insert(app.db, { slow: [1, 2, 3].map((id) => ({ id, content: slowText, user_id: 1 })) })
   t.equal((await app.get(`/api/slow/?content__like=${slowPattern}`)).statusCode, 200)
@@ -452,10 +528,14 @@ test('a database that openSqlite did not open has no deadline, and works', async
   const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: new Database(':memory:') }) })
   t.teardown(async () => { await db.destroy() })
   await createTables(db, [Note])
-  const { get, statements } = await buildApp(t, { models: [], options: { db, limits: { statementTime: 0 } }, register: (registry) => { registry.register(Note) } })
+  const { get, statements } = await buildApp(t, {
+    models: [], options: { db, limits: { statementTime: 0 } }, register: (registry) => { registry.register(Note) }
+  })
   t.strictSame((await get('/api/note/?message__like=a%25')).json().objects, [])
   t.strictSame(statements, [])
-  const other = await buildApp(t, { options: { limits: { statementTime: 0 } }, rows: { note: [{ id: 1, message: 'a', created: '2024-01-01 00:00:00' }] } })
+  const other = await buildApp(t, {
+    options: { limits: { statementTime: 0 } }, rows: { note: [{ id: 1, message: 'a', created: '2024-01-01 00:00:00' }] }
+  })
   t.equal((await other.get('/api/note/?message__like=a%25')).statusCode, 503, 'the same with the deadline')
 })
 
@@ -465,7 +545,9 @@ test('R-06: a new file that another connection keeps locked is given up after th
   t.teardown(() => { holder.close() })
   holder.exec('create table x (y); begin exclusive')
   const started = performance.now()
-  t.throws(() => openSqlite(file), { code: 'REST_MODELS_UNSUPPORTED_DATABASE', message: /openSqlite\(\) cannot open '.*locked\.db': database is locked/ })
+  t.throws(() => openSqlite(file), {
+    code: 'REST_MODELS_UNSUPPORTED_DATABASE', message: /openSqlite\(\) cannot open '.*locked\.db': database is locked/
+  })
   t.ok(performance.now() - started >= 1900, 'it waited')
   holder.exec('rollback')
   const db = openSqlite(file)
@@ -482,7 +564,9 @@ test('a database that is busy for a moment, since another process switches it to
   t.end()
 })
 
-/** A database whose reads find it locked so many times, as while another process mends the log of one that was killed. */
+/**
+ * A database whose reads find it locked so many times, as while another process mends the log of one that was killed.
+ */
 function recovering (times: number): Database.Database {
   const database = new Database(':memory:')
   database.exec('create table note (id integer primary key, message text)')
@@ -604,9 +688,13 @@ test('D-95: a file is read as a whole before it is used only where that is asked
   writeFileSync(path, readFileSync(path).fill(0xa5, 2 * 4096))
   const before = readFileSync(path)
   for (const readonly of [false, true]) {
-    t.throws(() => openSqlite(path, { check: true, readonly }), { code: 'REST_MODELS_UNSUPPORTED_DATABASE', message: `openSqlite() cannot open '${path}': it is damaged: ` })
+    t.throws(() => openSqlite(path, { check: true, readonly }), {
+      code: 'REST_MODELS_UNSUPPORTED_DATABASE', message: `openSqlite() cannot open '${path}': it is damaged: `
+    })
   }
   t.same(readFileSync(path), before)
   await openSqlite(path).destroy()
-  t.throws(() => openSqlite(path, { check: 1 as unknown as boolean }), { code: 'REST_MODELS_INVALID_OPTIONS', message: /'check' of openSqlite\(\) is true or false/ })
+  t.throws(() => openSqlite(path, { check: 1 as unknown as boolean }), {
+    code: 'REST_MODELS_INVALID_OPTIONS', message: /'check' of openSqlite\(\) is true or false/
+  })
 })

@@ -8,7 +8,10 @@ import { openPage, type WatchedPage } from './chromium.js'
 import { lacks } from '../support/engines/lacks.js'
 import { startServer } from '../support/process.js'
 
-/** The file that a picture of the page is written to: `npm run build && SCREENSHOT=docs/documentation.png npx tap run --disable-coverage test/example/browser.test.ts` */
+/**
+ * The file that a picture of the page is written to: `npm run build && SCREENSHOT=docs/documentation.png npx tap run
+ * --disable-coverage test/example/browser.test.ts`
+ */
 const screenshot = process.env['SCREENSHOT']
 
 interface Call {
@@ -29,12 +32,17 @@ interface Shown {
 /** Fills in an operation of the page as a person does, executes it, and reads the answer from the page. */
 async function execute (page: Page, { method, path, parameters = {}, body }: Call): Promise<Shown> {
   const operation = await openOperation(page, method, path)
-  for (const [name, value] of Object.entries(parameters)) await operation.locator(`tr[data-param-name="${name}"] input`).first().fill(value)
+  for (const [name, value] of Object.entries(parameters)) {
+    await operation.locator(`tr[data-param-name="${name}"] input`).first().fill(value)
+  }
   if (body !== undefined) await operation.locator('.body-param__text').fill(JSON.stringify(body))
-  const answered = page.waitForResponse((response) => response.request().method() === method.toUpperCase() && response.url().includes('/api/'))
+  const answered = page.waitForResponse((response) => response.request().method() === method.toUpperCase() &&
+    response.url().includes('/api/'))
   await operation.getByRole('button', { name: 'Execute' }).click()
   const status = (await answered).status()
-  const answer = operation.locator('.live-responses-table .response', { has: page.locator('.response-col_status', { hasText: String(status) }) })
+  const answer = operation.locator('.live-responses-table .response', {
+    has: page.locator('.response-col_status', { hasText: String(status) })
+  })
   await answer.waitFor()
   const text = answer.locator('.response-col_description .highlight-code pre').first()
   const shown = { status, body: await text.count() > 0 ? await text.innerText() : '' }
@@ -53,7 +61,9 @@ async function picture (operation: Locator, path: string): Promise<void> {
 async function openOperation (page: Page, method: string, path: string): Promise<Locator> {
   const operation = page.locator(`.opblock-${method}`, { has: page.locator(`[data-path="${path}"]`) })
   await operation.waitFor()
-  if (await operation.locator('.opblock-body').count() === 0) await operation.locator('.opblock-summary-control').click()
+  if (await operation.locator('.opblock-body').count() === 0) {
+    await operation.locator('.opblock-summary-control').click()
+  }
   return operation
 }
 
@@ -83,12 +93,18 @@ const create = { method: 'post', path: '/api/message/', body: { content: 'writte
 test('in a browser, the page of the example app tries all five operations', async (t) => {
   if (lacks(t, 'chromium')) return
   t.setTimeout(300_000)
-  const { address, output } = await startServer(t, resolve('dist/examples/site/main.js'), { cwd: t.testdir(), env: { DATABASE_URL: 'sqlite::memory:' } })
+  const { address, output } = await startServer(t, resolve('dist/examples/site/main.js'), {
+    cwd: t.testdir(), env: { DATABASE_URL: 'sqlite::memory:' }
+  })
   const watched = await openPage(t, `${address}/documentation`)
   await t.test('it shows five operations of each resource', async (t) => { await showsOperations(t, watched) })
   await t.test('a list with a filter', async (t) => { await lists(t, watched) })
-  await t.test('a 401 is shown in the page, and no dialog of the browser swallows it', async (t) => { await showsRefusals(t, watched) })
-  await t.test('alice creates, reads, changes and deletes a message, and none of bob\'s', async (t) => { await tries(t, watched) })
+  await t.test('a 401 is shown in the page, and no dialog of the browser swallows it', async (t) => {
+    await showsRefusals(t, watched)
+  })
+  await t.test('alice creates, reads, changes and deletes a message, and none of bob\'s', async (t) => {
+    await tries(t, watched)
+  })
   await t.test('whoever has logged out is nobody', async (t) => {
     await logOut(watched.page)
     t.match(await execute(watched.page, create), { status: 401 })
@@ -103,14 +119,20 @@ test('in a browser, the page of the example app tries all five operations', asyn
 async function showsOperations (t: Test, { page }: WatchedPage): Promise<void> {
   await page.locator('.opblock').first().waitFor()
   const shown = await page.locator('.opblock-summary').evaluateAll((rows) => rows.map((row) =>
-    `${row.querySelector('.opblock-summary-method')?.textContent} ${row.querySelector('[data-path]')?.getAttribute('data-path')}`))
+    `${row.querySelector('.opblock-summary-method')?.textContent} ` +
+      `${row.querySelector('[data-path]')?.getAttribute('data-path')}`))
   const expected = ['user', 'relationship', 'message', 'note'].flatMap((name) =>
-    [`GET /api/${name}/`, `POST /api/${name}/`, ...['GET', 'PUT', 'DELETE'].map((method) => `${method} /api/${name}/{id}/`)])
+    [
+      `GET /api/${name}/`, `POST /api/${name}/`,
+      ...['GET', 'PUT', 'DELETE'].map((method) => `${method} /api/${name}/{id}/`)
+    ])
   t.strictSame(shown.sort(), expected.sort())
 }
 
 async function lists (t: Test, { page }: WatchedPage): Promise<void> {
-  const { status, body } = await execute(page, { method: 'get', path: '/api/message/', parameters: { user__username: 'bob', limit: '3' } })
+  const { status, body } = await execute(page, {
+    method: 'get', path: '/api/message/', parameters: { user__username: 'bob', limit: '3' }
+  })
   t.equal(status, 200)
   t.strictSame(JSON.parse(body).objects.map((record: { user_id: number }) => record.user_id), [3, 3, 3])
 }
@@ -129,12 +151,19 @@ async function tries (t: Test, { page }: WatchedPage): Promise<void> {
   t.equal(created.status, 201)
   const record = JSON.parse(created.body)
   t.match(record, { user_id: 2, content: 'written in a browser' })
-  t.equal((await execute(page, { method: 'post', path: '/api/message/' })).status, 201, 'what the page proposes is good as well')
+  t.equal(
+    (await execute(page, { method: 'post', path: '/api/message/' })).status, 201,
+    'what the page proposes is good as well'
+  )
   const own = { path: '/api/message/{id}/', parameters: { id: String(record.id) } }
   const bobs = { path: '/api/message/{id}/', parameters: { id: '2' } }
   t.strictSame(JSON.parse((await execute(page, { method: 'get', ...own })).body), record)
-  t.match(await execute(page, { method: 'put', ...own, body: { content: 'changed' } }), { status: 200, body: /"content": "changed"/ })
-  t.match(await execute(page, { method: 'put', ...bobs, body: { content: 'changed' } }), { status: 403, body: /REST_MODELS_FORBIDDEN/ })
+  t.match(await execute(page, { method: 'put', ...own, body: { content: 'changed' } }), {
+    status: 200, body: /"content": "changed"/
+  })
+  t.match(await execute(page, { method: 'put', ...bobs, body: { content: 'changed' } }), {
+    status: 403, body: /REST_MODELS_FORBIDDEN/
+  })
   t.match(await execute(page, { method: 'delete', ...bobs }), { status: 403, body: /REST_MODELS_FORBIDDEN/ })
   t.strictSame(await execute(page, { method: 'delete', ...own }), { status: 204, body: '' })
   t.match(await execute(page, { method: 'get', ...own }), { status: 404 })

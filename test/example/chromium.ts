@@ -25,7 +25,9 @@ export async function openPage (t: Test, address: string): Promise<WatchedPage> 
   page.on('pageerror', ({ message }) => watched.complaints.push(message))
   page.on('console', (message) => {
     // An answer that is an error is told as well, and is no fault of the page.
-    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) watched.complaints.push(message.text())
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
+      watched.complaints.push(message.text())
+    }
   })
   page.on('request', (request) => {
     if (!request.url().startsWith('data:')) watched.origins.add(new URL(request.url()).origin)
@@ -34,14 +36,20 @@ export async function openPage (t: Test, address: string): Promise<WatchedPage> 
   return watched
 }
 
-/** A browser without a screen opens no dialogs, but says when it would, and then waits for an answer as it does for a person's. */
+/**
+ * A browser without a screen opens no dialogs, but says when it would, and then waits for an answer as it does for a
+ * person's.
+ */
 async function watchDialogs (page: Page): Promise<string[]> {
   const dialogs: string[] = []
   const session = await page.context().newCDPSession(page)
-  session.on('Fetch.requestPaused', ({ requestId }) => { session.send('Fetch.continueRequest', { requestId }).catch(() => {}) })
+  session.on('Fetch.requestPaused', ({ requestId }) => {
+    session.send('Fetch.continueRequest', { requestId }).catch(() => {})
+  })
   session.on('Fetch.authRequired', ({ requestId, request, authChallenge }) => {
     dialogs.push(`${request.method} ${request.url}: ${authChallenge.realm}`)
-    session.send('Fetch.continueWithAuth', { requestId, authChallengeResponse: { response: 'CancelAuth' } }).catch(() => {})
+    session.send('Fetch.continueWithAuth', { requestId, authChallengeResponse: { response: 'CancelAuth' } })
+      .catch(() => {})
   })
   await session.send('Fetch.enable', { handleAuthRequests: true })
   return dialogs

@@ -28,7 +28,9 @@ async function listOf (url: string): Promise<Array<Record<string, unknown>>> {
 }
 
 function post (url: string, body: object, user?: string): Promise<Response> {
-  return fetch(url, { method: 'POST', body: JSON.stringify(body), headers: user === undefined ? {} : { authorization: basic(user) } })
+  return fetch(url, {
+    method: 'POST', body: JSON.stringify(body), headers: user === undefined ? {} : { authorization: basic(user) }
+  })
 }
 
 test('the example app serves the four models of the specification with their data', async (t) => {
@@ -38,7 +40,9 @@ test('the example app serves the four models of the specification with their dat
   t.same(users.map(({ id, username, active, admin }) => [id, username, active, admin]), [
     [1, 'admin', true, true], [2, 'alice', true, false], [3, 'bob', true, false], [4, 'carol', false, false]
   ])
-  t.same(Object.keys(users[0] ?? {}), ['id', 'username', 'join_date', 'active', 'admin'], 'no password, no e-mail address')
+  t.same(
+    Object.keys(users[0] ?? {}), ['id', 'username', 'join_date', 'active', 'admin'], 'no password, no e-mail address'
+  )
   const messages = await listOf(`${address}/api/message/?limit=100`)
   t.ok(messages.length >= 30)
   t.ok(new Set(messages.map(({ user_id: user }) => user)).size >= 3)
@@ -58,7 +62,9 @@ test('the example app applies the policies and owners of the specification', asy
   t.equal((await post(`${address}/api/user/`, user, 'admin')).status, 201)
   t.equal((await post(`${address}/api/message/`, { content: 'x' })).status, 401)
   t.match(await (await post(`${address}/api/message/`, { content: 'x' }, 'dave')).json(), { user_id: 5 })
-  t.match(await (await post(`${address}/api/relationship/`, { to_user: 2 }, 'bob')).json(), { from_user_id: 3, to_user_id: 2 })
+  t.match(await (await post(`${address}/api/relationship/`, { to_user: 2 }, 'bob')).json(), {
+    from_user_id: 3, to_user_id: 2
+  })
   t.equal((await post(`${address}/api/note/`, { message: 'x' }, 'admin')).status, 401)
   t.equal((await post(`${address}/api/message/`, { content: 'x' }, 'carol')).status, 401)
 })
@@ -101,9 +107,13 @@ test('the example app keeps an existing database until it is reset', async (t) =
 })
 
 test('the example app says plainly which databases it runs on', (t) => {
-  const { status, stderr } = spawnSync(process.execPath, [site], { env: { ...process.env, DATABASE_URL: 'oracle://localhost/site' } })
+  const { status, stderr } = spawnSync(process.execPath, [site], {
+    env: { ...process.env, DATABASE_URL: 'oracle://localhost/site' }
+  })
   t.equal(status, 1)
-  t.match(stderr.toString(), /DATABASE_URL begins with sqlite:, postgres:\/\/ or mariadb:\/\/, such as sqlite:\.\/site\.db/)
+  t.match(
+    stderr.toString(), /DATABASE_URL begins with sqlite:, postgres:\/\/ or mariadb:\/\/, such as sqlite:\.\/site\.db/
+  )
   t.end()
 })
 
@@ -115,16 +125,22 @@ for (const engine of engineNames) {
     t.teardown(drop)
     const folder = folderFor(t)
     const env = { DATABASE_URL: url }
-    const [first, second] = await Promise.all([startServer(t, site, { cwd: folder, env }), startServer(t, site, { cwd: folder, env })])
+    const [first, second] = await Promise.all([
+      startServer(t, site, { cwd: folder, env }), startServer(t, site, { cwd: folder, env })
+    ])
     t.equal((await post(`${first.address}/api/message/`, { content: 'kept' }, 'alice')).status, 201)
     t.match(await listOf(`${second.address}/api/message/?content=kept&user__username=alice`), [{ content: 'kept' }])
-    t.same((await listOf(`${second.address}/api/user/`)).map(({ username }) => username), ['admin', 'alice', 'bob', 'carol'])
+    t.same((await listOf(`${second.address}/api/user/`)).map(({ username }) => username), [
+      'admin', 'alice', 'bob', 'carol'
+    ])
     t.equal((await listOf(`${second.address}/api/note/?limit=100`)).length, 25)
     t.same(await Promise.all([first.stop(), second.stop()]), [0, 0])
     t.equal(spawnSync(process.execPath, [reset], { cwd: folder, env: { ...process.env, ...env } }).status, 0)
     const third = await startServer(t, site, { cwd: folder, env })
     t.equal((await listOf(`${third.address}/api/message/?content=kept`)).length, 0)
-    t.same((await listOf(`${third.address}/api/user/`)).map(({ id, username }) => [id, username]), [[1, 'admin'], [2, 'alice'], [3, 'bob'], [4, 'carol']])
+    t.same((await listOf(`${third.address}/api/user/`)).map(({ id, username }) => [id, username]), [
+      [1, 'admin'], [2, 'alice'], [3, 'bob'], [4, 'carol']
+    ])
     await third.stop()
   })
 }

@@ -12,7 +12,9 @@ export interface App {
 
 /** @param readUrl  of a replica to read from */
 export async function startApp (t: Test, url: string, readUrl?: string): Promise<App> {
-  const { child, next, send } = startWorker<string>(t, 'failover/app.ts', url, ...readUrl === undefined ? [] : [readUrl])
+  const { child, next, send } = startWorker<string>(
+    t, 'failover/app.ts', url, ...readUrl === undefined ? [] : [readUrl]
+  )
   return {
     address: await next(),
     isRunning: () => child.exitCode === null && child.signalCode === null,

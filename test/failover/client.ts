@@ -26,12 +26,16 @@ export class Client {
 
   async send (method: string, path: string, body?: object): Promise<Answer> {
     return await new Promise((resolve) => {
-      const fail = (error: Error): void => { resolve({ status: 0, retryAfter: undefined, body: `${error.name}: ${error.message}` }) }
+      const fail = (error: Error): void => {
+        resolve({ status: 0, retryAfter: undefined, body: `${error.name}: ${error.message}` })
+      }
       const options = { method, agent: this.#agent, headers: this.#headers, signal: AbortSignal.timeout(patience) }
       const sent = request(`${this.#address}/api/entry/${path}`, options, (response) => {
         let text = ''
         response.setEncoding('utf8').on('data', (chunk: string) => { text += chunk }).on('error', fail)
-        response.on('end', () => { resolve({ status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'], body: text }) })
+        response.on('end', () => {
+          resolve({ status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'], body: text })
+        })
       })
       sent.on('error', fail)
       sent.end(body === undefined ? undefined : JSON.stringify(body))

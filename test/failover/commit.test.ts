@@ -16,7 +16,9 @@ type Done = (error: object | null, result?: unknown) => void
 /** What a node of Galera says that is cut off from the others while it commits. */
 const failures: Readonly<Record<string, object>> = {
   commit: Object.assign(new Error('Got error during COMMIT'), { errno: 1180, code: 'ER_ERROR_DURING_COMMIT' }),
-  rollback: Object.assign(new Error('WSREP has not yet prepared node for application use'), { errno: 1047, code: 'ER_UNKNOWN_COM_ERROR' })
+  rollback: Object.assign(new Error('WSREP has not yet prepared node for application use'), {
+    errno: 1047, code: 'ER_UNKNOWN_COM_ERROR'
+  })
 }
 
 test('MariaDB: a change whose commit may have happened is not made again, whatever the rollback says', async (t) => {
@@ -26,7 +28,13 @@ test('MariaDB: a change whose commit may have happened is not made again, whatev
     sent.push(sql)
     done(failures[sql] ?? null, sql === 'update' ? { insertId: 0, affectedRows: 1, changedRows: 1 } : [])
   }
-  const driver = { query: answer, execute: answer, destroy: () => { sent.push('closed') }, release: () => {}, stream: { destroy: () => {} } } as unknown as DriverConnection
+  const driver = {
+    query: answer,
+    execute: answer,
+    destroy: () => { sent.push('closed') },
+    release: () => {},
+    stream: { destroy: () => {} }
+  } as unknown as DriverConnection
   const options = { connections: 1, statementTimeout: 0, preparedStatements: true, writable: true, readonly: false }
   const pool = {
     getConnection: (callback: (error: unknown, connection: MariadbConnection) => void) => {

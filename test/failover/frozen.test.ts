@@ -47,7 +47,8 @@ for (const engine of ['postgres', 'mariadb'] as const) {
   test(`${engine}: a host that never answers is passed over after a quarter of a second, and not asked again as long as another serves`, { buffered: true }, async (t) => {
     if (lacks(t, engine)) return
     const { url, port } = await startServer(t, engine)
-    const [{ post }, start] = await timed(async () => await serve(t, engines[engine].open(url.replace(`:${port}`, `:${await startMute(t)},127.0.0.1:${port}`))))
+    const [{ post }, start] = await timed(async () =>
+      await serve(t, engines[engine].open(url.replace(`:${port}`, `:${await startMute(t)},127.0.0.1:${port}`))))
     t.ok(start > 240 && start < 4000, `the start took ${Math.round(start)} ms`)
     const [reply, took] = await timed(async () => await post('/api/entry/', { label: 'a' }, { as }))
     t.equal(reply.statusCode, 201)
@@ -57,8 +58,12 @@ for (const engine of ['postgres', 'mariadb'] as const) {
   test(`${engine}: when the server freezes, all requests are put off in bounded time, also those which wait for a connection`, { buffered: true }, async (t) => {
     if (lacks(t, engine)) return
     const server = await startServer(t, engine)
-    const { get, post, put } = await serve(t, engines[engine].open(server.url, { statementTimeout: 500, connections: 4 }))
-    await Promise.all(['a', 'b', 'c', 'd'].map(async (label) => { t.equal((await post('/api/entry/', { label }, { as })).statusCode, 201) }))
+    const { get, post, put } = await serve(
+      t, engines[engine].open(server.url, { statementTimeout: 500, connections: 4 })
+    )
+    await Promise.all(['a', 'b', 'c', 'd'].map(async (label) => {
+      t.equal((await post('/api/entry/', { label }, { as })).statusCode, 201)
+    }))
     const thaw = await freeze(server)
     t.teardown(thaw)
     const asked = Array.from({ length: 10 }, (_, number) => [
@@ -67,7 +72,9 @@ for (const engine of ['postgres', 'mariadb'] as const) {
       async () => await put('/api/entry/1/', { note: 'changed' }, { as })
     ]).flat()
     const answers = await Promise.all(asked.map(timed))
-    for (const [{ statusCode, headers }] of answers) t.match({ statusCode, headers }, { statusCode: 503, headers: { 'retry-after': /^[1-9]\d*$/ } })
+    for (const [{ statusCode, headers }] of answers) {
+      t.match({ statusCode, headers }, { statusCode: 503, headers: { 'retry-after': /^[1-9]\d*$/ } })
+    }
     const slowest = Math.max(...answers.map(([, took]) => took))
     t.ok(slowest < 10_000, `the last of ${asked.length} is answered after ${Math.round(slowest)} ms`)
     thaw()

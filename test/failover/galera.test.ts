@@ -22,14 +22,20 @@ test('Galera, three nodes, and two apps on different ones', async (t) => {
   t.teardown(cluster.stop)
   const [first = '', second = '', third = ''] = cluster.nodes.map(({ port }) => `127.0.0.1:${port}`)
   const seeds = await seed(cluster.url)
-  const apps = await startApps(t, `mariadb://root@${first},${second},${third}/test`, `mariadb://root@${second},${third},${first}/test`)
-  await t.test('what was done on one node counts on the other, though that is behind', async (t) => { await readBehind(t, cluster, apps) })
+  const apps = await startApps(
+    t, `mariadb://root@${first},${second},${third}/test`, `mariadb://root@${second},${third},${first}/test`
+  )
+  await t.test('what was done on one node counts on the other, though that is behind', async (t) => {
+    await readBehind(t, cluster, apps)
+  })
   await t.test('a node in use is killed under load, and comes back under load: nothing that was acknowledged is lost', async (t) => { await failOver(t, cluster, { apps, seeds }) })
 })
 
 async function readBehind (t: Test, { nodes }: GaleraCluster, apps: readonly [App, App]): Promise<void> {
   const [{ url: ahead }, { url: behind }] = nodes as [PrivateServer, PrivateServer]
-  const [writer, reader, bob] = [new Client(apps[0].address, 'alice'), new Client(apps[1].address, 'alice'), new Client(apps[1].address, 'bob')]
+  const [writer, reader, bob] = [
+    new Client(apps[0].address, 'alice'), new Client(apps[1].address, 'alice'), new Client(apps[1].address, 'bob')
+  ]
   t.teardown(() => { for (const client of [writer, reader, bob]) client.close() })
   t.equal((await bob.send('POST', '', { label: 'by bob' })).status, 201)
   const lock = await createConnection({ uri: behind })
@@ -40,15 +46,23 @@ async function readBehind (t: Test, { nodes }: GaleraCluster, apps: readonly [Ap
   const asked = [reader.send('GET', `${JSON.parse(created.body).id}/`), bob.send('POST', '', { label: 'again by bob' })]
   for (const answer of asked) answer.then(() => { answered++ }, t.threw)
   await waitFor('both requests are answered or wait', async () => {
-    const waiting = await runSql(behind, "select id from information_schema.processlist where db = 'test' and command in ('Prepare', 'Execute')")
+    const waiting = await runSql(
+      behind, "select id from information_schema.processlist where db = 'test' and command in ('Prepare', 'Execute')"
+    )
     return answered + waiting.length >= asked.length
   })
   await lock.end()
-  t.strictSame((await Promise.all(asked)).map(({ status }) => status), [200, 401], 'what was created is read, and whoever was deactivated is refused')
+  t.strictSame(
+    (await Promise.all(asked)).map(({ status }) => status), [200, 401],
+    'what was created is read, and whoever was deactivated is refused'
+  )
   await runSql(ahead, "update user set active = 1 where username = 'bob'")
 }
 
-async function failOver (t: Test, { nodes, kill, rejoin }: GaleraCluster, { apps, seeds }: { readonly apps: readonly [App, App], readonly seeds: Seeds }): Promise<void> {
+async function failOver (
+  t: Test, { nodes, kill, rejoin }: GaleraCluster,
+  { apps, seeds }: { readonly apps: readonly [App, App], readonly seeds: Seeds }
+): Promise<void> {
   const { seen, goOn, recover, stop } = startLoad(apps, seeds)
   await goOn(700)
   await kill(0)

@@ -47,7 +47,10 @@ type Send = (method: string, path: string, body?: object) => Promise<Answer>
 const writersPerApp = 4
 const writers = owners.map((_, app) => Array.from({ length: writersPerApp }, (_, index) => app * writersPerApp + index))
 
-/** Starts clients that do the same again and again without a pause: on each app writers, a reader, and an owner who edits. */
+/**
+ * Starts clients that do the same again and again without a pause: on each app writers, a reader, and an owner who
+ * edits.
+ */
 export function startLoad (apps: readonly [App, App], seeds: Seeds): Load {
   const seen: Seen = { acknowledged: [], failed: [], possible: new Map(), putOff: 0, wrong: [], slowest: 0 }
   const clients: Client[] = []
@@ -63,7 +66,8 @@ export function startLoad (apps: readonly [App, App], seeds: Seeds): Load {
   const running = owners.flatMap((owner, index) => {
     const app = apps[index] ?? apps[0]
     return [
-      ...(writers[index] ?? []).map((writer) => write(seen, connect(app, owners[writer % owners.length] ?? owner), writer)),
+      ...(writers[index] ?? []).map((writer) =>
+        write(seen, connect(app, owners[writer % owners.length] ?? owner), writer)),
       read(seen, connect(app, owner), writers[index] ?? []),
       edit(seen, connect(app, owner), { own: [...seeds[owner]], others: owner === 'alice' ? seeds.bob : seeds.alice })
     ].map(run)
@@ -82,7 +86,8 @@ export function startLoad (apps: readonly [App, App], seeds: Seeds): Load {
       await waitForWriters('each writer is put off', () => new Set(seen.failed.slice(length).map(writerOf)))
     },
     recover: async (since) => {
-      await waitForWriters('each writer goes on', () => new Set(seen.acknowledged.filter(({ at }) => at > since).map(({ writer }) => writer)))
+      await waitForWriters('each writer goes on', () =>
+        new Set(seen.acknowledged.filter(({ at }) => at > since).map(({ writer }) => writer)))
       return performance.now() - since
     },
     stop: async () => {
@@ -114,12 +119,16 @@ function read (seen: Seen, send: Send, writers: readonly number[]): Step {
   return async () => {
     expect(seen, await send('GET', '?ordering=-id'), { of: 'a list', status: [200] })
     const newest = seen.acknowledged.findLast(({ writer }) => writers.includes(writer))
-    if (newest !== undefined) expect(seen, await send('GET', `${newest.id}/`), { of: 'a read of what was acknowledged', status: [200] })
+    if (newest !== undefined) {
+      expect(seen, await send('GET', `${newest.id}/`), { of: 'a read of what was acknowledged', status: [200] })
+    }
   }
 }
 
 /** Changes and deletes own entries, and tries those of somebody else. */
-function edit (seen: Seen, send: Send, { own, others }: { readonly own: number[], readonly others: readonly number[] }): Step {
+function edit (
+  seen: Seen, send: Send, { own, others }: { readonly own: number[], readonly others: readonly number[] }
+): Step {
   const change = async (id: number, note: string | undefined): Promise<void> => {
     const answer = note === undefined ? await send('DELETE', `${id}/`) : await send('PUT', `${id}/`, { note })
     const isDone = expect(seen, answer, { of: 'a change of an own entry', status: [note === undefined ? 204 : 200] })
@@ -132,13 +141,17 @@ function edit (seen: Seen, send: Send, { own, others }: { readonly own: number[]
     else own.push(id)
     const path = `${others[number % others.length]}/`
     // 404 once its owner has deleted it.
-    expect(seen, await send('PUT', path, { note: 'not mine' }), { of: "a change of another's entry", status: [403, 404] })
+    expect(seen, await send('PUT', path, { note: 'not mine' }), {
+      of: "a change of another's entry", status: [403, 404]
+    })
     expect(seen, await send('DELETE', path), { of: "a delete of another's entry", status: [403, 404] })
   }
 }
 
 /** Whether an answer is as it should be; if not, the client may only be put off. */
-function expect (seen: Seen, answer: Answer, { of, status }: { readonly of: string, readonly status: readonly number[] }): boolean {
+function expect (
+  seen: Seen, answer: Answer, { of, status }: { readonly of: string, readonly status: readonly number[] }
+): boolean {
   if (status.includes(answer.status)) return true
   if (isPutOff(answer)) seen.putOff++
   else seen.wrong.push(`${of}: ${answer.status} ${answer.body}`)

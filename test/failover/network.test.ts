@@ -33,18 +33,27 @@ for (const engine of ['postgres', 'mariadb'] as const) {
     const { get, post, put, way, direct } = served
     const created = await post('/api/entry/', { label: 'before' }, { as })
     t.equal(created.statusCode, 201)
-    const writes = [async () => await post('/api/entry/', { label: 'cut here' }, { as }), async () => await put(String(created.headers.location), { note: 'cut here' }, { as })]
+    const writes = [
+      async () => await post('/api/entry/', { label: 'cut here' }, { as }),
+      async () => await put(String(created.headers.location), { note: 'cut here' }, { as })
+    ]
     for (const write of writes) {
       const cuts = way.cutBehind('cut here')
-      t.match(await write().then((reply) => ({ ...reply.json(), after: reply.headers['retry-after'] })), { statusCode: 503, code: 'REST_MODELS_UNAVAILABLE', after: '1' })
+      t.match(await write().then((reply) => ({ ...reply.json(), after: reply.headers['retry-after'] })), {
+        statusCode: 503, code: 'REST_MODELS_UNAVAILABLE', after: '1'
+      })
       await sleep(500)
       t.equal(cuts(), 1)
     }
     way.cutBehind('never sent')
-    const stored = async () => Number((await runSql(direct, "select count(*) as count from entry where label = 'cut here'"))[0]?.['count'])
+    const stored = async () =>
+      Number((await runSql(direct, "select count(*) as count from entry where label = 'cut here'"))[0]?.['count'])
     await waitFor('the server has done what it was sent', async () => await stored() === 1)
     t.match((await get('/api/entry/?label=before')).json().objects[0].note, /^(cut here)?$/, 'a change is there or not')
-    t.equal((await post('/api/entry/', { label: 'cut here' }, { as })).statusCode, 409, 'whoever repeats a write can find out what became of it')
+    t.equal(
+      (await post('/api/entry/', { label: 'cut here' }, { as })).statusCode, 409,
+      'whoever repeats a write can find out what became of it'
+    )
     t.equal((await post('/api/entry/', { label: 'after' }, { as })).statusCode, 201)
   })
 
@@ -55,9 +64,14 @@ for (const engine of ['postgres', 'mariadb'] as const) {
     t.equal((await get('/api/entry/')).statusCode, 200)
     way.slowDown(3000)
     const start = performance.now()
-    const replies = await Promise.all([get('/api/entry/'), get('/api/entry/1/'), post('/api/entry/', { label: 'slow' }, { as }), get('/api/entry/?label=x')])
+    const replies = await Promise.all([
+      get('/api/entry/'), get('/api/entry/1/'), post('/api/entry/', { label: 'slow' }, { as }),
+      get('/api/entry/?label=x')
+    ])
     const took = performance.now() - start
-    for (const { statusCode, headers } of replies) t.match({ statusCode, after: headers['retry-after'] }, { statusCode: 503, after: '1' })
+    for (const { statusCode, headers } of replies) {
+      t.match({ statusCode, after: headers['retry-after'] }, { statusCode: 503, after: '1' })
+    }
     t.ok(took < 15_000, `after ${took} ms`)
     way.slowDown(0)
     await waitFor('it goes on', async () => (await post('/api/entry/', { label: 'after' }, { as })).statusCode === 201)

@@ -22,11 +22,17 @@ test('PostgreSQL, a primary and two standbys', async (t) => {
   t.teardown(cluster.stop)
   const seeds = await seed(cluster.url)
   const nodes = { primary: cluster.primary, replica: cluster.nodes[1] ?? cluster.primary }
-  const [reader, ...apps] = await Promise.all([startApp(t, cluster.url, nodes.replica.url), startApp(t, cluster.url), startApp(t, cluster.url)])
+  const [reader, ...apps] = await Promise.all([
+    startApp(t, cluster.url, nodes.replica.url), startApp(t, cluster.url), startApp(t, cluster.url)
+  ])
   const users = { alice: new Client(reader.address, 'alice'), bob: new Client(reader.address, 'bob') }
   t.teardown(() => { for (const user of [users.alice, users.bob]) user.close() })
-  await t.test('lists and reads come from the replica that is named for them, all else from the primary', async (t) => { await readBehind(t, users, nodes) })
-  await t.test('with remote_apply the replica has what was acknowledged', async (t) => { await readApplied(t, users, nodes) })
+  await t.test('lists and reads come from the replica that is named for them, all else from the primary', async (t) => {
+    await readBehind(t, users, nodes)
+  })
+  await t.test('with remote_apply the replica has what was acknowledged', async (t) => {
+    await readApplied(t, users, nodes)
+  })
   await t.test('the primary crashes under load, and a standby takes over: nothing that was acknowledged is lost', async (t) => { await failOver(t, cluster, { apps, seeds }) })
 })
 
@@ -45,7 +51,10 @@ async function readBehind (t: Test, { alice, bob }: Users, { primary, replica }:
   await halt(replica)
   const { status, path } = await create(alice, 'unseen')
   t.equal(status, 201)
-  t.strictSame([await statusOf(alice, 'GET', path), await lists(alice, 'unseen')], [404, false], 'what is read is that of the replica')
+  t.strictSame(
+    [await statusOf(alice, 'GET', path), await lists(alice, 'unseen')], [404, false],
+    'what is read is that of the replica'
+  )
   t.equal(await statusOf(alice, 'PUT', path, { note: 'changed' }), 200, 'a write finds what it changes')
   t.equal(await statusOf(bob, 'PUT', path, { note: 'changed' }), 403, 'and who owns it')
   t.equal((await create(alice, 'unseen')).status, 409, 'and what is taken')
@@ -60,15 +69,19 @@ async function readBehind (t: Test, { alice, bob }: Users, { primary, replica }:
 
 async function readApplied (t: Test, { alice, bob }: Users, { primary, replica }: Nodes): Promise<void> {
   await configure(primary, { synchronous_commit: 'remote_apply', synchronous_standby_names: 's1' })
-  await waitFor('the replica is asked for commits', async () => await finds(primary, "select 1 from pg_stat_replication where sync_state = 'sync'"))
+  await waitFor('the replica is asked for commits', async () =>
+    await finds(primary, "select 1 from pg_stat_replication where sync_state = 'sync'"))
   await halt(replica)
   const waiting = create(alice, 'waiting')
-  await waitFor('the create waits for the replica', async () => await finds(primary, "select 1 from pg_stat_activity where wait_event = 'SyncRep'"))
+  await waitFor('the create waits for the replica', async () =>
+    await finds(primary, "select 1 from pg_stat_activity where wait_event = 'SyncRep'"))
   t.notOk(await lists(bob, 'waiting'))
   await resume(replica)
   t.equal(await statusOf(alice, 'GET', (await waiting).path), 200)
   const statuses: number[] = []
-  for (let number = 0; number < 50; number++) statuses.push(await statusOf(alice, 'GET', (await create(alice, `applied ${number}`)).path))
+  for (let number = 0; number < 50; number++) {
+    statuses.push(await statusOf(alice, 'GET', (await create(alice, `applied ${number}`)).path))
+  }
   t.strictSame(statuses, Array(50).fill(200), 'what is acknowledged can be read')
   await configure(primary, { synchronous_commit: 'on', synchronous_standby_names: 'ANY 1 (s1,s2)' })
 }
@@ -89,7 +102,8 @@ async function lists (client: Client, label: string): Promise<boolean> {
 /** Lets a standby go on receiving, but show nothing new. */
 async function halt (replica: PrivateServer): Promise<void> {
   await runSql(replica.url, 'select pg_wal_replay_pause()')
-  await waitFor('the replica stands still', async () => await finds(replica, "select 1 where pg_get_wal_replay_pause_state() = 'paused'"))
+  await waitFor('the replica stands still', async () =>
+    await finds(replica, "select 1 where pg_get_wal_replay_pause_state() = 'paused'"))
 }
 
 async function resume ({ url }: PrivateServer): Promise<void> {
@@ -105,7 +119,9 @@ async function configure ({ url }: PrivateServer, settings: Readonly<Record<stri
   await runSql(url, 'select pg_reload_conf()')
 }
 
-async function failOver (t: Test, cluster: PostgresCluster, { apps, seeds }: { readonly apps: readonly [App, App], readonly seeds: Seeds }): Promise<void> {
+async function failOver (
+  t: Test, cluster: PostgresCluster, { apps, seeds }: { readonly apps: readonly [App, App], readonly seeds: Seeds }
+): Promise<void> {
   const { seen, goOn, recover, stop } = startLoad(apps, seeds)
   await goOn(1000)
   await crash(cluster.primary)

@@ -22,7 +22,9 @@ export async function freeze (server: PrivateServer): Promise<() => void> {
 
 /** The server itself, and then what it has started: PostgreSQL has a process for each connection. */
 async function processesOf ({ url, child }: PrivateServer): Promise<number[]> {
-  const children = url.startsWith('postgres') ? await runSql(url, 'select pid from pg_stat_activity where pid <> pg_backend_pid()') : []
+  const children = url.startsWith('postgres')
+    ? await runSql(url, 'select pid from pg_stat_activity where pid <> pg_backend_pid()')
+    : []
   return [Number(child.pid), ...children.map(({ pid }) => Number(pid))]
 }
 

@@ -20,13 +20,18 @@ async function portOf (db: Kysely<Tables>): Promise<number> {
   return Number((await sql<{ port: string }>`select current_setting('port') as port`.execute(db)).rows[0]?.port)
 }
 
-async function goesTo (t: Test, db: Kysely<Tables>, { server, why }: { readonly server: PrivateServer, readonly why: string }): Promise<void> {
+async function goesTo (
+  t: Test, db: Kysely<Tables>, { server, why }: { readonly server: PrivateServer, readonly why: string }
+): Promise<void> {
   await t.resolves(waitFor(why, async () => await portOf(db) === server.port, enough), why)
 }
 
 /** Whoever reads, and how it finds out where. */
 function openReader (t: Test, nodes: readonly PrivateServer[], options: PostgresOptions = {}): Kysely<Tables> {
-  const db = openPostgres<Tables>(`postgres://postgres@${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}/postgres`, { writable: false, ...options })
+  const db = openPostgres<Tables>(
+    `postgres://postgres@${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}/postgres`,
+    { writable: false, ...options }
+  )
   t.teardown(async () => { await db.destroy() })
   return db
 }
@@ -55,7 +60,9 @@ test('R-39: PostgreSQL, standbys to read from', async (t) => {
   await t.test('a standby that lags too much is not read from, until it has caught up', async (t) => {
     const [db, any] = [openReader(t, order, { maxLag: 500 }), openReader(t, order)]
     for (const standby of [first, second]) await runSql(standby.url, 'select pg_wal_replay_pause()')
-    t.equal(await portOf(db), first.port, 'one that has replayed all that it received does not lag, however old that is')
+    t.equal(
+      await portOf(db), first.port, 'one that has replayed all that it received does not lag, however old that is'
+    )
     await runSql(primary.url, 'insert into thing values (1)')
     await goesTo(t, db, { server: primary, why: 'both standbys lag' })
     t.equal(await portOf(any), first.port, 'whoever sets no bound reads from it all the same')
@@ -69,13 +76,21 @@ test('R-39: PostgreSQL, standbys to read from', async (t) => {
     const db = openReader(t, [first, second], { maxLag: 500 })
     t.equal(await portOf(db), first.port)
     const follow = async ({ url }: PrivateServer, port: number, name: string): Promise<void> => {
-      await runSql(url, `alter system set primary_conninfo = 'host=127.0.0.1 port=${port} user=postgres application_name=${name}'`)
+      await runSql(
+        url,
+        `alter system set primary_conninfo = 'host=127.0.0.1 port=${port} user=postgres application_name=${name}'`
+      )
       await runSql(url, 'select pg_reload_conf()')
     }
     await follow(first, 1, 's1')
     await goesTo(t, db, { server: second, why: 'the first follows nobody' })
     await follow(second, 1, 's2')
-    await t.resolves(waitFor('none is left', async () => await portOf(db).then(() => false, ({ message }) => /^No host serves: .*The standby follows no primary; .*The standby follows no primary$/.test(message)), enough))
+    await t.resolves(waitFor(
+      'none is left',
+      async () => await portOf(db).then(() => false, ({ message }) =>
+        /^No host serves: .*The standby follows no primary; .*The standby follows no primary$/.test(message)),
+      enough
+    ))
     await follow(first, primary.port, 's1')
     await follow(second, primary.port, 's2')
     await goesTo(t, db, { server: first, why: 'it follows again' })
@@ -86,7 +101,11 @@ test('R-39: PostgreSQL, standbys to read from', async (t) => {
     t.equal(await portOf(db), first.port)
     await runSql(first.url, 'select pg_wal_replay_pause()')
     await runSql(primary.url, 'insert into thing values (2)')
-    await t.resolves(waitFor('it lags', async () => await portOf(db).then(() => false, ({ message }) => /^The standby is \d+ ms behind$/.test(message)), enough))
+    await t.resolves(waitFor(
+      'it lags',
+      async () => await portOf(db).then(() => false, ({ message }) => /^The standby is \d+ ms behind$/.test(message)),
+      enough
+    ))
     await runSql(first.url, 'select pg_wal_replay_resume()')
   })
 })

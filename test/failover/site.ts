@@ -6,8 +6,12 @@ import { openPostgres } from '../../lib/postgres.js'
 import type { Tables } from '../../lib/engines/executor.js'
 
 /** What the apps of these tests serve: entries with an owner, and a label that no other entry has. */
-export const User = defineModel('User', { username: text({ unique: true }), password: password(), active: boolean({ default: true }) })
-export const Entry = defineModel('Entry', { user: foreignKey(() => User), label: text({ unique: true }), note: text({ default: '' }) })
+export const User = defineModel('User', {
+  username: text({ unique: true }), password: password(), active: boolean({ default: true })
+})
+export const Entry = defineModel('Entry', {
+  user: foreignKey(() => User), label: text({ unique: true }), note: text({ default: '' })
+})
 
 /** Their passwords are their names. */
 export const owners = ['alice', 'bob'] as const
@@ -34,8 +38,11 @@ export async function seed (url: string): Promise<Seeds> {
 }
 
 async function seedOwner (db: Kysely<Tables>, owner: Owner): Promise<number[]> {
-  const user = await db.insertInto('user').values({ username: owner, password: await hash(owner), active: 1 }).returning('id').executeTakeFirstOrThrow()
-  const entries = Array.from({ length: seedsPerOwner }, (_, number) => ({ user_id: user['id'], label: `seed ${owner} ${number}`, note: '' }))
+  const user = await db.insertInto('user').values({ username: owner, password: await hash(owner), active: 1 })
+    .returning('id').executeTakeFirstOrThrow()
+  const entries = Array.from(
+    { length: seedsPerOwner }, (_, number) => ({ user_id: user['id'], label: `seed ${owner} ${number}`, note: '' })
+  )
   const rows = await db.insertInto('entry').values(entries).returning('id').execute()
   return rows.map((row) => Number(row['id']))
 }

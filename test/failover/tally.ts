@@ -17,7 +17,10 @@ interface Stored {
   readonly note: string
 }
 
-/** Checks, after a load, that clients saw nothing that they must not see, that every node has what they were told, and that the apps are as they were. */
+/**
+ * Checks, after a load, that clients saw nothing that they must not see, that every node has what they were told, and
+ * that the apps are as they were.
+ */
 export async function checkLoad (t: Test, seen: Seen, { apps, seeds, urls }: Site): Promise<void> {
   t.strictSame(seen.wrong, [], 'no client got another answer than the right one or 503 with Retry-After')
   for (const { isRunning, close } of apps) {
@@ -26,7 +29,10 @@ export async function checkLoad (t: Test, seen: Seen, { apps, seeds, urls }: Sit
   }
   for (const url of urls) {
     const found = differences(await entriesOn(url), seen, seeds)
-    t.strictSame(found, { lost: [], duplicated: [], invented: [], changed: [] }, `${new URL(url).host} has what the clients were told`)
+    t.strictSame(
+      found, { lost: [], duplicated: [], invented: [], changed: [] },
+      `${new URL(url).host} has what the clients were told`
+    )
   }
   const entries = await entriesOn(urls[0])
   t.comment(summary(entries, seen, differences(entries, seen, seeds)))

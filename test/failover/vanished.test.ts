@@ -35,7 +35,8 @@ async function listUntilFull (t: Test, address: string): Promise<void> {
   const clients = Array.from({ length: 8 }, () => new Client(address, 'alice'))
   t.teardown(() => { for (const client of clients) client.close() })
   for (let round = 0; round < 5; round++) {
-    t.ok((await Promise.all(clients.map(async (client) => await client.send('GET', '')))).every(({ status }) => status === 200))
+    t.ok((await Promise.all(clients.map(async (client) => await client.send('GET', ''))))
+      .every(({ status }) => status === 200))
   }
 }
 
@@ -97,7 +98,9 @@ for (const engine of ['postgres', 'mariadb'] as const) {
       await nap.execute(connection)
       way.freeze()
       await t.rejects(nap.execute(connection), { message: 'The server does not answer' })
-      await t.rejects(nap.execute(connection), { message: 'The server does not answer' }, 'at once, without another wait')
+      await t.rejects(
+        nap.execute(connection), { message: 'The server does not answer' }, 'at once, without another wait'
+      )
       await new Promise<void>((resolve) => { letGo = resolve })
     })
     await sleep(3000)
@@ -119,6 +122,8 @@ for (const engine of ['postgres', 'mariadb'] as const) {
     way.freezeOpen()
     await t.rejects(nap.execute(db), { message: 'The server does not answer' })
     t.equal(way.open, 1, 'it is kept at first')
-    await t.resolves(waitFor('there is room for another one', async () => (await nap.execute(db)).rows.length === 1, 10_000))
+    await t.resolves(waitFor(
+      'there is room for another one', async () => (await nap.execute(db)).rows.length === 1, 10_000
+    ))
   })
 }

@@ -40,7 +40,10 @@ async function start (t: Test, engine: keyof typeof engines, { options, settings
 
 type Served = Awaited<ReturnType<typeof serve>>
 
-/** Writers and readers that do the same again and again for some time: how often each status was answered, and the slowest read. */
+/**
+ * Writers and readers that do the same again and again for some time: how often each status was answered, and the
+ * slowest read.
+ */
 async function work ({ get, post }: Pick<Served, 'get' | 'post'>, milliseconds: number) {
   const start = performance.now()
   const end = start + milliseconds
@@ -60,28 +63,38 @@ async function work ({ get, post }: Pick<Served, 'get' | 'post'>, milliseconds: 
       await sleep(20)
     }
   }
-  await Promise.all([...Array.from({ length: 4 }, read), ...Array.from({ length: 12 }, async (_, writer) => { await write(writer) })])
+  await Promise.all([
+    ...Array.from({ length: 4 }, read), ...Array.from({ length: 12 }, async (_, writer) => { await write(writer) })
+  ])
   return { ...seen, reads: [...seen.reads.keys()], writes: [...seen.writes.keys()] }
 }
 
 test('R-37: postgres: while no standby confirms a write, reads are answered all the time, and the server has connections left', { buffered: true }, async (t) => {
   if (lacks(t, 'postgres')) return
   const most = 24
-  const served = await start(t, 'postgres', { options: { connections: 10, statementTimeout: 500 }, settings: { max_connections: most } })
+  const served = await start(t, 'postgres', {
+    options: { connections: 10, statementTimeout: 500 }, settings: { max_connections: most }
+  })
   const { url } = served.server
   const require = async (names: string): Promise<void> => {
     await runSql(url, `alter system set synchronous_standby_names = '${names}'`)
     await runSql(url, 'select pg_reload_conf()')
   }
   await require('ANY 1 (gone, lost)')
-  await waitFor('writes wait', async () => (await served.post('/api/entry/', { label: 'first' }, { as })).statusCode === 503)
+  await waitFor('writes wait', async () =>
+    (await served.post('/api/entry/', { label: 'first' }, { as })).statusCode === 503)
   const { reads, writes, slowestRead } = await work(served, 12_000)
   t.strictSame([reads, writes], [[200], [503]])
   t.ok(slowestRead < 1500, `the slowest read took ${Math.round(slowestRead)} ms`)
-  const backends = await runSql(url, "select pid from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()")
+  const backends = await runSql(
+    url, "select pid from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()"
+  )
   t.ok(backends.length <= 10, `the server has ${backends.length} connections of the app`)
   await require('')
-  await waitFor('writes go on', async () => (await served.post('/api/entry/', { label: 'after' }, { as })).statusCode === 201, 5000)
+  await waitFor(
+    'writes go on', async () => (await served.post('/api/entry/', { label: 'after' }, { as })).statusCode === 201,
+    5000
+  )
   const next = await work(served, 500)
   t.strictSame(next.writes, [201])
 })
@@ -99,7 +112,8 @@ for (const engine of ['postgres', 'mariadb'] as const) {
     t.teardown(async () => { await other.destroy() })
     await other.connection().execute(async (held) => {
       for (const statement of locks[engine].take.split('; ')) await sql.raw(statement).execute(held)
-      const waiting = Promise.all(Array.from({ length: 20 }, async (_, number) => await post('/api/entry/', { label: `${number}` }, { as })))
+      const waiting = Promise.all(Array.from({ length: 20 }, async (_, number) =>
+        await post('/api/entry/', { label: `${number}` }, { as })))
       await sleep(500)
       for (let number = 0; number < 20; number++) {
         const start = performance.now()

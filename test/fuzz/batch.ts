@@ -22,7 +22,8 @@ export function batches (operations: readonly Operation[]): fc.Arbitrary<Batch> 
   const names = Object.keys(callers) as Caller[]
   // To make what draws requests takes longer than to draw a batch of them.
   const ofCaller = new Map(names.map((caller) => [caller, batchesOf(operations, caller)]))
-  return fc.constantFrom(...names).chain((caller) => ofCaller.get(caller) ?? fc.constant({ caller, concurrency: 1, deliveries: [] }))
+  return fc.constantFrom(...names)
+    .chain((caller) => ofCaller.get(caller) ?? fc.constant({ caller, concurrency: 1, deliveries: [] }))
 }
 
 function batchesOf (operations: readonly Operation[], caller: Caller): fc.Arbitrary<Batch> {
@@ -44,4 +45,5 @@ function batchesOf (operations: readonly Operation[], caller: Caller): fc.Arbitr
   })
 }
 
-export const requestsIn = (delivery: Delivery): readonly FuzzedRequest[] => 'injected' in delivery ? [delivery.injected] : delivery.written.requests
+export const requestsIn = (delivery: Delivery): readonly FuzzedRequest[] =>
+  'injected' in delivery ? [delivery.injected] : delivery.written.requests

@@ -16,7 +16,9 @@ export interface FuzzedDatabase {
   drop (): Promise<void>
 }
 
-const openers = { postgres: openPostgres, mariadb: openMariadb } as const satisfies Record<EngineName, (url: string) => Kysely<Tables>>
+const openers = {
+  postgres: openPostgres, mariadb: openMariadb
+} as const satisfies Record<EngineName, (url: string) => Kysely<Tables>>
 
 /** @throws if there is no server of the engine */
 export async function openFuzzed (engine: FuzzedEngine): Promise<FuzzedDatabase> {

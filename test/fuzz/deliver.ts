@@ -16,11 +16,19 @@ export async function deliver (app: FastifyInstance, delivery: Delivery): Promis
 }
 
 async function inject (app: FastifyInstance, { method, target, headers, body }: FuzzedRequest): Promise<Answer> {
-  const given = Object.fromEntries(headers.filter(([name]) => name !== 'transfer-encoding' && name !== 'content-length'))
+  const given = Object.fromEntries(headers.filter(([name]) => name !== 'transfer-encoding' &&
+    name !== 'content-length'))
   const { statusCode, headers: answered, body: text } = await app.inject({
-    method: method as InjectOptions['method'] & string, url: target.startsWith('/') ? target : `/${target}`, headers: given, ...(body === undefined ? {} : { payload: body })
+    method: method as InjectOptions['method'] & string,
+    url: target.startsWith('/') ? target : `/${target}`,
+    headers: given,
+    ...(body === undefined ? {} : { payload: body })
   })
-  return { status: statusCode, head: Object.entries(answered).map(([name, value]) => `${name}: ${String(value)}`).join('\r\n'), body: text }
+  return {
+    status: statusCode,
+    head: Object.entries(answered).map(([name, value]) => `${name}: ${String(value)}`).join('\r\n'),
+    body: text
+  }
 }
 
 async function write (app: FastifyInstance, written: Written): Promise<readonly Answer[]> {

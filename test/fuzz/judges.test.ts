@@ -35,7 +35,9 @@ test('an answer that shows a fault is found out', (t) => {
 test('answers that come on one connection are told apart', (t) => {
   const first = 'HTTP/1.1 400 Bad Request\r\ncontent-length: 2\r\n\r\n{}'
   const head = 'HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n'
-  t.same(answersIn(`HTTP/1.1 100 Continue\r\n\r\n${first}${head}${first}`).map(({ status, body }) => [status, body]), [[400, '{}'], [200, ''], [400, '{}']])
+  t.same(answersIn(`HTTP/1.1 100 Continue\r\n\r\n${first}${head}${first}`).map(({ status, body }) => [status, body]), [
+    [400, '{}'], [200, ''], [400, '{}']
+  ])
   t.same(answersIn('').length, 0)
   t.equal(answersIn('nonsense')[0]?.status, 0)
   t.end()
@@ -43,7 +45,10 @@ test('answers that come on one connection are told apart', (t) => {
 
 test('what is written to a connection is what was drawn, and what comes back is kept', async (t) => {
   const request = { method: 'POST', target: '/a?b=%', headers: [['x', 'y']] as const, body: Buffer.from('{}') }
-  t.equal(String(bytesOf({ requests: [request], damages: [], cuts: [] })), 'POST /a?b=% HTTP/1.1\r\nhost: localhost\r\nx: y\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{}')
+  t.equal(
+    String(bytesOf({ requests: [request], damages: [], cuts: [] })),
+    'POST /a?b=% HTTP/1.1\r\nhost: localhost\r\nx: y\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{}'
+  )
   const server = createServer((_request, response) => { response.end('late') })
   await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) })
   t.teardown(() => server.close())
@@ -59,6 +64,11 @@ test('a seed draws the same requests each time', async (t) => {
   const drawn = () => JSON.stringify(fc.sample(batches(operations), { seed: 7, numRuns: 3 }))
   t.equal(drawn(), drawn())
   await site.reset()
-  t.equal((await deliver(site.app, { injected: { method: 'GET', target: '/api/user/', headers: [], body: undefined } }))[0]?.status, 200)
-  t.not(JSON.stringify(await site.rowsBeyond('alice')), JSON.stringify(await site.rowsBeyond('bob')), 'each one has rows of their own')
+  t.equal((await deliver(site.app, {
+    injected: { method: 'GET', target: '/api/user/', headers: [], body: undefined }
+  }))[0]?.status, 200)
+  t.not(
+    JSON.stringify(await site.rowsBeyond('alice')), JSON.stringify(await site.rowsBeyond('bob')),
+    'each one has rows of their own'
+  )
 })

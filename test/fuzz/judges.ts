@@ -19,17 +19,22 @@ const isSound: Judge = ({ status, body }) => {
 
 /** Looks for secrets as they are, and in what is packed into the cursors of links. */
 const isDiscreet: Judge = ({ head, body }) => {
-  const cursors = [...body.matchAll(/after=([\w-]+)/g)].map(([, cursor = '']) => Buffer.from(cursor, 'base64url').toString())
+  const cursors = [...body.matchAll(/after=([\w-]+)/g)].map(([, cursor = '']) => Buffer.from(cursor, 'base64url')
+    .toString())
   const said = [head, body, ...cursors].join('\n')
   const secret = secrets.find((secret) => said.includes(secret))
   return secret === undefined ? undefined : `it tells '${secret}'`
 }
 
-/** Those of routes are compared with the document where they are sent; of all others the framework's form is asked for. */
+/**
+ * Those of routes are compared with the document where they are sent; of all others the framework's form is asked for.
+ */
 const hasForm: Judge = ({ status, head, body }) => {
   if (status < 400 || body === '' || !/^content-type: application\/json/im.test(head)) return undefined
   const { statusCode, error, message } = parsed(body)
-  return statusCode === status && typeof error === 'string' && typeof message === 'string' ? undefined : `the error has another form: ${body.slice(0, 300)}`
+  return statusCode === status && typeof error === 'string' && typeof message === 'string'
+    ? undefined
+    : `the error has another form: ${body.slice(0, 300)}`
 }
 
 function parsed (body: string): Readonly<Record<string, unknown>> {
@@ -40,9 +45,12 @@ function parsed (body: string): Readonly<Record<string, unknown>> {
   }
 }
 
-const internals = /\bat .+:\d+:\d+|node_modules|SQLITE_|SqliteError|\bER_[A-Z]+|\bselect\b.+\bfrom\b|\binsert into\b|violates .+ constraint/i
+const internals =
+  /\bat .+:\d+:\d+|node_modules|SQLITE_|SqliteError|\bER_[A-Z]+|\bselect\b.+\bfrom\b|\binsert into\b|violates .+ constraint/i
 
-/** What the client sent may be repeated, in quotes or as a route that is not there; nothing of the inside may be told. */
+/**
+ * What the client sent may be repeated, in quotes or as a route that is not there; nothing of the inside may be told.
+ */
 const hidesInternals: Judge = ({ status, body }) => {
   if (status < 400) return undefined
   const said = body.replaceAll(/"Route .* not found"|'(?:[^']|'(?=.*'))*'|"field":"(?:[^"\\]|\\.)*"/g, '')

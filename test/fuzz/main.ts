@@ -12,8 +12,11 @@ const requests = wholeNumber('requests', values.requests ?? '100000')
 const seed = wholeNumber('seed', values.seed ?? String(randomInt(1, 2 ** 31 - 1)))
 
 console.log(`${engine}: ${requests} requests with seed ${seed}`)
-const { statuses, ...figures } = await fuzz({ engine, requests, seed, progress: (sent) => { if (process.stderr.isTTY) process.stderr.write(`\r${sent} `) } })
-console.log(`${figures.requests} requests, ${figures.connections} connections and ${figures.batches} batches in ${figures.seconds.toFixed(0)} s, no fault`)
+const { statuses, ...figures } = await fuzz({
+  engine, requests, seed, progress: (sent) => { if (process.stderr.isTTY) process.stderr.write(`\r${sent} `) }
+})
+console.log(`${figures.requests} requests, ${figures.connections} connections and ${figures.batches} batches in ` +
+  `${figures.seconds.toFixed(0)} s, no fault`)
 console.log(`answers by status: ${Object.entries(statuses).map(([status, count]) => `${status}: ${count}`).join(', ')}`)
 
 function wholeNumber (name: string, text: string): number {

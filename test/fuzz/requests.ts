@@ -16,8 +16,10 @@ export interface FuzzedRequest {
 }
 
 const usual = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
-const mostly = <Value>(likely: fc.Arbitrary<Value>, weight: number, ...others: ReadonlyArray<fc.Arbitrary<Value>>): fc.Arbitrary<Value> =>
-  fc.oneof({ weight, arbitrary: likely }, ...others.map((arbitrary) => ({ weight: 1, arbitrary })))
+const mostly = <Value>(
+  likely: fc.Arbitrary<Value>, weight: number, ...others: ReadonlyArray<fc.Arbitrary<Value>>
+): fc.Arbitrary<Value> =>
+    fc.oneof({ weight, arbitrary: likely }, ...others.map((arbitrary) => ({ weight: 1, arbitrary })))
 
 /** Requests of a caller: an operation of the document each, with changes to any part. */
 export function requestsOf (operations: readonly Operation[], caller: Caller): fc.Arbitrary<FuzzedRequest> {
@@ -29,9 +31,14 @@ export function requestsOf (operations: readonly Operation[], caller: Caller): f
 }
 
 function requestOf (operation: Operation, caller: Caller): fc.Arbitrary<FuzzedRequest> {
-  const withBody = operation.method === 'GET' ? mostly<Body | undefined>(fc.constant(undefined), 20, bodiesOf(operation)) : bodiesOf(operation)
+  const withBody = operation.method === 'GET'
+    ? mostly<Body | undefined>(fc.constant(undefined), 20, bodiesOf(operation))
+    : bodiesOf(operation)
   return fc.record({
-    method: mostly(fc.constant(operation.method), 20, fc.constantFrom(...usual), fc.constantFrom(...METHODS.filter((method) => method !== 'CONNECT'))),
+    method: mostly(
+      fc.constant(operation.method), 20, fc.constantFrom(...usual),
+      fc.constantFrom(...METHODS.filter((method) => method !== 'CONNECT'))
+    ),
     path: pathOf(operation, caller),
     query: queryOf(operation),
     who: authorizationOf(caller),
@@ -51,40 +58,72 @@ function requestOf (operation: Operation, caller: Caller): fc.Arbitrary<FuzzedRe
 
 function pathOf ({ path }: Operation, caller: Caller): fc.Arbitrary<string> {
   // The records of a caller have the id of the caller.
-  const known = fc.constantFrom<string>(...keys, String(callers[caller]), String(callers[caller]), '999', '12345678-1234-4234-8234-123456789abc')
+  const known = fc.constantFrom<string>(
+    ...keys, String(callers[caller]), String(callers[caller]), '999', '12345678-1234-4234-8234-123456789abc'
+  )
   const id = mostly(known, 8, hostileText.map((text) => encodeURIComponent(text.toWellFormed())))
   const right = id.map((id) => path.replace('{id}', id))
   const bent = fc.tuple(right, fc.constantFrom<(path: string) => string>(
-    (path) => path.replace(/\/$/, ''), (path) => `/${path}`, (path) => `${path}/`, (path) => path.toUpperCase(), (path) => path.replace(/[a-z]/, (letter) => `%${letter.charCodeAt(0).toString(16)}`),
-  (path) => path.replace('/api/', '/api/note/../'), (path) => path.replaceAll('/', '%2f'), (path) => `${path};x=1`, (path) => `${path}%00`, (path) => `${path}%ff`, (path) => path.slice(0, -3), () => '/', () => '/api', () => '*', () => '/api/__proto__/', () => '/api/vault/1/'
+    (path) => path.replace(/\/$/, ''), (path) => `/${path}`, (path) => `${path}/`, (path) => path.toUpperCase(),
+  (path) => path.replace(/[a-z]/, (letter) => `%${letter.charCodeAt(0).toString(16)}`),
+  (path) => path.replace('/api/', '/api/note/../'), (path) => path.replaceAll('/', '%2f'), (path) => `${path};x=1`,
+  (path) => `${path}%00`, (path) => `${path}%ff`, (path) => path.slice(0, -3), () => '/', () => '/api', () => '*',
+  () => '/api/__proto__/', () => '/api/vault/1/'
   )).map(([path, bend]) => bend(path))
   return mostly(right, 12, bent)
 }
 
 const escapes: ReadonlyArray<(text: string) => string> = [
-  (text) => encodeURIComponent(text.toWellFormed()), (text) => encodeURIComponent(text.toWellFormed()), (text) => encodeURIComponent(encodeURIComponent(text.toWellFormed())),
-  (text) => encodeURIComponent(text.toWellFormed()).replaceAll('%20', '+'), (text) => text.replaceAll(/[^\u0021-\u007e]|[#?]/gu, '%'), (text) => `${encodeURIComponent(text.toWellFormed())}%c3`
+  (text) => encodeURIComponent(text.toWellFormed()), (text) => encodeURIComponent(text.toWellFormed()),
+  (text) => encodeURIComponent(encodeURIComponent(text.toWellFormed())),
+  (text) => encodeURIComponent(text.toWellFormed()).replaceAll('%20', '+'),
+  (text) => text.replaceAll(/[^\u0021-\u007e]|[#?]/gu, '%'), (text) => `${encodeURIComponent(text.toWellFormed())}%c3`
 ]
 
 function queryOf ({ query }: Operation): fc.Arbitrary<string> {
-  const strange = fc.tuple(fc.constantFrom(...hiddenNames, 'select', 'where[password]', 'fields', 'id[]', '', '__proto__', 'id__regexp', 'id__id', 'limit ', 'PAGE', 'ordering'), hostileText)
-  const known = query.length === 0 ? strange : fc.oneof(...query.map(({ name, schema }) => fc.tuple(fc.constant(name), mostly(fitting(schema).map(String), 6, hostileText))))
-  const parameter = fc.tuple(mostly(known, 12, strange), mostly(fc.constant(escapes[0] ?? String), 12, fc.constantFrom(...escapes)))
-    .map(([[name, value], escape]) => `${escape(name)}=${escape(value)}`)
-  const some = query.length === 0 ? mostly(fc.constant<string[]>([]), 20, fc.array(parameter, { maxLength: 2 })) : fc.array(parameter, { maxLength: 4 })
+  const strange = fc.tuple(
+    fc.constantFrom(
+      ...hiddenNames, 'select', 'where[password]', 'fields', 'id[]', '', '__proto__', 'id__regexp', 'id__id',
+      'limit ', 'PAGE', 'ordering'
+    ),
+    hostileText
+  )
+  const known = query.length === 0
+    ? strange
+    : fc.oneof(...query.map(({ name, schema }) =>
+      fc.tuple(fc.constant(name), mostly(fitting(schema).map(String), 6, hostileText))))
+  const parameter =
+    fc.tuple(mostly(known, 12, strange), mostly(fc.constant(escapes[0] ?? String), 12, fc.constantFrom(...escapes)))
+      .map(([[name, value], escape]) => `${escape(name)}=${escape(value)}`)
+  const some = query.length === 0
+    ? mostly(fc.constant<string[]>([]), 20, fc.array(parameter, { maxLength: 2 }))
+    : fc.array(parameter, { maxLength: 4 })
   return some.map((parts) => parts.join('&'))
 }
 
 function authorizationOf (caller: Caller): fc.Arbitrary<string | undefined> {
   const right = fc.constant(caller === 'nobody' ? undefined : basic(caller))
   const wrong = fc.oneof(
-    { weight: 12, arbitrary: fc.constantFrom(basic('alice', 'wrong'), basic('dora', 'dora'), basic('ALICE', 'alice'), basic('alice ', 'alice'), 'Basic', 'Basic !', 'Bearer x', '', 'Basic Og==', `Basic ${'A'.repeat(5000)}`, basic('admin', '')) },
+    {
+      weight: 12,
+      arbitrary: fc.constantFrom(
+        basic('alice', 'wrong'), basic('dora', 'dora'), basic('ALICE', 'alice'), basic('alice ', 'alice'), 'Basic',
+        'Basic !', 'Bearer x', '', 'Basic Og==', `Basic ${'A'.repeat(5000)}`, basic('admin', '')
+      )
+    },
     { weight: 1, arbitrary: hostileText.map((name) => basic(name, 'alice')) })
   return mostly(right, 12, wrong, fc.constant(undefined))
 }
 
-const otherHeaders: fc.Arbitrary<ReadonlyArray<readonly [string, string]>> = mostly<ReadonlyArray<readonly [string, string]>>(fc.constant([]), 8, fc.constantFrom(
-  [['origin', 'http://evil.example']], [['origin', 'null']], [['sec-fetch-site', 'cross-site']], [['sec-fetch-site', 'same-origin']], [['content-encoding', 'gzip']], [['x-http-method-override', 'DELETE']], [['accept', 'text/html']], [['accept', 'application/xml;q=0.9']],
-  [['if-none-match', '*']], [['range', 'bytes=0-10']], [['x-forwarded-for', '127.0.0.1']], [['x-original-url', '/api/user/']], [['cookie', 'a=b; __proto__=c']], [['x-long', 'x'.repeat(4000)]], [['x-empty', '']], [['content-type', 'text/plain']], [['authorization', basic('nobody')]],
-  [['transfer-encoding', 'gzip']], [['content-length', '3']], [['host', 'evil.example']], [['host', '']], [['connection', 'upgrade'], ['upgrade', 'websocket']], [['expect', '100-continue']], [['te', 'trailers'], ['trailer', 'x']], [['x-\u00fc', '\u00ff']]
-))
+const otherHeaders: fc.Arbitrary<ReadonlyArray<readonly [string, string]>> =
+  mostly<ReadonlyArray<readonly [string, string]>>(fc.constant([]), 8, fc.constantFrom(
+    [['origin', 'http://evil.example']], [['origin', 'null']], [['sec-fetch-site', 'cross-site']],
+    [['sec-fetch-site', 'same-origin']], [['content-encoding', 'gzip']], [['x-http-method-override', 'DELETE']],
+    [['accept', 'text/html']], [['accept', 'application/xml;q=0.9']],
+    [['if-none-match', '*']], [['range', 'bytes=0-10']], [['x-forwarded-for', '127.0.0.1']],
+    [['x-original-url', '/api/user/']], [['cookie', 'a=b; __proto__=c']], [['x-long', 'x'.repeat(4000)]],
+    [['x-empty', '']], [['content-type', 'text/plain']], [['authorization', basic('nobody')]],
+    [['transfer-encoding', 'gzip']], [['content-length', '3']], [['host', 'evil.example']], [['host', '']],
+    [['connection', 'upgrade'], ['upgrade', 'websocket']], [['expect', '100-continue']],
+    [['te', 'trailers'], ['trailer', 'x']], [['x-\u00fc', '\u00ff']]
+  ))

@@ -45,7 +45,9 @@ export async function fuzz ({ engine, requests, seed, progress }: Wanted): Promi
       if (tally.requests < requests) await runBatch(site, batch, tally, rejections.found)
     })
     for (let next = seed; tally.requests < requests; next++) {
-      await fc.assert(property, { seed: next, numRuns: round, interruptAfterTimeLimit: longest, markInterruptAsFailure: true })
+      await fc.assert(property, {
+        seed: next, numRuns: round, interruptAfterTimeLimit: longest, markInterruptAsFailure: true
+      })
       progress?.(tally.requests)
     }
   } finally {
@@ -66,11 +68,15 @@ function listen (): { readonly found: unknown[], stop (): void } {
 
 type Tally = { requests: number, connections: number, batches: number, statuses: Record<number, number> }
 
-async function runBatch (site: FuzzedSite, { caller, concurrency, deliveries }: Batch, tally: Tally, rejections: readonly unknown[]): Promise<void> {
+async function runBatch (
+  site: FuzzedSite, { caller, concurrency, deliveries }: Batch, tally: Tally, rejections: readonly unknown[]
+): Promise<void> {
   await site.reset()
   const before = await site.rowsBeyond(caller)
   await pLimit(concurrency).map(deliveries, async (delivery) => {
-    const answers = await deliver(site.app, delivery).catch((error: unknown) => { throw new Error(`${(error as Error).message}\n${shown(delivery)}`, { cause: error }) })
+    const answers = await deliver(site.app, delivery).catch((error: unknown) => {
+      throw new Error(`${(error as Error).message}\n${shown(delivery)}`, { cause: error })
+    })
     tally.requests += requestsIn(delivery).length
     if ('written' in delivery) tally.connections++
     for (const { status } of answers) tally.statuses[status] = (tally.statuses[status] ?? 0) + 1
@@ -94,5 +100,7 @@ function requireSame (after: unknown, before: unknown, caller: Caller): void {
 
 /** A delivery for a person. */
 function shown (delivery: Delivery): string {
-  return requestsIn(delivery).map(({ method, target, headers, body }) => `${method} ${target} ${JSON.stringify(headers)} ${body?.toString('latin1').slice(0, 1000) ?? ''}`).join('\n')
+  return requestsIn(delivery).map((
+    { method, target, headers, body }
+  ) => `${method} ${target} ${JSON.stringify(headers)} ${body?.toString('latin1').slice(0, 1000) ?? ''}`).join('\n')
 }

@@ -52,7 +52,9 @@ export function isWhole ({ requests: [first, ...others], damages }: Written): bo
 /** All that comes back until the connection is closed; undefined if it stays open. */
 export async function exchange (port: number, written: Written): Promise<string | undefined> {
   const bytes = bytesOf(written)
-  const places = [0, ...written.cuts.map((cut) => Math.floor(cut * bytes.length)).toSorted((a, b) => a - b), bytes.length]
+  const places = [
+    0, ...written.cuts.map((cut) => Math.floor(cut * bytes.length)).toSorted((a, b) => a - b), bytes.length
+  ]
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
   let answer = ''
   let timer: NodeJS.Timeout | undefined

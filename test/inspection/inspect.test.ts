@@ -2,7 +2,8 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import { sql, type RawBuilder } from 'kysely'
 import { test, type Test } from 'tap'
 import restModels, {
-  adminAuth, boolean, createTables, decimal, defineModel, foreignKey, integer, json, key, password, text, userAuth, uuid, type Model, type Policy, type ResourceRegistry
+  adminAuth, boolean, createTables, decimal, defineModel, foreignKey, integer, json, key, password, text, userAuth,
+  uuid, type Model, type Policy, type ResourceRegistry
 } from '../../lib/index.js'
 import { inspect, type Inspection } from '../../lib/tooling/audit/inspect.js'
 import { unindexedOf } from '../../lib/tooling/audit/unindexed.js'
@@ -11,7 +12,10 @@ import type { Resource } from '../../lib/resource/resource.js'
 import { engine, openDatabase } from '../support/database.js'
 import { Message, Note, Relationship, registerSite, siteModels, User } from '../support/site.js'
 
-async function build (t: Test, models: readonly Model[], register: (registry: ResourceRegistry) => void, { decorator = 'restModels', limits = {} }: { decorator?: string, limits?: Record<string, number> } = {}): Promise<FastifyInstance> {
+async function build (
+  t: Test, models: readonly Model[], register: (registry: ResourceRegistry) => void,
+  { decorator = 'restModels', limits = {} }: { decorator?: string, limits?: Record<string, number> } = {}
+): Promise<FastifyInstance> {
   const db = await openDatabase(t)
   await createTables(db, models)
   const app = Fastify()
@@ -24,25 +28,39 @@ async function build (t: Test, models: readonly Model[], register: (registry: Re
 }
 
 function dangersFrom ({ dangers }: Inspection): string[] {
-  return dangers.map(({ resource, field, why }) => `${[resource, field].filter((part) => part !== undefined).join('.')}: ${why}`)
+  return dangers.map(({ resource, field, why }) =>
+    `${[resource, field].filter((part) => part !== undefined).join('.')}: ${why}`)
 }
 
 test('who may do what with the example is told by resource and field', async (t) => {
   const { resources, dangers } = await inspect(await build(t, siteModels, registerSite))
   t.strictSame(dangers, [])
   const [user, , message, note] = resources
-  t.strictSame(user?.operations, { list: 'anybody', read: 'anybody', create: 'admins', update: 'admins', delete: 'admins' })
-  t.strictSame(user?.fields.find(({ field }) => field === 'password'), { field: 'password', read: 'nobody', filter: 'nobody', order: 'nobody', create: 'admins', update: 'admins' })
-  t.strictSame(message?.operations, { list: 'anybody', read: 'anybody', create: 'users', update: 'owner', delete: 'owner' })
+  t.strictSame(user?.operations, {
+    list: 'anybody', read: 'anybody', create: 'admins', update: 'admins', delete: 'admins'
+  })
+  t.strictSame(user?.fields.find(({ field }) => field === 'password'), {
+    field: 'password', read: 'nobody', filter: 'nobody', order: 'nobody', create: 'admins', update: 'admins'
+  })
+  t.strictSame(message?.operations, {
+    list: 'anybody', read: 'anybody', create: 'users', update: 'owner', delete: 'owner'
+  })
   t.strictSame(message?.fields.map(({ field, create, update }) => [field, create, update]), [
-    ['id', 'nobody', 'nobody'], ['user', 'nobody', 'nobody'], ['content', 'users', 'owner'], ['pub_date', 'users', 'owner']
+    ['id', 'nobody', 'nobody'], ['user', 'nobody', 'nobody'], ['content', 'users', 'owner'],
+    ['pub_date', 'users', 'owner']
   ])
-  t.strictSame(note?.operations, { list: 'anybody', read: 'anybody', create: 'nobody', update: 'nobody', delete: 'nobody' })
+  t.strictSame(note?.operations, {
+    list: 'anybody', read: 'anybody', create: 'nobody', update: 'nobody', delete: 'nobody'
+  })
 })
 
 test('what is dangerous is flagged, and the same without the mistake is not', async (t) => {
-  const Vault = defineModel('Vault', { api_key: text(), accessToken: text(), token_count: text(), password_hash: text({ nullable: true }), plain: text() })
-  const Account = defineModel('Account', { user: foreignKey(() => User), role: text({ default: 'x' }), is_admin: boolean({ default: false }) })
+  const Vault = defineModel('Vault', {
+    api_key: text(), accessToken: text(), token_count: text(), password_hash: text({ nullable: true }), plain: text()
+  })
+  const Account = defineModel('Account', {
+    user: foreignKey(() => User), role: text({ default: 'x' }), is_admin: boolean({ default: false })
+  })
   const models = [...siteModels, Vault, Account]
   const wrong = await inspect(await build(t, models, (registry) => {
     registry.register(User, { auth: userAuth(User) })
@@ -75,11 +93,19 @@ test('what is dangerous is flagged, and the same without the mistake is not', as
 })
 
 test('users who create themselves, and passwords that everybody starts with, are flagged', async (t) => {
-  const Person = defineModel('Person', { username: text(), password: password({ default: 'letmein' }), active: boolean({ default: true }), note: text({ default: '' }) })
+  const Person = defineModel('Person', {
+    username: text(),
+    password: password({ default: 'letmein' }),
+    active: boolean({ default: true }),
+    note: text({ default: '' })
+  })
   const auth = { ...adminAuth(Person, { admin: 'active' }), open: ['list', 'read', 'create'] } satisfies Policy
-  const found = await inspect(await build(t, [Person], (registry) => { registry.register(Person, { auth, exclude: ['password'] }) }))
+  const found = await inspect(
+    await build(t, [Person], (registry) => { registry.register(Person, { auth, exclude: ['password'] }) })
+  )
   t.strictSame(dangersFrom(found), [
-    'person: anybody may create without logging in', 'person: anybody may create users who can log in', 'person.password: is a password with a default',
+    'person: anybody may create without logging in', 'person: anybody may create users who can log in',
+    'person.password: is a password with a default',
     'person.active: gives power over others, and anybody may write it'
   ])
 })
@@ -98,16 +124,26 @@ test('a policy of one\'s own is asked about a user and an admin, with the keys o
       return operation !== 'create' && (user.admin || operation === 'list')
     }
   }
-  const { resources: [person] } = await inspect(await build(t, [Person], (registry) => { registry.register(Person, { auth: policy }) }))
-  t.strictSame(person?.operations, { list: 'users', read: 'admins', create: 'some users', update: 'some users', delete: 'some users' })
+  const { resources: [person] } = await inspect(
+    await build(t, [Person], (registry) => { registry.register(Person, { auth: policy }) })
+  )
+  t.strictSame(person?.operations, {
+    list: 'users', read: 'admins', create: 'some users', update: 'some users', delete: 'some users'
+  })
   t.equal(person?.fields[1]?.read, 'users', 'a list shows it as well')
   t.strictSame(new Set(asked), new Set(['string']))
 })
 
 test('what a policy closes is for nobody, even if it would permit it', async (t) => {
-  const policy: Policy = { open: ['list'], closed: ['create', 'update', 'delete'], authenticator: () => async () => null, permits: () => true }
-  const { resources: [user], dangers } = await inspect(await build(t, [User], (registry) => { registry.register(User, { auth: policy, exclude: ['password'] }) }))
-  t.strictSame(user?.operations, { list: 'anybody', read: 'users', create: 'nobody', update: 'nobody', delete: 'nobody' })
+  const policy: Policy = {
+    open: ['list'], closed: ['create', 'update', 'delete'], authenticator: () => async () => null, permits: () => true
+  }
+  const { resources: [user], dangers } = await inspect(
+    await build(t, [User], (registry) => { registry.register(User, { auth: policy, exclude: ['password'] }) })
+  )
+  t.strictSame(user?.operations, {
+    list: 'anybody', read: 'users', create: 'nobody', update: 'nobody', delete: 'nobody'
+  })
   t.strictSame(dangers, [])
 })
 
@@ -127,7 +163,9 @@ test('D-88: users whom only the policy knows count like users, for what is dange
 })
 
 test('D-88: records that an admin alone may change if they are his own are said to be so', async (t) => {
-  const { resources: [message] } = await inspect(await build(t, siteModels, (registry) => { registry.register(Message, { auth: adminAuth(User), ownerField: 'user' }) }))
+  const { resources: [message] } = await inspect(await build(t, siteModels, (registry) => {
+    registry.register(Message, { auth: adminAuth(User), ownerField: 'user' })
+  }))
   t.match(message?.operations, { create: 'admins', update: 'admins who own it', delete: 'admins who own it' })
   t.equal(message?.fields.find(({ field }) => field === 'content')?.update, 'admins who own it')
 })
@@ -135,38 +173,60 @@ test('D-88: records that an admin alone may change if they are his own are said 
 test('secrets that another resource opens by name are flagged for whoever may filter by them', async (t) => {
   const Holder = defineModel('Holder', { api_key: text(), name: text() })
   const Letter = defineModel('Letter', { holder: foreignKey(() => Holder) })
-  const found = async (holders: Policy | undefined, letters: Policy | undefined): Promise<string[]> => dangersFrom(await inspect(await build(t, [User, Holder, Letter], (registry) => {
-    registry.register(Holder, { exclude: ['api_key'], ...(holders && { auth: holders }) })
-    registry.register(Letter, { filterable: ['holder__api_key', 'holder__name'], ...(letters && { auth: letters }) })
-  })))
+  const found = async (holders: Policy | undefined, letters: Policy | undefined): Promise<string[]> =>
+    dangersFrom(await inspect(await build(t, [User, Holder, Letter], (registry) => {
+      registry.register(Holder, { exclude: ['api_key'], ...(holders && { auth: holders }) })
+      registry.register(Letter, { filterable: ['holder__api_key', 'holder__name'], ...(letters && { auth: letters }) })
+    })))
   const all = { protect: 'all' } as const
-  t.strictSame(await found(undefined, undefined), ['letter.holder__api_key: looks secret, and anybody can find its values out by filters'])
-  t.strictSame(await found(userAuth(User, all), undefined), [], 'whoever is not known may not look through what is guarded')
-  t.strictSame(await found(userAuth(User, all), userAuth(User, all)), ['letter.holder__api_key: looks secret, and users can find its values out by filters'])
+  t.strictSame(await found(undefined, undefined), [
+    'letter.holder__api_key: looks secret, and anybody can find its values out by filters'
+  ])
+  t.strictSame(
+    await found(userAuth(User, all), undefined), [], 'whoever is not known may not look through what is guarded'
+  )
+  t.strictSame(await found(userAuth(User, all), userAuth(User, all)), [
+    'letter.holder__api_key: looks secret, and users can find its values out by filters'
+  ])
   t.strictSame(await found(adminAuth(User, all), userAuth(User, all)), [])
   t.strictSame(await found(userAuth(User, all), adminAuth(User, all)), [])
   const closed: Policy = { ...userAuth(User, all), closed: ['list'] }
   t.strictSame(await found(closed, userAuth(User, all)), [], 'nobody may look through what is closed')
   const { login, ...other } = userAuth(User, all)
   t.strictSame(await found(other, { ...other }), [], 'nor through what knows other people')
-  t.strictSame(await found(other, other), ['letter.holder__api_key: looks secret, and users can find its values out by filters'])
+  t.strictSame(await found(other, other), [
+    'letter.holder__api_key: looks secret, and users can find its values out by filters'
+  ])
 })
 
 test('the field that tells a policy who is an admin gives power, whatever its name', async (t) => {
-  const Person = defineModel('Person', { username: text(), password: password(), active: boolean(), chief: boolean({ default: false }), tall: boolean({ default: false }) })
+  const Person = defineModel('Person', {
+    username: text(),
+    password: password(),
+    active: boolean(),
+    chief: boolean({ default: false }),
+    tall: boolean({ default: false })
+  })
   const admin = adminAuth(Person, { admin: 'chief' })
   const found = await inspect(await build(t, [Person], (registry) => {
     registry.register(Person, { auth: userAuth(Person), exclude: ['password'], path: 'people' })
     registry.register(Person, { auth: admin, exclude: ['password'] })
     registry.register(Person, { auth: { ...admin, login: null }, exclude: ['password'], path: 'others' })
   }))
-  t.strictSame(dangersFrom(found), ['people: users may change other users, their passwords too', 'people.chief: gives power over others, and users may write it'])
+  t.strictSame(dangersFrom(found), [
+    'people: users may change other users, their passwords too',
+    'people.chief: gives power over others, and users may write it'
+  ])
 })
 
 test('D-89: what the limits refuse is not asked about, and a number below 1 is', async (t) => {
-  const Share = defineModel('Share', { part: decimal({ precision: 4, scale: 4 }), code: uuid(), user: foreignKey(() => User) })
+  const Share = defineModel('Share', {
+    part: decimal({ precision: 4, scale: 4 }), code: uuid(), user: foreignKey(() => User)
+  })
   const names = async (limits: Record<string, number>): Promise<string[]> => {
-    const { unindexed } = await inspect(await build(t, [User, Share], (registry) => { registry.register(Share, { filterable: ['user__email'] }) }, { limits }))
+    const { unindexed } = await inspect(await build(
+      t, [User, Share], (registry) => { registry.register(Share, { filterable: ['user__email'] }) }, { limits }
+    ))
     return unindexed.map(({ use, name }) => `${use} ${name}`).sort()
   }
   const orderings = ['ordering code', 'ordering part']
@@ -178,7 +238,12 @@ test('D-89: what the limits refuse is not asked about, and a number below 1 is',
 })
 
 test('D-89: filters and orderings without an index are found by asking the database', async (t) => {
-  const Tag = defineModel('Tag', { id: uuid(), word: text({ unique: true }), extra: json({ nullable: true }), other: foreignKey((): Model => Tag, { nullable: true }) })
+  const Tag = defineModel('Tag', {
+    id: uuid(),
+    word: text({ unique: true }),
+    extra: json({ nullable: true }),
+    other: foreignKey((): Model => Tag, { nullable: true })
+  })
   const app = await build(t, [...siteModels, Tag], (registry) => {
     registry.register(User, { exclude: ['password', 'email', 'active', 'admin'], filterable: ['email'] })
     registry.register(Message)
@@ -187,11 +252,16 @@ test('D-89: filters and orderings without an index are found by asking the datab
     registry.register(Tag)
   })
   const { unindexed } = await inspect(app)
-  const names = unindexed.map(({ resource, use, name }) => `${resource} ${use} ${name}`).filter((name) => !/ordering (?:username|content|message|word|email)$/.test(name))
+  const names = unindexed.map(({ resource, use, name }) => `${resource} ${use} ${name}`)
+    .filter((name) => !/ordering (?:username|content|message|word|email)$/.test(name))
   t.strictSame(names.sort(), [
-    'message filter content', 'message filter pub_date', 'message filter user__email', 'message filter user__join_date', 'message ordering pub_date', 'note filter created', 'note filter message', 'note ordering created',
-    'relationship filter from_user__email', 'relationship filter from_user__join_date', 'relationship filter to_user__active', 'relationship filter to_user__email', 'relationship filter to_user__join_date',
-    'tag filter extra', 'tag filter other__extra', ...engine === 'postgres' ? ['tag ordering other'] : [], 'user filter email', 'user filter join_date', 'user ordering join_date'
+    'message filter content', 'message filter pub_date', 'message filter user__email',
+    'message filter user__join_date', 'message ordering pub_date', 'note filter created', 'note filter message',
+    'note ordering created', 'relationship filter from_user__email', 'relationship filter from_user__join_date',
+    'relationship filter to_user__active', 'relationship filter to_user__email',
+    'relationship filter to_user__join_date', 'tag filter extra', 'tag filter other__extra',
+    ...engine === 'postgres' ? ['tag ordering other'] : [], 'user filter email', 'user filter join_date',
+    'user ordering join_date'
   ])
   // On PostgreSQL an index of a nullable column has to say that nulls come first.
   const texts = unindexed.filter(({ use, name }) => use === 'ordering' && ['username', 'word'].includes(name)).length
@@ -215,12 +285,15 @@ test('an index that is made is found, on an empty table and on one with rows', a
 })
 
 test('an index serves the columns with which it begins', async (t) => {
-  const Place = defineModel('Place', { first: integer(), second: integer(), third: integer({ nullable: true }), fourth: integer() })
+  const Place = defineModel('Place', {
+    first: integer(), second: integer(), third: integer({ nullable: true }), fourth: integer()
+  })
   const db = await openDatabase(t)
   await createTables(db, [Place])
   await sql`create index several on place (first, second, third)`.execute(db)
   if (engine === 'postgres') await sql`create index every on place using brin (id, fourth)`.execute(db)
-  const values = Array.from({ length: 500 }, (_, count) => ({ first: count % 7, second: count, third: count, fourth: count }))
+  const values =
+    Array.from({ length: 500 }, (_, count) => ({ first: count % 7, second: count, third: count, fourth: count }))
   await db.insertInto('place').values(values).execute()
   const app = Fastify()
   t.teardown(async () => { await app.close() })
@@ -228,12 +301,18 @@ test('an index serves the columns with which it begins', async (t) => {
   app.restModels.register(Place)
   await app.restModels.setup()
   const { unindexed } = await inspect(app)
-  t.strictSame(unindexed.filter(({ use }) => use === 'filter').map(({ name }) => name), ['second', 'third', ...engine === 'postgres' ? [] : ['fourth']])
+  t.strictSame(unindexed.filter(({ use }) => use === 'filter').map(({ name }) => name), [
+    'second', 'third', ...engine === 'postgres' ? [] : ['fourth']
+  ])
 })
 
 test('a key that others give is one that nobody creates, and a container is found under any name', async (t) => {
   const Genre = defineModel('Genre', { id: key({ generated: false }), name: text({ nullable: true }) })
-  const { resources: [genre] } = await inspect(await build(t, [Genre], (registry) => { registry.register(Genre, { auth: { open: ['list', 'create'], authenticator: () => async () => null, permits: () => false } }) }, { decorator: 'music' }))
+  const { resources: [genre] } = await inspect(await build(t, [Genre], (registry) => {
+    registry.register(Genre, {
+      auth: { open: ['list', 'create'], authenticator: () => async () => null, permits: () => false }
+    })
+  }, { decorator: 'music' }))
   t.match(genre, { resource: 'genre', operations: { list: 'anybody', create: 'nobody' } })
 })
 
@@ -246,13 +325,17 @@ test('containers in scopes of the app are found, and getters of the host are let
   for (const prefix of ['/v1', '/v2']) {
     await app.register(async (scope) => {
       await scope.register(restModels, { db })
-      scope.restModels.register(User, { path: `${prefix.slice(1)}-user`, exclude: prefix === '/v1' ? ['password'] : [] })
+      scope.restModels.register(User, {
+        path: `${prefix.slice(1)}-user`, exclude: prefix === '/v1' ? ['password'] : []
+      })
       await scope.restModels.setup()
     }, { prefix })
   }
   const { resources, dangers } = await inspect(app)
   t.strictSame(resources.map(({ resource }) => resource), ['v1-user', 'v2-user'])
-  t.strictSame(dangersFrom({ resources, dangers, unindexed: [], unbounded: [] }), ['v2-user.password: looks secret, and anybody may read it'])
+  t.strictSame(dangersFrom({ resources, dangers, unindexed: [], unbounded: [] }), [
+    'v2-user.password: looks secret, and anybody may read it'
+  ])
   const other = Fastify()
   t.teardown(async () => { await other.close() })
   await t.rejects(inspect(other), { code: 'REST_MODELS_INVALID_OPTIONS' }, 'another app has none of them')
@@ -261,13 +344,18 @@ test('containers in scopes of the app are found, and getters of the host are let
 test('an app without resources is refused with the remedy', async (t) => {
   const app = Fastify()
   t.teardown(async () => { await app.close() })
-  await t.rejects(inspect(app), { code: 'REST_MODELS_INVALID_OPTIONS', message: /has no resources: register the plugin and models, and call setup\(\)/ })
+  await t.rejects(inspect(app), {
+    code: 'REST_MODELS_INVALID_OPTIONS', message: /has no resources: register the plugin and models, and call setup\(\)/
+  })
 })
 
 test('only what the limits refuse is passed over: another failure is told', async (t) => {
   const app = await build(t, siteModels, registerSite)
   const [resource] = Registry.resourcesOf(app) as readonly [Resource]
-  const broken = { ...resource, limits: Object.defineProperty({ ...resource.limits }, 'queryLength', { get: () => { throw new Error('broken') } }) }
+  const broken = {
+    ...resource,
+    limits: Object.defineProperty({ ...resource.limits }, 'queryLength', { get: () => { throw new Error('broken') } })
+  }
   await t.rejects(unindexedOf(broken), { message: 'broken' })
 })
 
@@ -277,15 +365,26 @@ test('an index that an engine does not list as one for the column is none', asyn
   const told = async (sought: RawBuilder<{ table: string, column: string }>): Promise<string[]> => {
     const { reader } = resource
     const plans = { ...reader.dialect.plans, sought }
-    return (await unindexedOf({ ...resource, reader: { ...reader, dialect: { ...reader.dialect, plans } } })).filter(({ use }) => use === 'filter').map(({ name }) => name)
+    return (await unindexedOf({ ...resource, reader: { ...reader, dialect: { ...reader.dialect, plans } } }))
+      .filter(({ use }) => use === 'filter').map(({ name }) => name)
   }
-  t.notOk((await told(sql`select 'user' as ${sql.ref('table')}, 'username' as ${sql.ref('column')}`)).includes('username'))
+  t.notOk(
+    (await told(sql`select 'user' as ${sql.ref('table')}, 'username' as ${sql.ref('column')}`)).includes('username')
+  )
   t.ok((await told(sql`select 'user' as ${sql.ref('table')}, 'other' as ${sql.ref('column')}`)).includes('username'))
 })
 
 test('texts that a list shows are named if nothing bounds them', async (t) => {
   const Page = defineModel('Page', {
-    title: text({ maxLength: 80 }), body: text(), slug: text({ unique: true }), url: text({ format: 'url' }), state: text({ enum: ['a'] }), hidden: text(), data: json(), count: integer(), secret: password()
+    title: text({ maxLength: 80 }),
+    body: text(),
+    slug: text({ unique: true }),
+    url: text({ format: 'url' }),
+    state: text({ enum: ['a'] }),
+    hidden: text(),
+    data: json(),
+    count: integer(),
+    secret: password()
   })
   const { unbounded } = await inspect(await build(t, [...siteModels, Page], (registry) => {
     registry.register(Page, { exclude: ['hidden', 'secret'] })

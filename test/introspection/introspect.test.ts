@@ -5,7 +5,9 @@ import Fastify from 'fastify'
 import { sql, type Kysely } from 'kysely'
 import { test, type Test } from 'tap'
 import { models as siteModels } from '../../examples/site/models.js'
-import restModels, { createTables, defineModel, foreignKey, hashPassword, key, text, uuid, type Model } from '../../lib/index.js'
+import restModels, {
+  createTables, defineModel, foreignKey, hashPassword, key, text, uuid, type Model
+} from '../../lib/index.js'
 import { introspect, type Introspection } from '../../lib/tooling/introspect/introspect.js'
 import { describeNote } from '../../lib/tooling/introspect/write-models.js'
 import { secretColumns } from '../../lib/tooling/introspect/secret-columns.js'
@@ -88,12 +90,18 @@ test('a database with everything gives a file that compiles and fits its tables,
 test('D-85: every kind of column becomes the field that holds it, with its default', async (t) => {
   const { models } = await introspect(await database(t, everything))
   const person = models.find(({ table }) => table === 'person')
-  const { id, name, mail, nick, password, small, big, ratio, price, flag, tiny, born, made, day, quoted, boss, like_value: like, two_words: two, id_value: other } =
+  const {
+    id, name, mail, nick, password, small, big, ratio, price, flag, tiny, born, made, day, quoted, boss,
+    like_value: like, two_words: two, id_value: other
+  } =
     Object.fromEntries(person?.columns.map((column) => [column.field, column]) ?? [])
   t.match(id, { kind: 'key', name: 'person_id' })
   t.match(name, { kind: 'text', nullable: false, options: { maxLength: 80 } })
   t.match(mail, { kind: 'text', nullable: true, options: { unique: true } })
-  t.same(nick?.options, { nullable: true, unique: true }, 'a unique text has no more characters than every engine keeps unique')
+  t.same(
+    nick?.options, { nullable: true, unique: true },
+    'a unique text has no more characters than every engine keeps unique'
+  )
   t.match(password, { kind: 'password', options: { default: undefined } })
   t.match(small, { kind: 'integer', options: { default: 3 } })
   t.match(big, { kind: 'bigint', options: { default: '9007199254740993' } })
@@ -112,16 +120,21 @@ test('D-85: every kind of column becomes the field that holds it, with its defau
   t.match(other, { kind: 'integer', name: 'id' })
 })
 
-test('SQLite, which knows no types, has columns and keys that no field can be', { skip: engine !== 'sqlite' && 'about SQLite' }, async (t) => {
+test('SQLite, which knows no types, has columns and keys that no field can be', {
+  skip: engine !== 'sqlite' && 'about SQLite'
+}, async (t) => {
   const { notes, models } = await introspect(await database(t, everything))
   const text = notes.map(describeNote)
   for (const expected of [
     "Table 'untyped_key' is left out: it has a primary key 'id' that is of no type, not an integer or a UUID",
     "Table 'money_key' is left out: it has a primary key 'id' that is money, not an integer or a UUID",
     "Table 'search' is left out: it is a virtual table",
-    "Column 'ctid' of table 'person' is left out: it cannot be a field: field 'ctid' of model 'Model': every table of PostgreSQL has a column 'ctid' of its own; give the field another 'column'",
-    "Column 'must' of table 'person' has the default lower('X'), which is not taken over: on create it is required unless you declare one",
-    "Column 'short' of table 'person' has the default 'long', which is not taken over: on create it is null unless you declare one"
+    "Column 'ctid' of table 'person' is left out: it cannot be a field: field 'ctid' of model 'Model': " +
+      "every table of PostgreSQL has a column 'ctid' of its own; give the field another 'column'",
+    "Column 'must' of table 'person' has the default lower('X'), which is not taken over: " +
+      'on create it is required unless you declare one',
+    "Column 'short' of table 'person' has the default 'long', which is not taken over: " +
+      'on create it is null unless you declare one'
   ]) t.ok(text.includes(expected), expected)
   t.equal(models.find(({ table }) => table === 'person')?.byName.get('few')?.kind, 'integer')
 })
@@ -140,74 +153,135 @@ async function served (t: Test, db: Kysely<Tables>, table: string) {
   }
 }
 
-test('D-93: where columns hold what their types do not say, the fields are those that answer it', { skip: engine !== 'sqlite' && 'about SQLite' }, async (t) => {
+test('D-93: where columns hold what their types do not say, the fields are those that answer it', {
+  skip: engine !== 'sqlite' && 'about SQLite'
+}, async (t) => {
   const db = await database(t, [
     'pragma foreign_keys = off',
-    `create table odd (id integer primary key, large integer, huge integer, part integer, word integer, flag boolean, counted boolean, moment datetime, day date, real real, text text, none,
+    'create table odd (id integer primary key, large integer, huge integer, part integer, word integer, ' +
+      `flag boolean, counted boolean, moment datetime, day date, real real, text text, none,
       price decimal(5,2), person integer references person, mixed integer references person)`,
     'create table person (id integer primary key, name text)',
     'create table snow (id integer primary key, name text)',
     'create table named (id int not null primary key, name text)',
     'insert into person (id) values (1)',
-    "insert into odd values (1, 3000000000, 9007199254740993, 1.5, 'n/a', 't', 2, 1700000000, 1.5, 'x', x'00', 5, 1.25, 1, 'ann')",
+    "insert into odd values (1, 3000000000, 9007199254740993, 1.5, 'n/a', 't', 2, 1700000000, 1.5, 'x', x'00', 5, " +
+      "1.25, 1, 'ann')",
     'insert into odd values (2, 1, 1, 1, 1, 1, 1, 1, 1, 1, null, null, 1, null, null)',
     "insert into snow values (1234567890123456789, 'x')",
     "insert into named values ('x', 'x')",
     'pragma foreign_keys = on'
   ])
   const { kinds, notes, objects } = await served(t, db, 'odd')
-  t.strictSame(kinds, { large: 'bigint', huge: 'bigint', part: 'number', counted: 'integer', moment: 'integer', day: 'number', price: 'decimal', person: 'foreignKey' })
+  t.strictSame(kinds, {
+    large: 'bigint',
+    huge: 'bigint',
+    part: 'number',
+    counted: 'integer',
+    moment: 'integer',
+    day: 'number',
+    price: 'decimal',
+    person: 'foreignKey'
+  })
   t.strictSame(objects, [
-    { id: 1, large: '3000000000', huge: '9007199254740993', part: 1.5, counted: 2, moment: 1700000000, day: 1.5, price: '1.25', person_id: 1 },
+    {
+      id: 1,
+      large: '3000000000',
+      huge: '9007199254740993',
+      part: 1.5,
+      counted: 2,
+      moment: 1700000000,
+      day: 1.5,
+      price: '1.25',
+      person_id: 1
+    },
     { id: 2, large: '1', huge: '1', part: 1, counted: 1, moment: 1, day: 1, price: '1.00', person_id: null }
   ])
   for (const expected of [
     "Column 'large' of table 'odd' holds values that are no integer, and is read as bigint",
-    "Column 'word' of table 'odd' is left out: it is INTEGER, but holds other values, which no kind of field holds all of",
-    "Column 'mixed' of table 'odd' is left out: it is INTEGER, but holds other values, which no kind of field holds all of",
-    "Table 'named' is left out: it has a primary key 'id' with values that are not all integers of at most 2^53 - 1, which JSON has exactly",
-    "Table 'snow' is left out: it has a primary key 'id' with values that are not all integers of at most 2^53 - 1, which JSON has exactly"
+    "Column 'word' of table 'odd' is left out: it is INTEGER, but holds other values, " +
+      'which no kind of field holds all of',
+    "Column 'mixed' of table 'odd' is left out: it is INTEGER, but holds other values, " +
+      'which no kind of field holds all of',
+    "Table 'named' is left out: it has a primary key 'id' with values that are not all integers of at most 2^53 - 1, " +
+      'which JSON has exactly',
+    "Table 'snow' is left out: it has a primary key 'id' with values that are not all integers of at most 2^53 - 1, " +
+      'which JSON has exactly'
   ]) t.ok(notes.includes(expected), expected)
 })
 
-test('D-93: references to what is no key are plain values', { skip: engine !== 'sqlite' && 'where nobody need check references' }, async (t) => {
-  const db = await database(t, ['create table person (id integer primary key)', 'create table book (id integer primary key, owner integer references person)', 'pragma foreign_keys = off', 'insert into book values (1, 0.5)', 'pragma foreign_keys = on'])
+test('D-93: references to what is no key are plain values', {
+  skip: engine !== 'sqlite' && 'where nobody need check references'
+}, async (t) => {
+  const db = await database(t, [
+    'create table person (id integer primary key)',
+    'create table book (id integer primary key, owner integer references person)', 'pragma foreign_keys = off',
+    'insert into book values (1, 0.5)', 'pragma foreign_keys = on'
+  ])
   const { kinds, notes, objects } = await served(t, db, 'book')
   t.strictSame([kinds, objects], [{ owner: 'number' }, [{ id: 1, owner: 0.5 }]])
-  t.ok(notes.includes("Column 'owner' of table 'book' refers to 'person', but holds values that are no keys of it, and is a plain value"))
+  t.ok(notes.includes(
+    "Column 'owner' of table 'book' refers to 'person', but holds values that are no keys of it, and is a plain value"
+  ))
 })
 
-test('D-93: a tinyint(1) that holds other numbers is an integer', { skip: engine !== 'mariadb' && 'about MariaDB' }, async (t) => {
-  const db = await database(t, ['create table odd (id integer auto_increment primary key, flag tinyint(1), number tinyint(1))', 'insert into odd values (1, 1, 2)'])
+test('D-93: a tinyint(1) that holds other numbers is an integer', {
+  skip: engine !== 'mariadb' && 'about MariaDB'
+}, async (t) => {
+  const db = await database(t, [
+    'create table odd (id integer auto_increment primary key, flag tinyint(1), number tinyint(1))',
+    'insert into odd values (1, 1, 2)'
+  ])
   const { kinds, objects } = await served(t, db, 'odd')
   t.strictSame([kinds, objects], [{ flag: 'boolean', number: 'integer' }, [{ id: 1, flag: true, number: 2 }]])
 })
 
-test('a key beyond the integers of JSON leaves its table out', { skip: engine === 'sqlite' && 'which is shown above' }, async (t) => {
-  const db = await database(t, ['create table snow (id bigint not null primary key, word varchar(9))', "insert into snow values (1234567890123456789, 'x')"])
-  t.match((await served(t, db, 'snow')).notes, ["Table 'snow' is left out: it has a primary key 'id' with values that are not all integers of at most 2^53 - 1, which JSON has exactly"])
+test('a key beyond the integers of JSON leaves its table out', {
+  skip: engine === 'sqlite' && 'which is shown above'
+}, async (t) => {
+  const db = await database(t, [
+    'create table snow (id bigint not null primary key, word varchar(9))',
+    "insert into snow values (1234567890123456789, 'x')"
+  ])
+  t.match((await served(t, db, 'snow')).notes, ["Table 'snow' is left out: it has a primary key 'id' with values " +
+    'that are not all integers of at most 2^53 - 1, which JSON has exactly'])
 })
 
 test('one odd table is left out with a note, and the others are there', async (t) => {
   const long = `_${'1'.repeat(59)}`
-  const db = await database(t, [`create table ${long} (id integer not null primary key, a integer)`, 'create table plain (id integer not null primary key, a integer)'])
+  const db = await database(t, [
+    `create table ${long} (id integer not null primary key, a integer)`,
+    'create table plain (id integer not null primary key, a integer)'
+  ])
   if (engine !== 'postgres') await sql`create table hidden (ctid integer not null primary key, a integer)`.execute(db)
   const { models, notes } = await introspect(db)
   t.strictSame(models.map(({ name }) => name).sort(), ['Plain', `Table${'1'.repeat(55)}`])
-  if (engine !== 'postgres') t.match(notes.map(describeNote), [/^Table 'hidden' is left out: it cannot have a model: .*every table of PostgreSQL has a column 'ctid'/])
+  if (engine !== 'postgres') {
+    t.match(notes.map(describeNote), [
+      /^Table 'hidden' is left out: it cannot have a model: .*every table of PostgreSQL has a column 'ctid'/
+    ])
+  }
   await serve(t, db, models)
 })
 
 test('a password column that is too narrow for a hash is said to be so', async (t) => {
   const hash = await hashPassword('secret')
-  const db = await database(t, [`create table login (id integer not null primary key, password varchar(60), pwd varchar(${hash.length}))`])
-  t.strictSame((await introspect(db)).notes.map(describeNote), ["Column 'password' of table 'login' has room for 60 characters, but a hash has 97: widen it before the API writes it"])
+  const db = await database(t, [
+    `create table login (id integer not null primary key, password varchar(60), pwd varchar(${hash.length}))`
+  ])
+  t.strictSame((await introspect(db)).notes.map(describeNote), ["Column 'password' of table 'login' has room for 60 " +
+    'characters, but a hash has 97: widen it before the API writes it'])
   t.equal(hash.length, 97)
 })
 
-test('a table that may not be read is left out with a note', { skip: engine !== 'postgres' && 'other engines show nobody what he may not read' }, async (t) => {
+test('a table that may not be read is left out with a note', {
+  skip: engine !== 'postgres' && 'other engines show nobody what he may not read'
+}, async (t) => {
   const role = `reader_${process.pid}`
-  const db = await database(t, ['create table closed (id text primary key)', 'create table numbered (id serial primary key, a integer)', 'create table open (id serial primary key, a integer)', `create role ${role}`])
+  const db = await database(t, [
+    'create table closed (id text primary key)', 'create table numbered (id serial primary key, a integer)',
+    'create table open (id serial primary key, a integer)', `create role ${role}`
+  ])
   t.teardown(async () => { await sql.raw(`drop owned by ${role}; drop role ${role}`).execute(db).catch(() => {}) })
   const { rows: [row] } = await sql<{ schema: string }>`select current_schema() as schema`.execute(db)
   await sql.raw(`grant usage on schema ${row?.schema} to ${role}; grant select on open to ${role}`).execute(db)
@@ -216,7 +290,8 @@ test('a table that may not be read is left out with a note', { skip: engine !== 
     const { models, notes } = await introspect(connection)
     await sql`reset role`.execute(connection)
     t.strictSame(models.map(({ name }) => name), ['Open'])
-    t.strictSame(notes.map(describeNote), ['closed', 'numbered'].map((table) => `Table '${table}' is left out: it cannot be read: permission denied for table ${table}`))
+    t.strictSame(notes.map(describeNote), ['closed', 'numbered'].map((table) =>
+      `Table '${table}' is left out: it cannot be read: permission denied for table ${table}`))
   })
 })
 
@@ -232,16 +307,25 @@ test('names of models and fields are unique, whatever their case, and near to th
 
 test('tables that createTables made come back as the models that they were made of', async (t) => {
   const Folder = defineModel('Folder', { id: uuid({ column: 'folder' }), name: text() })
-  const Sheet: Model = defineModel('Sheet', { id: key({ column: 'number' }), folder: foreignKey(() => Folder, { onDelete: 'cascade' }), before: foreignKey((): Model => Sheet, { nullable: true, unique: true, onDelete: 'set null' }) })
+  const Sheet: Model = defineModel('Sheet', {
+    id: key({ column: 'number' }),
+    folder: foreignKey(() => Folder, { onDelete: 'cascade' }),
+    before: foreignKey((): Model => Sheet, { nullable: true, unique: true, onDelete: 'set null' })
+  })
   const db = await openDatabase(t)
   await createTables(db, [Folder, Sheet])
   await db.insertInto('folder').values({ folder: '0f8fad5b-d9cb-469f-a165-70867728950e', name: 'x' }).execute()
   t.strictSame(byName((await introspect(db)).models), byName([Folder, Sheet]))
 })
 
-test('D-84: a text is a primary key if its values are UUIDs in lower case', { skip: engine === 'postgres' && 'which has a type for them' }, async (t) => {
+test('D-84: a text is a primary key if its values are UUIDs in lower case', {
+  skip: engine === 'postgres' && 'which has a type for them'
+}, async (t) => {
   const db = await database(t, ['create table tag (id varchar(36) not null primary key, word varchar(9))'])
-  t.match((await introspect(db)).notes, [{ table: 'tag', why: /primary key 'id' that is varchar\(36\), not an integer or a UUID/ }], 'no row tells')
+  t.match(
+    (await introspect(db)).notes,
+    [{ table: 'tag', why: /primary key 'id' that is varchar\(36\), not an integer or a UUID/ }], 'no row tells'
+  )
   await db.insertInto('tag').values({ id: '0f8fad5b-d9cb-469f-a165-70867728950e' }).execute()
   t.match((await introspect(db)).models.map(({ columns: [key] }) => key.kind), ['uuid'])
   await db.insertInto('tag').values({ id: 'x' }).execute()
@@ -255,7 +339,9 @@ test('only the tables that are named are looked at, and must exist', async (t) =
   t.strictSame(models.map(({ name }) => name), ['Message', 'Note'])
   t.match(notes, [{ table: 'message', column: 'user_id', why: /refers to 'user', which has no model here/ }])
   t.match(models[0]?.byName.get('user_id'), { kind: engine === 'sqlite' ? 'integer' : 'bigint' })
-  await t.rejects(introspect(db, { tables: ['mesage'] }), { code: 'REST_MODELS_INVALID_OPTIONS', message: /no table 'mesage', did you mean 'message'/ })
+  await t.rejects(introspect(db, { tables: ['mesage'] }), {
+    code: 'REST_MODELS_INVALID_OPTIONS', message: /no table 'mesage', did you mean 'message'/
+  })
 })
 
 test('a database without tables gives a file that says so and compiles', { timeout: 120_000 }, async (t) => {
@@ -271,14 +357,32 @@ test('Chinook: the models compile, fit the tables and are served', { timeout: 12
   t.match(found.notes, [{ table: 'PlaylistTrack', why: /primary key of several columns \(PlaylistId, TrackId\)/ }])
   t.equal(found.notes.length, 1)
   const models = await load(t, found)
-  t.strictSame(models.map(({ name }) => name).sort(), ['Album', 'Artist', 'Customer', 'Employee', 'Genre', 'Invoice', 'InvoiceLine', 'MediaType', 'Playlist', 'Track'])
-  t.match(models.find(({ name }) => name === 'Invoice')?.byName.get('Total'), { kind: 'decimal', options: { precision: 10, scale: 2 }, nullable: false })
+  t.strictSame(models.map(({ name }) => name).sort(), [
+    'Album', 'Artist', 'Customer', 'Employee', 'Genre', 'Invoice', 'InvoiceLine', 'MediaType', 'Playlist', 'Track'
+  ])
+  t.match(models.find(({ name }) => name === 'Invoice')?.byName.get('Total'), {
+    kind: 'decimal', options: { precision: 10, scale: 2 }, nullable: false
+  })
   const app = await serve(t, db, models)
   t.match((await app.inject('/api/track/?Album__Artist__Name=Null%20Pointers')).json(), {
-    objects: [{ id: 2, Name: 'Dangling', Album_id: 2, MediaType_id: 1, Genre_id: 2, Composer: null, Milliseconds: 185000, Bytes: null, UnitPrice: '1.98' }]
+    objects: [{
+      id: 2,
+      Name: 'Dangling',
+      Album_id: 2,
+      MediaType_id: 1,
+      Genre_id: 2,
+      Composer: null,
+      Milliseconds: 185000,
+      Bytes: null,
+      UnitPrice: '1.98'
+    }]
   })
-  t.match((await app.inject('/api/employee/?ReportsTo__LastName=Root')).json(), { objects: [{ id: 2, ReportsTo_id: 1, HireDate: '2021-03-04 00:00:00' }] })
-  t.match((await app.inject('/api/invoice/1/')).json(), { id: 1, Customer_id: 1, InvoiceDate: '2024-05-06 07:08:09', Total: '2.97' })
+  t.match((await app.inject('/api/employee/?ReportsTo__LastName=Root')).json(), {
+    objects: [{ id: 2, ReportsTo_id: 1, HireDate: '2021-03-04 00:00:00' }]
+  })
+  t.match((await app.inject('/api/invoice/1/')).json(), {
+    id: 1, Customer_id: 1, InvoiceDate: '2024-05-06 07:08:09', Total: '2.97'
+  })
   t.match((await app.inject('/api/invoiceline/?ordering=-UnitPrice&limit=1')).json(), { objects: [{ id: 2 }] })
 })
 

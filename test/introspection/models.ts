@@ -5,7 +5,9 @@ export function meaningOf ({ name, table, columns }: Model): unknown {
   return {
     name,
     table,
-    columns: columns.map(({ field, key, name, kind, nullable, options: { default: value, unique = false, onDelete = 'restrict' }, target }) => (
+    columns: columns.map((
+      { field, key, name, kind, nullable, options: { default: value, unique = false, onDelete = 'restrict' }, target }
+    ) => (
       { field, key, name, kind, nullable, default: value, unique, onDelete, target: target?.().name }))
   }
 }

@@ -7,19 +7,49 @@ import { writeModels } from '../../lib/tooling/introspect/write-models.js'
 import type { StorageName } from '../../lib/engines/storage.js'
 
 test('models are called after their tables', (t) => {
-  const names = { user: 'User', order_line: 'OrderLine', userProfile: 'UserProfile', ORDER_LINE: 'OrderLine', 'a b-c': 'ABC', X: 'X', _2fa: 'Table2fa', ___: 'Table', messages: 'Messages' }
+  const names = {
+    user: 'User',
+    order_line: 'OrderLine',
+    userProfile: 'UserProfile',
+    ORDER_LINE: 'OrderLine',
+    'a b-c': 'ABC',
+    X: 'X',
+    _2fa: 'Table2fa',
+    ___: 'Table',
+    messages: 'Messages'
+  }
   for (const [table, name] of Object.entries(names)) t.equal(modelName(table), name, table)
   t.end()
 })
 
 test('fields are called after their columns, as far as names of fields permit', (t) => {
-  const names = { title: 'title', ArtistId: 'ArtistId', in: 'in_value', id: 'id_value', ID: 'ID_value', a__b_: 'a_b', _x: 'x', _1: 'column_1', _: 'column' }
+  const names = {
+    title: 'title',
+    ArtistId: 'ArtistId',
+    in: 'in_value',
+    id: 'id_value',
+    ID: 'ID_value',
+    a__b_: 'a_b',
+    _x: 'x',
+    _1: 'column_1',
+    _: 'column'
+  }
   for (const [column, name] of Object.entries(names)) t.equal(fieldName(column), name, column)
   t.end()
 })
 
 test('foreign keys are called after what they refer to', (t) => {
-  const names = { user_id: 'user', ArtistId: 'Artist', userID: 'user', USER_ID: 'USER', VOID: 'VOID', reports_to: 'reports_to', paid: 'paid', id: 'id_value', is_id: 'is_value' }
+  const names = {
+    user_id: 'user',
+    ArtistId: 'Artist',
+    userID: 'user',
+    USER_ID: 'USER',
+    VOID: 'VOID',
+    reports_to: 'reports_to',
+    paid: 'paid',
+    id: 'id_value',
+    is_id: 'is_value'
+  }
   for (const [column, name] of Object.entries(names)) t.equal(referenceName(column), name, column)
   t.end()
 })
@@ -37,19 +67,32 @@ test('a name that is taken gets a number, and stays within the length of names',
 
 test('defaults are values where they have counterparts, and expressions of the database otherwise', (t) => {
   const rows: ReadonlyArray<readonly [StorageName, string | null, unknown]> = [
-    ['text', null, undefined], ['text', 'NULL', undefined], ['text', 'NULL::character varying', undefined], ['text', "'a''b'", "a'b"], ['text', "'x'::character varying(10)", 'x'],
-    ['text', "('(')", '('], ['text', "''", ''], ['text', 'upper(1)', expression], ['text', "'a\\b'", expression], ['text', 'current_timestamp', expression],
-    ['integer', '1', 1], ['integer', "'-1'::integer", -1], ['integer', '(0)::bigint', 0], ['integer', "''", expression], ['integer', "nextval('x'::regclass)", expression],
-    ['number', '1.5e3', 1500], ['number', "'x'", expression], ['bigint', '9007199254740993', '9007199254740993'], ['bigint', '1.5', expression],
-    ['decimal', '1.50', '1.50'], ['decimal', "'x'", expression], ['boolean', 'true', true], ['boolean', '0', false], ['boolean', "'t'::bool", true], ['boolean', '2', expression],
-    ['datetime', 'CURRENT_TIMESTAMP', 'now'], ['datetime', 'now()', 'now'], ['datetime', "datetime('now')", 'now'], ['datetime', 'LOCALTIMESTAMP', expression], ['datetime', "datetime('now','localtime')", expression], ['datetime', 'current_timestamp(6)', 'now'],
-    ['datetime', "date_trunc('second'::text, (now() AT TIME ZONE 'utc'::text))", 'now'], ['datetime', "(now() AT TIME ZONE 'utc'::text)", 'now'],
-    ['date', "((now() AT TIME ZONE 'utc'::text))::date", 'now'], ['date', 'curdate()', 'now'], ['date', "'2024-02-29'::date", '2024-02-29'], ['date', "'2023-02-29'", expression],
-    ['datetime', "'2024-01-02 03:04:05'::timestamp without time zone", '2024-01-02 03:04:05'], ['datetime', "(now() + '1 day'::interval)", expression],
-    ['uuid', "'0F8FAD5B-d9cb-469f-a165-70867728950e'::uuid", '0f8fad5b-d9cb-469f-a165-70867728950e'], ['uuid', 'gen_random_uuid()', expression],
+    ['text', null, undefined], ['text', 'NULL', undefined], ['text', 'NULL::character varying', undefined],
+    ['text', "'a''b'", "a'b"], ['text', "'x'::character varying(10)", 'x'],
+    ['text', "('(')", '('], ['text', "''", ''], ['text', 'upper(1)', expression], ['text', "'a\\b'", expression],
+    ['text', 'current_timestamp', expression],
+    ['integer', '1', 1], ['integer', "'-1'::integer", -1], ['integer', '(0)::bigint', 0],
+    ['integer', "''", expression], ['integer', "nextval('x'::regclass)", expression],
+    ['number', '1.5e3', 1500], ['number', "'x'", expression], ['bigint', '9007199254740993', '9007199254740993'],
+    ['bigint', '1.5', expression],
+    ['decimal', '1.50', '1.50'], ['decimal', "'x'", expression], ['boolean', 'true', true], ['boolean', '0', false],
+    ['boolean', "'t'::bool", true], ['boolean', '2', expression],
+    ['datetime', 'CURRENT_TIMESTAMP', 'now'], ['datetime', 'now()', 'now'], ['datetime', "datetime('now')", 'now'],
+    ['datetime', 'LOCALTIMESTAMP', expression], ['datetime', "datetime('now','localtime')", expression],
+    ['datetime', 'current_timestamp(6)', 'now'],
+    ['datetime', "date_trunc('second'::text, (now() AT TIME ZONE 'utc'::text))", 'now'],
+    ['datetime', "(now() AT TIME ZONE 'utc'::text)", 'now'],
+    ['date', "((now() AT TIME ZONE 'utc'::text))::date", 'now'], ['date', 'curdate()', 'now'],
+    ['date', "'2024-02-29'::date", '2024-02-29'], ['date', "'2023-02-29'", expression],
+    ['datetime', "'2024-01-02 03:04:05'::timestamp without time zone", '2024-01-02 03:04:05'],
+    ['datetime', "(now() + '1 day'::interval)", expression],
+    ['uuid', "'0F8FAD5B-d9cb-469f-a165-70867728950e'::uuid", '0f8fad5b-d9cb-469f-a165-70867728950e'],
+    ['uuid', 'gen_random_uuid()', expression],
     ['json', "'{\"a\": [1]}'::jsonb", { a: [1] }], ['json', "'{'", expression], ['key', '1', expression]
   ]
-  for (const [kind, declared, expected] of rows) t.strictSame(defaultValue(kind, declared), expected, `${kind} ${declared}`)
+  for (const [kind, declared, expected] of rows) {
+    t.strictSame(defaultValue(kind, declared), expected, `${kind} ${declared}`)
+  }
   t.end()
 })
 

@@ -24,9 +24,10 @@ const secret = {
     'cvc', 'card_number',
     'card_cvc', 'security_answer', 'secret_answer', 'seed_phrase', 'mnemonic', 'license_key', 'passwort', 'kennwort',
     'mot_de_passe', 'contrasena',
-    'token_exchange', 'password_unused', 'password_corporate', 'secret_prototype', 'token_update', 'password_archetype', 'token_corporate',
-    'password_migrate', 'security_stamp', 'otep', 'passkey', 'passkeys', 'user_pw', 'smtp_pw', 'db_pw', 'priv_key', 'enc_key', 'wallet_key',
-    'seed_words', 'recovery_phrase', 'recovery_words', 'cc_num', 'card_num', 'card_no', 'magic_link', 'cookie', 'cookies', 'auth_cookie'
+    'token_exchange', 'password_unused', 'password_corporate', 'secret_prototype', 'token_update',
+    'password_archetype', 'token_corporate', 'password_migrate', 'security_stamp', 'otep', 'passkey', 'passkeys',
+    'user_pw', 'smtp_pw', 'db_pw', 'priv_key', 'enc_key', 'wallet_key', 'seed_words', 'recovery_phrase',
+    'recovery_words', 'cc_num', 'card_num', 'card_no', 'magic_link', 'cookie', 'cookies', 'auth_cookie'
   ],
   django: ['session_key', 'session_data', 'client_secret', 'code_verifier'],
   rails: ['encrypted_password', 'password_digest', 'reset_password_token', 'confirmation_token', 'unlock_token',
@@ -58,9 +59,10 @@ const harmless = [
   'must_change_password',
   'has_password', 'is_secret', 'requires_otp', 'otp_enabled', 'otp_required', 'mfa_enabled',
   'failed_password_attempts', 'password_length', 'announce', 'pronounce', 'card', 'card_type', 'signature', 'iban',
-  'description', 'verified', 'confirmed', 'activation', 'token_rate', 'password_used', 'token_changed', 'password_change',
-  'password_type', 'cookie_consent', 'cookie_policy', 'cookie_banner', 'card_note', 'card_notes', 'account_number', 'seed', 'seeds',
-  'keywords', 'stamp', 'time_stamp', 'timestamp', 'link', 'accent_key', 'passkey_count', 'passkey_enabled', 'protein'
+  'description', 'verified', 'confirmed', 'activation', 'token_rate', 'password_used', 'token_changed',
+  'password_change', 'password_type', 'cookie_consent', 'cookie_policy', 'cookie_banner', 'card_note', 'card_notes',
+  'account_number', 'seed', 'seeds', 'keywords', 'stamp', 'time_stamp', 'timestamp', 'link', 'accent_key',
+  'passkey_count', 'passkey_enabled', 'protein'
 ]
 
 /** A name in snake case, in two forms of camel case, in capitals, and as PostgreSQL folds it. */
@@ -118,7 +120,8 @@ test('D-120: flags, moments and ids that are numbers are no secrets, and a table
   await create(db, 'verification', 'identifier text', 'value text')
   await create(db, 'email_verifications', 'value text', 'name text')
   t.same([...await secretColumns(db, [])].sort(), [
-    'api_keys.key', 'email_verifications.value', 'sessions.payload', 'sessions.sess', 'sessions.sid', 'talk.pin', 'verification.value',
+    'api_keys.key', 'email_verifications.value', 'sessions.payload', 'sessions.sess', 'sessions.sid', 'talk.pin',
+    'verification.value',
     'visit.session_id', 'visit.token'
   ])
 })

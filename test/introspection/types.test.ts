@@ -7,7 +7,8 @@ import { mariadbPlans } from '../../lib/engines/mariadb/plans.js'
 import { postgresPlans } from '../../lib/engines/postgres/plans.js'
 
 test('types that hold more than a field become the next larger one, and what is lost is said', (t) => {
-  const describe = (dialect: keyof typeof dialects, name: string, written: string) => dialects[dialect].catalog.types[name]?.(readType(name, written))
+  const describe = (dialect: keyof typeof dialects, name: string, written: string) =>
+    dialects[dialect].catalog.types[name]?.(readType(name, written))
   t.match(describe('mariadb', 'int', 'int(10) unsigned'), { kind: 'bigint' })
   t.match(describe('mariadb', 'int', 'int(11)'), { kind: 'integer' })
   t.match(describe('mariadb', 'tinyint', 'tinyint(1)'), { kind: 'boolean' })
@@ -19,13 +20,22 @@ test('types that hold more than a field become the next larger one, and what is 
   t.strictSame(describe('mariadb', 'text', 'text'), { kind: 'text', options: { maxLength: 65_535 } })
   t.strictSame(describe('mariadb', 'mediumtext', 'mediumtext'), { kind: 'text', options: {} })
   t.match(describe('postgres', 'numeric', 'numeric(15,15)'), { kind: 'decimal', options: { precision: 15, scale: 15 } })
-  for (const written of ['numeric', 'numeric(16,2)', 'numeric(3,-2)', 'numeric(2,5)']) t.match(describe('postgres', 'numeric', written), { kind: 'number', loss: `is ${written}, of which 15 digits are exact` })
+  for (const written of ['numeric', 'numeric(16,2)', 'numeric(3,-2)', 'numeric(2,5)']) {
+    t.match(describe('postgres', 'numeric', written), {
+      kind: 'number', loss: `is ${written}, of which 15 digits are exact`
+    })
+  }
   t.match(describe('sqlite', 'nvarchar', 'NVARCHAR(160)'), { kind: 'text', options: { maxLength: 160 } })
   t.end()
 })
 
 test('a plan of PostgreSQL is read in its nodes, as a value or as text', (t) => {
-  const bitmap = [{ Plan: { 'Node Type': 'Limit', Plans: [{ 'Node Type': 'Bitmap Heap Scan', Alias: 't0', 'Recheck Cond': "(title = 'x'::text)" }] } }]
+  const bitmap = [{
+    Plan: {
+      'Node Type': 'Limit',
+      Plans: [{ 'Node Type': 'Bitmap Heap Scan', Alias: 't0', 'Recheck Cond': "(title = 'x'::text)" }]
+    }
+  }]
   for (const plan of [bitmap, JSON.stringify(bitmap)]) {
     t.ok(postgresPlans.seeks([{ 'QUERY PLAN': plan }], { alias: 't0', table: 'x', name: 'title' }))
     t.notOk(postgresPlans.seeks([{ 'QUERY PLAN': plan }], { alias: 't0', table: 'x', name: 'titl' }))
@@ -42,7 +52,9 @@ test('a plan of MariaDB is read in its rows', (t) => {
   t.notOk(mariadbPlans.seeks([{ table: 't0', possible_keys: 'PRIMARY', Extra: null }], column))
   t.notOk(mariadbPlans.seeks([{ table: 't1', possible_keys: 'title', Extra: '' }], column))
   t.notOk(mariadbPlans.seeks([{ table: 't0', possible_keys: null, Extra: '' }], column))
-  t.ok(mariadbPlans.seeks([{ table: null, possible_keys: null, Extra: 'Impossible WHERE noticed after reading const tables' }], column))
+  t.ok(mariadbPlans.seeks(
+    [{ table: null, possible_keys: null, Extra: 'Impossible WHERE noticed after reading const tables' }], column
+  ))
   t.ok(mariadbPlans.sorts([{ Extra: 'Using where; Using filesort' }]))
   t.notOk(mariadbPlans.sorts([{ Extra: 'Using index' }]))
   t.end()

@@ -20,11 +20,15 @@ import { engine } from '../support/database.js'
 import { waitFor } from '../support/engines/wait-for.js'
 import { basic, buildApp, Note, type BuildOptions } from '../support/site.js'
 
-const notes = Array.from({ length: 100 }, (_, index) => ({ id: index + 1, message: `note ${index + 1}`, created: '2024-01-01 00:00:00' }))
+const notes = Array.from(
+  { length: 100 }, (_, index) => ({ id: index + 1, message: `note ${index + 1}`, created: '2024-01-01 00:00:00' })
+)
 
 /** An app with a hundred notes that listens, and its port. */
 async function listen (t: Test, prepare: NonNullable<BuildOptions['prepare']> = () => {}): Promise<number> {
-  const { app } = await buildApp(t, { models: [Note], rows: { note: notes }, register: (registry) => { registry.register(Note) }, prepare })
+  const { app } = await buildApp(t, {
+    models: [Note], rows: { note: notes }, register: (registry) => { registry.register(Note) }, prepare
+  })
   return Number(new URL(await app.listen({ host: '127.0.0.1', port: 0 })).port)
 }
 
@@ -35,7 +39,9 @@ async function open (t: Test, port: number): Promise<Socket> {
   return socket
 }
 
-const ask = (ids: readonly number[], last = ''): string => ids.map((id, index) => `GET /api/note/${id}/ HTTP/1.1\r\nhost: localhost\r\n${index === ids.length - 1 ? last : ''}\r\n`).join('')
+const ask = (ids: readonly number[], last = ''): string => ids.map((id, index) =>
+  `GET /api/note/${id}/ HTTP/1.1\r\nhost: localhost\r\n${index === ids.length - 1 ? last : ''}\r\n`)
+  .join('')
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1)
 const idsIn = (answers: string): number[] => [...answers.matchAll(/\{"id":(\d+),/g)].map(([, id]) => Number(id))
 
@@ -69,13 +75,17 @@ test('D-102: requests that have arrived on many connections are not all read in 
   const sockets = await Promise.all(numbers(20).map(async () => await open(t, port)))
   await sleep(100)
   for (const socket of sockets) socket.write(ask(numbers(60), 'connection: close\r\n'))
-  for (const answers of await Promise.all(sockets.map(async (socket) => await text(socket)))) t.same(idsIn(answers), numbers(60))
+  for (const answers of await Promise.all(sockets.map(async (socket) => await text(socket)))) {
+    t.same(idsIn(answers), numbers(60))
+  }
   t.equal(turns.reduce((sum, count) => sum + count), 1200)
   t.ok(Math.max(...turns) <= 560, `in the turns came ${turns.join()}`)
 })
 
 test('D-100: over HTTP/2 requests are answered as well', async (t) => {
-  const { db } = await buildApp(t, { models: [Note], rows: { note: notes }, register: (registry) => { registry.register(Note) } })
+  const { db } = await buildApp(t, {
+    models: [Note], rows: { note: notes }, register: (registry) => { registry.register(Note) }
+  })
   const { default: Fastify } = await import('fastify')
   const app = Fastify({ http2: true })
   t.teardown(async () => { await app.close() })
@@ -84,7 +94,8 @@ test('D-100: over HTTP/2 requests are answered as well', async (t) => {
   await app.restModels.setup()
   const session = connectHttp2(await app.listen({ host: '127.0.0.1', port: 0 }))
   t.teardown(() => { session.destroy() })
-  const answers = await Promise.all(numbers(80).map(async (id) => await text(session.request({ ':path': `/api/note/${id}/` }))))
+  const answers = await Promise.all(numbers(80).map(async (id) =>
+    await text(session.request({ ':path': `/api/note/${id}/` }))))
   t.same(answers.flatMap(idsIn), numbers(80))
 })
 
@@ -193,7 +204,9 @@ test('R-34: 2,000 requests wait; further ones are refused at once, and those who
   const ended: string[] = []
   const enter = (name: string) => {
     const client = pretend(connections)
-    client.send(queue, (failure?: Error & { readonly code?: string }) => { ended.push(`${name} ${failure?.code ?? 'served'}`) })
+    client.send(queue, (failure?: Error & { readonly code?: string }) => {
+      ended.push(`${name} ${failure?.code ?? 'served'}`)
+    })
     return client
   }
   for (let number = 0; number < 64; number++) enter('running')
@@ -270,7 +283,9 @@ test('D-101: when answers of 64 MiB are not taken, those who have let theirs wai
     const socket = Object.assign(new EventEmitter(), { destroyed: false, destroy: () => { socket.destroyed = true } })
     const connection = new Connection(socket as unknown as Socket)
     const state = { writableEnded: false, writableFinished: false, destroyed: false, writableLength: 0 }
-    const answer = Object.assign(new EventEmitter(), state, { finish: () => Object.assign(answer, { writableEnded: true, writableLength: mebibytes * 2 ** 20 }) })
+    const answer = Object.assign(new EventEmitter(), state, {
+      finish: () => Object.assign(answer, { writableEnded: true, writableLength: mebibytes * 2 ** 20 })
+    })
     connection.add(new Exchange(answer as unknown as ServerResponse, connection))
     unread.watch(connection)
     return { socket, answer }
@@ -285,7 +300,9 @@ test('D-101: when answers of 64 MiB are not taken, those who have let theirs wai
   t.same(clients.map(({ socket: { destroyed } }) => destroyed), [false, true, false, false, false])
   last?.answer.finish()
   t.ok(unread.hasRoom(500))
-  t.same(clients.map(({ socket: { destroyed } }) => destroyed), [true, true, false, false, false], 'no more than necessary')
+  t.same(
+    clients.map(({ socket: { destroyed } }) => destroyed), [true, true, false, false, false], 'no more than necessary'
+  )
   for (const client of [third, fourth, last]) Object.assign(client?.answer ?? {}, { writableFinished: true })
   t.ok(unread.hasRoom(1000))
   t.end()
@@ -392,7 +409,9 @@ test('R-34: a request whose client went while a hook took its time has no place 
 
 test('R-34: writes go on while clients do not read that theirs were refused', async (t) => {
   const { port, post, db } = await listenSite(t)
-  await db.insertInto('message').values(numbers(4).map((index) => ({ user_id: 2, content: 'x'.repeat(1_000_000), pub_date: `2024-01-01 00:00:0${index}` }))).execute()
+  await db.insertInto('message').values(
+    numbers(4).map((index) => ({ user_id: 2, content: 'x'.repeat(1_000_000), pub_date: `2024-01-01 00:00:0${index}` }))
+  ).execute()
   await Promise.all(numbers(14).map(async () => {
     const socket = await open(t, port)
     socket.pause()
@@ -404,16 +423,21 @@ test('R-34: writes go on while clients do not read that theirs were refused', as
 
 test('R-33: a write behind large answers and before many reads on one connection is done, and all are answered', async (t) => {
   const { port, db } = await listenSite(t)
-  await db.insertInto('message').values(numbers(8).map((index) => ({ user_id: 2, content: 'x'.repeat(1_000_000), pub_date: `2024-01-01 00:00:0${index}` }))).execute()
+  await db.insertInto('message').values(
+    numbers(8).map((index) => ({ user_id: 2, content: 'x'.repeat(1_000_000), pub_date: `2024-01-01 00:00:0${index}` }))
+  ).execute()
   const socket = await open(t, port)
   socket.pause()
   socket.write('GET /api/message/?limit=100&after= HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(4))
   await sleep(300)
   const body = '{"content":"posted"}'
   const head = `authorization: ${basic('alice')}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}`
-  socket.write(`POST /api/message/ HTTP/1.1\r\nhost: localhost\r\n${head}\r\n\r\n${body}` + 'GET /api/message/1/ HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(19))
+  socket.write(`POST /api/message/ HTTP/1.1\r\nhost: localhost\r\n${head}\r\n\r\n${body}` +
+    'GET /api/message/1/ HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(19))
   socket.write('GET /api/message/1/ HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n')
   await sleep(300)
   const answers = (await text(socket)).match(/HTTP\/1\.1 \d+/g) ?? []
-  t.same(answers.map((line) => line.slice(-3)), [...Array<string>(4).fill('200'), '201', ...Array<string>(20).fill('200')])
+  t.same(answers.map((line) => line.slice(-3)), [
+    ...Array<string>(4).fill('200'), '201', ...Array<string>(20).fill('200')
+  ])
 })

@@ -17,35 +17,55 @@ import { boundedSite } from '../support/bounded.js'
 import { engine } from '../support/database.js'
 import { buildApp, Message, registerSite, type BuildOptions, type Rows, type TestApp } from '../support/site.js'
 
-/** Texts, in SQLite as long as a body may be, and patterns that are tried at each of their characters: a minute of work, and more. The servers look at the time between two rows only. */
+/**
+ * Texts, in SQLite as long as a body may be, and patterns that are tried at each of their characters: a minute of work,
+ * and more. The servers look at the time between two rows only.
+ */
 const [count, length] = engine === 'sqlite' ? [30, 2 ** 20 - 100] : [100, 2 ** 14]
 const rows: Rows = {
-  message: Array.from({ length: count }, (_, index) => ({ id: index + 1, user_id: 2, content: 'a'.repeat(length), pub_date: '2024-01-01 00:00:00' }))
+  message: Array.from({ length: count }, (_, index) =>
+    ({ id: index + 1, user_id: 2, content: 'a'.repeat(length), pub_date: '2024-01-01 00:00:00' }))
 }
-const patterns = (operator: string): string => Array.from({ length: 19 }, (_, index) => `content__${operator}=%25${'a'.repeat(100 + index)}b`).join('&')
-const endless = [`/api/message/?${patterns('like')}`, `/api/message/?${patterns('ilike')}&ordering=-content`, `/api/message/?user__username=alice&${patterns('like')}`]
+const patterns = (operator: string): string =>
+  Array.from({ length: 19 }, (_, index) => `content__${operator}=%25${'a'.repeat(100 + index)}b`).join('&')
+const endless = [
+  `/api/message/?${patterns('like')}`, `/api/message/?${patterns('ilike')}&ordering=-content`,
+  `/api/message/?user__username=alice&${patterns('like')}`
+]
 
 /** Milliseconds for a statement. */
 const time = 400
 /** What a single pattern takes in a single text, on a machine that is busy with other things as well. */
 const tolerance = 1000
 
-async function serve (t: Test, milliseconds: number, prepare: NonNullable<BuildOptions['prepare']> = () => {}): Promise<TestApp> {
-  if (engine === 'sqlite') return await buildApp(t, { rows, prepare, options: { limits: { statementTime: milliseconds } } })
+async function serve (
+  t: Test, milliseconds: number, prepare: NonNullable<BuildOptions['prepare']> = () => {}
+): Promise<TestApp> {
+  if (engine === 'sqlite') {
+    return await buildApp(t, { rows, prepare, options: { limits: { statementTime: milliseconds } } })
+  }
   const { bounded, db } = await boundedSite(t, rows, { statementTimeout: milliseconds })
-  for (let doubling = 0; doubling < 4; doubling++) await sql`insert into message (user_id, content, pub_date) select user_id, content, pub_date from message`.execute(db)
+  for (let doubling = 0; doubling < 4; doubling++) {
+    await sql`insert into message (user_id, content, pub_date) select user_id, content, pub_date from message`
+      .execute(db)
+  }
   return await buildApp(t, { models: [], prepare, register: registerSite, options: { db: bounded } })
 }
 
 test('R-15: a statement that would run for minutes is given up in time, and meanwhile others are answered', { timeout: 120_000 }, async (t) => {
   const { get, post } = await serve(t, time)
-  for (let count = 0; count < 20; count++) await Promise.all([get('/api/note/'), get('/api/message/?content__like=b&limit=1&id=1')])
+  for (let count = 0; count < 20; count++) {
+    await Promise.all([get('/api/note/'), get('/api/message/?content__like=b&limit=1&id=1')])
+  }
   for (const url of endless) {
     const delay = monitorEventLoopDelay({ resolution: 10 })
     delay.enable()
     await sleep(50)
     const start = performance.now()
-    const [slow, ...others] = await Promise.all([get(url), ...Array.from({ length: 20 }, async () => await get('/api/note/')), post('/api/message/', { content: 'x' }, { as: 'alice' })])
+    const [slow, ...others] = await Promise.all([
+      get(url), ...Array.from({ length: 20 }, async () => await get('/api/note/')),
+      post('/api/message/', { content: 'x' }, { as: 'alice' })
+    ])
     const took = performance.now() - start
     await sleep(50)
     delay.disable()
@@ -72,17 +92,25 @@ test('R-22: a crowd of costly lists lets others in between, and each goes on in 
   delay.enable()
   await sleep(50)
   const start = performance.now()
-  const replies = await Promise.all([...Array.from({ length: 8 }, async () => await get(costly)), post('/api/message/', { content: 'x' }, { as: 'alice' })])
+  const replies = await Promise.all([
+    ...Array.from({ length: 8 }, async () => await get(costly)),
+    post('/api/message/', { content: 'x' }, { as: 'alice' })
+  ])
   const took = performance.now() - start
   await sleep(50)
   delay.disable()
   t.ok(replies.every(({ statusCode }) => [200, 201, 503].includes(statusCode)))
   t.ok(replies.filter(({ statusCode }) => statusCode === 200).length > 1)
   const longest = delay.max / 1e6
-  t.ok(longest > 0 && longest < Math.max(took * 0.7, 100), `of ${took} ms, the event loop was held for ${longest} ms at a time`)
+  t.ok(
+    longest > 0 && longest < Math.max(took * 0.7, 100),
+    `of ${took} ms, the event loop was held for ${longest} ms at a time`
+  )
 })
 
-test('D-96: whoever needs no credentials does not wait behind a crowd whose credentials are checked', { skip: engine !== 'sqlite' && 'turns are for an engine in the process' }, async (t) => {
+test('D-96: whoever needs no credentials does not wait behind a crowd whose credentials are checked', {
+  skip: engine !== 'sqlite' && 'turns are for an engine in the process'
+}, async (t) => {
   const slow: Policy = {
     open: ['list', 'read'],
     permits: () => true,
@@ -91,7 +119,10 @@ test('D-96: whoever needs no credentials does not wait behind a crowd whose cred
       return null
     }
   }
-  const { get, put } = await buildApp(t, { rows: { message: [{ id: 1, user_id: 2, content: 'x', pub_date: '2024-01-01 00:00:00' }] }, register: (registry) => { registry.register(Message, { auth: slow }) } })
+  const { get, put } = await buildApp(t, {
+    rows: { message: [{ id: 1, user_id: 2, content: 'x', pub_date: '2024-01-01 00:00:00' }] },
+    register: (registry) => { registry.register(Message, { auth: slow }) }
+  })
   const answered: number[] = []
   const crowd = Array.from({ length: 100 }, async () => {
     const { statusCode } = await put('/api/message/1/', {})
@@ -113,7 +144,9 @@ function holdUp (milliseconds: number): void {
 /** Puts a request into a queue, of which only what the queue looks at is there. */
 function enterQueue (queue: TurnQueue, goOn: (failure?: Error) => void, isGone = false): void {
   const socket = { destroyed: isGone }
-  const { answer } = new Exchange(Object.assign(new EventEmitter(), { req: { socket } }) as unknown as ServerResponse, undefined)
+  const { answer } = new Exchange(
+    Object.assign(new EventEmitter(), { req: { socket } }) as unknown as ServerResponse, undefined
+  )
   queue.enter({ raw: { socket } } as FastifyRequest, { raw: answer } as FastifyReply, goOn)
 }
 
@@ -122,7 +155,9 @@ const openQueue = () => new TurnQueue(new Connections(new EventEmitter() as Serv
 test('D-96: whoever has gone while others had their turns is not served', async (t) => {
   const queue = openQueue()
   const served: string[] = []
-  const enter = (name: string, isGone: boolean) => { enterQueue(queue, (failure) => { served.push(`${name} ${failure === undefined}`) }, isGone) }
+  const enter = (name: string, isGone: boolean) => {
+    enterQueue(queue, (failure) => { served.push(`${name} ${failure === undefined}`) }, isGone)
+  }
   enterQueue(queue, () => { holdUp(30) })
   enter('a', true)
   enter('b', false)
@@ -136,7 +171,9 @@ test('D-96: whoever waits for a turn for two seconds is told to come back', asyn
   const enter = (name: string, milliseconds: number) => {
     enterQueue(queue, (failure) => {
       order.push(failure === undefined ? name : `${name} late`)
-      if (name === 'c') t.match(failure, { code: 'REST_MODELS_UNAVAILABLE', statusCode: 503, headers: { 'retry-after': '1' } })
+      if (name === 'c') {
+        t.match(failure, { code: 'REST_MODELS_UNAVAILABLE', statusCode: 503, headers: { 'retry-after': '1' } })
+      }
       holdUp(milliseconds)
     })
   }
@@ -154,7 +191,9 @@ test('D-96: whoever waits for a turn for two seconds is told to come back', asyn
 test('D-96: whoever waits is served in turn also while what the host does itself takes longer than a turn', async (t) => {
   const queue = openQueue()
   const served: string[] = []
-  const enter = (name: string) => { enterQueue(queue, (failure) => { served.push(failure === undefined ? name : `${name} late`) }) }
+  const enter = (name: string) => {
+    enterQueue(queue, (failure) => { served.push(failure === undefined ? name : `${name} late`) })
+  }
   const names = Array.from({ length: 10 }, (_, index) => `${index}`)
   enterQueue(queue, () => { holdUp(30) })
   for (const name of names) {

@@ -6,18 +6,26 @@ import { openUrl } from '../support/database.js'
 
 /** What an app has used since it was asked last. */
 export interface Usage {
-  /** Milliseconds of CPU between two timers at most: what the event loop was held for on a machine that does nothing else. */
+  /**
+   * Milliseconds of CPU between two timers at most: what the event loop was held for on a machine that does nothing
+   * else.
+   */
   readonly held: number
   /** MiB of memory at most. */
   readonly memory: number
 }
 
-/** An app in a process of its own, with a hundred records of so many characters, that says what it has used when it is asked. */
+/**
+ * An app in a process of its own, with a hundred records of so many characters, that says what it has used when it is
+ * asked.
+ */
 const [url = '', length = '50'] = process.argv.slice(2)
 const db = openUrl(url)
 const Text = defineModel('Text', { content: text() })
 await createTables(db, [Text])
-for (let number = 1; number <= 100; number++) await db.insertInto('text').values({ content: `${number} `.padEnd(Number(length), 'x') }).execute()
+for (let number = 1; number <= 100; number++) {
+  await db.insertInto('text').values({ content: `${number} `.padEnd(Number(length), 'x') }).execute()
+}
 const app = Fastify()
 app.undocumented = 'memory and time are measured'
 app.get('/health', async () => ({ status: 'ok' }))
@@ -30,7 +38,10 @@ let cpu = process.cpuUsage()
 setInterval(() => {
   const { user, system } = process.cpuUsage(cpu)
   cpu = process.cpuUsage()
-  usage = { held: Math.max(usage.held, (user + system) / 1000), memory: Math.max(usage.memory, process.memoryUsage.rss() / 2 ** 20) }
+  usage = {
+    held: Math.max(usage.held, (user + system) / 1000),
+    memory: Math.max(usage.memory, process.memoryUsage.rss() / 2 ** 20)
+  }
 }, 1)
 process.on('message', () => {
   process.send?.(usage satisfies Usage)

@@ -39,9 +39,12 @@ async function startApp (t: Test, length = 50) {
 }
 
 /** Connects clients that send something and never read. */
-async function sendUnread (t: Test, address: string, { connections, sent }: { readonly connections: number, readonly sent: string }): Promise<readonly Socket[]> {
+async function sendUnread (
+  t: Test, address: string, { connections, sent }: { readonly connections: number, readonly sent: string }
+): Promise<readonly Socket[]> {
   const { hostname, port } = new URL(address)
-  const sockets = Array.from({ length: connections }, () => connect(Number(port), hostname).pause().on('error', () => {}))
+  const sockets = Array.from({ length: connections }, () =>
+    connect(Number(port), hostname).pause().on('error', () => {}))
   t.teardown(() => { for (const socket of sockets) socket.destroy() })
   await Promise.all(sockets.map(async (socket) => {
     await once(socket, 'connect')
@@ -53,19 +56,25 @@ async function sendUnread (t: Test, address: string, { connections, sent }: { re
 test('R-32: 24 connections that send two thousand requests each and read no answer neither stop an app nor fill its memory, and ten at a time are served', { timeout: 120_000 }, async (t) => {
   const { address, get, measure } = await startApp(t)
   const before = await measure()
-  await sendUnread(t, address, { connections: 24, sent: 'GET /api/text/ HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(2000) })
+  await sendUnread(t, address, {
+    connections: 24, sent: 'GET /api/text/ HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(2000)
+  })
   t.same([await get('/health'), await get('/api/text/')], [200, 200])
   const { held, memory } = await measure()
   t.ok(held > 0 && held < 1500, `it was held for ${held} ms of CPU`)
   t.ok(memory - before.memory < 150, `its memory grew from ${before.memory} to ${memory} MiB`)
-  const { '2xx': served, non2xx, errors } = await runAutocannon(['-c', '20', '-p', '10', '-d', '1', `${address}/api/text/1/`])
+  const { '2xx': served, non2xx, errors } = await runAutocannon([
+    '-c', '20', '-p', '10', '-d', '1', `${address}/api/text/1/`
+  ])
   t.ok(served > 200, `${served} were served`)
   t.same([non2xx, errors], [0, 0])
 })
 
 test('R-36: of clients that ask for large pages and do not read them some are cut off, and others are answered', { timeout: 120_000 }, async (t) => {
   const { address, getPatiently } = await startApp(t, 40_000)
-  const sockets = await sendUnread(t, address, { connections: 32, sent: 'GET /api/text/?limit=100 HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(2) })
+  const sockets = await sendUnread(t, address, {
+    connections: 32, sent: 'GET /api/text/?limit=100 HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(2)
+  })
   t.same([await getPatiently('/health'), await getPatiently('/api/text/?limit=100')], [200, 200])
   // Whoever does not read finds out by writing.
   const cut = (): number => sockets.filter(({ destroyed }) => destroyed).length

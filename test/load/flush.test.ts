@@ -29,9 +29,13 @@ async function answer (flush: ResponseBatcher, count: number, work = () => {}): 
   return order
 }
 
-const apart = (count: number): readonly string[] => [...Array.from({ length: count }, (_, index) => [`${index + 1} ready`, `${index + 1} leaves`]).flat(), 'end']
+const apart = (count: number): readonly string[] =>
+  [...Array.from({ length: count }, (_, index) => [`${index + 1} ready`, `${index + 1} leaves`]).flat(), 'end']
 const together = (count: number): readonly string[] =>
-  [...Array.from({ length: count }, (_, index) => `${index + 1} ready`), 'end', ...Array.from({ length: count }, (_, index) => `${index + 1} leaves`)]
+  [
+    ...Array.from({ length: count }, (_, index) => `${index + 1} ready`), 'end',
+    ...Array.from({ length: count }, (_, index) => `${index + 1} leaves`)
+  ]
 
 test('D-97: answers that become ready in one turn leave together, if there were many in the last turn that had any', async (t) => {
   stopClock(t)
@@ -54,7 +58,9 @@ test('D-97: an answer that has waited for two milliseconds leaves with the next 
   t.equal(order.length, 13)
 })
 
-test('D-97: lists that arrive at once are answered when all have been read, each in what it keeps itself', { skip: engine !== 'sqlite' && 'elsewhere the database decides when an answer is ready' }, async (t) => {
+test('D-97: lists that arrive at once are answered when all have been read, each in what it keeps itself', {
+  skip: engine !== 'sqlite' && 'elsewhere the database decides when an answer is ready'
+}, async (t) => {
   const storage = new AsyncLocalStorage<string>()
   const order: string[] = []
   const { app } = await buildApp(t, {

@@ -17,15 +17,24 @@ import { engine } from '../support/database.js'
 import { buildApp } from '../support/site.js'
 
 const onSqlite = { skip: engine !== 'sqlite' && 'servers commit for several connections at once by themselves' }
-const anybody = { open: ['list', 'read', 'create', 'update', 'delete'] as const, authenticator: () => async () => null, permits: () => false }
+const anybody = {
+  open: ['list', 'read', 'create', 'update', 'delete'] as const,
+  authenticator: () => async () => null,
+  permits: () => false
+}
 
 const schema = `
   create table word (id integer primary key, text text not null unique);
   create table mark (id integer primary key, word_id integer references word deferrable initially deferred);
-  create trigger word_rollback before insert on word when new.text = 'rollback' begin select raise(rollback, 'all is undone'); end;
-  create trigger word_abort before insert on word when new.text = 'abort' begin select raise(abort, 'this is undone'); end`
+  create trigger word_rollback before insert on word when new.text = 'rollback' begin select raise(rollback, ` +
+  `'all is undone'); end;
+  create trigger word_abort before insert on word when new.text = 'abort' begin select raise(abort, ` +
+  '\'this is undone\'); end'
 
-/** How many transactions were committed to a database since its write-ahead log began: frames that end one tell the size of the database. */
+/**
+ * How many transactions were committed to a database since its write-ahead log began: frames that end one tell the size
+ * of the database.
+ */
 function commitsIn (path: string): number {
   const log = readFileSync(`${path}-wal`)
   const [header, frameHeader, page] = [32, 24, log.readUInt32BE(8)]
@@ -46,8 +55,11 @@ function openFile (t: Test, journal: 'wal' | 'delete' = 'wal') {
   database.pragma(`journal_mode = ${journal}`)
   database.exec(schema)
   let isMoved = false
-  const group = new GroupCommit(database, () => { if (isMoved) throw Object.assign(new Error('moved'), { code: 'SQLITE_READONLY_DBMOVED' }) })
-  const run = (sql: string, value: unknown) => group.execute((): Outcome => ({ row: undefined, changed: database.prepare(sql).run(value).changes }))
+  const group = new GroupCommit(database, () => {
+    if (isMoved) throw Object.assign(new Error('moved'), { code: 'SQLITE_READONLY_DBMOVED' })
+  })
+  const run = (sql: string, value: unknown) =>
+    group.execute((): Outcome => ({ row: undefined, changed: database.prepare(sql).run(value).changes }))
   const add = (word: string) => run('insert into word (text) values (?)', word)
   return {
     database,
@@ -77,13 +89,17 @@ function openFile (t: Test, journal: 'wal' | 'delete' = 'wal') {
 /** What became of each: how many rows it changed, or the code of its failure. */
 async function fates (writes: readonly unknown[]): Promise<unknown[]> {
   const settled = await Promise.allSettled(writes as ReadonlyArray<Promise<Outcome>>)
-  return settled.map((result) => result.status === 'fulfilled' ? result.value.changed : (result.reason as { code: string }).code)
+  return settled.map((result) =>
+    result.status === 'fulfilled' ? result.value.changed : (result.reason as { code: string }).code)
 }
 
 test('D-98: writes of a turn are committed together at its end, if the last turn with writes had several', onSqlite, async (t) => {
   const { add, words, commits } = openFile(t)
   const before = commits()
-  t.same([add('a'), add('b'), add('c')], Array(3).fill({ row: undefined, changed: 1 }), 'at once: nobody knows yet that there are several')
+  t.same(
+    [add('a'), add('b'), add('c')], Array(3).fill({ row: undefined, changed: 1 }),
+    'at once: nobody knows yet that there are several'
+  )
   t.equal(commits() - before, 3)
   await turn()
   const writes = ['d', 'e', 'f', 'g', 'h'].map(add)
@@ -115,7 +131,9 @@ test('R-26: a write that a rule refuses is refused alone, also where others are 
   const { add, crowd, words, commits } = openFile(t)
   await crowd()
   const before = commits()
-  t.same(await fates(['a', 'b', 'a', 'abort', 'c'].map(add)), [1, 1, 'SQLITE_CONSTRAINT_UNIQUE', 'SQLITE_CONSTRAINT_TRIGGER', 1])
+  t.same(await fates(['a', 'b', 'a', 'abort', 'c'].map(add)), [
+    1, 1, 'SQLITE_CONSTRAINT_UNIQUE', 'SQLITE_CONSTRAINT_TRIGGER', 1
+  ])
   t.same(words(), ['a', 'b', 'c'])
   t.equal(commits() - before, 1)
 })
@@ -124,7 +142,9 @@ test('D-98: a write that undoes all undoes none but itself, and no other is writ
   const { add, crowd, words, commits } = openFile(t)
   await crowd()
   const before = commits()
-  t.same(await fates(['a', 'rollback', 'b', 'c', 'a'].map(add)), [1, 'SQLITE_CONSTRAINT_TRIGGER', 1, 1, 'SQLITE_CONSTRAINT_UNIQUE'])
+  t.same(await fates(['a', 'rollback', 'b', 'c', 'a'].map(add)), [
+    1, 'SQLITE_CONSTRAINT_TRIGGER', 1, 1, 'SQLITE_CONSTRAINT_UNIQUE'
+  ])
   t.same(words(), ['a', 'b', 'c'])
   t.equal(commits() - before, 3, 'one by one')
 })
@@ -295,7 +315,8 @@ test('D-98: nobody overtakes what is left of a group', onSqlite, async (t) => {
 })
 
 const rules = `
-  create table w (id integer primary key, text text unique, a text unique on conflict rollback, b text unique on conflict replace, c text unique on conflict ignore,
+  create table w (id integer primary key, text text unique, a text unique on conflict rollback, ` +
+  `b text unique on conflict replace, c text unique on conflict ignore,
     d text unique on conflict fail, up integer references w (id));
   create table log (text text);
   create trigger w_log after insert on w begin insert into log values (new.text); end;
@@ -305,23 +326,33 @@ const rules = `
   create trigger w_rollback after insert on w when new.text = 'r' begin select raise(rollback, 'all undone'); end`
 const statement = fc.oneof(
   fc.constantFrom(...['text', 'a', 'b', 'c', 'd'].map((column) => `insert into w (${column}) values (?) returning *`)),
-  fc.constantFrom('update w set text = ? where id = 2 returning *', 'delete from w where text = ? returning *', 'insert into w (text, up) values (?, 7) returning *')
+  fc.constantFrom(
+    'update w set text = ? where id = 2 returning *', 'delete from w where text = ? returning *',
+    'insert into w (text, up) values (?, 7) returning *'
+  )
 )
-const writesOfTurns = fc.array(fc.array(fc.tuple(statement, fc.constantFrom('p', 'q', 'f', 'i', 'x', 'r')), { minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 5 })
+const writesOfTurns = fc.array(
+  fc.array(fc.tuple(statement, fc.constantFrom('p', 'q', 'f', 'i', 'x', 'r')), { minLength: 1, maxLength: 8 }),
+  { minLength: 1, maxLength: 5 }
+)
 
 test('D-98: whatever rules there are, writes that are committed together do what they do one by one', onSqlite, async (t) => {
   await fc.assert(fc.asyncProperty(writesOfTurns, async (turns) => {
     const [grouped, alone] = [new Database(':memory:'), new Database(':memory:')]
     for (const database of [grouped, alone]) database.exec(rules)
     const group = new GroupCommit(grouped, () => {})
-    const write = (database: Database.Database, sql: string, value: string) => (): Outcome => ({ row: database.prepare(sql).all(value)[0] as Row, changed: 0 })
+    const write = (database: Database.Database, sql: string, value: string) =>
+      (): Outcome => ({ row: database.prepare(sql).all(value)[0] as Row, changed: 0 })
     for (const turnOf of turns) {
-      const answers = await Promise.allSettled(turnOf.map(async ([sql, value]) => await group.execute(write(grouped, sql, value))))
+      const answers = await Promise.allSettled(turnOf.map(async ([sql, value]) =>
+        await group.execute(write(grouped, sql, value))))
       const expected = await Promise.allSettled(turnOf.map(async ([sql, value]) => write(alone, sql, value)()))
       assert.deepEqual(answers.map(told), expected.map(told))
       await turn()
     }
-    for (const table of ['w', 'log']) assert.deepEqual(grouped.prepare(`select * from ${table}`).all(), alone.prepare(`select * from ${table}`).all())
+    for (const table of ['w', 'log']) {
+      assert.deepEqual(grouped.prepare(`select * from ${table}`).all(), alone.prepare(`select * from ${table}`).all())
+    }
     for (const database of [grouped, alone]) database.close()
   }), { numRuns: 300 })
   t.pass('300 of them')
@@ -333,7 +364,9 @@ function told (result: PromiseSettledResult<Outcome>): unknown {
 
 const Word = defineModel('Word', { text: text({ unique: true }) })
 
-/** A file of the plugin's own, as requests write to it when several have come, and what another connection sees of it. */
+/**
+ * A file of the plugin's own, as requests write to it when several have come, and what another connection sees of it.
+ */
 async function openOwn (t: Test) {
   const path = join(t.testdir(), 'site.db')
   const db = openSqlite<Tables>(path)
@@ -350,7 +383,9 @@ async function openOwn (t: Test) {
 
 test('D-98: clients that write at once are answered when theirs is there, whatever becomes of the others', onSqlite, async (t) => {
   const { db, path, other } = await openOwn(t)
-  const { app } = await buildApp(t, { models: [], options: { db }, register: (registry) => { registry.register(Word, { auth: anybody }) } })
+  const { app } = await buildApp(t, {
+    models: [], options: { db }, register: (registry) => { registry.register(Word, { auth: anybody }) }
+  })
   const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
   const sockets = Array.from({ length: 10 }, () => connect(Number(port), '127.0.0.1'))
   t.teardown(() => { for (const socket of sockets) socket.destroy() })
@@ -362,7 +397,8 @@ test('D-98: clients that write at once are answered when theirs is there, whatev
     const answers = sockets.map(async (socket, index) => {
       const word = index < 8 ? `${round} ${index}` : `${round} twice`
       const body = JSON.stringify({ text: word })
-      socket.write(`POST /api/word/ HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
+      socket.write('POST /api/word/ HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ' +
+        `${body.length}\r\n\r\n${body}`)
       const [answer] = await once(socket, 'data') as [Buffer]
       t.equal(isThere.get(word), 1)
       return answer.toString().slice(9, 12)

@@ -11,7 +11,10 @@ import { engine } from '../support/database.js'
 const onSqlite = { skip: engine !== 'sqlite' && 'servers have no such lock' }
 const maxLog = 6 * 2 ** 20
 
-/** A file as the plugin reads and writes it, and another process with the same file, in which a checkpoint waits for nobody. */
+/**
+ * A file as the plugin reads and writes it, and another process with the same file, in which a checkpoint waits for
+ * nobody.
+ */
 async function openFile (t: Test) {
   const path = join(t.testdir(), 'words.db')
   const db = openSqlite(path, { durability: 'normal' })

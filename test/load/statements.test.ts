@@ -11,7 +11,10 @@ const rows = {
 
 test('a list is one statement, whatever it asks for', async (t) => {
   const { get, statements } = await buildApp(t, { rows })
-  for (const query of ['', '?limit=1&page=3', '?ordering=-content', '?user__username=alice&content__like=%25a%25&id__in=1,2&ordering=user,-id']) {
+  for (const query of [
+    '', '?limit=1&page=3', '?ordering=-content',
+    '?user__username=alice&content__like=%25a%25&id__in=1,2&ordering=user,-id'
+  ]) {
     statements.length = 0
     t.equal((await get(`/api/message/${query}`)).statusCode, 200)
     t.equal(statements.length, 1, query)
@@ -28,7 +31,9 @@ test('a read is one statement, whether there is a record or not', async (t) => {
 })
 
 test('an authenticated list or read is one statement more', async (t) => {
-  const { get, statements, forget } = await buildApp(t, { rows, register: (registry) => { registry.register(Message, { auth: userAuth(User, { protect: 'all' }) }) } })
+  const { get, statements, forget } = await buildApp(t, {
+    rows, register: (registry) => { registry.register(Message, { auth: userAuth(User, { protect: 'all' }) }) }
+  })
   for (const path of ['', '1/']) {
     forget()
     t.equal((await get(`/api/message/${path}`, { as })).statusCode, 200)
@@ -37,7 +42,9 @@ test('an authenticated list or read is one statement more', async (t) => {
 })
 
 test('D-112: a login asks for one user, however many have the name', async (t) => {
-  const { get, statements, forget } = await buildApp(t, { rows, register: (registry) => { registry.register(Message, { auth: userAuth(User, { protect: 'all' }) }) } })
+  const { get, statements, forget } = await buildApp(t, {
+    rows, register: (registry) => { registry.register(Message, { auth: userAuth(User, { protect: 'all' }) }) }
+  })
   forget()
   t.equal((await get('/api/message/', { as })).statusCode, 200)
   t.match(statements[0]?.sql, /from .user. where .* order by .id. limit 1$/)
@@ -57,7 +64,10 @@ const shapes = {
 
 for (const [shape, { path, body }] of Object.entries(shapes)) {
   const site = {
-    rows, register: (registry) => { registry.register(Message, { auth: userAuth(User), ownerField: 'user' }).register(Note, { auth: userAuth(User) }) }
+    rows,
+    register: (registry) => {
+      registry.register(Message, { auth: userAuth(User), ownerField: 'user' }).register(Note, { auth: userAuth(User) })
+    }
   } satisfies Parameters<typeof buildApp>[1]
 
   test(`a create is one statement, and one for who creates, ${shape}`, async (t) => {

@@ -8,7 +8,9 @@ import restModels, { createTables, defineModel, text, userAuth, type ResourceReg
 import type { Tables } from '../../lib/engines/executor.js'
 import { openSqlite } from '../../lib/sqlite.js'
 import { checkAnswers } from '../support/answers.js'
-import { basic, buildApp, client, insert, Message, Note, registerSite, siteModels, siteUsers, User, type BuildOptions } from '../support/site.js'
+import {
+  basic, buildApp, client, insert, Message, Note, registerSite, siteModels, siteUsers, User, type BuildOptions
+} from '../support/site.js'
 import { requireWorking, rows } from './working.js'
 
 declare module 'fastify' {
@@ -17,14 +19,21 @@ declare module 'fastify' {
   }
 }
 
-async function buildHost (t: Test, prepare: NonNullable<BuildOptions['prepare']>, server: FastifyServerOptions = {}, more: Pick<BuildOptions, 'undocumented'> = {}): Promise<FastifyInstance> {
+async function buildHost (
+  t: Test, prepare: NonNullable<BuildOptions['prepare']>, server: FastifyServerOptions = {},
+  more: Pick<BuildOptions, 'undocumented'> = {}
+): Promise<FastifyInstance> {
   return (await buildApp(t, { rows, prepare, server, ...more })).app
 }
 
 test("the host's own routes and content type parsers are untouched", async (t) => {
   const app = await buildHost(t, (app) => {
-    app.addContentTypeParser('text/csv', { parseAs: 'string' }, (_request, body, done) => { done(null, String(body).split(',')) })
-    app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => { done(null, { parsedByHost: body }) })
+    app.addContentTypeParser('text/csv', { parseAs: 'string' }, (_request, body, done) => {
+      done(null, String(body).split(','))
+    })
+    app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
+      done(null, { parsedByHost: body })
+    })
     app.post('/echo', async ({ body }) => ({ body }))
     app.get('/api/health', async () => ({ ok: true }))
   })
@@ -32,7 +41,9 @@ test("the host's own routes and content type parsers are untouched", async (t) =
     await app.inject({ method: 'POST', url: '/echo', headers: { 'content-type': type }, payload })
   t.strictSame((await echo('text/csv', 'a,b')).json(), { body: ['a', 'b'] })
   t.strictSame((await echo('application/json', '[1]')).json(), { body: { parsedByHost: '[1]' } })
-  t.strictSame((await echo('application/x-www-form-urlencoded', 'data={}')).json().code, 'FST_ERR_CTP_INVALID_MEDIA_TYPE')
+  t.strictSame(
+    (await echo('application/x-www-form-urlencoded', 'data={}')).json().code, 'FST_ERR_CTP_INVALID_MEDIA_TYPE'
+  )
   t.strictSame((await app.inject('/api/health')).json(), { ok: true })
   t.equal((await app.inject('/api/health')).headers['cache-control'], undefined)
   await requireWorking(t, app)
@@ -64,7 +75,9 @@ test("the host's error handler sees the plugin's errors and may change them; its
 })
 
 test("the host's not-found handler answers what no resource has", async (t) => {
-  const app = await buildHost(t, (app) => { app.setNotFoundHandler(async (_request, reply) => await reply.code(404).send({ host: 'not here' })) })
+  const app = await buildHost(t, (app) => {
+    app.setNotFoundHandler(async (_request, reply) => await reply.code(404).send({ host: 'not here' }))
+  })
   t.strictSame((await app.inject('/api/nothing/')).json(), { host: 'not here' })
   await requireWorking(t, app)
 })
@@ -75,7 +88,9 @@ test("the host's validator coerces for the host and for nobody else", async (t) 
   const app = await buildHost(t, (app) => {
     app.post('/size', { schema: { body: size } }, async ({ body }) => body)
   }, { ajv: { customOptions: { coerceTypes: 'array', removeAdditional: 'all', useDefaults: true } } })
-  t.strictSame((await app.inject({ method: 'POST', url: '/size', payload: { size: '7', more: 1 } })).json(), { size: 7 })
+  t.strictSame(
+    (await app.inject({ method: 'POST', url: '/size', payload: { size: '7', more: 1 } })).json(), { size: 7 }
+  )
   t.equal((await app.inject({ method: 'POST', url: '/size', payload: { size: 'x' } })).statusCode, 400)
   await requireWorking(t, app)
 })
@@ -88,7 +103,9 @@ test("the host's compilers of validators and serializers work for the host alone
     app.post('/size', { schema: { body: size } }, async ({ body }) => body)
     app.get('/size', { schema: { response: { 200: size } } }, async () => ({ size: 1 }))
   })
-  t.match((await app.inject({ method: 'POST', url: '/size', payload: { size: 1 } })).json(), { message: 'refused by the host' })
+  t.match((await app.inject({ method: 'POST', url: '/size', payload: { size: 1 } })).json(), {
+    message: 'refused by the host'
+  })
   t.equal((await app.inject('/size')).body, '"by the host"')
   await requireWorking(t, app)
 })
@@ -100,7 +117,10 @@ for (const order of ['before', 'after'] as const) {
     await checkAnswers(t, app)
     t.teardown(async () => { await app.close() })
     const own = async () => {
-      await app.register(basicAuth, { authenticate: { realm: 'Host' }, validate: async (username) => { if (username !== 'host') throw new Error('not the host') } })
+      await app.register(basicAuth, {
+        authenticate: { realm: 'Host' },
+        validate: async (username) => { if (username !== 'host') throw new Error('not the host') }
+      })
     }
     if (order === 'before') await own()
     await app.register(restModels, { db })
@@ -111,7 +131,9 @@ for (const order of ['before', 'after'] as const) {
     const { get } = client(app)
     t.equal((await get('/own', { as: 'host' })).body, 'own')
     const refused = await get('/own', { as: 'alice' })
-    t.strictSame([refused.statusCode, refused.headers['www-authenticate']], [401, 'Basic realm="Host", charset="UTF-8"'])
+    t.strictSame([refused.statusCode, refused.headers['www-authenticate']], [
+      401, 'Basic realm="Host", charset="UTF-8"'
+    ])
     await requireWorking(t, app)
   })
 }
@@ -153,14 +175,18 @@ for (const [name, server] of Object.entries(routerSettings)) {
     t.equal((await app.inject('/api/message')).statusCode, 200, 'without the final slash')
     t.equal((await app.inject({ method: 'HEAD', url: '/api/message/' })).statusCode, 200)
     t.equal((await app.inject('/own')).body, 'own')
-    t.equal((await app.inject({ method: 'HEAD', url: '/own' })).statusCode, server.exposeHeadRoutes === false ? 404 : 200)
+    t.equal(
+      (await app.inject({ method: 'HEAD', url: '/own' })).statusCode, server.exposeHeadRoutes === false ? 404 : 200
+    )
     t.equal((await app.inject('/OWN')).statusCode, server.routerOptions?.caseSensitive === false ? 200 : 404)
   })
 }
 
 test("hooks of the host run before the plugin's own", async (t) => {
   const app = await buildHost(t, (app) => {
-    app.addHook('onRequest', async (request, reply) => { if (request.headers['x-closed'] !== undefined) return await reply.code(503).send('closed') })
+    app.addHook('onRequest', async (request, reply) => {
+      if (request.headers['x-closed'] !== undefined) return await reply.code(503).send('closed')
+    })
     app.addHook('onSend', async (_request, reply) => { reply.header('x-host', 'yes') })
   }, {}, { undocumented: "the host's hook answers" })
   const closed = await app.inject({ url: '/api/message/', headers: { 'x-closed': '1' } })
@@ -202,10 +228,23 @@ test('two containers in one app share nothing', async (t) => {
   const app = Fastify()
   await checkAnswers(t, app)
   t.teardown(async () => { await app.close() })
-  const other = await openSite(t, { note: [{ id: 8, message: 'other', created: '2024-01-01 00:00:00' }, { id: 9, message: 'other', created: '2024-01-01 00:00:00' }] })
+  const other = await openSite(t, {
+    note: [
+      { id: 8, message: 'other', created: '2024-01-01 00:00:00' },
+      { id: 9, message: 'other', created: '2024-01-01 00:00:00' }
+    ]
+  })
   await other.updateTable('user').set({ username: 'bob', id: 9 }).where('username', '=', 'bob').execute()
   await app.register(restModels, { db: await openSite(t), defaultAuth: userAuth(User) })
-  await app.register(restModels, { db: other, decorator: 'second', prefix: '/other', defaultLimit: 1, maxLimit: 2, limits: { filters: 1 }, allowedOrigins: ['https://a.example'] })
+  await app.register(restModels, {
+    db: other,
+    decorator: 'second',
+    prefix: '/other',
+    defaultLimit: 1,
+    maxLimit: 2,
+    limits: { filters: 1 },
+    allowedOrigins: ['https://a.example']
+  })
   registerSite(app.restModels)
   app.restModels.register(Note, { path: 'notes' })
   app.second.register(Note, { exclude: ['created'] })
@@ -217,19 +256,26 @@ test('two containers in one app share nothing', async (t) => {
   await requireWorking(t, app)
   t.strictSame((await get('/api/note/')).json().objects, rows.note)
   t.strictSame((await get('/other/note/')).json(), {
-    meta: { model: 'note', page: 1, next: '/other/note/?limit=1&page=2', previous: '' }, objects: [{ id: 8, message: 'other' }]
+    meta: { model: 'note', page: 1, next: '/other/note/?limit=1&page=2', previous: '' },
+    objects: [{ id: 8, message: 'other' }]
   })
   t.equal((await get('/other/note/?limit=3')).statusCode, 400, 'the limits of the second')
   t.equal((await get('/api/note/?limit=3')).statusCode, 200)
   t.equal((await get('/other/note/?id=8&message=other')).statusCode, 400)
   t.equal((await get('/api/note/?id=1&message=x')).statusCode, 200)
   t.equal((await get('/other/user/')).statusCode, 404, 'a resource of the first only')
-  t.equal((await post('/other/note/', { message: 'x' }, { as: 'alice' })).statusCode, 401, 'the default policy of the second')
+  t.equal(
+    (await post('/other/note/', { message: 'x' }, { as: 'alice' })).statusCode, 401,
+    'the default policy of the second'
+  )
   t.equal((await post('/api/notes/', { message: 'x' }, { as: 'alice' })).statusCode, 201)
   t.equal((await post('/other/message/', { content: 'x' }, { as: 'bob' })).json().user_id, 9, 'the users of the second')
   t.equal((await post('/api/message/', { content: 'x' }, { as: 'bob' })).json().user_id, 3)
   const headers = { origin: 'https://a.example' }
-  t.equal((await post('/other/message/', { content: 'x' }, { as: 'bob', headers })).statusCode, 201, 'the origins of the second')
+  t.equal(
+    (await post('/other/message/', { content: 'x' }, { as: 'bob', headers })).statusCode, 201,
+    'the origins of the second'
+  )
   t.equal((await post('/api/message/', { content: 'x' }, { as: 'bob', headers })).statusCode, 403)
 })
 
@@ -328,14 +374,28 @@ test("the host's Kysely plugins do not disturb: names are those of the models", 
   t.teardown(async () => { await plain.destroy() })
   const db = plain.withPlugin(new CamelCasePlugin())
   const { get, post } = await buildApp(t, {
-    models: [], register: (registry) => { registry.register(Entry, { auth: anybody }) }, options: { db }, prepare: async () => { await createTables(db, [Entry]) }
+    models: [],
+    register: (registry) => { registry.register(Entry, { auth: anybody }) },
+    options: { db },
+    prepare: async () => { await createTables(db, [Entry]) }
   })
-  t.strictSame((await post('/api/entry/', { first_name: 'Ann', lastName: 'B' })).json(), { id: 1, first_name: 'Ann', lastName: 'B' })
-  t.strictSame((await get('/api/entry/?first_name=Ann&ordering=-lastName')).json().objects, [{ id: 1, first_name: 'Ann', lastName: 'B' }])
-  t.strictSame(await db.selectFrom('entry').select('firstName').execute(), [{ firstName: 'Ann' }], "the host's handle keeps its plugins")
+  t.strictSame((await post('/api/entry/', { first_name: 'Ann', lastName: 'B' })).json(), {
+    id: 1, first_name: 'Ann', lastName: 'B'
+  })
+  t.strictSame((await get('/api/entry/?first_name=Ann&ordering=-lastName')).json().objects, [
+    { id: 1, first_name: 'Ann', lastName: 'B' }
+  ])
+  t.strictSame(
+    await db.selectFrom('entry').select('firstName').execute(), [{ firstName: 'Ann' }],
+    "the host's handle keeps its plugins"
+  )
 })
 
-const anybody = { open: ['list', 'read', 'create', 'update', 'delete'] as const, authenticator: () => async () => null, permits: () => false }
+const anybody = {
+  open: ['list', 'read', 'create', 'update', 'delete'] as const,
+  authenticator: () => async () => null,
+  permits: () => false
+}
 
 test('the database is neither opened nor closed by the plugin', async (t) => {
   const db = await openSite(t)
@@ -362,7 +422,9 @@ test('the app closes while it serves, and a request under way is finished', asyn
 
 test('a schema that a host puts in place of ours, and that refers to nothing, is told at the start', async (t) => {
   const prepare: BuildOptions['prepare'] = (app) => {
-    app.addHook('onRoute', ({ schema }) => { if (schema?.response != null) Object.assign(schema.response, { 200: { $ref: 'nothing#' } }) })
+    app.addHook('onRoute', ({ schema }) => {
+      if (schema?.response != null) Object.assign(schema.response, { 200: { $ref: 'nothing#' } })
+    })
   }
   await t.rejects(buildHost(t, prepare), /serialization schema/)
   await t.resolves(buildApp(t), 'another app has schemas of its own')

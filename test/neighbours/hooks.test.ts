@@ -33,8 +33,13 @@ const hooks: Readonly<Record<string, readonly [hook: (answer: ListEnvelope) => u
     Object.assign(answer.meta, { page: 7 })
     return answer
   }, asIs.replace('"page":1', '"page":7')],
-  'puts other paging information in its place': [(answer) => Object.assign(answer, { meta: { ...answer.meta, page: 7 } }), asIs.replace('"page":1', '"page":7')],
-  'puts other records in their place': [(answer) => Object.assign(answer, { objects: answer.objects.slice(1) }), JSON.stringify({ meta, objects: records.slice(1) })],
+  'puts other paging information in its place': [
+    (answer) => Object.assign(answer, { meta: { ...answer.meta, page: 7 } }), asIs.replace('"page":1', '"page":7')
+  ],
+  'puts other records in their place': [
+    (answer) => Object.assign(answer, { objects: answer.objects.slice(1) }),
+    JSON.stringify({ meta, objects: records.slice(1) })
+  ],
   'copies it': [(answer) => ({ ...answer }), asIs],
   'copies it with other records': [(answer) => ({ ...answer, objects: [] }), JSON.stringify({ meta, objects: [] })],
   'copies it into JSON and back': [(answer) => JSON.parse(JSON.stringify(answer)) as unknown, asIs],
@@ -43,7 +48,9 @@ const hooks: Readonly<Record<string, readonly [hook: (answer: ListEnvelope) => u
 
 for (const [name, [hook, body]] of Object.entries(hooks)) {
   test(`a preSerialization hook of the host gets a list with its records: one that ${name}`, async (t) => {
-    const answer = await listWith(t, (app) => { app.addHook('preSerialization', async (_request, _reply, payload) => hook(payload as ListEnvelope)) })
+    const answer = await listWith(t, (app) => {
+      app.addHook('preSerialization', async (_request, _reply, payload) => hook(payload as ListEnvelope))
+    })
     t.equal(answer, body)
   })
 }
@@ -54,7 +61,9 @@ test('a hook that answers null is obeyed: a list without anything', async (t) =>
 
 test('a serializer that a hook of the host sets for one answer gets the records', async (t) => {
   const answer = await listWith(t, (app) => {
-    app.addHook('onRequest', async (_request, reply) => { reply.serializer((payload: ListEnvelope) => payload.objects.map(({ message }) => message).join()) })
+    app.addHook('onRequest', async (_request, reply) => {
+      reply.serializer((payload: ListEnvelope) => payload.objects.map(({ message }) => message).join())
+    })
   })
   t.equal(answer, 'first,second')
 })

@@ -13,29 +13,45 @@ import { requireWorking, rows } from './working.js'
 
 const origin = 'https://app.example'
 
-async function buildHost (t: Test, prepare: NonNullable<BuildOptions['prepare']>, options: Omit<BuildOptions, 'prepare'> = {}): Promise<FastifyInstance> {
+async function buildHost (
+  t: Test, prepare: NonNullable<BuildOptions['prepare']>, options: Omit<BuildOptions, 'prepare'> = {}
+): Promise<FastifyInstance> {
   return (await buildApp(t, { rows, prepare, undocumented: 'neighbours answer as well', ...options })).app
 }
 
 test('@fastify/cors: pages of an origin that both allow may write, those of another are told 403', async (t) => {
-  const app = await buildHost(t, async (app) => { await app.register(cors, { origin: [origin], methods: ['GET', 'POST', 'PUT', 'DELETE'] }) }, { options: { allowedOrigins: [origin] } })
+  const app = await buildHost(
+    t, async (app) => { await app.register(cors, { origin: [origin], methods: ['GET', 'POST', 'PUT', 'DELETE'] }) },
+    { options: { allowedOrigins: [origin] } }
+  )
   for (const method of ['PUT', 'DELETE']) {
     const preflight = await app.inject({
-      method: 'OPTIONS', url: '/api/message/1/', headers: { origin, 'access-control-request-method': method, 'access-control-request-headers': 'authorization,content-type' }
+      method: 'OPTIONS',
+      url: '/api/message/1/',
+      headers: {
+        origin, 'access-control-request-method': method, 'access-control-request-headers': 'authorization,content-type'
+      }
     })
     t.equal(preflight.statusCode, 204)
     t.match(preflight.headers, {
-      'access-control-allow-origin': origin, 'access-control-allow-methods': 'GET, POST, PUT, DELETE', 'access-control-allow-headers': 'authorization,content-type'
+      'access-control-allow-origin': origin,
+      'access-control-allow-methods': 'GET, POST, PUT, DELETE',
+      'access-control-allow-headers': 'authorization,content-type'
     })
   }
   const write = async (from: string) => await app.inject({
-    method: 'PUT', url: '/api/message/1/', payload: { content: from }, headers: { origin: from, 'sec-fetch-site': 'cross-site', authorization: basic('alice') }
+    method: 'PUT',
+    url: '/api/message/1/',
+    payload: { content: from },
+    headers: { origin: from, 'sec-fetch-site': 'cross-site', authorization: basic('alice') }
   })
   const own = await write(origin)
   t.match([own.statusCode, own.headers['access-control-allow-origin'], own.json().content], [200, origin, origin])
   const other = await write('https://other.example')
   t.match([other.statusCode, other.headers['access-control-allow-origin']], [403, undefined])
-  const refused = await app.inject({ method: 'DELETE', url: '/api/message/1/', headers: { origin, 'sec-fetch-site': 'cross-site' } })
+  const refused = await app.inject({
+    method: 'DELETE', url: '/api/message/1/', headers: { origin, 'sec-fetch-site': 'cross-site' }
+  })
   t.match([refused.statusCode, refused.headers['access-control-allow-origin']], [401, origin], 'the page may read why')
   await requireWorking(t, await buildHost(t, async (app) => { await app.register(cors) }))
 })
@@ -45,20 +61,33 @@ test('@fastify/cors: an origin that it alone allows may read, and still not writ
   const headers = { origin, 'sec-fetch-site': 'cross-site', authorization: basic('alice') }
   t.match((await app.inject({ url: '/api/message/', headers })).headers, { 'access-control-allow-origin': origin })
   const refused = await app.inject({ method: 'POST', url: '/api/message/', payload: { content: 'x' }, headers })
-  t.match([refused.statusCode, refused.headers['access-control-allow-origin'], refused.json().code], [403, origin, 'REST_MODELS_FORBIDDEN'])
+  t.match([refused.statusCode, refused.headers['access-control-allow-origin'], refused.json().code], [
+    403, origin, 'REST_MODELS_FORBIDDEN'
+  ])
 })
 
 test('@fastify/helmet: its headers stand on every answer, refusals and errors among them', async (t) => {
   const app = await buildHost(t, async (app) => { await app.register(helmet) })
   const replies = [
-    await app.inject('/api/message/'), await app.inject('/api/message/99/'), await app.inject({ method: 'POST', url: '/api/message/' }), await app.inject({ method: 'PATCH', url: '/api/note/1/' })
+    await app.inject('/api/message/'), await app.inject('/api/message/99/'),
+    await app.inject({ method: 'POST', url: '/api/message/' }),
+    await app.inject({ method: 'PATCH', url: '/api/note/1/' })
   ]
   t.strictSame(replies.map(({ statusCode }) => statusCode), [200, 404, 401, 401])
-  for (const { headers } of replies) t.match(headers, { 'content-security-policy': /default-src 'self'/, 'x-content-type-options': 'nosniff', 'strict-transport-security': String })
+  for (const { headers } of replies) {
+    t.match(headers, {
+      'content-security-policy': /default-src 'self'/,
+      'x-content-type-options': 'nosniff',
+      'strict-transport-security': String
+    })
+  }
   await requireWorking(t, app)
 })
 
-const many: Rows = { message: Array.from({ length: 60 }, (_, index) => ({ id: index + 1, user_id: 2, content: `message ${index + 1}`, pub_date: '2024-01-01 00:00:00' })) }
+const many: Rows = {
+  message: Array.from({ length: 60 }, (_, index) =>
+    ({ id: index + 1, user_id: 2, content: `message ${index + 1}`, pub_date: '2024-01-01 00:00:00' }))
+}
 
 test('@fastify/etag: what has not changed is 304, what has changed is not', async (t) => {
   const app = await buildHost(t, async (app) => { await app.register(etag) })
@@ -71,7 +100,9 @@ test('@fastify/etag: what has not changed is 304, what has changed is not', asyn
     t.strictSame([head.statusCode, head.headers.etag, head.body], [200, tag, ''])
   }
   const { headers } = await app.inject('/api/message/1/')
-  await app.inject({ method: 'PUT', url: '/api/message/1/', payload: { content: 'changed' }, headers: { authorization: basic('alice') } })
+  await app.inject({
+    method: 'PUT', url: '/api/message/1/', payload: { content: 'changed' }, headers: { authorization: basic('alice') }
+  })
   const changed = await app.inject({ url: '/api/message/1/', headers: { 'if-none-match': String(headers.etag) } })
   t.match([changed.statusCode, changed.json().content], [200, 'changed'])
   await requireWorking(t, await buildHost(t, async (app) => { await app.register(etag) }))
@@ -82,14 +113,21 @@ test('@fastify/compress: long answers are compressed, short and empty ones are n
   const headers = { 'accept-encoding': 'gzip' }
   const plain = await app.inject('/api/message/?limit=50')
   const list = await app.inject({ url: '/api/message/?limit=50', headers })
-  t.match(list.headers, { 'content-encoding': 'gzip', vary: /accept-encoding/, 'content-type': 'application/json; charset=utf-8' })
+  t.match(list.headers, {
+    'content-encoding': 'gzip', vary: /accept-encoding/, 'content-type': 'application/json; charset=utf-8'
+  })
   t.equal(gunzipSync(list.rawPayload).toString(), plain.body)
   const head = await app.inject({ method: 'HEAD', url: '/api/message/?limit=50', headers })
   t.strictSame([head.statusCode, head.body], [200, ''])
   const alice = { ...headers, authorization: basic('alice') }
   t.equal((await app.inject({ url: '/api/message/1/', headers })).headers['content-encoding'], undefined)
   const payload = gzipSync('{"content":"compressed"}')
-  const created = await app.inject({ method: 'POST', url: '/api/message/', payload, headers: { ...alice, 'content-encoding': 'gzip', 'content-type': 'application/json' } })
+  const created = await app.inject({
+    method: 'POST',
+    url: '/api/message/',
+    payload,
+    headers: { ...alice, 'content-encoding': 'gzip', 'content-type': 'application/json' }
+  })
   t.match([created.statusCode, created.json().content], [201, 'compressed'])
   const removed = await app.inject({ method: 'DELETE', url: String(created.headers.location), headers: alice })
   t.strictSame([removed.statusCode, removed.body, removed.headers['content-encoding']], [204, '', undefined])
@@ -99,7 +137,9 @@ test('@fastify/compress: long answers are compressed, short and empty ones are n
 test('@fastify/under-pressure: its 503 comes before everything else, in its own words, and through the handler of the host', async (t) => {
   let healthy = true
   const pressure = async (app: FastifyInstance) => {
-    await app.register(underPressure, { healthCheck: async () => healthy, healthCheckInterval: 50, message: 'Under pressure!', retryAfter: 30 })
+    await app.register(underPressure, {
+      healthCheck: async () => healthy, healthCheckInterval: 50, message: 'Under pressure!', retryAfter: 30
+    })
   }
   const app = await buildHost(t, pressure)
   const handled = await buildHost(t, async (app) => {
@@ -109,8 +149,12 @@ test('@fastify/under-pressure: its 503 comes before everything else, in its own 
   await requireWorking(t, app)
   healthy = false
   await new Promise((resolve) => setTimeout(resolve, 200))
-  const refused = await app.inject({ method: 'POST', url: '/api/message/', payload: { content: 'x' }, headers: { authorization: basic('alice') } })
+  const refused = await app.inject({
+    method: 'POST', url: '/api/message/', payload: { content: 'x' }, headers: { authorization: basic('alice') }
+  })
   t.strictSame([refused.statusCode, refused.headers['retry-after']], [503, '30'])
-  t.strictSame(refused.json(), { statusCode: 503, code: 'FST_UNDER_PRESSURE', error: 'Service Unavailable', message: 'Under pressure!' })
+  t.strictSame(refused.json(), {
+    statusCode: 503, code: 'FST_UNDER_PRESSURE', error: 'Service Unavailable', message: 'Under pressure!'
+  })
   t.strictSame((await handled.inject('/api/message/')).json(), { host: 'Under pressure!' })
 })

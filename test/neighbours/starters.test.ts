@@ -18,7 +18,9 @@ test('@fastify/autoload: the plugin, and each resource, in a file of its own', a
   t.teardown(async () => { await app.close() })
   await app.register(site)
   await requireWorking(t, app)
-  t.strictSame(Object.keys((await app.inject('/api/user/2/')).json()), ['id', 'username', 'join_date', 'active', 'admin'])
+  t.strictSame(Object.keys((await app.inject('/api/user/2/')).json()), [
+    'id', 'username', 'join_date', 'active', 'admin'
+  ])
   t.equal((await app.inject('/api/note/')).statusCode, 404, 'there is no file for it')
 })
 
@@ -28,8 +30,12 @@ test('fastify-cli starts it, serves it and ends it', async (t) => {
     cwd: process.cwd(),
     env: { NODE_OPTIONS: '--import=tsx', FASTIFY_AUTOLOAD_TYPESCRIPT: 'true', FASTIFY_CLOSE_GRACE_DELAY: '5000' }
   })
-  t.match(await (await fetch(`${address}/api/message/?user__username=alice`)).json(), { objects: [{ content: 'hello' }] })
-  const created = await fetch(`${address}/api/message/`, { method: 'POST', body: '{"content":"x"}', headers: { authorization: basic('alice') } })
+  t.match(await (await fetch(`${address}/api/message/?user__username=alice`)).json(), {
+    objects: [{ content: 'hello' }]
+  })
+  const created = await fetch(`${address}/api/message/`, {
+    method: 'POST', body: '{"content":"x"}', headers: { authorization: basic('alice') }
+  })
   t.equal(created.status, 201)
   t.equal(await stop(), 0)
   t.notMatch(output(), basic('alice').slice(6))

@@ -32,13 +32,19 @@ async function addNeighbours (app: FastifyInstance): Promise<void> {
   await app.register(compress, { threshold: 64 })
   await app.register(swagger, { openapi: { openapi: '3.1.0', info: { title: 'All together', version: '1.0.0' } } })
   await app.register(swaggerUi, { routePrefix: '/documentation' })
-  await app.register(basicAuth, { authenticate: { realm: 'Host' }, validate: async (username) => { if (username !== 'host') throw new Error('not the host') } })
+  await app.register(basicAuth, {
+    authenticate: { realm: 'Host' },
+    validate: async (username) => { if (username !== 'host') throw new Error('not the host') }
+  })
 }
 
 /** An app as real hosts have it: all neighbours, its own settings and routes, and the plugin. */
 async function buildHost (t: Test, server: FastifyServerOptions): Promise<FastifyInstance> {
   const db = openSqlite(':memory:')
-  const app = Fastify({ ...server, ajv: { customOptions: { coerceTypes: 'array', removeAdditional: 'all', useDefaults: true, allErrors: true } } }).withTypeProvider<TypeBoxTypeProvider>()
+  const app = Fastify({
+    ...server,
+    ajv: { customOptions: { coerceTypes: 'array', removeAdditional: 'all', useDefaults: true, allErrors: true } }
+  }).withTypeProvider<TypeBoxTypeProvider>()
   await checkAnswers(t, app)
   t.teardown(async () => {
     await app.close()
@@ -56,10 +62,16 @@ async function buildHost (t: Test, server: FastifyServerOptions): Promise<Fastif
   app.restModels.register(Message, { auth: userAuth(User), ownerField: 'user', config: { rateLimit: { max: 500 } } })
   app.restModels.register(Note)
   await app.restModels.setup()
-  app.get('/coerced', { schema: { querystring: Type.Object({ count: Type.Integer() }) } }, async ({ query }) => ({ next: query.count + 1 }))
+  app.get(
+    '/coerced', { schema: { querystring: Type.Object({ count: Type.Integer() }) } },
+    async ({ query }) => ({ next: query.count + 1 })
+  )
   await app.register(async (scope) => {
     scope.setValidatorCompiler(TypeBoxValidatorCompiler)
-    scope.withTypeProvider<TypeBoxTypeProvider>().post('/strict', { schema: { body: Type.Object({ count: Type.Integer() }) } }, async ({ body }) => ({ next: body.count + 1 }))
+    scope.withTypeProvider<TypeBoxTypeProvider>().post(
+      '/strict', { schema: { body: Type.Object({ count: Type.Integer() }) } },
+      async ({ body }) => ({ next: body.count + 1 })
+    )
   })
   app.get('/own', { onRequest: app.basicAuth }, async () => 'own')
   return app
@@ -96,7 +108,9 @@ async function addsUp (t: Test, app: FastifyInstance): Promise<void> {
   })
   t.match(String(reply.headers.vary), /origin/i)
   t.match(String(reply.headers.vary), /accept-encoding/i)
-  const again = await app.inject({ url, headers: { 'accept-encoding': 'gzip', 'if-none-match': String(reply.headers.etag) } })
+  const again = await app.inject({
+    url, headers: { 'accept-encoding': 'gzip', 'if-none-match': String(reply.headers.etag) }
+  })
   t.strictSame([again.statusCode, again.body, again.headers['content-encoding']], [304, '', undefined])
   const head = await app.inject({ method: 'HEAD', url, headers: { 'accept-encoding': 'gzip' } })
   t.strictSame([head.statusCode, head.body, head.headers.etag], [200, '', reply.headers.etag])
@@ -105,7 +119,9 @@ async function addsUp (t: Test, app: FastifyInstance): Promise<void> {
 async function fails (t: Test, app: FastifyInstance): Promise<void> {
   const { get, post } = client(app)
   const faulty = await get('/api/message/?nothing=1', { headers: { 'accept-encoding': 'gzip', origin } })
-  t.strictSame([faulty.statusCode, faulty.headers['x-handled'], faulty.headers['access-control-allow-origin']], [400, 'by the host', origin])
+  t.strictSame([faulty.statusCode, faulty.headers['x-handled'], faulty.headers['access-control-allow-origin']], [
+    400, 'by the host', origin
+  ])
   t.strictSame(JSON.parse(gunzipSync(faulty.rawPayload).toString()), {
     statusCode: 400,
     code: 'REST_MODELS_UNKNOWN_PARAMETER',
@@ -127,13 +143,17 @@ async function keepsOwn (t: Test, app: FastifyInstance): Promise<void> {
   t.equal((await get('/own', { as: 'host' })).body, 'own')
   t.equal((await get('/own', { as: 'alice' })).headers['www-authenticate'], 'Basic realm="Host", charset="UTF-8"')
   t.strictSame((await get('/status')).json(), { status: 'ok' })
-  t.match((await get('/documentation/json')).json(), { openapi: '3.1.0', paths: { '/own': Object, '/api/message/': Object, '/api/message/{id}/': Object } })
+  t.match((await get('/documentation/json')).json(), {
+    openapi: '3.1.0', paths: { '/own': Object, '/api/message/': Object, '/api/message/{id}/': Object }
+  })
   t.equal((await get('/documentation/')).statusCode, 200)
 }
 
 test('the log of all that, down to its finest level, holds neither credentials nor bodies', async (t) => {
   t.ok(lines.length > 20)
-  for (const secret of [basic('alice').slice(6), basic('bob').slice(6), '"content":', '$argon2id$']) t.notOk(lines.some((line) => line.includes(secret)), secret)
+  for (const secret of [basic('alice').slice(6), basic('bob').slice(6), '"content":', '$argon2id$']) {
+    t.notOk(lines.some((line) => line.includes(secret)), secret)
+  }
 })
 
 test('an error handler and onRoute hooks that a host adds after setup() do not reach the routes, as with every plugin of Fastify', async (t) => {
@@ -153,7 +173,9 @@ test('an error handler and onRoute hooks that a host adds after setup() do not r
   const seen: string[] = []
   app.addHook('onRoute', ({ url }) => { seen.push(url) })
   app.get('/later', async () => { throw new Error('later') })
-  const bodies = await Promise.all(['/plain', '/api/note/9/', '/later'].map(async (url) => (await app.inject(url)).json().handled))
+  const bodies = await Promise.all(
+    ['/plain', '/api/note/9/', '/later'].map(async (url) => (await app.inject(url)).json().handled)
+  )
   t.strictSame(bodies, [undefined, undefined, 'late'])
   t.strictSame(seen, ['/later', '/later'], 'GET and HEAD')
 })

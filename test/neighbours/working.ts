@@ -15,7 +15,9 @@ export async function requireWorking (t: Test, app: FastifyInstance, prefix = '/
   t.strictSame((await get(`${url}?limit=ten`)).json().code, 'REST_MODELS_INVALID_PAGE')
   t.strictSame((await get(`${url}1/`)).json(), byAlice)
   const refused = await post(url, { content: 'x' })
-  t.strictSame([refused.statusCode, refused.headers['www-authenticate'], refused.body], [401, 'Basic realm="Login Required"', 'Authentication failed'])
+  t.strictSame([refused.statusCode, refused.headers['www-authenticate'], refused.body], [
+    401, 'Basic realm="Login Required"', 'Authentication failed'
+  ])
   const created = await post(url, { content: 'x' }, { as: 'alice' })
   t.strictSame([created.statusCode, created.json().user_id], [201, 2])
   const location = String(created.headers.location)

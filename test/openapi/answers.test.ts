@@ -9,7 +9,9 @@ import { openDatabase } from '../support/database.js'
 import { typescript } from '../support/process.js'
 
 /** An app whose answers are checked, and what the check finds. */
-async function checkedApp (t: Test, prepare: (app: FastifyInstance) => void): Promise<{ app: FastifyInstance, faults: string[] }> {
+async function checkedApp (
+  t: Test, prepare: (app: FastifyInstance) => void
+): Promise<{ app: FastifyInstance, faults: string[] }> {
   const app = Fastify()
   const db = await openDatabase(t)
   t.teardown(async () => { await app.close() })
@@ -32,13 +34,20 @@ test('what the plugin answers is what its document declares', async (t) => {
   t.strictSame(faults, [])
 })
 
-const changes: Readonly<Record<string, readonly [payload: (answer: string) => string, status: number, type: string, fault: RegExp]>> = {
+const changes: Readonly<Record<string, readonly [
+  payload: (answer: string) => string, status: number, type: string, fault: RegExp
+]>> = {
   'a status': [(answer) => answer, 202, 'application/json', /there is no 202 Accepted/],
   'a content type': [(answer) => answer, 200, 'text/plain', /the content type is text\/plain/],
   'a body': [(answer) => answer.replace('"a note"', '1'), 200, 'application/json', /the body\/message must be string/],
-  'a field more': [(answer) => answer.replace('{', '{"more":1,'), 200, 'application/json', /must NOT have additional properties/],
+  'a field more': [
+    (answer) => answer.replace('{', '{"more":1,'), 200, 'application/json', /must NOT have additional properties/
+  ],
   'no body': [() => '', 200, 'application/json', /there is no body/],
-  'a form of time': [(answer) => answer.replace('2024-01-01 00', '2024-01-01T00'), 200, 'application/json', /the body\/created must match pattern/]
+  'a form of time': [
+    (answer) => answer.replace('2024-01-01 00', '2024-01-01T00'), 200, 'application/json',
+    /the body\/created must match pattern/
+  ]
 }
 
 for (const [name, [payload, status, type, fault]] of Object.entries(changes)) {
@@ -57,7 +66,8 @@ for (const [name, [payload, status, type, fault]] of Object.entries(changes)) {
 
 test('a header that the document declares may not be absent', async (t) => {
   const { app, faults } = await checkedApp(t, (app) => {
-    app.addHook('onRequest', async (_request, reply) => await reply.code(401).type('text/html').send('Authentication failed'))
+    app.addHook('onRequest', async (_request, reply) =>
+      await reply.code(401).type('text/html').send('Authentication failed'))
   })
   await app.inject({ method: 'POST', url: '/api/note/' })
   t.match(faults, [/the header WWW-Authenticate is absent or wrong/])

@@ -21,18 +21,24 @@ type Message = components['schemas']['Message']
 export async function run (baseUrl: string): Promise<unknown> {
   const client = createClient<paths>({ baseUrl, headers: { authorization: 'Basic ' + btoa('alice:alice') } })
   const created = await client.POST('/api/message/', { body: { content: 'hello' } })
-  if (created.error !== undefined) throw new Error(typeof created.error === 'string' ? created.error : created.error.message)
+  if (created.error !== undefined) throw new Error(typeof created.error === 'string' ? created.error : ` +
+  `created.error.message)
   const message: Message = created.data
   const { data: list } = await client.GET('/api/message/', {
-    params: { query: { user__username: 'alice', id__gte: 1, content__like: 'hel%', 'pub_date__is': 'null', ordering: '-pub_date', limit: 5 } }
+    params: { query: { user__username: 'alice', id__gte: 1, content__like: 'hel%', 'pub_date__is': 'null', ordering: ` +
+  `'-pub_date', limit: 5 } }
   })
-  const { data: all } = await client.GET('/api/message/', { params: { query: { user__active: true, id__in: '1,2,3' } } })
+  const { data: all } = await client.GET('/api/message/', { params: { query: { user__active: true, id__in: ` +
+  `'1,2,3' } } })
   const contents: string[] = all?.objects.map(({ content }) => content) ?? []
-  const changed = await client.PUT('/api/message/{id}/', { params: { path: { id: message.id } }, body: { content: 'changed' } })
+  const changed = await client.PUT('/api/message/{id}/', { params: { path: { id: message.id } }, body: { content: ` +
+  `'changed' } })
   const faulty = await client.GET('/api/message/{id}/', { params: { path: { id: 99 } } })
-  const code: 'REST_MODELS_RECORD_NOT_FOUND' | undefined = faulty.error?.code === 'REST_MODELS_RECORD_NOT_FOUND' ? faulty.error.code : undefined
+  const code: 'REST_MODELS_RECORD_NOT_FOUND' | undefined = faulty.error?.code === 'REST_MODELS_RECORD_NOT_FOUND' ? ` +
+  `faulty.error.code : undefined
   const removed = await client.DELETE('/api/message/{id}/', { params: { path: { id: message.id } } })
-  return { id: message.id, none: list?.objects.length, page: list?.meta.page, contents, changed: changed.data?.content, code, status: removed.response.status }
+  return { id: message.id, none: list?.objects.length, page: list?.meta.page, contents, changed: ` +
+  `changed.data?.content, code, status: removed.response.status }
 }
 
 export async function faults (): Promise<void> {
@@ -62,10 +68,15 @@ test('D-73: openapi-typescript makes types of the document, under which a progra
   const folder = t.testdir({ 'api.d.ts': types, 'program.ts': program })
   const expected = program.split('\n').flatMap((line, index) => line.includes('// fault:') ? [index + 1] : [])
   t.equal(expected.length, 7)
-  t.strictSame([...new Set(faultyLines(join(folder, 'program.ts')))], expected, 'nothing else is wrong with the program, and all that is meant to be')
+  t.strictSame(
+    [...new Set(faultyLines(join(folder, 'program.ts')))], expected,
+    'nothing else is wrong with the program, and all that is meant to be'
+  )
 
   const address = await app.listen({ host: '127.0.0.1', port: 0 })
-  const { run } = await import(pathToFileURL(join(folder, 'program.ts')).href) as { run: (baseUrl: string) => Promise<unknown> }
+  const { run } = await import(pathToFileURL(join(folder, 'program.ts')).href) as {
+    run: (baseUrl: string) => Promise<unknown>
+  }
   t.strictSame(await run(address), {
     id: 1, none: 0, page: 1, contents: ['hello'], changed: 'changed', code: 'REST_MODELS_RECORD_NOT_FOUND', status: 204
   })
@@ -73,8 +84,20 @@ test('D-73: openapi-typescript makes types of the document, under which a progra
 
 /** The lines of a file that the compiler finds fault with, counted from 1. */
 function faultyLines (path: string): number[] {
-  const { compilerOptions } = ts.parseConfigFileTextToJson('tsconfig.json', readFileSync('tsconfig.json', 'utf8')).config as { compilerOptions: object }
-  const { options } = ts.convertCompilerOptionsFromJson({ ...compilerOptions, rootDir: undefined, noEmit: true, allowImportingTsExtensions: true, lib: ['ES2023', 'DOM'], isolatedModules: false }, process.cwd())
+  const { compilerOptions } = ts.parseConfigFileTextToJson(
+    'tsconfig.json', readFileSync('tsconfig.json', 'utf8')
+  ).config as { compilerOptions: object }
+  const { options } = ts.convertCompilerOptionsFromJson(
+    {
+      ...compilerOptions,
+      rootDir: undefined,
+      noEmit: true,
+      allowImportingTsExtensions: true,
+      lib: ['ES2023', 'DOM'],
+      isolatedModules: false
+    },
+    process.cwd()
+  )
   const compiled = ts.createProgram([path], options)
   return ts.getPreEmitDiagnostics(compiled).map(({ file, start = 0, messageText }) => {
     if (file?.fileName !== path) throw new Error(ts.flattenDiagnosticMessageText(messageText, '\n'))

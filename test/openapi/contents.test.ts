@@ -2,7 +2,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import ajvFormats from 'ajv-formats'
 import { test } from 'tap'
 import {
-  bigint, boolean, date, datetime, decimal, defineModel, foreignKey, integer, json, number, password, text, userAuth, uuid, type Model
+  bigint, boolean, date, datetime, decimal, defineModel, foreignKey, integer, json, number, password, text, userAuth,
+  uuid, type Model
 } from '../../lib/index.js'
 import { maxListed, maxOwn } from '../../lib/openapi/filters.js'
 import { buildApp, Note, User } from '../support/site.js'
@@ -49,10 +50,15 @@ test('D-73: every example in the document is an answer, or a body that is accept
     for (const example of schema.examples ?? []) t.ok(ajv.validate(schema, example), `${name}: ${ajv.errorsText()}`)
   }
   const exampleOf = (name: string) => document.schemas[name]?.examples?.[0] as Record<string, unknown>
-  t.strictSame(Object.keys(exampleOf('ThingCreate')), ['text', 'count', 'size', 'price', 'secret'], 'what must be there')
+  t.strictSame(
+    Object.keys(exampleOf('ThingCreate')), ['text', 'count', 'size', 'price', 'secret'], 'what must be there'
+  )
   const created = await post('/api/thing/', exampleOf('ThingCreate'), { as: 'alice' })
   t.strictSame([created.statusCode, created.body.slice(0, 10)], [201, '{"id":1,"g'])
-  t.strictSame((await put('/api/thing/1/', exampleOf('ThingUpdate'), { as: 'alice' })).statusCode, 400, 'the group of the example is not there')
+  t.strictSame(
+    (await put('/api/thing/1/', exampleOf('ThingUpdate'), { as: 'alice' })).statusCode, 400,
+    'the group of the example is not there'
+  )
   const group = (await post('/api/group/', exampleOf('GroupCreate'), { as: 'alice' })).json()
   t.strictSame((await put('/api/thing/1/', { group_id: group.id }, { as: 'alice' })).statusCode, 200)
   t.strictSame((await get(`/api/group/${String(group.id)}/`)).json(), group)
@@ -61,8 +67,13 @@ test('D-73: every example in the document is an answer, or a body that is accept
 
 /** A text that a parameter takes, by its own account. */
 function sampleOf ({ name, schema }: Parameter): string {
-  const samples = ['1', 'true', 'null', '2026-01-31', '2026-01-31 12:30:00', '-0.5', '018f4d3a-7c1e-7b2a-9d3f-5a6b7c8d9e0f', '-id', '0.500']
-  const parsed: Readonly<Record<string, (text: string) => unknown>> = { integer: Number, number: Number, boolean: (text) => text === 'true' ? true : text }
+  const samples = [
+    '1', 'true', 'null', '2026-01-31', '2026-01-31 12:30:00', '-0.5', '018f4d3a-7c1e-7b2a-9d3f-5a6b7c8d9e0f', '-id',
+    '0.500'
+  ]
+  const parsed: Readonly<Record<string, (text: string) => unknown>> = {
+    integer: Number, number: Number, boolean: (text) => text === 'true' ? true : text
+  }
   const found = samples.find((text) => ajv.validate(schema, parsed[String(schema.type)]?.(text) ?? text))
   if (found === undefined) throw new Error(`no sample for ${name}`)
   return found
@@ -71,14 +82,20 @@ function sampleOf ({ name, schema }: Parameter): string {
 test('D-76: every filter that is listed is permitted, with the operators and the values of its type', async (t) => {
   const { document, get } = await documentedApp(t, things)
   const { parameters = [] } = document.operation('listThing')
-  t.equal(parameters.filter(({ in: place, required }) => place === 'query' && required === undefined).length, parameters.length)
+  t.equal(
+    parameters.filter(({ in: place, required }) => place === 'query' && required === undefined).length,
+    parameters.length
+  )
   for (const parameter of parameters.filter(({ name }) => name !== 'after')) {
     if (/^(moment|day|price)/.test(parameter.name)) continue
     const reply = await get(`/api/thing/?${parameter.name}=${encodeURIComponent(sampleOf(parameter))}`)
     t.equal(reply.statusCode, 200, `${parameter.name}: ${reply.body}`)
   }
   const names = parametersOf(document.operation('listThing'))
-  for (const [name, value] of [['moment', '2024-01-01'], ['moment__gte', '2024-01-01T00:00Z'], ['day__in', '2024-01-01'], ['price', '0.5'], ['price__in', '0.5,0']] as const) {
+  for (const [name, value] of [
+    ['moment', '2024-01-01'], ['moment__gte', '2024-01-01T00:00Z'], ['day__in', '2024-01-01'], ['price', '0.5'],
+    ['price__in', '0.5,0']
+  ] as const) {
     t.ok(names.includes(name))
     t.equal((await get(`/api/thing/?${name}=${value}`)).statusCode, 200)
   }
@@ -90,7 +107,8 @@ test('D-76: every filter that is listed is permitted, with the operators and the
   t.strictSame(schemaOf('extra__is').enum, ['null'])
   t.strictSame(names.filter((name) => /^(secret|extra|limit|const|properties)/.test(name)), [
     'limit', 'extra__is',
-    ...['const', 'properties'].flatMap((name) => ['eq', 'ne', 'in', 'is', 'lt', 'lte', 'gt', 'gte', 'like', 'ilike'].map((operator) => `${name}__${operator}`)),
+    ...['const', 'properties'].flatMap((name) =>
+      ['eq', 'ne', 'in', 'is', 'lt', 'lte', 'gt', 'gte', 'like', 'ilike'].map((operator) => `${name}__${operator}`)),
     ...['eq', 'ne', 'in', 'is', 'lt', 'lte', 'gt', 'gte'].map((operator) => `limit__${operator}`)
   ])
 })
@@ -101,13 +119,19 @@ test('D-76: lists of numbers are permitted as they are documented, with neither 
   for (const name of ['count__in', 'size__in']) {
     const pattern = new RegExp(String(parameters.find((parameter) => parameter.name === name)?.schema.pattern), 'u')
     for (const text of ['', '0', '-1', '10,2', '00', '01', '-01', '+1', '1.', '.5', '1,']) {
-      t.equal((await get(`/api/thing/?${name}=${encodeURIComponent(text)}`)).statusCode === 200, pattern.test(text), `${name}=${text}`)
+      t.equal(
+        (await get(`/api/thing/?${name}=${encodeURIComponent(text)}`)).statusCode === 200, pattern.test(text),
+        `${name}=${text}`
+      )
     }
   }
 })
 
 test('D-76: parameters tell limits, defaults and what can be ordered by', async (t) => {
-  const { document } = await documentedApp(t, { ...things, options: { limits: { offset: 77, filters: 3, patternLength: 5, inItems: 4 }, defaultLimit: 7, maxLimit: 9 } })
+  const { document } = await documentedApp(t, {
+    ...things,
+    options: { limits: { offset: 77, filters: 3, patternLength: 5, inItems: 4 }, defaultLimit: 7, maxLimit: 9 }
+  })
   const { parameters = [], description } = document.operation('listThing')
   const named = Object.fromEntries(parameters.map((parameter) => [parameter.name, parameter]))
   t.match(named['limit'], { schema: { type: 'integer', minimum: 1, maximum: 9, default: 7 } })
@@ -122,8 +146,12 @@ test('D-76: parameters tell limits, defaults and what can be ordered by', async 
 
 test('D-73: the path of a record takes the primary key of its model', async (t) => {
   const { document } = await documentedApp(t, things)
-  t.match(document.operation('readThing').parameters, [{ name: 'id', in: 'path', required: true, schema: { type: 'integer', minimum: 0 } }])
-  t.match(document.operation('readGroup').parameters, [{ name: 'id', in: 'path', schema: { type: 'string', pattern: /0-9a-f/ } }])
+  t.match(document.operation('readThing').parameters, [
+    { name: 'id', in: 'path', required: true, schema: { type: 'integer', minimum: 0 } }
+  ])
+  t.match(document.operation('readGroup').parameters, [
+    { name: 'id', in: 'path', schema: { type: 'string', pattern: /0-9a-f/ } }
+  ])
   t.strictSame(document.schemas['Thing']?.properties?.['group_id']?.type, ['string', 'null'])
 })
 
@@ -132,9 +160,13 @@ test('D-77: bodies tell what must be there, defaults, and what no answer shows',
   const { properties = {}, required } = document.schemas['ThingCreate'] ?? {}
   t.strictSame(required, ['text', 'count', 'size', 'price', 'secret'])
   t.strictSame([properties['state']?.['default'], properties['flag']?.['default']], ['new', null])
-  t.strictSame([properties['day'], properties['moment'], properties['secret']].map((schema) => schema?.['default']), [undefined, undefined, undefined])
+  t.strictSame([properties['day'], properties['moment'], properties['secret']].map((schema) => schema?.['default']), [
+    undefined, undefined, undefined
+  ])
   t.strictSame(document.schemas['ThingUpdate']?.required, undefined)
-  t.strictSame(document.schemas['Thing']?.properties?.['secret'], { type: 'string', description: 'What is stored, a hash' })
+  t.strictSame(document.schemas['Thing']?.properties?.['secret'], {
+    type: 'string', description: 'What is stored, a hash'
+  })
   t.strictSame(Object.keys(document.operation('updateThing').requestBody?.content ?? {}),
     ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'])
 })
@@ -155,7 +187,9 @@ test('D-77: a hidden field that no client may write is nowhere in the document; 
       .register(Looker, { auth: userAuth(User) })
   })
   t.notMatch(document.text, /buried/)
-  t.strictSame(document.schemas['HiderCreate']?.properties?.['written_only'], { type: 'string', maxLength: 65_536, writeOnly: true })
+  t.strictSame(document.schemas['HiderCreate']?.properties?.['written_only'], {
+    type: 'string', maxLength: 65_536, writeOnly: true
+  })
   t.equal(document.text.split('written_only').length - 1, 2, 'in the bodies of a create and of an update')
   const created = await post('/api/hider/', { shown: 'x', written_only: 'y' }, { as: 'alice' })
   t.strictSame([created.statusCode, created.json()], [201, { id: 1, shown: 'x', owner_id: null }])
@@ -164,19 +198,30 @@ test('D-77: a hidden field that no client may write is nowhere in the document; 
 })
 
 test('D-77: an excluded owner is not named, nor is an excluded field an example', async (t) => {
-  const Owned = defineModel('Owned', { buried_owner: foreignKey(() => User), buried: text({ nullable: true, enum: ['hidden one'], default: 'hidden one' }) })
+  const Owned = defineModel('Owned', {
+    buried_owner: foreignKey(() => User), buried: text({ nullable: true, enum: ['hidden one'], default: 'hidden one' })
+  })
   const { document } = await documentedApp(t, {
     models: [User, Owned],
-    register: (registry) => { registry.register(Owned, { auth: userAuth(User), ownerField: 'buried_owner', exclude: ['buried_owner', 'buried'] }) }
+    register: (registry) => {
+      registry.register(Owned, {
+        auth: userAuth(User), ownerField: 'buried_owner', exclude: ['buried_owner', 'buried']
+      })
+    }
   })
-  t.match(document.operation('createOwned').description, 'The record belongs to whoever creates it: the owner is set by the server.')
+  t.match(
+    document.operation('createOwned').description,
+    'The record belongs to whoever creates it: the owner is set by the server.'
+  )
   t.notMatch(document.text, 'buried_owner')
   t.equal(document.schemas['OwnedCreate']?.examples?.length, 1)
   t.strictSame(document.schemas['OwnedCreate']?.examples?.[0], {})
 })
 
 test('D-77: what nobody may do takes no body, so that a hidden field is nowhere', async (t) => {
-  const { document } = await documentedApp(t, { models: [User, Hider], register: (registry) => { registry.register(Hider, { exclude: ['written_only'] }) } })
+  const { document } = await documentedApp(t, {
+    models: [User, Hider], register: (registry) => { registry.register(Hider, { exclude: ['written_only'] }) }
+  })
   t.notMatch(document.text, /written_only/)
   t.equal(document.operation('createHider').requestBody, undefined)
   t.strictSame(Object.keys(document.operation('createHider').responses).filter((status) => status.startsWith('2')), [])
@@ -202,31 +247,44 @@ test('D-76: filters through a resource whose reading is protected are listed whe
   const register = (protect: 'writes' | 'all') => ({
     models: [User, Hider, Looker],
     register: (registry: Parameters<typeof things.register>[0]) => {
-      registry.register(Hider, { auth: userAuth(User, { protect: 'all' }) }).register(Looker, { auth: userAuth(User, { protect }) })
+      registry.register(Hider, { auth: userAuth(User, { protect: 'all' }) })
+        .register(Looker, { auth: userAuth(User, { protect }) })
     }
   })
   const open = (await documentedApp(t, register('writes'))).document.operation('listLooker')
-  t.strictSame(parametersOf(open).filter((name) => name.startsWith('hider__') && !/^hider__(ne|in|is|lte?|gte?)$/.test(name)), [])
+  t.strictSame(
+    parametersOf(open).filter((name) => name.startsWith('hider__') && !/^hider__(ne|in|is|lte?|gte?)$/.test(name)), []
+  )
   const closed = (await documentedApp(t, register('all'))).document.operation('listLooker')
   t.ok(parametersOf(closed).includes('hider__shown'))
   t.match(closed.description, 'are for those who may list it')
   const everybody = userAuth(User, { protect: 'all' })
-  for (const hider of [{ ...everybody, closed: ['list'] as const }, { ...everybody, login: undefined }, { ...everybody, login: 'another' }]) {
+  for (const hider of [
+    { ...everybody, closed: ['list'] as const }, { ...everybody, login: undefined },
+    { ...everybody, login: 'another' }
+  ]) {
     const nobody = (await documentedApp(t, {
-      models: [User, Hider, Looker], register: (registry) => { registry.register(Hider, { auth: hider }).register(Looker, { auth: everybody }) }
+      models: [User, Hider, Looker],
+      register: (registry) => { registry.register(Hider, { auth: hider }).register(Looker, { auth: everybody }) }
     })).document.operation('listLooker')
     t.notOk(parametersOf(nobody).includes('hider__shown'), 'nobody may use them')
   }
 })
 
 test('D-76: models that refer to each other in circles do not let the document explode', async (t) => {
-  const Knot: Model = defineModel('Knot', Object.fromEntries('abcdefghij'.split('').map((name) => [name, foreignKey((): Model => Knot, { nullable: true })])))
-  const { document } = await documentedApp(t, { models: [Knot], options: { limits: { joins: 30 } }, register: (registry) => { registry.register(Knot) } })
+  const Knot: Model = defineModel(
+    'Knot',
+    Object.fromEntries('abcdefghij'.split('').map((name) => [name, foreignKey((): Model => Knot, { nullable: true })]))
+  )
+  const { document } = await documentedApp(t, {
+    models: [Knot], options: { limits: { joins: 30 } }, register: (registry) => { registry.register(Knot) }
+  })
   const { description } = document.operation('listKnot')
   const names = parametersOf(document.operation('listKnot'))
   t.ok(names.length <= maxListed + 4, `${names.length} parameters`)
   t.ok(names.includes('j__lt') && names.includes('a__b__in'), 'own columns are all there, then the nearest')
-  t.match(description, 'There are more filters than are listed here: other fields have them too, and a filter may follow up to 30 foreign keys')
+  t.match(description, 'There are more filters than are listed here: other fields have them too, ' +
+    'and a filter may follow up to 30 foreign keys')
   const few = await documentedApp(t, things)
   t.notMatch(few.document.operation('listThing').description, 'more filters than are listed')
 })
@@ -240,14 +298,20 @@ test('D-76: columns of its own are all listed, up to a bound', async (t) => {
 
 test('D-76: what is open and opened by name as well counts once', async (t) => {
   const fields = Array.from({ length: 17 }, (_, index) => `f${index}`)
-  const Wide = defineModel('Wide', { ...Object.fromEntries(fields.map((name) => [name, text()])), user: foreignKey(() => User) })
-  const { document } = await documentedApp(t, { models: [User, Wide], register: (registry) => { registry.register(Wide, { filterable: fields }) } })
+  const Wide = defineModel('Wide', {
+    ...Object.fromEntries(fields.map((name) => [name, text()])), user: foreignKey(() => User)
+  })
+  const { document } = await documentedApp(t, {
+    models: [User, Wide], register: (registry) => { registry.register(Wide, { filterable: fields }) }
+  })
   t.ok(parametersOf(document.operation('listWide')).includes('user__id'))
   t.notMatch(document.operation('listWide').description, 'more filters than are listed')
 })
 
 test('D-76: a resource lists its own fields, whatever another resource of its model hides', async (t) => {
-  const { document } = await documentedApp(t, { register: (registry) => registry.register(Note).register(Note, { path: 'fewer', exclude: ['message'] }) })
+  const { document } = await documentedApp(t, {
+    register: (registry) => registry.register(Note).register(Note, { path: 'fewer', exclude: ['message'] })
+  })
   const [all, fewer] = ['listNote', 'listFewer'].map((id) => parametersOf(document.operation(id)))
   t.ok(all?.includes('message') && all.includes('created'))
   t.ok(fewer?.includes('message') === false && fewer.includes('created'))
@@ -255,13 +319,20 @@ test('D-76: a resource lists its own fields, whatever another resource of its mo
 
 test('D-73: a text of which no example is at hand leaves a schema without one', async (t) => {
   const Odd = defineModel('Odd', { regex: text({ format: 'regex' }), long: text({ minLength: 500, nullable: true }) })
-  const { document } = await documentedApp(t, { models: [User, Odd], register: (registry) => { registry.register(Odd, { auth: userAuth(User) }) } })
+  const { document } = await documentedApp(t, {
+    models: [User, Odd], register: (registry) => { registry.register(Odd, { auth: userAuth(User) }) }
+  })
   t.strictSame([document.schemas['Odd']?.examples, document.schemas['OddCreate']?.examples], [undefined, undefined])
 })
 
 test('D-76: of a model with hundreds of fields a bounded number of filters is listed, and all of them filter', async (t) => {
-  const Wide = defineModel('Wide', Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`field${index}`, integer({ nullable: true })])))
-  const { get, document } = await documentedApp(t, { models: [Wide], register: (registry) => { registry.register(Wide) } })
+  const Wide = defineModel(
+    'Wide',
+    Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`field${index}`, integer({ nullable: true })]))
+  )
+  const { get, document } = await documentedApp(t, {
+    models: [Wide], register: (registry) => { registry.register(Wide) }
+  })
   const list = document.operation('listWide')
   t.ok((list.parameters?.length ?? 0) <= maxOwn + 4, `${list.parameters?.length} parameters`)
   t.match(list.description, 'There are more filters than are listed here')
@@ -270,7 +341,9 @@ test('D-76: of a model with hundreds of fields a bounded number of filters is li
 
 test('a date in a filter is a day that there is', async (t) => {
   const Day = defineModel('Day', { day: date() })
-  const { get, document } = await documentedApp(t, { models: [Day], register: (registry) => { registry.register(Day) } })
+  const { get, document } = await documentedApp(t, {
+    models: [Day], register: (registry) => { registry.register(Day) }
+  })
   t.match(document.operation('listDay').parameters?.find(({ name }) => name === 'day')?.schema, { format: 'date' })
   t.equal((await get('/api/day/?day=2026-02-30')).statusCode, 400)
 })

@@ -13,11 +13,15 @@ import { documentedApp, info, parametersOf, version31 } from './documents.js'
 
 test('D-73: a host that registers @fastify/swagger as usual has one operation for each of the five routes, and no other', async (t) => {
   const { document } = await documentedApp(t)
-  t.strictSame(Object.entries(document.paths).map(([path, methods]) => [path, Object.keys(methods).sort()]), ['user', 'relationship', 'message', 'note'].flatMap((name) => [
-    [`/api/${name}/`, ['get', 'post']],
-    [`/api/${name}/{id}/`, ['delete', 'get', 'put']]
-  ]))
-  const ids = Object.values(document.paths).flatMap((methods) => Object.values(methods)).map(({ operationId }) => operationId)
+  t.strictSame(
+    Object.entries(document.paths).map(([path, methods]) => [path, Object.keys(methods).sort()]),
+    ['user', 'relationship', 'message', 'note'].flatMap((name) => [
+      [`/api/${name}/`, ['get', 'post']],
+      [`/api/${name}/{id}/`, ['delete', 'get', 'put']]
+    ])
+  )
+  const ids = Object.values(document.paths).flatMap((methods) => Object.values(methods))
+    .map(({ operationId }) => operationId)
   t.strictSame(ids.slice(0, 5).sort(), ['createUser', 'deleteUser', 'listUser', 'readUser', 'updateUser'])
   t.equal(new Set(ids).size, 20)
   t.strictSame(document.tags.map(({ name }) => name), ['user', 'relationship', 'message', 'note'])
@@ -32,12 +36,16 @@ test('D-73: the document of the example project has less than 60 KB', async (t) 
 })
 
 test('D-73: the document is as valid in OpenAPI 3.0, where nothing has two types', async (t) => {
-  const Thing = defineModel('Thing', { size: integer({ nullable: true }), name: text({ nullable: true, enum: ['a', 'b'] }) })
+  const Thing = defineModel('Thing', {
+    size: integer({ nullable: true }), name: text({ nullable: true, enum: ['a', 'b'] })
+  })
   const { document } = await documentedApp(t, {
     models: [User, Thing], register: (registry) => { registry.register(Thing, { auth: userAuth(User) }) }
   }, { openapi: { info } })
   t.match(document.text, '"openapi":"3.0.3"')
-  t.strictSame(document.schemas['Thing']?.properties?.['name'], { type: 'string', nullable: true, enum: ['a', 'b', null] })
+  t.strictSame(document.schemas['Thing']?.properties?.['name'], {
+    type: 'string', nullable: true, enum: ['a', 'b', null]
+  })
   t.strictSame(document.schemas['Thing']?.['example'], { id: 1, size: 1, name: 'a' })
   t.notMatch(document.text, /"type":\[|"examples"/)
 })
@@ -87,7 +95,8 @@ const statusesOf: Readonly<Record<string, readonly string[]>> = {
 
 test('D-74: an operation has the statuses that its policy and its resource let happen, and no other', async (t) => {
   const { document } = await documentedApp(t, {
-    register: (registry) => registry.register(User, { auth: adminAuth(User, { protect: 'all' }) }).register(Message, { auth: userAuth(User) }).register(Note)
+    register: (registry) => registry.register(User, { auth: adminAuth(User, { protect: 'all' }) })
+      .register(Message, { auth: userAuth(User) }).register(Note)
   })
   for (const [id, statuses] of Object.entries(statusesOf)) {
     t.strictSame(Object.keys(document.operation(id).responses), [...statuses].sort(), id)
@@ -96,13 +105,17 @@ test('D-74: an operation has the statuses that its policy and its resource let h
   t.hasStrict(responses['201']?.headers, { Location: { schema: { type: 'string' } } })
   t.strictSame(Object.keys(responses['401']?.content ?? {}), ['text/html'])
   t.hasStrict(responses['401']?.headers, { 'WWW-Authenticate': { schema: { enum: ['Basic realm="Login Required"'] } } })
-  for (const status of ['429', '503']) t.hasStrict(responses[status]?.headers, { 'Retry-After': { schema: { type: 'integer' } } })
+  for (const status of ['429', '503']) {
+    t.hasStrict(responses[status]?.headers, { 'Retry-After': { schema: { type: 'integer' } } })
+  }
   t.match(document.operation('createNote').description, 'Nobody may do this.')
 })
 
 test('D-74: an open write that hashes a password can be one too many', async (t) => {
   const open: Policy = { open: ['create'], authenticator: () => async () => null, permits: () => true }
-  const { document } = await documentedApp(t, { register: (registry) => registry.register(User, { auth: open }).register(Note, { auth: open }) })
+  const { document } = await documentedApp(t, {
+    register: (registry) => registry.register(User, { auth: open }).register(Note, { auth: open })
+  })
   t.ok('429' in document.operation('createUser').responses)
   t.notOk('429' in document.operation('createNote').responses)
   t.strictSame(document.operation('createUser').security, [])
@@ -119,15 +132,21 @@ test('D-75: credentials are asked for where they are of use', async (t) => {
   const unnamed: Policy = { open: ['list'], authenticator: bearer.authenticator, permits: bearer.permits }
   const { document } = await documentedApp(t, {
     register: (registry) => registry
-      .register(User, { auth: unnamed }).register(Message, { auth: userAuth(User) }).register(Note, { auth: bearer, path: 'open-notes' })
+      .register(User, { auth: unnamed }).register(Message, { auth: userAuth(User) })
+      .register(Note, { auth: bearer, path: 'open-notes' })
       .register(Note, { auth: keyed })
   })
-  t.strictSame(document.securitySchemes, { basic: { type: 'http', scheme: 'basic' }, bearer: { type: 'http', scheme: 'bearer' }, apiKey: keyed.scheme })
+  t.strictSame(document.securitySchemes, {
+    basic: { type: 'http', scheme: 'basic' }, bearer: { type: 'http', scheme: 'bearer' }, apiKey: keyed.scheme
+  })
   t.strictSame(document.operation('readNote').security, [{ apiKey: [] }])
   const securityOf = (id: string) => document.operation(id).security
   t.strictSame([securityOf('listMessage'), securityOf('createMessage')], [[], [{ basic: [] }]])
   t.strictSame([securityOf('listOpenNotes'), securityOf('readOpenNotes')], [[], [{ bearer: [] }]])
-  t.strictSame([securityOf('listUser'), securityOf('readUser')], [[], undefined], 'the policy does not say how: as the host says of everything')
+  t.strictSame(
+    [securityOf('listUser'), securityOf('readUser')], [[], undefined],
+    'the policy does not say how: as the host says of everything'
+  )
 })
 
 test("D-73: the host's own components, tags and routes stay as they are, and its options are not written to", async (t) => {
@@ -137,19 +156,32 @@ test("D-73: the host's own components, tags and routes stay as they are, and its
       openapi: '3.1.0',
       info,
       tags: [{ name: 'message', description: 'Mine' }],
-      components: { securitySchemes: { basic: mine }, schemas: { Message: { type: 'string' as const } }, responses: { Forbidden: { description: 'Mine' } } }
+      components: {
+        securitySchemes: { basic: mine },
+        schemas: { Message: { type: 'string' as const } },
+        responses: { Forbidden: { description: 'Mine' } }
+      }
     }
   }
   const before = structuredClone(options)
   const { document } = await documentedApp(t, {
     prepare: (app) => {
-      app.get('/health', { schema: { operationId: 'listMessage', tags: ['message'], response: { 200: { type: 'string' } } } }, async () => 'well')
+      app.get(
+        '/health',
+        { schema: { operationId: 'listMessage', tags: ['message'], response: { 200: { type: 'string' } } } },
+        async () => 'well'
+      )
     }
   }, options)
   t.strictSame(options.openapi, before.openapi)
   t.strictSame(document.securitySchemes, { basic: mine, basic2: { type: 'http', scheme: 'basic' } })
   t.strictSame(document.schemas['Message'], { type: 'string' })
-  t.strictSame(document.operation('listMessage2').responses['200']?.content?.['application/json']?.schema.properties?.['objects']?.['items'], document.schemas['Message2'])
+  t.strictSame(
+    document.operation(
+      'listMessage2'
+    ).responses['200']?.content?.['application/json']?.schema.properties?.['objects']?.['items'],
+    document.schemas['Message2']
+  )
   t.strictSame(document.tags[0], { name: 'message', description: 'Mine' })
   t.strictSame(document.operation('updateMessage').security, [{ basic2: [] }])
 })
@@ -173,8 +205,9 @@ test('D-73: the operations of two containers have names of their own, and share 
   const text = JSON.stringify(app.swagger())
   t.match(text, /"\/v1\/note\/":\{"get":\{"operationId":"listNote",/)
   t.match(text, /"\/v2\/note\/":\{"get":\{"operationId":"listNote2",/)
-  t.strictSame(Object.keys((JSON.parse(text) as { components: { schemas: object } }).components.schemas).filter((name) => /^(Note|Text|Error)/.test(name)).sort(),
-    ['Error', 'Note', 'Note2', 'NoteList', 'NoteList2', 'TextFilter', 'TextFilter2', 'TextListFilter'])
+  t.strictSame(Object.keys((JSON.parse(text) as { components: { schemas: object } }).components.schemas)
+    .filter((name) => /^(Note|Text|Error)/.test(name)).sort(),
+  ['Error', 'Note', 'Note2', 'NoteList', 'NoteList2', 'TextFilter', 'TextFilter2', 'TextListFilter'])
 })
 
 test('D-73: HEAD is documented for a host that exposes it, under a name of its own', async (t) => {
@@ -184,31 +217,45 @@ test('D-73: HEAD is documented for a host that exposes it, under a name of its o
 })
 
 test("D-73: a server's base path is taken off the paths, as the host has it", async (t) => {
-  const { document } = await documentedApp(t, {}, { openapi: { openapi: '3.1.0', info, servers: [{ url: 'https://example.com/api' }] } })
+  const { document } =
+    await documentedApp(t, {}, { openapi: { openapi: '3.1.0', info, servers: [{ url: 'https://example.com/api' }] } })
   t.ok(document.paths['/note/{id}/'])
   t.strictSame(parametersOf(document.paths['/note/{id}/']?.['get'] ?? document.operation('none')), ['id'])
 })
 
 test("D-73: a path that the host describes by hand stays as it is, even if it looks like a resource's", async (t) => {
-  const { document } = await documentedApp(t, {}, { openapi: { openapi: '3.1.0', info, paths: { '/elsewhere/note/': { get: {} as never } } } })
+  const { document } = await documentedApp(
+    t, {}, { openapi: { openapi: '3.1.0', info, paths: { '/elsewhere/note/': { get: {} as never } } } }
+  )
   t.strictSame(document.paths['/elsewhere/note/'], { get: {} })
   t.equal(document.operation('listNote').tags[0], 'note')
 })
 
 test('D-73: operations of the host are not written to, and those of the plugin keep their names, however often the document is asked for', async (t) => {
   const parameters = Object.freeze([Object.freeze({ name: 'limit', in: 'query', schema: { type: 'integer' } })])
-  const paths = { '/host/note/': Object.freeze({ get: Object.freeze({ operationId: 'mine', parameters, responses: { 200: { description: 'Yes' } } }) }) }
-  const { app, document } = await documentedApp(t, {}, { openapi: { openapi: '3.1.0', info, paths } } as unknown as typeof version31)
+  const paths = {
+    '/host/note/': Object.freeze({
+      get: Object.freeze({ operationId: 'mine', parameters, responses: { 200: { description: 'Yes' } } })
+    })
+  }
+  const { app, document } = await documentedApp(
+    t, {}, { openapi: { openapi: '3.1.0', info, paths } } as unknown as typeof version31
+  )
   t.strictSame(paths['/host/note/'].get.parameters, parameters)
   t.ok(document.operation('listNote'))
   t.match(app.swagger({ yaml: true }), /operationId: listNote\n/)
   t.notMatch(app.swagger({ yaml: true }), 'listNote2')
 })
 
-const Odd = defineModel('Odd', { examples: text(), type: text({ default: 'a' }), data: json({ default: { type: ['a', 'b'], examples: [1] } }) })
+const Odd = defineModel('Odd', {
+  examples: text(), type: text({ default: 'a' }), data: json({ default: { type: ['a', 'b'], examples: [1] } })
+})
 
 test('D-73: in OpenAPI 3.0, names of fields and values are not taken for words of a schema', async (t) => {
-  const { document } = await documentedApp(t, { models: [User, Odd], register: (registry) => { registry.register(Odd, { auth: userAuth(User) }) } }, { openapi: { openapi: '3.0.3', info } })
+  const { document } = await documentedApp(
+    t, { models: [User, Odd], register: (registry) => { registry.register(Odd, { auth: userAuth(User) }) } },
+    { openapi: { openapi: '3.0.3', info } }
+  )
   t.strictSame(Object.keys(document.schemas['OddCreate']?.properties ?? {}), ['examples', 'type', 'data'])
   t.match(document.schemas['OddCreate']?.properties?.['data'], { default: { type: ['a', 'b'], examples: [1] } })
 })

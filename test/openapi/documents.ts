@@ -30,7 +30,10 @@ export interface DocumentedOperation {
   readonly security: ReadonlyArray<Readonly<Record<string, readonly string[]>>>
   readonly parameters?: readonly Parameter[]
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> }
-  readonly responses: Readonly<Record<string, { readonly headers?: Readonly<Record<string, unknown>>, readonly content?: Readonly<Record<string, { readonly schema: Schema }>> }>>
+  readonly responses: Readonly<Record<string, {
+    readonly headers?: Readonly<Record<string, unknown>>
+    readonly content?: Readonly<Record<string, { readonly schema: Schema }>>
+  }>>
 }
 
 /** A document whose references have been followed. */
@@ -49,7 +52,9 @@ export const info = { title: 'Test', version: '1' }
 export const version31: FastifyDynamicSwaggerOptions = { openapi: { openapi: '3.1.0', info } }
 
 /** An app whose host registers `@fastify/swagger`, as a host does, and its document, which is valid. */
-export async function documentedApp (t: Test, options: BuildOptions = {}, swaggerOptions = version31): Promise<TestApp & { document: ReadDocument }> {
+export async function documentedApp (
+  t: Test, options: BuildOptions = {}, swaggerOptions = version31
+): Promise<TestApp & { document: ReadDocument }> {
   const site = await buildApp(t, {
     ...options,
     prepare: async (app) => {
@@ -74,7 +79,8 @@ async function readDocument (t: Test, app: FastifyInstance): Promise<ReadDocumen
     if (target === undefined) throw new Error(`${String(part.$ref)} leads nowhere`)
     return follow(target)
   }
-  const { paths, tags, components } = follow(raw) as Pick<ReadDocument, 'paths' | 'tags'> & { components: Pick<ReadDocument, 'schemas' | 'securitySchemes'> }
+  const { paths, tags, components } = follow(raw) as Pick<ReadDocument, 'paths' | 'tags'> &
+    { components: Pick<ReadDocument, 'schemas' | 'securitySchemes'> }
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods))
   return {
     text,

@@ -2,11 +2,15 @@ import { fileURLToPath } from 'node:url'
 import { startServer } from '../support/process.js'
 import { startWorker } from '../support/workers.js'
 
-/** Asks an app whose answers are wrong, in a process of the kind that is named, and does not mind what comes, as the client of a test might not. */
+/**
+ * Asks an app whose answers are wrong, in a process of the kind that is named, and does not mind what comes, as the
+ * client of a test might not.
+ */
 const t = { teardown: () => {} }
 const path = fileURLToPath(new URL('wrong.ts', import.meta.url))
 const starters: Readonly<Record<string, () => Promise<string>>> = {
-  server: async () => (await startServer(t, path, { cwd: process.cwd(), env: { NODE_OPTIONS: '--import=tsx' } })).address,
+  server: async () =>
+    (await startServer(t, path, { cwd: process.cwd(), env: { NODE_OPTIONS: '--import=tsx' } })).address,
   worker: async () => await startWorker<string>(t, 'openapi/wrong.ts').next()
 }
 const [kind = ''] = process.argv.slice(2)

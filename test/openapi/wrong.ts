@@ -3,7 +3,10 @@ import restModels, { createTables } from '../../lib/index.js'
 import { openSqlite } from '../../lib/sqlite.js'
 import { Note } from '../support/site.js'
 
-/** An app whose lists are answered with a status that its document does not have; it says where it listens, in both ways. */
+/**
+ * An app whose lists are answered with a status that its document does not have; it says where it listens, in both
+ * ways.
+ */
 const app = Fastify()
 const db = openSqlite(':memory:')
 await createTables(db, [Note])

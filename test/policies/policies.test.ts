@@ -5,7 +5,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { hash } from '@node-rs/argon2'
 import { test, type Test } from 'tap'
 import {
-  adminAuth, boolean, defineModel, foreignKey, password, readOnlyAuth, text, userAuth, type Policy, type PolicyUser, type UserAuthOptions
+  adminAuth, boolean, defineModel, foreignKey, password, readOnlyAuth, text, userAuth, type Policy, type PolicyUser,
+  type UserAuthOptions
 } from '../../lib/index.js'
 import { buildApp, Message, Note, siteUsers, User, type RequestOptions, type TestApp } from '../support/site.js'
 import { gate } from '../support/interleaving.js'
@@ -18,7 +19,9 @@ async function notesUnder (t: Test, auth: Policy, others: Parameters<typeof buil
 }
 
 /** The status of each operation, for somebody. */
-async function statusesOf ({ get, post, put, delete: remove }: TestApp, options: RequestOptions = {}, url = '/api/note/') {
+async function statusesOf (
+  { get, post, put, delete: remove }: TestApp, options: RequestOptions = {}, url = '/api/note/'
+) {
   return {
     list: (await get(url, options)).statusCode,
     read: (await get(`${url}1/`, options)).statusCode,
@@ -33,7 +36,9 @@ const writes = (status: number) => ({ ...every(status), list: 200, read: 200 })
 const done = { list: 200, read: 200, create: 201, update: 200, delete: 204 }
 
 test('who may do what under each policy', async (t) => {
-  const table: ReadonlyArray<readonly [name: string, policy: () => Policy, nobody: object, alice: object, admin: object]> = [
+  const table: ReadonlyArray<readonly [
+    name: string, policy: () => Policy, nobody: object, alice: object, admin: object
+  ]> = [
     ['read-only', readOnlyAuth, writes(401), writes(401), writes(401)],
     ['user', () => userAuth(User), writes(401), done, done],
     ['admin', () => adminAuth(User), writes(401), writes(403), done],
@@ -72,18 +77,27 @@ test('active: null means that everybody may log in, also a user model without su
 })
 
 test('a user model of other names: its login, its admins and its owners', async (t) => {
-  const Member = defineModel('Member', { nick: text({ unique: true }), secret: password(), chief: boolean({ default: false }) })
+  const Member = defineModel('Member', {
+    nick: text({ unique: true }), secret: password(), chief: boolean({ default: false })
+  })
   const Doc = defineModel('Doc', { writer: foreignKey(() => Member), title: text() })
   const columns = { username: 'nick', password: 'secret', active: null, admin: 'chief' } as const
   const { post, put } = await buildApp(t, {
     models: [Member, Doc],
-    rows: { member: [{ id: 1, nick: 'ann', secret: await hash('a'), chief: 1 }, { id: 2, nick: 'ben', secret: await hash('b'), chief: 0 }] },
+    rows: {
+      member: [
+        { id: 1, nick: 'ann', secret: await hash('a'), chief: 1 },
+        { id: 2, nick: 'ben', secret: await hash('b'), chief: 0 }
+      ]
+    },
     register: (registry) => {
       registry.register(Member, { auth: adminAuth(Member, columns), exclude: ['secret'] })
       registry.register(Doc, { auth: userAuth(Member, columns), ownerField: 'writer' })
     }
   })
-  t.strictSame((await post('/api/doc/', { title: 'x', writer: 1 }, { as: ['ben', 'b'] })).json(), { id: 1, writer_id: 2, title: 'x' })
+  t.strictSame((await post('/api/doc/', { title: 'x', writer: 1 }, { as: ['ben', 'b'] })).json(), {
+    id: 1, writer_id: 2, title: 'x'
+  })
   t.equal((await put('/api/doc/1/', { title: 'y' }, { as: ['ann', 'a'] })).statusCode, 403)
   t.equal((await put('/api/doc/1/', { title: 'y' }, { as: ['ben', 'b'] })).statusCode, 200)
   t.equal((await put('/api/member/2/', { secret: 'new' }, { as: ['ben', 'b'] })).statusCode, 403)
@@ -95,7 +109,10 @@ test('a user model of other names: its login, its admins and its owners', async 
 const md5 = (word: string): string => `md5$${createHash('md5').update(word).digest('hex')}`
 
 /** An app whose user 10, `dora`, has a password in a legacy form, and how often that was checked. */
-async function legacyApp (t: Test, check: (given: string, stored: string) => boolean | Promise<boolean> = (given, stored) => md5(given) === stored) {
+async function legacyApp (
+  t: Test,
+  check: (given: string, stored: string) => boolean | Promise<boolean> = (given, stored) => md5(given) === stored
+) {
   let checks = 0
   const options: UserAuthOptions = { verify: async (given, stored) => { checks++; return await check(given, stored) } }
   const [, alice] = await siteUsers() ?? []
@@ -108,13 +125,17 @@ async function legacyApp (t: Test, check: (given: string, stored: string) => boo
       registry.register(User, { auth: adminAuth(User), exclude: ['password'] })
     }
   })
-  const login = async (name: string, word = name) => (await app.post('/api/message/', { content: 'x' }, { as: [name, word] })).statusCode
+  const login = async (name: string, word = name) =>
+    (await app.post('/api/message/', { content: 'x' }, { as: [name, word] })).statusCode
   return { ...app, login, expect, checks: () => checks }
 }
 
 test('a password in a legacy form works by verify, until it is changed: then it is argon2id', async (t) => {
   const { login, checks, put, rowsOf } = await legacyApp(t)
-  t.strictSame([await login('dora'), await login('dora', 'wrong'), await login('alice'), await login('alice', 'wrong')], [201, 401, 201, 401])
+  t.strictSame(
+    [await login('dora'), await login('dora', 'wrong'), await login('alice'), await login('alice', 'wrong')],
+    [201, 401, 201, 401]
+  )
   t.equal(checks(), 2, 'argon2id is not a legacy form')
   t.equal((await put('/api/user/10/', { password: 'new' }, { as: 'admin' })).statusCode, 200)
   t.match((await rowsOf('user')).at(-1), { username: 'dora', password: /^\$argon2id\$/ })
@@ -128,7 +149,13 @@ test('D-119: a login that fails because the stored password is no argon2id hash 
   const old = md5('dora')
   const app = await buildApp(t, {
     server: { logger: { level: 'trace', stream: { write: (line: string) => { lines.push(line) } } } },
-    rows: { ...rows, user: [{ ...rest, id: 10, username: 'dora', password: old }, { ...rest, id: 11, username: 'emil', password: 'plain-of-emil', active: 0 }] },
+    rows: {
+      ...rows,
+      user: [
+        { ...rest, id: 10, username: 'dora', password: old },
+        { ...rest, id: 11, username: 'emil', password: 'plain-of-emil', active: 0 }
+      ]
+    },
     register: (registry) => {
       registry.register(Message, { auth: userAuth(User), ownerField: 'user' })
       registry.register(Note, { auth: adminAuth(User) })
@@ -136,12 +163,17 @@ test('D-119: a login that fails because the stored password is no argon2id hash 
     }
   })
   const warnings = () => lines.filter((line) => JSON.parse(line).level === 40)
-  const login = async (url: string, name: string, word: string) => t.equal((await app.post(url, {}, { as: [name, word] })).statusCode, 401)
-  for (const [name, word] of [['alice', 'wrong'], ['nobody', 'x'], ['emil', 'plain-of-emil']] as const) await login('/api/message/', name, word)
+  const login = async (url: string, name: string, word: string) =>
+    t.equal((await app.post(url, {}, { as: [name, word] })).statusCode, 401)
+  for (const [name, word] of [['alice', 'wrong'], ['nobody', 'x'], ['emil', 'plain-of-emil']] as const) {
+    await login('/api/message/', name, word)
+  }
   t.strictSame(warnings(), [], 'a wrong password, an unknown and an inactive user are nothing to warn of')
   for (let time = 0; time < 3; time++) await login('/api/message/', 'dora', 'dora')
   t.equal(warnings().length, 1)
-  t.match(JSON.parse(String(warnings()[0])).msg, /'password' of model 'User'.* no argon2id hash.*hashPassword\(.*'verify'/)
+  t.match(
+    JSON.parse(String(warnings()[0])).msg, /'password' of model 'User'.* no argon2id hash.*hashPassword\(.*'verify'/
+  )
   await login('/api/note/', 'dora', 'wrong')
   t.equal(warnings().length, 2, 'of another policy')
   await login('/api/user/', 'dora', 'dora')
@@ -184,7 +216,8 @@ async function fastestOf (count: number, work: (round: number) => Promise<unknow
 test('a login that was remembered is cheap: less than half of a check', async (t) => {
   const { put } = await legacyApp(t)
   // Nothing is written, since that may take longer than a check.
-  const login = async (word: string, status: number) => t.equal((await put('/api/message/1/', {}, { as: ['alice', word] })).statusCode, status)
+  const login = async (word: string, status: number) =>
+    t.equal((await put('/api/message/1/', {}, { as: ['alice', word] })).statusCode, status)
   await login('alice', 200)
   const remembered = await fastestOf(15, async () => await login('alice', 200))
   const checked = await fastestOf(15, async (round) => await login(`wrong ${round}`, 401))
@@ -202,7 +235,10 @@ for (const [change, make] of Object.entries(changes)) {
   test(`${change} through the API counts on the next request of a login that was remembered`, async (t) => {
     const app = await buildApp(t, {
       rows: { note: [note] },
-      register: (registry) => { registry.register(User, { auth: adminAuth(User), exclude: ['password'] }).register(Note, { auth: userAuth(User) }) }
+      register: (registry) => {
+        registry.register(User, { auth: adminAuth(User), exclude: ['password'] })
+          .register(Note, { auth: userAuth(User) })
+      }
     })
     const login = async (as: string) => (await app.post('/api/note/', { message: 'x' }, { as })).statusCode
     t.strictSame([await login('alice'), await login('alice')], [201, 201])
@@ -216,8 +252,15 @@ test('of several users of one name the oldest logs in, and no other', async (t) 
   const Doc = defineModel('Doc', { person: foreignKey(() => Person) })
   const { post, statements } = await buildApp(t, {
     models: [Person, Doc],
-    rows: { person: [{ id: 5, username: 'ann', password: await hash('five') }, { id: 3, username: 'ann', password: await hash('three') }] },
-    register: (registry) => { registry.register(Doc, { auth: userAuth(Person, { active: null }), ownerField: 'person' }) }
+    rows: {
+      person: [
+        { id: 5, username: 'ann', password: await hash('five') },
+        { id: 3, username: 'ann', password: await hash('three') }
+      ]
+    },
+    register: (registry) => {
+      registry.register(Doc, { auth: userAuth(Person, { active: null }), ownerField: 'person' })
+    }
   })
   t.equal((await post('/api/doc/', {}, { as: ['ann', 'three'] })).json().person_id, 3)
   t.equal((await post('/api/doc/', {}, { as: ['ann', 'five'] })).statusCode, 401)
@@ -228,7 +271,8 @@ test('of several users of one name the oldest logs in, and no other', async (t) 
 const tokens: Policy = {
   open: ['list'],
   authenticator: () => async ({ headers }) =>
-    ({ 'Bearer a': { id: 2, admin: false }, 'Bearer b': { id: 3, admin: true } })[String(headers.authorization)] ?? null,
+    ({ 'Bearer a': { id: 2, admin: false }, 'Bearer b': { id: 3, admin: true } })[String(headers.authorization)] ??
+      null,
   permits: ({ admin }, operation) => admin || operation !== 'delete',
   users: User
 }
@@ -237,13 +281,20 @@ const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}`
 test('a policy of its own decides who, may and what is open', async (t) => {
   t.strictSame(await statusesOf(await notesUnder(t, tokens)), { ...every(401), list: 200 })
   t.strictSame(await statusesOf(await notesUnder(t, tokens), bearer('x')), { ...every(401), list: 200 })
-  t.strictSame(await statusesOf(await notesUnder(t, tokens), { as: 'alice' }), { ...every(401), list: 200 }, 'Basic is nothing to it')
+  t.strictSame(
+    await statusesOf(await notesUnder(t, tokens), { as: 'alice' }), { ...every(401), list: 200 },
+    'Basic is nothing to it'
+  )
   t.strictSame(await statusesOf(await notesUnder(t, tokens), bearer('a')), { ...done, delete: 403 })
   t.strictSame(await statusesOf(await notesUnder(t, tokens), bearer('b')), done)
 })
 
 test('a policy of its own works with an owner field, and as the default of a container', async (t) => {
-  const app = await buildApp(t, { rows, options: { defaultAuth: tokens }, register: (registry) => { registry.register(Message, { ownerField: 'user' }).register(Note) } })
+  const app = await buildApp(t, {
+    rows,
+    options: { defaultAuth: tokens },
+    register: (registry) => { registry.register(Message, { ownerField: 'user' }).register(Note) }
+  })
   const { post, put } = app
   t.equal((await post('/api/message/', { content: 'x', user: 1 }, bearer('b'))).json().user_id, 3)
   t.equal((await put('/api/message/1/', { content: 'x' }, bearer('b'))).statusCode, 403)
@@ -271,13 +322,17 @@ const careless: Record<string, Partial<Policy>> = {
   'finds out undefined': { authenticator: () => async () => undefined as unknown as null },
   'finds out nothing of use': { authenticator: () => async () => ({}) as PolicyUser },
   'finds out an id as text': { authenticator: () => async () => ({ id: '3', admin: true }) },
-  'finds out an id in another spelling': { authenticator: () => async () => ({ id: '019A0000-0000-7000-8000-000000000003', admin: true }) },
+  'finds out an id in another spelling': {
+    authenticator: () => async () => ({ id: '019A0000-0000-7000-8000-000000000003', admin: true })
+  },
   'permits by a promise': { permits: (async () => false) as unknown as Policy['permits'] },
   'permits by a word': { permits: (() => 'no') as unknown as Policy['permits'] },
   'throws an error': { authenticator: () => async () => { throw new Error('secret of the policy') } },
-  'throws nothing': { authenticator: () => async () => await Promise.reject(null) }, // eslint-disable-line prefer-promise-reject-errors
+  // eslint-disable-next-line prefer-promise-reject-errors
+  'throws nothing': { authenticator: () => async () => await Promise.reject(null) },
   'throws nothing at once': { authenticator: () => () => { throw undefined } }, // eslint-disable-line no-throw-literal
-  'throws nothing when it is asked what is permitted': { permits: () => { throw null } }, // eslint-disable-line no-throw-literal
+  // eslint-disable-next-line no-throw-literal
+  'throws nothing when it is asked what is permitted': { permits: () => { throw null } },
   'throws when it is asked what is permitted': { permits: () => { throw new Error('secret of the policy') } }
 }
 
@@ -304,7 +359,9 @@ test("a policy's authenticator is made once for each container, at setup, with w
       }
     }
   }
-  const app = await buildApp(t, { rows, register: (registry) => { registry.register(Note, { auth: counting }).register(Message, { auth: counting }) } })
+  const app = await buildApp(t, {
+    rows, register: (registry) => { registry.register(Note, { auth: counting }).register(Message, { auth: counting }) }
+  })
   t.equal(made.length, 1)
   t.strictSame(await statusesOf(app, { as: 'anybody' }), done)
   t.equal((await app.post('/api/note/', { message: 'x' }, { as: ['a', 'b'] })).statusCode, 401)
@@ -321,14 +378,20 @@ test('to a policy that reads passwords elsewhere, half a surrogate pair is no pa
       return await passwords.matches({ username: 'alice', password }, { stored }) ? { id: 2, admin: false } : null
     }
   })
-  const status = async (password: string) => (await app.post('/api/note/', { message: 'x' }, { headers: { 'x-password': password } })).statusCode
+  const status = async (password: string) =>
+    (await app.post('/api/note/', { message: 'x' }, { headers: { 'x-password': password } })).statusCode
   t.strictSame([await status('"a\\ufffd"'), await status('"a\\ud800"'), await status('"a\\udfff"')], [201, 401, 401])
 })
 
 test('what is remembered of one login is not taken for another whose name, password and stored value make up the same text', async (t) => {
-  const logins = [['a', 'b c', 'd'], ['a b', 'c', 'd'], ['a', 'b', 'c d'], ['a', 'b c', 'd '], ['a', 'b c', null]] as const
+  const logins = [
+    ['a', 'b c', 'd'], ['a b', 'c', 'd'], ['a', 'b', 'c d'], ['a', 'b c', 'd '], ['a', 'b c', null]
+  ] as const
   const asked: unknown[] = []
-  const verify = (password: string, stored: string): boolean => { asked.push([password, stored]); return password === 'b c' && stored === 'd' }
+  const verify = (password: string, stored: string): boolean => {
+    asked.push([password, stored])
+    return password === 'b c' && stored === 'd'
+  }
   const app = await notesUnder(t, {
     ...tokens,
     authenticator: ({ passwords }) => async ({ headers }) => {
@@ -338,7 +401,11 @@ test('what is remembered of one login is not taken for another whose name, passw
   })
   for (const time of ['first', 'second']) {
     const statuses: number[] = []
-    for (const login of logins) statuses.push((await app.post('/api/note/', { message: 'x' }, { headers: { 'x-login': JSON.stringify(login) } })).statusCode)
+    for (const login of logins) {
+      statuses.push(
+        (await app.post('/api/note/', { message: 'x' }, { headers: { 'x-login': JSON.stringify(login) } })).statusCode
+      )
+    }
     t.strictSame(statuses, [201, 401, 401, 401, 401], time)
   }
   t.same(asked.filter((one) => isDeepStrictEqual(one, ['b c', 'd'])).length, 1, 'the one that matched is remembered')
@@ -356,9 +423,15 @@ test('a password matches nothing where a policy of JavaScript knows of no stored
     permits: () => true,
     authenticator: ({ credentials, passwords }) => async (request, reply) => {
       const given = credentials(request, reply)
-      return given !== undefined && await passwords.matches(given, { stored: undefined as unknown as null }) ? { id: 1, admin: true } : null
+      return given !== undefined && await passwords.matches(given, { stored: undefined as unknown as null })
+        ? { id: 1, admin: true }
+        : null
     }
   }
-  const { get } = await buildApp(t, { models: [Note], register: (registry) => { registry.register(Note, { auth: careless }) } })
-  for (const time of ['first', 'second']) t.equal((await get('/api/note/', { as: ['alice', 'anything'] })).statusCode, 401, time)
+  const { get } = await buildApp(t, {
+    models: [Note], register: (registry) => { registry.register(Note, { auth: careless }) }
+  })
+  for (const time of ['first', 'second']) {
+    t.equal((await get('/api/note/', { as: ['alice', 'anything'] })).statusCode, 401, time)
+  }
 })

@@ -21,10 +21,21 @@ const operations = {
   list: { method: 'GET', hasId: false, success: 200, order: ['credentials', 'policy', 'invalid'] },
   read: { method: 'GET', hasId: true, success: 200, order: ['credentials', 'policy', 'missing', 'invalid'] },
   create: { method: 'POST', hasId: false, success: 201, order: ['browser', 'credentials', 'policy', 'invalid'] },
-  update: { method: 'PUT', hasId: true, success: 200, order: ['browser', 'credentials', 'policy', 'missing', 'owner', 'invalid'] },
-  delete: { method: 'DELETE', hasId: true, success: 204, order: ['browser', 'credentials', 'policy', 'missing', 'owner', 'invalid'] },
-  'a method that a list does not have': { method: 'PATCH', hasId: false, success: 405, order: ['browser', 'credentials', 'policy', 'method'] },
-  'a method that a record does not have': { method: 'PATCH', hasId: true, success: 405, order: ['browser', 'credentials', 'policy', 'method'] }
+  update: {
+    method: 'PUT', hasId: true, success: 200, order: ['browser', 'credentials', 'policy', 'missing', 'owner', 'invalid']
+  },
+  delete: {
+    method: 'DELETE',
+    hasId: true,
+    success: 204,
+    order: ['browser', 'credentials', 'policy', 'missing', 'owner', 'invalid']
+  },
+  'a method that a list does not have': {
+    method: 'PATCH', hasId: false, success: 405, order: ['browser', 'credentials', 'policy', 'method']
+  },
+  'a method that a record does not have': {
+    method: 'PATCH', hasId: true, success: 405, order: ['browser', 'credentials', 'policy', 'method']
+  }
 } as const satisfies Record<string, { method: string, hasId: boolean, success: number, order: readonly Refusal[] }>
 type Operation = keyof typeof operations
 
@@ -43,7 +54,9 @@ const rows: Rows = { message: [{ id: 1, user_id: 2, content: 'from alice', pub_d
 async function guarded (t: Test) {
   const site = await buildApp(t, {
     rows,
-    register: (registry) => { registry.register(Message, { auth: adminAuth(User, { protect: 'all' }), ownerField: 'user' }) }
+    register: (registry) => {
+      registry.register(Message, { auth: adminAuth(User, { protect: 'all' }), ownerField: 'user' })
+    }
   })
   await site.db.updateTable('user').set({ admin: 1 }).where('username', '=', 'alice').execute()
   const send = async (operation: Operation, { site: fetchSite, user, password = user, id, query, body }: Wanted) => {
@@ -66,12 +79,17 @@ function faulty (first: Refusal, second: Refusal): Wanted {
   return first === 'missing' && second === 'owner' ? { ...both, id: '01' } : both
 }
 
-for (const [operation, { order, success }] of Object.entries(operations) as Array<[Operation, typeof operations[Operation]]>) {
+for (const [operation, { order, success }] of Object.entries(operations) as Array<[
+  Operation, typeof operations[Operation]
+]>) {
   for (const [index, first] of order.slice(0, -1).entries()) {
     const second = order[index + 1] as Refusal
     test(`D-07: ${operation} is refused for ${first} before ${second}`, async (t) => {
       const { send, rowsOf } = await guarded(t)
-      const [{ status: both }, { status: one }] = [await send(operation, faulty(first, second)), await send(operation, { ...faultless, ...refusals[second].defect })]
+      const [{ status: both }, { status: one }] = [
+        await send(operation, faulty(first, second)),
+        await send(operation, { ...faultless, ...refusals[second].defect })
+      ]
       t.same([both, one], [refusals[first].status, refusals[second].status])
       t.same(await rowsOf('message'), rows['message'])
       t.equal((await send(operation, faultless)).status, success)
@@ -80,7 +98,15 @@ for (const [operation, { order, success }] of Object.entries(operations) as Arra
 
   test(`D-07: ${operation}, when refused, runs no statement but those that its refusal needs`, async (t) => {
     const { send } = await guarded(t)
-    const needed: Record<Refusal, number> = { browser: 0, credentials: 1, policy: 1, missing: 2, owner: 2, invalid: ['update', 'delete', 'read'].includes(operation) ? 2 : 1, method: 1 }
+    const needed: Record<Refusal, number> = {
+      browser: 0,
+      credentials: 1,
+      policy: 1,
+      missing: 2,
+      owner: 2,
+      invalid: ['update', 'delete', 'read'].includes(operation) ? 2 : 1,
+      method: 1
+    }
     for (const refusal of order) {
       const { status, statements } = await send(operation, { ...faultless, ...refusals[refusal].defect })
       t.equal(status, refusals[refusal].status)
@@ -88,21 +114,30 @@ for (const [operation, { order, success }] of Object.entries(operations) as Arra
       t.ok(statements.every((sql) => sql.startsWith('select')))
     }
     const { statements } = await send(operation, { ...faultless, id: '01' })
-    if (order.includes('missing' as never)) t.equal(statements.length, 1, 'a text that is no id needs no look at the table')
+    if (order.includes('missing' as never)) {
+      t.equal(statements.length, 1, 'a text that is no id needs no look at the table')
+    }
   })
 }
 
 test('D-07: a body that cannot be read is refused after the owner rule', async (t) => {
   const { app, rowsOf } = await guarded(t)
   const send = async (user: string, payload: string) =>
-    (await app.inject({ method: 'PUT', url: '/api/message/1/', headers: { authorization: basic(user) }, payload })).statusCode
+    (
+      await app.inject({ method: 'PUT', url: '/api/message/1/', headers: { authorization: basic(user) }, payload })
+    ).statusCode
   t.same([await send('admin', '{'), await send('alice', '{'), await send('alice', '{}')], [403, 400, 200])
   t.same(await rowsOf('message'), rows['message'])
 })
 
 test('D-07: under the read-only policy a write is refused before anything is said of records and bodies', async (t) => {
-  const { app, get, statements } = await buildApp(t, { register: (registry) => { registry.register(Note, { auth: readOnlyAuth() }) } })
-  for (const [method, url] of [['POST', '/api/note/'], ['POST', '/api/note/?nonsense=1'], ['PUT', '/api/note/99/'], ['PUT', '/api/note/x/'], ['DELETE', '/api/note/99/'], ['PATCH', '/api/note/99/']] as const) {
+  const { app, get, statements } = await buildApp(t, {
+    register: (registry) => { registry.register(Note, { auth: readOnlyAuth() }) }
+  })
+  for (const [method, url] of [
+    ['POST', '/api/note/'], ['POST', '/api/note/?nonsense=1'], ['PUT', '/api/note/99/'], ['PUT', '/api/note/x/'],
+    ['DELETE', '/api/note/99/'], ['PATCH', '/api/note/99/']
+  ] as const) {
     t.equal((await app.inject({ method, url, payload: '{' })).statusCode, 401, `${method} ${url}`)
   }
   t.same(statements, [])

@@ -8,7 +8,10 @@ import { registerSite } from '../support/site.js'
 const openers = { sqlite: openSqlite, postgres: openPostgres, mariadb: openMariadb }
 const [engine = 'sqlite', url = ''] = process.argv.slice(2) as [keyof typeof openers, string]
 
-/** One of several processes that serve the example project on one database; it says where it listens, and ends with who has started it. */
+/**
+ * One of several processes that serve the example project on one database; it says where it listens, and ends with who
+ * has started it.
+ */
 process.once('disconnect', () => process.exit())
 const app = Fastify()
 await app.register(restModels, { db: openers[engine](url) })

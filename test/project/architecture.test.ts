@@ -7,8 +7,8 @@ import { test } from 'tap'
 import ts from 'typescript'
 
 /**
- * What each room may import, from the innermost outwards; a name with `type` in front may be imported for its types alone.
- * A room is a folder of lib with its files, the folder schemas, or one of the files that lie directly in lib.
+ * What each room may import, from the innermost outwards; a name with `type` in front may be imported for its types
+ * alone. A room is a folder of lib with its files, the folder schemas, or one of the files that lie directly in lib.
  */
 const rooms: Readonly<Record<string, readonly string[]>> = {
   errors: [],
@@ -29,19 +29,29 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   policy: ['database', 'plan', 'model', 'suggest', 'fields', 'type engines', 'values', 'errors'],
   schemas: ['model', 'fields', 'type engines', 'values', 'type errors'],
   response: ['type request', 'model', 'type engines', 'type values', 'errors'],
-  resource: ['response', 'schemas', 'policy', 'type database', 'sql', 'plan', 'model', 'suggest', 'type engines', 'errors'],
+  resource: [
+    'response', 'schemas', 'policy', 'type database', 'sql', 'plan', 'model', 'suggest', 'type engines', 'errors'
+  ],
   openapi: ['type resource', 'schemas', 'policy', 'plan', 'model', 'type fields', 'errors'],
   'plugin/scheduling': ['policy', 'engines', 'errors'],
   routes: ['type plugin/scheduling', 'openapi', 'type resource', 'response', 'schemas', 'policy', 'database', 'plan', 'request', 'type model', 'type engines', 'type values', 'errors'],
   tables: ['schemas', 'database', 'plan', 'model', 'engines', 'type values', 'errors'],
-  plugin: ['tables', 'routes', 'plugin/scheduling', 'resource', 'response', 'schemas', 'policy', 'database', 'plan', 'type model', 'suggest', 'errors'],
-  index: ['plugin', 'tables', 'type resource', 'policy', 'type database', 'type plan', 'model', 'type values', 'errors'],
+  plugin: [
+    'tables', 'routes', 'plugin/scheduling', 'resource', 'response', 'schemas', 'policy', 'database', 'plan',
+    'type model', 'suggest', 'errors'
+  ],
+  index: [
+    'plugin', 'tables', 'type resource', 'policy', 'type database', 'type plan', 'model', 'type values', 'errors'
+  ],
   mariadb: ['engines/mariadb', 'engines/server', 'engines'],
   postgres: ['engines/postgres', 'engines/server', 'engines'],
   sqlite: ['engines/sqlite', 'suggest', 'engines', 'errors'],
   'tooling/audit': ['plugin', 'type resource', 'policy', 'sql', 'plan', 'request', 'model', 'fields', 'type engines', 'errors'],
   'tooling/introspect': ['schemas', 'database', 'plan', 'model', 'suggest', 'fields', 'engines', 'values', 'errors'],
-  'tooling/cli': ['tooling/introspect', 'tooling/audit', 'index', 'sqlite', 'postgres', 'mariadb', 'tables', 'policy', 'type model', 'suggest', 'type engines', 'errors'],
+  'tooling/cli': [
+    'tooling/introspect', 'tooling/audit', 'index', 'sqlite', 'postgres', 'mariadb', 'tables', 'policy', 'type model',
+    'suggest', 'type engines', 'errors'
+  ],
   tools: ['tooling/cli', 'tooling/introspect', 'tooling/audit']
 }
 
@@ -51,8 +61,20 @@ const packages: Readonly<Record<string, { readonly values: readonly string[], re
   '@fastify/swagger-ui': { values: ['tooling/cli/documentation'] },
   'cli-table3': { values: ['tooling/cli/check'] },
   commander: { values: ['tooling/cli/run'] },
-  fastify: { values: ['tooling/cli/serve-database', 'tooling/cli/load-app'], types: ['tooling/cli', 'tooling/audit/inspect', 'policy', 'response/failure', 'resource', 'routes', 'plugin/scheduling', 'plugin', 'index'] },
-  kysely: { values: ['fields/operators', 'engines', 'engines/sqlite', 'engines/postgres', 'engines/mariadb', 'sql', 'database', 'tables', 'tooling/introspect', 'tooling/audit/unindexed', 'sqlite', 'postgres', 'mariadb'], types: ['model/types', 'engines/server', 'tooling/cli'] },
+  fastify: {
+    values: ['tooling/cli/serve-database', 'tooling/cli/load-app'],
+    types: [
+      'tooling/cli', 'tooling/audit/inspect', 'policy', 'response/failure', 'resource', 'routes', 'plugin/scheduling',
+      'plugin', 'index'
+    ]
+  },
+  kysely: {
+    values: [
+      'fields/operators', 'engines', 'engines/sqlite', 'engines/postgres', 'engines/mariadb', 'sql', 'database',
+      'tables', 'tooling/introspect', 'tooling/audit/unindexed', 'sqlite', 'postgres', 'mariadb'
+    ],
+    types: ['model/types', 'engines/server', 'tooling/cli']
+  },
   '@sinclair/typebox': { values: ['schemas', 'fields', 'values'], types: ['resource', 'routes'] },
   '@fastify/basic-auth': { values: ['policy/credentials'] },
   '@fastify/busboy': { values: ['request/multipart'] },
@@ -85,7 +107,8 @@ interface Import {
 }
 
 function sourceFiles (folder: string): string[] {
-  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts')).map((name) => join(folder, name))
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
+    .map((name) => join(folder, name))
 }
 
 const files = ['lib', 'schemas'].flatMap(sourceFiles).sort()
@@ -109,8 +132,15 @@ function importsOf (path: string): Import[] {
     found.push({ file, target, isOwn, isType })
   }
   const visit = (node: ts.Node): void => {
-    if (ts.isImportDeclaration(node)) add(node.moduleSpecifier, isTypeOnly(node.importClause?.phaseModifier, node.importClause?.name, node.importClause?.namedBindings))
-    if (ts.isExportDeclaration(node)) add(node.moduleSpecifier, node.isTypeOnly || isTypeOnly(undefined, undefined, node.exportClause))
+    if (ts.isImportDeclaration(node)) {
+      add(
+        node.moduleSpecifier,
+        isTypeOnly(node.importClause?.phaseModifier, node.importClause?.name, node.importClause?.namedBindings)
+      )
+    }
+    if (ts.isExportDeclaration(node)) {
+      add(node.moduleSpecifier, node.isTypeOnly || isTypeOnly(undefined, undefined, node.exportClause))
+    }
     if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) add(node.arguments[0], false)
     if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) add(node.argument.literal, true)
     ts.forEachChild(node, visit)
@@ -119,9 +149,14 @@ function importsOf (path: string): Import[] {
   return found
 }
 
-function isTypeOnly (phase: ts.SyntaxKind | undefined, name: ts.Identifier | undefined, bindings: ts.NamedImportBindings | ts.NamedExportBindings | undefined): boolean {
+function isTypeOnly (
+  phase: ts.SyntaxKind | undefined, name: ts.Identifier | undefined,
+  bindings: ts.NamedImportBindings | ts.NamedExportBindings | undefined
+): boolean {
   if (phase === ts.SyntaxKind.TypeKeyword) return true
-  if (name !== undefined || bindings === undefined || !(ts.isNamedImports(bindings) || ts.isNamedExports(bindings))) return false
+  if (name !== undefined || bindings === undefined || !(ts.isNamedImports(bindings) || ts.isNamedExports(bindings))) {
+    return false
+  }
   return bindings.elements.every(({ isTypeOnly }) => isTypeOnly)
 }
 
@@ -130,7 +165,10 @@ function packageOf (specifier: string): string {
   return specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1).join('/')
 }
 
-/** `lib/plan/path` is of room `plan`, `lib/engines/sqlite/file` of `engines/sqlite`, `schemas/key` of `schemas`; `lib/index` is a room of its own. */
+/**
+ * `lib/plan/path` is of room `plan`, `lib/engines/sqlite/file` of `engines/sqlite`, `schemas/key` of `schemas`;
+ * `lib/index` is a room of its own.
+ */
 function roomOf (file: string): string {
   const [folder = '', ...path] = file.split('/')
   return folder === 'lib' ? path.slice(0, -1).join('/') || path.join() : folder
@@ -138,7 +176,8 @@ function roomOf (file: string): string {
 
 /** A file as the table of packages names it. */
 const shortName = (file: string): string => file.replace(/^lib\//, '')
-const isListed = (names: readonly string[] | undefined, file: string): boolean => names?.some((name) => name === roomOf(file) || name === shortName(file)) === true
+const isListed = (names: readonly string[] | undefined, file: string): boolean =>
+  names?.some((name) => name === roomOf(file) || name === shortName(file)) === true
 
 const imports = files.flatMap(importsOf)
 
@@ -152,17 +191,26 @@ test('every file imports only what stands before it', async (t) => {
     if (isAllowed) continue
     const what = allowed.includes(`type ${to}`) ? `a value of '${target}'` : `'${target}'`
     t.fail(`'${file}' imports ${what}, but '${from}' may import only: ${allowed.join(', ') || 'nothing'}. ` +
-      'Move what it needs to a room that both may import, or let the caller pass it in; if the edge is right, add it to the table of rooms in this test')
+      'Move what it needs to a room that both may import, or let the caller pass it in; if the edge is right, ' +
+      'add it to the table of rooms in this test')
   }
-  t.same(imports.filter(({ isOwn, target }) => isOwn && !existsSync(join(root, `${target}.ts`))), [], 'every import names a file')
+  t.same(
+    imports.filter(({ isOwn, target }) => isOwn && !existsSync(join(root, `${target}.ts`))), [],
+    'every import names a file'
+  )
 })
 
 test('the table of rooms names every room once, and only rooms that stand before', async (t) => {
   const names = Object.keys(rooms)
-  const missing = [...new Set(files.map((file) => roomOf(file.replace(/\.ts$/, ''))))].filter((room) => !names.includes(room))
-  t.same(missing, [], 'a new room has to be given its place: add it to the table of rooms in this test, after all that it imports')
+  const missing =
+    [...new Set(files.map((file) => roomOf(file.replace(/\.ts$/, ''))))].filter((room) => !names.includes(room))
+  t.same(
+    missing, [],
+    'a new room has to be given its place: add it to the table of rooms in this test, after all that it imports'
+  )
   for (const [index, [name, allowed]] of Object.entries(rooms).entries()) {
-    const behind = allowed.map((other) => other.replace(/^type /, '')).filter((other) => !names.slice(0, index).includes(other))
+    const behind = allowed.map((other) => other.replace(/^type /, ''))
+      .filter((other) => !names.slice(0, index).includes(other))
     t.same(behind, [], `'${name}' may not point to what stands behind it`)
   }
 })
@@ -186,27 +234,46 @@ test('packages are imported by the rooms that know them alone', async (t) => {
   for (const { file, target, isType } of imports.filter(({ isOwn, target }) => !isOwn && !target.startsWith('node:'))) {
     const row = packages[target]
     if (row === undefined) {
-      t.fail(`'${file}' imports the package '${target}', which is new: if it is really needed, add it to the dependencies and to the table of packages in this test`)
+      t.fail(`'${file}' imports the package '${target}', which is new: if it is really needed, ` +
+        'add it to the dependencies and to the table of packages in this test')
     } else if (!isListed(row.values, file) && !(isType && isListed(row.types, file))) {
-      t.fail(`'${file}' imports ${isType ? 'types' : 'values'} of '${target}', which is for ${[...row.values, ...(row.types ?? []).map((name) => `${name} (types)`)].join(', ')}: ` +
+      t.fail(`'${file}' imports ${isType ? 'types' : 'values'} of '${target}', ` +
+        `which is for ${[...row.values, ...(row.types ?? []).map((name) => `${name} (types)`)].join(', ')}: ` +
         'call what these export instead; if the import is right, add it to the table of packages in this test')
     }
   }
   const used = new Set(imports.map(({ target }) => target))
-  t.same(Object.keys(packages).filter((name) => !used.has(name)), [], 'a package that nothing imports any more leaves the table, and the dependencies')
+  t.same(
+    Object.keys(packages).filter((name) => !used.has(name)), [],
+    'a package that nothing imports any more leaves the table, and the dependencies'
+  )
 })
 
 test('every package that the code imports is installed with it, and no other', async (t) => {
   const { dependencies = {}, peerDependencies = {} } = JSON.parse(read('package.json'))
-  const imported = [...new Set(imports.filter(({ isOwn, target }) => !isOwn && !target.startsWith('node:')).map(({ target }) => target))].sort()
-  t.same(imported.filter((name) => !(name in dependencies) && !(name in peerDependencies)), [], 'add it to the dependencies of package.json')
-  t.same(Object.keys(dependencies).filter((name) => !imported.includes(name)), [], 'take it out of the dependencies of package.json')
-  t.same(Object.keys(peerDependencies).filter((name) => !imported.includes(name)), [], 'take it out of the peer dependencies of package.json')
+  const imported = [
+    ...new Set(imports.filter(({ isOwn, target }) => !isOwn && !target.startsWith('node:')).map(({ target }) => target))
+  ].sort()
+  t.same(
+    imported.filter((name) => !(name in dependencies) && !(name in peerDependencies)), [],
+    'add it to the dependencies of package.json'
+  )
+  t.same(
+    Object.keys(dependencies).filter((name) => !imported.includes(name)), [],
+    'take it out of the dependencies of package.json'
+  )
+  t.same(
+    Object.keys(peerDependencies).filter((name) => !imported.includes(name)), [],
+    'take it out of the peer dependencies of package.json'
+  )
 })
 
 test('SQL is made of names of models and of parameters, one cast widens the handle of the database, and nothing is any', async (t) => {
   const holding = (text: string): string[] => files.filter((path) => read(path).includes(text))
-  t.same(holding('sql.raw('), ['lib/fields/operators.ts', 'lib/sql/list-sql.ts', 'lib/tables/table.ts'], 'sql.raw is for constants: use sql.ref for names and parameters for values')
+  t.same(
+    holding('sql.raw('), ['lib/fields/operators.ts', 'lib/sql/list-sql.ts', 'lib/tables/table.ts'],
+    'sql.raw is for constants: use sql.ref for names and parameters for values'
+  )
   t.same(holding('as unknown as'), ['lib/database/engine.ts'], 'check a value instead of casting it')
   const unchecked = files.filter((path) => hasAny(parse(path)) || /@ts-ignore|@ts-expect-error/.test(read(path)))
   t.same(unchecked, [], 'write unknown instead of any, and check the value')

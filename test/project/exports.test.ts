@@ -12,7 +12,8 @@ import * as tools from '../../lib/tools.js'
 // A name that is added here is one that has to be kept: see "Versions" in the changelog.
 const values = {
   'lib/index.ts': [
-    'adminAuth', 'bigint', 'boolean', 'createTables', 'date', 'datetime', 'decimal', 'default', 'defineModel', 'errors', 'foreignKey', 'hashPassword', 'integer', 'json',
+    'adminAuth', 'bigint', 'boolean', 'createTables', 'date', 'datetime', 'decimal', 'default', 'defineModel',
+    'errors', 'foreignKey', 'hashPassword', 'integer', 'json',
     'key', 'number', 'password', 'readOnlyAuth', 'text', 'userAuth', 'userOf', 'uuid'
   ],
   'lib/client.ts': ['RestModelsError', 'createClient'],
@@ -23,29 +24,40 @@ const values = {
 }
 const types = {
   'lib/index.ts': [
-    'AnyKysely', 'Authenticate', 'CommonOptions', 'CreateOf', 'Credentials', 'DatabaseOf', 'DecimalOptions', 'Field', 'FieldFault', 'ForeignKeyField', 'ForeignKeyOptions',
-    'Json', 'KeyOptions', 'Limits', 'Model', 'Operation', 'PasswordOptions', 'Policy', 'PolicySetting', 'PolicyUser', 'RangeOptions', 'RecordOf', 'ResourceOptions', 'ResourceRegistry',
-    'RestModelsOptions', 'SecurityScheme', 'TextOptions', 'UpdateOf', 'UserAuthOptions', 'Verify'
+    'AnyKysely', 'Authenticate', 'CommonOptions', 'CreateOf', 'Credentials', 'DatabaseOf', 'DecimalOptions', 'Field',
+    'FieldFault', 'ForeignKeyField', 'ForeignKeyOptions', 'Json', 'KeyOptions', 'Limits', 'Model', 'Operation',
+    'PasswordOptions', 'Policy', 'PolicySetting', 'PolicyUser', 'RangeOptions', 'RecordOf', 'ResourceOptions',
+    'ResourceRegistry', 'RestModelsOptions', 'SecurityScheme', 'TextOptions', 'UpdateOf', 'UserAuthOptions', 'Verify'
   ],
   'lib/client.ts': [
-    'CallOptions', 'Client', 'ClientOptions', 'ErrorCode', 'Fetch', 'FetchAnswer', 'FetchInit', 'Field', 'FieldFault', 'ForeignKeyField', 'List', 'ListQuery',
-    'Model', 'Page', 'ResourceClient', 'ResourceCreate', 'ResourceDefinition', 'ResourceRecord', 'ResourceUpdate', 'UnknownOptionFields'
+    'CallOptions', 'Client', 'ClientOptions', 'ErrorCode', 'Fetch', 'FetchAnswer', 'FetchInit', 'Field', 'FieldFault',
+    'ForeignKeyField', 'List', 'ListQuery', 'Model', 'Page', 'ResourceClient', 'ResourceCreate', 'ResourceDefinition',
+    'ResourceRecord', 'ResourceUpdate', 'UnknownOptionFields'
   ],
   'lib/sqlite.ts': ['SqliteOptions'],
   'lib/postgres.ts': ['PostgresOptions'],
   'lib/mariadb.ts': ['MariadbOptions'],
   'lib/tools.ts': [
-    'Audience', 'Changer', 'Danger', 'FieldPermissions', 'Inspection', 'IntrospectOptions', 'Introspection', 'Note', 'OpenOptions', 'ResourcePermissions', 'ServeOptions', 'ServedDatabase', 'Unbounded', 'Unindexed'
+    'Audience', 'Changer', 'Danger', 'FieldPermissions', 'Inspection', 'IntrospectOptions', 'Introspection', 'Note',
+    'OpenOptions', 'ResourcePermissions', 'ServeOptions', 'ServedDatabase', 'Unbounded', 'Unindexed'
   ]
 }
-const entryPoints = { '.': 'lib/index.ts', './client': 'lib/client.ts', './mariadb': 'lib/mariadb.ts', './postgres': 'lib/postgres.ts', './sqlite': 'lib/sqlite.ts', './tools': 'lib/tools.ts' }
+const entryPoints = {
+  '.': 'lib/index.ts',
+  './client': 'lib/client.ts',
+  './mariadb': 'lib/mariadb.ts',
+  './postgres': 'lib/postgres.ts',
+  './sqlite': 'lib/sqlite.ts',
+  './tools': 'lib/tools.ts'
+}
 
 const source = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 
 /** Names of types in the export lines of a file: re-exported ones, and those that it declares. */
 function exportedTypes (text: string): string[] {
   const lists = [...text.matchAll(/^export (type )?\{([^}]+)\}/gm)].flatMap(([, isType, names = '']) =>
-    names.split(',').map((name) => name.trim()).filter((name) => isType !== undefined || name.startsWith('type ')).map((name) => name.replace(/^type /, '')))
+    names.split(',').map((name) => name.trim()).filter((name) => isType !== undefined || name.startsWith('type '))
+      .map((name) => name.replace(/^type /, '')))
   const declared = [...text.matchAll(/^export (?:interface|type) (\w+)/gm)].map(([, name = '']) => name)
   return [...lists, ...declared].sort()
 }
@@ -82,6 +94,7 @@ test('the package names its entry points, with code and types built from these f
 })
 
 test('the plugin tells Fastify its name and the versions that it is for', async (t) => {
-  const { name, fastify } = (plugin.default as unknown as Record<symbol, { name: string, fastify: string }>)[Symbol.for('plugin-meta')] ?? {}
+  const { name, fastify } =
+    (plugin.default as unknown as Record<symbol, { name: string, fastify: string }>)[Symbol.for('plugin-meta')] ?? {}
   t.same([name, fastify], [JSON.parse(source('package.json')).name, '5.x'])
 })

@@ -18,7 +18,10 @@ import { createDatabase } from '../support/engines/test-database.js'
 import { waitFor } from '../support/engines/wait-for.js'
 
 const starts = { postgres: startPostgres, mariadb: startMariadb }
-const databases = { postgres: 'select datname as name from pg_database', mariadb: 'select schema_name as name from information_schema.schemata' }
+const databases = {
+  postgres: 'select datname as name from pg_database',
+  mariadb: 'select schema_name as name from information_schema.schemata'
+}
 
 /** Ids of the processes whose working directory is in a folder, such as all those of a server; on Linux only. */
 function processesIn (folder: string): string[] {
@@ -57,7 +60,9 @@ for (const engine of engineNames) {
 
   test(`a private ${engine} that cannot start says why, and leaves nothing behind`, async (t) => {
     if (lacks(t, engine)) return
-    await t.rejects(starts[engine]({ settings: { no_such_setting: 1 } }), { message: /ended at its start:\n[^]*no.such.setting/ })
+    await t.rejects(starts[engine]({ settings: { no_such_setting: 1 } }), {
+      message: /ended at its start:\n[^]*no.such.setting/
+    })
   })
 
   test(`${engine}: the server that the environment names comes first, and a database on it is dropped`, async (t) => {
@@ -69,7 +74,8 @@ for (const engine of engineNames) {
     const database = await createDatabase(url)
     t.ok((await runSql(url, databases[engine])).some(({ name }) => name === database.name))
     await runSql(database.url, 'create table filled (id int primary key)')
-    const open = runSql(database.url, engine === 'postgres' ? 'select pg_sleep(60)' : 'select sleep(60)').catch(() => 'ended')
+    const open =
+      runSql(database.url, engine === 'postgres' ? 'select pg_sleep(60)' : 'select sleep(60)').catch(() => 'ended')
     await sleep(100)
     await database.drop()
     await open
@@ -80,9 +86,14 @@ for (const engine of engineNames) {
     const variable = variableOf(engine)
     const url = `${engine}://someone:a%20secret@127.0.0.1:1/place?password=secret`
     const error = await findEngine(engine, { [variable]: url }).then(() => undefined, (error: Error) => error)
-    t.match(error?.message, `${variable} names ${engine}://someone@127.0.0.1:1/place, which cannot be used: connect ECONNREFUSED 127.0.0.1:1.`)
+    t.match(
+      error?.message,
+      `${variable} names ${engine}://someone@127.0.0.1:1/place, which cannot be used: connect ECONNREFUSED 127.0.0.1:1.`
+    )
     t.notMatch(error?.message, 'secret')
-    await t.rejects(findEngine(engine, { [variable]: 'secret' }), { message: /^(?!.*secret)(POSTGRES|MARIADB)_URL is not a URL such as / })
+    await t.rejects(findEngine(engine, { [variable]: 'secret' }), {
+      message: /^(?!.*secret)(POSTGRES|MARIADB)_URL is not a URL such as /
+    })
   })
 }
 

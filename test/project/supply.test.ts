@@ -16,7 +16,8 @@ interface Package {
   readonly publishConfig?: Readonly<Record<string, unknown>>
 }
 
-const read = async <Content>(path: string): Promise<Content> => JSON.parse(await readFile(new URL(`../../${path}`, import.meta.url), 'utf8')) as Content
+const read = async <Content>(path: string): Promise<Content> =>
+  JSON.parse(await readFile(new URL(`../../${path}`, import.meta.url), 'utf8')) as Content
 
 /** What the lock file of a folder installs. */
 async function lockedIn (folder: string): Promise<ReadonlyArray<readonly [path: string, locked: Locked]>> {
@@ -30,13 +31,19 @@ for (const folder of folders) {
   test(`what is installed in ${folder === '' ? 'the project' : folder} is locked to one version and its bytes`, async (t) => {
     const locked = await lockedIn(folder)
     t.ok(locked.length > 0)
-    t.same(locked.filter(([, { version, integrity }]) => version === undefined || integrity?.startsWith('sha512-') !== true).map(([path]) => path), [])
+    t.same(
+      locked.filter(([, { version, integrity }]) => version === undefined || integrity?.startsWith('sha512-') !== true)
+        .map(([path]) => path),
+      []
+    )
   })
 }
 
 test('nothing that is installed runs a script, but the driver of SQLite and, for developers, esbuild', async (t) => {
-  const running = await Promise.all(folders.map(async (folder) => (await lockedIn(folder)).filter(([, { hasInstallScript }]) => hasInstallScript === true)))
-  const names = running.flat().map(([path, { dev }]) => `${path.replace(/^.*node_modules\//, '')}${dev === true ? ', for developers' : ''}`)
+  const running = await Promise.all(folders.map(async (folder) =>
+    (await lockedIn(folder)).filter(([, { hasInstallScript }]) => hasInstallScript === true)))
+  const names = running.flat()
+    .map(([path, { dev }]) => `${path.replace(/^.*node_modules\//, '')}${dev === true ? ', for developers' : ''}`)
   t.same([...new Set(names)].sort(), ['better-sqlite3', 'esbuild, for developers'])
 })
 

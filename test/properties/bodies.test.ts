@@ -5,13 +5,16 @@ import fc from 'fast-check'
 import { test } from 'tap'
 import { userAuth } from '../../lib/index.js'
 import { buildApp, User, type TestApp } from '../support/site.js'
-import { bodies, bodyText, clashes, faultyFields, fieldOf, Paper, paperRows, rules, Shelf, takenToken, type Entry } from './bodies.js'
+import {
+  bodies, bodyText, clashes, faultyFields, fieldOf, Paper, paperRows, rules, Shelf, takenToken, type Entry
+} from './bodies.js'
 import { holds } from './holds.js'
 import { queryString } from './world.js'
 
 const build = async (t: Parameters<typeof buildApp>[0]): Promise<TestApp> => await buildApp(t, {
   models: [User, Shelf, Paper],
-  register: (registry) => registry.register(Shelf).register(Paper, { auth: userAuth(User), ownerField: 'owner', readOnly: ['stamp'] }),
+  register: (registry) =>
+    registry.register(Shelf).register(Paper, { auth: userAuth(User), ownerField: 'owner', readOnly: ['stamp'] }),
   rows: paperRows
 })
 
@@ -20,7 +23,9 @@ const ways: ReadonlyArray<(text: string) => { body: string, headers: Record<stri
   (body) => ({ body, headers: { 'content-type': 'application/json' } }),
   (body) => ({ body, headers: { 'content-type': 'text/plain' } }),
   (body) => ({ body, headers: {} }),
-  (text) => ({ body: queryString([['data', text]]), headers: { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' } })
+  (text) => ({
+    body: queryString([['data', text]]), headers: { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' }
+  })
 ]
 
 /** Statuses that the rules permit for a body, and the fields that the answer must name. */
@@ -49,11 +54,22 @@ for (const operation of ['create', 'update'] as const) {
         ? await app.post('/api/paper/', body, { as: 'alice', headers })
         : await app.put('/api/paper/1/', body, { as: 'alice', headers })
       const { statuses, fields } = verdict(entries, operation)
-      assert.ok(statuses.includes(reply.statusCode), `${text} should be ${statuses.join(' or ')}: ${reply.statusCode} ${reply.body}`)
-      const named = [...new Set<string>((reply.json().details ?? []).map(({ field }: { field: string }) => fieldOf(field)))].sort()
+      assert.ok(
+        statuses.includes(reply.statusCode),
+        `${text} should be ${statuses.join(' or ')}: ${reply.statusCode} ${reply.body}`
+      )
+      const named =
+        [...new Set<string>((reply.json().details ?? []).map(({ field }: { field: string }) => fieldOf(field)))].sort()
       if (faultyFields(entries, operation).size > 0) assert.deepEqual(named, fields, text)
-      else assert.ok(named.length === Math.min(1, fields.length) && named.every((field) => fields.includes(field)), `${text}: ${reply.body}`)
-      seen[reply.statusCode < 300 ? 'accepted' : statuses[0] === 400 && clashes(entries).length === 0 ? 'refused' : 'clashing'] += 1
+      else {
+        assert.ok(
+          named.length === Math.min(1, fields.length) && named.every((field) => fields.includes(field)),
+          `${text}: ${reply.body}`
+        )
+      }
+      seen[reply.statusCode < 300
+        ? 'accepted'
+        : statuses[0] === 400 && clashes(entries).length === 0 ? 'refused' : 'clashing'] += 1
     }))
     for (const [kind, count] of Object.entries(seen)) t.ok(count > 50, `${count} bodies were ${kind}`)
   })
@@ -63,7 +79,10 @@ test('each value on either side of a rule is judged by the rule alone', async (t
   const app = await build(t)
   const right: Record<string, unknown> = { title: 'ab', count: 0, data: 1, shelf: 1 }
   for (const [field, { right: accepted, wrong, isNullable }] of Object.entries(rules)) {
-    const values = [...accepted.map((value) => [value, 201]), ...wrong.map((value) => [value, 400]), ...(isNullable ? [[null, 201]] : [])]
+    const values = [
+      ...accepted.map((value) => [value, 201]), ...wrong.map((value) => [value, 400]),
+      ...(isNullable ? [[null, 201]] : [])
+    ]
     for (const [value, status] of values) {
       const reference = value === 3 && ['shelf', 'next'].includes(field)
       const expected = reference ? 400 : value === takenToken ? 409 : status

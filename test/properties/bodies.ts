@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { isDeepStrictEqual } from 'node:util'
-import { bigint, boolean, date, datetime, decimal, defineModel, foreignKey, integer, json, number, password, text, uuid } from '../../lib/index.js'
+import {
+  bigint, boolean, date, datetime, decimal, defineModel, foreignKey, integer, json, number, password, text, uuid
+} from '../../lib/index.js'
 import { User } from '../support/site.js'
 
 export const Shelf = defineModel('Shelf', { name: text() })
@@ -65,9 +67,17 @@ const notNumbers = ['1', '', true, [1], {}, '0']
 const notTexts = [1, true, ['ab'], {}, 0]
 
 export const rules: Readonly<Record<string, FieldRule>> = {
-  title: { isRequired: true, right: ['ab', 'abcde', '  ', "a'b", '\u{1f600}\u{1f600}\u{1f600}\u{1f600}\u{1f600}'], wrong: ['', 'a', 'abcdef', '\u{1f600}', nul, half, null, ...notTexts] },
+  title: {
+    isRequired: true,
+    right: ['ab', 'abcde', '  ', "a'b", '\u{1f600}\u{1f600}\u{1f600}\u{1f600}\u{1f600}'],
+    wrong: ['', 'a', 'abcdef', '\u{1f600}', nul, half, null, ...notTexts]
+  },
   status: { right: ['draft', 'final'], wrong: ['', 'Draft', 'draft ', 'other', null, ...notTexts] },
-  mail: { isNullable: true, right: ['a@example.com', 'a.b+c@sub.example.org'], wrong: ['', 'a', 'a@', '@example.com', 'a b@example.com', 'a@b@example.com', ...notTexts] },
+  mail: {
+    isNullable: true,
+    right: ['a@example.com', 'a.b+c@sub.example.org'],
+    wrong: ['', 'a', 'a@', '@example.com', 'a b@example.com', 'a@b@example.com', ...notTexts]
+  },
   count: { isRequired: true, right: [-5, 0, 5, 1.0], wrong: [-6, 6, 1.5, -0, Infinity, 2 ** 31, null, ...notNumbers] },
   big: {
     isNullable: true,
@@ -78,14 +88,26 @@ export const rules: Readonly<Record<string, FieldRule>> = {
   price: {
     isNullable: true,
     right: ['0', '1.5', '999.99', '-999.99', '0.00', '0.01'],
-    wrong: [1, 1.5, '1000', '1000.00', '0.001', '1.500', '-0', '-0.00', '1e2', '.5', '5.', '01', '+1', '', true, ['1'], {}]
+    wrong: [
+      1, 1.5, '1000', '1000.00', '0.001', '1.500', '-0', '-0.00', '1e2', '.5', '5.', '01', '+1', '', true, ['1'], {}
+    ]
   },
   flag: { right: [true, false], wrong: [0, 1, 'true', '', null, [], {}] },
   moment: {
-    right: ['2000-01-01 00:00:00', '2000-02-29T12:30:00Z', '2000-01-01T00:00:00.5+02:00', '2000-01-01', '1000-01-01 00:00:00', '9999-12-31 23:59:59'],
-    wrong: ['', 'now', '2001-02-29', '2000-01-01 24:00:00', '2000-01-01 00:00:60', '0999-12-31 23:59:59', '9999-12-31T23:59:59-01:00', '2000-1-1', 946684800, null, true, [], {}]
+    right: [
+      '2000-01-01 00:00:00', '2000-02-29T12:30:00Z', '2000-01-01T00:00:00.5+02:00', '2000-01-01',
+      '1000-01-01 00:00:00', '9999-12-31 23:59:59'
+    ],
+    wrong: [
+      '', 'now', '2001-02-29', '2000-01-01 24:00:00', '2000-01-01 00:00:60', '0999-12-31 23:59:59',
+      '9999-12-31T23:59:59-01:00', '2000-1-1', 946684800, null, true, [], {}
+    ]
   },
-  day: { isNullable: true, right: ['2000-02-29', '1000-01-01', '9999-12-31'], wrong: ['', 'now', '2001-02-29', '2000-01-01 00:00:00', '2000-1-1', '0999-12-31', 20000101, true, [], {}] },
+  day: {
+    isNullable: true,
+    right: ['2000-02-29', '1000-01-01', '9999-12-31'],
+    wrong: ['', 'now', '2001-02-29', '2000-01-01 00:00:00', '2000-1-1', '0999-12-31', 20000101, true, [], {}]
+  },
   data: {
     isRequired: true,
     right: [0, 'a', true, false, [], {}, [null, { a: [1.5, 'b'] }], '', { constructor: 1 }, { toString: null }],
@@ -94,11 +116,16 @@ export const rules: Readonly<Record<string, FieldRule>> = {
   token: {
     isNullable: true,
     right: ['00000000-0000-0000-0000-00000000000a', 'FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF', takenToken],
-    wrong: ['', '0f8fad5b-d9cb-469f-a165-7086772895', '0f8fad5bd9cb469fa16570867728950e', 'g0000000-0000-0000-0000-000000000000', ...notTexts]
+    wrong: [
+      '', '0f8fad5b-d9cb-469f-a165-7086772895', '0f8fad5bd9cb469fa16570867728950e',
+      'g0000000-0000-0000-0000-000000000000', ...notTexts
+    ]
   },
   shelf: { isRequired: true, right: [1, 2, 3], wrong: [1.5, 2 ** 53, -0, null, ...notNumbers] },
   next: { isNullable: true, right: [1, 2, 3], wrong: [1.5, -(2 ** 53), -0, ...notNumbers] },
-  word: { isNullable: true, right: ['abc'], wrong: ['', 'ab', 'a'.repeat(1025), 'é'.repeat(513), nul, half, ...notTexts] }
+  word: {
+    isNullable: true, right: ['abc'], wrong: ['', 'ab', 'a'.repeat(1025), 'é'.repeat(513), nul, half, ...notTexts]
+  }
 }
 
 function nested (depth: number): unknown {
@@ -107,25 +134,37 @@ function nested (depth: number): unknown {
 
 const foreignKeys = ['owner', 'shelf', 'next']
 /** The field that a key of a body names: a foreign key has two names. */
-export const fieldOf = (name: string): string => foreignKeys.includes(name.replace(/_id$/, '')) ? name.replace(/_id$/, '') : name
+export const fieldOf = (name: string): string =>
+  foreignKeys.includes(name.replace(/_id$/, '')) ? name.replace(/_id$/, '') : name
 
 export type Entry = readonly [name: string, value: unknown]
-const unknownKeys = ['titel', 'Title', 'title ', '', 'toString', 'constructor', 'hasOwnProperty', 'shelf__id', 'shelf_id_id', 'select', '0']
+const unknownKeys = [
+  'titel', 'Title', 'title ', '', 'toString', 'constructor', 'hasOwnProperty', 'shelf__id', 'shelf_id_id', 'select',
+  '0'
+]
 
 function entriesOf (field: string): fc.Arbitrary<readonly Entry[]> {
   const { right = [], wrong = [], isNullable } = rules[field] ?? {}
   const value = fc.oneof(
-    { weight: field === 'word' ? 1 : 40, arbitrary: fc.constantFrom(...(field === 'word' ? [null] : right), ...(isNullable ? [null] : [])) },
+    {
+      weight: field === 'word' ? 1 : 40,
+      arbitrary: fc.constantFrom(...(field === 'word' ? [null] : right), ...(isNullable ? [null] : []))
+    },
     { weight: 1, arbitrary: fc.constantFrom(...wrong) })
-  const names = foreignKeys.includes(field) ? fc.constantFrom([field], [`${field}_id`], [field, `${field}_id`], [`${field}_id`, field]) : fc.constant([field])
-  const sent = fc.tuple(names, value, value, fc.integer({ max: 30, min: 1 })).map(([names, value, other, die]): readonly Entry[] =>
-    names.map((name, index) => [name, index === 1 && die === 1 ? other : value]))
+  const names = foreignKeys.includes(field)
+    ? fc.constantFrom([field], [`${field}_id`], [field, `${field}_id`], [`${field}_id`, field])
+    : fc.constant([field])
+  const sent = fc.tuple(names, value, value, fc.integer({ max: 30, min: 1 }))
+    .map(([names, value, other, die]): readonly Entry[] =>
+      names.map((name, index) => [name, index === 1 && die === 1 ? other : value]))
   const absent: fc.Arbitrary<readonly Entry[]> = fc.constant([])
   return fc.oneof({ weight: rules[field]?.isRequired ? 30 : 3, arbitrary: sent }, { weight: 1, arbitrary: absent })
 }
 
 const rarely = (entries: fc.Arbitrary<Entry>): fc.Arbitrary<readonly Entry[]> =>
-  fc.oneof({ weight: 12, arbitrary: fc.constant<readonly Entry[]>([]) }, { weight: 1, arbitrary: entries.map((entry) => [entry]) })
+  fc.oneof({ weight: 12, arbitrary: fc.constant<readonly Entry[]>([]) }, {
+    weight: 1, arbitrary: entries.map((entry) => [entry])
+  })
 
 /** Bodies of papers, about half of them right, as names with values in random order; no name comes twice. */
 export const bodies: fc.Arbitrary<readonly Entry[]> = fc.tuple(
@@ -160,7 +199,9 @@ export function faultyFields (entries: readonly Entry[], operation: 'create' | '
     else if (!isFixed && rule === undefined) faulty.add(name)
     else if (rule !== undefined && !isRight(rule, value)) faulty.add(field)
   }
-  if (operation === 'create') for (const [field, { isRequired }] of Object.entries(rules)) if (isRequired && !seen.has(field)) faulty.add(field)
+  if (operation === 'create') {
+    for (const [field, { isRequired }] of Object.entries(rules)) if (isRequired && !seen.has(field)) faulty.add(field)
+  }
   return faulty
 }
 

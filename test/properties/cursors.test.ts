@@ -13,10 +13,13 @@ interface Envelope {
 
 const names = [...modelledKinds.filter((kind) => kind !== 'json'), 'link', 'twin', 'id']
 /** Up to six different columns, each in one direction. */
-const orderings = fc.uniqueArray(fc.tuple(fc.constantFrom('', '-'), fc.constantFrom(...names)), { maxLength: 6, selector: ([, name]) => name })
+const orderings = fc.uniqueArray(fc.tuple(fc.constantFrom('', '-'), fc.constantFrom(...names)), {
+  maxLength: 6, selector: ([, name]) => name
+})
   .map((columns) => columns.map((column) => column.join('')).join())
 const filters = fc.constantFrom<ReadonlyArray<[string, string]>>(
-  [], [], [], [['boolean', 'true']], [['link__text__ne', 'a']], [['integer__gte', '0'], ['text__ilike', 'A%']], [['twin__link__is', 'null']])
+  [], [], [], [['boolean', 'true']], [['link__text__ne', 'a']], [['integer__gte', '0'], ['text__ilike', 'A%']],
+  [['twin__link__is', 'null']])
 
 async function envelope (app: TestApp, parameters: ReadonlyArray<readonly [string, string]>): Promise<Envelope> {
   return await follow(app, `/api/near/?${queryString(parameters)}`)
@@ -30,7 +33,9 @@ async function follow (app: TestApp, url: string): Promise<Envelope> {
 
 test('pages in the order of their cursors are the whole list, whatever the records, the ordering and the limit', async (t) => {
   const app = await buildApp(t, { models: worldModels, register: registerWorld })
-  await holds(t, 250, fc.asyncProperty(world({ near: 20 }), orderings, filters, fc.integer({ min: 1, max: 9 }), async (rows, ordering, filter, limit) => {
+  await holds(t, 250, fc.asyncProperty(world({ near: 20 }), orderings, filters, fc.integer({ min: 1, max: 9 }), async (
+    rows, ordering, filter, limit
+  ) => {
     await fill(app.db, rows)
     const query: ReadonlyArray<[string, string]> = [...filter, ['ordering', ordering]]
     const whole = await envelope(app, [...query, ['limit', '100']])
@@ -50,16 +55,35 @@ test('a cursor that was made up leads to a page, or is refused before any statem
   const rows = fc.sample(world({ near: 20 }), { numRuns: 1, seed: 1 })[0]
   if (rows !== undefined) await fill(app.db, rows)
   const encoded = (content: unknown): string => Buffer.from(JSON.stringify(content)).toString('base64url')
-  const value = fc.oneof(fc.constantFrom(null, '1', '-1', '0', 'true', '9007199254740993', '1e308', '2024-02-29', '2024-02-29 10:00:00', '0.10', ''), anyText, fc.jsonValue())
+  const value = fc.oneof(
+    fc.constantFrom(
+      null, '1', '-1', '0', 'true', '9007199254740993', '1e308', '2024-02-29', '2024-02-29 10:00:00', '0.10', ''
+    ),
+    anyText, fc.jsonValue()
+  )
   const made = fc.oneof(
-    { weight: 6, arbitrary: fc.tuple(orderings, fc.oneof(fc.integer({ min: -1, max: 9 }), fc.double()), fc.array(value, { maxLength: 7 })) },
-    { weight: 1, arbitrary: fc.tuple(orderings, fc.constant(2), fc.array(fc.constantFrom('1', null), { minLength: 1, maxLength: 7 })) }
+    {
+      weight: 6,
+      arbitrary: fc.tuple(
+        orderings, fc.oneof(fc.integer({ min: -1, max: 9 }), fc.double()), fc.array(value, { maxLength: 7 })
+      )
+    },
+    {
+      weight: 1,
+      arbitrary: fc.tuple(
+        orderings, fc.constant(2), fc.array(fc.constantFrom('1', null), { minLength: 1, maxLength: 7 })
+      )
+    }
   ).map(([ordering, page, values]) => {
     const [named] = ordering.split(/(?<=(?:^|,)-?id),/)
-    const full = [named, ...(/(^|,)-?id$/.test(named ?? '') ? [] : ['id'])].filter((name) => name !== '').join().replace(/\b(link|twin)\b/g, '$1_id')
+    const full = [named, ...(/(^|,)-?id$/.test(named ?? '') ? [] : ['id'])].filter((name) => name !== '').join()
+      .replace(/\b(link|twin)\b/g, '$1_id')
     return { ordering, after: encoded([page, full, ...values]) }
   })
-  const anything = fc.oneof(made, fc.record({ ordering: orderings, after: fc.oneof(anyText, fc.base64String(), fc.json().map((text) => Buffer.from(text).toString('base64url'))) }))
+  const anything = fc.oneof(made, fc.record({
+    ordering: orderings,
+    after: fc.oneof(anyText, fc.base64String(), fc.json().map((text) => Buffer.from(text).toString('base64url')))
+  }))
   let answered = 0
   await holds(t, 1500, fc.asyncProperty(anything, async ({ ordering, after }) => {
     app.forget()

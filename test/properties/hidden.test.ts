@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
 import {
-  bigint, boolean, date, datetime, decimal, defineModel, foreignKey, integer, json, number, password, text, userAuth, uuid
+  bigint, boolean, date, datetime, decimal, defineModel, foreignKey, integer, json, number, password, text, userAuth,
+  uuid
 } from '../../lib/index.js'
 import { basic, buildApp, User, type Rows, type TestApp } from '../support/site.js'
 import { engine } from '../support/database.js'
@@ -11,7 +12,9 @@ import { holds } from './holds.js'
 /** No resource at all. */
 const Vault = defineModel('Vault', { code: text({ nullable: true }), flag: boolean({ nullable: true }) })
 /** A resource whose reads are protected. */
-const Diary = defineModel('Diary', { entry: text({ nullable: true }), vault: foreignKey(() => Vault, { nullable: true }) })
+const Diary = defineModel('Diary', {
+  entry: text({ nullable: true }), vault: foreignKey(() => Vault, { nullable: true })
+})
 /** A resource that hides fields of several kinds, a foreign key among them. */
 const Person = defineModel('Person', {
   name: text(),
@@ -23,7 +26,9 @@ const Person = defineModel('Person', {
   vault: foreignKey(() => Vault, { nullable: true }),
   diary: foreignKey(() => Diary, { nullable: true })
 })
-const Letter = defineModel('Letter', { body: text({ nullable: true }), sender: foreignKey(() => Person, { nullable: true }) })
+const Letter = defineModel('Letter', {
+  body: text({ nullable: true }), sender: foreignKey(() => Person, { nullable: true })
+})
 
 const oneOfEach: Rows = {
   vault: [{ id: 1, code: 'x', flag: 1 }],
@@ -61,24 +66,32 @@ const hidden: ReadonlyArray<readonly [resource: string, before: string, names: r
 /** What is visible of people and letters, which are the same in both apps, and filters and orderings of it. */
 const visible: Readonly<Record<string, readonly string[]>> = {
   person: ['id', 'name', 'vault', 'vault_id', 'vault__id', 'diary', 'diary_id'],
-  letter: ['id', 'body', 'sender', 'sender_id__id', 'sender__name', 'sender__vault', 'sender__vault__id', 'sender__diary_id'],
+  letter: [
+    'id', 'body', 'sender', 'sender_id__id', 'sender__name', 'sender__vault', 'sender__vault__id', 'sender__diary_id'
+  ],
   diary: ['id', 'entry', 'vault'],
   user: ['id', 'username', 'email', 'active']
 }
 
 /** An app in which all that is hidden has other values, for the same number of people. */
-const buildTwin = async (t: Parameters<typeof buildApp>[0], hiddenValues: ReadonlyArray<Readonly<Record<string, string | number | null>>>): Promise<TestApp> => await build(t, {
+const buildTwin = async (
+  t: Parameters<typeof buildApp>[0], hiddenValues: ReadonlyArray<Readonly<Record<string, string | number | null>>>
+): Promise<TestApp> => await build(t, {
   vault: hiddenValues.map(({ email = null, active = null }, index) => ({ id: index + 1, code: email, flag: active })),
   diary: hiddenValues.map(({ email = null }, index) => ({ id: index + 1, entry: email, vault_id: index + 1 })),
-  person: hiddenValues.map((values, index) => ({ id: index + 1, name: `person ${index % 2}`, vault_id: index + 1, diary_id: index + 1, ...values })),
+  person: hiddenValues.map((values, index) =>
+    ({ id: index + 1, name: `person ${index % 2}`, vault_id: index + 1, diary_id: index + 1, ...values })),
   letter: hiddenValues.map((_, index) => ({ id: index + 1, body: `letter ${index % 2}`, sender_id: index + 1 }))
 })
 
 const operators = ['eq', 'lt', 'lte', 'gt', 'gte', 'ne', 'in', 'is', 'like', 'ilike']
-const places = fc.constantFrom(...hidden.flatMap(([resource, before, names]) => names.map((name) => ({ resource, before, name }))))
+const places = fc.constantFrom(...hidden.flatMap(([resource, before, names]) =>
+  names.map((name) => ({ resource, before, name }))))
 /** Names that no model has; letters and single underscores, as fields have them. */
 const unknownNames = fc.stringMatching(/^[a-z]{3,8}(_[a-z]{2,5})?$/).map((name) => `q${name}`)
-const suffixes = fc.constantFrom('', ...operators.map((operator) => `__${operator}`), '__nothing', '__eq__eq', '__', '__id', '__id__in')
+const suffixes = fc.constantFrom(
+  '', ...operators.map((operator) => `__${operator}`), '__nothing', '__eq__eq', '__', '__id', '__id__in'
+)
 const values = fc.constantFrom('', 'x', '1', 'true', 'null', 'none', '"', 'a\0', '%\\', 'x'.repeat(2000))
 
 /** Ways to write one name in a URL. */
@@ -106,7 +119,9 @@ const inBody = (name: string): string => JSON.stringify(written(name)).slice(1, 
 
 test('a hidden field is answered as a name that does not exist, in filters of every operator, through joins, in every spelling', async (t) => {
   const app = await build(t)
-  await holds(t, 1500, fc.asyncProperty(places, unknownNames, suffixes, values, fc.constantFrom(...spellings), async (place, unknown, suffix, value, spell) => {
+  await holds(t, 1500, fc.asyncProperty(places, unknownNames, suffixes, values, fc.constantFrom(...spellings), async (
+    place, unknown, suffix, value, spell
+  ) => {
     const { resource, before, name } = place
     const ask = async (name: string) => {
       const parameter = `${before}${spell(name)}${suffix}`
@@ -121,41 +136,69 @@ test('a hidden field is answered as a name that does not exist, in filters of ev
 test('a hidden field is answered as a name that does not exist, in orderings of any form', async (t) => {
   const app = await build(t)
   const forms: ReadonlyArray<(name: string) => string> = [
-    (name) => name, (name) => `-${name}`, (name) => `id,${name}`, (name) => `${name},-id`, (name) => `--${name}`, (name) => `${name},${name}`, (name) => ` ${name}`
+    (name) => name, (name) => `-${name}`, (name) => `id,${name}`, (name) => `${name},-id`, (name) => `--${name}`,
+    (name) => `${name},${name}`, (name) => ` ${name}`
   ]
-  await holds(t, 600, fc.asyncProperty(places, unknownNames, fc.constantFrom(...spellings), fc.constantFrom(...forms), async (place, unknown, spell, form) => {
-    const { resource, before, name } = place
-    const ask = async (name: string) => await answer(app, `/api/${resource}/?ordering=${encodeURIComponent(form(written(`${before}${spell(name)}`)))}`)
-    const refused = await ask(name)
-    assert.equal(refused.status, 400)
-    assert.deepEqual(refused, await ask(unknown))
-  }))
+  await holds(
+    t, 600,
+    fc.asyncProperty(places, unknownNames, fc.constantFrom(...spellings), fc.constantFrom(...forms), async (
+      place, unknown, spell, form
+    ) => {
+      const { resource, before, name } = place
+      const ask = async (name: string) =>
+        await answer(app, `/api/${resource}/?ordering=${encodeURIComponent(form(written(`${before}${spell(name)}`)))}`)
+      const refused = await ask(name)
+      assert.equal(refused.status, 400)
+      assert.deepEqual(refused, await ask(unknown))
+    })
+  )
 })
 
 test('a hidden field beside permitted parameters is answered as a name that does not exist', async (t) => {
   const app = await build(t)
   const others = fc.subarray(['limit=5', 'page=2', 'ordering=-id', 'id=1', 'id__in=1,2'])
-  await holds(t, 300, fc.asyncProperty(places, unknownNames, others, fc.nat(), async ({ resource, before, name }, unknown, others, at) => {
-    const ask = async (name: string) => await answer(app, `/api/${resource}/?${others.toSpliced(at % (others.length + 1), 0, `${before}${name}=1`).join('&')}`, `${before}${name}`)
+  await holds(t, 300, fc.asyncProperty(places, unknownNames, others, fc.nat(), async (
+    { resource, before, name }, unknown, others, at
+  ) => {
+    const ask = async (name: string) => await answer(
+      app, `/api/${resource}/?${others.toSpliced(at % (others.length + 1), 0, `${before}${name}=1`).join('&')}`,
+      `${before}${name}`
+    )
     assert.deepEqual(await ask(name), await ask(unknown))
   }))
 })
 
 test('no answer depends on a hidden value, whatever is asked for', async (t) => {
   const [one, other] = await Promise.all([
-    buildTwin(t, [{ email: 'a', notes: '1', active: 1, boss_id: 1 }, { email: 'b', notes: '2', active: 0, boss_id: 2 }, { email: null, notes: null, active: null, boss_id: null }]),
-    buildTwin(t, [{ email: 'z', notes: null, active: null, boss_id: null }, { email: null, notes: '"x"', active: 1, boss_id: 3 }, { email: '%', notes: '2', active: 0, boss_id: 1 }])
+    buildTwin(t, [
+      { email: 'a', notes: '1', active: 1, boss_id: 1 }, { email: 'b', notes: '2', active: 0, boss_id: 2 },
+      { email: null, notes: null, active: null, boss_id: null }
+    ]),
+    buildTwin(t, [
+      { email: 'z', notes: null, active: null, boss_id: null }, { email: null, notes: '"x"', active: 1, boss_id: 3 },
+      { email: '%', notes: '2', active: 0, boss_id: 1 }
+    ])
   ])
   const asked = await Promise.all([one, other].map(async (app) => await app.rowsOf('person')))
   assert.notDeepEqual(asked[0], asked[1])
   const parameters = (resource: string) => {
     const known = fc.constantFrom(...visible[resource] ?? [])
-    const closed = fc.constantFrom(...hidden.filter(([name]) => name === resource).flatMap(([, before, names]) => names.map((name) => `${before}${name}`)), 'nowhere')
-    const filter = (name: fc.Arbitrary<string>) => fc.tuple(name, suffixes, fc.oneof(values, fc.constantFrom('person 0', 'letter 1', '2', '1,2', '%25')))
-      .map(([name, suffix, value]) => `${name}${suffix}=${encodeURIComponent(value)}`)
-    const ordering = fc.tuple(fc.constantFrom('', '-'), fc.oneof({ weight: 3, arbitrary: known }, { weight: 1, arbitrary: closed })).map(([sign, name]) => `ordering=${sign}${name}`)
+    const closed = fc.constantFrom(
+      ...hidden.filter(([name]) => name === resource)
+        .flatMap(([, before, names]) => names.map((name) => `${before}${name}`)),
+      'nowhere'
+    )
+    const filter = (name: fc.Arbitrary<string>) =>
+      fc.tuple(name, suffixes, fc.oneof(values, fc.constantFrom('person 0', 'letter 1', '2', '1,2', '%25')))
+        .map(([name, suffix, value]) => `${name}${suffix}=${encodeURIComponent(value)}`)
+    const ordering = fc.tuple(
+      fc.constantFrom('', '-'), fc.oneof({ weight: 3, arbitrary: known }, { weight: 1, arbitrary: closed })
+    ).map(([sign, name]) => `ordering=${sign}${name}`)
     const place = fc.constantFrom('limit=1', 'limit=2', 'page=2', 'after=', 'limit=1&after=')
-    return fc.array(fc.oneof({ weight: 6, arbitrary: filter(known) }, { weight: 1, arbitrary: filter(closed) }, { weight: 2, arbitrary: ordering }, { weight: 1, arbitrary: place }), { maxLength: 3 })
+    return fc.array(fc.oneof(
+      { weight: 6, arbitrary: filter(known) }, { weight: 1, arbitrary: filter(closed) },
+      { weight: 2, arbitrary: ordering }, { weight: 1, arbitrary: place }
+    ), { maxLength: 3 })
   }
   const requests = fc.constantFrom(...Object.keys(visible)).chain((resource) => fc.record({
     method: fc.constantFrom('GET' as const, 'GET' as const, 'HEAD' as const, 'PUT' as const, 'DELETE' as const),
@@ -206,19 +249,43 @@ test('in a body, an excluded field that no client may write is answered as if th
   const [hiding, plain] = await Promise.all([
     buildApp(t, {
       models: [User, Hiding],
-      register: (registry) => { registry.register(Hiding, { auth: userAuth(User), exclude: ['pin', 'owner', ...names], readOnly: ['size', ...names], ownerField: 'owner' }) }
+      register: (registry) => {
+        registry.register(Hiding, {
+          auth: userAuth(User), exclude: ['pin', 'owner', ...names], readOnly: ['size', ...names], ownerField: 'owner'
+        })
+      }
     }),
-    buildApp(t, { models: [User, Plain], register: (registry) => { registry.register(Plain, { auth: userAuth(User), exclude: ['pin'], readOnly: ['size'] }) } })
+    buildApp(t, {
+      models: [User, Plain],
+      register: (registry) => {
+        registry.register(Plain, { auth: userAuth(User), exclude: ['pin'], readOnly: ['size'] })
+      }
+    })
   ])
-  const value = fc.constantFrom<unknown>('', 'a', 'new', 'toolong', 1, 2, -1, 1.5, 10 ** 12, '1', '1.00', '2024-01-01', '2024-01-01 00:00:00', true, null, {}, [], 'a\0', '00000000-0000-4000-8000-000000000000')
+  const value = fc.constantFrom<unknown>(
+    '', 'a', 'new', 'toolong', 1, 2, -1, 1.5, 10 ** 12, '1', '1.00', '2024-01-01', '2024-01-01 00:00:00', true, null,
+    {}, [], 'a\0', '00000000-0000-4000-8000-000000000000'
+  )
   const close = fc.constantFrom(...unshownNames.map((name) => `${name}s`), 'Secret', 'toString')
   const pair = fc.oneof(
     { weight: 3, arbitrary: fc.tuple(fc.constantFrom(...unshownNames), value) },
-    { weight: 2, arbitrary: fc.constantFrom<[string, unknown]>(['title', 'a'], ['state', 'a'], ['state', 'b'], ['pin', 'x'], ['size', 1]) },
-    { weight: 1, arbitrary: fc.tuple(fc.oneof(fc.constantFrom('title', 'state', 'pin', 'size', 'id'), unknownNames, close), value) }
+    {
+      weight: 2,
+      arbitrary: fc.constantFrom<[string, unknown]>(
+        ['title', 'a'], ['state', 'a'], ['state', 'b'], ['pin', 'x'], ['size', 1]
+      )
+    },
+    {
+      weight: 1,
+      arbitrary: fc.tuple(fc.oneof(fc.constantFrom('title', 'state', 'pin', 'size', 'id'), unknownNames, close), value)
+    }
   )
   const bodies = fc.array(pair, { maxLength: 3 })
-  const requests = fc.record({ method: fc.constantFrom('POST' as const, 'PUT' as const), body: bodies.map((pairs) => Object.fromEntries(pairs)), again: fc.boolean() })
+  const requests = fc.record({
+    method: fc.constantFrom('POST' as const, 'PUT' as const),
+    body: bodies.map((pairs) => Object.fromEntries(pairs)),
+    again: fc.boolean()
+  })
   const tally: Record<number, number> = {}
   const headers = { authorization: basic('alice') }
   await hiding.post('/api/card/', {}, { as: 'alice' })
@@ -230,7 +297,8 @@ test('in a body, an excluded field that no client may write is answered as if th
     for (let time = 0; time <= Number(again); time++) {
       const [left, right] = await Promise.all([hiding, plain].map(async ({ app }) => {
         const url = method === 'POST' ? '/api/card/' : '/api/card/1/'
-        const { statusCode, headers: { date, location, 'content-length': length, ...others }, body: text } = await app.inject({ method, url, headers, payload: body })
+        const { statusCode, headers: { date, location, 'content-length': length, ...others }, body: text } =
+          await app.inject({ method, url, headers, payload: body })
         // A search for a smaller counterexample has created records on one side alone.
         return { statusCode, others, text: text.replace(/(?<="id":)\d+/, '1') }
       }))
@@ -238,12 +306,17 @@ test('in a body, an excluded field that no client may write is answered as if th
       tally[left!.statusCode] = (tally[left!.statusCode] ?? 0) + 1
     }
   }))
-  for (const status of engine === 'sqlite' ? [200, 201, 400, 409] : [400]) t.ok(tally[status], `some are ${status}: ${JSON.stringify(tally)}`)
+  for (const status of engine === 'sqlite' ? [200, 201, 400, 409] : [400]) {
+    t.ok(tally[status], `some are ${status}: ${JSON.stringify(tally)}`)
+  }
 })
 
 test('a permitted name in the same places is answered, so that the comparisons above compare something', async (t) => {
   const app = await build(t)
-  for (const url of ['/api/person/?name=x', '/api/person/?vault__id=1', '/api/person/?diary=1', '/api/person/?ordering=-name', '/api/letter/?sender__name=x', '/api/letter/?sender__vault__id=1']) {
+  for (const url of [
+    '/api/person/?name=x', '/api/person/?vault__id=1', '/api/person/?diary=1', '/api/person/?ordering=-name',
+    '/api/letter/?sender__name=x', '/api/letter/?sender__vault__id=1'
+  ]) {
     t.equal((await app.get(url)).json().objects.length, 1, url)
   }
 })

@@ -11,8 +11,13 @@ const share = { sqlite: 1, postgres: 1 / 8, mariadb: 1 / 8 }[engine]
 /** Milliseconds after which the search for a smaller counterexample is given up. */
 const longest = 60_000
 
-/** Tries a property, whose checks throw, with `runs` random values, or with the engine's share of them; a failure prints the smallest counterexample and its seed. */
-export async function holds<Values> (t: Test, runs: number, property: fc.IAsyncPropertyWithHooks<Values>): Promise<void> {
+/**
+ * Tries a property, whose checks throw, with `runs` random values, or with the engine's share of them; a failure prints
+ * the smallest counterexample and its seed.
+ */
+export async function holds<Values> (
+  t: Test, runs: number, property: fc.IAsyncPropertyWithHooks<Values>
+): Promise<void> {
   const numRuns = Math.ceil(runs * share)
   await fc.assert(property, { seed, numRuns, interruptAfterTimeLimit: longest, markInterruptAsFailure: true })
   t.pass(`held ${numRuns} times with seed ${seed}`)

@@ -8,11 +8,17 @@ import { anyText } from './kinds.js'
 import { queryString } from './world.js'
 
 const fragments = [
-  "'", '"', '`', ';', '--', '/*', '*/', '#', '\\', '%', '_', '[', ']', '(', ')', '?', '$1', ':a', '@a', '*', '{}', '$' + '{1}', '%s', '%00', '\u0001', '\u001b[0m', '\r\n', '\t', '\u0085',
-  '\u2028', '\u202e', '\ufeff', '\u{1f600}', 'e\u0301', '\u0130', 'ſ', "' or 1=1 --", '" or ""="', "'); drop table note; --", 'union select password from user', 'null', '\\\'', '0x27', '&x=1', '+', ','
+  "'", '"', '`', ';', '--', '/*', '*/', '#', '\\', '%', '_', '[', ']', '(', ')', '?', '$1', ':a', '@a', '*', '{}',
+  '$' + '{1}', '%s', '%00', '\u0001', '\u001b[0m', '\r\n', '\t', '\u0085', '\u2028', '\u202e', '\ufeff', '\u{1f600}',
+  'e\u0301', '\u0130', 'ſ', "' or 1=1 --", '" or ""="', "'); drop table note; --", 'union select password from user',
+  'null', '\\\'', '0x27', '&x=1', '+', ','
 ]
 const hostile = fc.oneof(
-  { weight: 3, arbitrary: fc.array(fc.oneof(fc.constantFrom(...fragments), anyText), { minLength: 1, maxLength: 4 }).map((parts) => parts.join('')) },
+  {
+    weight: 3,
+    arbitrary: fc.array(fc.oneof(fc.constantFrom(...fragments), anyText), { minLength: 1, maxLength: 4 })
+      .map((parts) => parts.join(''))
+  },
   { weight: 1, arbitrary: anyText }
 )
 const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`
@@ -26,7 +32,10 @@ async function sqlOf (app: TestApp, send: () => Promise<unknown>): Promise<strin
 }
 
 const Paper = defineModel('Paper', {
-  author: foreignKey(() => User), title: text(), subtitle: text({ nullable: true, unique: true }), data: json({ nullable: true })
+  author: foreignKey(() => User),
+  title: text(),
+  subtitle: text({ nullable: true, unique: true }),
+  data: json({ nullable: true })
 })
 
 const buildPapers = async (t: Parameters<typeof buildApp>[0]) => await buildApp(t, {
@@ -39,9 +48,12 @@ const buildPapers = async (t: Parameters<typeof buildApp>[0]) => await buildApp(
 test('any text as the value of a filter leaves the SQL as it is with a harmless one, and is a parameter of it', async (t) => {
   const app = await buildPapers(t)
   const parameters = [
-    (value: string) => ['title', value], (value: string) => ['title__ne', value], (value: string) => ['subtitle__lt', value], (value: string) => ['subtitle__gte', value],
-    (value: string) => ['title__in', `${quoted(value)},${quoted(value)}`], (value: string) => ['title__like', escaped(value)], (value: string) => ['subtitle__ilike', escaped(value)],
-    (value: string) => ['author__username', value], (value: string) => ['author__username__in', quoted(value)], (value: string) => ['author_id__username__ilike', escaped(value)]
+    (value: string) => ['title', value], (value: string) => ['title__ne', value],
+    (value: string) => ['subtitle__lt', value], (value: string) => ['subtitle__gte', value],
+    (value: string) => ['title__in', `${quoted(value)},${quoted(value)}`],
+    (value: string) => ['title__like', escaped(value)], (value: string) => ['subtitle__ilike', escaped(value)],
+    (value: string) => ['author__username', value], (value: string) => ['author__username__in', quoted(value)],
+    (value: string) => ['author_id__username__ilike', escaped(value)]
   ] as ReadonlyArray<(value: string) => readonly [string, string]>
   const ask = async (parameter: readonly [string, string]) => await sqlOf(app, async () => {
     const reply = await app.get(`/api/paper/?${queryString([parameter])}`)
@@ -68,15 +80,21 @@ test('any text is answered, found, matched and changed as exactly what was writt
   const as = { as: 'alice' }
   await holds(t, 100, fc.asyncProperty(hostile, hostile, async (value, other) => {
     const created = await app.post('/api/paper/', { title: value, data: { [value]: [value] } }, as)
-    const changed = await sqlOf(app, async () => await app.put(`/api/paper/${created.json().id}/`, { title: other, subtitle: null }, as))
-    const restored = await sqlOf(app, async () => await app.put(`/api/paper/${created.json().id}/`, { title: value, subtitle: null }, as))
+    const changed = await sqlOf(app, async () =>
+      await app.put(`/api/paper/${created.json().id}/`, { title: other, subtitle: null }, as))
+    const restored = await sqlOf(app, async () =>
+      await app.put(`/api/paper/${created.json().id}/`, { title: value, subtitle: null }, as))
     assert.deepEqual(changed, restored)
     const { id, ...record } = (await app.get(`/api/paper/${created.json().id}/`)).json()
     assert.deepEqual(record, { author_id: 2, title: value, subtitle: null, data: { [value]: [value] } })
     assert.deepEqual(created.json(), { id, ...record })
-    const finds = [['title', value], ['title__in', quoted(value)], ['title__like', escaped(value)], ['title__ilike', escaped(value)]] as const
+    const finds = [
+      ['title', value], ['title__in', quoted(value)], ['title__like', escaped(value)],
+      ['title__ilike', escaped(value)]
+    ] as const
     for (const parameter of finds) {
-      const { objects, meta } = (await app.get(`/api/paper/?${queryString([['limit', '1'], ['id', String(id)], parameter])}`)).json()
+      const { objects, meta } =
+        (await app.get(`/api/paper/?${queryString([['limit', '1'], ['id', String(id)], parameter])}`)).json()
       assert.deepEqual(objects, [{ id, ...record }], parameter[0])
       assert.equal(meta.next, '')
     }
@@ -89,12 +107,17 @@ test('any text in a body leaves the SQL of a create as it is, whether JSON or a 
   const app = await buildPapers(t)
   const form = { as: 'alice', headers: { 'content-type': 'application/x-www-form-urlencoded' } }
   const boundary = { as: 'alice', headers: { 'content-type': 'multipart/form-data; boundary=x-0123456789' } }
-  const multipart = (text: string): string => `--x-0123456789\r\ncontent-disposition: form-data; name="data"\r\n\r\n${text}\r\n--x-0123456789--\r\n`
+  const multipart = (text: string): string =>
+    `--x-0123456789\r\ncontent-disposition: form-data; name="data"\r\n\r\n${text}\r\n--x-0123456789--\r\n`
   await app.post('/api/paper/', { title: 'harmless' }, { as: 'alice' })
   const harmless = await sqlOf(app, async () => await app.post('/api/paper/', { title: 'harmless' }, { as: 'alice' }))
   await holds(t, 100, fc.asyncProperty(hostile, async (value) => {
     const body = JSON.stringify({ title: value, data: value })
-    const ways = [() => app.post('/api/paper/', body, { as: 'alice' }), () => app.post('/api/paper/', queryString([['data', body]]), form), () => app.post('/api/paper/', multipart(body), boundary)]
+    const ways = [
+      () => app.post('/api/paper/', body, { as: 'alice' }),
+      () => app.post('/api/paper/', queryString([['data', body]]), form),
+      () => app.post('/api/paper/', multipart(body), boundary)
+    ]
     for (const send of ways) {
       const sql = await sqlOf(app, async () => {
         const reply = await send()
@@ -110,9 +133,15 @@ test('a unique text that is taken is told as such, whatever it is', async (t) =>
   const app = await buildPapers(t)
   await holds(t, 60, fc.asyncProperty(hostile, async (value) => {
     await app.db.deleteFrom('paper').execute()
-    const [first, second] = [await app.post('/api/paper/', { title: '', subtitle: value }, { as: 'alice' }), await app.post('/api/paper/', { title: '', subtitle: value }, { as: 'alice' })]
+    const [first, second] = [
+      await app.post('/api/paper/', { title: '', subtitle: value }, { as: 'alice' }),
+      await app.post('/api/paper/', { title: '', subtitle: value }, { as: 'alice' })
+    ]
     assert.deepEqual([first.statusCode, second.statusCode, second.json().code], [201, 409, 'REST_MODELS_NOT_UNIQUE'])
-    assert.ok(value.length < 8 || !second.body.includes(JSON.stringify(value).slice(1, -1)), 'an error does not repeat a value')
+    assert.ok(
+      value.length < 8 || !second.body.includes(JSON.stringify(value).slice(1, -1)),
+      'an error does not repeat a value'
+    )
   }))
 })
 
@@ -123,7 +152,10 @@ test('any text as a name, an ordering, a page or an id runs no statement and is 
   await holds(t, 200, fc.asyncProperty(strange, async (value) => {
     const name = encodeURIComponent(value)
     const statuses = []
-    for (const url of [`?${name}=1`, `?message__${name}=1`, `?ordering=${name}`, `?ordering=-id,${name}`, `?limit=${name}`, `?page=${name}`]) {
+    for (const url of [
+      `?${name}=1`, `?message__${name}=1`, `?ordering=${name}`, `?ordering=-id,${name}`, `?limit=${name}`,
+      `?page=${name}`
+    ]) {
       statuses.push((await app.get(`/api/note/${url}`)).statusCode)
     }
     assert.deepEqual(statuses, [400, 400, 400, 400, 400, 400])
@@ -141,7 +173,8 @@ test('any text as a name or a password leaves the SQL of a login as it is', asyn
   const harmless = await login(basic('nobody', 'secret'))
   assert.equal(harmless.length, 1)
   await holds(t, 25, fc.asyncProperty(hostile, hostile, async (username, password) => {
-    // RFC 7617: control characters cannot be sent, and a colon ends the name. The parser does not read line separators either.
+    // RFC 7617: control characters cannot be sent, and a colon ends the name. The parser does not read line separators
+    // either.
     const clean = (value: string): string => value.replace(/[\p{Cc}\u2028\u2029]/gu, '')
     const name = clean(username).replaceAll(':', '')
     assert.deepEqual(await login(basic(name, clean(password))), harmless)

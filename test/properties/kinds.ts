@@ -18,25 +18,34 @@ export interface KindModel {
 const same = (value: Json): string | number => value as string | number
 const asWritten = (value: Json): readonly string[] => [String(value)]
 const numerically = (left: Json, right: Json): number => Number(left) - Number(right)
-const byBytes = (left: Json, right: Json): number => Buffer.compare(Buffer.from(String(left)), Buffer.from(String(right)))
+const byBytes = (left: Json, right: Json): number =>
+  Buffer.compare(Buffer.from(String(left)), Buffer.from(String(right)))
 
 /** Text that can be stored: anything but NUL. */
 export const anyText = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 12 }),
   fc.string({ unit: 'grapheme', maxLength: 12 }),
-  fc.string({ unit: fc.constantFrom(...'%_\\[]*?^-\'"`,;:() aA/+&=#\u0001\t\r\n\u007fß\ufeff\ufffd\ufffe\uffff\u{1f600}'), maxLength: 12 })
+  fc.string({
+    unit: fc.constantFrom(...'%_\\[]*?^-\'"`,;:() aA/+&=#\u0001\t\r\n\u007fß\ufeff\ufffd\ufffe\uffff\u{1f600}'),
+    maxLength: 12
+  })
 ).map((text) => text.replaceAll('\0', ''))
 
 export const texts = [
-  '', ' ', 'a', 'A', 'ab', 'aB', 'a ', ' a', '%', 'a%', '_', 'a_', '\\', '\\\\', 'a\\%', '"', '""', '"a"', 'a,b', ',', "it's", "''", '*', 'a*', '?', '[a]', '[', ']', '^',
+  '', ' ', 'a', 'A', 'ab', 'aB', 'a ', ' a', '%', 'a%', '_', 'a_', '\\', '\\\\', 'a\\%', '"', '""', '"a"', 'a,b', ',',
+  "it's", "''", '*', 'a*', '?', '[a]', '[', ']', '^',
   'é', 'É', 'null', 'none', 'true', '1', '01', '1.0', '\n', 'a\nb', '\u{1f600}', '\ue000',
   '\ufffd', '\ufffe', '\uffff', 'a\ufffd', 'a\ufffe', 'A\uffff', '\u{10ffff}'
 ]
 
 const dates = ['1000-01-01', '1999-12-31', '2000-02-29', '2000-03-01', '9999-12-31']
-const datetimes = ['1000-01-01 00:00:00', '1999-12-31 23:59:59', '2000-01-01 00:00:00', '2000-02-29 12:30:00', '9999-12-31 23:59:59']
+const datetimes = [
+  '1000-01-01 00:00:00', '1999-12-31 23:59:59', '2000-01-01 00:00:00', '2000-02-29 12:30:00', '9999-12-31 23:59:59'
+]
 const formatted = (moment: Date): string => moment.toISOString().slice(0, 19).replace('T', ' ')
-const anyMoment = fc.date({ min: new Date('1000-01-01T00:00:00Z'), max: new Date('9999-12-31T23:59:59Z'), noInvalidDate: true })
+const anyMoment = fc.date({
+  min: new Date('1000-01-01T00:00:00Z'), max: new Date('9999-12-31T23:59:59Z'), noInvalidDate: true
+})
 
 function datetimeTexts (value: Json): readonly string[] {
   const text = String(value)
@@ -51,7 +60,9 @@ function datetimeTexts (value: Json): readonly string[] {
 }
 
 /** A decimal with two digits behind the point, of fifteen in all. */
-const anyDecimal = fc.oneof(fc.integer({ min: -9999, max: 9999 }), fc.maxSafeInteger().filter((cents) => Math.abs(cents) < 10 ** 15))
+const anyDecimal = fc.oneof(
+  fc.integer({ min: -9999, max: 9999 }), fc.maxSafeInteger().filter((cents) => Math.abs(cents) < 10 ** 15)
+)
   .map((cents) => {
     const digits = String(Math.abs(cents)).padStart(3, '0')
     return `${cents < 0 ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`
@@ -74,9 +85,18 @@ function clean (value: unknown): Json {
 
 export const kindModels = {
   text: { few: texts, any: anyText, stored: same, compare: byBytes, texts: asWritten },
-  integer: { few: [-(2 ** 31), -2, -1, 0, 1, 9, 10, 2 ** 31 - 1], any: fc.integer(), stored: same, compare: numerically, texts: asWritten },
+  integer: {
+    few: [-(2 ** 31), -2, -1, 0, 1, 9, 10, 2 ** 31 - 1],
+    any: fc.integer(),
+    stored: same,
+    compare: numerically,
+    texts: asWritten
+  },
   bigint: {
-    few: ['-9223372036854775808', '-1', '0', '9', '10', '9007199254740992', '9007199254740993', '9223372036854775806', '9223372036854775807'],
+    few: [
+      '-9223372036854775808', '-1', '0', '9', '10', '9007199254740992', '9007199254740993', '9223372036854775806',
+      '9223372036854775807'
+    ],
     any: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String),
     stored: (value) => BigInt(String(value)),
     compare: (left, right) => Number(BigInt(String(left)) - BigInt(String(right))),
@@ -90,15 +110,30 @@ export const kindModels = {
     texts: (value) => [String(value), Number(value).toExponential(), Number(value).toPrecision(17)]
   },
   decimal: {
-    few: ['-9999999999999.99', '-1.10', '-0.01', '0.00', '0.10', '0.30', '1.00', '1.10', '9.00', '10.00', '9999999999999.98', '9999999999999.99'],
+    few: [
+      '-9999999999999.99', '-1.10', '-0.01', '0.00', '0.10', '0.30', '1.00', '1.10', '9.00', '10.00',
+      '9999999999999.98', '9999999999999.99'
+    ],
     any: anyDecimal,
     stored: Number,
     compare: (left, right) => Number(BigInt(String(left).replace('.', '')) - BigInt(String(right).replace('.', ''))),
     texts: (value) => [String(value), String(value).replace(/\.?0+$/, '')]
   },
-  boolean: { few: [true, false], any: fc.boolean(), stored: Number, compare: numerically, texts: (value) => value === true ? ['true', '1'] : ['false', '0'] },
+  boolean: {
+    few: [true, false],
+    any: fc.boolean(),
+    stored: Number,
+    compare: numerically,
+    texts: (value) => value === true ? ['true', '1'] : ['false', '0']
+  },
   datetime: { few: datetimes, any: anyMoment.map(formatted), stored: same, compare: byBytes, texts: datetimeTexts },
-  date: { few: dates, any: anyMoment.map((moment) => formatted(moment).slice(0, 10)), stored: same, compare: byBytes, texts: asWritten },
+  date: {
+    few: dates,
+    any: anyMoment.map((moment) => formatted(moment).slice(0, 10)),
+    stored: same,
+    compare: byBytes,
+    texts: asWritten
+  },
   json: {
     few: [{}, [], '', 0, false, 'null', [null], { a: [1, '2'] }],
     any: anyJson.filter((value) => value !== null),
@@ -107,7 +142,10 @@ export const kindModels = {
     texts: () => []
   },
   uuid: {
-    few: ['00000000-0000-0000-0000-000000000000', '0f8fad5b-d9cb-469f-a165-70867728950e', 'ffffffff-ffff-ffff-ffff-ffffffffffff'],
+    few: [
+      '00000000-0000-0000-0000-000000000000', '0f8fad5b-d9cb-469f-a165-70867728950e',
+      'ffffffff-ffff-ffff-ffff-ffffffffffff'
+    ],
     any: fc.uuid(),
     stored: same,
     compare: byBytes,

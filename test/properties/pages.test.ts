@@ -18,7 +18,8 @@ const orderings = fc.tuple(fc.array(fc.constantFrom(...orderable), { maxLength: 
   .map(([names, isDescending]) => names.map((name) => ({ name, descending: isDescending(name.replace(/_id$/, '')) })))
 type Ordering = ReadonlyArray<{ readonly name: string, readonly descending: boolean }>
 
-const written = (ordering: Ordering): string => ordering.map(({ name, descending }) => `${descending ? '-' : ''}${name}`).join(',')
+const written = (ordering: Ordering): string =>
+  ordering.map(({ name, descending }) => `${descending ? '-' : ''}${name}`).join(',')
 
 /** The order that was asked for, done with an array: nulls first, the id last. */
 function sorted (records: readonly WorldRecord[], ordering: Ordering): WorldRecord[] {
@@ -57,7 +58,9 @@ async function follow (app: TestApp, url: string, link: 'next' | 'previous'): Pr
 
 test('pages in the order of their links, either way, are the whole list, in the order that was asked for', async (t) => {
   const app = await buildApp(t, { models: worldModels, register: registerWorld })
-  await holds(t, 120, fc.asyncProperty(world({ near: 25 }), orderings, fc.integer({ min: 1, max: 12 }), async (rows, ordering, limit) => {
+  await holds(t, 120, fc.asyncProperty(world({ near: 25 }), orderings, fc.integer({ min: 1, max: 12 }), async (
+    rows, ordering, limit
+  ) => {
     await fill(app.db, rows)
     const order: Array<[string, string]> = ordering.length === 0 ? [] : [['ordering', written(ordering)]]
     const ids = sorted(rows[0], ordering).map(({ id }) => id)
@@ -72,7 +75,10 @@ test('pages in the order of their links, either way, are the whole list, in the 
     assert.ok(forth.slice(0, -1).every(({ objects }) => objects.length === limit), 'every page but the last is full')
     assert.equal(forth.length, Math.ceil(ids.length / limit))
 
-    const back = await follow(app, `/api/near/?${queryString([['page', String(forth.length)], ['limit', String(limit)], ...order])}`, 'previous')
+    const back = await follow(
+      app, `/api/near/?${queryString([['page', String(forth.length)], ['limit', String(limit)], ...order])}`,
+      'previous'
+    )
     assert.deepEqual(back.reverse(), forth)
   }))
 })
@@ -80,27 +86,45 @@ test('pages in the order of their links, either way, are the whole list, in the 
 test('the links of a filtered list stay on the filtered list', async (t) => {
   const app = await buildApp(t, { models: worldModels, register: registerWorld })
   const filters = fc.constantFrom<Array<[string, string]>>(
-    [['boolean', 'true']], [['text__in', 'a,A,"a,b","""a""",\\,%,é'], ['ordering', '-text']], [['link__text__ne', 'a & b=c#d?']],
-    [['integer__gte', '0'], ['integer__gte', '1'], ['ordering', 'date,-id']], [['text__ilike', 'A%'], ['twin__is', 'NULL']])
-  await holds(t, 60, fc.asyncProperty(world({ near: 20 }), filters, fc.integer({ min: 1, max: 3 }), async (rows, filter, limit) => {
-    await fill(app.db, rows)
-    const whole = await envelope(app, `/api/near/?${queryString([...filter, ['limit', '100']])}`)
-    const forth = await follow(app, `/api/near/?${queryString([...filter, ['limit', String(limit)]])}`, 'next')
-    assert.deepEqual(forth.flatMap(({ objects }) => objects), whole.objects)
-  }))
+    [['boolean', 'true']], [['text__in', 'a,A,"a,b","""a""",\\,%,é'], ['ordering', '-text']],
+    [['link__text__ne', 'a & b=c#d?']],
+    [['integer__gte', '0'], ['integer__gte', '1'], ['ordering', 'date,-id']],
+    [['text__ilike', 'A%'], ['twin__is', 'NULL']])
+  await holds(
+    t, 60,
+    fc.asyncProperty(world({ near: 20 }), filters, fc.integer({ min: 1, max: 3 }), async (rows, filter, limit) => {
+      await fill(app.db, rows)
+      const whole = await envelope(app, `/api/near/?${queryString([...filter, ['limit', '100']])}`)
+      const forth = await follow(app, `/api/near/?${queryString([...filter, ['limit', String(limit)]])}`, 'next')
+      assert.deepEqual(forth.flatMap(({ objects }) => objects), whole.objects)
+    })
+  )
 })
 
-const Text = defineModel('Text', { title: text({ nullable: true }), body: text(), data: json({ nullable: true }), rank: integer() })
+const Text = defineModel('Text', {
+  title: text({ nullable: true }), body: text(), data: json({ nullable: true }), rank: integer()
+})
 const pageBytes = 1000
 
 test('pages of long records, in the order of their links, are the whole list, and none is larger than the limit unless it has one record', async (t) => {
-  const app = await buildApp(t, { models: [Text], register: (registry) => registry.register(Text), options: { limits: { pageBytes } } })
-  const size = fc.oneof({ weight: 3, arbitrary: fc.nat(30) }, { weight: 2, arbitrary: fc.nat(400) }, { weight: 1, arbitrary: fc.nat(2500) })
+  const app = await buildApp(t, {
+    models: [Text], register: (registry) => registry.register(Text), options: { limits: { pageBytes } }
+  })
+  const size = fc.oneof({ weight: 3, arbitrary: fc.nat(30) }, { weight: 2, arbitrary: fc.nat(400) }, {
+    weight: 1, arbitrary: fc.nat(2500)
+  })
   const units = fc.constantFrom('a', 'é', '\u{1f600}', '\u0001')
   const texts = fc.tuple(units, size).map(([unit, size]) => unit.repeat(Math.floor(size / Buffer.byteLength(unit))))
-  const rows = fc.array(fc.record({ title: fc.option(texts), body: texts, data: fc.option(texts.map((text) => JSON.stringify(text))), rank: fc.nat(3) }), { minLength: 1, maxLength: 40 })
+  const rows = fc.array(
+    fc.record({
+      title: fc.option(texts), body: texts, data: fc.option(texts.map((text) => JSON.stringify(text))), rank: fc.nat(3)
+    }),
+    { minLength: 1, maxLength: 40 }
+  )
   const orderings = fc.constantFrom('id', '-id', 'rank', '-rank,id', 'title', '-title,rank,-id', 'body')
-  await holds(t, 150, fc.asyncProperty(rows, orderings, fc.integer({ min: 1, max: 24 }), fc.constantFrom('', '&after='), async (rows, ordering, limit, after) => {
+  await holds(t, 150, fc.asyncProperty(rows, orderings, fc.integer({ min: 1, max: 24 }), fc.constantFrom(
+    '', '&after='
+  ), async (rows, ordering, limit, after) => {
     await app.db.deleteFrom('text').execute()
     await app.db.insertInto('text').values(rows.map((row, index) => ({ id: index + 1, ...row }))).execute()
     const bytesOf = (id: number): number => {
@@ -111,19 +135,33 @@ test('pages of long records, in the order of their links, are the whole list, an
     const pages = await follow(app, url, 'next')
     const found = pages.map(({ objects }) => objects.map(({ id }) => id))
     const key = (name: string) => (record: WorldRecord) => String(record[name] ?? '')
-    for (const page of found) assert.ok(page.length === 1 || page.reduce((sum, id) => sum + bytesOf(id), 0) <= pageBytes, `${page.join()} of ${found.join(' | ')}`)
+    for (const page of found) {
+      assert.ok(
+        page.length === 1 || page.reduce((sum, id) => sum + bytesOf(id), 0) <= pageBytes,
+        `${page.join()} of ${found.join(' | ')}`
+      )
+    }
     assert.deepEqual(found.flat().toSorted((a, b) => a - b), rows.map((_row, index) => index + 1))
     for (const { objects } of pages) {
       for (const { id, title, body, data } of objects) {
-        assert.deepEqual([title, body, data ?? null], [rows[id - 1]?.title, rows[id - 1]?.body, JSON.parse(rows[id - 1]?.data ?? 'null')])
+        assert.deepEqual([title, body, data ?? null], [
+          rows[id - 1]?.title, rows[id - 1]?.body, JSON.parse(rows[id - 1]?.data ?? 'null')
+        ])
       }
     }
-    if (ordering === 'rank') assert.deepEqual(pages.flatMap(({ objects }) => objects.map(key('rank'))), rows.map(({ rank }) => String(rank)).sort())
+    if (ordering === 'rank') {
+      assert.deepEqual(
+        pages.flatMap(({ objects }) => objects.map(key('rank'))), rows.map(({ rank }) => String(rank)).sort()
+      )
+    }
     // A cursor that would be too long, or a page that is told by its number, leads on with a smaller limit.
     if (pages.some(({ meta }) => meta.next.includes('page='))) return
     for (const [index, page] of found.slice(0, -1).entries()) {
       const { [index + 1]: [next = 0] = [] } = found
-      assert.ok(page.length === limit || page.reduce((sum, id) => sum + bytesOf(id), bytesOf(next)) > pageBytes, 'no page ends before it is full')
+      assert.ok(
+        page.length === limit || page.reduce((sum, id) => sum + bytesOf(id), bytesOf(next)) > pageBytes,
+        'no page ends before it is full'
+      )
     }
   }))
 })

@@ -16,7 +16,10 @@ const Others = defineModel('Others', { name: text() })
 /** How many policies there are to choose from, so that several resources may share one. */
 const count = 3
 
-/** A policy as it is drawn. Who shows the token of its realm is made out; policies of one login and one model of users have one realm. */
+/**
+ * A policy as it is drawn. Who shows the token of its realm is made out; policies of one login and one model of users
+ * have one realm.
+ */
 interface Drawn {
   readonly list: 'open' | 'closed' | 'neither'
   readonly read: 'open' | 'closed' | 'neither'
@@ -39,7 +42,9 @@ interface DrawnResource {
   readonly hidesOther: boolean
 }
 
-const drawnResources = fc.array(fc.record<DrawnResource>({ policy: fc.nat(count - 1), hidesOther: fc.boolean() }), { minLength: 1, maxLength: 2 })
+const drawnResources = fc.array(fc.record<DrawnResource>({ policy: fc.nat(count - 1), hidesOther: fc.boolean() }), {
+  minLength: 1, maxLength: 2
+})
 const site = fc.record({
   policies: fc.tuple(drawnPolicy, drawnPolicy, drawnPolicy),
   root: drawnResources,
@@ -96,10 +101,14 @@ test('a filter through a join tells nobody more than the lists of the related re
     return app
   }
   const tally = { answered: 0, refused: 0 }
-  const clients = fc.array(fc.record({ policy: fc.nat(count - 1), token: fc.constantFrom('user', 'admin') }), { minLength: 1, maxLength: 3 })
+  const clients = fc.array(fc.record({ policy: fc.nat(count - 1), token: fc.constantFrom('user', 'admin') }), {
+    minLength: 1, maxLength: 3
+  })
   await holds(t, 200, fc.asyncProperty(site, clients, async (drawn, client) => {
     const app = await build(drawn)
-    const headers = Object.fromEntries(client.map(({ policy, token }) => [`x-${realmOf(drawn.policies[policy]!, policy)}`, token]))
+    const headers = Object.fromEntries(
+      client.map(({ policy, token }) => [`x-${realmOf(drawn.policies[policy]!, policy)}`, token])
+    )
     const statusOf = async (url: string) => (await app.inject({ url, headers })).statusCode
     /** Whether all lists of a model show a field to this client. */
     const shows = async (name: Name, field: string) => {
@@ -110,7 +119,10 @@ test('a filter through a join tells nobody more than the lists of the related re
     }
     try {
       const paths: ReadonlyArray<readonly [from: Name, through: readonly Name[], before: string]> =
-        [['branch', ['root'], 'root__'], ['leaf', ['branch'], 'branch__'], ['leaf', ['branch', 'root'], 'branch__root__']]
+        [
+          ['branch', ['root'], 'root__'], ['leaf', ['branch'], 'branch__'],
+          ['leaf', ['branch', 'root'], 'branch__root__']
+        ]
       for (const [from, through, before] of paths) {
         for (const [index] of drawn[from].entries()) {
           const url = `/api/${from}${index}/`
@@ -118,13 +130,22 @@ test('a filter through a join tells nobody more than the lists of the related re
           for (const field of ['word', 'other']) {
             const answer = await app.inject({ url: `${url}?${before}${field}__like=%25`, headers })
             const areShown = []
-            for (const [place, name] of through.entries()) areShown.push(await shows(name, place === through.length - 1 ? field : 'id'))
+            for (const [place, name] of through.entries()) {
+              areShown.push(await shows(name, place === through.length - 1 ? field : 'id'))
+            }
             const isShown = areShown.every(Boolean)
-            assert.ok(answer.statusCode !== 200 || isShown, `${url}?${before}${field} is answered, but a list of ${through.join(' or ')} is not shown`)
-            const realms = new Set([from, ...through].flatMap((name) => drawn[name].map(({ policy }) => realmOf(drawn.policies[policy]!, policy))))
+            assert.ok(
+              answer.statusCode !== 200 || isShown,
+              `${url}?${before}${field} is answered, but a list of ${through.join(' or ')} is not shown`
+            )
+            const realms = new Set([from, ...through].flatMap((name) =>
+              drawn[name].map(({ policy }) => realmOf(drawn.policies[policy]!, policy))))
             // Where anybody may list, nobody is asked who he is.
             const isAnybody = drawn.policies[drawn[from][index]!.policy]!.list === 'open'
-            assert.ok(answer.statusCode === 200 || !isShown || isAnybody || realms.size > 1, `${url}?${before}${field} is refused, but one login shows all lists`)
+            assert.ok(
+              answer.statusCode === 200 || !isShown || isAnybody || realms.size > 1,
+              `${url}?${before}${field} is refused, but one login shows all lists`
+            )
             tally[answer.statusCode === 200 ? 'answered' : 'refused']++
           }
         }

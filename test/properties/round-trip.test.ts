@@ -3,7 +3,10 @@ import { Ajv, type ValidateFunction } from 'ajv'
 import ajvFormats from 'ajv-formats'
 import fc from 'fast-check'
 import { test } from 'tap'
-import { bigint, boolean, date, datetime, decimal, defineModel, foreignKey, integer, json, number, text, userAuth, uuid, type Json } from '../../lib/index.js'
+import {
+  bigint, boolean, date, datetime, decimal, defineModel, foreignKey, integer, json, number, text, userAuth, uuid,
+  type Json
+} from '../../lib/index.js'
 import { buildApp, User, type BuildOptions, type TestApp } from '../support/site.js'
 import { holds } from './holds.js'
 import { kindModel, modelledKinds, type ModelledKind } from './kinds.js'
@@ -78,7 +81,9 @@ async function build (t: Parameters<typeof buildApp>[0]): Promise<{ app: TestApp
   const prepare: BuildOptions['prepare'] = (app) => {
     app.addHook('onRoute', ({ method, url, schema }) => {
       for (const [status, answer] of Object.entries(schema?.response ?? {})) {
-        if (status.startsWith('2') && !Array.isArray(method)) schemas.set(`${method} ${url}`, ajv.compile({ ...answer as object }))
+        if (status.startsWith('2') && !Array.isArray(method)) {
+          schemas.set(`${method} ${url}`, ajv.compile({ ...answer as object }))
+        }
       }
     })
   }
@@ -100,7 +105,11 @@ function requireValid (schemas: Schemas, route: string, answer: unknown): void {
 interface Given { readonly written: Json, readonly answered: Json }
 
 const shiftedDatetime = (value: string): Given =>
-  ({ written: `${new Date(Date.parse(`${value.replace(' ', 'T')}Z`) - 90 * 60_000).toISOString().slice(0, 19)}.123-01:30`, answered: value })
+  ({
+    written:
+      `${new Date(Date.parse(`${value.replace(' ', 'T')}Z`) - 90 * 60_000).toISOString().slice(0, 19)}.123-01:30`,
+    answered: value
+  })
 
 /** Other ways to write a value; each is answered in the one form. */
 const respelled: Partial<Record<ModelledKind, (value: string) => Given>> = {
@@ -110,27 +119,34 @@ const respelled: Partial<Record<ModelledKind, (value: string) => Given>> = {
 }
 
 const given = (kind: ModelledKind): fc.Arbitrary<Given> =>
-  fc.tuple(fc.oneof(kindModel(kind).any, fc.constantFrom(...kindModel(kind).few)), fc.boolean()).map(([value, isOther]) => {
-    const respell = respelled[kind]
-    return isOther && respell !== undefined ? respell(String(value)) : { written: value, answered: value }
-  })
+  fc.tuple(fc.oneof(kindModel(kind).any, fc.constantFrom(...kindModel(kind).few)), fc.boolean())
+    .map(([value, isOther]) => {
+      const respell = respelled[kind]
+      return isOther && respell !== undefined ? respell(String(value)) : { written: value, answered: value }
+    })
 const fieldsGiven = fc.record({
   ...Object.fromEntries(modelledKinds.map((kind) => [kind, given(kind)])) as Record<ModelledKind, fc.Arbitrary<Given>>,
   link_id: fc.integer({ min: 1, max: 4 }).map((id) => ({ written: id, answered: id }))
 })
 const keys = [...modelledKinds, 'link_id'] as const
 const some = (share: number) => fc.array(fc.boolean(), { minLength: keys.length, maxLength: keys.length })
-  .map((isLeftOut) => new Set(keys.filter((_key, index) => isLeftOut[index] === true).slice(0, Math.round(keys.length * share))))
+  .map((isLeftOut) =>
+    new Set(keys.filter((_key, index) => isLeftOut[index] === true).slice(0, Math.round(keys.length * share))))
 
 const body = (values: Readonly<Record<string, Given>>, leftOut: ReadonlySet<string>): Record<string, Json> =>
-  Object.fromEntries(Object.entries(values).filter(([key]) => !leftOut.has(key)).map(([key, { written }]) => [key, written]))
+  Object.fromEntries(Object.entries(values).filter(([key]) => !leftOut.has(key))
+    .map(([key, { written }]) => [key, written]))
 
 for (const { model, leftOut } of models) {
   const url = `/api/${model.table}/`
   test(`what is created is what is read, as its schema says: fields that are ${model.table}`, async (t) => {
     const { app, schemas } = await build(t)
-    await holds(t, 250, fc.asyncProperty(fieldsGiven, some(model.table === 'required' ? 0 : 1), async (values, absent) => {
-      const expected = Object.fromEntries(keys.map((key) => [key, absent.has(key) ? leftOut(key) : values[key].answered]))
+    await holds(t, 250, fc.asyncProperty(fieldsGiven, some(model.table === 'required' ? 0 : 1), async (
+      values, absent
+    ) => {
+      const expected = Object.fromEntries(
+        keys.map((key) => [key, absent.has(key) ? leftOut(key) : values[key].answered])
+      )
       const created = await app.post(url, body(values, absent), { as: 'alice' })
       assert.equal(created.statusCode, 201, created.body)
       const { id, ...record } = created.json()
@@ -154,7 +170,9 @@ for (const { model, leftOut } of models) {
       const { id } = (await app.post(url, body(before, new Set()), { as: 'alice' })).json()
       const changed = await app.put(`${url}${id}/`, body(after, kept), { as: 'alice' })
       assert.equal(changed.statusCode, 200, changed.body)
-      const expected = Object.fromEntries(keys.map((key) => [key, kept.has(key) ? before[key].answered : after[key].answered]))
+      const expected = Object.fromEntries(
+        keys.map((key) => [key, kept.has(key) ? before[key].answered : after[key].answered])
+      )
       assert.deepEqual(changed.json(), { id, ...expected })
       requireValid(schemas, `PUT ${url}:id/`, changed.json())
 

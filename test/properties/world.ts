@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import type { Kysely } from 'kysely'
 import {
-  bigint, boolean, date, datetime, decimal, defineModel, foreignKey, integer, json, number, text, uuid, type Json, type ResourceRegistry
+  bigint, boolean, date, datetime, decimal, defineModel, foreignKey, integer, json, number, text, uuid, type Json,
+  type ResourceRegistry
 } from '../../lib/index.js'
 import type { Tables } from '../../lib/engines/executor.js'
 import { kindModel, modelledKinds, type ModelledKind } from './kinds.js'
@@ -24,7 +25,9 @@ const columnNames: Partial<Record<ModelledKind, string>> = { text: 'select', int
 /** Four models in a chain of foreign keys, the first with two to the same model. */
 export const Origin = defineModel('Origin', everyKind)
 export const Far = defineModel('Far', { ...everyKind, link: foreignKey(() => Origin, { nullable: true }) })
-export const Middle = defineModel('Middle', { ...everyKind, link: foreignKey(() => Far, { nullable: true, column: 'from' }) }, { table: 'table' })
+export const Middle = defineModel(
+  'Middle', { ...everyKind, link: foreignKey(() => Far, { nullable: true, column: 'from' }) }, { table: 'table' }
+)
 export const Near = defineModel('Near', {
   ...everyKind, link: foreignKey(() => Middle, { nullable: true }), twin: foreignKey(() => Middle, { nullable: true })
 })
@@ -38,7 +41,10 @@ export function registerWorld (registry: ResourceRegistry): void {
 export type WorldRecord = Readonly<Record<string, Json>> & { readonly id: number }
 
 /** The records of each model, from the nearest to the farthest. */
-export type World = readonly [near: readonly WorldRecord[], middle: readonly WorldRecord[], far: readonly WorldRecord[], origin: readonly WorldRecord[]]
+export type World = readonly [
+  near: readonly WorldRecord[], middle: readonly WorldRecord[], far: readonly WorldRecord[],
+  origin: readonly WorldRecord[]
+]
 
 /** The foreign keys of each model of the chain. */
 export const linksAt: ReadonlyArray<readonly string[]> = [['link', 'twin'], ['link'], ['link'], []]
@@ -48,10 +54,14 @@ const value = (kind: ModelledKind): fc.Arbitrary<Json> => fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom(...kindModel(kind).few) },
   { weight: 1, arbitrary: kindModel(kind).any }
 )
-const values = fc.record(Object.fromEntries(modelledKinds.map((kind) => [kind, value(kind)])) as Record<ModelledKind, fc.Arbitrary<Json>>)
+const values = fc.record(
+  Object.fromEntries(modelledKinds.map((kind) => [kind, value(kind)])) as Record<ModelledKind, fc.Arbitrary<Json>>
+)
 
 function records (links: readonly string[], maxLength: number): fc.Arbitrary<readonly WorldRecord[]> {
-  const ids = fc.record(Object.fromEntries(links.map((name) => [`${name}_id`, fc.option(fc.integer({ min: 1, max: 2 }), { freq: 4 })])))
+  const ids = fc.record(
+    Object.fromEntries(links.map((name) => [`${name}_id`, fc.option(fc.integer({ min: 1, max: 2 }), { freq: 4 })]))
+  )
   return fc.array(fc.tuple(values, ids), { minLength: 2, maxLength })
     .map((rows) => rows.map(([kinds, references], index) => ({ id: index + 1, ...kinds, ...references })))
 }
@@ -62,7 +72,8 @@ export const world = ({ near }: { readonly near: number }): fc.Arbitrary<World> 
 
 /** Replaces all rows of the database by those of a world, without the help of the plugin. */
 export async function fill (db: Kysely<Tables>, world: World): Promise<void> {
-  const tables = worldModels.map(({ table }, depth) => ({ table, rows: (world[depth] ?? []).map((record) => storedRow(record, depth)) }))
+  const tables = worldModels.map(({ table }, depth) =>
+    ({ table, rows: (world[depth] ?? []).map((record) => storedRow(record, depth)) }))
   for (const { table } of tables) await db.deleteFrom(table).execute()
   for (const { table, rows } of tables.reverse()) await db.insertInto(table).values(rows).execute()
 }

@@ -38,7 +38,9 @@ async function appWithHook (t: Test, hook: string, give: () => unknown) {
     undocumented: "the host's hook answers",
     rows: { message: [byAlice] },
     prepare: (app) => {
-      const add = app.addHook.bind(app) as unknown as (name: string, run: (request: object & { headers: object }) => Promise<void>) => FastifyInstance
+      const add = app.addHook.bind(app) as unknown as (
+        name: string, run: (request: object & { headers: object }) => Promise<void>
+      ) => FastifyInstance
       add(hook, async (request) => {
         if (!('x-fail' in request.headers) || failed.has(request)) return
         failed.add(request)
@@ -55,7 +57,9 @@ for (const hook of before) {
       const reply = await post('/api/message/', { content: 'x' }, { as, headers: { 'x-fail': '1' } })
       t.equal(reply.statusCode, name === 'an error with a status' ? 423 : 500)
       t.notMatch(reply.body, /secret|at .*\.ts/)
-      if (name === 'an error') t.match(reply.json(), { code: 'REST_MODELS_INTERNAL', message: /^Internal error in request / })
+      if (name === 'an error') {
+        t.match(reply.json(), { code: 'REST_MODELS_INTERNAL', message: /^Internal error in request / })
+      }
       t.strictSame(await rowsOf('message'), [byAlice])
       t.equal((await get('/api/message/1/')).statusCode, 200)
       t.equal((await post('/api/message/', { content: 'x' }, { as })).statusCode, 201)
@@ -96,8 +100,14 @@ test('R-20: the plugin listens to neither, which would hide them', async (t) => 
 
 for (const [what, change, message] of [
   ['a missing table', sql`drop table message`, /model 'Message' needs table 'message'/],
-  ['a missing column', sql`alter table message drop column content`, /field 'content' of model 'Message' needs column 'content' of table 'message'/],
-  ['a renamed column', sql`alter table user rename column email to mail`, /field 'email' of model 'User' needs column 'email' of table 'user'/]
+  [
+    'a missing column', sql`alter table message drop column content`,
+    /field 'content' of model 'Message' needs column 'content' of table 'message'/
+  ],
+  [
+    'a renamed column', sql`alter table user rename column email to mail`,
+    /field 'email' of model 'User' needs column 'email' of table 'user'/
+  ]
 ] as const) {
   test(`R-24: with ${what} the service does not start, and says what it misses`, async (t) => {
     const path = join(t.testdir(), 'site.db')
@@ -123,7 +133,10 @@ test('R-25: a schema that changes while the service runs is a 500 that tells not
   const { db, get, post } = await buildApp(t, { rows: { message: [byAlice] } })
   t.equal((await get('/api/message/1/')).statusCode, 200)
   await sql`alter table message rename column content to text`.execute(db)
-  for (const reply of [await get('/api/message/'), await get('/api/message/1/'), await get('/api/message/?content__like=h%25'), await post('/api/message/', { content: 'x' }, { as })]) {
+  for (const reply of [
+    await get('/api/message/'), await get('/api/message/1/'), await get('/api/message/?content__like=h%25'),
+    await post('/api/message/', { content: 'x' }, { as })
+  ]) {
     t.match(reply.json(), { statusCode: 500, code: 'REST_MODELS_INTERNAL', message: /^Internal error in request \S+$/ })
     t.notMatch(reply.body, /column|select|insert|SQLITE/i)
   }
@@ -151,7 +164,9 @@ for (const [where, years] of [['forward', 30], ['back', -20]] as const) {
     } as DateConstructor
     const costOf = async (password: (count: number) => string, status: number): Promise<number> => {
       const start = process.cpuUsage()
-      for (let count = 0; count < 20; count++) t.equal((await put('/api/message/1/', {}, { as: [as, password(count)] })).statusCode, status)
+      for (let count = 0; count < 20; count++) {
+        t.equal((await put('/api/message/1/', {}, { as: [as, password(count)] })).statusCode, status)
+      }
       const { user, system } = process.cpuUsage(start)
       return user + system
     }
@@ -159,7 +174,10 @@ for (const [where, years] of [['forward', 30], ['back', -20]] as const) {
     t.ok(await costOf(() => as, 200) < hashed / 2, 'the password is still remembered: log-ins that hash take longer')
     const created = (await post('/api/message/', { content: 'x' }, { as })).json<{ pub_date: string }>()
     t.match(created.pub_date, new RegExp(`^${moment.getUTCFullYear()}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d$`))
-    t.equal((await get('/api/message/?content__like=%25l%25&ordering=-pub_date')).json().objects.length, 1, 'a deadline is no time of day')
+    t.equal(
+      (await get('/api/message/?content__like=%25l%25&ordering=-pub_date')).json().objects.length, 1,
+      'a deadline is no time of day'
+    )
   })
 }
 
@@ -167,11 +185,13 @@ test('R-18: clients that go away at any moment end nothing, leave no connection,
   const { app, get, rowsOf } = await buildApp(t)
   const address = new URL(await app.listen({ port: 0, host: '127.0.0.1' }))
   const random = seeded(1)
-  const connections = async (): Promise<number> => await new Promise((resolve) => { app.server.getConnections((_error, count) => { resolve(count) }) })
+  const connections = async (): Promise<number> =>
+    await new Promise((resolve) => { app.server.getConnections((_error, count) => { resolve(count) }) })
   const text = (number: number): string => `${number} ${'x'.repeat(5000)}`
   for (let number = 0; number < 300; number++) {
     const body = JSON.stringify({ content: text(number) })
-    const request = `POST /api/message/ HTTP/1.1\r\nHost: ${address.host}\r\nAuthorization: ${basic('alice')}\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+    const request = `POST /api/message/ HTTP/1.1\r\nHost: ${address.host}\r\nAuthorization: ` +
+      `${basic('alice')}\r\nContent-Length: ${body.length}\r\n\r\n${body}`
     const socket = connect(Number(address.port), address.hostname).on('error', () => {})
     socket.on('connect', () => {
       socket.write(random(3) === 0 ? request.slice(0, random(request.length)) : request)
@@ -197,9 +217,12 @@ test('R-26: a write whose second step fails leaves nothing', async (t) => {
     end`).execute(db)
   }
   for (const reply of [
-    await post('/api/message/', { content: 'x' }, { as }), await put('/api/message/1/', { content: 'x' }, { as }), await remove('/api/message/1/', { as })
+    await post('/api/message/', { content: 'x' }, { as }), await put('/api/message/1/', { content: 'x' }, { as }),
+    await remove('/api/message/1/', { as })
   ]) {
-    t.match(reply.json(), { statusCode: 409, code: 'REST_MODELS_CONSTRAINT', message: 'A rule of the database refuses this change' })
+    t.match(reply.json(), {
+      statusCode: 409, code: 'REST_MODELS_CONSTRAINT', message: 'A rule of the database refuses this change'
+    })
     t.notMatch(reply.body, 'secret')
   }
   t.strictSame([await rowsOf('message'), await rowsOf('journal')], [[byAlice], []])
@@ -219,9 +242,15 @@ test('R-28: a thousand creates at once have a thousand ids', async (t) => {
   t.strictSame(new Set(replies.map(({ statusCode }) => statusCode)), new Set([201]))
   t.equal(new Set(replies.map((reply) => reply.json().id)).size, count)
   const rows = await rowsOf('message') as Array<{ id: number, user_id: number, content: string }>
-  t.strictSame(rows.map(({ content }) => Number(content)).sort((a, b) => a - b), Array.from({ length: count }, (_, number) => number))
+  t.strictSame(
+    rows.map(({ content }) => Number(content)).sort((a, b) => a - b),
+    Array.from({ length: count }, (_, number) => number)
+  )
   t.ok(rows.every(({ content, user_id: owner }) => owner === 2 + Number(content) % 2), 'each belongs to who created it')
-  t.ok(replies.every((reply) => rows.find(({ id }) => id === reply.json().id)?.content === reply.json().content), 'each answer is of the record that was created')
+  t.ok(
+    replies.every((reply) => rows.find(({ id }) => id === reply.json().id)?.content === reply.json().content),
+    'each answer is of the record that was created'
+  )
   t.equal((await get('/api/message/?limit=100&page=10')).json().objects.length, 100)
   t.equal((await get('/api/message/?limit=100&page=11')).json().objects.length, 0)
 })
@@ -229,37 +258,48 @@ test('R-28: a thousand creates at once have a thousand ids', async (t) => {
 test('R-28: of creates at once with one unique value exactly one succeeds', async (t) => {
   const { post, rowsOf } = await buildApp(t)
   const user = { username: 'dora', password: 'dora', email: 'dora@example.com' }
-  const replies = await Promise.all(Array.from({ length: 20 }, async () => await post('/api/user/', user, { as: 'admin' })))
+  const replies = await Promise.all(Array.from({ length: 20 }, async () =>
+    await post('/api/user/', user, { as: 'admin' })))
   t.strictSame(replies.map(({ statusCode }) => statusCode).sort(), [201, ...Array<number>(19).fill(409)])
   t.equal((await rowsOf('user')).length, 5)
 })
 
 const contents = fc.array(fc.constantFrom('a', 'b', 'A', ''), { minLength: 1, maxLength: 25 })
-const orderings = fc.constantFrom('', 'content', '-content', 'pub_date', '-pub_date,content', 'user,-content', '-id', 'content,id')
+const orderings = fc.constantFrom(
+  '', 'content', '-content', 'pub_date', '-pub_date,content', 'user,-content', '-id', 'content,id'
+)
 
 interface Page { readonly meta: { readonly next: string }, readonly objects: ReadonlyArray<{ readonly id: number }> }
 
 test('R-29: pages of an unchanged set hold each record once, whatever the ties', async (t) => {
   const { db, get } = await buildApp(t)
-  await fc.assert(fc.asyncProperty(contents, orderings, fc.integer({ min: 1, max: 10 }), async (texts, ordering, limit) => {
-    await db.deleteFrom('message').execute()
-    await insert(db, { message: texts.map((content, index) => ({ id: index + 1, user_id: 1 + index % 2, content, pub_date: pubDate })) })
-    const ids: number[] = []
-    for (let url = `/api/message/?ordering=${ordering}&limit=${limit}`; url !== '';) {
-      const { meta, objects } = (await get(url)).json<Page>()
-      ids.push(...objects.map(({ id }) => id))
-      url = meta.next
-    }
-    return ids.length === texts.length && new Set(ids).size === texts.length
-  }), { numRuns: 60 })
+  await fc.assert(
+    fc.asyncProperty(contents, orderings, fc.integer({ min: 1, max: 10 }), async (texts, ordering, limit) => {
+      await db.deleteFrom('message').execute()
+      await insert(db, {
+        message: texts.map((content, index) => ({ id: index + 1, user_id: 1 + index % 2, content, pub_date: pubDate }))
+      })
+      const ids: number[] = []
+      for (let url = `/api/message/?ordering=${ordering}&limit=${limit}`; url !== '';) {
+        const { meta, objects } = (await get(url)).json<Page>()
+        ids.push(...objects.map(({ id }) => id))
+        url = meta.next
+      }
+      return ids.length === texts.length && new Set(ids).size === texts.length
+    }),
+    { numRuns: 60 }
+  )
   t.pass()
 })
 
 test('R-29: records that are added behind, and changed in other columns, while a client turns pages do not disturb the others', async (t) => {
   const { db, get, post, put } = await buildApp(t)
-  await fc.assert(fc.asyncProperty(fc.integer({ min: 1, max: 15 }), fc.integer({ min: 1, max: 4 }), async (count, limit) => {
+  await fc.assert(fc.asyncProperty(fc.integer({ min: 1, max: 15 }), fc.integer({ min: 1, max: 4 }), async (
+    count, limit
+  ) => {
     await db.deleteFrom('message').execute()
-    const old = await Promise.all(Array.from({ length: count }, async () => (await post('/api/message/', { content: 'old' }, { as })).json<{ id: number }>().id))
+    const old = await Promise.all(Array.from({ length: count }, async () =>
+      (await post('/api/message/', { content: 'old' }, { as })).json<{ id: number }>().id))
     const ids: number[] = []
     for (let url = `/api/message/?limit=${limit}`, added = 0; url !== ''; added++) {
       const { meta, objects } = (await get(url)).json<Page>()

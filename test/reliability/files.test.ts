@@ -34,7 +34,9 @@ type Served = Awaited<ReturnType<typeof serveFile>>
 /** Every write is put off, and what was there can be read. */
 async function requireReads (t: Test, { get, post, put, delete: remove }: Served): Promise<void> {
   const content = 'x'.repeat(50_000)
-  for (const reply of [await post('/api/message/', { content }, { as }), await put('/api/message/1/', { content }, { as })]) {
+  for (const reply of [
+    await post('/api/message/', { content }, { as }), await put('/api/message/1/', { content }, { as })
+  ]) {
     t.match(reply.json(), unavailable)
     t.match(reply.headers['retry-after'], /^[1-9]\d*$/)
   }
@@ -72,7 +74,8 @@ async function requireSound (t: Test, { db, get }: Served, ids: readonly number[
 function mountFolder (t: Test, size: string): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'site-'))
   t.teardown(() => { rmdirSync(folder) })
-  const { status, stderr, error } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', folder], { encoding: 'utf8' })
+  const { status, stderr, error } =
+    spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', folder], { encoding: 'utf8' })
   if (status !== 0) {
     t.pass('a file system can be mounted', { skip: error?.message ?? stderr })
     return undefined
@@ -89,7 +92,11 @@ test('R-07: while somebody reads for long the log grows, and when that is over i
   reader.exec('begin; select count(*) from message')
   const walBytes = (): number => statSync(`${path}-wal`).size
   let changes = 0
-  const change = async (): Promise<void> => { t.equal((await put(`/api/message/${id}/`, { content: String(changes++ % 10).repeat(60_000) }, { as })).statusCode, 200) }
+  const change = async (): Promise<void> => {
+    t.equal(
+      (await put(`/api/message/${id}/`, { content: String(changes++ % 10).repeat(60_000) }, { as })).statusCode, 200
+    )
+  }
   const most = 64 * 2 ** 20
   while (walBytes() < 1.2 * most) await change()
   reader.close()
@@ -99,7 +106,8 @@ test('R-07: while somebody reads for long the log grows, and when that is over i
 
 test('R-08: when the database may not grow, writes are put off and reads go on; when it may, all is as before', async (t) => {
   const served = await serveFile(t, join(t.testdir(), 'site.db'))
-  const { rows: [{ page_count: pages = 0 } = {}] } = await sql<{ page_count: number }>`pragma page_count`.execute(served.db)
+  const { rows: [{ page_count: pages = 0 } = {}] } =
+    await sql<{ page_count: number }>`pragma page_count`.execute(served.db)
   await sql`pragma max_page_count = ${sql.raw(String(pages + 20))}`.execute(served.db)
   const ids = await fill(served)
   await requireReads(t, served)
@@ -134,7 +142,9 @@ test('R-09: on a file system that is only read, the service does not start, and 
   plain.pragma('journal_mode = delete')
   plain.close()
   t.equal(spawnSync('mount', ['-o', 'remount,ro', folder]).status, 0)
-  t.throws(() => openSqlite(path), { code: 'REST_MODELS_UNSUPPORTED_DATABASE', message: `openSqlite() cannot open '${path}': ` })
+  t.throws(() => openSqlite(path), {
+    code: 'REST_MODELS_UNSUPPORTED_DATABASE', message: `openSqlite() cannot open '${path}': `
+  })
   await requireReads(t, await serveFile(t, path, { readonly: true }))
 })
 
@@ -173,7 +183,10 @@ async function damagedFile (t: Test, from: number): Promise<string> {
   const db = openSqlite(path)
   await createTables(db, siteModels)
   await insert(db, { user: await siteUsers() })
-  await db.insertInto('message').values(Array.from({ length: 500 }, (_, index) => ({ id: index + 1, user_id: 2, content: `content ${index}`.repeat(50), pub_date: pubDate }))).execute()
+  await db.insertInto('message').values(Array.from(
+    { length: 500 },
+    (_, index) => ({ id: index + 1, user_id: 2, content: `content ${index}`.repeat(50), pub_date: pubDate })
+  )).execute()
   await db.destroy()
   const bytes = readFileSync(path)
   writeFileSync(path, bytes.fill(0xa5, from, bytes.length))
@@ -183,14 +196,18 @@ async function damagedFile (t: Test, from: number): Promise<string> {
 test('R-10: a file whose schema cannot be read is refused with a clear message, and stays as it is', async (t) => {
   const path = await damagedFile(t, 200)
   const before = readFileSync(path)
-  t.throws(() => openSqlite(path), { code: 'REST_MODELS_UNSUPPORTED_DATABASE', message: new RegExp(`cannot open '${path}': .*malformed`) })
+  t.throws(() => openSqlite(path), {
+    code: 'REST_MODELS_UNSUPPORTED_DATABASE', message: new RegExp(`cannot open '${path}': .*malformed`)
+  })
   t.same(readFileSync(path), before)
 })
 
 test('R-10: damage further on is found at the start where that is asked for, else what needs it is 503, and the rest goes on', async (t) => {
   const path = await damagedFile(t, 16 * 4096)
   const before = readFileSync(path)
-  t.throws(() => openSqlite(path, { check: true }), { code: 'REST_MODELS_UNSUPPORTED_DATABASE', message: new RegExp(`cannot open '${path}': it is damaged: `) })
+  t.throws(() => openSqlite(path, { check: true }), {
+    code: 'REST_MODELS_UNSUPPORTED_DATABASE', message: new RegExp(`cannot open '${path}': it is damaged: `)
+  })
   t.same(readFileSync(path), before)
   const { get, put } = await serveFile(t, path)
   t.match((await get('/api/message/?ordering=-content')).json(), unavailable)
@@ -204,7 +221,8 @@ process.on('SIGXFSZ', () => {})
 
 /** From here on, the kernel refuses this process to write to files beyond a size. */
 function limitFiles (limit: string): void {
-  const { status, stderr } = spawnSync('prlimit', ['--pid', String(process.pid), `--fsize=${limit}:unlimited`], { encoding: 'utf8' })
+  const { status, stderr } =
+    spawnSync('prlimit', ['--pid', String(process.pid), `--fsize=${limit}:unlimited`], { encoding: 'utf8' })
   if (status !== 0) throw new Error(stderr)
 }
 
@@ -215,7 +233,9 @@ test('R-11: when the system refuses to write, writes are put off and reads go on
   await requireReads(t, served)
   limitFiles('unlimited')
   await requireWrites(t, served)
-  t.same((await sql<{ integrity_check: string }>`pragma integrity_check`.execute(served.db)).rows, [{ integrity_check: 'ok' }])
+  t.same((await sql<{ integrity_check: string }>`pragma integrity_check`.execute(served.db)).rows, [
+    { integrity_check: 'ok' }
+  ])
 })
 
 test('R-27: a copy that is made while clients write is a whole database; the main file alone is not', async (t) => {
@@ -224,7 +244,9 @@ test('R-27: a copy that is made while clients write is a whole database; the mai
   const served = await serveFile(t, path)
   const source = new Database(path, { readonly: true })
   const done = new AbortController()
-  const writing = (async () => { while (!done.signal.aborted) await served.post('/api/message/', { content: 'w'.repeat(1000) }, { as }) })()
+  const writing = (async () => {
+    while (!done.signal.aborted) await served.post('/api/message/', { content: 'w'.repeat(1000) }, { as })
+  })()
   for (let count = 0; count < 50; count++) await served.post('/api/message/', { content: `before ${count}` }, { as })
   await source.backup(join(folder, 'copy.db'))
   writeFileSync(join(folder, 'part.db'), readFileSync(path))
@@ -236,6 +258,8 @@ test('R-27: a copy that is made while clients write is a whole database; the mai
   const { get } = await serveFile(t, join(folder, 'copy.db'))
   t.equal((await get('/api/message/?content__like=before%25&limit=100')).json().objects.length, 50)
   const part = new Database(join(folder, 'part.db'), { readonly: true })
-  t.notOk(part.prepare("select 1 from sqlite_schema where name = 'message'").get(), 'what was written is still in the log')
+  t.notOk(
+    part.prepare("select 1 from sqlite_schema where name = 'message'").get(), 'what was written is still in the log'
+  )
   part.close()
 })

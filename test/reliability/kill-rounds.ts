@@ -36,7 +36,9 @@ export interface KillReport {
  *
  * @yields the report after each round
  */
-export async function * killRounds (t: Pick<Test, 'teardown'>, { folder, rounds, seed }: KillPlan): AsyncGenerator<KillReport> {
+export async function * killRounds (
+  t: Pick<Test, 'teardown'>, { folder, rounds, seed }: KillPlan
+): AsyncGenerator<KillReport> {
   const path = join(folder, 'site.db')
   const ledger = new Ledger()
   const random = seeded(seed)
@@ -60,7 +62,9 @@ interface Round {
 }
 
 async function killOnce (t: Pick<Test, 'teardown'>, { path, ledger, random, round }: Round): Promise<void> {
-  const { child, address } = await startServer(t, site, { cwd: join(path, '..'), env: { DATABASE_URL: `sqlite:${path}` } })
+  const { child, address } = await startServer(t, site, {
+    cwd: join(path, '..'), env: { DATABASE_URL: `sqlite:${path}` }
+  })
   if (round === 1) ledger.begin(look(path).stored)
   const before = ledger.acknowledged
   const load = Array.from({ length: clients }, async (_, client) =>
@@ -78,7 +82,8 @@ function look (path: string): { readonly stored: ReadonlyMap<number, Fields>, re
   const database = new Database(path)
   const integrity = database.pragma('integrity_check', { simple: true }) as string
   const dangling = database.pragma('foreign_key_check') as unknown[]
-  const rows = database.prepare('select id, content, pub_date from message').all() as Array<Fields & { readonly id: number }>
+  const rows = database.prepare('select id, content, pub_date from message').all() as Array<Fields &
+    { readonly id: number }>
   database.close()
   return {
     stored: new Map(rows.map(({ id, ...fields }) => [id, fields])),

@@ -9,7 +9,9 @@ const rounds = 10
 
 test(`R-01: of writes that were answered, none is lost when the process is killed, ${rounds} times`, { timeout: 120_000 }, async (t) => {
   let report: KillReport | undefined
-  for await (report of killRounds(t, { folder: t.testdir(), rounds, seed: 1 })) t.match(report, { lost: [], halfDone: [], damages: [] })
+  for await (report of killRounds(t, { folder: t.testdir(), rounds, seed: 1 })) {
+    t.match(report, { lost: [], halfDone: [], damages: [] })
+  }
   t.equal(report?.rounds, rounds)
   t.ok(Number(report?.acknowledged) > rounds * 10, `${report?.acknowledged} writes are enough to mean something`)
 })
@@ -28,7 +30,10 @@ test('R-01: what is lost, invented or half done is found', async (t) => {
 
   const asked = told()
   asked.askChange(1, changed)
-  t.match(asked.settle(new Map([[1, { ...changed, pub_date: old.pub_date }]])), { lost: [], halfDone: [/^1 a changed record/] }, 'one column of two')
+  t.match(
+    asked.settle(new Map([[1, { ...changed, pub_date: old.pub_date }]])),
+    { lost: [], halfDone: [/^1 a changed record/] }, 'one column of two'
+  )
   for (const [stored, isLost] of [[old, true], [changed, false]] as const) {
     const ledger = told()
     ledger.askChange(1, changed)
@@ -38,7 +43,10 @@ test('R-01: what is lost, invented or half done is found', async (t) => {
   for (const stored of [old, changed]) {
     const ledger = told()
     ledger.askChange(1, changed)
-    t.match(ledger.settle(new Map([[1, stored]])), { lost: [], halfDone: [] }, 'a change that was not answered is there or not')
+    t.match(
+      ledger.settle(new Map([[1, stored]])), { lost: [], halfDone: [] },
+      'a change that was not answered is there or not'
+    )
     t.equal(ledger.settle(new Map([[1, stored === old ? changed : old]])).lost.length, 1, 'and then it stays so')
   }
   const removed = told()

@@ -12,7 +12,10 @@ export interface Differences {
   readonly halfDone: readonly string[]
 }
 
-/** What clients asked for and what they were told, so that a table can be held against it. Nobody writes to a record before the last write to it was answered. */
+/**
+ * What clients asked for and what they were told, so that a table can be held against it. Nobody writes to a record
+ * before the last write to it was answered.
+ */
 export class Ledger {
   readonly #asked = new Map<string, string>()
   readonly #told = new Map<number, Fields>()
@@ -56,7 +59,9 @@ export class Ledger {
     else this.#told.set(id, fields)
   }
 
-  /** Compares, and takes what is there for what has to be there from now on: what was not answered has happened or not. */
+  /**
+   * Compares, and takes what is there for what has to be there from now on: what was not answered has happened or not.
+   */
   settle (stored: ReadonlyMap<number, Fields>): Differences {
     const differences = this.#compare(stored)
     this.#open.clear()

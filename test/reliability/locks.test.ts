@@ -32,7 +32,10 @@ async function openApp (t: Test, path: string, db: Kysely<Tables> = openSqlite(p
   return { ...client(app), db }
 }
 
-/** Reads of clients, and a health route, for as long as something is under way: how long each took, and how long the event loop stood still. */
+/**
+ * Reads of clients, and a health route, for as long as something is under way: how long each took, and how long the
+ * event loop stood still.
+ */
 async function readMeanwhile ({ get }: Pick<ReturnType<typeof client>, 'get'>, work: Promise<unknown>) {
   const delay = monitorEventLoopDelay({ resolution: 10 })
   delay.enable()
@@ -58,7 +61,8 @@ async function lock (t: Test, path: string, milliseconds: number): Promise<() =>
 }
 
 const writesOf = ({ post, put, delete: remove }: Awaited<ReturnType<typeof openApp>>) => [
-  ...Array.from({ length: 10 }, async (_, index) => (await post('/api/message/', { content: `new ${index}` }, { as: 'alice' })).json()),
+  ...Array.from({ length: 10 }, async (_, index) =>
+    (await post('/api/message/', { content: `new ${index}` }, { as: 'alice' })).json()),
   put('/api/message/2/', { content: 'changed' }, { as: 'alice' }).then((reply) => reply.json()),
   remove('/api/message/3/', { as: 'alice' }).then((reply) => reply.body === '' ? {} : reply.json())
 ]
@@ -82,9 +86,13 @@ test('R-40: while another process holds the lock of a file, all others are answe
   t.ok(longest < 400, `the event loop stood still for ${longest} ms`)
   t.ok(slowest < 500, `the slowest round of reads took ${slowest} ms`)
   t.same((await writes).slice(0, 12).filter((reply) => 'code' in (reply as object)), [])
-  t.same((await app.db.selectFrom('message').select('content').orderBy('content').execute()).map(({ content }) => content),
-    ['changed', 'first', ...Array.from({ length: 10 }, (_, index) => `new ${index}`)])
-  t.same(await app.db.selectFrom('note').select('message').execute(), [{ message: 'of the deployer' }, { message: 'of a transaction' }])
+  t.same(
+    (await app.db.selectFrom('message').select('content').orderBy('content').execute()).map(({ content }) => content),
+    ['changed', 'first', ...Array.from({ length: 10 }, (_, index) => `new ${index}`)]
+  )
+  t.same(await app.db.selectFrom('note').select('message').execute(), [
+    { message: 'of the deployer' }, { message: 'of a transaction' }
+  ])
 })
 
 test('R-40: what waits for two seconds for the lock of another process is 503, all others are answered, and nothing of it is written later', async (t) => {
@@ -93,7 +101,9 @@ test('R-40: what waits for two seconds for the lock of another process is 503, a
   const before = await app.db.selectFrom('message').selectAll().execute()
   const released = await lock(t, path, 3000)
   const start = performance.now()
-  const writes = Promise.all(writesOf(app)).finally(() => { t.ok(performance.now() - start > 1900 && performance.now() - start < 2900, `after ${performance.now() - start} ms`) })
+  const writes = Promise.all(writesOf(app)).finally(() => {
+    t.ok(performance.now() - start > 1900 && performance.now() - start < 2900, `after ${performance.now() - start} ms`)
+  })
   const { statuses, rounds, longest } = await readMeanwhile(app, writes)
   t.same(statuses, [200])
   t.ok(rounds > 10, `${rounds} rounds of reads`)
@@ -173,7 +183,8 @@ for (const [place, open] of Object.entries(places)) {
     const end = await hang(db)
     const start = performance.now()
     const replies = await Promise.all([
-      ...Array.from({ length: 20 }, async (_, index) => await post('/api/message/', { content: `refused ${index}` }, { as: 'alice' })),
+      ...Array.from({ length: 20 }, async (_, index) =>
+        await post('/api/message/', { content: `refused ${index}` }, { as: 'alice' })),
       put('/api/message/1/', { content: 'refused' }, { as: 'alice' }),
       remove('/api/message/2/', { as: 'alice' }),
       put('/api/user/3/', { active: false }, { as: 'admin' })
@@ -189,7 +200,9 @@ for (const [place, open] of Object.entries(places)) {
     await end()
     t.equal((await later).statusCode, 201, 'who waits still has the connection when it is free')
     await sleep(50)
-    t.same((await db.selectFrom('message').select('content').orderBy('id').execute()).map(({ content }) => content), ['first', 'first', 'first', 'in time'])
+    t.same((await db.selectFrom('message').select('content').orderBy('id').execute()).map(({ content }) => content), [
+      'first', 'first', 'first', 'in time'
+    ])
     t.same(await db.selectFrom('note').select('message').execute(), [{ message: 'of the deployer' }])
     t.equal((await get('/api/message/')).statusCode, 200)
   })

@@ -9,9 +9,11 @@ const read = async (path: string): Promise<string> => await readFile(new URL(`..
 /** Names of test files by the numbers with which the names of their tests begin. */
 async function testedFaults (): Promise<Map<string, string[]>> {
   const tested = new Map<string, string[]>()
-  const files = (await readdir(new URL('..', import.meta.url), { recursive: true })).filter((name) => name.endsWith('.test.ts')).sort()
+  const files = (await readdir(new URL('..', import.meta.url), { recursive: true }))
+    .filter((name) => name.endsWith('.test.ts')).sort()
   for (const file of files) {
-    const numbers = [...(await read(`test/${file}`)).matchAll(/\btest\(\s*['"`](R-\d+): /g)].map(([, number = '']) => number)
+    const numbers =
+      [...(await read(`test/${file}`)).matchAll(/\btest\(\s*['"`](R-\d+): /g)].map(([, number = '']) => number)
     for (const number of new Set(numbers)) tested.set(number, [...tested.get(number) ?? [], `test/${file}`])
   }
   return tested

@@ -13,7 +13,8 @@ import { startWorker, type Worker } from '../support/workers.js'
 
 /** Runs processes on one file at once, step by step, and gives what each of them reports. */
 async function runCrowd (t: Test, path: string, parameters: ReadonlyArray<readonly string[]>): Promise<CrowdReport[]> {
-  const workers = parameters.map((given) => startWorker<CrowdReport | string>(t, 'reliability/crowd.ts', path, ...given))
+  const workers = parameters.map((given) =>
+    startWorker<CrowdReport | string>(t, 'reliability/crowd.ts', path, ...given))
   const all = async (step: (worker: Worker<CrowdReport | string>) => unknown) => await Promise.all(workers.map(step))
   await all(async ({ next }) => await next())
   await all(({ send }) => { send('open') })
@@ -25,15 +26,22 @@ async function runCrowd (t: Test, path: string, parameters: ReadonlyArray<readon
 test('R-05: several processes open one new file at once and write to it: nothing is lost, and next to nothing is put off', { timeout: 60_000 }, async (t) => {
   const path = join(t.testdir(), 'site.db')
   const count = 100
-  const reports = await runCrowd(t, path, ['alice', 'bob', 'alice', 'bob'].map((user) => [user, 'create', String(count)]))
+  const reports = await runCrowd(
+    t, path, ['alice', 'bob', 'alice', 'bob'].map((user) => [user, 'create', String(count)])
+  )
   for (const { 200: read, 201: created = 0, 503: late = 0 } of reports) {
     t.strictSame([read, created + late], [count, count])
     t.ok(late <= count / 20, `${late} of ${count} were told to come back`)
   }
   const created = reports.reduce((sum, { 201: some = 0 }) => sum + some, 0)
   const database = new Database(path)
-  t.strictSame(database.prepare('select count(*), count(distinct id), count(distinct content) from message').raw().get(), Array(3).fill(created))
-  t.equal(database.prepare("select count(*) from sqlite_schema where type = 'table' and name in ('user', 'message', 'note', 'relationship')").pluck().get(), 4)
+  t.strictSame(
+    database.prepare('select count(*), count(distinct id), count(distinct content) from message').raw().get(),
+    Array(3).fill(created)
+  )
+  t.equal(database.prepare(
+    "select count(*) from sqlite_schema where type = 'table' and name in ('user', 'message', 'note', 'relationship')"
+  ).pluck().get(), 4)
   t.equal(database.pragma('integrity_check', { simple: true }), 'ok')
   database.close()
 })
@@ -51,7 +59,9 @@ async function lockedApp (t: Test, ...milliseconds: string[]) {
   const db = openSqlite(path)
   t.teardown(async () => { await db.destroy() })
   await createTables(db, siteModels)
-  await insert(db, { user: await siteUsers(), message: [{ id: 1, user_id: 2, content: 'first', pub_date: '2024-01-01 00:00:00' }] })
+  await insert(db, {
+    user: await siteUsers(), message: [{ id: 1, user_id: 2, content: 'first', pub_date: '2024-01-01 00:00:00' }]
+  })
   const { app } = await buildApp(t, { models: [], options: { db } })
   const statements = await recordStatements(t, db)
   await client(app).post('/api/message/', { content: 1 }, { as: 'alice' })
@@ -72,14 +82,18 @@ test('R-06: while another process holds the lock, a write is 503 with Retry-Afte
     const start = performance.now()
     const reply = await write()
     const took = performance.now() - start
-    t.match(reply.json(), { statusCode: 503, code: 'REST_MODELS_UNAVAILABLE', message: 'The database cannot do this now' })
+    t.match(reply.json(), {
+      statusCode: 503, code: 'REST_MODELS_UNAVAILABLE', message: 'The database cannot do this now'
+    })
     t.match(reply.headers['retry-after'], /^[1-9]\d*$/)
     t.ok(took > 1500 && took < 4000, `after ${took} ms`)
     t.equal((await get('/api/message/1/')).json().content, 'first')
   }
   holder.send('let go')
   t.equal(await holder.next(), 'released')
-  t.strictSame([await writes[0]?.(), await writes[1]?.(), await writes[2]?.()].map((reply) => reply?.statusCode), [201, 200, 204])
+  t.strictSame(
+    [await writes[0]?.(), await writes[1]?.(), await writes[2]?.()].map((reply) => reply?.statusCode), [201, 200, 204]
+  )
   t.match(await db.selectFrom('message').selectAll().execute(), [{ content: 'x' }])
 })
 

@@ -30,7 +30,8 @@ async function beginRequest (t: Test, address: string): Promise<{ socket: Socket
   t.teardown(() => { socket.destroy() })
   await once(socket, 'connect')
   socket.on('error', () => {})
-  socket.write(`POST /api/message/ HTTP/1.1\r\nHost: ${hostname}:${port}\r\nAuthorization: ${basic('alice')}\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`)
+  socket.write(`POST /api/message/ HTTP/1.1\r\nHost: ${hostname}:${port}\r\nAuthorization: ` +
+    `${basic('alice')}\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`)
   // A request that came later is answered: the server has seen the first.
   await fetch(`${address}/api/note/`)
   return {
@@ -64,7 +65,10 @@ test('R-17: SIGTERM lets running requests finish, takes no new ones, closes the 
   t.ok(performance.now() - answered < 5000, 'it does not wait for a connection that is kept alive')
   t.notOk(existsSync(`${path}-wal`), 'the database was closed')
   const database = new Database(path)
-  t.equal(database.prepare("select count(*) from message where content = 'under way'").pluck().get(), 1, 'what was answered is there')
+  t.equal(
+    database.prepare("select count(*) from message where content = 'under way'").pluck().get(), 1,
+    'what was answered is there'
+  )
   database.close()
 })
 
@@ -94,7 +98,8 @@ async function askAgainAndAgain (address: string, agent: Agent, counts: Record<s
   for (;;) {
     const end = await new Promise<string>((resolve) => {
       httpGet(`${address}/api/note/?limit=1`, { agent }, (answer) => {
-        answer.resume().once('end', () => { resolve(String(answer.statusCode)) }).once('error', (error: NodeJS.ErrnoException) => { resolve(String(error.code)) })
+        answer.resume().once('end', () => { resolve(String(answer.statusCode)) })
+          .once('error', (error: NodeJS.ErrnoException) => { resolve(String(error.code)) })
       }).once('error', (error: NodeJS.ErrnoException) => { resolve(String(error.code)) })
     })
     counts[end] = (counts[end] ?? 0) + 1
@@ -107,15 +112,21 @@ test('R-31: SIGTERM resets no connection of 300 clients that ask again as soon a
   const agent = new Agent({ keepAlive: true, maxSockets: 300 })
   t.teardown(() => { agent.destroy() })
   const idle = new Agent({ keepAlive: true })
-  await new Promise((resolve) => httpGet(`${address}/api/note/`, { agent: idle }, (answer) => answer.resume().once('end', resolve)))
+  await new Promise((resolve) =>
+    httpGet(`${address}/api/note/`, { agent: idle }, (answer) => answer.resume().once('end', resolve)))
   const counts: Record<string, number> = {}
-  const clients = Promise.all(Array.from({ length: 300 }, async () => { await askAgainAndAgain(address, agent, counts) }))
+  const clients = Promise.all(
+    Array.from({ length: 300 }, async () => { await askAgainAndAgain(address, agent, counts) })
+  )
   while ((counts['200'] ?? 0) < 1000) await wait(10)
   const before = counts['200'] ?? 0
   child.kill('SIGTERM')
   await wait(200)
   const [late] = await Promise.all([new Promise<string>((resolve) => {
-    httpGet(`${address}/api/note/`, { agent: idle }, (answer) => { answer.resume(); resolve(`${answer.statusCode} ${answer.headers.connection}`) }).once('error', (error: NodeJS.ErrnoException) => { resolve(String(error.code)) })
+    httpGet(`${address}/api/note/`, { agent: idle }, (answer) => {
+      answer.resume()
+      resolve(`${answer.statusCode} ${answer.headers.connection}`)
+    }).once('error', (error: NodeJS.ErrnoException) => { resolve(String(error.code)) })
   }), clients])
   t.equal(late, '200 close', 'who has kept a connection idle is still served')
   t.strictSame(await exited, [0, null])

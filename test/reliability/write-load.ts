@@ -14,7 +14,10 @@ export interface WriteLoad {
   readonly name: string
 }
 
-/** Creates, changes and deletes messages one after the other until the server does not answer any more. @throws if it answers anything but success */
+/**
+ * Creates, changes and deletes messages one after the other until the server does not answer any more. @throws if it
+ * answers anything but success
+ */
 export async function writeUntilEnd ({ address, ledger, random, name }: WriteLoad): Promise<void> {
   const send = async (method: string, path: string, body?: Fields): Promise<Response> => {
     const reply = await fetch(new URL(path, address), { method, headers, ...body && { body: JSON.stringify(body) } })

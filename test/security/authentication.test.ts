@@ -14,7 +14,10 @@ const challenge = 'Basic realm="Login Required"'
 
 /** What a careless policy may give or throw. */
 const careless = [undefined, null, false, 0, '', 'yes', 1, true, {}, { statusCode: 200 }] as const
-const ways = [(value: unknown) => async () => value, (value: unknown) => async () => { throw value }, (value: unknown) => () => { throw value }]
+const ways = [
+  (value: unknown) => async () => value, (value: unknown) => async () => { throw value },
+  (value: unknown) => () => { throw value }
+]
 
 const carelessly = ways.flatMap((way) => careless.map((value) => ({ way, value })))
 
@@ -23,7 +26,10 @@ test('T-51: a policy that fails without a reason lets nobody in', async (t) => {
     rows: siteRows,
     register: (registry) => {
       for (const [index, { way, value }] of carelessly.entries()) {
-        registry.register(Message, { path: `message${index}`, auth: { open: reads, permits: () => true, authenticator: () => way(value) } as unknown as Policy })
+        registry.register(Message, {
+          path: `message${index}`,
+          auth: { open: reads, permits: () => true, authenticator: () => way(value) } as unknown as Policy
+        })
       }
     }
   })
@@ -39,8 +45,12 @@ test('T-51: a policy that fails without a reason lets nobody in', async (t) => {
 
 test('T-51: whoever has no whole number for an id is nobody', async (t) => {
   for (const id of [undefined, null, Number.NaN, 1.5, '2', {}]) {
-    const auth = { open: reads, permits: () => true, authenticator: () => async () => ({ id, admin: true }) } as unknown as Policy
-    const { post, put } = await attack(t, { register: (registry) => registry.register(Message, { auth, ownerField: 'user' }) })
+    const auth = {
+      open: reads, permits: () => true, authenticator: () => async () => ({ id, admin: true })
+    } as unknown as Policy
+    const { post, put } = await attack(t, {
+      register: (registry) => registry.register(Message, { auth, ownerField: 'user' })
+    })
     t.equal((await post('/api/message/', { content: 'x' })).statusCode, 401, String(id))
     t.equal((await put('/api/message/1/', {})).statusCode, 401, String(id))
   }
@@ -59,13 +69,17 @@ test('T-52: a check of passwords that gives or throws what it should not neither
     rows: siteRows,
     register: (registry) => {
       for (const [index, { way, value }] of carelessly.entries()) {
-        registry.register(Message, { path: `message${index}`, auth: userAuth(User, { verify: way(value) as unknown as () => boolean }) })
+        registry.register(Message, {
+          path: `message${index}`, auth: userAuth(User, { verify: way(value) as unknown as () => boolean })
+        })
       }
     }
   })
   await db.updateTable('user').set({ password: 'plain' }).where('id', '=', 3).execute()
   for (const [index, { way, value }] of carelessly.entries()) {
-    const { statusCode } = await app.inject({ method: 'PUT', url: `/api/message${index}/2/`, payload: '{}', headers: { authorization: basic('bob', 'plain') } })
+    const { statusCode } = await app.inject({
+      method: 'PUT', url: `/api/message${index}/2/`, payload: '{}', headers: { authorization: basic('bob', 'plain') }
+    })
     t.equal(statusCode, way !== ways[0] ? 500 : value === true ? 200 : 401, `${String(way)} ${String(value)}`)
   }
 })
@@ -84,27 +98,38 @@ test('T-53: the challenge is the one that is specified', async (t) => {
 })
 
 const malformed = [
-  '', ' ', 'Basic', 'Basic ', 'Basic  ', 'Basic =', 'Basic ====', 'Basic !!!!', 'Basic ' + encoded('alice'), 'Basic ' + encoded(''), 'Basic ' + encoded(':'), 'Basic ' + encoded('alice:'),
-  'Basic ' + encoded(':alice'), 'Basic ' + encoded('alice\0:alice'), 'Basic ' + encoded('alice:alice\n'), 'Basic ' + encoded('\x7falice:alice'), 'Basic ' + encoded(Buffer.from([0xff, 0xfe, 0x3a, 0xff])),
-  'Basic alice:alice', 'Bearer ' + encoded('alice:alice'), 'Digest username="alice"', encoded('alice:alice'), 'Basic' + encoded('alice:alice'), 'Basic ' + encoded('alice:alice') + ', ' + basic('admin'),
-  'Basic ' + encoded('alice:alice') + ' x', 'Negotiate x', 'Basic ' + 'A'.repeat(9000), 'Basic ' + encoded('alice:' + 'x'.repeat(6000)), 'Basic ' + encoded('alice:alice:'), 'undefined', 'null', '[object Object]'
+  '', ' ', 'Basic', 'Basic ', 'Basic  ', 'Basic =', 'Basic ====', 'Basic !!!!', 'Basic ' + encoded('alice'),
+  'Basic ' + encoded(''), 'Basic ' + encoded(':'), 'Basic ' + encoded('alice:'), 'Basic ' + encoded(':alice'),
+  'Basic ' + encoded('alice\0:alice'), 'Basic ' + encoded('alice:alice\n'), 'Basic ' + encoded('\x7falice:alice'),
+  'Basic ' + encoded(Buffer.from([0xff, 0xfe, 0x3a, 0xff])), 'Basic alice:alice', 'Bearer ' + encoded('alice:alice'),
+  'Digest username="alice"', encoded('alice:alice'), 'Basic' + encoded('alice:alice'),
+  'Basic ' + encoded('alice:alice') + ', ' + basic('admin'), 'Basic ' + encoded('alice:alice') + ' x', 'Negotiate x',
+  'Basic ' + 'A'.repeat(9000), 'Basic ' + encoded('alice:' + 'x'.repeat(6000)), 'Basic ' + encoded('alice:alice:'),
+  'undefined', 'null', '[object Object]'
 ]
 
 test('T-54: malformed credentials are refused like wrong ones', async (t) => {
   const { app, unchanged, post, put } = await attack(t)
   const refusal = await put('/api/message/1/', {}, { as: ['alice', 'wrong'] })
-  const routes = [['POST', '/api/message/'], ['PUT', '/api/message/1/'], ['DELETE', '/api/message/1/'], ['POST', '/api/user/'], ['DELETE', '/api/user/4/'], ['PUT', '/api/relationship/1/'], ['DELETE', '/api/note/1/']] as const
+  const routes = [
+    ['POST', '/api/message/'], ['PUT', '/api/message/1/'], ['DELETE', '/api/message/1/'], ['POST', '/api/user/'],
+    ['DELETE', '/api/user/4/'], ['PUT', '/api/relationship/1/'], ['DELETE', '/api/note/1/']
+  ] as const
   await unchanged(async () => {
     for (const [method, url] of routes) {
       for (const authorization of malformed) {
-        const { statusCode, body, headers } = await app.inject({ method, url, payload: { content: 'a' }, headers: { authorization } })
+        const { statusCode, body, headers } = await app.inject({
+          method, url, payload: { content: 'a' }, headers: { authorization }
+        })
         t.equal(statusCode, 401, `${method} ${url} ${authorization.slice(0, 50)}`)
         t.equal(body, refusal.body)
         t.equal(headers['www-authenticate'], challenge)
       }
     }
   })
-  t.equal((await post('/api/message/', { content: 'a' }, { headers: { authorization: `basic ${encoded('alice:alice')}` } })).statusCode, 201, 'the scheme in any case')
+  t.equal((await post(
+    '/api/message/', { content: 'a' }, { headers: { authorization: `basic ${encoded('alice:alice')}` } }
+  )).statusCode, 201, 'the scheme in any case')
 })
 
 test('T-55: an unknown, an inactive and a hash-less user cost as much as a wrong password', async (t) => {
@@ -126,7 +151,8 @@ test('T-55: an unknown, an inactive and a hash-less user cost as much as a wrong
 
 test('T-57: guessing does not keep others from reading', async (t) => {
   const { put, get } = await attack(t, { realHashes: true })
-  const guesses = Array.from({ length: 40 }, async (_, index) => await put('/api/message/1/', {}, { as: ['alice', `guess${index}`] }))
+  const guesses = Array.from({ length: 40 }, async (_, index) =>
+    await put('/api/message/1/', {}, { as: ['alice', `guess${index}`] }))
   const latencies: number[] = []
   for (let index = 0; index < 20; index++) {
     const start = performance.now()
@@ -141,13 +167,20 @@ test('T-57: guessing does not keep others from reading', async (t) => {
 test('T-58: a long password is not hashed', async (t) => {
   const { put, post, get } = await attack(t, { realHashes: true })
   const longest = 'ü'.repeat(512)
-  t.equal((await post('/api/user/', { username: 'dora', password: longest, email: '' }, { as: 'admin' })).statusCode, 201)
+  t.equal(
+    (await post('/api/user/', { username: 'dora', password: longest, email: '' }, { as: 'admin' })).statusCode, 201
+  )
   t.equal((await put('/api/message/1/', {}, { as: ['dora', longest] })).statusCode, 403, '1024 bytes are a password')
-  t.equal((await post('/api/user/', { username: 'eve', password: longest + 'x', email: '' }, { as: 'admin' })).statusCode, 400)
+  t.equal(
+    (await post('/api/user/', { username: 'eve', password: longest + 'x', email: '' }, { as: 'admin' })).statusCode,
+    400
+  )
   t.equal((await get('/api/user/?username=eve')).json().objects.length, 0)
   const cost = async (wrong: string) => {
     const start = performance.now()
-    for (let index = 0; index < 20; index++) t.equal((await put('/api/message/1/', {}, { as: ['dora', `${wrong}${index}`] })).statusCode, 401)
+    for (let index = 0; index < 20; index++) {
+      t.equal((await put('/api/message/1/', {}, { as: ['dora', `${wrong}${index}`] })).statusCode, 401)
+    }
     return performance.now() - start
   }
   const [long, short] = [await cost(longest), await cost('wrong')]
@@ -174,7 +207,10 @@ async function raw (app: FastifyInstance, headers: readonly string[]): Promise<s
   return await new Promise((resolve, reject) => {
     let answer = ''
     const socket = connect(port, '127.0.0.1', () => {
-      socket.write(['PUT /api/message/1/ HTTP/1.1', 'Host: localhost', 'Connection: close', 'Content-Length: 2', ...headers, '', '{}'].join('\r\n'))
+      socket.write([
+        'PUT /api/message/1/ HTTP/1.1', 'Host: localhost', 'Connection: close', 'Content-Length: 2', ...headers, '',
+        '{}'
+      ].join('\r\n'))
     })
     socket.setEncoding('utf8').setTimeout(3000, () => socket.destroy(new Error('no answer')))
     socket.on('data', (chunk: string) => { answer += chunk }).on('end', () => resolve(answer)).on('error', reject)

@@ -10,9 +10,15 @@ import { attack, type Site } from './security-helper.js'
 test('T-33: nobody but the owner changes a record', async (t) => {
   const { put, unchanged, rowsOf } = await attack(t)
   await unchanged(async () => {
-    for (const as of ['alice', 'admin']) t.equal((await put('/api/message/2/', { content: 'mine' }, { as })).statusCode, 403, as)
-    for (const as of ['alice', 'admin']) t.equal((await put('/api/relationship/2/', { to_user: 1 }, { as })).statusCode, 403, as)
-    for (const as of [['carol', 'carol'], ['bob', 'alice']] as const) t.equal((await put('/api/message/2/', { content: 'mine' }, { as })).statusCode, 401)
+    for (const as of ['alice', 'admin']) {
+      t.equal((await put('/api/message/2/', { content: 'mine' }, { as })).statusCode, 403, as)
+    }
+    for (const as of ['alice', 'admin']) {
+      t.equal((await put('/api/relationship/2/', { to_user: 1 }, { as })).statusCode, 403, as)
+    }
+    for (const as of [['carol', 'carol'], ['bob', 'alice']] as const) {
+      t.equal((await put('/api/message/2/', { content: 'mine' }, { as })).statusCode, 401)
+    }
     t.equal((await put('/api/message/2/', { content: 'mine' })).statusCode, 401)
   })
   t.equal((await put('/api/message/2/', { content: 'changed' }, { as: 'bob' })).statusCode, 200)
@@ -34,7 +40,8 @@ test('T-34: nobody but the owner deletes a record', async (t) => {
 test('T-35: whoever creates a record owns it, whatever the body says', async (t) => {
   const { post, rowsOf, unchanged } = await attack(t)
   const forged = [
-    { user: 1 }, { user_id: 1 }, { user: { id: 1 } }, { user_id: 1, user: 3 }, { user: null }, { user: '1' }, { user: [1] }, { user_id: true }, { user: 999999 }, { user: -1 }
+    { user: 1 }, { user_id: 1 }, { user: { id: 1 } }, { user_id: 1, user: 3 }, { user: null }, { user: '1' },
+    { user: [1] }, { user_id: true }, { user: 999999 }, { user: -1 }
   ]
   for (const owner of forged) {
     const reply = await post('/api/message/', { content: 'forged', ...owner }, { as: 'alice' })
@@ -42,7 +49,9 @@ test('T-35: whoever creates a record owns it, whatever the body says', async (t)
     t.equal(reply.json().user_id, 2)
   }
   await unchanged(async () => {
-    for (const name of ['USER', 'User_id', 'userId', 'user__id', 'owner', 'user ', 'user\u0000', 'uſer', 't0.user_id']) {
+    for (const name of [
+      'USER', 'User_id', 'userId', 'user__id', 'owner', 'user ', 'user\u0000', 'uſer', 't0.user_id'
+    ]) {
       t.equal((await post('/api/message/', { content: 'forged', [name]: 1 }, { as: 'alice' })).statusCode, 400, name)
     }
   })
@@ -52,21 +61,29 @@ test('T-35: whoever creates a record owns it, whatever the body says', async (t)
 test('T-36: an update does not move a record to another owner', async (t) => {
   const { put, post, unchanged } = await attack(t)
   await unchanged(async () => {
-    for (const owner of [{ user: 3 }, { user_id: 3 }, { user: null }, { user: { id: 3 } }, { user: 2, user_id: 3 }, { user_id: '2' }]) {
+    for (const owner of [
+      { user: 3 }, { user_id: 3 }, { user: null }, { user: { id: 3 } }, { user: 2, user_id: 3 }, { user_id: '2' }
+    ]) {
       t.equal((await put('/api/message/1/', owner, { as: 'alice' })).statusCode, 400, JSON.stringify(owner))
     }
     t.equal((await post('/api/message/1/', { user: 3 }, { as: 'alice' })).statusCode, 405)
   })
-  t.equal((await put('/api/message/1/', { user: 2, user_id: 2, content: 'changed' }, { as: 'alice' })).json().content, 'changed', 'a record may be sent back')
+  t.equal(
+    (await put('/api/message/1/', { user: 2, user_id: 2, content: 'changed' }, { as: 'alice' })).json().content,
+    'changed', 'a record may be sent back'
+  )
 })
 
 test('T-37: of many writes at once only those of the owner count', async (t) => {
   const { put, delete: remove, rowsOf } = await attack(t)
   const writes = await Promise.all(Array.from({ length: 30 }, async (_, index) =>
-    await put('/api/message/1/', { content: index % 2 === 0 ? 'alice' : 'bob' }, { as: index % 2 === 0 ? 'alice' : 'bob' })))
+    await put(
+      '/api/message/1/', { content: index % 2 === 0 ? 'alice' : 'bob' }, { as: index % 2 === 0 ? 'alice' : 'bob' }
+    )))
   t.same(writes.map(({ statusCode }) => statusCode), writes.map((_, index) => index % 2 === 0 ? 200 : 403))
   t.match((await rowsOf('message'))[0], { content: 'alice', user_id: 2 })
-  const removals = await Promise.all(Array.from({ length: 10 }, async () => await remove('/api/message/1/', { as: 'alice' })))
+  const removals = await Promise.all(Array.from({ length: 10 }, async () =>
+    await remove('/api/message/1/', { as: 'alice' })))
   t.same(removals.map(({ statusCode }) => statusCode).toSorted(), [204, ...Array<number>(9).fill(404)])
 })
 
@@ -114,9 +131,13 @@ test('T-38: the primary key never comes from a body', async (t) => {
   await unchanged(async () => {
     for (const id of [1, 99, null, '99', 0, -1]) {
       t.equal((await post('/api/message/', { id, content: 'a' }, { as: 'alice' })).statusCode, 400, String(id))
-      if (id !== 1) t.equal((await put('/api/message/1/', { id, content: 'a' }, { as: 'alice' })).statusCode, 400, String(id))
+      if (id !== 1) {
+        t.equal((await put('/api/message/1/', { id, content: 'a' }, { as: 'alice' })).statusCode, 400, String(id))
+      }
     }
-    for (const name of ['rowid', '_rowid_', 'oid', 'ID', 'pk']) t.equal((await put('/api/message/1/', { [name]: 99 }, { as: 'alice' })).statusCode, 400, name)
+    for (const name of ['rowid', '_rowid_', 'oid', 'ID', 'pk']) {
+      t.equal((await put('/api/message/1/', { [name]: 99 }, { as: 'alice' })).statusCode, 400, name)
+    }
   })
   t.equal((await put('/api/message/1/', { id: 1, content: 'a' }, { as: 'alice' })).json().id, 1)
   t.equal((await get('/api/message/99/')).statusCode, 404)
@@ -129,18 +150,25 @@ test('T-39: fields that a resource does not have, or a user may not write, are n
     t.equal((await put('/api/message/1/', { 'user.admin': true }, { as: 'alice' })).statusCode, 400)
     t.equal((await put('/api/user/2/', { admin: true }, { as: 'alice' })).statusCode, 403)
     t.equal((await put('/api/user/2/', { admin: true })).statusCode, 401)
-    t.equal((await post('/api/user/', { username: 'eve', password: 'eve', email: '', admin: true }, { as: 'bob' })).statusCode, 403)
+    t.equal((await post(
+      '/api/user/', { username: 'eve', password: 'eve', email: '', admin: true }, { as: 'bob' }
+    )).statusCode, 403)
   })
   t.equal((await put('/api/user/2/', { admin: true }, { as: 'admin' })).json().admin, true)
 })
 
 test('T-39: read-only fields are set by nobody', async (t) => {
   const { post, put, rowsOf } = await attack(t, {
-    register: (registry) => registry.register(User, { auth: userAuth(User), exclude: ['password'], readOnly: ['admin', 'active'] })
+    register: (registry) =>
+      registry.register(User, { auth: userAuth(User), exclude: ['password'], readOnly: ['admin', 'active'] })
   })
   t.equal((await put('/api/user/2/', { admin: true }, { as: 'alice' })).statusCode, 400)
-  t.equal((await post('/api/user/', { username: 'eve', password: 'eve', email: '', admin: true }, { as: 'alice' })).statusCode, 400)
-  t.equal((await post('/api/user/', { username: 'eve', password: 'eve', email: '' }, { as: 'alice' })).json().admin, false)
+  t.equal((await post(
+    '/api/user/', { username: 'eve', password: 'eve', email: '', admin: true }, { as: 'alice' }
+  )).statusCode, 400)
+  t.equal(
+    (await post('/api/user/', { username: 'eve', password: 'eve', email: '' }, { as: 'alice' })).json().admin, false
+  )
   t.match((await rowsOf('user'))[1], { admin: 0 })
 })
 
@@ -161,7 +189,9 @@ test('T-40: nothing is written through a foreign key', async (t) => {
 
 test('T-41: an excluded password is written only by whom the policy lets, and hashed', async (t) => {
   const { put, rowsOf, unchanged } = await attack(t)
-  await unchanged(async () => { t.equal((await put('/api/user/3/', { password: 'stolen' }, { as: 'bob' })).statusCode, 403) })
+  await unchanged(async () => {
+    t.equal((await put('/api/user/3/', { password: 'stolen' }, { as: 'bob' })).statusCode, 403)
+  })
   const reply = await put('/api/user/3/', { password: 'renewed' }, { as: 'admin' })
   t.equal(reply.statusCode, 200)
   t.notMatch(reply.body, /password|renewed/)
@@ -175,13 +205,17 @@ test('T-42: no request writes more than one record', async (t) => {
   await unchanged(async () => {
     for (const method of ['PUT', 'PATCH', 'DELETE'] as const) {
       for (const query of ['', '?id__gt=0', '?id=1']) {
-        const reply = await app.inject({ method, url: `/api/message/${query}`, payload: { content: 'x' }, headers: { authorization: basic('alice') } })
+        const reply = await app.inject({
+          method, url: `/api/message/${query}`, payload: { content: 'x' }, headers: { authorization: basic('alice') }
+        })
         t.equal(reply.statusCode, 405)
         t.equal(reply.headers.allow, 'GET, HEAD, POST')
       }
       t.equal((await app.inject({ method, url: '/api/message/' })).statusCode, 401)
     }
-    for (const path of ['1,2', '1;2', '1%2C2', '*', '%2A']) t.equal((await remove(`/api/message/${path}/`, { as: 'alice' })).statusCode, 404, path)
+    for (const path of ['1,2', '1;2', '1%2C2', '*', '%2A']) {
+      t.equal((await remove(`/api/message/${path}/`, { as: 'alice' })).statusCode, 404, path)
+    }
   })
   t.equal((await remove('/api/message/1/', { as: 'alice' })).statusCode, 204)
 })
@@ -196,18 +230,23 @@ test('T-43: a method is what the request line says', async (t) => {
       t.equal((await post('/api/message/1/', '', { as: 'alice', headers })).statusCode, 405)
       t.equal((await put('/api/message/1/', {}, { as: 'alice', headers })).statusCode, 200)
     }
-    for (const query of ['_method=DELETE', '_method=PUT', 'method=delete']) t.equal((await get(`/api/message/1/?${query}`, { as: 'alice' })).statusCode, 400)
+    for (const query of ['_method=DELETE', '_method=PUT', 'method=delete']) {
+      t.equal((await get(`/api/message/1/?${query}`, { as: 'alice' })).statusCode, 400)
+    }
     t.equal((await post('/api/message/', { _method: 'DELETE', content: 'a' }, { as: 'alice' })).statusCode, 400)
   })
   t.equal((await rowsOf('message')).length, 3)
 })
 
 test('T-44: HEAD is guarded as GET is', async (t) => {
-  const closed = await attack(t, { register: (registry) => registry.register(User, { auth: userAuth(User, { protect: 'all' }), exclude: ['password'] }) })
+  const closed = await attack(t, {
+    register: (registry) => registry.register(User, { auth: userAuth(User, { protect: 'all' }), exclude: ['password'] })
+  })
   for (const [site, expected] of [[closed, [401, 200]], [await attack(t), [200, 200]]] as const) {
     for (const url of ['/api/user/', '/api/user/2/', '/api/user']) {
       for (const [index, headers] of [{}, { authorization: basic('bob') }].entries()) {
-        const [get, head] = await Promise.all((['GET', 'HEAD'] as const).map(async (method) => await site.app.inject({ method, url, headers })))
+        const [get, head] = await Promise.all((['GET', 'HEAD'] as const).map(async (method) =>
+          await site.app.inject({ method, url, headers })))
         t.equal(get?.statusCode, expected[index], url)
         t.equal(head?.statusCode, get?.statusCode)
         t.equal(head?.body, '')
@@ -215,7 +254,10 @@ test('T-44: HEAD is guarded as GET is', async (t) => {
     }
     t.equal((await site.app.inject({ method: 'OPTIONS', url: '/api/user/' })).statusCode, 404, 'there is no OPTIONS')
   }
-  t.equal((await closed.app.inject({ method: 'HEAD', url: '/api/user/?email__like=a%25' })).headers['content-length'], (await closed.get('/api/user/')).headers['content-length'])
+  t.equal(
+    (await closed.app.inject({ method: 'HEAD', url: '/api/user/?email__like=a%25' })).headers['content-length'],
+    (await closed.get('/api/user/')).headers['content-length']
+  )
 })
 
 test('T-45: nobody writes under the read-only policy', async (t) => {
@@ -232,16 +274,26 @@ test('T-45: nobody writes under the read-only policy', async (t) => {
 })
 
 test('T-46: no other path leads to a resource past its guard', async (t) => {
-  const { app, unchanged, get } = await attack(t, { register: (registry) => { registerSite(registry); registry.register(User, { path: 'closed', auth: userAuth(User, { protect: 'all' }), exclude: ['password'] }) } })
+  const { app, unchanged, get } = await attack(t, {
+    register: (registry) => {
+      registerSite(registry)
+      registry.register(User, { path: 'closed', auth: userAuth(User, { protect: 'all' }), exclude: ['password'] })
+    }
+  })
   const paths = [
-    '//api/closed/', '/api//closed/', '/api/./closed/', '/api/%2e/closed/', '/api/note/../closed/', '/api/note/%2e%2e/closed/', '/api/note%2f..%2fclosed/', '/api/%63losed/', '/api/CLOSED/',
-    '/API/closed/', '/api/closed;x/', '/api/closed/;x', '/api/closed./', '/api/closed%20/', '/api/closed%00/', '/api/closed/%00', '/api/closed//', '/api/closed/1//', '/api/closed/./1/', '/api/closed%2f1/',
-    '/api/closed/1/..;/', '/api/closed/1%2f/', '/api/closed/?/../note/', '/api/closed/#/', '/api/cl\u00f6sed/', '/api/closed\\', '/api\\closed\\', '/api/closed/1/password/', '/api/closed/1.json', '/api/closed.json'
+    '//api/closed/', '/api//closed/', '/api/./closed/', '/api/%2e/closed/', '/api/note/../closed/',
+    '/api/note/%2e%2e/closed/', '/api/note%2f..%2fclosed/', '/api/%63losed/', '/api/CLOSED/', '/API/closed/',
+    '/api/closed;x/', '/api/closed/;x', '/api/closed./', '/api/closed%20/', '/api/closed%00/', '/api/closed/%00',
+    '/api/closed//', '/api/closed/1//', '/api/closed/./1/', '/api/closed%2f1/', '/api/closed/1/..;/',
+    '/api/closed/1%2f/', '/api/closed/?/../note/', '/api/closed/#/', '/api/cl\u00f6sed/', '/api/closed\\',
+    '/api\\closed\\', '/api/closed/1/password/', '/api/closed/1.json', '/api/closed.json'
   ]
   await unchanged(async () => {
     for (const url of paths) {
       for (const method of ['GET', 'HEAD', 'PUT', 'DELETE'] as const) {
-        const { statusCode, body } = await app.inject({ method, url, payload: method === 'PUT' ? '{}' : undefined } as InjectOptions)
+        const { statusCode, body } = await app.inject({
+          method, url, payload: method === 'PUT' ? '{}' : undefined
+        } as InjectOptions)
         t.ok([400, 401, 404].includes(statusCode), `${method} ${url}: ${statusCode}`)
         t.notMatch(body, /alice/)
       }
@@ -253,7 +305,10 @@ test('T-46: no other path leads to a resource past its guard', async (t) => {
 
 test('T-47: only registered models have paths', async (t) => {
   const { get, post } = await attack(t)
-  const names = ['sqlite_schema', 'sqlite_sequence', 'pg_catalog', 'information_schema', 'mysql', '__proto__', 'constructor', 'toString', 'hasOwnProperty', 'prototype', 'users', 'Message', 'undefined', '', '*', ':id', 'message__user']
+  const names = [
+    'sqlite_schema', 'sqlite_sequence', 'pg_catalog', 'information_schema', 'mysql', '__proto__', 'constructor',
+    'toString', 'hasOwnProperty', 'prototype', 'users', 'Message', 'undefined', '', '*', ':id', 'message__user'
+  ]
   for (const name of names) {
     t.equal((await get(`/api/${name}/`)).statusCode, 404, name)
     t.equal((await post(`/api/${name}/`, { content: 'a' }, { as: 'admin' })).statusCode, 404, name)
@@ -272,17 +327,27 @@ test('T-48: a record that others refer to is not deleted, and nothing goes with 
 
 test('T-48: a model may declare otherwise', async (t) => {
   const Part = defineModel('Part', { user: foreignKey(() => User, { onDelete: 'cascade' }), name: text() })
-  const Trace = defineModel('Trace', { user: foreignKey(() => User, { onDelete: 'set null', nullable: true }), name: text() })
+  const Trace = defineModel('Trace', {
+    user: foreignKey(() => User, { onDelete: 'set null', nullable: true }), name: text()
+  })
   const { delete: remove, put, rowsOf } = await attack(t, {
     models: [...siteModels, Part, Trace],
-    register: (registry) => { registerSite(registry); registry.register(Trace, { auth: userAuth(User), ownerField: 'user' }) },
-    rows: { part: [{ id: 1, user_id: 2, name: 'a' }, { id: 2, user_id: 3, name: 'b' }], trace: [{ id: 1, user_id: 2, name: 'a' }] }
+    register: (registry) => {
+      registerSite(registry)
+      registry.register(Trace, { auth: userAuth(User), ownerField: 'user' })
+    },
+    rows: {
+      part: [{ id: 1, user_id: 2, name: 'a' }, { id: 2, user_id: 3, name: 'b' }],
+      trace: [{ id: 1, user_id: 2, name: 'a' }]
+    }
   })
   t.equal((await remove('/api/user/2/', { as: 'admin' })).statusCode, 204)
   t.match(await rowsOf('part'), [{ id: 2 }])
   t.match(await rowsOf('trace'), [{ id: 1, user_id: null }])
   for (const as of ['admin', 'bob']) {
-    t.equal((await put('/api/trace/1/', { name: 'x' }, { as })).statusCode, 403, 'a record without an owner is nobody\'s')
+    t.equal(
+      (await put('/api/trace/1/', { name: 'x' }, { as })).statusCode, 403, 'a record without an owner is nobody\'s'
+    )
     t.equal((await remove('/api/trace/1/', { as })).statusCode, 403)
   }
 })

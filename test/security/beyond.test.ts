@@ -6,7 +6,9 @@ import Fastify from 'fastify'
 import { sql } from 'kysely'
 import { test } from 'tap'
 import type { Column } from '../../lib/model/column.js'
-import restModels, { datetime, defineModel, foreignKey, integer, json, text, userAuth, type Policy } from '../../lib/index.js'
+import restModels, {
+  datetime, defineModel, foreignKey, integer, json, text, userAuth, type Policy
+} from '../../lib/index.js'
 import { checkCompiler } from '../../schemas/check.js'
 import { valueSchema } from '../../schemas/shapes.js'
 import { engine, openDatabase, recordStatements, skipKeys } from '../support/database.js'
@@ -20,14 +22,20 @@ test('T-101: a file that ends in the middle of a multipart body is refused', asy
   const { post, unchanged } = await attack(t)
   const start = '--x\r\nContent-Disposition: form-data; name="data"'
   const headers = { 'content-type': 'multipart/form-data; boundary=x' }
-  const cut = ['; filename="a"\r\n\r\nabc', '; filename="a"\r\n\r\n', '; filename="a"\r\n\r\nabc\r\n--x', '\r\nContent-Type: application/octet-stream\r\n\r\nabc', '\r\n\r\nabc', '\r\n', '']
+  const cut = [
+    '; filename="a"\r\n\r\nabc', '; filename="a"\r\n\r\n', '; filename="a"\r\n\r\nabc\r\n--x',
+    '\r\nContent-Type: application/octet-stream\r\n\r\nabc', '\r\n\r\nabc', '\r\n', ''
+  ]
   await unchanged(async () => {
     for (const rest of cut) {
       t.equal((await post('/api/message/', start + rest, { as: 'alice', headers })).statusCode, 400, rest)
       await new Promise(setImmediate)
     }
   })
-  t.equal((await post('/api/message/', `${start}\r\n\r\n{"content":"a"}\r\n--x--`, { as: 'alice', headers })).statusCode, 201)
+  t.equal(
+    (await post('/api/message/', `${start}\r\n\r\n{"content":"a"}\r\n--x--`, { as: 'alice', headers })).statusCode,
+    201
+  )
 })
 
 test('T-102: two names of one field with deeply nested values are refused', async (t) => {
@@ -44,10 +52,15 @@ test('T-102: two names of one field with deeply nested values are refused', asyn
 
 test('T-103: fields may be called like what every object has', async (t) => {
   const Odd = defineModel('Odd', {
-    constructor: text(), toString: text({ nullable: true }), valueOf: integer({ default: 1 }), then: text({ default: 'x' }), hasOwnProperty: json({ nullable: true })
+    constructor: text(),
+    toString: text({ nullable: true }),
+    valueOf: integer({ default: 1 }),
+    then: text({ default: 'x' }),
+    hasOwnProperty: json({ nullable: true })
   })
   const { get, post, put, ids } = await attack(t, {
-    models: [...siteModels, Odd], register: (registry) => registry.register(Odd, { auth: userAuth(User), exclude: ['hasOwnProperty'] })
+    models: [...siteModels, Odd],
+    register: (registry) => registry.register(Odd, { auth: userAuth(User), exclude: ['hasOwnProperty'] })
   })
   const missing = await post('/api/odd/', {}, { as: 'alice' })
   t.same(missing.json().details, [{ field: 'constructor', message: 'is required' }])
@@ -60,13 +73,19 @@ test('T-103: fields may be called like what every object has', async (t) => {
 
 test('T-104: a read-only field that is excluded cannot be guessed by sending it', async (t) => {
   const { put, unchanged, rowsOf } = await attack(t, {
-    register: (registry) => registry.register(User, { auth: userAuth(User), exclude: ['password', 'email', 'admin'], readOnly: ['join_date', 'admin'] })
+    register: (registry) => registry.register(User, {
+      auth: userAuth(User), exclude: ['password', 'email', 'admin'], readOnly: ['join_date', 'admin']
+    })
   })
   await unchanged(async () => {
-    const [right, wrong] = await Promise.all([true, false].map(async (admin) => await put('/api/user/1/', { admin }, { as: 'bob' })))
+    const [right, wrong] = await Promise.all([true, false].map(async (admin) =>
+      await put('/api/user/1/', { admin }, { as: 'bob' })))
     t.equal(right?.statusCode, 400)
     t.equal(right?.body, wrong?.body)
-    t.equal((await put('/api/user/1/', { join_date: '2024-01-01 10:00:00' }, { as: 'bob' })).statusCode, 200, 'what was read can be sent back')
+    t.equal(
+      (await put('/api/user/1/', { join_date: '2024-01-01 10:00:00' }, { as: 'bob' })).statusCode, 200,
+      'what was read can be sent back'
+    )
     t.equal((await put('/api/user/1/', { join_date: '2024-01-01 10:00:01' }, { as: 'bob' })).statusCode, 400)
   })
   t.equal((await put('/api/user/1/', { username: 'root' }, { as: 'bob' })).statusCode, 200)
@@ -111,7 +130,9 @@ test('T-106: whom another login would not let in cannot look through a join', as
   t.equal((await lax.get('/api/user/', { as: 'carol' })).statusCode, 401)
   t.equal((await lax.get('/api/message/', { as: 'carol' })).statusCode, 200)
   for (const filter of ['user__email=alice%40example.com', 'user__email=x', 'user__username__like=%25']) {
-    t.equal((await lax.get(`/api/message/?${filter}`, { as: 'carol' })).json().code, 'REST_MODELS_UNKNOWN_PARAMETER', filter)
+    t.equal(
+      (await lax.get(`/api/message/?${filter}`, { as: 'carol' })).json().code, 'REST_MODELS_UNKNOWN_PARAMETER', filter
+    )
   }
   const strict = await site(false)
   t.equal((await strict.get('/api/message/?user__email=alice%40example.com', { as: 'bob' })).json().objects.length, 1)
@@ -121,16 +142,27 @@ test('T-117: a cursor of moments tells of one no more than its fraction of a sec
   const Event = defineModel('Event', { at: datetime() })
   const db = await openDatabase(t)
   const type = { sqlite: 'datetime', postgres: 'timestamptz', mariadb: 'datetime(6)' }[engine]
-  const key = { sqlite: 'integer primary key autoincrement', postgres: 'bigint generated by default as identity primary key', mariadb: 'bigint auto_increment primary key' }[engine]
+  const key = {
+    sqlite: 'integer primary key autoincrement',
+    postgres: 'bigint generated by default as identity primary key',
+    mariadb: 'bigint auto_increment primary key'
+  }[engine]
   await sql`create table event (id ${sql.raw(key)}, at ${sql.raw(type)} not null)`.execute(db)
-  for (const fraction of ['.25', '.5', '.75']) await db.insertInto('event').values({ at: `2026-01-01 09:00:00${fraction}${engine === 'postgres' ? '+00' : ''}` }).execute()
+  for (const fraction of ['.25', '.5', '.75']) {
+    await db.insertInto('event').values({ at: `2026-01-01 09:00:00${fraction}${engine === 'postgres' ? '+00' : ''}` })
+      .execute()
+  }
   const { get } = await attack(t, { models: [], options: { db }, register: (registry) => registry.register(Event) })
   const { next } = (await get('/api/event/?ordering=at&after=&limit=1')).json().meta
-  const cursorOf = (url: string): unknown => JSON.parse(Buffer.from(String(new URL(url, 'http://localhost').searchParams.get('after')), 'base64url').toString())
+  const cursorOf = (url: string): unknown =>
+    JSON.parse(Buffer.from(String(new URL(url, 'http://localhost').searchParams.get('after')), 'base64url').toString())
   t.same(cursorOf(next), [1, 'at,id', '2026-01-01 09:00:00.25', '1'])
   t.same((await get(next.replace('limit=1', 'limit=9'))).json().objects.map(({ id }: { id: number }) => id), [2, 3])
   const statements = await recordStatements(t, db)
-  for (const at of ['now', 'infinity', '2026-02-31 09:00:00', '2026-01-01 09:00:00.25 BC', "2026-01-01 09:00:00.'", '0999-12-31', '2026-01-01 09:00:00.1234567890', '', '1767258000', '2026-01-01 09:00:00+99:00']) {
+  for (const at of [
+    'now', 'infinity', '2026-02-31 09:00:00', '2026-01-01 09:00:00.25 BC', "2026-01-01 09:00:00.'", '0999-12-31',
+    '2026-01-01 09:00:00.1234567890', '', '1767258000', '2026-01-01 09:00:00+99:00'
+  ]) {
     const cursor = Buffer.from(JSON.stringify([2, 'at,id', at, '1'])).toString('base64url')
     t.equal((await get(`/api/event/?ordering=at&after=${cursor}`)).statusCode, 400, at)
   }
@@ -139,15 +171,22 @@ test('T-117: a cursor of moments tells of one no more than its fraction of a sec
 
 test('T-107: a cursor shows nothing that is hidden, and one that was made up does no more than a filter', async (t) => {
   const { get, statements, forget } = await attack(t, {
-    register: (registry) => registry.register(User, { exclude: ['password', 'email'], filterable: ['email'] }).register(Message)
+    register: (registry) =>
+      registry.register(User, { exclude: ['password', 'email'], filterable: ['email'] }).register(Message)
   })
   t.equal((await get('/api/user/?ordering=password&after=')).statusCode, 400)
-  t.equal((await get(`/api/user/?ordering=email&after=${Buffer.from('[2,"email,id","a","1"]').toString('base64url')}`)).statusCode, 400)
+  t.equal((await get(
+    `/api/user/?ordering=email&after=${Buffer.from('[2,"email,id","a","1"]').toString('base64url')}`
+  )).statusCode, 400)
   for (const ordering of ['email', '-email,id']) {
-    t.equal((await get(`/api/user/?ordering=${ordering}&after=&limit=1`)).json().meta.next, `/api/user/?limit=1&page=2&ordering=${encodeURIComponent(ordering)}`)
+    t.equal(
+      (await get(`/api/user/?ordering=${ordering}&after=&limit=1`)).json().meta.next,
+      `/api/user/?limit=1&page=2&ordering=${encodeURIComponent(ordering)}`
+    )
   }
   forget()
-  const cursor = (...values: unknown[]) => Buffer.from(JSON.stringify([2, 'content,id', ...values])).toString('base64url')
+  const cursor = (...values: unknown[]) =>
+    Buffer.from(JSON.stringify([2, 'content,id', ...values])).toString('base64url')
   t.equal(statements.length, 0)
   const sqlOf = async (...values: unknown[]) => {
     forget()
@@ -155,13 +194,22 @@ test('T-107: a cursor shows nothing that is hidden, and one that was made up doe
     return statements.map(({ sql }) => sql)
   }
   const harmless = await sqlOf('a', '1')
-  for (const text of ["' or 1=1 --", '"; drop table message; --', '%', '\\', '$1', '']) t.same(await sqlOf(text, '1'), harmless)
+  for (const text of ["' or 1=1 --", '"; drop table message; --', '%', '\\', '$1', '']) {
+    t.same(await sqlOf(text, '1'), harmless)
+  }
   forget()
-  for (const values of [['a', '1 or 1=1'], ['a', 1], ['a', { toString: '1' }], [['a'], '1'], [null, '1'], ['a\0', '1'], ['a', '1', '1'], ['__proto__']]) {
-    t.equal((await get(`/api/message/?ordering=content&after=${cursor(...values)}`)).statusCode, 400, JSON.stringify(values))
+  for (const values of [
+    ['a', '1 or 1=1'], ['a', 1], ['a', { toString: '1' }], [['a'], '1'], [null, '1'], ['a\0', '1'], ['a', '1', '1'],
+    ['__proto__']
+  ]) {
+    t.equal(
+      (await get(`/api/message/?ordering=content&after=${cursor(...values)}`)).statusCode, 400, JSON.stringify(values)
+    )
   }
   for (const text of ['['.repeat(3000), '{"length":4}', '[2', '"\\ud800"']) {
-    t.equal((await get(`/api/message/?ordering=content&after=${Buffer.from(text).toString('base64url')}`)).statusCode, 400)
+    t.equal(
+      (await get(`/api/message/?ordering=content&after=${Buffer.from(text).toString('base64url')}`)).statusCode, 400
+    )
   }
   t.equal(statements.length, 0)
 })
@@ -185,15 +233,22 @@ test('T-111: a body of a million empty parts, fields or brackets is refused at o
   const fill = (part: string) => part.repeat(Math.floor((2 ** 20 - 200) / part.length))
   const part = '--x\r\nContent-Disposition: form-data; name="data"\r\n\r\n{"content":"a"}\r\n'
   const bodies = [
-    ...['--x\r\n', '--x\r\n\r\n', '\r\n--x\r\n\r\n', '--x\r\na: b\r\n\r\nc\r\n', '--x\r\nContent-Disposition: form-data; name="data"\r\n\r\na\r\n'].flatMap((empty) =>
-      ['', part].flatMap((first) => ['', '--x--\r\n'].map((end) => [`${first}${fill(empty)}${end}`, multipart()] as const))),
-    ...['&', 'a&', '%&', '+', '=&'].map((field) => [fill(field), { 'content-type': 'application/x-www-form-urlencoded' }] as const),
-    ...['[],', '{},', '"",', '1,'].map((value) => [`{"content":[${fill(value)}1]}`, { 'content-type': 'application/json' }] as const)
+    ...[
+      '--x\r\n', '--x\r\n\r\n', '\r\n--x\r\n\r\n', '--x\r\na: b\r\n\r\nc\r\n',
+      '--x\r\nContent-Disposition: form-data; name="data"\r\n\r\na\r\n'
+    ].flatMap((empty) =>
+      ['', part].flatMap((first) =>
+        ['', '--x--\r\n'].map((end) => [`${first}${fill(empty)}${end}`, multipart()] as const))),
+    ...['&', 'a&', '%&', '+', '=&'].map((field) =>
+      [fill(field), { 'content-type': 'application/x-www-form-urlencoded' }] as const),
+    ...['[],', '{},', '"",', '1,'].map((value) =>
+      [`{"content":[${fill(value)}1]}`, { 'content-type': 'application/json' }] as const)
   ]
   await unchanged(async () => {
     for (const [payload, headers] of bodies) {
       const name = `${payload.slice(0, 20)} … ${payload.slice(-10)}`
-      const time = await held(async () => t.equal((await post('/api/message/', payload, { as: 'alice', headers })).statusCode, 400, name))
+      const time = await held(async () =>
+        t.equal((await post('/api/message/', payload, { as: 'alice', headers })).statusCode, 400, name))
       t.ok(time < 150, `${name}: ${time} ms`)
     }
   })
@@ -202,16 +257,26 @@ test('T-111: a body of a million empty parts, fields or brackets is refused at o
 
 test('T-112: long names are cut wherever they are repeated, in answers and in the log', async (t) => {
   const lines: string[] = []
-  const { app, get, post, unchanged } = await attack(t, { server: { logger: { level: 'info', stream: { write: (line: string) => { lines.push(line) } } } } })
+  const { app, get, post, unchanged } = await attack(t, {
+    server: { logger: { level: 'info', stream: { write: (line: string) => { lines.push(line) } } } }
+  })
   const told = () => lines.splice(0).filter((line) => line.includes('"err"'))
   const longest = (texts: readonly string[]) => Math.max(...texts.map((text) => Buffer.byteLength(text)))
   await unchanged(async () => {
-    for (const name of ['k'.repeat(900_000), '\u{1f600}'.repeat(200_000), '\u0001'.repeat(170_000), `${'k'.repeat(99)}\u{1f600}${'k'.repeat(1000)}`]) {
-      const { statusCode, body } = await post('/api/message/', JSON.stringify({ content: 'a', [name]: 1 }), { as: 'alice', headers: { 'content-type': 'application/json' } })
+    for (const name of [
+      'k'.repeat(900_000), '\u{1f600}'.repeat(200_000), '\u0001'.repeat(170_000),
+      `${'k'.repeat(99)}\u{1f600}${'k'.repeat(1000)}`
+    ]) {
+      const { statusCode, body } = await post('/api/message/', JSON.stringify({ content: 'a', [name]: 1 }), {
+        as: 'alice', headers: { 'content-type': 'application/json' }
+      })
       t.equal(statusCode, 400)
       t.ok(Buffer.byteLength(body) < 2000, `an answer of ${Buffer.byteLength(body)} bytes`)
       const { details: [{ field }], message } = JSON.parse(body)
-      t.ok(field.endsWith('…') && field.length <= 101 && field.isWellFormed() && name.startsWith(field.slice(0, -1)), field)
+      t.ok(
+        field.endsWith('…') && field.length <= 101 && field.isWellFormed() && name.startsWith(field.slice(0, -1)),
+        field
+      )
       t.equal(message, `Invalid '${field}'`)
       const logged = told()
       t.equal(logged.length, 1)
@@ -223,7 +288,10 @@ test('T-112: long names are cut wherever they are repeated, in answers and in th
   })
   const long = 'p'.repeat(4000)
   const long2 = `${'user__'.repeat(600)}user`
-  for (const query of [`${long}=1`, `content__${long}=1`, `${long}__like=1`, `${long2}=1`, `ordering=${long}`, `ordering=content,${long}`, `after=${long}`, `limit=${long}`, `content=${long}`, `id=${long}`, `id__in=${long}`]) {
+  for (const query of [
+    `${long}=1`, `content__${long}=1`, `${long}__like=1`, `${long2}=1`, `ordering=${long}`,
+    `ordering=content,${long}`, `after=${long}`, `limit=${long}`, `content=${long}`, `id=${long}`, `id__in=${long}`
+  ]) {
     const { statusCode, body } = await get(`/api/message/?${query}`)
     t.equal(statusCode, 400, query.slice(0, 30))
     t.ok(Buffer.byteLength(body) < 600, `an answer of ${Buffer.byteLength(body)} bytes to ${query.slice(0, 30)}`)
@@ -235,16 +303,27 @@ test('T-112: long names are cut wherever they are repeated, in answers and in th
   }
 })
 
-const pumps = ['a', '1', 'a:', ':', ':a', '::', '@', 'a@', '.a', 'a.', '.', '-a', 'a-', '/', '//a', '%41', '%', '[', '{a}', '{', ',a', '~0', '~', '#', '?', '\\', ' ', '\n', '\u00a1', '=', '+', 'AA==', '1Y', '255.', '(', '(?:', '(a*)*', '|', '127.']
-const starts = ['', 'http://', 'http://a@', 'http://a:a@', 'http://a.', 'http://a.bc/', 'http://[', 'a@', 'a@a.', 'P', 'PT', '#/', '0/', '{', '{+a,', '::', '1:', '2024-01-01T00:00:00.', '00:00:00.', 'urn:uuid:', 'a:', '//', '(']
+const pumps = [
+  'a', '1', 'a:', ':', ':a', '::', '@', 'a@', '.a', 'a.', '.', '-a', 'a-', '/', '//a', '%41', '%', '[', '{a}', '{',
+  ',a', '~0', '~', '#', '?', '\\', ' ', '\n', '\u00a1', '=', '+', 'AA==', '1Y', '255.', '(', '(?:', '(a*)*', '|',
+  '127.'
+]
+const starts = [
+  '', 'http://', 'http://a@', 'http://a:a@', 'http://a.', 'http://a.bc/', 'http://[', 'a@', 'a@a.', 'P', 'PT', '#/',
+  '0/', '{', '{+a,', '::', '1:', '2024-01-01T00:00:00.', '00:00:00.', 'urn:uuid:', 'a:', '//', '('
+]
 const ends = ['!', ' \u{1f600}']
 /** Texts of a length on which an expression may have to go back often. */
-const worstTexts = (length: number, ends: readonly string[]) => starts.flatMap((start) => pumps.flatMap((pump) => ends.map((end) =>
-  start + pump.repeat(Math.floor((length - start.length - end.length) / pump.length)) + end)))
+const worstTexts = (length: number, ends: readonly string[]) =>
+  starts.flatMap((start) => pumps.flatMap((pump) => ends.map((end) =>
+    start + pump.repeat(Math.floor((length - start.length - end.length) / pump.length)) + end)))
 
 test('T-109: no format takes long for a text of any length', async (t) => {
   // Texts of two units a character are the longest that formats are asked about.
-  const texts = [...worstTexts(2 * 2048, ends), ...worstTexts(2048, ['']), ...worstTexts(2 ** 20, ['!']).filter((_text, index) => index % 97 === 0)]
+  const texts = [
+    ...worstTexts(2 * 2048, ends), ...worstTexts(2048, ['']),
+    ...worstTexts(2 ** 20, ['!']).filter((_text, index) => index % 97 === 0)
+  ]
   for (const format of formatNames) {
     const { columns: [, column] } = defineModel('Thing', { text: text({ format }) })
     const check = checkCompiler().ofValue(valueSchema(column as Column))
@@ -261,9 +340,17 @@ test('T-109: no format takes long for a text of any length', async (t) => {
 test('T-109: a URL is what ajv-formats takes for one', async (t) => {
   const { columns: [, column] } = defineModel('Thing', { text: text({ format: 'url' }) })
   const check = checkCompiler().ofValue(valueSchema(column as Column))
-  const part = fc.constantFrom('http://', 'https://', 'ftp://', 'HTTP://', 'a', 'b', '.', '-', ':', '@', '/', '?', '#', 'example', 'com', '10', '127', '192.168', '172.16', '8', '80', '255', '[', ']', 'é', '\u{1f600}', ' ', '\n', '%', 'user', '//', '')
-  const parts = fc.tuple(fc.constantFrom('http://', 'https://', ''), fc.array(part, { maxLength: 14 })).map(([scheme, rest]) => scheme + rest.join(''))
-  const likely = fc.tuple(fc.constantFrom('', 'a@', 'a:b@', 'a:@', ':a@', '@', 'a@b@', 'a:b:c@', '\u00a1@'), fc.constantFrom('example.com', 'a.b', '8.8.8.8', '10.0.0.1', 'a-b.cd', 'a--b.cd', '-a.cd', 'localhost'), fc.constantFrom('', ':80', ':8', ':123456', ':'), fc.constantFrom('', '/', '/a@b', '/a b', '?a', '#a', '/é'))
+  const part = fc.constantFrom(
+    'http://', 'https://', 'ftp://', 'HTTP://', 'a', 'b', '.', '-', ':', '@', '/', '?', '#', 'example', 'com', '10',
+    '127', '192.168', '172.16', '8', '80', '255', '[', ']', 'é', '\u{1f600}', ' ', '\n', '%', 'user', '//', ''
+  )
+  const parts = fc.tuple(fc.constantFrom('http://', 'https://', ''), fc.array(part, { maxLength: 14 }))
+    .map(([scheme, rest]) => scheme + rest.join(''))
+  const likely = fc.tuple(
+    fc.constantFrom('', 'a@', 'a:b@', 'a:@', ':a@', '@', 'a@b@', 'a:b:c@', '\u00a1@'),
+    fc.constantFrom('example.com', 'a.b', '8.8.8.8', '10.0.0.1', 'a-b.cd', 'a--b.cd', '-a.cd', 'localhost'),
+    fc.constantFrom('', ':80', ':8', ':123456', ':'), fc.constantFrom('', '/', '/a@b', '/a b', '?a', '#a', '/é')
+  )
     .map((all) => `http://${all.join('')}`)
   let accepted = 0
   fc.assert(fc.property(fc.oneof(parts, likely), (url) => {
@@ -278,7 +365,11 @@ test('T-110: a page of long records is short, whoever wrote them, and costs litt
   const content = 'a'.repeat(2 ** 20)
   const { app, get, ids } = await attack(t, {
     undocumented: 'to compare long answers with a schema takes long',
-    rows: { message: Array.from({ length: 60 }, (_, index) => ({ id: index + 1, user_id: 2, content, pub_date: '2024-02-01 10:00:00' })) }
+    rows: {
+      message: Array.from(
+        { length: 60 }, (_, index) => ({ id: index + 1, user_id: 2, content, pub_date: '2024-02-01 10:00:00' })
+      )
+    }
   })
   /** On a machine that is slow a list is put off. */
   const longPage = async (url: string): Promise<string> => {
@@ -289,7 +380,9 @@ test('T-110: a page of long records is short, whoever wrote them, and costs litt
   const queries = ['', '&ordering=-pub_date', '&user__username=alice', '&after=', '&content__gt=a', '&ordering=content']
   for (let round = 0; round < 2; round++) {
     const bodies = await Promise.all(queries.map(async (query) => await longPage(`/api/message/?limit=100${query}`)))
-    for (const [index, body] of bodies.entries()) t.ok(body.length > 2 ** 20 && body.length < 4.5 * 2 ** 20, `${queries[index]}: ${body.length} bytes`)
+    for (const [index, body] of bodies.entries()) {
+      t.ok(body.length > 2 ** 20 && body.length < 4.5 * 2 ** 20, `${queries[index]}: ${body.length} bytes`)
+    }
   }
   const grown = (process.memoryUsage().rss - before) / 2 ** 20
   t.ok(grown < 250, `${grown} MiB`)
@@ -305,7 +398,8 @@ test('T-113: what a policy closes to everybody nobody reads through a join, whoe
   const everybody = userAuth(User, { protect: 'all' })
   const closed: Policy = { ...everybody, closed: ['list'] }
   const site = async (messages: Policy, users: Policy) => await attack(t, {
-    register: (registry) => registry.register(User, { auth: users, exclude: ['password'] }).register(Message, { auth: messages })
+    register: (registry) =>
+      registry.register(User, { auth: users, exclude: ['password'] }).register(Message, { auth: messages })
   })
   const filters = ['user__email__like=a%25', 'user__id=2', 'user__active=true', 'user_id__username=alice']
   const { get } = await site(everybody, closed)
@@ -319,15 +413,25 @@ test('T-113: what a policy closes to everybody nobody reads through a join, whoe
   const own = await site(closed, closed)
   t.equal((await own.get('/api/message/', { as: 'admin' })).statusCode, 401)
   const open = await site(everybody, { ...closed, closed: ['read'] })
-  for (const filter of filters) t.equal((await open.get(`/api/message/?${filter}`, { as: 'admin' })).statusCode, 200, 'a closed read says nothing of the list')
+  for (const filter of filters) {
+    t.equal(
+      (await open.get(`/api/message/?${filter}`, { as: 'admin' })).statusCode, 200,
+      'a closed read says nothing of the list'
+    )
+  }
 })
 
 test('T-114: whom a policy without a login makes out is nobody to another one, though both say nothing', async (t) => {
   const by = (header: string, more: Partial<Policy> = {}): Policy => ({
-    open: [], users: User, permits: () => true, authenticator: () => async ({ headers }) => header in headers ? { id: 2, admin: true } : null, ...more
+    open: [],
+    users: User,
+    permits: () => true,
+    authenticator: () => async ({ headers }) => header in headers ? { id: 2, admin: true } : null,
+    ...more
   })
   const site = async (messages: Policy, users: Policy) => await attack(t, {
-    register: (registry) => registry.register(User, { auth: users, exclude: ['password'] }).register(Message, { auth: messages })
+    register: (registry) =>
+      registry.register(User, { auth: users, exclude: ['password'] }).register(Message, { auth: messages })
   })
   const status = async (messages: Policy, users: Policy) => {
     const { get } = await site(messages, users)
@@ -339,10 +443,20 @@ test('T-114: whom a policy without a login makes out is nobody to another one, t
   t.equal(await status(lax, by('strict')), 400)
   t.equal(await status(lax, by('lax')), 400, 'another object')
   t.equal(await status(by('lax', { login: undefined }), by('lax', { login: undefined })), 400)
-  t.equal(await status(by('lax', { login: null as unknown as undefined }), by('lax', { login: null as unknown as undefined })), 400)
+  t.equal(
+    await status(
+      by('lax', { login: null as unknown as undefined }), by('lax', { login: null as unknown as undefined })
+    ),
+    400
+  )
   t.equal(await status(by('lax', { login: 'a' }), by('strict', { login: 'b' })), 400)
   t.equal(await status(lax, lax), 200, 'the same policy')
-  t.equal(await status(by('lax', { login: { of: 'lax' } }), by('lax', { login: { of: 'lax' }, permits: ({ admin }) => admin })), 200, 'the same login')
+  t.equal(
+    await status(
+      by('lax', { login: { of: 'lax' } }), by('lax', { login: { of: 'lax' }, permits: ({ admin }) => admin })
+    ),
+    200, 'the same login'
+  )
 })
 
 test('T-115: a hidden field that nobody may write cannot be told from one that does not exist by sending values for it', async (t) => {
@@ -356,21 +470,29 @@ test('T-115: a hidden field that nobody may write cannot be told from one that d
   const { post, put, unchanged, get } = await attack(t, {
     models: [...siteModels, Account],
     register: (registry) => registry.register(Account, {
-      auth: userAuth(User), ownerField: 'owner', exclude: ['limit_of', 'plan', 'coupon', 'owner'], readOnly: ['limit_of', 'plan', 'coupon']
+      auth: userAuth(User),
+      ownerField: 'owner',
+      exclude: ['limit_of', 'plan', 'coupon', 'owner'],
+      readOnly: ['limit_of', 'plan', 'coupon']
     })
   })
   t.equal((await post('/api/account/', { name: 'a' }, { as: 'alice' })).statusCode, 201)
   await unchanged(async () => {
-    for (const [name, values] of Object.entries({ limit_of: [1, 150, 'x'], plan: ['gold', 'x', 1], coupon: ['K-1', 'K-2'], owner: [2, 3, 'x'], owner_id: [2, null] })) {
+    for (const [name, values] of Object.entries({
+      limit_of: [1, 150, 'x'], plan: ['gold', 'x', 1], coupon: ['K-1', 'K-2'], owner: [2, 3, 'x'], owner_id: [2, null]
+    })) {
       for (const value of values) {
         for (const send of name.startsWith('owner') ? [put] : [post, put]) {
           const url = send === post ? '/api/account/' : '/api/account/1/'
-          const [hidden, unknown] = await Promise.all([name, 'nowhere'].map(async (name) => await send(url, { name: 'b', [name]: value }, { as: 'alice' })))
+          const [hidden, unknown] = await Promise.all([name, 'nowhere'].map(async (name) =>
+            await send(url, { name: 'b', [name]: value }, { as: 'alice' })))
           t.same([hidden?.statusCode, hidden?.body.replaceAll(name, 'nowhere')], [400, unknown?.body], name)
         }
       }
     }
-    t.notMatch((await post('/api/account/', { name: 'b' }, { as: 'alice' })).body, /coupon|K-1/, 'a default that is taken')
+    t.notMatch(
+      (await post('/api/account/', { name: 'b' }, { as: 'alice' })).body, /coupon|K-1/, 'a default that is taken'
+    )
   })
   t.same((await get('/api/account/')).json().objects, [{ id: 1, name: 'a' }])
 })
@@ -378,41 +500,54 @@ test('T-115: a hidden field that nobody may write cannot be told from one that d
 /** A table whose rules are narrower than those of the model, and which says what it refuses. */
 const narrow: Readonly<Record<typeof engine, readonly string[]>> = {
   sqlite: [
-    `create table narrow (id integer primary key autoincrement, word text, short text check (length(short) < 5), latin text,
+    'create table narrow (id integer primary key autoincrement, word text, short text check (length(short) < 5), ' +
+      `latin text,
       ruled text, raised text, number integer constraint small_number check (number < 1000), day text)`,
     'create unique index words on narrow (word)',
-    'create trigger raises before insert on narrow when new.raised is not null begin select raise(abort, \'not this one\'); end',
-    'create trigger raises_too before update on narrow when new.raised is not null begin select raise(abort, \'not this one\'); end',
-    'create trigger rules before insert on narrow when new.ruled is not null begin insert into narrow (id, word) values (1, new.ruled); end',
-    'create trigger rules_too before update on narrow when new.ruled is not null begin insert into narrow (id, word) values (1, new.ruled); end'
+    'create trigger raises before insert on narrow when new.raised is not null begin select raise(abort, ' +
+      '\'not this one\'); end',
+    'create trigger raises_too before update on narrow when new.raised is not null begin select raise(abort, ' +
+      '\'not this one\'); end',
+    'create trigger rules before insert on narrow when new.ruled is not null begin insert into narrow (id, ' +
+      'word) values (1, new.ruled); end',
+    'create trigger rules_too before update on narrow when new.ruled is not null begin insert into narrow (id, ' +
+      'word) values (1, new.ruled); end'
   ],
   postgres: [
-    `create table narrow (id bigint generated by default as identity primary key, word text, short varchar(4), latin text constraint is_plain check (latin !~ 'latin'),
+    'create table narrow (id bigint generated by default as identity primary key, word text, short varchar(4), ' +
+      `latin text constraint is_plain check (latin !~ 'latin'),
       ruled text, raised text, number smallint, day text)`,
     'create unique index words on narrow (word)',
     `create function refuse() returns trigger language plpgsql as $$ begin
-      if new.ruled is not null then raise exception 'not %', new.ruled using errcode = '23514', detail = new.ruled, hint = new.ruled; end if;
+      if new.ruled is not null then raise exception 'not %', new.ruled using errcode = '23514', detail = new.ruled, ` +
+      `hint = new.ruled; end if;
       if new.raised is not null then raise exception 'not %', new.raised using detail = new.raised; end if;
       if new.day is not null then perform new.day::date; end if;
       return new; end $$`,
     'create trigger refuses before insert or update on narrow for each row execute function refuse()'
   ],
   mariadb: [
-    `create table narrow (id bigint auto_increment primary key, word varchar(40), short varchar(4), latin varchar(40) character set latin1,
-      ruled varchar(40), raised varchar(40), number smallint, day varchar(40)) default character set utf8mb4 collate utf8mb4_nopad_bin`,
+    'create table narrow (id bigint auto_increment primary key, word varchar(40), short varchar(4), ' +
+      `latin varchar(40) character set latin1,
+      ruled varchar(40), raised varchar(40), number smallint, day varchar(40)) default character set utf8mb4 collate ` +
+      'utf8mb4_nopad_bin',
     'create unique index words on narrow (word)',
     ...['insert', 'update'].map((write) => `create trigger refuses_${write} before ${write} on narrow for each row begin
       declare told varchar(99);
       declare day date;
-      if new.raised is not null then set told = concat('not ', new.raised); signal sqlstate '45000' set message_text = told; end if;
-      if new.ruled is not null then set told = concat('not ', new.ruled); signal sqlstate '45000' set message_text = told, mysql_errno = 1292; end if;
+      if new.raised is not null then set told = concat('not ', new.raised); signal sqlstate '45000' set message_text ` +
+      `= told; end if;
+      if new.ruled is not null then set told = concat('not ', new.ruled); signal sqlstate '45000' set message_text = ` +
+      `told, mysql_errno = 1292; end if;
       if new.day is not null then set day = new.day; end if;
     end`)
   ]
 }
 
 test('T-116: no value that an engine refuses is in the log, however much of an error is logged', async (t) => {
-  const Narrow = defineModel('Narrow', Object.fromEntries(['word', 'short', 'latin', 'ruled', 'raised', 'day'].map((name) => [name, text({ nullable: true })])))
+  const Narrow = defineModel('Narrow', Object.fromEntries(
+    ['word', 'short', 'latin', 'ruled', 'raised', 'day'].map((name) => [name, text({ nullable: true })])
+  ))
   const Counted = defineModel('Counted', { number: integer({ nullable: true }) }, { table: 'narrow' })
   const db = await openDatabase(t)
   for (const statement of narrow[engine]) await sql.raw(statement).execute(db)
@@ -434,14 +569,24 @@ test('T-116: no value that an engine refuses is in the log, however much of an e
     }
   })
   t.teardown(async () => { await app.close() })
-  const everybody: Policy = { open: ['list', 'read', 'create', 'update', 'delete'], authenticator: () => async () => null, permits: () => false }
+  const everybody: Policy = {
+    open: ['list', 'read', 'create', 'update', 'delete'], authenticator: () => async () => null, permits: () => false
+  }
   await app.register(restModels, { db, defaultAuth: everybody })
   app.restModels.register(Narrow).register(Counted)
   await app.restModels.setup()
   const values = {
-    word: 'marker-word', short: 'marker-short', latin: '\u2603marker-latin', ruled: 'marker-ruled', raised: 'marker-raised', day: 'marker-day'
+    word: 'marker-word',
+    short: 'marker-short',
+    latin: '\u2603marker-latin',
+    ruled: 'marker-ruled',
+    raised: 'marker-raised',
+    day: 'marker-day'
   }
-  const bodies = [...Object.entries(values).map(([name, value]) => ['narrow', { [name]: value }] as const), ['counted', { number: 987_654 }] as const]
+  const bodies = [
+    ...Object.entries(values).map(([name, value]) => ['narrow', { [name]: value }] as const),
+    ['counted', { number: 987_654 }] as const
+  ]
   // What SQLite takes.
   const taken = engine === 'sqlite' ? ['latin', 'day'] : []
   for (const [resource, body] of bodies) {
@@ -455,7 +600,10 @@ test('T-116: no value that an engine refuses is in the log, however much of an e
     }
   }
   t.ok(errors.length > 8, `${errors.length} errors were logged`)
-  t.match(lines.join(), engine === 'mariadb' ? /1406|Data too long for column/ : /small_number|is_plain/, 'the rule that refuses is named')
+  t.match(
+    lines.join(), engine === 'mariadb' ? /1406|Data too long for column/ : /small_number|is_plain/,
+    'the rule that refuses is named'
+  )
 })
 
 /** Tables whose triggers make words, numbers and statements of what they are given, by its first letter. */
@@ -522,7 +670,10 @@ test('T-116: no value is in the log of which a trigger makes words or a statemen
     logger: {
       level: 'trace',
       stream: { write: (line: string) => { lines.push(line) } },
-      serializers: { err: (error: Error) => ({ type: error.name, message: error.message, stack: inspect(error, { depth: null, showHidden: true }) }) }
+      serializers: {
+        err: (error: Error) =>
+          ({ type: error.name, message: error.message, stack: inspect(error, { depth: null, showHidden: true }) })
+      }
     }
   })
   t.teardown(async () => { await app.close() })
@@ -531,7 +682,9 @@ test('T-116: no value is in the log of which a trigger makes words or a statemen
   app.restModels.register(Telling)
   await app.restModels.setup()
   for (const [letter, status] of Object.entries(answers)) {
-    const { statusCode } = await app.inject({ method: 'POST', url: '/api/telling/', payload: { word: `${letter}marker` } })
+    const { statusCode } = await app.inject({
+      method: 'POST', url: '/api/telling/', payload: { word: `${letter}marker` }
+    })
     t.equal(statusCode, status, letter)
   }
   t.notMatch(lines.join(), /marker/)

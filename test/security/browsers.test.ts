@@ -10,11 +10,18 @@ const data = `data=${encodeURIComponent('{"content":"forged"}')}`
 test('T-64: a form of another site writes nothing, though the browser adds credentials', async (t) => {
   const { post, put, delete: remove, unchanged, statements, forget } = await attack(t)
   const marks: Array<Record<string, string>> = [
-    { origin: foreign, 'sec-fetch-site': 'cross-site' }, { origin: foreign }, { 'sec-fetch-site': 'cross-site' }, { origin: 'http://localhost:80', 'sec-fetch-site': 'cross-site' }
+    { origin: foreign, 'sec-fetch-site': 'cross-site' }, { origin: foreign }, { 'sec-fetch-site': 'cross-site' },
+    { origin: 'http://localhost:80', 'sec-fetch-site': 'cross-site' }
   ]
   await unchanged(async () => {
     for (const mark of marks) {
-      for (const [payload, headers] of [[data, form], ['--x\r\nContent-Disposition: form-data; name="data"\r\n\r\n{"content":"forged"}\r\n--x--', { 'content-type': 'multipart/form-data; boundary=x' }], ['{"content":"forged"}', {}]] as const) {
+      for (const [payload, headers] of [
+        [data, form],
+        ['--x\r\nContent-Disposition: form-data; name="data"\r\n\r\n{"content":"forged"}\r\n--x--', {
+          'content-type': 'multipart/form-data; boundary=x'
+        }],
+        ['{"content":"forged"}', {}]
+      ] as const) {
         forget()
         const reply = await post('/api/message/', payload, { as: 'alice', headers: { ...headers, ...mark } })
         t.equal(reply.statusCode, 403, JSON.stringify({ ...headers, ...mark }))
@@ -23,7 +30,10 @@ test('T-64: a form of another site writes nothing, though the browser adds crede
       }
       t.equal((await put('/api/message/1/', '{}', { as: 'alice', headers: mark })).statusCode, 403)
       t.equal((await remove('/api/message/1/', { as: 'alice', headers: mark })).statusCode, 403)
-      t.equal((await post('/api/message/', 'x'.repeat(2_000_000), { as: 'alice', headers: mark })).statusCode, 403, 'before the body is read')
+      t.equal(
+        (await post('/api/message/', 'x'.repeat(2_000_000), { as: 'alice', headers: mark })).statusCode, 403,
+        'before the body is read'
+      )
     }
   })
   t.equal((await post('/api/message/', data, { as: 'alice', headers: form })).statusCode, 201)
@@ -31,61 +41,102 @@ test('T-64: a form of another site writes nothing, though the browser adds crede
 
 test('T-65: an Origin of another site is enough', async (t) => {
   const { post, unchanged } = await attack(t, { options: { allowedOrigins: ['https://app.example'] } })
-  const origins = [foreign, 'null', 'https://localhost', 'http://localhost:8080', 'http://localhost.evil.example', 'http://evil.example/http://localhost', 'HTTP://localhost', '', 'localhost', 'file://', 'https://app.example.evil.example', 'https://app.example:444', 'http://app.example', `${foreign}, http://localhost`]
+  const origins = [
+    foreign, 'null', 'https://localhost', 'http://localhost:8080', 'http://localhost.evil.example',
+    'http://evil.example/http://localhost', 'HTTP://localhost', '', 'localhost', 'file://',
+    'https://app.example.evil.example', 'https://app.example:444', 'http://app.example',
+    `${foreign}, http://localhost`
+  ]
   await unchanged(async () => {
-    for (const origin of origins) t.equal((await post('/api/message/', { content: 'a' }, { as: 'alice', headers: { host: 'localhost', origin } })).statusCode, 403, origin)
+    for (const origin of origins) {
+      t.equal((await post(
+        '/api/message/', { content: 'a' }, { as: 'alice', headers: { host: 'localhost', origin } }
+      )).statusCode, 403, origin)
+    }
   })
   for (const origin of ['http://localhost', 'https://app.example']) {
-    t.equal((await post('/api/message/', { content: 'a' }, { as: 'alice', headers: { host: 'localhost', origin } })).statusCode, 201, origin)
+    t.equal((await post(
+      '/api/message/', { content: 'a' }, { as: 'alice', headers: { host: 'localhost', origin } }
+    )).statusCode, 201, origin)
   }
 })
 
 test('T-66: nor does a body that needs no preflight', async (t) => {
   const { post, unchanged } = await attack(t)
   await unchanged(async () => {
-    for (const type of ['text/plain', 'text/plain;charset=UTF-8', 'application/x-www-form-urlencoded', 'text/plain; application/json', '']) {
-      t.equal((await post('/api/message/', '{"content":"a"}', { as: 'alice', headers: { 'content-type': type, origin: foreign, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' } })).statusCode, 403, type)
+    for (const type of [
+      'text/plain', 'text/plain;charset=UTF-8', 'application/x-www-form-urlencoded', 'text/plain; application/json',
+      ''
+    ]) {
+      t.equal((await post('/api/message/', '{"content":"a"}', {
+        as: 'alice',
+        headers: { 'content-type': type, origin: foreign, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }
+      })).statusCode, 403, type)
     }
   })
-  t.equal((await post('/api/message/', '{"content":"a"}', { as: 'alice', headers: { 'content-type': 'text/plain' } })).statusCode, 201)
+  t.equal((await post(
+    '/api/message/', '{"content":"a"}', { as: 'alice', headers: { 'content-type': 'text/plain' } }
+  )).statusCode, 201)
 })
 
 test('T-67: a sibling site is another site', async (t) => {
   const { post, unchanged } = await attack(t)
   await unchanged(async () => {
     for (const site of ['same-site', 'SAME-ORIGIN', 'same-origin, cross-site', 'unknown', '', 'none, none']) {
-      t.equal((await post('/api/message/', { content: 'a' }, { as: 'alice', headers: { 'sec-fetch-site': site } })).statusCode, 403, site)
+      t.equal((await post(
+        '/api/message/', { content: 'a' }, { as: 'alice', headers: { 'sec-fetch-site': site } }
+      )).statusCode, 403, site)
     }
   })
-  t.equal((await post('/api/message/', { content: 'a' }, { as: 'alice', headers: { 'sec-fetch-site': 'same-origin' } })).statusCode, 201)
+  t.equal((await post(
+    '/api/message/', { content: 'a' }, { as: 'alice', headers: { 'sec-fetch-site': 'same-origin' } }
+  )).statusCode, 201)
 })
 
 test('T-68: clients that are not browsers, and pages of the site itself, are let through', async (t) => {
   const { post, get } = await attack(t)
   const own = [
-    {}, { 'user-agent': 'curl/8' }, { 'sec-fetch-site': 'none' }, { 'sec-fetch-site': 'same-origin', origin: 'http://localhost' }, { host: 'api.example:8080', origin: 'http://api.example:8080' },
+    {}, { 'user-agent': 'curl/8' }, { 'sec-fetch-site': 'none' },
+    { 'sec-fetch-site': 'same-origin', origin: 'http://localhost' },
+    { host: 'api.example:8080', origin: 'http://api.example:8080' },
     { 'sec-fetch-site': 'same-origin', origin: 'https://behind.proxy.example' }
   ]
-  for (const headers of own) t.equal((await post('/api/message/', { content: 'a' }, { as: 'alice', headers: headers as Record<string, string> })).statusCode, 201, JSON.stringify(headers))
-  t.equal((await get('/api/message/', { headers: { origin: foreign, 'sec-fetch-site': 'cross-site' } })).statusCode, 200, 'links from elsewhere')
+  for (const headers of own) {
+    t.equal((await post(
+      '/api/message/', { content: 'a' }, { as: 'alice', headers: headers as Record<string, string> }
+    )).statusCode, 201, JSON.stringify(headers))
+  }
+  t.equal(
+    (await get('/api/message/', { headers: { origin: foreign, 'sec-fetch-site': 'cross-site' } })).statusCode, 200,
+    'links from elsewhere'
+  )
 })
 
 test('T-69: no answer opens itself to other origins', async (t) => {
   const { app, get, post } = await attack(t)
-  const preflight = { origin: foreign, 'access-control-request-method': 'PUT', 'access-control-request-headers': 'authorization' }
+  const preflight = {
+    origin: foreign, 'access-control-request-method': 'PUT', 'access-control-request-headers': 'authorization'
+  }
   const replies = [
-    await get('/api/message/', { headers: { origin: foreign } }), await get('/api/message/99/', { headers: { origin: foreign } }), await post('/api/message/', { content: 'a' }, { headers: { origin: foreign } }),
-    await app.inject({ method: 'OPTIONS', url: '/api/message/', headers: preflight }), await app.inject({ method: 'OPTIONS', url: '/api/message/1/', headers: preflight })
+    await get('/api/message/', { headers: { origin: foreign } }),
+    await get('/api/message/99/', { headers: { origin: foreign } }),
+    await post('/api/message/', { content: 'a' }, { headers: { origin: foreign } }),
+    await app.inject({ method: 'OPTIONS', url: '/api/message/', headers: preflight }),
+    await app.inject({ method: 'OPTIONS', url: '/api/message/1/', headers: preflight })
   ]
   t.same(replies.map(({ statusCode }) => statusCode), [200, 404, 403, 404, 404])
-  for (const { headers } of replies) t.same(Object.keys(headers).filter((name) => name.startsWith('access-control')), [])
+  for (const { headers } of replies) {
+    t.same(Object.keys(headers).filter((name) => name.startsWith('access-control')), [])
+  }
 })
 
 test('T-70: the refusal is a constant text', async (t) => {
   const { app, delete: remove } = await attack(t)
   const markup = '<script>alert(1)</script>'
   const refusals = [
-    await remove(`/api/note/${encodeURIComponent(markup)}/`), await remove(`/api/note/1/?${encodeURIComponent(markup)}`), await remove('/api/note/1/', { headers: { authorization: markup, 'x-request-id': markup } }),
+    await remove(`/api/note/${encodeURIComponent(markup)}/`),
+    await remove(`/api/note/1/?${encodeURIComponent(markup)}`),
+    await remove('/api/note/1/', { headers: { authorization: markup, 'x-request-id': markup } }),
     await remove('/api/message/1/', { as: [markup, markup] })
   ]
   for (const { statusCode, headers, body } of refusals) {
@@ -93,7 +144,10 @@ test('T-70: the refusal is a constant text', async (t) => {
     t.equal(body, 'Authentication failed')
     t.equal(headers['x-content-type-options'], 'nosniff')
   }
-  const echoes = [`/api/note/?${encodeURIComponent(markup)}=1`, `/api/${encodeURIComponent(markup)}/`, `/api/note/${encodeURIComponent(markup)}/`, '/api/note/%ff<script>/']
+  const echoes = [
+    `/api/note/?${encodeURIComponent(markup)}=1`, `/api/${encodeURIComponent(markup)}/`,
+    `/api/note/${encodeURIComponent(markup)}/`, '/api/note/%ff<script>/'
+  ]
   for (const url of echoes) {
     const { statusCode, headers } = await app.inject({ url })
     t.ok(statusCode >= 400)
@@ -103,24 +157,39 @@ test('T-70: the refusal is a constant text', async (t) => {
 
 test('T-71: nothing that a client sends becomes a header or a host', async (t) => {
   const { get, post, app } = await attack(t)
-  for (const value of ['10%0d%0aX:1', '10%0aX:1', '10%00']) t.equal((await get(`/api/message/?limit=${value}`)).statusCode, 400, value)
-  const listed = await get('/api/message/?limit=1&content__ne=%0d%0aX-Evil:%201&user__username__like=%25%26page%3D9%23', { headers: { host: 'evil.example', 'x-forwarded-host': 'evil.example' } })
+  for (const value of ['10%0d%0aX:1', '10%0aX:1', '10%00']) {
+    t.equal((await get(`/api/message/?limit=${value}`)).statusCode, 400, value)
+  }
+  const listed = await get(
+    '/api/message/?limit=1&content__ne=%0d%0aX-Evil:%201&user__username__like=%25%26page%3D9%23',
+    { headers: { host: 'evil.example', 'x-forwarded-host': 'evil.example' } }
+  )
   t.equal(listed.headers['x-evil'], undefined)
   t.equal(listed.json().meta.next, '')
-  const { meta } = (await get('/api/message/?content__ne=a%26limit%3D9%0d%0a%23%22%3C&limit=1', { headers: { host: 'evil.example' } })).json()
+  const { meta } =
+    (await get('/api/message/?content__ne=a%26limit%3D9%0d%0a%23%22%3C&limit=1', { headers: { host: 'evil.example' } }))
+      .json()
   t.equal(meta.next, '/api/message/?limit=1&page=2&content__ne=a%26limit%3D9%0D%0A%23%22%3C')
-  t.equal((await get(meta.next)).json().meta.previous, '/api/message/?limit=1&page=1&content__ne=a%26limit%3D9%0D%0A%23%22%3C')
+  t.equal(
+    (await get(meta.next)).json().meta.previous,
+    '/api/message/?limit=1&page=1&content__ne=a%26limit%3D9%0D%0A%23%22%3C'
+  )
   const created = await post('/api/message/', { content: 'a' }, { as: 'alice', headers: { host: 'evil.example' } })
   t.equal(created.headers.location, '/api/message/4/')
-  for (const path of ['/api/message%0d%0aX:1/', '/api/message/1%0d%0aX:1/']) t.equal((await app.inject({ url: path })).statusCode, 404)
+  for (const path of ['/api/message%0d%0aX:1/', '/api/message/1%0d%0aX:1/']) {
+    t.equal((await app.inject({ url: path })).statusCode, 404)
+  }
 })
 
 test('T-72: no shared cache keeps what was answered to credentials', async (t) => {
   const { get, put, post, delete: remove, app } = await attack(t)
   const withCredentials = [
-    await get('/api/message/', { as: 'alice' }), await get('/api/message/1/', { as: 'alice' }), await get('/api/message/99/', { as: 'alice' }), await get('/api/message/?x=1', { as: 'nobody' }),
-    await put('/api/message/1/', {}, { as: 'alice' }), await post('/api/message/', {}, { as: 'alice' }), await put('/api/user/2/', {}, { as: 'alice' }), await remove('/api/message/1/', { as: 'alice' }),
-    await app.inject({ method: 'HEAD', url: '/api/message/', headers: { authorization: 'x' } }), await remove('/api/message/2/')
+    await get('/api/message/', { as: 'alice' }), await get('/api/message/1/', { as: 'alice' }),
+    await get('/api/message/99/', { as: 'alice' }), await get('/api/message/?x=1', { as: 'nobody' }),
+    await put('/api/message/1/', {}, { as: 'alice' }), await post('/api/message/', {}, { as: 'alice' }),
+    await put('/api/user/2/', {}, { as: 'alice' }), await remove('/api/message/1/', { as: 'alice' }),
+    await app.inject({ method: 'HEAD', url: '/api/message/', headers: { authorization: 'x' } }),
+    await remove('/api/message/2/')
   ]
   t.same(withCredentials.map(({ statusCode }) => statusCode), [200, 200, 404, 400, 200, 400, 403, 204, 200, 401])
   for (const { headers } of withCredentials) t.equal(headers['cache-control'], 'no-store')

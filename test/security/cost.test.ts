@@ -15,12 +15,17 @@ import { basic, Message, registerSite, User, type BuildOptions, type Rows } from
 import { gate } from '../support/interleaving.js'
 import { attack, siteRows } from './security-helper.js'
 
-const many = (name: string, count: number, value: (index: number) => unknown) => Array.from({ length: count }, (_, index) => `${name}=${String(value(index))}`).join('&')
+const many = (name: string, count: number, value: (index: number) => unknown) =>
+  Array.from({ length: count }, (_, index) => `${name}=${String(value(index))}`).join('&')
 
 test('T-82: a page is never larger than the limit', async (t) => {
-  const notes = Array.from({ length: 150 }, (_, index) => ({ id: index + 1, message: `note ${index}`, created: '2024-01-01 00:00:00' }))
+  const notes = Array.from(
+    { length: 150 }, (_, index) => ({ id: index + 1, message: `note ${index}`, created: '2024-01-01 00:00:00' })
+  )
   const { get, statements } = await attack(t, { rows: { ...siteRows, note: notes } })
-  for (const limit of ['101', '1000000', '999999999999999']) t.equal((await get(`/api/note/?limit=${limit}`)).statusCode, 400, limit)
+  for (const limit of ['101', '1000000', '999999999999999']) {
+    t.equal((await get(`/api/note/?limit=${limit}`)).statusCode, 400, limit)
+  }
   t.equal(statements.length, 0)
   t.equal((await get('/api/note/?limit=100')).json().objects.length, 100)
   t.equal((await get('/api/note/')).json().objects.length, 20)
@@ -28,7 +33,9 @@ test('T-82: a page is never larger than the limit', async (t) => {
 
 test('T-83: a page is never further than the limit', async (t) => {
   const { get, statements } = await attack(t)
-  for (const page of ['5002', '100000000', '999999999999999']) t.equal((await get(`/api/note/?page=${page}`)).statusCode, 400, page)
+  for (const page of ['5002', '100000000', '999999999999999']) {
+    t.equal((await get(`/api/note/?page=${page}`)).statusCode, 400, page)
+  }
   t.equal(statements.length, 0)
   t.equal((await get('/api/note/?page=5001')).json().meta.next, '')
 })
@@ -46,7 +53,9 @@ test('T-84: a list of values is bounded', async (t) => {
 
 test('T-85: filters are bounded', async (t) => {
   const { get, ids, statements } = await attack(t)
-  for (const count of [21, 200]) t.equal((await get(`/api/note/?${many('id__ne', count, (index) => index + 3)}`)).statusCode, 400, String(count))
+  for (const count of [21, 200]) {
+    t.equal((await get(`/api/note/?${many('id__ne', count, (index) => index + 3)}`)).statusCode, 400, String(count))
+  }
   t.equal((await get(`/api/note/?${many('id__ne', 500, (index) => index + 3)}`)).statusCode, 414)
   t.equal((await get(`/api/note/?${'&'.repeat(4000)}x=1`)).statusCode, 400)
   t.equal(statements.length, 0)
@@ -54,13 +63,19 @@ test('T-85: filters are bounded', async (t) => {
   t.equal((await get(`/api/note/?ordering=${'id,'.repeat(1000)}id`)).statusCode, 200)
 })
 
-const Chain: Model = defineModel('Chain', { next: foreignKey((): Model => Chain), other: foreignKey((): Model => Chain) })
+const Chain: Model = defineModel('Chain', {
+  next: foreignKey((): Model => Chain), other: foreignKey((): Model => Chain)
+})
 
 test('T-86: joins are bounded', async (t) => {
   const { get, ids, statements } = await attack(t, {
-    models: [Chain], register: (registry) => registry.register(Chain), rows: { chain: [{ id: 1, next_id: 1, other_id: 1 }] }
+    models: [Chain],
+    register: (registry) => registry.register(Chain),
+    rows: { chain: [{ id: 1, next_id: 1, other_id: 1 }] }
   })
-  for (const depth of [4, 50, 400]) t.equal((await get(`/api/chain/?${'next__'.repeat(depth)}id=1`)).statusCode, 400, String(depth))
+  for (const depth of [4, 50, 400]) {
+    t.equal((await get(`/api/chain/?${'next__'.repeat(depth)}id=1`)).statusCode, 400, String(depth))
+  }
   t.equal((await get('/api/chain/?next__next__next__id=1&other__other__other__id=1')).statusCode, 400, 'six in all')
   t.equal((await get('/api/chain/?next__next__next__next=1')).statusCode, 200, 'the last one is a column, not a join')
   t.equal(statements.length, 1)
@@ -70,7 +85,9 @@ test('T-86: joins are bounded', async (t) => {
 test('T-87: many filters over one path make one join', async (t) => {
   const { get, statements } = await attack(t)
   const joins = () => statements.at(-1)?.sql.match(/ join /g)?.length
-  t.equal((await get(`/api/message/?${many('user__username__ne', 10, (index) => index)}&${many('user__id__ne', 10, () => 1)}`)).statusCode, 200)
+  t.equal((await get(
+    `/api/message/?${many('user__username__ne', 10, (index) => index)}&${many('user__id__ne', 10, () => 1)}`
+  )).statusCode, 200)
   t.equal(joins(), 1)
   await get('/api/relationship/?from_user__username=alice&from_user_id__username=alice&to_user__username=bob')
   t.equal(joins(), 2)
@@ -83,8 +100,11 @@ const pattern = `%25${'a'.repeat(126)}b`
 /** SQLite takes 16 ms for a row, a server 8, and longer to store it. */
 const slowCount = engine === 'sqlite' ? 500 : 250
 const slowRows: Rows = {
-  note: Array.from({ length: slowCount }, (_, index) => ({ id: index + 1, message: slow, created: '2024-01-01 00:00:00' })),
-  message: Array.from({ length: slowCount }, (_, index) => ({ id: index + 1, user_id: 2, content: slow, pub_date: '2024-01-01 00:00:00' }))
+  note: Array.from(
+    { length: slowCount }, (_, index) => ({ id: index + 1, message: slow, created: '2024-01-01 00:00:00' })
+  ),
+  message: Array.from({ length: slowCount }, (_, index) =>
+    ({ id: index + 1, user_id: 2, content: slow, pub_date: '2024-01-01 00:00:00' }))
 }
 
 /** An app that gives statements up: SQLite by itself, on a server by the options of the connection. */
@@ -102,7 +122,11 @@ test('T-88: a costly pattern is given up', async (t) => {
   const { app, get, ids } = await attackSlowly(t)
   t.equal((await get(`/api/note/?message__like=${pattern}${'a'.repeat(10)}`)).statusCode, 400, 'over 128 characters')
   for (const operator of ['like', 'ilike']) {
-    for (const url of [`/api/note/?message__${operator}=${pattern}`, `/api/message/?user__username=alice&content__${operator}=${pattern}`, `/api/message/?user__admin=false&content__${operator}=${pattern}&ordering=-pub_date`]) {
+    for (const url of [
+      `/api/note/?message__${operator}=${pattern}`,
+      `/api/message/?user__username=alice&content__${operator}=${pattern}`,
+      `/api/message/?user__admin=false&content__${operator}=${pattern}&ordering=-pub_date`
+    ]) {
       const start = performance.now()
       const { statusCode, headers, body } = await app.inject({ url })
       t.ok(performance.now() - start < 2000, `${performance.now() - start} ms`)
@@ -116,12 +140,16 @@ test('T-88: a costly pattern is given up', async (t) => {
 
 test('T-89: no list keeps others waiting for long', async (t) => {
   const { app, get } = await attackSlowly(t)
-  const queries = ['message__gt=b', 'message__ne=b', `message__ilike=${pattern}`, `message__in=${slow.slice(0, 1000)}`, 'ordering=-message&limit=1']
+  const queries = [
+    'message__gt=b', 'message__ne=b', `message__ilike=${pattern}`, `message__in=${slow.slice(0, 1000)}`,
+    'ordering=-message&limit=1'
+  ]
   const timed = async (url: string) => {
     const start = performance.now()
     return { statusCode: (await app.inject({ url })).statusCode, time: performance.now() - start }
   }
-  const [read, ...replies] = (await Promise.all([...queries.map((query) => `/api/note/?${query}`), '/api/note/200/'].map(timed))).toReversed()
+  const [read, ...replies] =
+    (await Promise.all([...queries.map((query) => `/api/note/?${query}`), '/api/note/200/'].map(timed))).toReversed()
   for (const { statusCode, time } of replies) {
     t.ok([200, 503].includes(statusCode), String(statusCode))
     t.ok(time < 5000, `${time} ms`)
@@ -152,15 +180,18 @@ test('T-91: nothing is counted', async (t) => {
 })
 
 test('T-92: senders that never finish a request hold up nobody, and are sent away when the server has them be', async (t) => {
-  const serverFactory = (handler: Parameters<typeof createServer>[1]) => createServer({ requestTimeout: 5000, connectionsCheckingInterval: 100 }, handler)
+  const serverFactory = (handler: Parameters<typeof createServer>[1]) =>
+    createServer({ requestTimeout: 5000, connectionsCheckingInterval: 100 }, handler)
   const { app, get, put, statements, forget } = engine === 'sqlite'
     ? await attack(t, { server: { serverFactory } })
     : await attackBounded(t, siteRows, { connections: 2 }, { server: { serverFactory } })
   await app.listen({ port: 0, host: '127.0.0.1' })
   forget()
   const head = `PUT /api/message/1/ HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${basic('alice')}\r\n`
-  const senders = Array.from({ length: 160 }, (_, index) => half(app.server.address() as AddressInfo, index % 2 === 0 ? head : `${head}Content-Length: 15\r\n\r\n{"con`))
-  await waitFor('all are connected', async () => await new Promise((resolve) => { app.server.getConnections((_error, count) => { resolve(count === 160) }) }))
+  const senders = Array.from({ length: 160 }, (_, index) =>
+    half(app.server.address() as AddressInfo, index % 2 === 0 ? head : `${head}Content-Length: 15\r\n\r\n{"con`))
+  await waitFor('all are connected', async () =>
+    await new Promise((resolve) => { app.server.getConnections((_error, count) => { resolve(count === 160) }) }))
   t.same(statements, [], 'nothing is asked of the database for them')
   const start = performance.now()
   for (let round = 0; round < 10; round++) t.equal((await get('/api/message/')).statusCode, 200)
@@ -182,13 +213,17 @@ async function half ({ port }: AddressInfo, text: string): Promise<string> {
 
 test('T-93: hashing is bounded in number and memory', async (t) => {
   const { policy, expect } = gate(userAuth(User))
-  const { app, put } = await attack(t, { realHashes: true, register: (registry) => registry.register(Message, { auth: policy, ownerField: 'user' }) })
+  const { app, put } = await attack(t, {
+    realHashes: true, register: (registry) => registry.register(Message, { auth: policy, ownerField: 'user' })
+  })
   const before = process.memoryUsage().rss
   // No more than a server is asked by at a time.
   const count = 180
   expect(count)
   const logins = await Promise.all(Array.from({ length: count }, async (_, index) =>
-    await app.inject({ method: 'PUT', url: '/api/message/1/', payload: '{}', headers: { authorization: basic('alice', `guess${index}`) } })))
+    await app.inject({
+      method: 'PUT', url: '/api/message/1/', payload: '{}', headers: { authorization: basic('alice', `guess${index}`) }
+    })))
   t.ok(process.memoryUsage().rss - before < 256 * 2 ** 20)
   const refused = logins.filter(({ statusCode }) => statusCode === 401).length
   const postponed = logins.filter(({ statusCode }) => statusCode === 429)
@@ -203,9 +238,15 @@ if (engine !== 'sqlite') {
   test('T-94: who gets no connection in time is told to come back, and does not wait for all who came before', async (t) => {
     const { app, put } = await attackSlowly(t, { connections: 2 })
     const start = performance.now()
-    const replies = await Promise.all(Array.from({ length: 200 }, async () => await app.inject({ url: `/api/note/?message__like=${pattern}` })))
-    t.ok(performance.now() - start < 15_000, `${performance.now() - start} ms, not the 40 s that two connections would take`)
-    for (const { statusCode, headers } of replies) t.match({ statusCode, after: headers['retry-after'] }, { statusCode: 503, after: '1' })
+    const replies = await Promise.all(Array.from({ length: 200 }, async () =>
+      await app.inject({ url: `/api/note/?message__like=${pattern}` })))
+    t.ok(
+      performance.now() - start < 15_000,
+      `${performance.now() - start} ms, not the 40 s that two connections would take`
+    )
+    for (const { statusCode, headers } of replies) {
+      t.match({ statusCode, after: headers['retry-after'] }, { statusCode: 503, after: '1' })
+    }
     t.equal((await app.inject({ url: '/api/note/7/' })).statusCode, 200, 'the connections go on')
     t.equal((await put('/api/message/1/', { content: 'a' }, { as: 'alice' })).statusCode, 200)
   })

@@ -17,27 +17,45 @@ function logTo (lines: string[]) {
 }
 
 const refuseMessages = {
-  sqlite: ["create trigger full before insert on message begin select raise(abort, 'inner words of the database'); end"],
+  sqlite: [
+    "create trigger full before insert on message begin select raise(abort, 'inner words of the database'); end"
+  ],
   postgres: [
-    "create function refuse() returns trigger language plpgsql as $$ begin raise exception 'inner words of the database'; end $$",
+    "create function refuse() returns trigger language plpgsql as $$ begin raise exception 'inner words of the " +
+      "database'; end $$",
     'create trigger refusing before insert on message for each row execute function refuse()'
   ],
-  mariadb: ["create trigger refusing before insert on message for each row signal sqlstate '45000' set message_text = 'inner words of the database'"]
+  mariadb: ["create trigger refusing before insert on message for each row signal sqlstate '45000' set message_text " +
+    "= 'inner words of the database'"]
 }
-const unknownColumn = { sqlite: /no such column/, postgres: /column \\?"message\\?" does not exist/, mariadb: /Unknown column/ }
+const unknownColumn = {
+  sqlite: /no such column/, postgres: /column \\?"message\\?" does not exist/, mariadb: /Unknown column/
+}
 
 test('T-95: what fails inside is told to the log, not to the client', async (t) => {
   const lines: string[] = []
   const { app, db, get } = await buildApp(t, { rows: siteRows, server: logTo(lines) })
-  for (const statement of ['alter table note rename column message to text', ...refuseMessages[engine]]) await sql.raw(statement).execute(db)
+  for (const statement of ['alter table note rename column message to text', ...refuseMessages[engine]]) {
+    await sql.raw(statement).execute(db)
+  }
   for (const url of ['/api/note/', '/api/note/1/', '/api/note/?message=private%20text']) {
     const { statusCode, body, json } = await app.inject({ url })
     t.equal(statusCode, 500)
-    t.match(json(), { statusCode: 500, code: 'REST_MODELS_INTERNAL', error: 'Internal Server Error', message: /^Internal error in request req-\w+$/ })
+    t.match(json(), {
+      statusCode: 500,
+      code: 'REST_MODELS_INTERNAL',
+      error: 'Internal Server Error',
+      message: /^Internal error in request req-\w+$/
+    })
     t.notMatch(body, /column|note|sql|private|\.ts|\bat\b/i)
   }
   t.match(lines.join(''), unknownColumn[engine])
-  const refused = await app.inject({ method: 'POST', url: '/api/message/', payload: { content: 'private text' }, headers: { authorization: basic('alice') } })
+  const refused = await app.inject({
+    method: 'POST',
+    url: '/api/message/',
+    payload: { content: 'private text' },
+    headers: { authorization: basic('alice') }
+  })
   t.equal(refused.statusCode, 409)
   t.notMatch(refused.body, /inner words|private|message\./)
   // The words of a trigger may hold values, so the log has the code alone.
@@ -50,16 +68,26 @@ test('T-95: refusals of every kind hold neither values nor names of tables', asy
   const { app } = await attack(t)
   const authorization = basic('admin')
   const requests = [
-    { method: 'POST', url: '/api/user/', payload: { username: 'alice', password: 'pa55word', email: 'private text' } }, { method: 'POST', url: '/api/relationship/', payload: { to_user: 123456 } },
-    { method: 'DELETE', url: '/api/user/2/' }, { method: 'POST', url: '/api/user/', payload: { username: ['private text'], password: 5, email: { pa55word: 1 } } }, { method: 'PUT', url: '/api/user/2/', payload: { join_date: 'private text' } },
-    { method: 'GET', url: '/api/message/?pub_date=wanted-value' }, { method: 'GET', url: '/api/message/?id__in=wanted-value' }, { method: 'GET', url: '/api/message/?limit=wanted-value' }, { method: 'GET', url: '/api/message/?ordering=wanted-value' },
-    { method: 'PUT', url: '/api/message/2/', payload: { content: 'private text' } }, { method: 'POST', url: '/api/message/', payload: 'private text' }, { method: 'GET', url: '/api/message/99/' }
+    { method: 'POST', url: '/api/user/', payload: { username: 'alice', password: 'pa55word', email: 'private text' } },
+    { method: 'POST', url: '/api/relationship/', payload: { to_user: 123456 } },
+    { method: 'DELETE', url: '/api/user/2/' },
+    { method: 'POST', url: '/api/user/', payload: { username: ['private text'], password: 5, email: { pa55word: 1 } } },
+    { method: 'PUT', url: '/api/user/2/', payload: { join_date: 'private text' } },
+    { method: 'GET', url: '/api/message/?pub_date=wanted-value' },
+    { method: 'GET', url: '/api/message/?id__in=wanted-value' },
+    { method: 'GET', url: '/api/message/?limit=wanted-value' },
+    { method: 'GET', url: '/api/message/?ordering=wanted-value' },
+    { method: 'PUT', url: '/api/message/2/', payload: { content: 'private text' } },
+    { method: 'POST', url: '/api/message/', payload: 'private text' }, { method: 'GET', url: '/api/message/99/' }
   ] as const
   const statuses = []
   for (const request of requests) {
     const { statusCode, body } = await app.inject({ ...request, headers: { authorization } })
     statuses.push(statusCode)
-    t.notMatch(body, /pa55word"?:|private text|wanted-value|123456|alice|constraint|relationship\b|sqlite|postgres|maria/i, body)
+    t.notMatch(
+      body, /pa55word"?:|private text|wanted-value|123456|alice|constraint|relationship\b|sqlite|postgres|maria/i,
+      body
+    )
   }
   t.same(statuses, [409, 400, 409, 400, 400, 400, 400, 400, 400, 403, 400, 404])
 })
@@ -67,20 +95,27 @@ test('T-95: refusals of every kind hold neither values nor names of tables', asy
 test('T-96: the plugin writes neither credentials nor what clients sent to the log', async (t) => {
   const lines: string[] = []
   const { app, db, post, get } = await buildApp(t, { rows: siteRows, server: logTo(lines), register: registerSite })
-  await sql`create unique index no_model_knows on ${sql.table('user')} (${sql.ref('email')}${sql.raw(engine === 'mariadb' ? '(50)' : '')})`.execute(db)
+  await sql`create unique index no_model_knows on ${sql.table('user')}
+    (${sql.ref('email')}${sql.raw(engine === 'mariadb' ? '(50)' : '')})`.execute(db)
   const as = ['alice', 'pa55word'] as const
   await post('/api/message/', { content: 'private text' }, { as })
   await post('/api/message/', { content: 'private text' }, { as: 'alice' })
-  await post('/api/message/', { 'private text': 'private text' }, { as: 'bob', headers: { cookie: 'dGVzdA', 'sec-fetch-site': 'cross-site' } })
+  await post('/api/message/', { 'private text': 'private text' }, {
+    as: 'bob', headers: { cookie: 'dGVzdA', 'sec-fetch-site': 'cross-site' }
+  })
   await post('/api/user/', { username: 'alice', password: 'pa55word', email: 'private text' }, { as: 'admin' })
   await post('/api/user/', { username: 'dora', password: 'pa55word', email: 'private text' }, { as: 'admin' })
-  t.equal((await post('/api/user/', { username: 'eve', password: 'pa55word', email: 'private text' }, { as: 'admin' })).statusCode, 409)
+  t.equal((await post(
+    '/api/user/', { username: 'eve', password: 'pa55word', email: 'private text' }, { as: 'admin' }
+  )).statusCode, 409)
   await post('/api/message/', '{"content":"private text', { as: 'alice' })
   await get('/api/message/?content=wanted-value&pub_date=wanted-value', { headers: { authorization: 'Basic dGVzdA' } })
   await get('/api/message/?content=wanted-value%ff')
   await app.inject({ url: '/api/message/?content=wanted-value' })
   t.ok(lines.length > 10)
-  for (const secret of [...secrets, basic('alice').slice(6), basic(...as).slice(6)]) t.notOk(lines.join('').includes(secret), secret)
+  for (const secret of [...secrets, basic('alice').slice(6), basic(...as).slice(6)]) {
+    t.notOk(lines.join('').includes(secret), secret)
+  }
 })
 
 test('T-97: the schemas of routes, of which documents are made, name an excluded field only where it can be written', async (t) => {
@@ -88,21 +123,33 @@ test('T-97: the schemas of routes, of which documents are made, name an excluded
   await attack(t, {
     prepare: (app) => {
       app.addHook('onRoute', ({ method, url, schema: { body, ...others } = {} }) => {
-        routes.push({ where: `${String(method)} ${url}`, body: JSON.stringify(body ?? null), others: JSON.stringify(others) })
+        routes.push({
+          where: `${String(method)} ${url}`, body: JSON.stringify(body ?? null), others: JSON.stringify(others)
+        })
       })
     }
   })
-  const naming = (part: 'body' | 'others', name: RegExp) => routes.filter((route) => name.test(route[part])).map(({ where }) => where)
+  const naming = (part: 'body' | 'others', name: RegExp) =>
+    routes.filter((route) => name.test(route[part])).map(({ where }) => where)
   t.same(naming('others', /password|email/), [])
-  t.same(naming('body', /password|email/), ['POST /api/user/', 'POST /api/user', 'PUT /api/user/:id/', 'PUT /api/user/:id'])
-  for (const route of ['GET /api/user/', 'GET /api/user/:id/', 'POST /api/user/', 'PUT /api/user/:id/']) t.ok(naming('others', /"username"/).includes(route), route)
+  t.same(naming('body', /password|email/), [
+    'POST /api/user/', 'POST /api/user', 'PUT /api/user/:id/', 'PUT /api/user/:id'
+  ])
+  for (const route of ['GET /api/user/', 'GET /api/user/:id/', 'POST /api/user/', 'PUT /api/user/:id/']) {
+    t.ok(naming('others', /"username"/).includes(route), route)
+  }
 })
 
 test('T-98: no header tells a version', async (t) => {
   const { app, get, put } = await attack(t)
-  for (const { headers } of [await get('/api/message/'), await get('/api/message/99/'), await put('/api/message/1/', {}), await app.inject({ url: '/nowhere' })]) {
+  for (const { headers } of [
+    await get('/api/message/'), await get('/api/message/99/'), await put('/api/message/1/', {}),
+    await app.inject({ url: '/nowhere' })
+  ]) {
     t.notOk('server' in headers || 'x-powered-by' in headers || 'via' in headers)
-    t.notMatch(JSON.stringify({ ...headers, date: '' }), /fastify|node|sqlite|postgres|maria|mysql|kysely|\d+\.\d+\.\d+/i)
+    t.notMatch(
+      JSON.stringify({ ...headers, date: '' }), /fastify|node|sqlite|postgres|maria|mysql|kysely|\d+\.\d+\.\d+/i
+    )
   }
 })
 
@@ -111,23 +158,30 @@ test('T-99: a column that is not declared does not appear', async (t) => {
   await get('/api/user/2/')
   await db.schema.alterTable('user').addColumn('token', 'text', (column) => column.defaultTo('private text')).execute()
   const answers = [
-    await get('/api/user/'), await get('/api/user/2/'), await post('/api/user/', { username: 'dora', password: 'x', email: '' }, { as: 'admin' }), await put('/api/user/2/', { username: 'alice2' }, { as: 'admin' })
+    await get('/api/user/'), await get('/api/user/2/'),
+    await post('/api/user/', { username: 'dora', password: 'x', email: '' }, { as: 'admin' }),
+    await put('/api/user/2/', { username: 'alice2' }, { as: 'admin' })
   ]
   for (const { statusCode, body } of answers) {
     t.ok(statusCode < 300)
     t.notMatch(body, /token|private text/)
   }
-  for (const query of ['?token=x', '?token__like=%25', '?ordering=token']) t.equal((await get(`/api/user/${query}`)).statusCode, 400)
+  for (const query of ['?token=x', '?token__like=%25', '?ordering=token']) {
+    t.equal((await get(`/api/user/${query}`)).statusCode, 400)
+  }
   t.equal((await put('/api/user/2/', { token: 'x' }, { as: 'admin' })).statusCode, 400)
   t.same(await ids('/api/user/?username=alice2'), [2])
-  const again = await buildApp(t, { models: siteModels, register: (registry) => registry.register(User, { exclude: ['password', 'email'] }) })
+  const again = await buildApp(t, {
+    models: siteModels, register: (registry) => registry.register(User, { exclude: ['password', 'email'] })
+  })
   t.same(Object.keys((await again.get('/api/user/2/')).json()), ['id', 'username', 'join_date', 'active', 'admin'])
 })
 
 test('T-100: the lock file is complete, and only the database driver runs a script when it is installed, in development one more', async (t) => {
   const root = new URL('../../', import.meta.url)
   const read = async <Content>(path: string) => JSON.parse(await readFile(new URL(path, root), 'utf8')) as Content
-  const { packages } = await read<{ packages: Record<string, { integrity?: string, dev?: boolean }> }>('package-lock.json')
+  const { packages } =
+    await read<{ packages: Record<string, { integrity?: string, dev?: boolean }> }>('package-lock.json')
   const locked = Object.entries(packages).filter(([path]) => path !== '')
   t.ok(locked.length > 100)
   t.same(locked.filter(([, { integrity }]) => integrity === undefined).map(([path]) => path), [])

@@ -12,13 +12,18 @@ test('T-56: an unknown, an inactive and a hash-less user are answered as a wrong
   const { put, db, unchanged } = await attack(t)
   await db.updateTable('user').set({ password: 'plain' }).where('id', '=', 3).execute()
   const answer = async (as: readonly [string, string]) => {
-    const { statusCode, body, headers: { date: _, ...headers } } = await put('/api/message/1/', { content: 'x' }, { as })
+    const { statusCode, body, headers: { date: _, ...headers } } =
+      await put('/api/message/1/', { content: 'x' }, { as })
     return { statusCode, body, headers }
   }
   const wrong = await answer(['alice', 'wrong'])
   t.equal(wrong.statusCode, 401)
   await unchanged(async () => {
-    for (const as of [['nobody', 'x'], ['carol', 'carol'], ['carol', 'x'], ['bob', 'plain'], ['bob', 'bob'], ['admin', ''], ['', '']] as const) t.same(await answer(as), wrong, as.join(':'))
+    for (const as of [
+      ['nobody', 'x'], ['carol', 'carol'], ['carol', 'x'], ['bob', 'plain'], ['bob', 'bob'], ['admin', ''], ['', '']
+    ] as const) {
+      t.same(await answer(as), wrong, as.join(':'))
+    }
   })
   t.equal((await answer(['alice', 'alice'])).statusCode, 200)
 })
@@ -50,9 +55,13 @@ test('T-59: what a login rests on is looked at in every request', async (t) => {
 
 test('T-60: what is stored of a password is no password', async (t) => {
   const { put, rowsOf, db } = await attack(t)
-  const stored = (await rowsOf('user') as Array<{ username: string, password: string }>).map(({ username, password }) => [username, password] as const)
+  const stored = (await rowsOf('user') as Array<{ username: string, password: string }>)
+    .map(({ username, password }) => [username, password] as const)
   for (const as of stored) t.equal((await put('/api/message/1/', {}, { as })).statusCode, 401)
-  for (const password of ['plain', '', '$argon2id$', '$argon2id$v=19$m=1,t=1,p=1$c2FsdHNhbHQ$', '$2b$10$abcdefghijklmnopqrstuu', '5f4dcc3b5aa765d61d8327deb882cf99']) {
+  for (const password of [
+    'plain', '', '$argon2id$', '$argon2id$v=19$m=1,t=1,p=1$c2FsdHNhbHQ$', '$2b$10$abcdefghijklmnopqrstuu',
+    '5f4dcc3b5aa765d61d8327deb882cf99'
+  ]) {
     await db.updateTable('user').set({ password }).where('id', '=', 3).execute()
     t.equal((await put('/api/message/2/', {}, { as: ['bob', password] })).statusCode, 401, password)
   }
@@ -61,7 +70,9 @@ test('T-60: what is stored of a password is no password', async (t) => {
 
 test('T-61: only a salted hash of a password is stored', async (t) => {
   const { post, put, rowsOf } = await attack(t, { realHashes: true })
-  for (const username of ['dora', 'eve']) await post('/api/user/', { username, password: 'same pa55word', email: '' }, { as: 'admin' })
+  for (const username of ['dora', 'eve']) {
+    await post('/api/user/', { username, password: 'same pa55word', email: '' }, { as: 'admin' })
+  }
   await put('/api/user/3/', { password: 'same pa55word' }, { as: 'admin' })
   const rows = await rowsOf('user') as Array<{ password: string }>
   t.notMatch(JSON.stringify(rows), /pa55word/)
@@ -73,7 +84,10 @@ test('T-61: only a salted hash of a password is stored', async (t) => {
 test('T-63: a name is what is stored, to the character', async (t) => {
   const { put, unchanged } = await attack(t)
   await unchanged(async () => {
-    for (const name of ['alice\0', 'alice\0x', 'ALICE', 'ali%', 'alic_', 'ali*', "alice' or '1'='1", 'alice--', ' alice', 'alice ', '2', 'alice\u0301', 'al\u0131ce']) {
+    for (const name of [
+      'alice\0', 'alice\0x', 'ALICE', 'ali%', 'alic_', 'ali*', "alice' or '1'='1", 'alice--', ' alice', 'alice ', '2',
+      'alice\u0301', 'al\u0131ce'
+    ]) {
       t.equal((await put('/api/message/1/', { content: 'a' }, { as: [name, 'alice'] })).statusCode, 401, name)
     }
   })

@@ -9,7 +9,9 @@ const read = async (path: string) => await readFile(new URL(path, import.meta.ur
 async function testedNumbers (): Promise<Map<string, Set<string>>> {
   const files = (await readdir(new URL('.', import.meta.url))).filter((name) => name.endsWith('.test.ts'))
   return new Map(await Promise.all(files.map(async (file) =>
-    [file, new Set([...(await read(file)).matchAll(/^ *test\(['"](T-\d+): /gm)].map(([, number = '']) => number))] as const)))
+    [
+      file, new Set([...(await read(file)).matchAll(/^ *test\(['"](T-\d+): /gm)].map(([, number = '']) => number))
+    ] as const)))
 }
 
 const filesIn = (text: string) => [...text.matchAll(/`([a-z]+\.test\.ts)`/g)].map(([, file = '']) => file)
@@ -19,7 +21,9 @@ test('every threat of docs/threats.md has its test, and every test its threat', 
   const tested = await testedNumbers()
   const documented = sections.flatMap((section) => {
     const files = filesIn(section.split('\n', 1)[0] ?? '')
-    return files.length === 0 ? [] : [{ files, numbers: [...section.matchAll(/^\| (T-\d+) \|/gm)].map(([, number = '']) => number) }]
+    return files.length === 0
+      ? []
+      : [{ files, numbers: [...section.matchAll(/^\| (T-\d+) \|/gm)].map(([, number = '']) => number) }]
   })
   for (const { files, numbers } of documented) {
     const inFiles = files.map((file) => [...tested.get(file) ?? []])

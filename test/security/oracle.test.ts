@@ -65,7 +65,9 @@ test('T-06: nor does an ordering through a join, in a list or with more words', 
     'password%20desc', 'content%20desc', 'content,,id', '--content', '%2Bcontent', 'content%3Bpassword'
   ]
   for (const ordering of orderings) t.equal((await get(`/api/message/?ordering=${ordering}`)).statusCode, 400, ordering)
-  for (const ordering of ['admin,-password', 'email,id']) t.equal((await get(`/api/user/?ordering=${ordering}`)).statusCode, 400, ordering)
+  for (const ordering of ['admin,-password', 'email,id']) {
+    t.equal((await get(`/api/user/?ordering=${ordering}`)).statusCode, 400, ordering)
+  }
   t.same(await ids('/api/user/?ordering=admin,-username'), [4, 3, 2, 1])
 })
 
@@ -81,10 +83,12 @@ test('T-07: neither the count of records nor the links tell an excluded field', 
 test('T-08: no other spelling reaches an excluded field', async (t) => {
   const { get, ids } = await attack(t)
   const spellings = [
-    'PASSWORD', 'Password', '"password"', '`password`', '[password]', "'password'", 'password%00', '%20password', 'password%20',
-    'user.password', 't0.password', 'main.user.password', 'id__password', 'user__id__password', 'filter[password][like]', 'password[like]',
-    'where[password][$startsWith]', 'password%5F%5Flike', 'password%255F%255Flike', '%70assword', '__password', 'password__', 'password____like',
-    'password__id', 'password__like__like', 'passw%C3%B6rd', 'p%EF%BD%81ssword', 'password%2F**%2F', '-password', '$password', 'password;like'
+    'PASSWORD', 'Password', '"password"', '`password`', '[password]', "'password'", 'password%00', '%20password',
+    'password%20', 'user.password', 't0.password', 'main.user.password', 'id__password', 'user__id__password',
+    'filter[password][like]', 'password[like]', 'where[password][$startsWith]', 'password%5F%5Flike',
+    'password%255F%255Flike', '%70assword', '__password', 'password__', 'password____like', 'password__id',
+    'password__like__like', 'passw%C3%B6rd', 'p%EF%BD%81ssword', 'password%2F**%2F', '-password', '$password',
+    'password;like'
   ]
   for (const path of ['/api/user/?', '/api/message/?user__', '/api/relationship/?to_user__']) {
     for (const spelling of spellings) {
@@ -99,11 +103,14 @@ test('T-08: no other spelling reaches an excluded field', async (t) => {
 test('T-09: an unknown parameter is refused and never changes the shape of a record', async (t) => {
   const { get, app } = await attack(t)
   const parameters = [
-    'where[user][password]=x', 'select=password', 'populate=*', 'fields=password', 'include=user', 'expand=user', '_fields=email', 'columns=*',
-    'group_by=email', 'distinct=email', 'having=1', 'offset=1', 'sort=email', 'order_by=email', '$where=1', 'filter={}', 'q=a', '=', '%5B%5D=1', 'or=1'
+    'where[user][password]=x', 'select=password', 'populate=*', 'fields=password', 'include=user', 'expand=user',
+    '_fields=email', 'columns=*', 'group_by=email', 'distinct=email', 'having=1', 'offset=1', 'sort=email',
+    'order_by=email', '$where=1', 'filter={}', 'q=a', '=', '%5B%5D=1', 'or=1'
   ]
   for (const path of ['/api/user/', '/api/message/', '/api/user/2/', '/api/note/1/']) {
-    for (const parameter of parameters) t.equal((await get(`${path}?${parameter}`)).statusCode, 400, `${path}?${parameter}`)
+    for (const parameter of parameters) {
+      t.equal((await get(`${path}?${parameter}`)).statusCode, 400, `${path}?${parameter}`)
+    }
   }
   const declared = ['id', 'username', 'join_date', 'active', 'admin']
   const { objects } = (await get('/api/user/?username__ne=x&ordering=username&limit=3')).json()
@@ -148,7 +155,10 @@ test('T-12: of a related model without a resource only the id can be filtered by
     register: (registry) => registry.register(Item),
     rows: { vault: [{ id: 5, code: 'secret', owner_id: 2 }], item: [{ id: 1, name: 'a', vault_id: 5 }] }
   })
-  for (const name of ['vault__code', 'vault__code__like', 'vault__owner', 'vault__owner_id', 'vault__owner__id', 'vault__owner__username']) {
+  for (const name of [
+    'vault__code', 'vault__code__like', 'vault__owner', 'vault__owner_id', 'vault__owner__id',
+    'vault__owner__username'
+  ]) {
     await hides(name, ['secret', '2', '%25'], { path: '/api/item/' })
   }
   t.same(await ids('/api/item/?vault=5&vault__id=5'), [1])
@@ -157,7 +167,8 @@ test('T-12: of a related model without a resource only the id can be filtered by
 
 test('T-13: an answer to a write does not give excluded fields back', async (t) => {
   const { post, put } = await attack(t)
-  const created = await post('/api/user/', { username: 'dora', password: 'pa55word', email: 'dora@example.com' }, { as: 'admin' })
+  const created =
+    await post('/api/user/', { username: 'dora', password: 'pa55word', email: 'dora@example.com' }, { as: 'admin' })
   t.equal(created.statusCode, 201)
   const updated = await put('/api/user/3/', {}, { as: 'admin' })
   const changed = await put('/api/user/3/', { email: 'new@example.com' }, { as: 'admin' })
@@ -165,7 +176,8 @@ test('T-13: an answer to a write does not give excluded fields back', async (t) 
     t.same(Object.keys(reply.json()), ['id', 'username', 'join_date', 'active', 'admin'])
     t.notMatch(reply.body, /pa55word|example\.com/)
   }
-  const taken = await post('/api/user/', { username: 'alice', password: 'pa55word', email: 'z@example.com' }, { as: 'admin' })
+  const taken =
+    await post('/api/user/', { username: 'alice', password: 'pa55word', email: 'z@example.com' }, { as: 'admin' })
   t.equal(taken.statusCode, 409)
   t.notMatch(taken.body, /alice|pa55word|example\.com|user\./)
 })
@@ -185,7 +197,10 @@ test('T-14: errors speak of a hidden field as of one that does not exist', async
 
 test('T-15: a filter by a hidden field is refused before any statement', async (t) => {
   const { get, forget, statements } = await attack(t)
-  for (const url of ['/api/user/?password=1', '/api/message/?content=a&user__email=1', '/api/user/?ordering=id,email', '/api/message/?limit=1&user__password__like=%25']) {
+  for (const url of [
+    '/api/user/?password=1', '/api/message/?content=a&user__email=1', '/api/user/?ordering=id,email',
+    '/api/message/?limit=1&user__password__like=%25'
+  ]) {
     await get(url)
     t.equal(statements.length, 0, url)
   }

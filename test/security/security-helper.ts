@@ -10,13 +10,17 @@ export const siteRows: Rows = {
     { id: 2, user_id: 3, content: 'by bob', pub_date: '2024-02-02 10:00:00' },
     { id: 3, user_id: 1, content: 'by admin', pub_date: '2024-02-03 10:00:00' }
   ],
-  note: [{ id: 1, message: 'first', created: '2024-03-01 10:00:00' }, { id: 2, message: 'second', created: '2024-03-02 10:00:00' }]
+  note: [
+    { id: 1, message: 'first', created: '2024-03-01 10:00:00' },
+    { id: 2, message: 'second', created: '2024-03-02 10:00:00' }
+  ]
 }
 
 /** The three ways in which JSON travels, and what they are made of. */
 export const form = { 'content-type': 'application/x-www-form-urlencoded' }
 export const multipart = { 'content-type': 'multipart/form-data; boundary=x' }
-export const field = (text: string, name = 'data') => `--x\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${text}\r\n`
+export const field = (text: string, name = 'data') =>
+  `--x\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${text}\r\n`
 export const bodyWays = [
   (json: string) => ({ payload: json, headers: { 'content-type': 'application/json' } }),
   (json: string) => ({ payload: `data=${encodeURIComponent(json)}`, headers: form }),
@@ -77,7 +81,9 @@ export async function attack (t: Test, options: BuildOptions = {}): Promise<Site
         ({ statusCode, body: body.replaceAll(JSON.stringify(decodeURIComponent(parameter)).slice(1, -1), '?') })
       const unknown = shape(await site.get(`${path}?nowhere=1`, who), 'nowhere')
       site.forget()
-      for (const text of texts) t.same(shape(await get(`${path}?${name}=${text}`, who), name), unknown, `${path}?${name}=${text}`)
+      for (const text of texts) {
+        t.same(shape(await get(`${path}?${name}=${text}`, who), name), unknown, `${path}?${name}=${text}`)
+      }
       t.same(site.statements.map(({ sql }) => sql), [], 'no statement has run')
     },
     ids: async (url) => (await get(url)).json<{ objects: Array<{ id: number }> }>().objects.map(({ id }) => id)

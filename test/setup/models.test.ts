@@ -1,16 +1,23 @@
 import { test } from 'tap'
 import {
-  bigint, boolean, createTables, date, datetime, decimal, defineModel, foreignKey, integer, json, key, number, password, text, uuid,
+  bigint, boolean, createTables, date, datetime, decimal, defineModel, foreignKey, integer, json, key, number,
+  password, text, uuid,
   type Field, type Model
 } from '../../lib/index.js'
 import { openSqlite } from '../../lib/sqlite.js'
 import { fieldKinds } from '../../lib/fields/field-kinds.js'
 import { buildApp, Note, siteUsers, User } from '../support/site.js'
 
-const anybody = { open: ['list', 'read', 'create', 'update', 'delete'] as const, authenticator: () => async () => null, permits: () => false }
+const anybody = {
+  open: ['list', 'read', 'create', 'update', 'delete'] as const,
+  authenticator: () => async () => null,
+  permits: () => false
+}
 
 test('a model has the primary key, then its fields in the order of their declaration', (t) => {
-  const Book = defineModel('Book', { title: text(), author: foreignKey(() => User), isbn: text({ nullable: true, column: 'ISBN_13' }) })
+  const Book = defineModel('Book', {
+    title: text(), author: foreignKey(() => User), isbn: text({ nullable: true, column: 'ISBN_13' })
+  })
   t.equal(Book.name, 'Book')
   t.equal(Book.table, 'book')
   t.strictSame(Book.columns.map(({ field, key, name, kind, nullable }) => ({ field, key, name, kind, nullable })), [
@@ -30,7 +37,9 @@ test('a model is frozen, and what it was made of stays as it was', (t) => {
   const Book = defineModel('Book', fields)
   Object.assign(fields, { more: text() })
   t.strictSame(Object.keys(Book.fields), ['title'])
-  for (const value of [Book, Book.fields, Book.fields.title, Book.fields.title.options, Book.columns, Book.columns[1]]) {
+  for (const value of [
+    Book, Book.fields, Book.fields.title, Book.fields.title.options, Book.columns, Book.columns[1]
+  ]) {
     t.ok(Object.isFrozen(value))
   }
   t.end()
@@ -40,7 +49,9 @@ const circular = (): Model => Node
 const Node = defineModel('Node', { parent: foreignKey(circular, { nullable: true }), name: text() })
 
 test('models may refer to themselves and to each other', async (t) => {
-  const { post, get } = await buildApp(t, { models: [Node], register: (registry) => { registry.register(Node, { auth: anybody }) } })
+  const { post, get } = await buildApp(t, {
+    models: [Node], register: (registry) => { registry.register(Node, { auth: anybody }) }
+  })
   t.strictSame((await post('/api/node/', { name: 'root' })).json(), { id: 1, parent_id: null, name: 'root' })
   t.strictSame((await post('/api/node/', { name: 'leaf', parent: 1 })).json(), { id: 2, parent_id: 1, name: 'leaf' })
   t.strictSame((await get('/api/node/?parent__name=root')).json().objects, [{ id: 2, parent_id: 1, name: 'leaf' }])
@@ -56,19 +67,72 @@ const one = (field: unknown, name = 'size') => () => defineModel('Thing', { [nam
 const thing = /^field 'size' of model 'Thing'/
 
 const faults: Record<string, Fault> = {
-  'a name with a hyphen': { wrong: () => defineModel('my-book', { title: text() }), right: () => defineModel('my_book', { title: text() }), message: /model 'my-book'.*letters, digits and single underscores/ },
-  'a name that begins with a digit': { wrong: () => defineModel('2nd', { title: text() }), right: () => defineModel('Nd2', { title: text() }), message: /model '2nd'.*begins with a letter/ },
-  'no name': { wrong: () => defineModel('', { title: text() }), right: () => defineModel('x', { title: text() }), message: /model ''/ },
-  'no fields': { wrong: () => defineModel('Book', {}), right: () => defineModel('Book', { title: text() }), message: /model 'Book' needs at least one field/ },
-  'a table with a quote': { wrong: () => defineModel('Book', { title: text() }, { table: 'a"b' }), right: () => defineModel('Book', { title: text() }, { table: 'a_b' }), message: /table 'a"b' of model 'Book'/ },
-  'a field with two underscores': { wrong: one(text(), 'first__name'), right: one(text(), 'first_name'), message: /field 'first__name' of model 'Thing'.*single underscores/ },
-  'a field with a final underscore': { wrong: one(text(), 'class_'), right: one(text({ column: 'class_' }), 'kind'), message: /field 'class_' of model 'Thing'/ },
-  'a field called as an operator': { wrong: one(text(), 'like'), right: one(text({ column: 'like' }), 'liking'), message: /field 'like' of model 'Thing'.*filter operator.*'column'/ },
-  'a field called id': { wrong: one(integer(), 'id'), right: one(integer(), 'number'), message: /field 'id' of model 'Thing' is the primary key: leave it out .* or declare it as key\(\) or uuid\(\), with no options but 'column'/ },
-  'a key that is not id': { wrong: one(key({ column: 'x' })), right: one(key({ column: 'x' }), 'id'), message: /field 'size' of model 'Thing' is made by key\(\), which is for the field 'id' alone/ },
-  'a key with an option that it does not have': { wrong: one({ kind: 'key', options: { unique: true } }, 'id'), right: one(key({ generated: false }), 'id'), message: /field 'id' of model 'Thing' is the primary key/ },
-  'a key whose column cannot be a name': { wrong: one(key({ column: 'a b' }), 'id'), right: one(key({ column: 'a_b' }), 'id'), message: /field 'id' of model 'Thing', column 'a b'/ },
-  'a key that is perhaps generated': { wrong: one({ kind: 'key', options: { generated: 'no' } }, 'id'), right: one(key({ generated: false }), 'id'), message: /field 'id' of model 'Thing': 'generated' is true or false/ },
+  'a name with a hyphen': {
+    wrong: () => defineModel('my-book', { title: text() }),
+    right: () => defineModel('my_book', { title: text() }),
+    message: /model 'my-book'.*letters, digits and single underscores/
+  },
+  'a name that begins with a digit': {
+    wrong: () => defineModel('2nd', { title: text() }),
+    right: () => defineModel('Nd2', { title: text() }),
+    message: /model '2nd'.*begins with a letter/
+  },
+  'no name': {
+    wrong: () => defineModel('', { title: text() }),
+    right: () => defineModel('x', { title: text() }),
+    message: /model ''/
+  },
+  'no fields': {
+    wrong: () => defineModel('Book', {}),
+    right: () => defineModel('Book', { title: text() }),
+    message: /model 'Book' needs at least one field/
+  },
+  'a table with a quote': {
+    wrong: () => defineModel('Book', { title: text() }, { table: 'a"b' }),
+    right: () => defineModel('Book', { title: text() }, { table: 'a_b' }),
+    message: /table 'a"b' of model 'Book'/
+  },
+  'a field with two underscores': {
+    wrong: one(text(), 'first__name'),
+    right: one(text(), 'first_name'),
+    message: /field 'first__name' of model 'Thing'.*single underscores/
+  },
+  'a field with a final underscore': {
+    wrong: one(text(), 'class_'),
+    right: one(text({ column: 'class_' }), 'kind'),
+    message: /field 'class_' of model 'Thing'/
+  },
+  'a field called as an operator': {
+    wrong: one(text(), 'like'),
+    right: one(text({ column: 'like' }), 'liking'),
+    message: /field 'like' of model 'Thing'.*filter operator.*'column'/
+  },
+  'a field called id': {
+    wrong: one(integer(), 'id'),
+    right: one(integer(), 'number'),
+    message:
+      /field 'id' of model 'Thing' is the primary key: leave it out .* or declare it as key\(\) or uuid\(\), with no options but 'column'/
+  },
+  'a key that is not id': {
+    wrong: one(key({ column: 'x' })),
+    right: one(key({ column: 'x' }), 'id'),
+    message: /field 'size' of model 'Thing' is made by key\(\), which is for the field 'id' alone/
+  },
+  'a key with an option that it does not have': {
+    wrong: one({ kind: 'key', options: { unique: true } }, 'id'),
+    right: one(key({ generated: false }), 'id'),
+    message: /field 'id' of model 'Thing' is the primary key/
+  },
+  'a key whose column cannot be a name': {
+    wrong: one(key({ column: 'a b' }), 'id'),
+    right: one(key({ column: 'a_b' }), 'id'),
+    message: /field 'id' of model 'Thing', column 'a b'/
+  },
+  'a key that is perhaps generated': {
+    wrong: one({ kind: 'key', options: { generated: 'no' } }, 'id'),
+    right: one(key({ generated: false }), 'id'),
+    message: /field 'id' of model 'Thing': 'generated' is true or false/
+  },
   'a field called as the key of a foreign key': {
     wrong: () => defineModel('Thing', { user: foreignKey(() => User), user_id: text() }),
     right: () => defineModel('Thing', { user: foreignKey(() => User), user_name: text() }),
@@ -79,17 +143,51 @@ const faults: Record<string, Fault> = {
     right: () => defineModel('Thing', { a: text({ column: 'x' }), b: text({ column: 'y' }) }),
     message: /model 'Thing'.*two fields.*column 'x'/i
   },
-  'a field in the column of the primary key': { wrong: one(integer({ column: 'id' })), right: one(integer({ column: 'ident' })), message: /model 'Thing'.*two fields.*column 'id'/ },
-  'a name that engines would cut': { wrong: one(text({ column: 'x' }), 'n'.repeat(61)), right: one(text(), 'n'.repeat(60)), message: /at most 60/ },
-  'a choice that cannot be stored': { wrong: one(text({ enum: ['a', 'b\0'] })), right: one(text({ enum: ['a', 'b'] })), message: /'enum' must be a list of at least one text, without NUL/ },
-  'a column that PostgreSQL has itself': { wrong: one(text({ column: 'ctid' })), right: one(text({ column: 'cited' })), message: /field 'size' of model 'Thing': every table of PostgreSQL has a column 'ctid' of its own/ },
-  'a field called as a column that PostgreSQL has itself': { wrong: one(text(), 'xmin'), right: one(text({ column: 'x_min' }), 'xmin'), message: /field 'xmin' of model 'Thing'/ },
-  'a field that is none': { wrong: one('text'), right: one(text()), message: /^field 'size' of model 'Thing' is not a field; use text\(\)/ },
-  'a field that was not called': { wrong: one(text), right: one(text()), message: /^field 'size' of model 'Thing' is not a field; use text\(\)/ },
-  'an unknown option': { wrong: one(text({ max: 3 } as {})), right: one(text({ maxLength: 3 })), message: /^field 'size' of model 'Thing' has an unknown option 'max', did you mean/ },
-  "another kind's option": { wrong: one(boolean({ minimum: 0 } as {})), right: one(number({ minimum: 0 })), message: /^field 'size' of model 'Thing' has an unknown option 'minimum'/ },
-  'a column with a quote': { wrong: one(text({ column: 'a"' })), right: one(text({ column: '_a__1' })), message: thing },
-  'a null default where null is not permitted': { wrong: one(text({ default: null })), right: one(text({ default: null, nullable: true })), message: /^field 'size' of model 'Thing': the default is null.*'nullable'/ },
+  'a field in the column of the primary key': {
+    wrong: one(integer({ column: 'id' })),
+    right: one(integer({ column: 'ident' })),
+    message: /model 'Thing'.*two fields.*column 'id'/
+  },
+  'a name that engines would cut': {
+    wrong: one(text({ column: 'x' }), 'n'.repeat(61)), right: one(text(), 'n'.repeat(60)), message: /at most 60/
+  },
+  'a choice that cannot be stored': {
+    wrong: one(text({ enum: ['a', 'b\0'] })),
+    right: one(text({ enum: ['a', 'b'] })),
+    message: /'enum' must be a list of at least one text, without NUL/
+  },
+  'a column that PostgreSQL has itself': {
+    wrong: one(text({ column: 'ctid' })),
+    right: one(text({ column: 'cited' })),
+    message: /field 'size' of model 'Thing': every table of PostgreSQL has a column 'ctid' of its own/
+  },
+  'a field called as a column that PostgreSQL has itself': {
+    wrong: one(text(), 'xmin'), right: one(text({ column: 'x_min' }), 'xmin'), message: /field 'xmin' of model 'Thing'/
+  },
+  'a field that is none': {
+    wrong: one('text'), right: one(text()), message: /^field 'size' of model 'Thing' is not a field; use text\(\)/
+  },
+  'a field that was not called': {
+    wrong: one(text), right: one(text()), message: /^field 'size' of model 'Thing' is not a field; use text\(\)/
+  },
+  'an unknown option': {
+    wrong: one(text({ max: 3 } as {})),
+    right: one(text({ maxLength: 3 })),
+    message: /^field 'size' of model 'Thing' has an unknown option 'max', did you mean/
+  },
+  "another kind's option": {
+    wrong: one(boolean({ minimum: 0 } as {})),
+    right: one(number({ minimum: 0 })),
+    message: /^field 'size' of model 'Thing' has an unknown option 'minimum'/
+  },
+  'a column with a quote': {
+    wrong: one(text({ column: 'a"' })), right: one(text({ column: '_a__1' })), message: thing
+  },
+  'a null default where null is not permitted': {
+    wrong: one(text({ default: null })),
+    right: one(text({ default: null, nullable: true })),
+    message: /^field 'size' of model 'Thing': the default is null.*'nullable'/
+  },
   "'set null' where null is not permitted": {
     wrong: one(foreignKey(() => User, { onDelete: 'set null' })),
     right: one(foreignKey(() => User, { onDelete: 'set null', nullable: true })),
@@ -100,15 +198,47 @@ const faults: Record<string, Fault> = {
     right: one(foreignKey(() => User, { onDelete: 'cascade' })),
     message: /^field 'size' of model 'Thing'.*'onDelete'.*'cascade'/
   },
-  'a foreign key to no function': { wrong: one(foreignKey(User as never)), right: one(foreignKey(() => User)), message: /^field 'size' of model 'Thing'.*foreignKey\(\(\) => Model\)/ },
-  'too much precision': { wrong: one(decimal({ precision: 16 })), right: one(decimal({ precision: 15 })), message: /^field 'size' of model 'Thing': 'precision' must be from 1 to 15/ },
-  'no precision': { wrong: one(decimal({ precision: 0, scale: 0 })), right: one(decimal({ precision: 1, scale: 0 })), message: /'precision' must be from 1 to 15/ },
-  'more scale than precision': { wrong: one(decimal({ precision: 4, scale: 5 })), right: one(decimal({ precision: 4, scale: 4 })), message: /^field 'size' of model 'Thing': 'scale' must be from 0 to 'precision'/ },
-  'an unknown format': { wrong: one(text({ format: 'emial' })), right: one(text({ format: 'email' })), message: /^field 'size' of model 'Thing': 'format' is one of .*email/ },
-  'a choice that is named twice': { wrong: one(text({ enum: ['a', 'a'] })), right: one(text({ enum: ['a', 'A'] })), message: /'enum' names a text twice/ },
-  'no choices': { wrong: one(text({ enum: [] })), right: one(text({ enum: [''] })), message: /^field 'size' of model 'Thing'.*'enum'/ },
-  'a length below 0': { wrong: one(text({ minLength: -1 })), right: one(text({ minLength: 0 })), message: /^field 'size' of model 'Thing'.*'minLength'/ },
-  'a bound that is no number': { wrong: one(integer({ maximum: '9' as never })), right: one(integer({ maximum: 9 })), message: /^field 'size' of model 'Thing'.*'maximum'/ }
+  'a foreign key to no function': {
+    wrong: one(foreignKey(User as never)),
+    right: one(foreignKey(() => User)),
+    message: /^field 'size' of model 'Thing'.*foreignKey\(\(\) => Model\)/
+  },
+  'too much precision': {
+    wrong: one(decimal({ precision: 16 })),
+    right: one(decimal({ precision: 15 })),
+    message: /^field 'size' of model 'Thing': 'precision' must be from 1 to 15/
+  },
+  'no precision': {
+    wrong: one(decimal({ precision: 0, scale: 0 })),
+    right: one(decimal({ precision: 1, scale: 0 })),
+    message: /'precision' must be from 1 to 15/
+  },
+  'more scale than precision': {
+    wrong: one(decimal({ precision: 4, scale: 5 })),
+    right: one(decimal({ precision: 4, scale: 4 })),
+    message: /^field 'size' of model 'Thing': 'scale' must be from 0 to 'precision'/
+  },
+  'an unknown format': {
+    wrong: one(text({ format: 'emial' })),
+    right: one(text({ format: 'email' })),
+    message: /^field 'size' of model 'Thing': 'format' is one of .*email/
+  },
+  'a choice that is named twice': {
+    wrong: one(text({ enum: ['a', 'a'] })), right: one(text({ enum: ['a', 'A'] })), message: /'enum' names a text twice/
+  },
+  'no choices': {
+    wrong: one(text({ enum: [] })), right: one(text({ enum: [''] })), message: /^field 'size' of model 'Thing'.*'enum'/
+  },
+  'a length below 0': {
+    wrong: one(text({ minLength: -1 })),
+    right: one(text({ minLength: 0 })),
+    message: /^field 'size' of model 'Thing'.*'minLength'/
+  },
+  'a bound that is no number': {
+    wrong: one(integer({ maximum: '9' as never })),
+    right: one(integer({ maximum: 9 })),
+    message: /^field 'size' of model 'Thing'.*'maximum'/
+  }
 }
 
 for (const [name, { wrong, right, message }] of Object.entries(faults)) {
@@ -166,15 +296,22 @@ test('every kind of field is stored and read back as it was', async (t) => {
 
 /** For each kind: what is written, as what it is read back, and a filter that finds it and it alone. */
 const forms: Record<string, ReadonlyArray<readonly [written: unknown, read: unknown, filter: string]>> = {
-  text: [['', '', 'text='], ['a,"b', 'a,"b', 'text__in=%22a%2C%22%22b%22'], ['%_\\', '%_\\', 'text__like=%5C%25%5C_%5C%5C']],
+  text: [
+    ['', '', 'text='], ['a,"b', 'a,"b', 'text__in=%22a%2C%22%22b%22'], ['%_\\', '%_\\', 'text__like=%5C%25%5C_%5C%5C']
+  ],
   integer: [[2147483647, 2147483647, 'integer=2147483647'], [0, 0, 'integer__gt=-1&integer__lt=1']],
   bigint: [
-    ['9007199254740993', '9007199254740993', 'bigint=9007199254740993'], ['9007199254740992', '9007199254740992', 'bigint=9007199254740992'],
+    ['9007199254740993', '9007199254740993', 'bigint=9007199254740993'],
+    ['9007199254740992', '9007199254740992', 'bigint=9007199254740992'],
     ['9223372036854775807', '9223372036854775807', 'bigint__gt=9223372036854775806'], ['0', '0', 'bigint__in=0,1']
   ],
-  number: [[0.1, 0.1, 'number=0.1'], [1.7976931348623157e308, 1.7976931348623157e308, 'number__gte=1.7976931348623157e308'], [5e-324, 5e-324, 'number=5e-324'], [3, 3, 'number=3.0']],
+  number: [
+    [0.1, 0.1, 'number=0.1'], [1.7976931348623157e308, 1.7976931348623157e308, 'number__gte=1.7976931348623157e308'],
+    [5e-324, 5e-324, 'number=5e-324'], [3, 3, 'number=3.0']
+  ],
   decimal: [
-    ['0.1', '0.100', 'decimal=0.10'], ['-0.001', '-0.001', 'decimal=-0.001'], ['123456789012.345', '123456789012.345', 'decimal=123456789012.345'],
+    ['0.1', '0.100', 'decimal=0.10'], ['-0.001', '-0.001', 'decimal=-0.001'],
+    ['123456789012.345', '123456789012.345', 'decimal=123456789012.345'],
     ['123456789012.346', '123456789012.346', 'decimal__gt=123456789012.345']
   ],
   boolean: [[false, false, 'boolean=0']],
@@ -185,7 +322,10 @@ const forms: Record<string, ReadonlyArray<readonly [written: unknown, read: unkn
     ['2024-06-01T10:00:00.999Z', '2024-06-01 10:00:00', 'datetime__in=2024-06-01%2010:00:00']
   ],
   date: [['9999-12-31', '9999-12-31', 'date__gt=9999-12-30'], ['2024-02-29', '2024-02-29', 'date=2024-02-29']],
-  uuid: [['A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A12', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a12', 'uuid=A0EEBC99-9c0b-4ef8-bb6d-6bb9bd380a12']],
+  uuid: [[
+    'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A12', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a12',
+    'uuid=A0EEBC99-9c0b-4ef8-bb6d-6bb9bd380a12'
+  ]],
   json: [...[1, 'text', '', false, [], {}, 1e308, [[]], { '': 0 }].map((value) => [value, value, 'id=2'] as const)]
 }
 
@@ -207,13 +347,26 @@ for (const [kind, cases] of Object.entries(forms)) {
 const refused: Record<string, ReadonlyArray<readonly [wrong: unknown, right: unknown]>> = {
   text: [[1, '1'], ['a\0', 'a'], ['\udc00', '\u{10ffff}'], [null, 'null'], [['a'], 'a']],
   integer: [['1', 1], [1.5, 1], [2147483648, 2147483647], [-2147483649, -2147483648], [true, 1], [null, 0]],
-  bigint: [[1, '1'], ['9223372036854775808', '9223372036854775807'], ['-9223372036854775809', '-9223372036854775808'], ['01', '1'], ['1.0', '1'], ['-0', '0'], ['+1', '1']],
+  bigint: [
+    [1, '1'], ['9223372036854775808', '9223372036854775807'], ['-9223372036854775809', '-9223372036854775808'],
+    ['01', '1'], ['1.0', '1'], ['-0', '0'], ['+1', '1']
+  ],
   number: [['1', 1], [null, 0]],
-  decimal: [[1, '1'], ['1.2345', '1.234'], ['1234567890123', '123456789012'], ['1e3', '1000'], ['.5', '0.5'], ['5.', '5'], ['-0.000', '0.000'], ['NaN', '0']],
+  decimal: [
+    [1, '1'], ['1.2345', '1.234'], ['1234567890123', '123456789012'], ['1e3', '1000'], ['.5', '0.5'], ['5.', '5'],
+    ['-0.000', '0.000'], ['NaN', '0']
+  ],
   boolean: [[1, true], ['true', true], [null, false]],
-  datetime: [['2023-02-29 00:00:00', '2024-02-29 00:00:00'], ['2024-01-01 24:00:00', '2024-01-01 23:00:00'], ['now', '2024-01-01'], [1704067200, '2024-01-01 00:00:00'], ['0999-12-31', '1000-01-01'], ['9999-12-31T23:59:59-01:00', '9999-12-31T23:59:59+01:00'], ['0000-00-00', '2000-01-01']],
+  datetime: [
+    ['2023-02-29 00:00:00', '2024-02-29 00:00:00'], ['2024-01-01 24:00:00', '2024-01-01 23:00:00'],
+    ['now', '2024-01-01'], [1704067200, '2024-01-01 00:00:00'], ['0999-12-31', '1000-01-01'],
+    ['9999-12-31T23:59:59-01:00', '9999-12-31T23:59:59+01:00'], ['0000-00-00', '2000-01-01']
+  ],
   date: [['2023-02-29', '2023-02-28'], ['2024-01-01 00:00:00', '2024-01-01'], ['24-01-01', '2024-01-01']],
-  uuid: [['a0eebc99', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'], ['a0eebc999c0b4ef8bb6d6bb9bd380a11', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a12']],
+  uuid: [
+    ['a0eebc99', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'],
+    ['a0eebc999c0b4ef8bb6d6bb9bd380a11', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a12']
+  ],
   json: [[null, 0], [{ a: 'x\0' }, { a: 'x' }], [['\ud800'], ['\ud7ff']], [{ 'k\0': 1 }, { k: 1 }]],
   password: [[1, '1'], ['é'.repeat(513), 'é'.repeat(512)], ['a\0b', 'ab']],
   reference: [['7', 7], [7.5, 7], [2 ** 53, 7], [8, 7], [-1, 7], [null, 7]]
@@ -225,13 +378,18 @@ for (const [kind, cases] of Object.entries(refused)) {
     await post('/api/everything/', whole)
     const before = await rowsOf('everything')
     for (const [wrong] of cases) {
-      for (const reply of [await post('/api/everything/', { ...whole, [kind]: wrong }), await put('/api/everything/1/', { [kind]: wrong })]) {
+      for (const reply of [
+        await post('/api/everything/', { ...whole, [kind]: wrong }),
+        await put('/api/everything/1/', { [kind]: wrong })
+      ]) {
         t.equal(reply.statusCode, 400, JSON.stringify(wrong))
         t.strictSame(reply.json().details.map(({ field }: { field: string }) => field.replace(/_id$/, '')), [kind])
       }
     }
     t.strictSame(await rowsOf('everything'), before)
-    for (const [, right] of cases) t.equal((await put('/api/everything/1/', { [kind]: right })).statusCode, 200, JSON.stringify(right))
+    for (const [, right] of cases) {
+      t.equal((await put('/api/everything/1/', { [kind]: right })).statusCode, 200, JSON.stringify(right))
+    }
   })
 }
 
@@ -244,7 +402,9 @@ test('bounds, lengths, choices and formats hold', async (t) => {
     mail: text({ format: 'email', default: 'a@b.example' }),
     pin: password({ minLength: 4, maxLength: 6, default: '12345' })
   })
-  const { post } = await buildApp(t, { models: [Bounded], register: (registry) => { registry.register(Bounded, { auth: anybody, exclude: ['pin'] }) } })
+  const { post } = await buildApp(t, {
+    models: [Bounded], register: (registry) => { registry.register(Bounded, { auth: anybody, exclude: ['pin'] }) }
+  })
   const bounds: Record<string, readonly [wrong: unknown[], right: unknown[]]> = {
     count: [[-1, 10], [0, 9]],
     ratio: [[0.49, 1.51], [0.5, 1.5]],
@@ -254,8 +414,15 @@ test('bounds, lengths, choices and formats hold', async (t) => {
     pin: [['123', '1234567'], ['1234', '123456']]
   }
   for (const [field, [wrong, right]] of Object.entries(bounds)) {
-    for (const value of wrong) t.match((await post('/api/bounded/', { [field]: value })).json(), { statusCode: 400, details: [{ field }] }, `${field} ${String(value)}`)
-    for (const value of right) t.equal((await post('/api/bounded/', { [field]: value })).statusCode, 201, `${field} ${String(value)}`)
+    for (const value of wrong) {
+      t.match(
+        (await post('/api/bounded/', { [field]: value })).json(), { statusCode: 400, details: [{ field }] },
+        `${field} ${String(value)}`
+      )
+    }
+    for (const value of right) {
+      t.equal((await post('/api/bounded/', { [field]: value })).statusCode, 201, `${field} ${String(value)}`)
+    }
   }
 })
 
@@ -275,7 +442,9 @@ test('defaults fill what a create leaves out: values, now, functions and null', 
     nothing: text({ nullable: true }),
     word: text({ default: 'now' })
   })
-  const { post } = await buildApp(t, { models: [Filled], register: (registry) => { registry.register(Filled, { auth: anybody }) } })
+  const { post } = await buildApp(t, {
+    models: [Filled], register: (registry) => { registry.register(Filled, { auth: anybody }) }
+  })
   const before = new Date().toISOString()
   const { at, day, ...record } = (await post('/api/filled/', {})).json()
   t.strictSame(record, {
@@ -299,7 +468,9 @@ test('defaults fill what a create leaves out: values, now, functions and null', 
 test('a function that gives an unfit default is a bug of the deployer: 500, and nothing is stored', async (t) => {
   let value: unknown = 'many'
   const Filled = defineModel('Filled', { count: integer({ default: () => value as number }) })
-  const { post, rowsOf } = await buildApp(t, { models: [Filled], register: (registry) => { registry.register(Filled, { auth: anybody }) } })
+  const { post, rowsOf } = await buildApp(t, {
+    models: [Filled], register: (registry) => { registry.register(Filled, { auth: anybody }) }
+  })
   const reply = await post('/api/filled/', {})
   t.strictSame([reply.statusCode, reply.json().code], [500, 'REST_MODELS_INTERNAL'])
   t.notMatch(reply.body, /many|count|default/)
@@ -324,7 +495,11 @@ test('fields that may be null may be left out, set to null, and found by it', as
     password: password(nullable),
     note: foreignKey(() => Note, nullable)
   })
-  const { get, post, put } = await buildApp(t, { models: [Note, Loose], rows: { note: [note] }, register: (registry) => { registry.register(Loose, { auth: anybody, exclude: ['password'] }) } })
+  const { get, post, put } = await buildApp(t, {
+    models: [Note, Loose],
+    rows: { note: [note] },
+    register: (registry) => { registry.register(Loose, { auth: anybody, exclude: ['password'] }) }
+  })
   const { text: _text, reference, password: _password, ...others } = whole
   const full = { ...others, text: 'a', note_id: 7 }
   const empty = Object.fromEntries(Object.keys(full).map((key) => [key, null]))
@@ -344,14 +519,20 @@ test('the table of a model may be filled past the API: what it lacks is filled i
   const [admin] = await siteUsers() ?? []
   const { username, password, email } = admin ?? {}
   await db.insertInto('user').values({ username, password, email }).execute()
-  t.match(await db.selectFrom('user').selectAll().execute(), [{ id: 1, active: 1, admin: 0, join_date: /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/ }])
+  t.match(await db.selectFrom('user').selectAll().execute(), [
+    { id: 1, active: 1, admin: 0, join_date: /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/ }
+  ])
 })
 
 test('a decimal without digits behind the point is the text of a whole number', async (t) => {
   const Whole = defineModel('Whole', { count: decimal({ precision: 3, scale: 0 }) })
-  const { post, get } = await buildApp(t, { models: [Whole], register: (registry) => { registry.register(Whole, { auth: anybody }) } })
+  const { post, get } = await buildApp(t, {
+    models: [Whole], register: (registry) => { registry.register(Whole, { auth: anybody }) }
+  })
   t.match((await post('/api/whole/', { count: '-120' })).json(), { count: '-120' })
-  for (const count of ['1.0', '1000', '-0', '01', '']) t.equal((await post('/api/whole/', { count })).statusCode, 400, count)
+  for (const count of ['1.0', '1000', '-0', '01', '']) {
+    t.equal((await post('/api/whole/', { count })).statusCode, 400, count)
+  }
   t.equal((await get('/api/whole/?count__lt=0')).json().objects.length, 1)
 })
 
@@ -362,9 +543,16 @@ test('neither JSON nor a password can be read from the text of a filter', (t) =>
 })
 
 test('a text whose format is that of a date is serialized like any other, whatever is stored', async (t) => {
-  const Dated = defineModel('Dated', { day: text({ format: 'date' }), at: text({ format: 'date-time', nullable: true }), format: text({ default: 'x' }) })
+  const Dated = defineModel('Dated', {
+    day: text({ format: 'date' }), at: text({ format: 'date-time', nullable: true }), format: text({ default: 'x' })
+  })
   const day = 'x","id":7,"z":"'
-  const { get, post } = await buildApp(t, { models: [Dated], rows: { dated: [{ day, at: 'q"' }] }, register: (registry) => { registry.register(Dated, { auth: anybody }) }, undocumented: 'a value that the API would not write' })
+  const { get, post } = await buildApp(t, {
+    models: [Dated],
+    rows: { dated: [{ day, at: 'q"' }] },
+    register: (registry) => { registry.register(Dated, { auth: anybody }) },
+    undocumented: 'a value that the API would not write'
+  })
   t.same((await get('/api/dated/1/')).json(), { id: 1, day, at: 'q"', format: 'x' })
   t.equal((await post('/api/dated/', { day })).statusCode, 400, 'what is written must have the format')
   t.equal((await post('/api/dated/', { day: '2024-01-01' })).statusCode, 201)
@@ -373,14 +561,20 @@ test('a text whose format is that of a date is serialized like any other, whatev
 test('a function of a default is held to the bounds of its field', async (t) => {
   let given: unknown = 3
   const Counted = defineModel('Counted', { count: integer({ minimum: 1, maximum: 5, default: () => given as number }) })
-  const { post, rowsOf } = await buildApp(t, { models: [Counted], register: (registry) => { registry.register(Counted, { auth: anybody }) } })
+  const { post, rowsOf } = await buildApp(t, {
+    models: [Counted], register: (registry) => { registry.register(Counted, { auth: anybody }) }
+  })
   t.equal((await post('/api/counted/', {})).statusCode, 201)
-  for (given of [9, '3', null, undefined, 1.5]) t.equal((await post('/api/counted/', {})).statusCode, 500, String(given))
+  for (given of [9, '3', null, undefined, 1.5]) {
+    t.equal((await post('/api/counted/', {})).statusCode, 500, String(given))
+  }
   t.equal((await rowsOf('counted')).length, 1)
 })
 
 test('a decimal of fifteen digits behind the point may be negative', async (t) => {
   const Small = defineModel('Small', { part: decimal({ precision: 15, scale: 15 }) })
-  const { post } = await buildApp(t, { models: [Small], register: (registry) => { registry.register(Small, { auth: anybody }) } })
+  const { post } = await buildApp(t, {
+    models: [Small], register: (registry) => { registry.register(Small, { auth: anybody }) }
+  })
   t.match((await post('/api/small/', { part: '-0.123456789012345' })).json(), { part: '-0.123456789012345' })
 })

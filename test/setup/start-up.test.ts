@@ -2,7 +2,8 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import { DummyDriver, Kysely, MssqlAdapter, MssqlIntrospector, MssqlQueryCompiler, sql } from 'kysely'
 import tap, { test, type Test } from 'tap'
 import restModels, {
-  adminAuth, bigint, boolean, createTables, date, datetime, decimal, defineModel, foreignKey, integer, password, readOnlyAuth, text, userAuth, uuid,
+  adminAuth, bigint, boolean, createTables, date, datetime, decimal, defineModel, foreignKey, integer, password,
+  readOnlyAuth, text, userAuth, uuid,
   type Field, type Model, type ResourceOptions, type ResourceRegistry, type RestModelsOptions
 } from '../../lib/index.js'
 import type { Tables } from '../../lib/engines/executor.js'
@@ -35,7 +36,12 @@ async function legacy (t: Test, ...statements: string[]): Promise<Kysely<Tables>
   return db
 }
 
-const Post = defineModel('Post', { author: foreignKey(() => User), note: foreignKey(() => Note, { nullable: true }), title: text(), secret: text({ default: '' }) })
+const Post = defineModel('Post', {
+  author: foreignKey(() => User),
+  note: foreignKey(() => Note, { nullable: true }),
+  title: text(),
+  secret: text({ default: '' })
+})
 
 let site: Promise<Kysely<Tables>> | undefined
 
@@ -52,29 +58,71 @@ const onlyNote = (registry: ResourceRegistry): void => { registry.register(Note)
 
 const wrongPluginOptions: Record<string, Mistake> = {
   'an unknown option': {
-    wrong: { maxLimits: 50 }, right: { maxLimit: 50 }, code: 'INVALID_OPTIONS', names: ["'maxLimits'", "did you mean 'maxLimit'?"]
+    wrong: { maxLimits: 50 },
+    right: { maxLimit: 50 },
+    code: 'INVALID_OPTIONS',
+    names: ["'maxLimits'", "did you mean 'maxLimit'?"]
   },
-  'no database': { wrong: { db: undefined }, right: {}, code: 'INVALID_OPTIONS', names: ["'db'", 'Kysely', 'openSqlite()'] },
-  'a database that is no Kysely': { wrong: { db: {} }, right: {}, code: 'INVALID_OPTIONS', names: ["'db'", 'Kysely', 'openSqlite()'] },
+  'no database': {
+    wrong: { db: undefined }, right: {}, code: 'INVALID_OPTIONS', names: ["'db'", 'Kysely', 'openSqlite()']
+  },
+  'a database that is no Kysely': {
+    wrong: { db: {} }, right: {}, code: 'INVALID_OPTIONS', names: ["'db'", 'Kysely', 'openSqlite()']
+  },
   'a policy that is none': {
-    wrong: { defaultAuth: userAuth }, right: { defaultAuth: userAuth(User) }, code: 'INVALID_OPTIONS', names: ["'defaultAuth'", 'userAuth(User)']
+    wrong: { defaultAuth: userAuth },
+    right: { defaultAuth: userAuth(User) },
+    code: 'INVALID_OPTIONS',
+    names: ["'defaultAuth'", 'userAuth(User)']
   },
   'a policy that is null': {
-    wrong: { defaultAuth: null }, right: { defaultAuth: readOnlyAuth() }, code: 'INVALID_OPTIONS', names: ["'defaultAuth'", 'readOnlyAuth()']
+    wrong: { defaultAuth: null },
+    right: { defaultAuth: readOnlyAuth() },
+    code: 'INVALID_OPTIONS',
+    names: ["'defaultAuth'", 'readOnlyAuth()']
   },
-  'a prefix without its slash': { wrong: { prefix: 'api' }, right: { prefix: '/v1/api' }, code: 'INVALID_OPTIONS', names: ["'prefix'", "'/api'"] },
-  'a prefix with a final slash': { wrong: { prefix: '/api/' }, right: { prefix: '' }, code: 'INVALID_OPTIONS', names: ["'prefix'", 'final slash'] },
-  'a prefix with a parameter': { wrong: { prefix: '/:tenant' }, right: { prefix: '/tenant' }, code: 'INVALID_OPTIONS', names: ["'prefix'"] },
-  'no record per page': { wrong: { defaultLimit: 0 }, right: { defaultLimit: 1 }, code: 'INVALID_OPTIONS', names: ["'defaultLimit'", 'at least 1'] },
-  'half a record per page': { wrong: { maxLimit: 99.5 }, right: { maxLimit: 99 }, code: 'INVALID_OPTIONS', names: ["'maxLimit'", 'whole number'] },
+  'a prefix without its slash': {
+    wrong: { prefix: 'api' }, right: { prefix: '/v1/api' }, code: 'INVALID_OPTIONS', names: ["'prefix'", "'/api'"]
+  },
+  'a prefix with a final slash': {
+    wrong: { prefix: '/api/' }, right: { prefix: '' }, code: 'INVALID_OPTIONS', names: ["'prefix'", 'final slash']
+  },
+  'a prefix with a parameter': {
+    wrong: { prefix: '/:tenant' }, right: { prefix: '/tenant' }, code: 'INVALID_OPTIONS', names: ["'prefix'"]
+  },
+  'no record per page': {
+    wrong: { defaultLimit: 0 },
+    right: { defaultLimit: 1 },
+    code: 'INVALID_OPTIONS',
+    names: ["'defaultLimit'", 'at least 1']
+  },
+  'half a record per page': {
+    wrong: { maxLimit: 99.5 }, right: { maxLimit: 99 }, code: 'INVALID_OPTIONS', names: ["'maxLimit'", 'whole number']
+  },
   'more records by default than at most': {
-    wrong: { defaultLimit: 50, maxLimit: 20 }, right: { defaultLimit: 20, maxLimit: 50 }, code: 'INVALID_OPTIONS', names: ["'defaultLimit'", "'maxLimit'"]
+    wrong: { defaultLimit: 50, maxLimit: 20 },
+    right: { defaultLimit: 20, maxLimit: 50 },
+    code: 'INVALID_OPTIONS',
+    names: ["'defaultLimit'", "'maxLimit'"]
   },
   'an unknown limit': {
-    wrong: { limits: { join: 2 } }, right: { limits: { joins: 2 } }, code: 'INVALID_OPTIONS', names: ["'limits'", "'join'", "did you mean 'joins'?"]
+    wrong: { limits: { join: 2 } },
+    right: { limits: { joins: 2 } },
+    code: 'INVALID_OPTIONS',
+    names: ["'limits'", "'join'", "did you mean 'joins'?"]
   },
-  'a limit below 0': { wrong: { limits: { joins: -1 } }, right: { limits: { joins: 0 } }, code: 'INVALID_OPTIONS', names: ["'limits.joins'", 'at least 0'] },
-  'a limit that is a text': { wrong: { limits: { joins: '3' } }, right: { limits: { joins: 3 } }, code: 'INVALID_OPTIONS', names: ["'limits.joins'", 'whole number'] },
+  'a limit below 0': {
+    wrong: { limits: { joins: -1 } },
+    right: { limits: { joins: 0 } },
+    code: 'INVALID_OPTIONS',
+    names: ["'limits.joins'", 'at least 0']
+  },
+  'a limit that is a text': {
+    wrong: { limits: { joins: '3' } },
+    right: { limits: { joins: 3 } },
+    code: 'INVALID_OPTIONS',
+    names: ["'limits.joins'", 'whole number']
+  },
   'an origin with a path': {
     wrong: { allowedOrigins: ['https://a.example/'] },
     right: { allowedOrigins: ['https://a.example'] },
@@ -82,38 +130,64 @@ const wrongPluginOptions: Record<string, Mistake> = {
     names: ["'allowedOrigins'", "'https://a.example/'", "'https://app.example.com'"]
   },
   'one origin without a list': {
-    wrong: { allowedOrigins: 'https://a.example' }, right: { allowedOrigins: [] }, code: 'INVALID_OPTIONS', names: ["'allowedOrigins'", 'a list']
+    wrong: { allowedOrigins: 'https://a.example' },
+    right: { allowedOrigins: [] },
+    code: 'INVALID_OPTIONS',
+    names: ["'allowedOrigins'", 'a list']
   }
 }
 
 for (const [name, mistake] of Object.entries(wrongPluginOptions)) {
   test(`the plugin refuses ${name}`, async (t) => {
     const db = await siteTables()
-    await requireRefusal(t, async (options) => await buildApp(t, { models: [], register: onlyNote, options: { db, ...options as Partial<RestModelsOptions> } }), mistake)
+    await requireRefusal(t, async (options) => await buildApp(t, {
+      models: [], register: onlyNote, options: { db, ...options as Partial<RestModelsOptions> }
+    }), mistake)
   })
 }
 
 const wrongResourceOptions: Record<string, Mistake> = {
   'an unknown option': {
-    wrong: { excluded: ['title'] }, right: { exclude: ['title'] }, code: 'INVALID_OPTIONS', names: ["'Post'", "'excluded'", "did you mean 'exclude'?"]
+    wrong: { excluded: ['title'] },
+    right: { exclude: ['title'] },
+    code: 'INVALID_OPTIONS',
+    names: ["'Post'", "'excluded'", "did you mean 'exclude'?"]
   },
   'an unknown field in exclude': {
-    wrong: { exclude: ['titel'] }, right: { exclude: ['title'] }, code: 'UNKNOWN_OPTION_FIELD', names: ["'exclude'", "'Post'", "'titel'", "did you mean 'title'?"]
+    wrong: { exclude: ['titel'] },
+    right: { exclude: ['title'] },
+    code: 'UNKNOWN_OPTION_FIELD',
+    names: ["'exclude'", "'Post'", "'titel'", "did you mean 'title'?"]
   },
   'the primary key in exclude': {
-    wrong: { exclude: ['id'] }, right: { exclude: ['author'] }, code: 'UNKNOWN_OPTION_FIELD', names: ["'exclude'", "'Post'", "'id'"]
+    wrong: { exclude: ['id'] },
+    right: { exclude: ['author'] },
+    code: 'UNKNOWN_OPTION_FIELD',
+    names: ["'exclude'", "'Post'", "'id'"]
   },
   'exclude that is no list': {
-    wrong: { exclude: 'title' }, right: { exclude: ['title'] }, code: 'INVALID_OPTIONS', names: ["'exclude'", "'Post'", 'a list']
+    wrong: { exclude: 'title' },
+    right: { exclude: ['title'] },
+    code: 'INVALID_OPTIONS',
+    names: ["'exclude'", "'Post'", 'a list']
   },
   'an unknown field in readOnly': {
-    wrong: { readOnly: ['secrets'] }, right: { readOnly: ['secret'] }, code: 'UNKNOWN_OPTION_FIELD', names: ["'readOnly'", "'Post'", "'secrets'", "did you mean 'secret'?"]
+    wrong: { readOnly: ['secrets'] },
+    right: { readOnly: ['secret'] },
+    code: 'UNKNOWN_OPTION_FIELD',
+    names: ["'readOnly'", "'Post'", "'secrets'", "did you mean 'secret'?"]
   },
   'a read-only field that no create could fill': {
-    wrong: { readOnly: ['title'] }, right: { readOnly: ['note', 'secret'] }, code: 'INVALID_OPTIONS', names: ["'readOnly'", "'Post'", "'title'", 'no default']
+    wrong: { readOnly: ['title'] },
+    right: { readOnly: ['note', 'secret'] },
+    code: 'INVALID_OPTIONS',
+    names: ["'readOnly'", "'Post'", "'title'", 'no default']
   },
   'readOnly that is no list': {
-    wrong: { readOnly: 'secret' }, right: { readOnly: ['secret'] }, code: 'INVALID_OPTIONS', names: ["'readOnly'", "'Post'", 'a list']
+    wrong: { readOnly: 'secret' },
+    right: { readOnly: ['secret'] },
+    code: 'INVALID_OPTIONS',
+    names: ["'readOnly'", "'Post'", 'a list']
   },
   'an unknown field in filterable': {
     wrong: { exclude: ['title'], filterable: ['titel'] },
@@ -122,10 +196,16 @@ const wrongResourceOptions: Record<string, Mistake> = {
     names: ["'filterable'", "'Post'", "'titel'", "did you mean 'title'?"]
   },
   'an unknown path in filterable': {
-    wrong: { filterable: ['author__mail'] }, right: { filterable: ['author__email'] }, code: 'UNKNOWN_OPTION_FIELD', names: ["'filterable'", "'Post'", "'author__mail'"]
+    wrong: { filterable: ['author__mail'] },
+    right: { filterable: ['author__email'] },
+    code: 'UNKNOWN_OPTION_FIELD',
+    names: ["'filterable'", "'Post'", "'author__mail'"]
   },
   'a path through no foreign key in filterable': {
-    wrong: { filterable: ['title__email'] }, right: { filterable: ['author_id__email'] }, code: 'UNKNOWN_OPTION_FIELD', names: ["'filterable'", "'Post'", "'title__email'"]
+    wrong: { filterable: ['title__email'] },
+    right: { filterable: ['author_id__email'] },
+    code: 'UNKNOWN_OPTION_FIELD',
+    names: ["'filterable'", "'Post'", "'title__email'"]
   },
   'a password in filterable': {
     wrong: { filterable: ['author__password'] },
@@ -134,13 +214,22 @@ const wrongResourceOptions: Record<string, Mistake> = {
     names: ["'filterable'", "'Post'", "'author__password'", 'password can never']
   },
   'filterable that is no list': {
-    wrong: { filterable: 'title' }, right: { filterable: ['title'] }, code: 'INVALID_OPTIONS', names: ["'filterable'", "'Post'", 'a list']
+    wrong: { filterable: 'title' },
+    right: { filterable: ['title'] },
+    code: 'INVALID_OPTIONS',
+    names: ["'filterable'", "'Post'", 'a list']
   },
   'an unknown owner field': {
-    wrong: { ownerField: 'autor' }, right: { ownerField: 'author' }, code: 'UNKNOWN_OPTION_FIELD', names: ["'ownerField'", "'Post'", "'autor'", "did you mean 'author'?"]
+    wrong: { ownerField: 'autor' },
+    right: { ownerField: 'author' },
+    code: 'UNKNOWN_OPTION_FIELD',
+    names: ["'ownerField'", "'Post'", "'autor'", "did you mean 'author'?"]
   },
   'an owner field that is no foreign key': {
-    wrong: { ownerField: 'title' }, right: { ownerField: 'author' }, code: 'INVALID_OPTIONS', names: ["'ownerField'", "'Post'", "'title'", 'not a foreign key']
+    wrong: { ownerField: 'title' },
+    right: { ownerField: 'author' },
+    code: 'INVALID_OPTIONS',
+    names: ["'ownerField'", "'Post'", "'title'", 'not a foreign key']
   },
   "an owner that is not one of the policy's users": {
     wrong: { ownerField: 'note', auth: userAuth(User) },
@@ -155,12 +244,28 @@ const wrongResourceOptions: Record<string, Mistake> = {
     names: ["'ownerField'", "'Post'", 'a policy that knows who writes']
   },
   'a policy that is none': {
-    wrong: { auth: 'user' }, right: { auth: adminAuth(User) }, code: 'INVALID_OPTIONS', names: ["'auth'", "'Post'", 'adminAuth(User)']
+    wrong: { auth: 'user' },
+    right: { auth: adminAuth(User) },
+    code: 'INVALID_OPTIONS',
+    names: ["'auth'", "'Post'", 'adminAuth(User)']
   },
-  'a path with capitals': { wrong: { path: 'Posts' }, right: { path: 'posts' }, code: 'INVALID_OPTIONS', names: ["'path'", "'Post'", 'lower-case'] },
-  'a limit of no records': { wrong: { maxLimit: 0 }, right: { maxLimit: 100 }, code: 'INVALID_OPTIONS', names: ["'maxLimit'", "'Post'", 'at least 1'] },
+  'a path with capitals': {
+    wrong: { path: 'Posts' },
+    right: { path: 'posts' },
+    code: 'INVALID_OPTIONS',
+    names: ["'path'", "'Post'", 'lower-case']
+  },
+  'a limit of no records': {
+    wrong: { maxLimit: 0 },
+    right: { maxLimit: 100 },
+    code: 'INVALID_OPTIONS',
+    names: ["'maxLimit'", "'Post'", 'at least 1']
+  },
   'more records by default than at most': {
-    wrong: { defaultLimit: 101 }, right: { defaultLimit: 100 }, code: 'INVALID_OPTIONS', names: ["'defaultLimit'", "'Post'", "'maxLimit'"]
+    wrong: { defaultLimit: 101 },
+    right: { defaultLimit: 100 },
+    code: 'INVALID_OPTIONS',
+    names: ["'defaultLimit'", "'Post'", "'maxLimit'"]
   }
 }
 
@@ -176,24 +281,42 @@ for (const [name, mistake] of Object.entries(wrongResourceOptions)) {
 }
 
 test('register() refuses what is not a model', async (t) => {
-  const register = (model: unknown) => async () => await buildApp(t, { register: (registry) => { registry.register(model as Model) } })
+  const register = (model: unknown) =>
+    async () => await buildApp(t, { register: (registry) => { registry.register(model as Model) } })
   for (const model of [undefined, null, {}, 'Note']) {
-    await t.rejects(register(model)(), { code: 'REST_MODELS_INVALID_OPTIONS', message: /register\(\).*defineModel\(\)/ })
+    await t.rejects(register(model)(), {
+      code: 'REST_MODELS_INVALID_OPTIONS', message: /register\(\).*defineModel\(\)/
+    })
   }
   await t.resolves(register(Note)())
 })
 
-const Legacy = defineModel('Legacy', { name: text(), born: date({ nullable: true }), user: foreignKey(() => User, { nullable: true }) })
+const Legacy = defineModel('Legacy', {
+  name: text(), born: date({ nullable: true }), user: foreignKey(() => User, { nullable: true })
+})
 
 /** How each engine writes what the tables below need, and how it gives the types back. */
 const {
   id, clob, quoted, reported
 } = {
-  sqlite: { id: 'id integer primary key', clob: 'clob', quoted: '"', reported: { integer: 'INTEGER', text: 'TEXT', blob: 'BLOB' } },
-  postgres: {
-    id: 'id integer generated by default as identity primary key', clob: 'varchar', quoted: '"', reported: { integer: 'int4', text: 'text', blob: 'bytea' }
+  sqlite: {
+    id: 'id integer primary key',
+    clob: 'clob',
+    quoted: '"',
+    reported: { integer: 'INTEGER', text: 'TEXT', blob: 'BLOB' }
   },
-  mariadb: { id: 'id integer auto_increment primary key', clob: 'mediumtext', quoted: '`', reported: { integer: 'int', text: 'text', blob: 'blob' } }
+  postgres: {
+    id: 'id integer generated by default as identity primary key',
+    clob: 'varchar',
+    quoted: '"',
+    reported: { integer: 'int4', text: 'text', blob: 'bytea' }
+  },
+  mariadb: {
+    id: 'id integer auto_increment primary key',
+    clob: 'mediumtext',
+    quoted: '`',
+    reported: { integer: 'int', text: 'text', blob: 'blob' }
+  }
 }[engine]
 
 const wrongTables: Record<string, Mistake> = {
@@ -216,7 +339,8 @@ const wrongTables: Record<string, Mistake> = {
     names: ["field 'name'", 'is text', reported.blob]
   },
   'an id that the database does not generate': {
-    wrong: `create table legacy (id ${engine === 'sqlite' ? 'integer' : 'integer primary key'}, name text not null, born date, user_id integer)`,
+    wrong: `create table legacy (id ${engine === 'sqlite' ? 'integer' : 'integer primary key'}, name text not null, ` +
+      'born date, user_id integer)',
     right: `create table legacy (${id}, name text not null, born date, user_id integer)`,
     code: 'TABLE_MISMATCH',
     names: ["field 'id'", "model 'Legacy'", 'primary key']
@@ -274,13 +398,15 @@ for (const [name, mistake] of Object.entries(wrongTables)) {
 
 test('setup() lists all that does not fit at once, also of models that are only referred to', async (t) => {
   const db = await legacy(t, `create table message (${id}, user_id text not null, content text)`)
-  const start = async () => await buildApp(t, { models: [], options: { db }, register: (registry) => { registry.register(Message) } })
+  const start = async () =>
+    await buildApp(t, { models: [], options: { db }, register: (registry) => { registry.register(Message) } })
   const message = await start().then(() => 'started', (error: Error) => error.message)
   t.equal(message, [
     'The database does not fit the models:',
     "- field 'user' of model 'Message' is foreignKey, but column 'user_id' is " + `${reported.text} in table 'message'`,
     "- field 'content' of model 'Message' is not nullable, but column 'content' is nullable in table 'message'",
-    "- field 'pub_date' of model 'Message' needs column 'pub_date' of table 'message', which does not exist; add it by a migration, or name another with 'column'",
+    "- field 'pub_date' of model 'Message' needs column 'pub_date' of table 'message', which does not exist; " +
+      "add it by a migration, or name another with 'column'",
     "- model 'User' needs table 'user', which does not exist; createTables() creates it"
   ].join('\n'))
 })
@@ -288,7 +414,8 @@ test('setup() lists all that does not fit at once, also of models that are only 
 test("setup() needs the table of a policy's users, though no resource shows them", async (t) => {
   const db = await openDatabase(t)
   await createTables(db, [Note])
-  const start = async () => await buildApp(t, { models: [], options: { db, defaultAuth: userAuth(User) }, register: onlyNote })
+  const start = async () =>
+    await buildApp(t, { models: [], options: { db, defaultAuth: userAuth(User) }, register: onlyNote })
   await t.rejects(start(), { code: 'REST_MODELS_TABLE_MISMATCH', message: /model 'User' needs table 'user'/ })
   await createTables(db, [User])
   await t.resolves(start())
@@ -300,7 +427,9 @@ if (engine === 'sqlite') {
     const db = await legacy(t, 'pragma foreign_keys = off')
     await createTables(db, siteModels)
     const start = async () => await buildApp(t, { models: [], options: { db } })
-    await t.rejects(start(), { code: 'REST_MODELS_UNSUPPORTED_DATABASE', message: /foreign keys.*'pragma foreign_keys = on'.*openSqlite/ })
+    await t.rejects(start(), {
+      code: 'REST_MODELS_UNSUPPORTED_DATABASE', message: /foreign keys.*'pragma foreign_keys = on'.*openSqlite/
+    })
     await sql`pragma foreign_keys = on`.execute(db)
     await t.resolves(start())
   })
@@ -321,12 +450,17 @@ test('an engine that is not supported is named, with those that are', async (t) 
   await t.resolves(buildApp(t))
 })
 
-const Account = defineModel('Account', { login: text({ unique: true }), pin: password(), enabled: boolean({ default: true }), root: boolean({ default: false }) })
+const Account = defineModel('Account', {
+  login: text({ unique: true }), pin: password(), enabled: boolean({ default: true }), root: boolean({ default: false })
+})
 const accountColumns = { username: 'login', password: 'pin', active: 'enabled', admin: 'root' } as const
 
 const wrongUsers: Record<string, Mistake> = {
   'a user model without the columns of a login': {
-    wrong: {}, right: accountColumns, code: 'UNKNOWN_OPTION_FIELD', names: ["model 'Account'", "'username'", "policy's options"]
+    wrong: {},
+    right: accountColumns,
+    code: 'UNKNOWN_OPTION_FIELD',
+    names: ["model 'Account'", "'username'", "policy's options"]
   },
   'a user model without a password': {
     wrong: { username: 'login', active: null },
@@ -341,7 +475,10 @@ const wrongUsers: Record<string, Mistake> = {
     names: ["model 'Account'", "'active'"]
   },
   'an unknown admin field': {
-    wrong: { ...accountColumns, admin: 'rot' }, right: accountColumns, code: 'UNKNOWN_OPTION_FIELD', names: ["model 'Account'", "'rot'", "did you mean 'root'?"]
+    wrong: { ...accountColumns, admin: 'rot' },
+    right: accountColumns,
+    code: 'UNKNOWN_OPTION_FIELD',
+    names: ["model 'Account'", "'rot'", "did you mean 'root'?"]
   },
   'a password field that is not password()': {
     wrong: { ...accountColumns, password: 'login' },
@@ -350,30 +487,46 @@ const wrongUsers: Record<string, Mistake> = {
     names: ["'login'", "model 'Account'", 'password()', 'text()']
   },
   'an active field that is not boolean()': {
-    wrong: { ...accountColumns, active: 'login' }, right: accountColumns, code: 'INVALID_OPTIONS', names: ["'login'", "model 'Account'", 'boolean()', 'text()']
+    wrong: { ...accountColumns, active: 'login' },
+    right: accountColumns,
+    code: 'INVALID_OPTIONS',
+    names: ["'login'", "model 'Account'", 'boolean()', 'text()']
   },
   'a user name that is not text()': {
-    wrong: { ...accountColumns, username: 'enabled' }, right: accountColumns, code: 'INVALID_OPTIONS', names: ["'enabled'", "model 'Account'", 'text()']
+    wrong: { ...accountColumns, username: 'enabled' },
+    right: accountColumns,
+    code: 'INVALID_OPTIONS',
+    names: ["'enabled'", "model 'Account'", 'text()']
   },
   'an unknown option': {
-    wrong: { ...accountColumns, user: 'login' }, right: accountColumns, code: 'INVALID_OPTIONS', names: ["A policy has an unknown option 'user', did you mean"]
+    wrong: { ...accountColumns, user: 'login' },
+    right: accountColumns,
+    code: 'INVALID_OPTIONS',
+    names: ["A policy has an unknown option 'user', did you mean"]
   },
   'something else to protect': {
-    wrong: { ...accountColumns, protect: 'reads' }, right: { ...accountColumns, protect: 'all' }, code: 'INVALID_OPTIONS', names: ["'protect'", "'writes' or 'all'"]
+    wrong: { ...accountColumns, protect: 'reads' },
+    right: { ...accountColumns, protect: 'all' },
+    code: 'INVALID_OPTIONS',
+    names: ["'protect'", "'writes' or 'all'"]
   }
 }
 
 for (const [name, mistake] of Object.entries(wrongUsers)) {
   test(`userAuth() refuses ${name}`, async (t) => {
     await requireRefusal(t, async (options) => await buildApp(t, {
-      models: [Account, Note], register: onlyNote, options: { defaultAuth: userAuth(Account, options as typeof accountColumns) }
+      models: [Account, Note],
+      register: onlyNote,
+      options: { defaultAuth: userAuth(Account, options as typeof accountColumns) }
     }), mistake)
   })
 }
 
 test('adminAuth() needs a field that tells who is an admin; userAuth() does not', async (t) => {
   const Plain = defineModel('Plain', { username: text(), password: password() })
-  t.throws(() => adminAuth(Plain, { active: null }), { code: 'REST_MODELS_UNKNOWN_OPTION_FIELD', message: /model 'Plain'.*'admin'/ })
+  t.throws(() => adminAuth(Plain, { active: null }), {
+    code: 'REST_MODELS_UNKNOWN_OPTION_FIELD', message: /model 'Plain'.*'admin'/
+  })
   t.doesNotThrow(() => userAuth(Plain, { active: null }))
 })
 
@@ -389,7 +542,9 @@ const wrongDefaults: Record<string, readonly [wrong: Field, right: Field]> = {
   'now for a bigint': [bigint({ default: 'now' }), bigint({ default: '0' })],
   'too many digits for a decimal': [decimal({ scale: 1, default: '0.25' }), decimal({ scale: 1, default: '0.2' })],
   'a word for a boolean': [boolean({ default: 'yes' as never }), boolean({ default: true })],
-  'a day that does not exist': [datetime({ default: '2023-02-29' }), datetime({ default: '2024-02-29T00:00:00+02:00' })],
+  'a day that does not exist': [
+    datetime({ default: '2023-02-29' }), datetime({ default: '2024-02-29T00:00:00+02:00' })
+  ],
   'a moment for a day': [date({ default: '2024-02-29 10:00:00' }), date({ default: 'now' })],
   'a word for a UUID': [uuid({ default: 'none' }), uuid({ default: 'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11' })]
 }
@@ -407,7 +562,9 @@ for (const [name, [wrong, right]] of Object.entries(wrongDefaults)) {
       await createTables(db, models({ ...(field as Field), options: {} }))
       return await buildApp(t, { models: [], options: { db }, register: (registry) => { registry.register(Thing) } })
     }
-    const mistake = { wrong, right, code: 'INVALID_MODEL', names: ["field 'size'", "model 'Thing'", 'the default must'] }
+    const mistake = {
+      wrong, right, code: 'INVALID_MODEL', names: ["field 'size'", "model 'Thing'", 'the default must']
+    }
     await requireRefusal(t, createAndStart, mistake)
     await requireRefusal(t, start, mistake)
   })
@@ -449,7 +606,9 @@ test('setup() is called once', async (t) => {
 test('register() and setup() come before the app is ready', async (t) => {
   const app = await plugged(t)
   await app.ready()
-  t.throws(() => app.restModels.register(Note), { code: 'REST_MODELS_ALREADY_SET_UP', message: /'Note'.*ready.*before/ })
+  t.throws(() => app.restModels.register(Note), {
+    code: 'REST_MODELS_ALREADY_SET_UP', message: /'Note'.*ready.*before/
+  })
   await t.rejects(app.restModels.setup(), { code: 'REST_MODELS_ALREADY_SET_UP', message: /setup\(\).*ready.*before/ })
 })
 
@@ -468,9 +627,15 @@ test('two resources need two paths', async (t) => {
   const app = await plugged(t)
   const Other = defineModel('NOTE', { message: text(), created: datetime() }, { table: 'note' })
   app.restModels.register(Note)
-  t.throws(() => app.restModels.register(Note), { code: 'REST_MODELS_DUPLICATE_RESOURCE', message: /'Note' and 'Note'.*'note'.*another 'path'/ })
-  t.throws(() => app.restModels.register(Other), { code: 'REST_MODELS_DUPLICATE_RESOURCE', message: /'Note' and 'NOTE'.*'note'.*another 'path'/ })
-  t.throws(() => app.restModels.register(Message, { path: 'note' }), { code: 'REST_MODELS_DUPLICATE_RESOURCE', message: /'Note' and 'Message'.*'note'/ })
+  t.throws(() => app.restModels.register(Note), {
+    code: 'REST_MODELS_DUPLICATE_RESOURCE', message: /'Note' and 'Note'.*'note'.*another 'path'/
+  })
+  t.throws(() => app.restModels.register(Other), {
+    code: 'REST_MODELS_DUPLICATE_RESOURCE', message: /'Note' and 'NOTE'.*'note'.*another 'path'/
+  })
+  t.throws(() => app.restModels.register(Message, { path: 'note' }), {
+    code: 'REST_MODELS_DUPLICATE_RESOURCE', message: /'Note' and 'Message'.*'note'/
+  })
   app.restModels.register(Other, { path: 'others' })
   await app.restModels.setup()
   t.equal((await app.inject('/api/note/')).statusCode, 200)
@@ -503,7 +668,9 @@ for (const [name, begin] of Object.entries<(app: FastifyInstance) => Promise<unk
     app.restModels.register(Note)
     app.restModels.register(defineModel('Missing', { name: text() }))
     await begin(app)
-    await t.rejects(app.listen({ port: 0, host: '127.0.0.1' }), { code: 'REST_MODELS_TABLE_MISMATCH', message: /'Missing' needs table 'missing'/ })
+    await t.rejects(app.listen({ port: 0, host: '127.0.0.1' }), {
+      code: 'REST_MODELS_TABLE_MISMATCH', message: /'Missing' needs table 'missing'/
+    })
     t.equal(app.server.listening, false)
   })
 }
@@ -522,14 +689,20 @@ test('exposing a stored password is warned of', async (t) => {
   t.strictSame(
     await warningsOf(t, (registry) => { registry.register(User).register(Note) }),
     ["Resource 'user' serializes the stored password 'password'; add it to 'exclude' if that is not meant"])
-  t.strictSame(await warningsOf(t, (registry) => { registry.register(User, { exclude: ['password'] }).register(Note) }), [])
+  t.strictSame(
+    await warningsOf(t, (registry) => { registry.register(User, { exclude: ['password'] }).register(Note) }), []
+  )
 })
 
 test('opening an excluded field is warned of, directly and through a join', async (t) => {
   t.strictSame(
-    await warningsOf(t, (registry) => { registry.register(User, { exclude: ['password', 'email'], filterable: ['email'] }) }),
+    await warningsOf(t, (registry) => {
+      registry.register(User, { exclude: ['password', 'email'], filterable: ['email'] })
+    }),
     ["Resource 'user' excludes 'email', but 'filterable' lets clients find out its values"])
-  t.strictSame(await warningsOf(t, (registry) => { registry.register(User, { exclude: ['password', 'email'], filterable: ['username'] }) }), [])
+  t.strictSame(await warningsOf(t, (registry) => {
+    registry.register(User, { exclude: ['password', 'email'], filterable: ['username'] })
+  }), [])
   const [warning, ...others] = await warningsOf(t, (registry) => {
     registry.register(User, { exclude: ['password', 'email'] })
     registry.register(Relationship, { filterable: ['from_user__email', 'to_user__username'] })
@@ -548,24 +721,48 @@ test('a foreign key to a model that is not there yet names the field', async (t)
 
 test('register() takes options in an object', async (t) => {
   const wrong = buildApp(t, { register: (registry) => { registry.register(Note, null as never) } })
-  await t.rejects(wrong, { code: 'REST_MODELS_INVALID_OPTIONS', message: /register\(\) of model 'Note' takes options in an object/ })
+  await t.rejects(wrong, {
+    code: 'REST_MODELS_INVALID_OPTIONS', message: /register\(\) of model 'Note' takes options in an object/
+  })
 })
 
 test('a maxLimit below the default page size brings the default with it', async (t) => {
-  const app = await buildApp(t, { options: { maxLimit: 10 }, register: (registry) => { registry.register(Note).register(Message, { maxLimit: 5 }) } })
+  const app = await buildApp(t, {
+    options: { maxLimit: 10 }, register: (registry) => { registry.register(Note).register(Message, { maxLimit: 5 }) }
+  })
   t.equal((await app.get('/api/note/?limit=11')).statusCode, 400)
   t.match((await app.get('/api/note/?page=2')).json().meta.previous, 'limit=10')
   t.match((await app.get('/api/message/?page=2')).json().meta.previous, 'limit=5')
 })
 
 const careless: Record<string, { wrong: () => unknown, code: string, names: RegExp }> = {
-  'a model without a name': { wrong: () => defineModel(5 as never, { a: text() }), code: 'INVALID_MODEL', names: /model '5'/ },
-  'a model without fields': { wrong: () => defineModel('X', undefined as never), code: 'INVALID_MODEL', names: /model 'X' needs its fields/ },
-  'nullable as a word': { wrong: () => defineModel('X', { a: text({ nullable: 'yes' as never }) }), code: 'INVALID_MODEL', names: /field 'a'.*'nullable' is true or false/ },
-  'a minimum above the maximum': { wrong: () => defineModel('X', { a: integer({ minimum: 5, maximum: 1 }) }), code: 'INVALID_MODEL', names: /field 'a'.*'minimum' is more than 'maximum'/ },
-  'a length above the longest': { wrong: () => defineModel('X', { a: text({ minLength: 5, maxLength: 1 }) }), code: 'INVALID_MODEL', names: /field 'a'.*'minLength' is more than 'maxLength'/ },
-  'users that are not there yet': { wrong: () => adminAuth(undefined as never), code: 'INVALID_OPTIONS', names: /import each other in a circle/ },
-  'a verify that is no function': { wrong: () => userAuth(User, { verify: 'x' as never }), code: 'INVALID_OPTIONS', names: /'verify'/ }
+  'a model without a name': {
+    wrong: () => defineModel(5 as never, { a: text() }), code: 'INVALID_MODEL', names: /model '5'/
+  },
+  'a model without fields': {
+    wrong: () => defineModel('X', undefined as never), code: 'INVALID_MODEL', names: /model 'X' needs its fields/
+  },
+  'nullable as a word': {
+    wrong: () => defineModel('X', { a: text({ nullable: 'yes' as never }) }),
+    code: 'INVALID_MODEL',
+    names: /field 'a'.*'nullable' is true or false/
+  },
+  'a minimum above the maximum': {
+    wrong: () => defineModel('X', { a: integer({ minimum: 5, maximum: 1 }) }),
+    code: 'INVALID_MODEL',
+    names: /field 'a'.*'minimum' is more than 'maximum'/
+  },
+  'a length above the longest': {
+    wrong: () => defineModel('X', { a: text({ minLength: 5, maxLength: 1 }) }),
+    code: 'INVALID_MODEL',
+    names: /field 'a'.*'minLength' is more than 'maxLength'/
+  },
+  'users that are not there yet': {
+    wrong: () => adminAuth(undefined as never), code: 'INVALID_OPTIONS', names: /import each other in a circle/
+  },
+  'a verify that is no function': {
+    wrong: () => userAuth(User, { verify: 'x' as never }), code: 'INVALID_OPTIONS', names: /'verify'/
+  }
 }
 
 for (const [mistake, { wrong, code, names }] of Object.entries(careless)) {
@@ -576,7 +773,12 @@ for (const [mistake, { wrong, code, names }] of Object.entries(careless)) {
 }
 
 test('a model may have only one bound', (t) => {
-  t.doesNotThrow(() => defineModel('X', { a: integer({ minimum: 5 }), b: integer({ maximum: 5 }), c: text({ nullable: false }), d: integer({ minimum: 1, maximum: 1 }) }))
+  t.doesNotThrow(() => defineModel('X', {
+    a: integer({ minimum: 5 }),
+    b: integer({ maximum: 5 }),
+    c: text({ nullable: false }),
+    d: integer({ minimum: 1, maximum: 1 })
+  }))
   t.end()
 })
 
@@ -589,19 +791,31 @@ test('careless options of the plugin and of resources are told at start-up', asy
     [{ defaultAuth: policy({ authenticator: undefined }) }, /'defaultAuth' is not a policy; use readOnlyAuth\(\)/],
     [{ defaultAuth: policy({ permits: true }) }, /'defaultAuth' is not a policy/],
     [{ defaultAuth: policy({ open: 'list' }) }, /'defaultAuth' is not a policy/],
-    [{ defaultAuth: policy({ open: ['reed'] }) }, /'defaultAuth' opens an unknown operation 'reed', did you mean 'read'\?/],
+    [
+      { defaultAuth: policy({ open: ['reed'] }) },
+      /'defaultAuth' opens an unknown operation 'reed', did you mean 'read'\?/
+    ],
     [{ defaultAuth: policy({ closed: ['writ'] }) }, /'defaultAuth' closes an unknown operation 'writ'/],
     [{ defaultAuth: policy({ closed: 'create' }) }, /'defaultAuth' needs a list of operations as 'closed'/],
     [{ defaultAuth: policy({ closed: ['read'] }) }, /'defaultAuth' both opens and closes 'read'/],
     [{ defaultAuth: policy({ scheme: 'bearer' }) }, /'defaultAuth' needs a security scheme of OpenAPI as 'scheme'/],
-    [{ defaultAuth: policy({ scheme: { scheme: 'bearer' } }) }, /'defaultAuth' needs a security scheme of OpenAPI as 'scheme'/],
+    [
+      { defaultAuth: policy({ scheme: { scheme: 'bearer' } }) },
+      /'defaultAuth' needs a security scheme of OpenAPI as 'scheme'/
+    ],
     [{ defaultAuth: policy({ scheme: null }) }, /'defaultAuth' needs a security scheme of OpenAPI as 'scheme'/],
     [{ defaultAuth: policy({ authenticator: async () => async () => null }) }, /authenticator\(\) must give a function/]
   ] as const) {
-    await t.rejects(buildApp(t, { options, register: onlyNote }), { code: 'REST_MODELS_INVALID_OPTIONS', message: names })
+    await t.rejects(buildApp(t, { options, register: onlyNote }), {
+      code: 'REST_MODELS_INVALID_OPTIONS', message: names
+    })
   }
-  const ownerless = buildApp(t, { register: (registry) => { registry.register(Message, { ownerField: null as never }) } })
-  await t.rejects(ownerless, { code: 'REST_MODELS_UNKNOWN_OPTION_FIELD', message: /'ownerField' of resource 'Message'/ })
+  const ownerless = buildApp(t, {
+    register: (registry) => { registry.register(Message, { ownerField: null as never }) }
+  })
+  await t.rejects(ownerless, {
+    code: 'REST_MODELS_UNKNOWN_OPTION_FIELD', message: /'ownerField' of resource 'Message'/
+  })
 })
 
 test('a second container under the name of the first is told to take another', async (t) => {
@@ -609,6 +823,8 @@ test('a second container under the name of the first is told to take another', a
   const again = Fastify()
   t.teardown(async () => { await again.close() })
   await again.register(restModels, { db })
-  await t.rejects(async () => await again.register(restModels, { db }), { code: 'REST_MODELS_INVALID_OPTIONS', message: /decorator 'restModels' already.*option 'decorator'/ })
+  await t.rejects(async () => await again.register(restModels, { db }), {
+    code: 'REST_MODELS_INVALID_OPTIONS', message: /decorator 'restModels' already.*option 'decorator'/
+  })
   t.ok(app.hasDecorator('restModels'))
 })

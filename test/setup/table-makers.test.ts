@@ -8,14 +8,17 @@ import { siteModels } from '../support/site.js'
 import { startWorker } from '../support/workers.js'
 
 test('processes that make the same tables at the same moment, in any order, all succeed', { timeout: 60_000 }, async (t) => {
-  const workers = ['forwards', 'backwards', 'forwards'].map((order) => startWorker<string>(t, 'setup/table-maker.ts', order))
+  const workers = ['forwards', 'backwards', 'forwards'].map((order) =>
+    startWorker<string>(t, 'setup/table-maker.ts', order))
   for (const { next } of workers) t.equal(await next(), 'ready')
   const single = await openDatabase(t)
   await createTables(single, siteModels)
   const expected = inOrder(await definitions(single))
   const directory = t.testdir()
   for (let round = 0; round < 10; round++) {
-    const { url, open, remove } = engine === 'sqlite' ? fileDatabase(join(directory, `${round}.db`)) : await emptyDatabase()
+    const { url, open, remove } = engine === 'sqlite'
+      ? fileDatabase(join(directory, `${round}.db`))
+      : await emptyDatabase()
     for (const { send } of workers) send(url)
     t.strictSame(await Promise.all(workers.map(async ({ next }) => await next())), workers.map(() => 'made'))
     const db = open()

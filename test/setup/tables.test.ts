@@ -4,23 +4,32 @@ import { randomUUID } from 'node:crypto'
 import { CompiledQuery, Kysely, sql, SqliteAdapter, SqliteDialect } from 'kysely'
 import { test, type Test } from 'tap'
 import restModels, {
-  adminAuth, bigint, boolean, createTables, date, datetime, decimal, defineModel, foreignKey, integer, json, number, password, text, userAuth, uuid, type Field, type Model, type ResourceOptions
+  adminAuth, bigint, boolean, createTables, date, datetime, decimal, defineModel, foreignKey, integer, json, number,
+  password, text, userAuth, uuid, type Field, type Model, type ResourceOptions
 } from '../../lib/index.js'
 import type { Tables } from '../../lib/engines/executor.js'
 import { openPostgres } from '../../lib/postgres.js'
 import { emptyDatabase, engine, openDatabase } from '../support/database.js'
 import { definitions, tableNames, type Definition } from '../support/definitions.js'
 import { checkAnswers } from '../support/answers.js'
-import { buildApp, client, Message, Note, registerSite, siteModels, siteUsers, User, type BuildOptions } from '../support/site.js'
+import {
+  buildApp, client, Message, Note, registerSite, siteModels, siteUsers, User, type BuildOptions
+} from '../support/site.js'
 
-const anybody = { open: ['list', 'read', 'create', 'update', 'delete'] as const, authenticator: () => async () => null, permits: () => false }
+const anybody = {
+  open: ['list', 'read', 'create', 'update', 'delete'] as const,
+  authenticator: () => async () => null,
+  permits: () => false
+}
 
 /** What holds on the engine of this process. */
 function here<Value> (values: Readonly<Record<typeof engine, Value>>): Value {
   return values[engine]
 }
 
-const key = here({ sqlite: 'id integer primary key', postgres: 'id serial primary key', mariadb: 'id integer auto_increment primary key' })
+const key = here({
+  sqlite: 'id integer primary key', postgres: 'id serial primary key', mariadb: 'id integer auto_increment primary key'
+})
 const quoted = (name: string): string => engine === 'mariadb' ? `\`${name}\`` : `"${name}"`
 
 /** A database with what the statements make. */
@@ -76,11 +85,18 @@ const wholeDefinitions = here<() => Definition[]>({
       '"OtherOwner" integer',
       '"third_id" integer',
       'constraint "Wholes__owner_id__reference" foreign key ("owner_id") references "owner" ("id") on delete no action',
-      'constraint "Wholes__OtherOwner__reference" foreign key ("OtherOwner") references "owner" ("id") on delete set null',
+      'constraint "Wholes__OtherOwner__reference" foreign key ("OtherOwner") references "owner" ("id") on delete ' +
+        'set null',
       'constraint "Wholes__third_id__reference" foreign key ("third_id") references "owner" ("id") on delete cascade'
     ].join(', ') + ')'],
-    ['Wholes__at__foreign', 'CREATE INDEX "Wholes__at__foreign" on "Wholes" ("at") where "at" not glob \'????-??-?? ??:??:??\''],
-    ['Wholes__since__foreign', 'CREATE INDEX "Wholes__since__foreign" on "Wholes" ("since") where "since" not glob \'????-??-?? ??:??:??\''],
+    [
+      'Wholes__at__foreign',
+      'CREATE INDEX "Wholes__at__foreign" on "Wholes" ("at") where "at" not glob \'????-??-?? ??:??:??\''
+    ],
+    [
+      'Wholes__since__foreign',
+      'CREATE INDEX "Wholes__since__foreign" on "Wholes" ("since") where "since" not glob \'????-??-?? ??:??:??\''
+    ],
     ['Wholes__OtherOwner__index', 'CREATE INDEX "Wholes__OtherOwner__index" on "Wholes" ("OtherOwner")'],
     ['Wholes__third_id__index', 'CREATE INDEX "Wholes__third_id__index" on "Wholes" ("third_id")'],
     ['owner', 'CREATE TABLE "owner" ("id" integer primary key autoincrement, "name" text not null unique)']
@@ -115,7 +131,10 @@ const wholeDefinitions = here<() => Definition[]>({
       'Wholes_title_check CHECK (((char_length(title) >= 1) AND (char_length(title) <= 5)))',
       'Wholes__OtherOwner__index using btree ("OtherOwner")',
       'Wholes__third_id__index using btree (third_id)'),
-    ...lines('owner', 'id bigint identity not null', 'name text collate C not null', 'owner_name_key UNIQUE (name)', 'owner_pkey PRIMARY KEY (id)')
+    ...lines(
+      'owner', 'id bigint identity not null', 'name text collate C not null', 'owner_name_key UNIQUE (name)',
+      'owner_pkey PRIMARY KEY (id)'
+    )
   ],
   mariadb: () => [
     ['Wholes', 'CREATE TABLE `Wholes` (\n  ' + [
@@ -141,12 +160,14 @@ const wholeDefinitions = here<() => Definition[]>({
       'UNIQUE KEY `owner_id` (`owner_id`)',
       'KEY `Wholes__OtherOwner__index` (`OtherOwner`)',
       'KEY `Wholes__third_id__index` (`third_id`)',
-      'CONSTRAINT `Wholes__OtherOwner__reference` FOREIGN KEY (`OtherOwner`) REFERENCES `owner` (`id`) ON DELETE SET NULL',
+      'CONSTRAINT `Wholes__OtherOwner__reference` FOREIGN KEY (`OtherOwner`) REFERENCES `owner` (`id`) ON DELETE ' +
+        'SET NULL',
       'CONSTRAINT `Wholes__owner_id__reference` FOREIGN KEY (`owner_id`) REFERENCES `owner` (`id`) ON DELETE NO ACTION',
       'CONSTRAINT `Wholes__third_id__reference` FOREIGN KEY (`third_id`) REFERENCES `owner` (`id`) ON DELETE CASCADE'
     ].join(',\n  ') + '\n) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin'],
     ['owner', 'CREATE TABLE `owner` (\n  ' + [
-      '`id` bigint(20) NOT NULL AUTO_INCREMENT', '`name` varchar(500) NOT NULL', 'PRIMARY KEY (`id`)', 'UNIQUE KEY `name` (`name`)'
+      '`id` bigint(20) NOT NULL AUTO_INCREMENT', '`name` varchar(500) NOT NULL', 'PRIMARY KEY (`id`)',
+      'UNIQUE KEY `name` (`name`)'
     ].join(',\n  ') + '\n) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin']
   ]
 })
@@ -163,7 +184,11 @@ test('rows that are written past the API get the same defaults, and obey the sam
   await db.insertInto('owner').values({ name: 'a' }).execute()
   const row = { pin: 'x', made: 'x', owner_id: 1 }
   await db.insertInto('Wholes').values(row).execute()
-  const { get } = await buildApp(t, { models: [], options: { db }, register: (registry) => { registry.register(Whole, { path: 'wholes', exclude: ['pin'] }) } })
+  const { get } = await buildApp(t, {
+    models: [],
+    options: { db },
+    register: (registry) => { registry.register(Whole, { path: 'wholes', exclude: ['pin'] }) }
+  })
   const { at, day, ...record } = (await get('/api/wholes/1/')).json()
   t.strictSame(record, {
     id: 1,
@@ -188,21 +213,33 @@ test('rows that are written past the API get the same defaults, and obey the sam
   const wrong = { title: '', size: 'l', count: 4, flag: 2, owner_id: 9, other: 9, made: null }
   const refusal = here({ sqlite: /^SQLITE_CONSTRAINT/, postgres: /^(23\d{3}|22P02)$/, mariadb: /^(4025|1452|1048)$/ })
   for (const [name, value] of Object.entries(wrong)) {
-    const insertion = db.insertInto('Wholes').values({ ...row, [name === 'other' ? 'OtherOwner' : name]: value }).execute()
+    const insertion = db.insertInto('Wholes').values({ ...row, [name === 'other' ? 'OtherOwner' : name]: value })
+      .execute()
     t.match(await codeOf(insertion), refusal, name)
   }
-  await t.resolves(db.insertInto('Wholes').values({ ...row, title: '\u{1f600}'.repeat(5), size: "m'", count: 3, flag: 0, OtherOwner: 1 }).execute())
-  t.equal(await codeOf(db.insertInto('owner').values({ name: 'a' }).execute()), here({ sqlite: 'SQLITE_CONSTRAINT_UNIQUE', postgres: '23505', mariadb: '1062' }))
-  for (const name of ['A', 'a ', 'á', '', ' ']) await t.resolves(db.insertInto('owner').values({ name }).execute(), `'${name}' is another name than 'a'`)
+  await t.resolves(db.insertInto('Wholes')
+    .values({ ...row, title: '\u{1f600}'.repeat(5), size: "m'", count: 3, flag: 0, OtherOwner: 1 }).execute())
+  t.equal(
+    await codeOf(db.insertInto('owner').values({ name: 'a' }).execute()),
+    here({ sqlite: 'SQLITE_CONSTRAINT_UNIQUE', postgres: '23505', mariadb: '1062' })
+  )
+  for (const name of ['A', 'a ', 'á', '', ' ']) {
+    await t.resolves(db.insertInto('owner').values({ name }).execute(), `'${name}' is another name than 'a'`)
+  }
 })
 
 /** What the driver calls the failure of a statement; MariaDB numbers them. */
 async function codeOf (statement: Promise<unknown>): Promise<string> {
-  return await statement.then(() => 'none', ({ code, errno }: { code?: string, errno?: number }) => String(engine === 'mariadb' ? errno : code))
+  return await statement.then(
+    () => 'none', ({ code, errno }: { code?: string, errno?: number }) => String(engine === 'mariadb' ? errno : code)
+  )
 }
 
 test('defaults and choices of any text are in the table what they are in the model', async (t) => {
-  const strange = ['\\', "\\'", "'", '"', 'a\\nb', '\n', '%', '\\%', '$1', '?', ':a', '\u{1f600}', ' a ', '--', '\u0001', '{{}}', '`', "''"]
+  const strange = [
+    '\\', "\\'", "'", '"', 'a\\nb', '\n', '%', '\\%', '$1', '?', ':a', '\u{1f600}', ' a ', '--', '\u0001', '{{}}',
+    '`', "''"
+  ]
   const Strange = defineModel('Strange', {
     word: text({ nullable: true }),
     ...Object.fromEntries(strange.map((value, index) => [`text${index}`, text({ default: value })])),
@@ -213,11 +250,16 @@ test('defaults and choices of any text are in the table what they are in the mod
   await db.insertInto('strange').values({ word: null }).execute()
   const { id: _id, word: _word, choice, ...record } = (await get('/api/strange/1/')).json()
   t.strictSame(record, Object.fromEntries([
-    ...strange.map((value, index) => [`text${index}`, value]), ...strange.map((value, index) => [`json${index}`, { [value]: value }])
+    ...strange.map((value, index) => [`text${index}`, value]),
+    ...strange.map((value, index) => [`json${index}`, { [value]: value }])
   ]))
   t.equal(choice, '\\')
-  for (const value of strange) await t.resolves(db.insertInto('strange').values({ choice: value }).execute(), JSON.stringify(value))
-  for (const value of ['', '\\\\', 'n', 'a\nb', '\\ ', 'a']) await t.rejects(db.insertInto('strange').values({ choice: value }).execute(), JSON.stringify(value))
+  for (const value of strange) {
+    await t.resolves(db.insertInto('strange').values({ choice: value }).execute(), JSON.stringify(value))
+  }
+  for (const value of ['', '\\\\', 'n', 'a\nb', '\\ ', 'a']) {
+    await t.rejects(db.insertInto('strange').values({ choice: value }).execute(), JSON.stringify(value))
+  }
 })
 
 test('bounds are in the table what they are in the model, to the last digit', async (t) => {
@@ -228,16 +270,22 @@ test('bounds are in the table what they are in the model, to the last digit', as
     whole: integer({ minimum: -(2 ** 31), maximum: 2 ** 31 - 1, default: 0 }),
     half: integer({ minimum: 0.5, maximum: 2.5, default: 1 })
   })
-  const { db, post } = await buildApp(t, { models: [Bound], register: (registry) => { registry.register(Bound, { auth: anybody }) } })
+  const { db, post } = await buildApp(t, {
+    models: [Bound], register: (registry) => { registry.register(Bound, { auth: anybody }) }
+  })
   const right = [
-    ['least', 5e-324], ['most', Number.MAX_VALUE], ['most', -1e21], ['third', 0.1], ['third', 0.30000000000000004], ['whole', -(2 ** 31)], ['whole', 2 ** 31 - 1],
+    ['least', 5e-324], ['most', Number.MAX_VALUE], ['most', -1e21], ['third', 0.1], ['third', 0.30000000000000004],
+    ['whole', -(2 ** 31)], ['whole', 2 ** 31 - 1],
     ['half', 1], ['half', 2]
   ] as const
   for (const [name, value] of right) {
     const reply = await post('/api/bound/', { [name]: value })
     t.strictSame([reply.statusCode, reply.json()[name]], [201, value], `${name} ${value}`)
   }
-  const wrong = [['least', 0], ['most', -1.1e21], ['third', 0.09999999999999999], ['third', 0.3000000000000001], ['half', 0], ['half', 3]] as const
+  const wrong = [
+    ['least', 0], ['most', -1.1e21], ['third', 0.09999999999999999], ['third', 0.3000000000000001], ['half', 0],
+    ['half', 3]
+  ] as const
   for (const [name, value] of wrong) {
     t.equal((await post('/api/bound/', { [name]: value })).statusCode, 400)
     await t.rejects(db.insertInto('bound').values({ [name]: value }).execute(), `${name} ${value} past the API`)
@@ -246,23 +294,39 @@ test('bounds are in the table what they are in the model, to the last digit', as
 
 test('a model may refer to itself and models to each other in circles, whatever their order', async (t) => {
   const chicken = (): Model => Chicken
-  const Employee = defineModel('Employee', { boss: foreignKey((): Model => Employee, { nullable: true }), team: foreignKey((): Model => Team, { nullable: true }) })
-  const Team = defineModel('Team', { head: foreignKey(() => Employee, { nullable: true, onDelete: 'set null' }), parent: foreignKey((): Model => Team, { nullable: true, onDelete: 'cascade' }) })
+  const Employee = defineModel('Employee', {
+    boss: foreignKey((): Model => Employee, { nullable: true }), team: foreignKey((): Model => Team, { nullable: true })
+  })
+  const Team = defineModel('Team', {
+    head: foreignKey(() => Employee, { nullable: true, onDelete: 'set null' }),
+    parent: foreignKey((): Model => Team, { nullable: true, onDelete: 'cascade' })
+  })
   const Egg = defineModel('Egg', { of: foreignKey(chicken) })
   const Chicken = defineModel('Chicken', { from: foreignKey(() => Egg, { nullable: true, column: 'select' }) })
   const models = [Employee, Team, Egg, Chicken]
   for (const order of [models, models.toReversed(), [Egg, Employee, Chicken, Team]]) {
-    const { post, delete: remove, rowsOf } = await buildApp(t, { models: order, register: (registry) => { for (const model of models) registry.register(model, { auth: anybody }) } })
+    const { post, delete: remove, rowsOf } = await buildApp(t, {
+      models: order, register: (registry) => { for (const model of models) registry.register(model, { auth: anybody }) }
+    })
     const create = async (name: string, body: object) => (await post(`/api/${name}/`, body)).statusCode
     t.strictSame(
-      [await create('employee', {}), await create('team', { head: 1 }), await create('employee', { boss: 1, team: 1 }), await create('team', { parent: 1 }), await create('employee', { boss: 9 })],
+      [
+        await create('employee', {}), await create('team', { head: 1 }),
+        await create('employee', { boss: 1, team: 1 }), await create('team', { parent: 1 }),
+        await create('employee', { boss: 9 })
+      ],
       [201, 201, 201, 201, 400])
-    t.strictSame([await create('chicken', {}), await create('egg', { of: 1 }), await create('chicken', { from: 1 }), await create('egg', { of: 3 })], [201, 201, 201, 400])
+    t.strictSame([
+      await create('chicken', {}), await create('egg', { of: 1 }), await create('chicken', { from: 1 }),
+      await create('egg', { of: 3 })
+    ], [201, 201, 201, 400])
     t.equal((await remove('/api/employee/1/')).statusCode, 409, 'somebody has this boss')
     t.equal((await remove('/api/team/1/')).statusCode, 409, 'somebody is in this team')
     t.equal((await remove('/api/employee/2/')).statusCode, 204)
     t.equal((await remove('/api/employee/1/')).statusCode, 204)
-    t.strictSame(await rowsOf('team'), [{ id: 1, head_id: null, parent_id: null }, { id: 2, head_id: null, parent_id: 1 }])
+    t.strictSame(await rowsOf('team'), [
+      { id: 1, head_id: null, parent_id: null }, { id: 2, head_id: null, parent_id: 1 }
+    ])
     t.equal((await remove('/api/team/1/')).statusCode, 204)
     t.strictSame(await rowsOf('team'), [])
   }
@@ -277,17 +341,27 @@ test('deleting a record: refused while others refer to it, or with them, or they
   const { delete: remove, rowsOf } = await buildApp(t, {
     models,
     register: (registry) => { for (const model of models) registry.register(model, { auth: anybody }) },
-    rows: { owner: owners, refusing: [{ id: 1, owner_id: 1 }], losing: [1, 2].map((id) => ({ id, owner_id: id })), following: [1, 2, 3].map((id) => ({ id, owner_id: id })) }
+    rows: {
+      owner: owners,
+      refusing: [{ id: 1, owner_id: 1 }],
+      losing: [1, 2].map((id) => ({ id, owner_id: id })),
+      following: [1, 2, 3].map((id) => ({ id, owner_id: id }))
+    }
   })
   t.match((await remove('/api/owner/1/')).json(), { statusCode: 409, code: 'REST_MODELS_STILL_REFERENCED' })
-  t.strictSame([(await rowsOf('owner')).length, (await rowsOf('losing')).length, (await rowsOf('following')).length], [3, 2, 3], 'a refused delete changes nothing')
+  t.strictSame(
+    [(await rowsOf('owner')).length, (await rowsOf('losing')).length, (await rowsOf('following')).length], [3, 2, 3],
+    'a refused delete changes nothing'
+  )
   t.equal((await remove('/api/owner/2/')).statusCode, 204)
   t.strictSame(await rowsOf('losing'), [{ id: 1, owner_id: 1 }, { id: 2, owner_id: null }])
   t.strictSame(await rowsOf('following'), [{ id: 1, owner_id: 1 }, { id: 3, owner_id: 3 }])
 })
 
 test('an id is never used twice', async (t) => {
-  const { post, delete: remove } = await buildApp(t, { models: [Owner], register: (registry) => { registry.register(Owner, { auth: anybody }) } })
+  const { post, delete: remove } = await buildApp(t, {
+    models: [Owner], register: (registry) => { registry.register(Owner, { auth: anybody }) }
+  })
   t.equal((await post('/api/owner/', { name: 'a' })).json().id, 1)
   t.equal((await post('/api/owner/', { name: 'b' })).json().id, 2)
   t.equal((await remove('/api/owner/2/')).statusCode, 204)
@@ -303,7 +377,9 @@ test('ids may be written by hand, and are generated where they are not', async (
   await db.insertInto('owner').values({ id: 9007199254740991, name: 'the last one' }).execute()
   await db.insertInto('owner').values({ id: -5, name: 'before' }).execute()
   t.equal((await get('/api/owner/9007199254740991/')).json().name, 'the last one')
-  t.strictSame((await get('/api/owner/?ordering=-id')).json().objects.map(({ id }: { id: number }) => id), [9007199254740991, -5])
+  t.strictSame(
+    (await get('/api/owner/?ordering=-id')).json().objects.map(({ id }: { id: number }) => id), [9007199254740991, -5]
+  )
   await db.deleteFrom('owner').execute()
   // Only PostgreSQL does not look at the ids that others wrote.
   const next = here({ sqlite: 9007199254740992, postgres: 1, mariadb: 9007199254740992 })
@@ -312,7 +388,9 @@ test('ids may be written by hand, and are generated where they are not', async (
 
 test('indexes and foreign keys with long names that begin alike do not collide', async (t) => {
   const long = 'a'.repeat(45)
-  const fields = Object.fromEntries(['b', 'c', 'd'].map((end) => [`${long}_${end}`, foreignKey(() => Owner, { nullable: true, onDelete: 'cascade' })]))
+  const fields = Object.fromEntries(
+    ['b', 'c', 'd'].map((end) => [`${long}_${end}`, foreignKey(() => Owner, { nullable: true, onDelete: 'cascade' })])
+  )
   const First = defineModel(`First_${long.slice(0, 40)}`, fields)
   const Second = defineModel(`First_${long.slice(0, 39)}b`, fields)
   const db = await made(t)
@@ -320,21 +398,30 @@ test('indexes and foreign keys with long names that begin alike do not collide',
   const before = await definitions(db)
   await createTables(db, [First, Owner, Second])
   t.strictSame(await definitions(db), before)
-  const found = before.flatMap(([name, definition]) => [name, ...definition.split('\n')]).flatMap((line) => /\b\w+__[0-9a-f]{12}\b/.exec(line)?.[0] ?? [])
+  const found = before.flatMap(([name, definition]) => [name, ...definition.split('\n')])
+    .flatMap((line) => /\b\w+__[0-9a-f]{12}\b/.exec(line)?.[0] ?? [])
   t.ok(new Set(found).size >= here({ sqlite: 6, postgres: 12, mariadb: 12 }), `${found.length} names`)
   t.ok(found.every((name) => name.length <= 63))
 })
 
 test('tables that exist are compared and never altered', async (t) => {
-  const columns = here({ sqlite: 'created text not null, extra blob', postgres: 'created timestamp not null, extra bytea', mariadb: 'created datetime(3) not null, extra blob' })
+  const columns = here({
+    sqlite: 'created text not null, extra blob',
+    postgres: 'created timestamp not null, extra bytea',
+    mariadb: 'created datetime(3) not null, extra blob'
+  })
   const db = await made(t, `create table note (${key}, message varchar(10) not null, ${columns})`)
-  await db.insertInto('note').values({ id: 5, message: 'old', created: `2020-01-01${engine === 'sqlite' ? 'T' : ' '}10:00:00.5`, extra: 'x' }).execute()
+  await db.insertInto('note')
+    .values({ id: 5, message: 'old', created: `2020-01-01${engine === 'sqlite' ? 'T' : ' '}10:00:00.5`, extra: 'x' })
+    .execute()
   const before = await definitions(db)
   const rows = await db.selectFrom('note').selectAll().execute()
   await createTables(db, siteModels)
   const all = await definitions(db)
   t.strictSame(all.filter(([name]) => name === 'note'), before)
-  t.strictSame((await tableNames(db)).filter((name) => name !== 'sqlite_sequence'), ['message', 'note', 'relationship', 'user'])
+  t.strictSame((await tableNames(db)).filter((name) => name !== 'sqlite_sequence'), [
+    'message', 'note', 'relationship', 'user'
+  ])
   await createTables(db, siteModels)
   t.strictSame(await definitions(db), all, 'the second time makes nothing')
   t.strictSame(await db.selectFrom('note').selectAll().execute(), rows)
@@ -343,22 +430,31 @@ test('tables that exist are compared and never altered', async (t) => {
 test('a table that does not fit keeps all the others from being made', async (t) => {
   const db = await made(t, `create table note (${key}, message integer not null)`)
   const before = await definitions(db)
-  await t.rejects(createTables(db, siteModels), { code: 'REST_MODELS_TABLE_MISMATCH', message: /'message' of model 'Note' is text(.|\n)*'created' of model 'Note'/ })
+  await t.rejects(createTables(db, siteModels), {
+    code: 'REST_MODELS_TABLE_MISMATCH', message: /'message' of model 'Note' is text(.|\n)*'created' of model 'Note'/
+  })
   t.strictSame(await definitions(db), before)
   await t.resolves(createTables(db, siteModels.filter((model) => model !== Note)))
 })
 
 /** What can stand in the way of each step of making the tables of the example project, and what the engine calls it. */
 const obstacles = here<ReadonlyArray<readonly [step: string, named: RegExp, ...statements: string[]]>>({
-  sqlite: [['an index', /message__user_id__index/, 'create table other (x)', 'create index message__user_id__index on other (x)']],
+  sqlite: [[
+    'an index', /message__user_id__index/, 'create table other (x)',
+    'create index message__user_id__index on other (x)'
+  ]],
   // Tables, indexes and types share the names of a schema.
   postgres: [
-    ['an index', /message__user_id__index/, 'create table other (x integer)', 'create index message__user_id__index on other (x)'],
+    [
+      'an index', /message__user_id__index/, 'create table other (x integer)',
+      'create index message__user_id__index on other (x)'
+    ],
     ['a table', /"message"/, 'create type message as enum (\'a\')']
   ],
   // Tables and sequences share the names of a database, and foreign keys have theirs there.
   mariadb: [
-    ['a foreign key', /message/, `create table other (${key}, x integer, constraint message__user_id__reference foreign key (x) references other (id))`],
+    ['a foreign key', /message/, `create table other (${key}, x integer, constraint message__user_id__reference ` +
+      'foreign key (x) references other (id))'],
     ['a table', /message/, 'create sequence message']
   ]
 })
@@ -377,16 +473,25 @@ for (const [step, named, ...statements] of obstacles) {
 if (engine !== 'sqlite') {
   test('tables of another schema or database of the server are not taken for those of this one', async (t) => {
     const other = `o${randomUUID().replaceAll('-', '').slice(0, 12)}`
-    const db = await made(t, here({ sqlite: '', postgres: `create schema ${other}`, mariadb: `create database ${other}` }))
-    t.teardown(async () => { await sql.raw(here({ sqlite: '', postgres: `drop schema ${other} cascade`, mariadb: `drop database ${other}` })).execute(db) })
+    const db = await made(
+      t, here({ sqlite: '', postgres: `create schema ${other}`, mariadb: `create database ${other}` })
+    )
+    t.teardown(async () => {
+      await sql.raw(here({ sqlite: '', postgres: `drop schema ${other} cascade`, mariadb: `drop database ${other}` }))
+        .execute(db)
+    })
     await sql.raw(`create table ${other}.note (id integer, message integer, secret text)`).execute(db)
     await sql.raw(`create table ${other}.${quoted('user')} (${key}, username text not null)`).execute(db)
     await createTables(db, [...siteModels, Owner])
     t.strictSame(await tableNames(db), ['message', 'note', 'owner', 'relationship', 'user'])
     await sql.raw(`create table ${other}.later (${key}, name text not null)`).execute(db)
     const Later = defineModel('Later', { name: text() })
-    const start = async () => await buildApp(t, { models: [], options: { db }, register: (registry) => { registerSite(registry.register(Later)) } })
-    await t.rejects(start(), { code: 'REST_MODELS_TABLE_MISMATCH', message: /model 'Later' needs table 'later', which does not exist/ })
+    const start = async () => await buildApp(t, {
+      models: [], options: { db }, register: (registry) => { registerSite(registry.register(Later)) }
+    })
+    await t.rejects(start(), {
+      code: 'REST_MODELS_TABLE_MISMATCH', message: /model 'Later' needs table 'later', which does not exist/
+    })
     await createTables(db, [Later])
     await t.resolves(start())
   })
@@ -409,12 +514,19 @@ if (engine === 'postgres') {
     })
     await sql.raw(`create schema ${second}`).execute(first)
     await sql.raw(`create table ${second}.owner (${key}, name integer)`).execute(first)
-    await sql.raw(`create table ${second}.note (${key}, message text not null, created timestamp not null)`).execute(first)
-    await t.rejects(createTables(db, [Owner, Note]), { code: 'REST_MODELS_TABLE_MISMATCH', message: /'name' of model 'Owner' is text, but column 'name' is int4/ })
+    await sql.raw(`create table ${second}.note (${key}, message text not null, created timestamp not null)`)
+      .execute(first)
+    await t.rejects(createTables(db, [Owner, Note]), {
+      code: 'REST_MODELS_TABLE_MISMATCH', message: /'name' of model 'Owner' is text, but column 'name' is int4/
+    })
     await createTables(first, [Owner])
     await createTables(db, [Owner, Note])
     t.strictSame(await tableNames(first), ['owner'], 'the note of the second schema will do')
-    const { post } = await buildApp(t, { models: [], options: { db }, register: (registry) => { registry.register(Owner, { auth: anybody }).register(Note, { auth: anybody }) } })
+    const { post } = await buildApp(t, {
+      models: [],
+      options: { db },
+      register: (registry) => { registry.register(Owner, { auth: anybody }).register(Note, { auth: anybody }) }
+    })
     t.equal((await post('/api/owner/', { name: 'a' })).statusCode, 201)
     t.equal((await post('/api/note/', { message: 'a' })).statusCode, 201)
     const { rows } = await sql`select message from ${sql.table(`${second}.note`)}`.execute(first)
@@ -425,23 +537,36 @@ if (engine === 'postgres') {
 /** Tables that somebody else made, long ago. */
 const legacyTables = here({
   sqlite: [
-    `create table "Accounts" ("id" integer not null primary key, "Login" varchar(30) collate nocase not null unique, "PASS" varchar(200) not null,
+    'create table "Accounts" ("id" integer not null primary key, "Login" varchar(30) collate nocase not null unique, ' +
+      `"PASS" varchar(200) not null,
       "Enabled" tinyint not null default 1, "IsRoot" smallint not null default 0, "Created" timestamp not null)`,
-    `create table "app__post" (id integer primary key, "AUTHOR" int not null references "Accounts" (id), "Body" clob not null collate nocase,
-      "Price" numeric(8,3), "Stamp" text, "Blob" clob, "Day" text, "Small" smallint, "Wide" int, "Ratio" float, "Token" varchar(36), untyped, dropped text)`
+    'create table "app__post" (id integer primary key, "AUTHOR" int not null references "Accounts" (id), ' +
+      `"Body" clob not null collate nocase,
+      "Price" numeric(8,3), "Stamp" text, "Blob" clob, "Day" text, "Small" smallint, "Wide" int, "Ratio" float, ` +
+      '"Token" varchar(36), untyped, dropped text)'
   ],
   postgres: [
     "create collation careless (provider = icu, locale = 'und-u-ks-level1', deterministic = false)",
-    `create table "Accounts" (id smallserial primary key, "Login" varchar(30) collate careless not null unique, "PASS" varchar(200) not null,
-      "Enabled" boolean not null default true, "IsRoot" boolean not null default false, "Created" timestamp(3) without time zone not null)`,
-    `create table "app__post" (id serial primary key, "AUTHOR" int not null references "Accounts" (id), "Body" varchar(200) collate careless not null,
-      "Price" numeric(8,3), "Stamp" timestamp without time zone, "Blob" jsonb, "Day" date, "Small" smallint, "Wide" integer, "Ratio" real, "Token" varchar(36), untyped text collate careless, dropped text)`
+    'create table "Accounts" (id smallserial primary key, "Login" varchar(30) collate careless not null unique, ' +
+      `"PASS" varchar(200) not null,
+      "Enabled" boolean not null default true, "IsRoot" boolean not null default false, ` +
+      '"Created" timestamp(3) without time zone not null)',
+    'create table "app__post" (id serial primary key, "AUTHOR" int not null references "Accounts" (id), ' +
+      `"Body" varchar(200) collate careless not null,
+      "Price" numeric(8,3), "Stamp" timestamp without time zone, "Blob" jsonb, "Day" date, "Small" smallint, ` +
+      '"Wide" integer, "Ratio" real, "Token" varchar(36), untyped text collate careless, dropped text)'
   ],
   mariadb: [
-    `create table \`Accounts\` (id smallint unsigned auto_increment primary key, \`Login\` varchar(30) character set utf8mb3 collate utf8mb3_general_ci not null unique, \`PASS\` varchar(200) not null,
-      \`Enabled\` tinyint(1) not null default 1, \`IsRoot\` tinyint not null default 0, \`Created\` datetime(3) not null) character set utf8mb4`,
-    `create table \`app__post\` (id integer auto_increment primary key, \`AUTHOR\` smallint unsigned not null references \`Accounts\` (id), \`Body\` varchar(200) character set latin1 collate latin1_swedish_ci not null,
-      \`Price\` decimal(8,3), \`Stamp\` datetime(6), \`Blob\` json, \`Day\` date, \`Small\` smallint, \`Wide\` int, \`Ratio\` float, \`Token\` char(36) character set latin1, untyped tinytext collate utf8mb4_unicode_ci, dropped text)`
+    'create table `Accounts` (id smallint unsigned auto_increment primary key, ' +
+      '`Login` varchar(30) character set utf8mb3 collate utf8mb3_general_ci not null unique, ' +
+      `\`PASS\` varchar(200) not null,
+      \`Enabled\` tinyint(1) not null default 1, \`IsRoot\` tinyint not null default 0, ` +
+      '`Created` datetime(3) not null) character set utf8mb4',
+    'create table `app__post` (id integer auto_increment primary key, `AUTHOR` smallint unsigned not null ' +
+      `references \`Accounts\` (id), \`Body\` varchar(200) character set latin1 collate latin1_swedish_ci not null,
+      \`Price\` decimal(8,3), \`Stamp\` datetime(6), \`Blob\` json, \`Day\` date, \`Small\` smallint, \`Wide\` int, ` +
+      '`Ratio` float, `Token` char(36) character set latin1, untyped tinytext collate utf8mb4_unicode_ci, ' +
+      'dropped text)'
   ]
 })
 const Account = defineModel('Account', {
@@ -470,7 +595,8 @@ async function legacyApp (t: Test, unlike: Pick<BuildOptions, 'undocumented'> = 
   const db = await made(t, ...legacyTables)
   const created = engine === 'sqlite' ? '2011-01-01T10:00:00.123Z' : '2011-01-01 10:00:00.123'
   for (const { username, password, active, admin } of await siteUsers()) {
-    await db.insertInto('Accounts').values({ Login: username, PASS: password, Enabled: active, IsRoot: admin, Created: created }).execute()
+    await db.insertInto('Accounts')
+      .values({ Login: username, PASS: password, Enabled: active, IsRoot: admin, Created: created }).execute()
   }
   const app = await buildApp(t, {
     ...unlike,
@@ -487,16 +613,30 @@ async function legacyApp (t: Test, unlike: Pick<BuildOptions, 'undocumented'> = 
 test('tables made by hand, with other names and other types that fit, work by the names of the model', async (t) => {
   const { get, post, put, delete: remove, db } = await legacyApp(t)
   const written = {
-    body: 'B', price: '12.5', stamp: '2024-01-01T00:00:00Z', blob: [1], day: '2024-02-29', small: -7, wide: '2147483647', ratio: 0.25, token: 'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11', untyped: '007'
+    body: 'B',
+    price: '12.5',
+    stamp: '2024-01-01T00:00:00Z',
+    blob: [1],
+    day: '2024-02-29',
+    small: -7,
+    wide: '2147483647',
+    ratio: 0.25,
+    token: 'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11',
+    untyped: '007'
   }
   const created = await post('/api/post/', written, { as: 'alice' })
   t.equal(created.statusCode, 201, created.body)
-  const record = { id: 1, author_id: 2, ...written, price: '12.50', stamp: '2024-01-01 00:00:00', token: written.token.toLowerCase() }
+  const record = {
+    id: 1, author_id: 2, ...written, price: '12.50', stamp: '2024-01-01 00:00:00', token: written.token.toLowerCase()
+  }
   t.strictSame(created.json(), record)
   t.strictSame((await get('/api/post/?author__login=alice&price__lt=13&ordering=-stamp,body')).json().objects, [record])
-  const { rows: [row] } = await sql<Record<string, unknown>>`select ${sql.ref('AUTHOR')} as author, ${sql.ref('Body')} as body, ${sql.ref('Small')} as small, untyped, dropped from app__post`.execute(db)
+  const { rows: [row] } = await sql<Record<string, unknown>>`select ${sql.ref('AUTHOR')} as author, ${sql.ref('Body')}
+    as body, ${sql.ref('Small')} as small, untyped, dropped from app__post`.execute(db)
   t.strictSame({ ...row }, { author: 2, body: 'B', small: -7, untyped: '007', dropped: null })
-  for (const name of ['Body', 'AUTHOR', 'dropped', 'author__Login']) t.equal((await get(`/api/post/?${name}=1`)).statusCode, 400, `${name} is no name of the API`)
+  for (const name of ['Body', 'AUTHOR', 'dropped', 'author__Login']) {
+    t.equal((await get(`/api/post/?${name}=1`)).statusCode, 400, `${name} is no name of the API`)
+  }
   t.strictSame((await put('/api/post/1/', { body: 'C' }, { as: 'alice' })).json(), { ...record, body: 'C' })
   t.equal((await put('/api/post/1/', { body: 'D' }, { as: 'bob' })).statusCode, 403)
   t.equal((await put('/api/post/1/', { AUTHOR: 3 }, { as: 'alice' })).statusCode, 400)
@@ -512,7 +652,10 @@ test('every field of other types that fit can be filtered and ordered by', async
     small: [-7, 0, 32767],
     wide: ['-2147483648', '0', '2147483647'],
     ratio: [-0.5, 0, 0.25],
-    token: ['00000000-0000-0000-0000-000000000000', '0f8fad5b-d9cb-469f-a165-70867728950e', 'ffffffff-ffff-ffff-ffff-ffffffffffff'],
+    token: [
+      '00000000-0000-0000-0000-000000000000', '0f8fad5b-d9cb-469f-a165-70867728950e',
+      'ffffffff-ffff-ffff-ffff-ffffffffffff'
+    ],
     untyped: ['A', 'B', 'a']
   } as const
   for (const index of [1, 2, 0]) {
@@ -521,7 +664,8 @@ test('every field of other types that fit can be filtered and ordered by', async
   }
   t.equal((await post('/api/post/', { body: 'x' }, { as: 'alice' })).statusCode, 201)
   for (const [name, all] of Object.entries(values)) {
-    const found = async (query: string) => (await get(`/api/post/?${query}`)).json<{ objects?: Array<Record<string, unknown>> }>().objects?.map((record) => record[name])
+    const found = async (query: string) => (await get(`/api/post/?${query}`))
+      .json<{ objects?: Array<Record<string, unknown>> }>().objects?.map((record) => record[name])
     const [low, middle, high] = all
     t.strictSame(await found(`ordering=${name}`), [null, ...all], `${name} ascending`)
     t.strictSame(await found(`ordering=-${name}`), [...all.toReversed(), null], `${name} descending`)
@@ -537,7 +681,8 @@ test('every field of other types that fit can be filtered and ordered by', async
 test('a value beyond what a narrower column holds matches nothing in a filter, and is no internal error in a body', async (t) => {
   const { get, post, put } = await legacyApp(t)
   t.equal((await post('/api/post/', { body: 'x', small: 1, wide: '1' }, { as: 'alice' })).statusCode, 201)
-  const ids = async (query: string) => (await get(`/api/post/?${query}`)).json<{ objects?: Array<{ id: number }> }>().objects?.map(({ id }) => id)
+  const ids = async (query: string) =>
+    (await get(`/api/post/?${query}`)).json<{ objects?: Array<{ id: number }> }>().objects?.map(({ id }) => id)
   t.strictSame(await ids('small=2147483647'), [])
   t.strictSame(await ids('small__lt=2147483647&wide__gt=-9223372036854775808'), [1])
   t.strictSame(await ids('wide__in=1,9223372036854775807'), [1])
@@ -545,7 +690,9 @@ test('a value beyond what a narrower column holds matches nothing in a filter, a
   t.equal((await get('/api/account/9007199254740991/')).statusCode, 404)
   // SQLite keeps any integer in any column of integers, and texts of any length.
   const status = here({ sqlite: 200, postgres: 409, mariadb: 409 })
-  for (const body of [{ small: 2147483647 }, { wide: '9223372036854775807' }, { price: '9999999999999.99' }, { body: 'x'.repeat(201) }]) {
+  for (const body of [
+    { small: 2147483647 }, { wide: '9223372036854775807' }, { price: '9999999999999.99' }, { body: 'x'.repeat(201) }
+  ]) {
     const reply = await put('/api/post/1/', body, { as: 'alice' })
     t.equal(reply.statusCode, status, `${JSON.stringify(body).slice(0, 50)} ${reply.body}`)
   }
@@ -567,7 +714,10 @@ test('a login works by other columns: inactive, admin, and exact although the co
 test('datetimes that others stored with more than seconds are read in the form of the service document', async (t) => {
   const { get, db } = await legacyApp(t)
   const stored = here({
-    sqlite: ['2024-01-01T10:00:00', '2024-01-01 10:00:00.123456', '2024-01-01T10:00:00.123Z', '2024-01-01 12:00:00+02:00', '2024-01-01 10:00:00'],
+    sqlite: [
+      '2024-01-01T10:00:00', '2024-01-01 10:00:00.123456', '2024-01-01T10:00:00.123Z', '2024-01-01 12:00:00+02:00',
+      '2024-01-01 10:00:00'
+    ],
     postgres: ['2024-01-01 10:00:00.123456', '2024-01-01 10:00:00.999999', '2024-01-01 10:00:00'],
     mariadb: ['2024-01-01 10:00:00.123456', '2024-01-01 10:00:00.999999', '2024-01-01 10:00:00']
   })
@@ -589,7 +739,8 @@ if (engine === 'sqlite') {
 test('a column that ignores case is still compared, listed and matched character by character', async (t) => {
   const { get, db } = await legacyApp(t)
   for (const Body of ['B', 'a', 'A', 'b']) await db.insertInto('app__post').values({ AUTHOR: 2, Body }).execute()
-  const bodies = async (query: string) => (await get(`/api/post/?${query}`)).json<{ objects?: Array<{ body: string }> }>().objects?.map(({ body }) => body)
+  const bodies = async (query: string) =>
+    (await get(`/api/post/?${query}`)).json<{ objects?: Array<{ body: string }> }>().objects?.map(({ body }) => body)
   t.strictSame(await bodies('body=a'), ['a'])
   t.strictSame(await bodies('body__in=a,B'), ['B', 'a'])
   t.strictSame(await bodies('body__ne=A'), ['B', 'a', 'b'])
@@ -606,11 +757,21 @@ test('a column that ignores case is still compared, listed and matched character
 test('a text that the character set of a column lacks matches nothing in it', async (t) => {
   const { get, db } = await legacyApp(t)
   for (const Body of ['a', 'é']) await db.insertInto('app__post').values({ AUTHOR: 2, Body }).execute()
-  const bodies = async (query: string) => (await get(`/api/post/?${query}`)).json<{ objects?: Array<{ body: string }> }>().objects?.map(({ body }) => body)
+  const bodies = async (query: string) =>
+    (await get(`/api/post/?${query}`)).json<{ objects?: Array<{ body: string }> }>().objects?.map(({ body }) => body)
   const emoji = encodeURIComponent('\u{1f600}')
   t.strictSame(await bodies(`body=${encodeURIComponent('é')}`), ['é'])
-  for (const query of [`body=${emoji}`, `author__login=${emoji}`, `body__like=%25${emoji}%25`, `body__ilike=${emoji}`, `body__gt=${emoji}`]) t.strictSame(await bodies(query), [], query)
-  for (const query of [`body__in=a,${emoji}`, `body__in=${emoji},a&author__login__in=alice,${emoji}`, `body=${emoji}&body=a`]) t.strictSame(await bodies(query), ['a'], query)
+  for (const query of [
+    `body=${emoji}`, `author__login=${emoji}`, `body__like=%25${emoji}%25`, `body__ilike=${emoji}`,
+    `body__gt=${emoji}`
+  ]) {
+    t.strictSame(await bodies(query), [], query)
+  }
+  for (const query of [
+    `body__in=a,${emoji}`, `body__in=${emoji},a&author__login__in=alice,${emoji}`, `body=${emoji}&body=a`
+  ]) {
+    t.strictSame(await bodies(query), ['a'], query)
+  }
   t.strictSame(await bodies(`body__ne=${emoji}&body__lt=${emoji}`), ['a', 'é'])
 })
 
@@ -623,30 +784,44 @@ test('a unique value that only the column takes for another is told as taken', a
 /** Columns of types that do not fit: the field, the type as it is declared, and as it is told. */
 const misfits = here<ReadonlyArray<readonly [Field, declared: string, told?: string]>>({
   sqlite: [
-    [text(), 'blob', 'BLOB'], [text(), 'integer', 'INTEGER'], [integer(), 'text', 'TEXT'], [integer(), 'real', 'REAL'], [bigint(), 'varchar(20)'], [number(), 'text', 'TEXT'],
-    [decimal(), 'text', 'TEXT'], [boolean(), 'text', 'TEXT'], [boolean(), 'real', 'REAL'], [datetime(), 'integer', 'INTEGER'], [datetime(), 'blob', 'BLOB'], [date(), 'integer', 'INTEGER'],
+    [text(), 'blob', 'BLOB'], [text(), 'integer', 'INTEGER'], [integer(), 'text', 'TEXT'],
+    [integer(), 'real', 'REAL'], [bigint(), 'varchar(20)'], [number(), 'text', 'TEXT'],
+    [decimal(), 'text', 'TEXT'], [boolean(), 'text', 'TEXT'], [boolean(), 'real', 'REAL'],
+    [datetime(), 'integer', 'INTEGER'], [datetime(), 'blob', 'BLOB'], [date(), 'integer', 'INTEGER'],
     [json(), 'numeric'], [uuid(), 'blob', 'BLOB'], [uuid(), 'integer', 'INTEGER']
   ],
   postgres: [
-    [text(), 'bytea'], [text(), 'char(10)', 'bpchar'], [text(), 'mood'], [text(), 'uuid'], [text(), 'xml'], [text(), 'text[]', '_text'], [text(), 'short'],
-    [integer(), 'text'], [integer(), 'numeric'], [integer(), 'real', 'float4'], [bigint(), 'double precision', 'float8'], [number(), 'money'], [decimal(), 'money'], [decimal(), 'text'],
+    [text(), 'bytea'], [text(), 'char(10)', 'bpchar'], [text(), 'mood'], [text(), 'uuid'], [text(), 'xml'],
+    [text(), 'text[]', '_text'], [text(), 'short'],
+    [integer(), 'text'], [integer(), 'numeric'], [integer(), 'real', 'float4'],
+    [bigint(), 'double precision', 'float8'], [number(), 'money'], [decimal(), 'money'], [decimal(), 'text'],
     [boolean(), 'integer', 'int4'], [boolean(), 'bit(1)', 'bit'], [boolean(), 'varchar(5)', 'varchar'],
-    [datetime(), 'date'], [datetime(), 'time'], [datetime(), 'text'], [date(), 'timestamp'], [date(), 'text'], [json(), 'pair'], [uuid(), 'bytea']
+    [datetime(), 'date'], [datetime(), 'time'], [datetime(), 'text'], [date(), 'timestamp'], [date(), 'text'],
+    [json(), 'pair'], [uuid(), 'bytea']
   ],
   mariadb: [
-    [text(), 'blob'], [text(), 'varbinary(10)', 'varbinary'], [text(), "enum('a')", 'enum'], [text(), "set('a')", 'set'], [text(), 'uuid'], [text(), 'int'],
-    [integer(), 'varchar(10)', 'varchar'], [integer(), 'decimal(10)', 'decimal'], [integer(), 'double'], [integer(), 'bit(8)', 'bit'], [integer(), 'year'], [bigint(), 'decimal(20)', 'decimal'],
-    [number(), 'text'], [decimal(), 'float'], [decimal(), 'text'], [boolean(), 'bit(1)', 'bit'], [boolean(), 'char(1)', 'char'], [boolean(), 'int'],
-    [datetime(), 'date'], [datetime(), 'time'], [datetime(), 'varchar(20)', 'varchar'], [date(), 'datetime'], [date(), 'text'],
+    [text(), 'blob'], [text(), 'varbinary(10)', 'varbinary'], [text(), "enum('a')", 'enum'],
+    [text(), "set('a')", 'set'], [text(), 'uuid'], [text(), 'int'],
+    [integer(), 'varchar(10)', 'varchar'], [integer(), 'decimal(10)', 'decimal'], [integer(), 'double'],
+    [integer(), 'bit(8)', 'bit'], [integer(), 'year'], [bigint(), 'decimal(20)', 'decimal'],
+    [number(), 'text'], [decimal(), 'float'], [decimal(), 'text'], [boolean(), 'bit(1)', 'bit'],
+    [boolean(), 'char(1)', 'char'], [boolean(), 'int'],
+    [datetime(), 'date'], [datetime(), 'time'], [datetime(), 'varchar(20)', 'varchar'], [date(), 'datetime'],
+    [date(), 'text'],
     [json(), 'blob'], [uuid(), 'binary(16)', 'binary'], [uuid(), 'uuid'], [uuid(), 'text']
   ]
 })
 
 test('columns of types that do not fit are refused with both sides named', async (t) => {
-  const types = engine === 'postgres' ? ["create type mood as enum ('a')", 'create domain short as text', 'create type pair as (a text)'] : []
+  const types = engine === 'postgres'
+    ? ["create type mood as enum ('a')", 'create domain short as text', 'create type pair as (a text)']
+    : []
   const fields = Object.fromEntries(misfits.map(([field], index) => [`f${index}`, field] as const))
   const Misfit = defineModel('Misfit', fields)
-  const db = await made(t, ...types, `create table misfit (${key}, ${misfits.map(([, declared], index) => `f${index} ${declared} not null`).join(', ')})`)
+  const db = await made(
+    t, ...types,
+    `create table misfit (${key}, ${misfits.map(([, declared], index) => `f${index} ${declared} not null`).join(', ')})`
+  )
   const message = await createTables(db, [Misfit]).then(() => 'accepted', (error: Error) => error.message)
   const differences = message.split('\n- ').slice(1)
   t.strictSame(differences, misfits.map(([{ kind }, declared, told = declared], index) =>
@@ -658,7 +833,9 @@ async function planOf ({ db, statements }: Awaited<ReturnType<typeof buildApp>>,
   const statement = statements.find(({ sql: text }) => text.includes(`from ${quoted(table)}`))
   if (statement === undefined) return `no statement on ${table}`
   const explain = here({ sqlite: 'explain query plan', postgres: 'explain (costs off)', mariadb: 'explain' })
-  const { rows } = await db.executeQuery<Record<string, unknown>>(CompiledQuery.raw(`${explain} ${statement.sql}`, [...statement.parameters]))
+  const { rows } = await db.executeQuery<Record<string, unknown>>(
+    CompiledQuery.raw(`${explain} ${statement.sql}`, [...statement.parameters])
+  )
   return rows.map(here<(row: Record<string, unknown>) => string>({
     sqlite: ({ detail }) => String(detail),
     postgres: (row) => String(row['QUERY PLAN']),
@@ -673,7 +850,8 @@ const usesIndex = here<Record<'login' | 'eq' | 'in' | 'ordering' | 'foreignKey' 
     in: /^SEARCH t0 USING INDEX sqlite_autoindex_user_1 \(username=\?\)/,
     ordering: /^SCAN t0 USING INDEX sqlite_autoindex_user_1$/,
     foreignKey: /^SEARCH t0 USING INDEX message__user_id__index \(user_id=\?/,
-    join: /^SEARCH t1 USING COVERING INDEX sqlite_autoindex_user_1 \(username=\?\)\nSEARCH t0 USING INDEX message__user_id__index/
+    join:
+      /^SEARCH t1 USING COVERING INDEX sqlite_autoindex_user_1 \(username=\?\)\nSEARCH t0 USING INDEX message__user_id__index/
   },
   postgres: {
     login: /Index Scan using user_username_key on "user"\n +Index Cond: \(username = /,
@@ -681,7 +859,8 @@ const usesIndex = here<Record<'login' | 'eq' | 'in' | 'ordering' | 'foreignKey' 
     in: /Index Scan using user_username_key on "user" t0\n +Index Cond: \(\(?username = ANY/,
     ordering: /Index Scan Backward using user_username_key on "user" t0/,
     foreignKey: /Scan (on|using) message__user_id__index/,
-    join: /Index Scan using user_username_key on "user" t1(.|\n)*Scan (on|using) message__user_id__index|Scan (on|using) message__user_id__index(.|\n)*Index Scan using user_username_key on "user" t1/
+    join:
+      /Index Scan using user_username_key on "user" t1(.|\n)*Scan (on|using) message__user_id__index|Scan (on|using) message__user_id__index(.|\n)*Index Scan using user_username_key on "user" t1/
   },
   mariadb: {
     login: /^user const username const$/,
@@ -702,10 +881,14 @@ test('a login, a filter by a unique text, an owner and a foreign key use their i
     }
   })
   // Engines read a small table from beginning to end.
-  const users = Array.from({ length: 2000 }, (_, index) => ({ id: index + 10, username: `user${index}`, password: 'x', email: 'x' }))
+  const users = Array.from(
+    { length: 2000 }, (_, index) => ({ id: index + 10, username: `user${index}`, password: 'x', email: 'x' })
+  )
   await app.db.insertInto('user').values(users).execute()
   await app.db.insertInto('message').values(users.map(({ id }) => ({ id, user_id: id, content: 'x' }))).execute()
-  await sql.raw(here({ sqlite: 'select 1', postgres: 'analyze "user", message', mariadb: 'analyze table user, message' })).execute(app.db)
+  await sql.raw(
+    here({ sqlite: 'select 1', postgres: 'analyze "user", message', mariadb: 'analyze table user, message' })
+  ).execute(app.db)
   app.forget()
   await app.post('/api/message/', { id: 3 }, { as: 'alice' })
   t.match(await planOf(app, 'user'), usesIndex.login, 'a login')
@@ -726,7 +909,9 @@ test('a login, a filter by a unique text, an owner and a foreign key use their i
 })
 
 test('a new column of a table does not show by itself', async (t) => {
-  const app = await buildApp(t, { register: registerSite, rows: { note: [{ id: 1, message: 'x', created: '2024-01-01 00:00:00' }] } })
+  const app = await buildApp(t, {
+    register: registerSite, rows: { note: [{ id: 1, message: 'x', created: '2024-01-01 00:00:00' }] }
+  })
   await sql`alter table note add column token text not null default 'secret'`.execute(app.db)
   t.strictSame((await app.get('/api/note/1/')).json(), { id: 1, message: 'x', created: '2024-01-01 00:00:00' })
   t.equal((await app.get('/api/note/?token=secret')).statusCode, 400)
@@ -734,40 +919,70 @@ test('a new column of a table does not show by itself', async (t) => {
 })
 
 const Thing = defineModel('Thing', { name: text() })
-const closedCreate = { open: ['list', 'read', 'update', 'delete'] as const, closed: ['create'] as const, authenticator: () => async () => null, permits: () => false }
+const closedCreate = {
+  open: ['list', 'read', 'update', 'delete'] as const,
+  closed: ['create'] as const,
+  authenticator: () => async () => null,
+  permits: () => false
+}
 
 test('D-113: a column that must have a value, has no default and is not in the model is an error at the start, where records could be created', async (t) => {
   const named = `name ${here({ sqlite: 'text', postgres: 'text', mariadb: 'varchar(50)' })} not null`
-  const db = await made(t, `create table thing (${key}, ${named}, tenant integer not null, ${quoted('Region')} ${here({ sqlite: 'text', postgres: 'text', mariadb: 'text' })} not null)`)
-  const start = async (options: ResourceOptions<typeof Thing>) => await buildApp(t, { models: [], options: { db }, register: (registry) => { registry.register(Thing, options) } })
+  const db = await made(t, `create table thing (${key}, ${named}, tenant integer not null, ${quoted('Region')} ` +
+    `${here({ sqlite: 'text', postgres: 'text', mariadb: 'text' })} not null)`)
+  const start = async (options: ResourceOptions<typeof Thing>) =>
+    await buildApp(t, { models: [], options: { db }, register: (registry) => { registry.register(Thing, options) } })
   const failure = {
     code: 'REST_MODELS_TABLE_MISMATCH',
-    message: "No record could be created:\n- model 'Thing' lacks column 'tenant' of table 'thing', which must have a value and has no default\n" +
+    message: "No record could be created:\n- model 'Thing' lacks column 'tenant' of table 'thing', " +
+      'which must have a value and has no default\n' +
       "- model 'Thing' lacks column 'Region' of table 'thing', which must have a value and has no default\n" +
       "Declare the column in the model, give it a default in the table, or use a policy with closed: ['create']"
   }
   await t.rejects(start({ auth: anybody }), failure)
-  for (const options of [{}, { auth: closedCreate }]) t.equal((await (await start(options)).get('/api/thing/')).statusCode, 200)
+  for (const options of [{}, { auth: closedCreate }]) {
+    t.equal((await (await start(options)).get('/api/thing/')).statusCode, 200)
+  }
   await t.resolves(createTables(db, [Thing]))
   const Fixed = defineModel('Fixed', { name: text({ nullable: true }) }, { table: 'fixed' })
-  await sql.raw(`create table fixed (${key}, name ${here({ sqlite: 'text', postgres: 'text', mariadb: 'varchar(50)' })}, tenant integer not null)`).execute(db)
-  await t.resolves(buildApp(t, { models: [], options: { db }, register: (registry) => { registry.register(Fixed, { auth: anybody, readOnly: ['name'] }) } }), 'no field may be written')
+  await sql.raw(`create table fixed (${key}, name ` +
+    `${here({ sqlite: 'text', postgres: 'text', mariadb: 'varchar(50)' })}, tenant integer not null)`).execute(db)
+  await t.resolves(
+    buildApp(t, {
+      models: [],
+      options: { db },
+      register: (registry) => { registry.register(Fixed, { auth: anybody, readOnly: ['name'] }) }
+    }),
+    'no field may be written'
+  )
 })
 
 test('D-113: columns that the database fills are none of these, and records can be created', async (t) => {
   const filled = here({
-    sqlite: ['tenant integer not null default 1', 'twice integer not null generated always as (tenant * 2)', 'free text'],
-    postgres: ['tenant integer not null default 1', 'twice integer not null generated always as (7 * 2) stored', 'free text', 'count integer not null generated by default as identity', 'serie serial', 'mood mood not null'],
-    mariadb: ['tenant integer not null default 1', 'twice integer generated always as (tenant * 2) stored', 'free text', "mood enum('a', 'b') not null", 'at timestamp not null default current_timestamp']
+    sqlite: [
+      'tenant integer not null default 1', 'twice integer not null generated always as (tenant * 2)', 'free text'
+    ],
+    postgres: [
+      'tenant integer not null default 1', 'twice integer not null generated always as (7 * 2) stored', 'free text',
+      'count integer not null generated by default as identity', 'serie serial', 'mood mood not null'
+    ],
+    mariadb: [
+      'tenant integer not null default 1', 'twice integer generated always as (tenant * 2) stored', 'free text',
+      "mood enum('a', 'b') not null", 'at timestamp not null default current_timestamp'
+    ]
   })
   const types = here({ sqlite: [], postgres: ["create domain mood as text default 'a'"], mariadb: [] })
-  const db = await made(t, ...types, `create table thing (${key}, name ${here({ sqlite: 'text', postgres: 'text', mariadb: 'varchar(50)' })} not null, ${filled.join(', ')})`)
-  const { post } = await buildApp(t, { models: [], options: { db }, register: (registry) => { registry.register(Thing, { auth: anybody }) } })
+  const db = await made(t, ...types, `create table thing (${key}, name ` +
+    `${here({ sqlite: 'text', postgres: 'text', mariadb: 'varchar(50)' })} not null, ${filled.join(', ')})`)
+  const { post } = await buildApp(t, {
+    models: [], options: { db }, register: (registry) => { registry.register(Thing, { auth: anybody }) }
+  })
   t.equal((await post('/api/thing/', { name: 'x' })).statusCode, 201)
 })
 
 test('D-113: a trigger of a server may fill a column, and so may a view', async (t) => {
-  const table = `create table thing (${key}, name ${here({ sqlite: 'text', postgres: 'text', mariadb: 'varchar(50)' })} not null, tenant integer not null)`
+  const table = `create table thing (${key}, name ` +
+    `${here({ sqlite: 'text', postgres: 'text', mariadb: 'varchar(50)' })} not null, tenant integer not null)`
   const db = await made(t, table, ...here({
     sqlite: ['alter table thing rename to base', 'create view thing as select id, name, tenant from base'],
     postgres: [
@@ -777,7 +992,9 @@ test('D-113: a trigger of a server may fill a column, and so may a view', async 
     mariadb: ['create trigger fill before insert on thing for each row set new.tenant = 7']
   }))
   const Loose = defineModel('Loose', { name: text({ nullable: engine === 'sqlite' }) }, { table: 'thing' })
-  const { get, post } = await buildApp(t, { models: [], options: { db }, register: (registry) => { registry.register(Loose, { auth: anybody }) } })
+  const { get, post } = await buildApp(t, {
+    models: [], options: { db }, register: (registry) => { registry.register(Loose, { auth: anybody }) }
+  })
   t.equal((await get('/api/loose/')).statusCode, 200)
   if (engine === 'sqlite') return
   t.equal((await post('/api/loose/', { name: 'x' })).statusCode, 201)
@@ -790,23 +1007,35 @@ test('a view may stand for a table that is only read', async (t) => {
   await db.insertInto('user').values({ username: 'ann', password: 'x', email: 'y' }).execute()
   await sql.raw(`create view busy as select id, username from ${quoted('user')} where active`).execute(db)
   const Busy: Model = defineModel('Busy', { username: text() })
-  const start = async () => await buildApp(t, { models: [], options: { db }, register: (registry) => { registry.register(Busy) } })
-  const reply = await start().then(async ({ get }) => (await get('/api/busy/')).statusCode, (error: Error) => error.message)
+  const start = async () =>
+    await buildApp(t, { models: [], options: { db }, register: (registry) => { registry.register(Busy) } })
+  const reply =
+    await start().then(async ({ get }) => (await get('/api/busy/')).statusCode, (error: Error) => error.message)
   // Only MariaDB knows of the rules of tables in views.
   const mismatch = /field 'username' of model 'Busy' is not nullable, but column 'username' is nullable/
   t.match(reply, here<RegExp | number>({ sqlite: mismatch, postgres: mismatch, mariadb: 200 }))
   const nullable = engine !== 'mariadb'
   const Loose = defineModel('Loose', { username: text({ nullable }) }, { table: 'busy' })
-  const { get } = await buildApp(t, { models: [], options: { db }, register: (registry) => { registry.register(Loose) } })
+  const { get } = await buildApp(t, {
+    models: [], options: { db }, register: (registry) => { registry.register(Loose) }
+  })
   t.strictSame((await get('/api/loose/')).json().objects, [{ id: 1, username: 'ann' }])
 })
 
 test('tables and columns that the engine does not tell apart by case are found, and others are not', async (t) => {
-  const columns = { sqlite: 'ID integer primary key, Message text not null, "CREATED" datetime not null', postgres: 'ID serial primary key, MESSAGE text not null, created timestamp not null', mariadb: 'ID integer auto_increment primary key, Message text not null, CREATED datetime not null' }
-  const db = await made(t, `create table ${here({ sqlite: '"Note"', postgres: 'NOTE', mariadb: 'note' })} (${here(columns)})`)
+  const columns = {
+    sqlite: 'ID integer primary key, Message text not null, "CREATED" datetime not null',
+    postgres: 'ID serial primary key, MESSAGE text not null, created timestamp not null',
+    mariadb: 'ID integer auto_increment primary key, Message text not null, CREATED datetime not null'
+  }
+  const db = await made(
+    t, `create table ${here({ sqlite: '"Note"', postgres: 'NOTE', mariadb: 'note' })} (${here(columns)})`
+  )
   await createTables(db, [Note])
   t.equal((await tableNames(db)).filter((name) => name.toLowerCase() === 'note').length, 1)
-  const { get, post } = await buildApp(t, { models: [], options: { db }, register: (registry) => { registry.register(Note, { auth: anybody }) } })
+  const { get, post } = await buildApp(t, {
+    models: [], options: { db }, register: (registry) => { registry.register(Note, { auth: anybody }) }
+  })
   t.equal((await post('/api/note/', { message: 'x' })).statusCode, 201)
   t.equal((await get('/api/note/?message=x')).json().objects.length, 1)
 })
@@ -814,12 +1043,16 @@ test('tables and columns that the engine does not tell apart by case are found, 
 // SQLite does not tell tables apart by case.
 if (engine !== 'sqlite') {
   test('a table whose name differs by case alone is another table', async (t) => {
-    const { rows: [row] } = await made(t).then(async (db) => await sql<{ folds: number }>`select ${engine === 'mariadb' ? sql`@@lower_case_table_names` : sql`0`} as folds`.execute(db))
+    const { rows: [row] } = await made(t).then(async (db) =>
+      await sql<{ folds: number }>`select ${engine === 'mariadb' ? sql`@@lower_case_table_names` : sql`0`} as folds`
+        .execute(db))
     if (row?.folds !== 0) return t.pass('this server of MariaDB does not tell tables apart by case')
     const db = await made(t, `create table ${quoted('Note')} (id integer, other integer)`)
     await createTables(db, [Note])
     t.strictSame(await tableNames(db), ['Note', 'note'])
-    const { get } = await buildApp(t, { models: [], options: { db }, register: (registry) => { registry.register(Note) } })
+    const { get } = await buildApp(t, {
+      models: [], options: { db }, register: (registry) => { registry.register(Note) }
+    })
     t.equal((await get('/api/note/')).statusCode, 200)
     return t
   })
@@ -831,10 +1064,15 @@ test('a model that is named twice, and two models on one table, are made once', 
   await createTables(db, [Note, Note])
   await createTables(db, [Short])
   const before = await definitions(db)
-  t.same(new Set(before.map(([name]) => name)), new Set(['note', ...here({ sqlite: ['note__created__foreign'], postgres: [], mariadb: [] })]))
+  t.same(
+    new Set(before.map(([name]) => name)),
+    new Set(['note', ...here({ sqlite: ['note__created__foreign'], postgres: [], mariadb: [] })])
+  )
   const Other = defineModel('Other', { message: integer() }, { table: 'page' })
   const Page = defineModel('Page', { message: text() })
-  await t.rejects(createTables(db, [Page, Other]), /field 'message' of model 'Page' is text, but column 'message' is int/i)
+  await t.rejects(
+    createTables(db, [Page, Other]), /field 'message' of model 'Page' is text, but column 'message' is int/i
+  )
   t.same(await definitions(db), before, 'nothing is made')
 })
 
@@ -843,25 +1081,35 @@ test('indexes of tables and columns whose names run together do not collide', as
   const AB = defineModel('A_b', { c: foreignKey(() => Owner) })
   const db = await made(t)
   await createTables(db, [Owner, A, AB])
-  const found = (await definitions(db)).flatMap(([name, definition]) => `${name} ${definition}`.match(/\ba__?b__?c\w+__index\b/g) ?? [])
+  const found = (await definitions(db)).flatMap(([name, definition]) =>
+    `${name} ${definition}`.match(/\ba__?b__?c\w+__index\b/g) ?? [])
   t.strictSame(new Set(found), new Set(['a__b_c_id__index', 'a_b__c_id__index']))
 })
 
 // PostgreSQL has booleans, which hold nothing else.
 if (engine !== 'postgres') {
   test('a stored boolean that is neither 0 nor 1 passes for nothing, least of all for an admin', async (t) => {
-    const table = `create table ${quoted('user')} (${engine === 'sqlite' ? key : 'id bigint auto_increment primary key'}, username varchar(99) not null, password text not null, email text not null, join_date datetime not null, active tinyint not null, admin tinyint not null)`
+    const table =
+      `create table ${quoted('user')} (${engine === 'sqlite' ? key : 'id bigint auto_increment primary key'}, ` +
+        'username varchar(99) not null, password text not null, email text not null, join_date datetime not null, ' +
+        'active tinyint not null, admin tinyint not null)'
     const db = await made(t, table)
     await createTables(db, siteModels)
     const other = (written: string): string => engine === 'sqlite' ? written : '-1'
-    for (const [id, admin, active] of [[1, '1', '1'], [2, other("'f'"), other("'t'")], [3, '1', other("'f'")], [4, '2', '1']] as const) {
+    for (const [id, admin, active] of [
+      [1, '1', '1'], [2, other("'f'"), other("'t'")], [3, '1', other("'f'")], [4, '2', '1']
+    ] as const) {
       const { password: hash } = (await siteUsers())[id - 1] ?? {}
-      await sql`insert into ${sql.table('user')} (id, username, password, email, join_date, active, admin) values (${id}, ${`user${id}`}, ${hash}, 'x', '2024-01-01 00:00:00', ${sql.raw(active)}, ${sql.raw(admin)})`.execute(db)
+      await sql`insert into ${sql.table('user')} (id, username, password, email, join_date, active,
+        admin) values (${id}, ${`user${id}`}, ${hash}, 'x', '2024-01-01 00:00:00', ${sql.raw(active)},
+        ${sql.raw(admin)})`.execute(db)
     }
     const { post, get } = await appOn(t, db)
     const statuses = []
     for (const [index, name] of ['admin', 'alice', 'bob', 'carol'].entries()) {
-      statuses.push((await post('/api/user/', { username: 'new', password: 'x', email: 'y' }, { as: [`user${index + 1}`, name] })).statusCode)
+      statuses.push((
+        await post('/api/user/', { username: 'new', password: 'x', email: 'y' }, { as: [`user${index + 1}`, name] })
+      ).statusCode)
     }
     t.same(statuses, [201, 500, 500, 500])
     t.equal((await get('/api/user/2/')).statusCode, 500)

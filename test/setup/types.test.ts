@@ -9,19 +9,23 @@ import * as mariadb from '../../lib/mariadb.js'
 import * as postgres from '../../lib/postgres.js'
 import * as sqlite from '../../lib/sqlite.js'
 import {
-  adminAuth, bigint, boolean, date, datetime, decimal, defineModel, foreignKey, integer, json, number, password, text, userAuth, uuid,
-  type AnyKysely, type Authenticate, type CommonOptions, type CreateOf, type Credentials, type DatabaseOf, type DecimalOptions, type Field, type FieldFault,
-  type ForeignKeyField, type ForeignKeyOptions, type Json, type Limits, type Model, type Operation, type PasswordOptions, type Policy, type PolicySetting,
-  type PolicyUser, type RangeOptions, type RecordOf, type ResourceOptions, type ResourceRegistry, type RestModelsOptions, type TextOptions, type UpdateOf,
-  type UserAuthOptions, type Verify
+  adminAuth, bigint, boolean, date, datetime, decimal, defineModel, foreignKey, integer, json, number, password, text,
+  userAuth, uuid, type AnyKysely, type Authenticate, type CommonOptions, type CreateOf, type Credentials,
+  type DatabaseOf, type DecimalOptions, type Field, type FieldFault, type ForeignKeyField, type ForeignKeyOptions,
+  type Json, type Limits, type Model, type Operation, type PasswordOptions, type Policy, type PolicySetting,
+  type PolicyUser, type RangeOptions, type RecordOf, type ResourceOptions, type ResourceRegistry,
+  type RestModelsOptions, type TextOptions, type UpdateOf, type UserAuthOptions, type Verify
 } from '../../lib/index.js'
 import { buildApp, Message, siteModels, User } from '../support/site.js'
 
-// The compiler is what these checks are for: `npm run typecheck`, which `npm test` begins with, fails if one of them does not hold.
+// The compiler is what these checks are for: `npm run typecheck`, which `npm test` begins with, fails if one of them
+// does not hold.
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
 /** Compiles if both types are exactly the same: an optional, a readonly or an `any` counts. */
-function same<A, B> (..._proof: Equal<A, B> extends true ? [] : [difference: { readonly left: A, readonly right: B }]): void {}
+function same<A, B> (
+  ..._proof: Equal<A, B> extends true ? [] : [difference: { readonly left: A, readonly right: B }]
+): void {}
 
 const Everything = defineModel('Everything', {
   text: text(),
@@ -91,7 +95,8 @@ test('a record has every field under its key, with the type of its kind', async 
   same<RecordOf<typeof Employee>, { id: number, name: any, boss_id: number | null }>()
   same<RecordOf<typeof Employee>, { id: number, name: string, boss_id: number | null }>()
   t.same(Everything.columns.map(({ key }) => key), [
-    'id', 'text', 'integer', 'bigint', 'number', 'decimal', 'boolean', 'datetime', 'date', 'json', 'uuid', 'password', 'user_id'])
+    'id', 'text', 'integer', 'bigint', 'number', 'decimal', 'boolean', 'datetime', 'date', 'json', 'uuid', 'password',
+    'user_id'])
 })
 
 test('a field that may be null is so in records, and may be left out of a create', async (t) => {
@@ -137,8 +142,12 @@ test('a create has no id; what has a default may be left out', async (t) => {
 
 test('the id of a model is a text if it is a UUID, and so are the foreign keys that refer to it', async (t) => {
   const Box = defineModel('Box', { id: uuid(), name: text() })
-  const Item = defineModel('Item', { box: foreignKey(() => Box), spare: foreignKey(() => Box, { nullable: true }), user: foreignKey(() => User) })
-  const Folder = defineModel('Folder', { id: uuid(), parent: foreignKey((): Model<'Folder', { id: Field<'uuid'> }> => Folder, { nullable: true }) })
+  const Item = defineModel('Item', {
+    box: foreignKey(() => Box), spare: foreignKey(() => Box, { nullable: true }), user: foreignKey(() => User)
+  })
+  const Folder = defineModel('Folder', {
+    id: uuid(), parent: foreignKey((): Model<'Folder', { id: Field<'uuid'> }> => Folder, { nullable: true })
+  })
   same<RecordOf<typeof Box>, { id: string, name: string }>()
   same<CreateOf<typeof Box>, { name: string }>()
   same<UpdateOf<typeof Box>, { name?: string }>()
@@ -147,22 +156,30 @@ test('the id of a model is a text if it is a UUID, and so are the foreign keys t
   same<DatabaseOf<[typeof Box]>['box'], { id: string, name: string }>()
   // @ts-expect-error the id of a UUID is no number
   same<RecordOf<typeof Box>['id'], number>()
-  t.same(Item.columns.map(({ key }) => key) satisfies string[], ['id', 'box_id', 'spare_id', 'user_id'] satisfies Array<keyof RecordOf<typeof Item>>)
+  t.same(Item.columns.map(({ key }) => key) satisfies string[], [
+    'id', 'box_id', 'spare_id', 'user_id'
+  ] satisfies Array<keyof RecordOf<typeof Item>>)
   t.same(Folder.columns.map(({ key, kind }) => [key, kind]), [['id', 'uuid'], ['parent_id', 'foreignKey']])
 })
 
 test('what a driver gives depends on the engine', async (t) => {
-  const Kinds = defineModel('Kinds', { flag: boolean({ default: true }), price: decimal(), data: json(), moment: datetime(), big: bigint() })
+  const Kinds = defineModel('Kinds', {
+    flag: boolean({ default: true }), price: decimal(), data: json(), moment: datetime(), big: bigint()
+  })
   type On<Engine extends 'sqlite' | 'postgres' | 'mariadb'> = DatabaseOf<[typeof Kinds], Engine>['kinds']
   same<DatabaseOf<[typeof Kinds]>['kinds'], On<'sqlite'>>()
   same<On<'sqlite'>['flag'], ColumnType<number, number | undefined, number>>()
   same<On<'postgres'>['flag'], ColumnType<boolean, boolean | undefined, boolean>>()
   same<On<'mariadb'>['flag'], ColumnType<number, number | undefined, number>>()
   same<[On<'sqlite'>['price'], On<'postgres'>['price'], On<'mariadb'>['price']], [number, string, string]>()
-  same<[On<'sqlite'>['data'], On<'postgres'>['data'], On<'mariadb'>['data']], [string, ColumnType<unknown, string, string>, string]>()
+  same<[On<'sqlite'>['data'], On<'postgres'>['data'], On<'mariadb'>['data']], [
+    string, ColumnType<unknown, string, string>, string
+  ]>()
   same<[On<'postgres'>['moment'], On<'mariadb'>['moment']], [string, string]>()
   same<On<'mariadb'>['big'], ColumnType<number | string, number | bigint | string, number | bigint | string>>()
-  t.same(Kinds.columns.map(({ name }) => name), ['id', 'flag', 'price', 'data', 'moment', 'big'] satisfies Array<keyof On<'postgres'>>)
+  t.same(Kinds.columns.map(({ name }) => name), [
+    'id', 'flag', 'price', 'data', 'moment', 'big'
+  ] satisfies Array<keyof On<'postgres'>>)
 })
 
 test('every field of an update may be left out, and none is added', async (t) => {
@@ -220,7 +237,9 @@ test('the tables for Kysely have the names of columns, and what SQLite holds', a
   same<keyof DatabaseOf<[typeof Special]>, 'specials'>()
   t.equal(Special.table, 'specials' satisfies keyof DatabaseOf<[typeof Special]>)
   t.same(Special.columns.map(({ name }) => name), [
-    'id', 'status', 'rating', 'headline', 'n', 'made', 'token', 'closed', 'empty', 'written_by', 'big'] satisfies Array<keyof DatabaseOf<[typeof Special]>['specials']>)
+    'id', 'status', 'rating', 'headline', 'n', 'made', 'token', 'closed', 'empty', 'written_by', 'big'] satisfies Array<
+      keyof DatabaseOf<[typeof Special]>['specials']
+    >)
 })
 
 test('names in options are those of the model, for the compiler and again when the program runs', async (t) => {
@@ -234,9 +253,13 @@ test('names in options are those of the model, for the compiler and again when t
       // @ts-expect-error `pub` is not a field of the model
       t.throws(() => registry.register(Message, { readOnly: ['pub'] }), { code: 'REST_MODELS_UNKNOWN_OPTION_FIELD' })
       // @ts-expect-error `content` is a field, but not a foreign key
-      t.throws(() => registry.register(Message, { ownerField: 'content', auth: userAuth(User) }), { code: 'REST_MODELS_INVALID_OPTIONS' })
+      t.throws(() => registry.register(Message, { ownerField: 'content', auth: userAuth(User) }), {
+        code: 'REST_MODELS_INVALID_OPTIONS'
+      })
       // @ts-expect-error `username` is a field of another model
-      t.throws(() => registry.register(Message, { ownerField: 'username', auth: userAuth(User) }), { code: 'REST_MODELS_UNKNOWN_OPTION_FIELD' })
+      t.throws(() => registry.register(Message, { ownerField: 'username', auth: userAuth(User) }), {
+        code: 'REST_MODELS_UNKNOWN_OPTION_FIELD'
+      })
       // @ts-expect-error an option that does not exist
       t.throws(() => registry.register(Message, { excludes: ['content'] }), { code: 'REST_MODELS_INVALID_OPTIONS' })
       // @ts-expect-error `login` is not a field of the users' model
@@ -244,8 +267,12 @@ test('names in options are those of the model, for the compiler and again when t
       // @ts-expect-error only `writes` and `all`
       t.throws(() => adminAuth(User, { protect: 'reads' }), { code: 'REST_MODELS_INVALID_OPTIONS' })
 
-      registry.register(User, { exclude: ['email', 'password'], auth: adminAuth(User, { username: 'username', protect: 'all' }) })
-      registry.register(Message, { ownerField: 'user', exclude: ['content'], readOnly: ['pub_date'], auth: userAuth(User, { username: 'username' }) })
+      registry.register(User, {
+        exclude: ['email', 'password'], auth: adminAuth(User, { username: 'username', protect: 'all' })
+      })
+      registry.register(Message, {
+        ownerField: 'user', exclude: ['content'], readOnly: ['pub_date'], auth: userAuth(User, { username: 'username' })
+      })
     }
   })
   same<ResourceOptions<typeof Message>['ownerField'], 'user' | undefined>()
@@ -262,7 +289,11 @@ test('options of a field are those of its kind, for the compiler and again when 
   refused(() => defineModel('A', { n: integer({ enum: ['1'] }) }))
   // @ts-expect-error only foreign keys are deleted along
   refused(() => defineModel('A', { s: text({ onDelete: 'cascade' }) }))
-  t.doesNotThrow(() => defineModel('A', { n: integer({ maximum: 3 }), s: text({ maxLength: 3, enum: ['a'] }), u: foreignKey(() => User, { onDelete: 'cascade' }) }))
+  t.doesNotThrow(() => defineModel('A', {
+    n: integer({ maximum: 3 }),
+    s: text({ maxLength: 3, enum: ['a'] }),
+    u: foreignKey(() => User, { onDelete: 'cascade' })
+  }))
   // @ts-expect-error the default of an integer is a number
   const wrong = integer({ default: '1' })
   const right = integer({ default: 1 })
@@ -271,7 +302,8 @@ test('options of a field are those of its kind, for the compiler and again when 
 
 type IsAny<T> = 0 extends 1 & T ? true : false
 /** Types of other packages, which are theirs to get right, and what cannot hold an `any`. */
-type Leaf = Date | AbortSignal | string | number | bigint | boolean | symbol | null | undefined | FastifyInstance | FastifyRequest | FastifyReply | AnyKysely
+type Leaf = Date | AbortSignal | string | number | bigint | boolean | symbol | null | undefined | FastifyInstance |
+  FastifyRequest | FastifyReply | AnyKysely
 /** Whether a type is that of the option `config`, which other packages add to. */
 type IsConfig<T> = [keyof T, keyof FastifyContextConfig] extends [keyof FastifyContextConfig, keyof T] ? true : false
 /** Paths to every `any` in a type: through properties, items, parameters and results. */
@@ -285,8 +317,11 @@ type AnyPaths<T, Path extends string, Depth extends readonly unknown[] = [1, 1, 
               : T extends Promise<infer Result> ? AnyPaths<Result, Path, Rest>
                 : T extends ReadonlyArray<infer Item> ? AnyPaths<Item, `${Path}[]`, Rest>
                   : T extends (...parameters: infer Parameters) => infer Result
-                    ? { [P in keyof Parameters]-?: AnyPaths<Parameters[P], `${Path}(${P & string})`, Rest> }[number] | AnyPaths<Result, `${Path} =>`, Rest>
-                    : T extends object ? { [P in keyof T]-?: AnyPaths<T[P], `${Path}.${P & string}`, Rest> }[keyof T] : never
+                    ? { [P in keyof Parameters]-?: AnyPaths<Parameters[P], `${Path}(${P & string})`, Rest> }[number] |
+                      AnyPaths<Result, `${Path} =>`, Rest>
+                    : T extends object
+                      ? { [P in keyof T]-?: AnyPaths<T[P], `${Path}.${P & string}`, Rest> }[keyof T]
+                      : never
       : never
 
 /** The exported types; generic ones for a model. */
@@ -332,7 +367,10 @@ interface PublicTypes {
 test('no part of what is exported is any', async (t) => {
   same<AnyPaths<Omit<typeof plugin, 'default' | 'errors'>, 'plugin'>, never>()
   same<AnyPaths<Parameters<typeof plugin.default>, 'default'>, never>()
-  same<AnyPaths<{ [Name in keyof typeof plugin.errors]: ConstructorParameters<(typeof plugin.errors)[Name]> }, 'errors'>, never>()
+  same<
+    AnyPaths<{ [Name in keyof typeof plugin.errors]: ConstructorParameters<(typeof plugin.errors)[Name]> }, 'errors'>,
+    never
+  >()
   same<AnyPaths<typeof sqlite, 'sqlite'>, never>()
   same<AnyPaths<typeof postgres, 'postgres'>, never>()
   same<AnyPaths<typeof mariadb.openMariadb, 'mariadb'>, never>()

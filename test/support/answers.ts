@@ -6,8 +6,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 /** What of an OpenAPI document says how a request may be answered. */
 export interface Documented {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly responses: Readonly<Record<string, Response>> }>>>>
-  readonly components: { readonly schemas: Readonly<Record<string, object>>, readonly responses: Readonly<Record<string, Response>> }
+  readonly paths: Readonly<Record<string, Readonly<Record<string, {
+    readonly responses: Readonly<Record<string, Response>>
+  }>>>>
+  readonly components: {
+    readonly schemas: Readonly<Record<string, object>>, readonly responses: Readonly<Record<string, Response>>
+  }
 }
 
 interface Response {
@@ -28,17 +32,22 @@ declare module 'fastify' {
 /** To compile a schema costs more than all that is asked of it; whether it is one is tested with the documents. */
 const ajv = new Ajv2020({ strict: false, validateFormats: true, validateSchema: false, code: { optimize: false } })
 ajvFormats.default(ajv)
-/** By the text of the schema, since the apps of a test file are much the same; and by the schema itself, of which writing the text costs more than the check. */
+/**
+ * By the text of the schema, since the apps of a test file are much the same; and by the schema itself, of which
+ * writing the text costs more than the check.
+ */
 const validators = new Map<string, ValidateFunction>()
 const known = new WeakMap<object, ValidateFunction>()
 
 /**
- * Lets a test fail for every answer of the plugin that the app's own OpenAPI document does not declare: its status, its content
- * type, its body and the headers that are said to be there. To be called before the plugin is registered.
+ * Lets a test fail for every answer of the plugin that the app's own OpenAPI document does not declare: its status, its
+ * content type, its body and the headers that are said to be there. To be called before the plugin is registered.
  *
  * @param name  apps of one name have one document, which is made once
  */
-export function checkAnswers (t: { fail (message: string): unknown }, app: FastifyInstance, name?: string): PromiseLike<unknown> {
+export function checkAnswers (
+  t: { fail (message: string): unknown }, app: FastifyInstance, name?: string
+): PromiseLike<unknown> {
   app.addHook('onSend', (request, reply, payload, done) => {
     const isReceived = request.raw.errored === null && !request.raw.socket.destroyed // else the client has broken off
     if (isReceived && app.undocumented === undefined && 'swaggerTransform' in request.routeOptions.config) {
@@ -49,7 +58,9 @@ export function checkAnswers (t: { fail (message: string): unknown }, app: Fasti
   })
   app.addHook('onRoute', (route) => {
     const { swaggerTransform: transform } = route.config ?? {}
-    if (typeof transform === 'function') route.config = { ...route.config, swaggerTransform: withoutParameters(transform) }
+    if (typeof transform === 'function') {
+      route.config = { ...route.config, swaggerTransform: withoutParameters(transform) }
+    }
   })
   return app.register(swagger, { decorator: 'documented', openapi: { openapi: '3.1.0', info } })
 }
@@ -57,7 +68,10 @@ export function checkAnswers (t: { fail (message: string): unknown }, app: Fasti
 const info = { title: 'Answers', version: '1' }
 type Transform = NonNullable<FastifyDynamicSwaggerOptions['transform']>
 
-/** To write the many parameters of lists takes most of the time that a document takes, and they say nothing of answers. Other documents have them. */
+/**
+ * To write the many parameters of lists takes most of the time that a document takes, and they say nothing of answers.
+ * Other documents have them.
+ */
 function withoutParameters (transform: Transform): Transform {
   return (asked) => {
     const { schema, url } = transform(asked)
@@ -75,12 +89,14 @@ function documentOf (app: FastifyInstance, name: string | undefined): Documented
 }
 
 /** What the document does not say of an answer; undefined if it says all. */
-export function faultOf (document: Documented, request: FastifyRequest, reply: FastifyReply, payload: unknown): string | undefined {
+export function faultOf (document: Documented, request: FastifyRequest, reply: FastifyReply, payload: unknown): string |
+  undefined {
   const status = reply.statusCode
   const { $ref, ...written } = responsesOf(document, request)[status] ?? { missing: true }
   if ('missing' in written) return `there is no ${status} ${STATUS_CODES[status]}`
   const { content = {}, headers = {} } = $ref === undefined ? written as Response : partOf(document, $ref) as Response
-  const missing = Object.entries(headers).find(([name, { schema }]) => faultIn(document, schema, plainHeader(reply.getHeader(name))) !== undefined)
+  const missing = Object.entries(headers)
+    .find(([name, { schema }]) => faultIn(document, schema, plainHeader(reply.getHeader(name))) !== undefined)
   if (missing !== undefined) return `the header ${missing[0]} is absent or wrong`
   const [type = ''] = String(reply.getHeader('content-type') ?? '').split(';')
   if (request.method === 'HEAD') return undefined
@@ -97,21 +113,36 @@ function plainHeader (value: unknown): unknown {
   return typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value
 }
 
-/** Of HEAD those of GET; of a method that the path does not have, and so the document neither, what refuses a write, and 405. */
-function responsesOf ({ paths, components }: Documented, { method, routeOptions }: FastifyRequest): Readonly<Record<string, Response>> {
+/**
+ * Of HEAD those of GET; of a method that the path does not have, and so the document neither, what refuses a write, and
+ * 405.
+ */
+function responsesOf (
+  { paths, components }: Documented, { method, routeOptions }: FastifyRequest
+): Readonly<Record<string, Response>> {
   const path = String(routeOptions.url).replace(/\/?$/, '/').replace(':id', '{id}')
   const methods = paths[path] ?? {}
   const known = methods[method === 'HEAD' ? 'get' : method.toLowerCase()]
   if (known !== undefined) return known.responses
   const { responses = {} } = methods['post'] ?? methods['put'] ?? {}
-  const refusals = Object.fromEntries(Object.entries(responses).filter(([status]) => !['2', '404', '409'].some((start) => status.startsWith(start))))
-  return { ...refusals, 405: { content: { 'application/json': { schema: { ...components.schemas['Error'], required: ['code', 'error', 'message'] } } } } }
+  const refusals = Object.fromEntries(Object.entries(responses)
+    .filter(([status]) => !['2', '404', '409'].some((start) => status.startsWith(start))))
+  return {
+    ...refusals,
+    405: {
+      content: {
+        'application/json': { schema: { ...components.schemas['Error'], required: ['code', 'error', 'message'] } }
+      }
+    }
+  }
 }
 
 function faultIn (document: Documented, schema: object, value: unknown): string | undefined {
   const validate = known.get(schema) ?? compileIn(document, schema)
   known.set(schema, validate)
-  return validate(value) ? undefined : `${ajv.errorsText(validate.errors, { dataVar: 'the body' })} in ${String(JSON.stringify(value)).slice(0, 300)}`
+  return validate(value)
+    ? undefined
+    : `${ajv.errorsText(validate.errors, { dataVar: 'the body' })} in ${String(JSON.stringify(value)).slice(0, 300)}`
 }
 
 function compileIn (document: Documented, schema: object): ValidateFunction {
@@ -130,7 +161,8 @@ function expanded (document: Documented, schema: unknown): unknown {
 }
 
 function partOf (document: Documented, reference: string): object {
-  const part = reference.split('/').slice(1).reduce<unknown>((found, name) => (found as Record<string, unknown>)[name], document)
+  const part = reference.split('/').slice(1)
+    .reduce<unknown>((found, name) => (found as Record<string, unknown>)[name], document)
   if (typeof part !== 'object' || part === null) throw new Error(`${reference} leads nowhere`)
   return part
 }

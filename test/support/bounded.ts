@@ -14,7 +14,9 @@ export interface BoundedSite {
   readonly db: Kysely<Tables>
 }
 
-/** The example project's database with these rows, for an app with few connections, or with little time for a statement. */
+/**
+ * The example project's database with these rows, for an app with few connections, or with little time for a statement.
+ */
 export async function boundedSite (t: Test, rows: Rows, options: ServerOptions): Promise<BoundedSite> {
   const { url, open, remove } = await emptyDatabase()
   const db = open()

@@ -8,5 +8,6 @@ export function compile (...paths: readonly string[]): string[] {
   const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile)
   const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: paths }, ts.sys, root)
   const program = ts.createProgram(paths, { ...options, rootDir: '/', noEmit: true, noUnusedLocals: true })
-  return ts.getPreEmitDiagnostics(program).map(({ messageText, file }) => `${file?.fileName ?? ''}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`)
+  return ts.getPreEmitDiagnostics(program)
+    .map(({ messageText, file }) => `${file?.fileName ?? ''}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`)
 }

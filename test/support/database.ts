@@ -53,14 +53,18 @@ export async function emptyDatabase (): Promise<EmptyDatabase> {
   if (engine === 'sqlite') return { url: 'sqlite::memory:', open: openers.sqlite, remove: async () => {} }
   const server = await (shared ??= shareDatabase(engine))
   const name = `t${randomBytes(6).toString('hex')}`
-  await runSql(server, engine === 'postgres' ? `create schema ${name}` : `create database ${name} character set utf8mb4 collate utf8mb4_general_ci`)
+  await runSql(server, engine === 'postgres'
+    ? `create schema ${name}`
+    : `create database ${name} character set utf8mb4 collate utf8mb4_general_ci`)
   const url = new URL(server)
   if (engine === 'postgres') url.searchParams.set('options', `-c search_path=${name}`)
   else url.pathname = `/${name}`
   return {
     url: url.href,
     open: () => openUrl(url.href),
-    remove: async () => { await runSql(server, engine === 'postgres' ? `drop schema ${name} cascade` : `drop database ${name}`) }
+    remove: async () => {
+      await runSql(server, engine === 'postgres' ? `drop schema ${name} cascade` : `drop database ${name}`)
+    }
   }
 }
 
@@ -82,7 +86,8 @@ async function shareDatabase (name: EngineName): Promise<string> {
 /** Lets the engine go on counting after the primary keys that were written by hand. */
 export async function skipKeys (db: Kysely<Tables>, table: string): Promise<void> {
   if (engine !== 'postgres') return
-  await sql`select setval(pg_get_serial_sequence(${`"${table}"`}, 'id'), (select max(id) from ${sql.table(table)}))`.execute(db)
+  await sql`select setval(pg_get_serial_sequence(${`"${table}"`}, 'id'), (select max(id) from ${sql.table(table)}))`
+    .execute(db)
 }
 
 /** Lists every statement on a handle until the test ends. */
@@ -113,7 +118,9 @@ function record (connection: DatabaseConnection, note: (query: CompiledQuery) =>
   const { executeQuery } = connection
   connection.executeQuery = async function <Row> (this: DatabaseConnection, query: CompiledQuery) {
     note(query)
-    return await executeQuery.call<DatabaseConnection, [CompiledQuery], ReturnType<typeof executeQuery<Row>>>(this, query)
+    return await executeQuery.call<DatabaseConnection, [CompiledQuery], ReturnType<typeof executeQuery<Row>>>(
+      this, query
+    )
   }
 }
 

@@ -8,9 +8,9 @@ import { beforeDirect, engine } from './database.js'
 type Execute = (query: CompiledQuery) => Promise<unknown>
 
 /**
- * Runs something before each statement from now on, of a database of SQLite or of all connections of this process, until
- * the test ends. What it executes runs on another connection where there are several, as somebody else's statement would.
- * On SQLite nothing is waited for: what it executes is done when the call returns.
+ * Runs something before each statement from now on, of a database of SQLite or of all connections of this process,
+ * until the test ends. What it executes runs on another connection where there are several, as somebody else's
+ * statement would. On SQLite nothing is waited for: what it executes is done when the call returns.
  */
 export async function beforeStatements (
   t: Test, db: Kysely<Tables>, act: (sql: string, execute: Execute) => Promise<void> | void
@@ -26,14 +26,18 @@ export async function beforeStatements (
     }
     target.executeQuery = async function <Row> (this: DatabaseConnection, query: CompiledQuery) {
       if (!own.has(query)) await act(query.sql, execute)
-      return await executeQuery.call<DatabaseConnection, [CompiledQuery], ReturnType<typeof executeQuery<Row>>>(this, query)
+      return await executeQuery.call<DatabaseConnection, [CompiledQuery], ReturnType<typeof executeQuery<Row>>>(
+        this, query
+      )
     }
     t.teardown(() => { target.executeQuery = executeQuery })
     beforeDirect(db, ({ sql }) => act(sql, execute))
   })
 }
 
-/** A policy whose checks of passwords can be made to come at the same moment, however long the users were looked for. */
+/**
+ * A policy whose checks of passwords can be made to come at the same moment, however long the users were looked for.
+ */
 export interface Gated {
   readonly policy: Policy
   /** The next checks wait until there are so many. */
@@ -50,7 +54,9 @@ export function gate (policy: Policy): Gated {
       await opened
       return await setting.passwords.matches(given, stored)
     }
-    return policy.authenticator({ ...setting, passwords: Object.create(setting.passwords, { matches: { value: matches } }) as Passwords })
+    return policy.authenticator({
+      ...setting, passwords: Object.create(setting.passwords, { matches: { value: matches } }) as Passwords
+    })
   }
   return {
     policy: { ...policy, authenticator },

@@ -18,12 +18,18 @@ export const typescript = ['--import=tsx'] as const
 /** What Node needs to be told for a fault of an answer to end a process: see checked-apps.ts. */
 export const checked = ['--import', new URL('../../dist/test/support/checked-apps.js', import.meta.url).href] as const
 
-/** Lets a process that fails by itself, such as by a fault of an answer, fail the process that has started it, whatever a client makes of it. */
+/**
+ * Lets a process that fails by itself, such as by a fault of an answer, fail the process that has started it, whatever
+ * a client makes of it.
+ */
 export function requireSound (child: ChildProcess, script: string, printed = () => 'see above'): void {
   child.once('close', (code) => { if (code === 1) throw new Error(`${script} has failed: ${printed()}`) })
 }
 
-/** Milliseconds in which Fastify, after it has said that it listens, looks up other addresses of its host: it throws if it is closed meanwhile. */
+/**
+ * Milliseconds in which Fastify, after it has said that it listens, looks up other addresses of its host: it throws if
+ * it is closed meanwhile.
+ */
 const settling = 500
 
 /** More than this of what a server prints is not kept. */
@@ -38,8 +44,12 @@ interface ServerOptions {
 }
 
 /** Starts a script on a free port and waits until it says where it listens; it is stopped when the test ends. */
-export async function startServer (t: Pick<Test, 'teardown'>, script: string, { args = [], cwd, env = {}, undocumented }: ServerOptions): Promise<ServerProcess> {
-  const child = spawn(process.execPath, [...undocumented === undefined ? checked : [], script, ...args], { cwd, env: { PATH: process.env['PATH'], PORT: '0', ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+export async function startServer (
+  t: Pick<Test, 'teardown'>, script: string, { args = [], cwd, env = {}, undocumented }: ServerOptions
+): Promise<ServerProcess> {
+  const child = spawn(process.execPath, [...undocumented === undefined ? checked : [], script, ...args], {
+    cwd, env: { PATH: process.env['PATH'], PORT: '0', ...env }, stdio: ['ignore', 'pipe', 'pipe']
+  })
   let printed = ''
   let settled: Promise<void> | undefined
   const listening = new Promise<string>((resolve, reject) => {

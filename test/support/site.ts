@@ -1,5 +1,7 @@
 import { hash, type Options } from '@node-rs/argon2'
-import Fastify, { type FastifyInstance, type FastifyServerOptions, type InjectOptions, type LightMyRequestResponse } from 'fastify'
+import Fastify, {
+  type FastifyInstance, type FastifyServerOptions, type InjectOptions, type LightMyRequestResponse
+} from 'fastify'
 import type { CompiledQuery, Kysely } from 'kysely'
 import type { Test } from 'tap'
 import restModels, {
@@ -19,7 +21,9 @@ export const User = defineModel('User', {
   active: boolean({ default: true }),
   admin: boolean({ default: false })
 })
-export const Relationship = defineModel('Relationship', { from_user: foreignKey(() => User), to_user: foreignKey(() => User) })
+export const Relationship = defineModel('Relationship', {
+  from_user: foreignKey(() => User), to_user: foreignKey(() => User)
+})
 export const Message = defineModel('Message', {
   user: foreignKey(() => User), content: text(), pub_date: datetime({ default: 'now' })
 })
@@ -70,7 +74,10 @@ export interface BuildOptions {
   readonly register?: (registry: ResourceRegistry) => void
   /** Rows beside the four users, which are there whenever there is a `user` table. */
   readonly rows?: Rows
-  /** The passwords of the four users are hashed as the plugin hashes, for tests of what a login costs; else a login costs next to nothing. */
+  /**
+   * The passwords of the four users are hashed as the plugin hashes, for tests of what a login costs; else a login
+   * costs next to nothing.
+   */
   readonly realHashes?: boolean
   readonly options?: Partial<RestModelsOptions>
   readonly server?: FastifyServerOptions
@@ -138,7 +145,8 @@ function isSite ({ rows: _rows, ...others }: BuildOptions): boolean {
 
 /** A row in which booleans are 0 and 1, whatever the engine gives. */
 function withBits (row: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, typeof value === 'boolean' ? Number(value) : value]))
+  return Object.fromEntries(Object.entries(row)
+    .map(([name, value]) => [name, typeof value === 'boolean' ? Number(value) : value]))
 }
 
 export async function insert (db: Kysely<Tables>, rows: Rows): Promise<void> {
@@ -150,7 +158,9 @@ export async function insert (db: Kysely<Tables>, rows: Rows): Promise<void> {
 
 /** Requests to an app, in the words of the tests. */
 export function client (app: FastifyInstance): Pick<TestApp, 'get' | 'post' | 'put' | 'delete'> {
-  const send = async (method: 'GET' | 'POST' | 'PUT' | 'DELETE', url: string, { as, headers }: RequestOptions = {}, payload?: unknown) => {
+  const send = async (
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE', url: string, { as, headers }: RequestOptions = {}, payload?: unknown
+  ) => {
     const credentials = as === undefined ? {} : { authorization: typeof as === 'string' ? basic(as) : basic(...as) }
     const request: InjectOptions = { method, url, headers: { ...credentials, ...headers } }
     return await app.inject(payload === undefined ? request : { ...request, payload: payload as string })

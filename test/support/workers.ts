@@ -19,8 +19,12 @@ export interface Worker<Message> {
 }
 
 /** Starts a script of `test`, in TypeScript. */
-export function startWorker<Message> (t: Pick<Test, 'teardown'>, script: string, ...parameters: string[]): Worker<Message> {
-  const child = fork(fileURLToPath(new URL(`../${script}`, import.meta.url)), parameters, { execArgv: [...typescript, ...checked] })
+export function startWorker<Message> (
+  t: Pick<Test, 'teardown'>, script: string, ...parameters: string[]
+): Worker<Message> {
+  const child = fork(fileURLToPath(new URL(`../${script}`, import.meta.url)), parameters, {
+    execArgv: [...typescript, ...checked]
+  })
   requireSound(child, script)
   const messages: Message[] = []
   const waiting: Array<{ resolve: (message: Message) => void, reject: (error: Error) => void }> = []
@@ -54,7 +58,9 @@ export async function endWorker (child: ChildProcess): Promise<void> {
 }
 
 /** The example project on a database file, which is made and filled with its users if it is new. */
-export async function openSite (path: string, options?: SqliteOptions): Promise<{ readonly app: FastifyInstance, readonly db: Kysely<Tables> }> {
+export async function openSite (
+  path: string, options?: SqliteOptions
+): Promise<{ readonly app: FastifyInstance, readonly db: Kysely<Tables> }> {
   const db = openSqlite(path, options)
   await createTables(db, siteModels)
   const isNew = await db.selectFrom('user').select('id').limit(1).executeTakeFirst() === undefined

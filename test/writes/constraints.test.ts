@@ -6,26 +6,45 @@ import { defineModel, foreignKey, text, type Policy } from '../../lib/index.js'
 import { engine } from '../support/database.js'
 import { buildApp, Message, User, type BuildOptions, type TestApp } from '../support/site.js'
 
-const anybody: Policy = { open: ['list', 'read', 'create', 'update', 'delete'], authenticator: () => async () => null, permits: () => false }
+const anybody: Policy = {
+  open: ['list', 'read', 'create', 'update', 'delete'], authenticator: () => async () => null, permits: () => false
+}
 const Pair = defineModel('Pair', {
-  left: text({ unique: true }), right: text({ unique: true }), group: text({ maxLength: 100 }), user: foreignKey(() => User), other: foreignKey(() => User, { nullable: true })
+  left: text({ unique: true }),
+  right: text({ unique: true }),
+  group: text({ maxLength: 100 }),
+  user: foreignKey(() => User),
+  other: foreignKey(() => User, { nullable: true })
 })
-const pairs: BuildOptions = { models: [User, Pair], register: (registry) => { registry.register(Pair, { auth: anybody }) } }
+const pairs: BuildOptions = {
+  models: [User, Pair], register: (registry) => { registry.register(Pair, { auth: anybody }) }
+}
 
 test('of several unique fields the one that is taken is named, on create and on update', async (t) => {
   const { post, put } = await buildApp(t, pairs)
   await post('/api/pair/', { left: 'a', right: 'b', group: 'g', user: 1 })
   await post('/api/pair/', { left: 'c', right: 'd', group: 'g', user: 1 })
-  t.match((await post('/api/pair/', { left: 'x', right: 'b', group: 'g', user: 1 })).json(), { statusCode: 409, details: [{ field: 'right' }] })
-  t.match((await put('/api/pair/2/', { left: 'a', right: 'd' })).json(), { statusCode: 409, details: [{ field: 'left' }] })
-  t.match((await put('/api/pair/2/', { left: 'c', right: 'b' })).json(), { statusCode: 409, details: [{ field: 'right' }] }, 'its own value is not the one')
+  t.match((await post('/api/pair/', { left: 'x', right: 'b', group: 'g', user: 1 })).json(), {
+    statusCode: 409, details: [{ field: 'right' }]
+  })
+  t.match((await put('/api/pair/2/', { left: 'a', right: 'd' })).json(), {
+    statusCode: 409, details: [{ field: 'left' }]
+  })
+  t.match(
+    (await put('/api/pair/2/', { left: 'c', right: 'b' })).json(), { statusCode: 409, details: [{ field: 'right' }] },
+    'its own value is not the one'
+  )
   t.equal((await put('/api/pair/2/', { left: 'c', right: 'e' })).statusCode, 200, 'its own values are not taken')
 })
 
 test('of several foreign keys the one that refers to nothing is named', async (t) => {
   const { post } = await buildApp(t, pairs)
-  t.match((await post('/api/pair/', { left: 'a', right: 'b', group: 'g', user: 1, other: 99 })).json(), { statusCode: 400, details: [{ field: 'other_id' }] })
-  t.match((await post('/api/pair/', { left: 'a', right: 'b', group: 'g', user: 99, other: 1 })).json(), { statusCode: 400, details: [{ field: 'user_id' }] })
+  t.match((await post('/api/pair/', { left: 'a', right: 'b', group: 'g', user: 1, other: 99 })).json(), {
+    statusCode: 400, details: [{ field: 'other_id' }]
+  })
+  t.match((await post('/api/pair/', { left: 'a', right: 'b', group: 'g', user: 99, other: 1 })).json(), {
+    statusCode: 400, details: [{ field: 'user_id' }]
+  })
   t.equal((await post('/api/pair/', { left: 'a', right: 'b', group: 'g', user: 1, other: null })).statusCode, 201)
 })
 
@@ -33,7 +52,8 @@ test('a unique index that no field declares is a 409 that blames no field', asyn
   const { post, db } = await buildApp(t, pairs)
   await db.schema.createIndex('one_of_a_group').unique().on('pair').column('group').execute()
   t.equal((await post('/api/pair/', { left: 'a', right: 'b', group: 'g', user: 1 })).statusCode, 201)
-  const { statusCode, code, details } = (await post('/api/pair/', { left: 'c', right: 'd', group: 'g', user: 1 })).json()
+  const { statusCode, code, details } =
+    (await post('/api/pair/', { left: 'c', right: 'd', group: 'g', user: 1 })).json()
   t.same([statusCode, code, details], [409, 'REST_MODELS_CONSTRAINT', undefined])
 })
 
@@ -57,7 +77,8 @@ const addHidden = {
 test('a foreign key that no field declares is a 409 that blames no field', async (t) => {
   const { post, db } = await buildApp(t, pairs)
   for (const statement of addHidden[engine]) await sql.raw(statement).execute(db)
-  const { statusCode, code, details } = (await post('/api/pair/', { left: 'a', right: 'b', group: 'g', user: 1 })).json()
+  const { statusCode, code, details } =
+    (await post('/api/pair/', { left: 'a', right: 'b', group: 'g', user: 1 })).json()
   t.same([statusCode, code, details], [409, 'REST_MODELS_CONSTRAINT', undefined])
 })
 
@@ -65,7 +86,9 @@ const events = ['insert', 'update', 'delete']
 
 /** A message of alice's, and what the three writes are answered after the database was changed. */
 async function writesAfter (t: Test, statements: readonly string[]) {
-  const { post, put, delete: remove, db, rowsOf } = await buildApp(t, { rows: { message: [{ id: 1, user_id: 2, content: 'kept', pub_date: '2024-01-01 10:00:00' }] } })
+  const { post, put, delete: remove, db, rowsOf } = await buildApp(t, {
+    rows: { message: [{ id: 1, user_id: 2, content: 'kept', pub_date: '2024-01-01 10:00:00' }] }
+  })
   for (const statement of statements) await sql.raw(statement).execute(db)
   const replies = [
     await post('/api/message/', { content: 'new' }, { as: 'alice' }),
@@ -77,12 +100,14 @@ async function writesAfter (t: Test, statements: readonly string[]) {
 }
 
 const refuse = {
-  sqlite: events.map((event) => `create trigger no_${event} before ${event} on message begin select raise(abort, 'inner words'); end`),
+  sqlite: events.map((event) =>
+    `create trigger no_${event} before ${event} on message begin select raise(abort, 'inner words'); end`),
   postgres: [
     "create function refuse() returns trigger language plpgsql as $$ begin raise exception 'inner words'; end $$",
     `create trigger no before ${events.join(' or ')} on message for each row execute function refuse()`
   ],
-  mariadb: events.map((event) => `create trigger no_${event} before ${event} on message for each row signal sqlstate '45000' set message_text = 'inner words'`)
+  mariadb: events.map((event) => `create trigger no_${event} before ${event} on message for each row signal sqlstate ` +
+    '\'45000\' set message_text = \'inner words\'')
 }
 
 test('a write that a trigger refuses is a 409 without its words', async (t) => {
@@ -95,7 +120,8 @@ test('a write that a trigger refuses is a 409 without its words', async (t) => {
 // A trigger of MariaDB can refuse a write, but not skip it.
 if (engine !== 'mariadb') {
   const skip = {
-    sqlite: events.map((event) => `create trigger no_${event} before ${event} on message begin select raise(ignore); end`),
+    sqlite: events.map((event) =>
+      `create trigger no_${event} before ${event} on message begin select raise(ignore); end`),
     postgres: [
       'create function skip() returns trigger language plpgsql as $$ begin return null; end $$',
       `create trigger no before ${events.join(' or ')} on message for each row execute function skip()`
@@ -103,33 +129,45 @@ if (engine !== 'mariadb') {
   }[engine]
 
   test('a write that a trigger drops in silence is a 409, not a success', async (t) => {
-    for (const reply of await writesAfter(t, skip)) t.match(reply.json(), { statusCode: 409, code: 'REST_MODELS_CONSTRAINT' })
+    for (const reply of await writesAfter(t, skip)) {
+      t.match(reply.json(), { statusCode: 409, code: 'REST_MODELS_CONSTRAINT' })
+    }
   })
 }
 
 test('a resource whose fields are all read-only suggests no name for an unknown one', async (t) => {
   const Fixed = defineModel('Fixed', { label: text({ default: 'x' }) })
-  const { post } = await buildApp(t, { models: [Fixed], register: (registry) => { registry.register(Fixed, { auth: anybody, readOnly: ['label'] }) } })
-  t.same((await post('/api/fixed/', { lable: 'y' })).json().details, [{ field: 'lable', message: 'is not a field of this resource' }])
+  const { post } = await buildApp(t, {
+    models: [Fixed], register: (registry) => { registry.register(Fixed, { auth: anybody, readOnly: ['label'] }) }
+  })
+  t.same((await post('/api/fixed/', { lable: 'y' })).json().details, [
+    { field: 'lable', message: 'is not a field of this resource' }
+  ])
   t.match((await post('/api/fixed/', {})).json(), { id: 1, label: 'x' })
 })
 
 test('a name that is much too long for a typing error gets no suggestion', async (t) => {
-  const { post } = await buildApp(t, { models: [User, Message], register: (registry) => { registry.register(Message, { auth: anybody }) } })
+  const { post } = await buildApp(t, {
+    models: [User, Message], register: (registry) => { registry.register(Message, { auth: anybody }) }
+  })
   const { details } = (await post('/api/message/', { content: 'x', user: 1, ['c'.repeat(200)]: 1 })).json()
   t.same(details, [{ field: `${'c'.repeat(100)}…`, message: 'is not a field of this resource' }])
 })
 
 const deferred = {
-  sqlite: 'create table child (id integer primary key, user_id bigint not null references user (id) deferrable initially deferred)',
-  postgres: 'create table child (id bigint generated by default as identity primary key, user_id bigint not null references "user" (id) deferrable initially deferred)',
+  sqlite: 'create table child (id integer primary key, user_id bigint not null references user (id) deferrable ' +
+    'initially deferred)',
+  postgres: 'create table child (id bigint generated by default as identity primary key, ' +
+    'user_id bigint not null references "user" (id) deferrable initially deferred)',
   mariadb: undefined
 }[engine]
 
 if (deferred !== undefined) {
   test('what the database refuses when it commits is refused, and changes nothing', async (t) => {
     const Child = defineModel('Child', { user: foreignKey(() => User) })
-    const { db, post, put, rowsOf } = await buildApp(t, { models: [User, Child], register: (registry) => { registry.register(Child, { auth: anybody }) } })
+    const { db, post, put, rowsOf } = await buildApp(t, {
+      models: [User, Child], register: (registry) => { registry.register(Child, { auth: anybody }) }
+    })
     await db.schema.dropTable('child').execute()
     await sql.raw(deferred).execute(db)
     t.equal((await post('/api/child/', { user: 1 })).statusCode, 201)
@@ -143,16 +181,22 @@ if (deferred !== undefined) {
 if (engine === 'sqlite') {
   test('a reference to a table that the service cannot read is a 409 if there is no such record, not a 500', async (t) => {
     const Child = defineModel('Child', { user: foreignKey(() => User) })
-    const { db, post } = await buildApp(t, { models: [User, Child], register: (registry) => { registry.register(Child, { auth: anybody }) } })
+    const { db, post } = await buildApp(t, {
+      models: [User, Child], register: (registry) => { registry.register(Child, { auth: anybody }) }
+    })
     await sql`alter table user rename to person`.execute(db)
     t.match((await post('/api/child/', { user: 99 })).json(), { statusCode: 409, code: 'REST_MODELS_CONSTRAINT' })
   })
 }
 
 /** How a site answers to a write that its database refuses, and what the log has of it. */
-async function refused (t: Test, write: (app: TestApp) => Promise<LightMyRequestResponse>, ...statements: readonly string[]) {
+async function refused (
+  t: Test, write: (app: TestApp) => Promise<LightMyRequestResponse>, ...statements: readonly string[]
+) {
   const lines: string[] = []
-  const app = await buildApp(t, { ...pairs, server: { logger: { level: 'error', stream: { write: (line) => { lines.push(line) } } } } })
+  const app = await buildApp(t, {
+    ...pairs, server: { logger: { level: 'error', stream: { write: (line) => { lines.push(line) } } } }
+  })
   for (const statement of statements) await sql.raw(statement).execute(app.db)
   const { statusCode, code, details } = (await write(app)).json()
   t.same(lines, [], 'it is no error of the service')
@@ -172,11 +216,18 @@ const noise = (length: number): string => randomBytes(length).toString('base64ur
 
 test('D-114: a text that is too long for an index of PostgreSQL is a 400 that names the field', onPostgres, async (t) => {
   const Essay = defineModel('Essay', { title: text({ nullable: true }), body: text({ nullable: true }) })
-  const { post, put, db } = await buildApp(t, { models: [Essay], register: (registry) => { registry.register(Essay, { auth: anybody }) } })
+  const { post, put, db } = await buildApp(t, {
+    models: [Essay], register: (registry) => { registry.register(Essay, { auth: anybody }) }
+  })
   await sql`create index essay_title on essay (title)`.execute(db)
   const body = noise(8000)
   t.equal((await post('/api/essay/', { title: noise(1000), body })).statusCode, 201)
-  const failure = { statusCode: 400, code: 'REST_MODELS_INVALID_RECORD', message: "Invalid 'title'", details: [{ field: 'title', message: 'is too long for an index of the database' }] }
+  const failure = {
+    statusCode: 400,
+    code: 'REST_MODELS_INVALID_RECORD',
+    message: "Invalid 'title'",
+    details: [{ field: 'title', message: 'is too long for an index of the database' }]
+  }
   t.match((await post('/api/essay/', { title: noise(5000), body })).json(), failure)
   t.match((await put('/api/essay/1/', { title: noise(5000) })).json(), failure)
   await sql`truncate essay`.execute(db)
@@ -184,14 +235,20 @@ test('D-114: a text that is too long for an index of PostgreSQL is a 400 that na
   t.match((await post('/api/essay/', { title: noise(2000), body })).json(), failure, 'beside an expression')
   await sql`drop index essay_title, essay_both`.execute(db)
   await sql`create index essay_expression on essay ((body || 'x'))`.execute(db)
-  t.match((await post('/api/essay/', { body })).json(), { statusCode: 409, code: 'REST_MODELS_CONSTRAINT' }, 'of an expression nobody can tell')
+  t.match(
+    (await post('/api/essay/', { body })).json(), { statusCode: 409, code: 'REST_MODELS_CONSTRAINT' },
+    'of an expression nobody can tell'
+  )
 })
 
 test('D-114: what an index of PostgreSQL without a name in the failure has no room for is a 409', onPostgres, async (t) => {
   const Essay = defineModel('Essay', { body: text() })
-  const { post, db } = await buildApp(t, { models: [Essay], register: (registry) => { registry.register(Essay, { auth: anybody }) } })
+  const { post, db } = await buildApp(t, {
+    models: [Essay], register: (registry) => { registry.register(Essay, { auth: anybody }) }
+  })
   await sql`create index essay_body on essay using spgist (body)`.execute(db)
-  await sql`create function too_long() returns trigger language plpgsql as $$ begin perform repeat('x', 2000000000); return new; end $$`.execute(db)
+  await sql`create function too_long() returns trigger language plpgsql as $$ begin perform repeat('x',
+    2000000000); return new; end $$`.execute(db)
   await sql`create trigger too_long before insert on essay for each row execute function too_long()`.execute(db)
   t.match((await post('/api/essay/', { body: 'x' })).json(), { statusCode: 409, code: 'REST_MODELS_CONSTRAINT' })
 })
@@ -202,7 +259,8 @@ test('D-115: what a policy for rows of PostgreSQL refuses is a 403, and a privil
   const { rows: [names] } = await sql<{ schema: string }>`select current_schema() as schema`.execute(db)
   const role = sql.ref(`role_${randomBytes(8).toString('hex')}`)
   const statements = [
-    sql`create role ${role}`, sql`grant usage on schema ${sql.ref(names?.schema ?? '')} to ${role}`, sql`grant select, insert, update, delete on note to ${role}`, sql`alter table note enable row level security`,
+    sql`create role ${role}`, sql`grant usage on schema ${sql.ref(names?.schema ?? '')} to ${role}`,
+    sql`grant select, insert, update, delete on note to ${role}`, sql`alter table note enable row level security`,
     sql`create policy visible on note using (message <> 'hidden') with check (message not in ('secret', 'hidden'))`
   ]
   for (const statement of statements) await statement.execute(db)
@@ -225,7 +283,8 @@ test('D-115: what a policy for rows of PostgreSQL refuses is a 403, and a privil
     t.match((await put('/api/note/1/', { message: 'secret' })).json(), forbidden)
     t.same(lines, [])
     await sql`reset role`.execute(connection)
-    await sql`create function keep() returns trigger language plpgsql as $$ begin raise insufficient_privilege; end $$`.execute(connection)
+    await sql`create function keep() returns trigger language plpgsql as $$ begin raise insufficient_privilege; end $$`
+      .execute(connection)
     await sql`create trigger keep before delete on note for each row execute function keep()`.execute(connection)
     await sql`set role ${role}`.execute(connection)
     t.match((await remove('/api/note/1/')).json(), forbidden, 'a trigger may say so as well')
@@ -243,12 +302,23 @@ const computed = (expression: string): string => engine === 'sqlite'
   ? `alter table pair add column computed integer as (${expression}) virtual`
   : `alter table pair add column computed integer generated always as (${expression}) stored`
 
-test('D-114: what a computed column cannot make of a value is a 409', { skip: engine === 'sqlite' && 'SQLite makes null of it' }, async (t) => {
-  t.same(await refused(t, create, computed('1 / (length(left_of(pair)) - 1)'.replace('left_of(pair)', engine === 'mariadb' ? '`left`' : '"left"'))), constraint, 'a division by zero')
+test('D-114: what a computed column cannot make of a value is a 409', {
+  skip: engine === 'sqlite' && 'SQLite makes null of it'
+}, async (t) => {
+  t.same(
+    await refused(
+      t, create,
+      computed('1 / (length(left_of(pair)) - 1)'.replace('left_of(pair)', engine === 'mariadb' ? '`left`' : '"left"'))
+    ),
+    constraint, 'a division by zero'
+  )
 })
 
 test('D-114: what a trigger of PostgreSQL refuses is a 409, whatever code it gives', onPostgres, async (t) => {
-  for (const [index, raise] of ["raise exception 'no'", "raise exception 'no' using errcode = 'MY001'", 'raise unique_violation', "raise exception 'no' using errcode = 'XX000'"].entries()) {
+  for (const [index, raise] of [
+    "raise exception 'no'", "raise exception 'no' using errcode = 'MY001'", 'raise unique_violation',
+    "raise exception 'no' using errcode = 'XX000'"
+  ].entries()) {
     t.same(await refused(t, create,
       `create function refuse${index}() returns trigger language plpgsql as $$ begin ${raise}; end $$`,
       `create trigger refuse${index} before insert on pair for each row execute function refuse${index}()`
@@ -258,27 +328,46 @@ test('D-114: what a trigger of PostgreSQL refuses is a 409, whatever code it giv
 
 const Seen = defineModel('Seen', { group: text({ nullable: engine !== 'mariadb' }) }, { table: 'seen' })
 
-test('D-114: what the condition of a view excludes is a 409', { skip: engine === 'sqlite' && 'views of SQLite have none' }, async (t) => {
+test('D-114: what the condition of a view excludes is a 409', {
+  skip: engine === 'sqlite' && 'views of SQLite have none'
+}, async (t) => {
   const app = await buildApp(t, { models: [User, Pair], register: () => {} })
   await app.db.insertInto('pair').values({ left: 'a', right: 'b', group: 'g', user_id: 1 }).execute()
   const group = engine === 'mariadb' ? '`group`' : '"group"'
-  await sql.raw(`create view seen as select id, ${group} from pair where ${group} <> 'other' with check option`).execute(app.db)
-  const { put } = await buildApp(t, { models: [], options: { db: app.db }, register: (registry) => { registry.register(Seen, { auth: anybody }) } })
+  await sql.raw(`create view seen as select id, ${group} from pair where ${group} <> 'other' with check option`)
+    .execute(app.db)
+  const { put } = await buildApp(t, {
+    models: [], options: { db: app.db }, register: (registry) => { registry.register(Seen, { auth: anybody }) }
+  })
   t.match((await put('/api/seen/1/', { group: 'other' })).json(), { statusCode: 409, code: 'REST_MODELS_CONSTRAINT' })
   t.equal((await put('/api/seen/1/', { group: 'mine' })).statusCode, 200)
 })
 
 test('D-114: MariaDB: a value for which there is no partition, and a number that grows out of range, is a 409', onMariadb, async (t) => {
-  t.same(await refused(t, create, 'create trigger odd before insert on pair for each row set new.group = cast(0 as unsigned) - 1'), constraint)
+  t.same(
+    await refused(
+      t, create, 'create trigger odd before insert on pair for each row set new.group = cast(0 as unsigned) - 1'
+    ),
+    constraint
+  )
   const Part = defineModel('Part', { number: text() })
   const { db } = await buildApp(t, { models: [User], register: () => {} })
-  await sql`create table part (id bigint auto_increment primary key, number varchar(20) not null) partition by range (id) (partition p values less than (2))`.execute(db)
-  const app = await buildApp(t, { models: [], options: { db }, register: (registry) => { registry.register(Part, { auth: anybody }) } })
+  await sql`create table part (id bigint auto_increment primary key, number varchar(20) not null) partition by range
+    (id) (partition p values less than (2))`.execute(db)
+  const app = await buildApp(t, {
+    models: [], options: { db }, register: (registry) => { registry.register(Part, { auth: anybody }) }
+  })
   t.equal((await app.post('/api/part/', { number: '1' })).statusCode, 201)
   t.match((await app.post('/api/part/', { number: '2' })).json(), { statusCode: 409, code: 'REST_MODELS_CONSTRAINT' })
 })
 
 test('D-114: SQLite: a value that is too big, and one that is no key, is a 409', onSqlite, async (t) => {
-  t.same(await refused(t, create, 'create trigger big after insert on pair begin select length(zeroblob(2000000000)); end'), constraint)
-  t.same(await refused(t, create, "create trigger odd after insert on pair begin insert into pair (id) values ('x'); end"), constraint)
+  t.same(
+    await refused(t, create, 'create trigger big after insert on pair begin select length(zeroblob(2000000000)); end'),
+    constraint
+  )
+  t.same(
+    await refused(t, create, "create trigger odd after insert on pair begin insert into pair (id) values ('x'); end"),
+    constraint
+  )
 })

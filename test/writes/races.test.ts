@@ -11,7 +11,11 @@ import { beforeStatements } from '../support/interleaving.js'
 
 /** What others do at the same moment; on SQLite's one connection, between two statements of a request. */
 
-const anybody = { open: ['list', 'read', 'create', 'update', 'delete'] as const, authenticator: () => async () => null, permits: () => false }
+const anybody = {
+  open: ['list', 'read', 'create', 'update', 'delete'] as const,
+  authenticator: () => async () => null,
+  permits: () => false
+}
 
 const Link = defineModel('Link', { user: foreignKey(() => User) })
 
@@ -44,7 +48,9 @@ async function turns (count: number): Promise<void> {
 }
 
 const rounds = 50
-const messages = Array.from({ length: rounds }, (_, index) => ({ id: index + 1, user_id: 2, content: 'new', pub_date: '2024-01-01 00:00:00' }))
+const messages = Array.from(
+  { length: rounds }, (_, index) => ({ id: index + 1, user_id: 2, content: 'new', pub_date: '2024-01-01 00:00:00' })
+)
 
 test(`of ${rounds} messages that change hands while both write them, none is written by who does not own it at that moment`, async (t) => {
   const { db, get, put, delete: remove } = await buildApp(t, { rows: { message: messages } })
@@ -53,7 +59,9 @@ test(`of ${rounds} messages that change hands while both write them, none is wri
   const seen: Record<string, number> = {}
   const next = { id: 0, statements: 0 }
   if (engine === 'sqlite') {
-    await beforeStatements(t, db, async (_sql, execute) => { if (--next.statements === 0) await execute(transfer(db, next.id)) })
+    await beforeStatements(t, db, async (_sql, execute) => {
+      if (--next.statements === 0) await execute(transfer(db, next.id))
+    })
   }
   const change = async (id: number): Promise<void> => {
     await turns(id % 7)
@@ -78,14 +86,23 @@ test(`of ${rounds} messages that change hands while both write them, none is wri
     const { content } = found.json()
     const succeeded = latters.some(({ statusCode }) => statusCode < 300)
     if (deletes && succeeded) t.equal(found.statusCode, 404, 'what bob deleted is gone')
-    else t.strictSame([content, found.json().user_id], [succeeded ? 'latter' : 'transferred', 3], `bob wrote ${succeeded ? 'it after' : 'nothing, and neither did alice after'} the transfer`)
+    else {
+      t.strictSame(
+        [content, found.json().user_id], [succeeded ? 'latter' : 'transferred', 3],
+        `bob wrote ${succeeded ? 'it after' : 'nothing, and neither did alice after'} the transfer`
+      )
+    }
     for (const reply of formers) {
       t.ok([200, 403, 404].includes(reply.statusCode), `alice: ${reply.statusCode}`)
-      if (reply.statusCode === 200) t.strictSame([reply.json().content, reply.json().user_id], ['former', 2], 'alice is answered a record of hers')
+      if (reply.statusCode === 200) {
+        t.strictSame([reply.json().content, reply.json().user_id], ['former', 2], 'alice is answered a record of hers')
+      }
     }
     for (const reply of latters) {
       t.ok((deletes ? [204, 403, 404] : [200, 403]).includes(reply.statusCode), `bob: ${reply.statusCode}`)
-      if (reply.statusCode === 200) t.strictSame([reply.json().content, reply.json().user_id], ['latter', 3], 'bob is answered a record of his')
+      if (reply.statusCode === 200) {
+        t.strictSame([reply.json().content, reply.json().user_id], ['latter', 3], 'bob is answered a record of his')
+      }
     }
     if (deletes) t.ok((count(latters)['204'] ?? 0) <= 1, 'a record is deleted once')
     for (const [who, replies] of Object.entries({ alice: formers, bob: latters })) {
@@ -97,12 +114,19 @@ test(`of ${rounds} messages that change hands while both write them, none is wri
 
 test('of many creates of one unique value at once one is answered 201, the others 409 naming the field', async (t) => {
   const Tag = defineModel('Tag', { name: text({ unique: true }), size: integer({ nullable: true, unique: true }) })
-  const { post, get } = await buildApp(t, { models: [Tag], register: (registry) => { registry.register(Tag, { auth: anybody }) } })
+  const { post, get } = await buildApp(t, {
+    models: [Tag], register: (registry) => { registry.register(Tag, { auth: anybody }) }
+  })
   for (let round = 0; round < 5; round++) {
-    const replies = await Promise.all(Array.from({ length: 20 }, async () => await post('/api/tag/', { name: `tag ${round}` })))
+    const replies = await Promise.all(Array.from({ length: 20 }, async () =>
+      await post('/api/tag/', { name: `tag ${round}` })))
     t.strictSame(count(replies), { 201: 1, 409: 19 })
     for (const reply of replies.filter(({ statusCode }) => statusCode === 409)) {
-      t.match(reply.json(), { code: 'REST_MODELS_NOT_UNIQUE', message: "Another record has the same 'name'", details: [{ field: 'name', message: 'is already taken' }] })
+      t.match(reply.json(), {
+        code: 'REST_MODELS_NOT_UNIQUE',
+        message: "Another record has the same 'name'",
+        details: [{ field: 'name', message: 'is already taken' }]
+      })
     }
     t.equal((await get(`/api/tag/?name=tag%20${round}`)).json().objects.length, 1)
   }
@@ -111,10 +135,16 @@ test('of many creates of one unique value at once one is answered 201, the other
 test('of many updates to one unique value at once one is answered 200, the others 409 naming the field', async (t) => {
   const Tag = defineModel('Tag', { name: text({ unique: true }) })
   const rows = { tag: Array.from({ length: 20 }, (_, index) => ({ id: index + 1, name: `tag ${index}` })) }
-  const { put, get } = await buildApp(t, { models: [Tag], register: (registry) => { registry.register(Tag, { auth: anybody }) }, rows })
+  const { put, get } = await buildApp(t, {
+    models: [Tag], register: (registry) => { registry.register(Tag, { auth: anybody }) }, rows
+  })
   const replies = await Promise.all(rows.tag.map(async ({ id }) => await put(`/api/tag/${id}/`, { name: 'the one' })))
   t.strictSame(count(replies), { 200: 1, 409: 19 })
-  for (const reply of replies) if (reply.statusCode === 409) t.match(reply.json(), { code: 'REST_MODELS_NOT_UNIQUE', details: [{ field: 'name' }] })
+  for (const reply of replies) {
+    if (reply.statusCode === 409) {
+      t.match(reply.json(), { code: 'REST_MODELS_NOT_UNIQUE', details: [{ field: 'name' }] })
+    }
+  }
   t.equal((await get('/api/tag/?name=the+one')).json().objects.length, 1)
 })
 
@@ -122,46 +152,74 @@ test('of many deletes of one record at once one is answered 204, the others 404'
   const { db, delete: remove, rowsOf } = await buildApp(t)
   for (let round = 1; round <= 5; round++) {
     await insert(db, { message: [{ id: round, user_id: 2, content: 'x' }] })
-    const replies = await Promise.all(Array.from({ length: 20 }, async () => await remove(`/api/message/${round}/`, { as: 'alice' })))
+    const replies = await Promise.all(Array.from({ length: 20 }, async () =>
+      await remove(`/api/message/${round}/`, { as: 'alice' })))
     t.strictSame(count(replies), { 204: 1, 404: 19 })
   }
   t.strictSame(await rowsOf('message'), [])
 })
 
 test('of many updates of one record at once every one is answered what it wrote, and the last of each field stays', async (t) => {
-  const Counter = defineModel('Counter', { first: integer({ default: 0 }), second: integer({ default: 0 }), third: text({ default: 'untouched' }) })
-  const { get, put } = await buildApp(t, { models: [Counter], register: (registry) => { registry.register(Counter, { auth: anybody }) }, rows: { counter: [{ id: 1 }] } })
+  const Counter = defineModel('Counter', {
+    first: integer({ default: 0 }), second: integer({ default: 0 }), third: text({ default: 'untouched' })
+  })
+  const { get, put } = await buildApp(t, {
+    models: [Counter],
+    register: (registry) => { registry.register(Counter, { auth: anybody }) },
+    rows: { counter: [{ id: 1 }] }
+  })
   for (let round = 1; round <= 5; round++) {
-    const bodies = Array.from({ length: 20 }, (_, index) => ({ [index % 2 === 0 ? 'first' : 'second']: round * 100 + index }))
+    const bodies =
+      Array.from({ length: 20 }, (_, index) => ({ [index % 2 === 0 ? 'first' : 'second']: round * 100 + index }))
     const replies = await Promise.all(bodies.map(async (body) => await put('/api/counter/1/', body)))
     t.strictSame(count(replies), { 200: 20 })
-    t.strictSame(replies.map((reply, index) => ({ ...reply.json(), ...bodies[index] })), replies.map((reply) => reply.json()), 'each answer shows what its request wrote')
+    t.strictSame(
+      replies.map((reply, index) => ({ ...reply.json(), ...bodies[index] })), replies.map((reply) => reply.json()),
+      'each answer shows what its request wrote'
+    )
     const { first, second, third } = (await get('/api/counter/1/')).json()
-    t.ok(bodies.some((body) => body['first'] === first) && bodies.some((body) => body['second'] === second), `${first} and ${second} were written in this round`)
+    t.ok(
+      bodies.some((body) => body['first'] === first) && bodies.some((body) => body['second'] === second),
+      `${first} and ${second} were written in this round`
+    )
     t.equal(third, 'untouched')
   }
 })
 
 test('creates and deletes of records that refer to each other at the same moment leave no reference to nothing', async (t) => {
-  const { db, post, delete: remove } = await buildApp(t, { register: (registry) => { registry.register(User, { auth: anybody, exclude: ['password'], path: 'account' }).register(Link, { auth: anybody }) }, models: [User, Link] })
+  const { db, post, delete: remove } = await buildApp(t, {
+    register: (registry) => {
+      registry.register(User, { auth: anybody, exclude: ['password'], path: 'account' })
+        .register(Link, { auth: anybody })
+    },
+    models: [User, Link]
+  })
   for (let round = 0; round < 10; round++) {
     await insert(db, { user: [{ id: 100 + round, username: `user ${round}`, password: 'x', email: 'x' }] })
     const [removed, ...created] = await Promise.all([
-      remove(`/api/account/${100 + round}/`), ...[1, 2, 3].map(async () => await post('/api/link/', { user: 100 + round }))
+      remove(`/api/account/${100 + round}/`),
+      ...[1, 2, 3].map(async () => await post('/api/link/', { user: 100 + round }))
     ])
     const isGone = removed.statusCode === 204
     t.ok([204, 409].includes(removed.statusCode), `${removed.statusCode} ${removed.body}`)
-    for (const reply of created) t.ok((isGone ? [400] : [201, 400]).includes(reply.statusCode), `${reply.statusCode} ${reply.body}`)
-    if (!isGone) t.ok(created.some(({ statusCode }) => statusCode === 201), 'somebody refers to what could not be deleted')
+    for (const reply of created) {
+      t.ok((isGone ? [400] : [201, 400]).includes(reply.statusCode), `${reply.statusCode} ${reply.body}`)
+    }
+    if (!isGone) {
+      t.ok(created.some(({ statusCode }) => statusCode === 201), 'somebody refers to what could not be deleted')
+    }
   }
-  const dangling = await db.selectFrom('link').leftJoin('user', 'user.id', 'link.user_id').where('user.id', 'is', null).select('link.id').execute()
+  const dangling = await db.selectFrom('link').leftJoin('user', 'user.id', 'link.user_id').where('user.id', 'is', null)
+    .select('link.id').execute()
   t.strictSame(dangling, [])
 })
 
 test('a password, a deactivation, a demotion and a deletion in the database count on the very next request', async (t) => {
   const { db, post, put } = await buildApp(t)
-  const change = async (id: number, values: Record<string, unknown>) => await db.updateTable('user').set(values).where('id', '=', id).execute()
-  const writes = async (name: string, password = name) => count(await Promise.all(Array.from({ length: 10 }, async () => await post('/api/message/', { content: 'x' }, { as: [name, password] }))))
+  const change = async (id: number, values: Record<string, unknown>) =>
+    await db.updateTable('user').set(values).where('id', '=', id).execute()
+  const writes = async (name: string, password = name) => count(await Promise.all(Array.from({ length: 10 }, async () =>
+    await post('/api/message/', { content: 'x' }, { as: [name, password] }))))
 
   t.strictSame(await writes('alice'), { 201: 10 })
   await change(2, { password: await hash('changed') })
@@ -188,11 +246,13 @@ test('a user who is deactivated while many requests are under way writes nothing
   const sent: Array<Promise<{ statusCode: number, begunAfter: boolean }>> = []
   const send = (): void => {
     const begunAfter = state.isOver
-    sent.push(post('/api/message/', { content: 'during' }, { as: 'alice' }).then(({ statusCode }) => ({ statusCode, begunAfter })))
+    sent.push(post('/api/message/', { content: 'during' }, { as: 'alice' })
+      .then(({ statusCode }) => ({ statusCode, begunAfter })))
   }
   for (let index = 0; index < 10; index++) send()
   await turns(4)
-  const deactivation = db.updateTable('user').set({ active: boolean(false) }).where('id', '=', 2).execute().then(() => { state.isOver = true })
+  const deactivation = db.updateTable('user').set({ active: boolean(false) }).where('id', '=', 2).execute()
+    .then(() => { state.isOver = true })
   for (let index = 0; index < 60 || !state.isOver; index++) {
     send()
     await turn()
@@ -203,7 +263,9 @@ test('a user who is deactivated while many requests are under way writes nothing
     return { statusCode, begunAfter: true }
   }))
   const answers = await Promise.all(sent)
-  t.strictSame(count(answers.filter(({ begunAfter }) => begunAfter)), { 401: answers.filter(({ begunAfter }) => begunAfter).length })
+  t.strictSame(count(answers.filter(({ begunAfter }) => begunAfter)), {
+    401: answers.filter(({ begunAfter }) => begunAfter).length
+  })
   t.ok(answers.every(({ statusCode }) => [201, 401].includes(statusCode)))
   const { 201: written = 0 } = count(answers)
   t.equal((await rowsOf('message')).length, written + 1)

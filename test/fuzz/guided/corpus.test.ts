@@ -22,5 +22,7 @@ test('an input that is neither read nor refused is found by what it reaches on t
       if (/ordering=\w/.test(input)) throw new Error('a fault')
     }
   }
-  await t.rejects(search({ ...target, seeds: ['a=b'] }, [], { seconds: 60, seed: 1 }), { message: /ordering=/, cause: { message: 'a fault' } })
+  await t.rejects(search({ ...target, seeds: ['a=b'] }, [], { seconds: 60, seed: 1 }), {
+    message: /ordering=/, cause: { message: 'a fault' }
+  })
 })

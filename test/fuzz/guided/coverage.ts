@@ -21,7 +21,9 @@ export class Coverage {
     for (const { url, functions } of this.#counted()) {
       if (!this.#files.test(url)) continue
       for (const { ranges } of functions) {
-        for (const { startOffset, endOffset, count } of ranges) if (count > 0) reached.add(`${url}:${startOffset}-${endOffset}*${Math.floor(Math.log2(count))}`)
+        for (const { startOffset, endOffset, count } of ranges) {
+          if (count > 0) reached.add(`${url}:${startOffset}-${endOffset}*${Math.floor(Math.log2(count))}`)
+        }
       }
     }
     return reached

@@ -3,7 +3,9 @@ import type { Random } from '../../../benchmarks/random.js'
 /** An input with one to five changes: bytes of it and of another one, words, and what lies at the edges. */
 export function mutate (random: Random, [input, other]: readonly [string, string], words: readonly string[]): string {
   let changed = input
-  for (let left = 1 + random(5); left > 0; left--) changed = mutations[random(mutations.length)]?.({ random, input: changed, other, words }) ?? changed
+  for (let left = 1 + random(5); left > 0; left--) {
+    changed = mutations[random(mutations.length)]?.({ random, input: changed, other, words }) ?? changed
+  }
   return changed.slice(0, longest)
 }
 

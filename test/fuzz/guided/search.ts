@@ -19,7 +19,9 @@ const readers = /\/lib\/request\/|@fastify\/busboy|secure-json-parse/
  *
  * @throws with the input that is neither read nor refused, or that is read as what it is not
  */
-export async function search (target: Target, known: readonly string[], { seconds, seed }: { readonly seconds: number, readonly seed: number }): Promise<Found> {
+export async function search (
+  target: Target, known: readonly string[], { seconds, seed }: { readonly seconds: number, readonly seed: number }
+): Promise<Found> {
   const coverage = new Coverage(readers)
   const random = seeded(seed)
   const corpus: Array<{ readonly input: string, readonly reached: Reached }> = []
@@ -27,7 +29,9 @@ export async function search (target: Target, known: readonly string[], { second
   let runs = 0
   const attempt = async (input: string): Promise<void> => {
     runs++
-    await tryInput(target, input).catch((cause: unknown) => { throw new Error(`The input ${JSON.stringify(input)}`, { cause }) })
+    await tryInput(target, input).catch((cause: unknown) => {
+      throw new Error(`The input ${JSON.stringify(input)}`, { cause })
+    })
     const reached = coverage.take()
     if ([...reached].every((place) => all.has(place))) return
     corpus.push({ input, reached })
@@ -37,7 +41,9 @@ export async function search (target: Target, known: readonly string[], { second
     for (const input of [...target.seeds, ...known]) await attempt(input)
     const before = all.size
     const pick = (): string => corpus[random(corpus.length)]?.input ?? ''
-    for (const end = performance.now() + seconds * 1000; performance.now() < end;) await attempt(mutate(random, [pick(), pick()], target.words))
+    for (const end = performance.now() + seconds * 1000; performance.now() < end;) {
+      await attempt(mutate(random, [pick(), pick()], target.words))
+    }
     return { corpus: fewest(corpus), runs, before, reached: all.size }
   } finally {
     coverage.stop()

@@ -1,6 +1,9 @@
 const tasks = new Set<() => void>()
 
-/** Does something when this process ends, by itself or by a signal; the newest task is done first. Call the result to take it back. */
+/**
+ * Does something when this process ends, by itself or by a signal; the newest task is done first. Call the result to
+ * take it back.
+ */
 export function atExit (task: () => void): () => void {
   if (!isListening) listen()
   tasks.add(task)

@@ -59,14 +59,23 @@ export interface MissingEngine { readonly url?: never, readonly why: string }
  *
  * @throws if the environment names one that cannot be logged into: nothing else is tried then
  */
-export async function findEngine (engine: EngineName, env: NodeJS.ProcessEnv = process.env): Promise<FoundEngine | MissingEngine> {
+export async function findEngine (
+  engine: EngineName, env: NodeJS.ProcessEnv = process.env
+): Promise<FoundEngine | MissingEngine> {
   const { variable, service, start } = engines[engine]
   const named = env[variable] ?? ''
   if (named !== '') return await namedServer(engine, named)
   const running = await logIn(engine, service, 1000).catch(() => undefined)
-  if (running !== undefined) return { url: service, how: `the service on ${new URL(service).host} (${running})`, stop: async () => {} }
+  if (running !== undefined) {
+    return { url: service, how: `the service on ${new URL(service).host} (${running})`, stop: async () => {} }
+  }
   const lacks = whyMissing(engine)
-  if (lacks !== undefined) return { why: `no ${variable} in the environment; no service on ${new URL(service).host} that lets ${new URL(service).username} in without a password; ${lacks}` }
+  if (lacks !== undefined) {
+    return {
+      why: `no ${variable} in the environment; no service on ${new URL(service).host} that lets ` +
+      `${new URL(service).username} in without a password; ${lacks}`
+    }
+  }
   const server = await start()
   const version = await orElse(server.stop, logIn(engine, server.url, 5000))
   const [program = ''] = Object.values(requirePrograms(engine))
@@ -83,8 +92,11 @@ async function namedServer (engine: EngineName, url: string): Promise<FoundEngin
     const version = await logIn(engine, url, 10_000)
     return { url, how: `${variable}, ${shown} (${version})`, stop: async () => {} }
   } catch (error) {
-    const reason = [password, unescape(password)].reduce((text, secret) => secret === '' ? text : text.replaceAll(secret, '…'), reasonOf(error))
-    throw new Error(`${variable} names ${shown}, which cannot be used: ${reason}. Correct it, or unset it to have a server found or started`)
+    const reason = [password, unescape(password)].reduce(
+      (text, secret) => secret === '' ? text : text.replaceAll(secret, '…'), reasonOf(error)
+    )
+    throw new Error(`${variable} names ${shown}, which cannot be used: ${reason}. Correct it, ` +
+      'or unset it to have a server found or started')
   }
 }
 

@@ -4,7 +4,10 @@ import { createServer } from 'node:net'
 
 const given = new Set<number>()
 
-/** A port of 127.0.0.1 that nobody listens on, below those which the kernel gives to outgoing connections: it stays free over a restart. */
+/**
+ * A port of 127.0.0.1 that nobody listens on, below those which the kernel gives to outgoing connections: it stays free
+ * over a restart.
+ */
 export async function freePort (): Promise<number> {
   for (;;) {
     const port = randomInt(20_000, 32_000)

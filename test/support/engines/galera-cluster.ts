@@ -66,7 +66,10 @@ async function startNode (own: Ports, all: readonly Ports[]): Promise<PrivateSer
 }
 
 function galeraSettings ({ client, group, state, increment }: Ports, all: readonly Ports[]): Settings {
-  const own = [`base_port=${group}`, `gmcast.listen_addr=tcp://127.0.0.1:${group}`, `ist.recv_addr=127.0.0.1:${increment}`, 'gcache.size=32M']
+  const own = [
+    `base_port=${group}`, `gmcast.listen_addr=tcp://127.0.0.1:${group}`, `ist.recv_addr=127.0.0.1:${increment}`,
+    'gcache.size=32M'
+  ]
   return {
     wsrep_on: 'ON',
     wsrep_provider: requirePrograms('galera')['libgalera_smm.so'],

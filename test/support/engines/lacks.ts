@@ -3,7 +3,10 @@ import { findEngine, type EngineName } from './find-engine.js'
 import { whyMissing, type ServerKind } from './programs.js'
 import { createDatabase } from './test-database.js'
 
-/** Whether a kind of server is missing here, in which case the test is skipped, for all to see, or fails if CI is "true". */
+/**
+ * Whether a kind of server is missing here, in which case the test is skipped, for all to see, or fails if CI is
+ * "true".
+ */
 export function lacks (t: Test, kind: ServerKind): boolean {
   const why = whyMissing(kind)
   if (why !== undefined) skip(t, why)
@@ -18,7 +21,10 @@ export async function requireEngine (t: Test, engine: EngineName): Promise<strin
   return found.url
 }
 
-/** The URL of a database of its own, empty, dropped when the test ends; without a server, the test is skipped or fails in the same way. */
+/**
+ * The URL of a database of its own, empty, dropped when the test ends; without a server, the test is skipped or fails
+ * in the same way.
+ */
 export async function requireDatabase (t: Test, engine: EngineName): Promise<string | undefined> {
   const server = await requireEngine(t, engine)
   if (server === undefined) return undefined

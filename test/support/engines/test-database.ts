@@ -38,7 +38,9 @@ const mariadb: Steps = {
   }
 }
 
-const steps: Readonly<Record<string, Steps>> = { 'postgres:': postgres, 'postgresql:': postgres, 'mariadb:': mariadb, 'mysql:': mariadb }
+const steps: Readonly<Record<string, Steps>> = {
+  'postgres:': postgres, 'postgresql:': postgres, 'mariadb:': mariadb, 'mysql:': mariadb
+}
 
 /** Makes a database with a name of its own on a server, which is not changed otherwise. */
 export async function createDatabase (serverUrl: string): Promise<TestDatabase> {
@@ -51,7 +53,9 @@ export async function createDatabase (serverUrl: string): Promise<TestDatabase> 
   return { name, url: url.href, drop: async () => { await engine.drop(serverUrl, name) } }
 }
 
-/** A locale whose order is not that of the bytes, if the server has one: a comparison that forgets its collation shows. */
+/**
+ * A locale whose order is not that of the bytes, if the server has one: a comparison that forgets its collation shows.
+ */
 async function postgresLocale (server: string): Promise<string> {
   const [row] = await runSql(server, `
     select case
