@@ -190,7 +190,7 @@ test('filters follow foreign keys under both spellings, three deep at most', asy
   t.pass('checked by the compiler')
 })
 
-test('D-80 a foreign key that is annotated with the name of its model leads to what the client knows of it, any other to the id alone', async (t) => {
+test('D-80 a foreign key annotated with the name of its model leads to its fields, any other to the id', async (t) => {
   client.employee.list({ boss__boss__boss__name: 'Ann', boss__name__like: 'A%', boss: 1 })
   // @ts-expect-error no such field
   client.employee.list({ boss__boss__title: 'Ann' })

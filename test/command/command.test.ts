@@ -136,7 +136,7 @@ test('introspect writes a file, or to standard output, and says beside it what i
   t.same(readFileSync(path), before, 'the database is as it was')
 })
 
-test('D-86: serve serves a database read-only, without what looks secret, with a page, until it is interrupted', async (t) => {
+test('D-86: serve serves a database read-only, without what looks secret, with a page, until a signal', async (t) => {
   const path = await siteFile(t)
   const before = readFileSync(path)
   const { code, out, err } = await runUntil(async (out) => {
@@ -526,7 +526,7 @@ function moduleFor (t: Test, text: string): string {
   return path
 }
 
-test('D-88: check prints who may do what, what is dangerous and what has no index; strictly, danger is a failure', (t) => {
+test('D-88: check prints who may do what, what is dangerous and what has no index; --strict fails on danger', (t) => {
   const path = moduleFor(t, `${site} export default async function (app) {${body}}`)
   const check = (...options: string[]) => spawnSync(process.execPath, [main, 'check', path, ...options])
   const { status, stdout, stderr } = check()

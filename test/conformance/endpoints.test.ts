@@ -117,7 +117,7 @@ test('POST create: the object may be sent as a form parameter named data whose v
   t.match(await rowsOf('message'), [{ content: 'a & b = c + d' }])
 })
 
-test('POST create: the serialized new record comes out, including its id, with defaulted fields filled in', async (t) => {
+test('POST create: the serialized new record comes out, with its id and with defaulted fields filled in', async (t) => {
   const { post, get } = await buildApp(t, {
     register: (registry) => { registry.register(User, { auth: userAuth(User) }) }
   })
@@ -128,7 +128,7 @@ test('POST create: the serialized new record comes out, including its id, with d
   t.same((await get('/api/user/5/')).json(), record)
 })
 
-test('POST create: under an owner restriction the owner is the authenticated user, whatever the body says', async (t) => {
+test('POST create: under an owner restriction the owner is the authenticated user, despite the body', async (t) => {
   const { post, rowsOf } = await buildApp(t)
   for (const owner of [{}, { user: 3 }, { user_id: 3 }, { user: 2 }, { user: null }, { user: 'bob' }]) {
     const reply = await post('/api/message/', { content: 'x', ...owner }, { as })

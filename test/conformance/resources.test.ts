@@ -49,7 +49,7 @@ test('Serialized record: an object with one key per column, plus the primary key
   t.same(Object.keys((await get('/api/note/1/')).json()), ['id', 'message', 'created'])
 })
 
-test('Serialized record: a foreign key <fk> is serialized as <fk>_id, holding the id of the referenced record', async (t) => {
+test('Serialized record: a foreign key <fk> is serialized as <fk>_id, the id of the referenced record', async (t) => {
   const { get } = await buildApp(t, { rows })
   const message = (await get('/api/message/2/')).json()
   t.equal(message.user_id, 3)
@@ -85,7 +85,7 @@ test('Serialized record: a resource definition can declare exclude, a list of fi
   t.same((await get('/api/message/1/')).json(), { id: 1, pub_date: byAlice.pub_date })
 })
 
-test('Serialized record: excluded fields are omitted from every record, in lists and in detail responses', async (t) => {
+test('Serialized record: excluded fields are omitted from every record, in lists and in detail answers', async (t) => {
   const { get, post, put } = await buildApp(t, { rows })
   const created =
     await post('/api/user/', { username: 'dora', password: 'secret', email: 'dora@example.com' }, { as: 'admin' })
@@ -100,7 +100,7 @@ test('Serialized record: excluded fields are omitted from every record, in lists
   for (const record of answers) t.same(Object.keys(record), ['id', 'username', 'join_date', 'active', 'admin'])
 })
 
-test('Serialized record: by default nothing is excluded, not even a stored password value and an e-mail address', async (t) => {
+test('Serialized record: by default nothing is excluded, not even a stored password value or an e-mail', async (t) => {
   const { get, rowsOf } = await buildApp(t, openApp)
   const user = (await get('/api/user/2/')).json()
   t.same(Object.keys(user), ['id', 'username', 'password', 'email', 'join_date', 'active', 'admin'])
@@ -207,7 +207,7 @@ for (const [field, byDefault] of booleans) {
 
 const foreignKeys = [['relationship', 'from_user'], ['relationship', 'to_user'], ['message', 'user']] as const
 for (const [name, field] of foreignKeys) {
-  test(`Model fields: ${name}.${field} is a foreign key to user, serialized as ${field}_id, without a default`, async (t) => {
+  test(`Model fields: ${name}.${field} is a foreign key to user, serialized as ${field}_id, no default`, async (t) => {
     const { post, rowsOf } = await buildApp(t, openApp)
     const before = await rowsOf(name)
     t.match((await post(`/api/${name}/`, { ...required[name], [field]: undefined }, { as: 'alice' })).json().details, [

@@ -30,7 +30,7 @@ test('What the service does: every resource supports listing, creating, reading,
   t.same(await rowsOf('message'), [])
 })
 
-test('What the service does: lists can be filtered by columns, also through foreign keys, and ordered and paginated', async (t) => {
+test('What the service does: lists can be filtered, also through foreign keys, ordered and paginated', async (t) => {
   const { get } = await buildApp(t, { rows })
   const contents = async (query: string) => valuesOf(await get(`/api/message/?${query}`), 'content')
   t.same(await contents('content=from bob'), ['from bob'])
@@ -48,7 +48,7 @@ test('What the service does: fields can be excluded from the output per resource
   t.ok((await get('/api/note/1/')).json().created)
 })
 
-test('What the service does: a policy is the default for the whole API and can be overridden per resource', async (t) => {
+test('What the service does: a policy is the default for the whole API, and a resource can override it', async (t) => {
   const { post, rowsOf } = await buildApp(t, {
     options: { defaultAuth: userAuth(User) },
     register: (registry) => registry.register(Note).register(Message, { auth: userAuth(User), ownerField: 'user' })
@@ -64,7 +64,7 @@ test('What the service does: a policy is the default for the whole API and can b
   t.equal((await overridden.post('/api/message/', { content: 'x' }, { as: 'alice' })).statusCode, 201, 'overridden')
 })
 
-test('What the service does: a resource can be restricted so that only the owner may change or delete a record', async (t) => {
+test('What the service does: a resource can be restricted so that only the owner changes its records', async (t) => {
   const { put, delete: remove, rowsOf } = await buildApp(t, { rows })
   t.equal((await put('/api/message/1/', { content: 'x' }, { as: 'bob' })).statusCode, 403)
   t.equal((await remove('/api/message/1/', { as: 'bob' })).statusCode, 403)
@@ -87,7 +87,7 @@ test('What the service does: requests and responses are JSON', async (t) => {
   }
 })
 
-test('What the service does: a container is bound to the web application, models are registered, and setup configures the URLs', async (t) => {
+test('What the service does: a container is bound to the app, registers models and sets up the URLs', async (t) => {
   const db = await openDatabase(t)
   const app = Fastify()
   await checkAnswers(t, app)

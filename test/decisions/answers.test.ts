@@ -26,7 +26,7 @@ test('D-02: a delete answers 204 without a body', async (t) => {
 })
 
 for (const onDelete of [undefined, 'restrict', 'cascade', 'set null'] as const) {
-  test(`D-03: a record that others refer to is deleted or not as the foreign key declares: ${onDelete ?? 'nothing'}`, async (t) => {
+  test(`D-03: deleting a record that others refer to follows the foreign key: ${onDelete ?? 'nothing'}`, async (t) => {
     const Parent = defineModel('Parent', { name: text() })
     const Child = defineModel('Child', {
       parent: foreignKey(() => Parent, { nullable: true, ...(onDelete && { onDelete }) })
@@ -219,7 +219,7 @@ const foreign = { list: ['PUT', 'PATCH', 'DELETE'], record: ['POST', 'PATCH'] } 
 const allowed = { list: 'GET, HEAD, POST', record: 'GET, HEAD, PUT, DELETE' } as const
 
 for (const path of ['list', 'record'] as const) {
-  test(`D-11: a method that the path of a ${path} does not have is 405 with Allow, after the policy's refusals`, async (t) => {
+  test(`D-11: a method that the path of a ${path} lacks is 405 with Allow, after the policy's refusals`, async (t) => {
     const { app, rowsOf } = await buildApp(t, { rows })
     const users = await rowsOf('user')
     const send = async (method: 'PUT', resource: string, headers: Record<string, string>) =>

@@ -459,7 +459,7 @@ for (const moment of moments) {
 }
 
 for (const type of floats) {
-  test(`D-71: a number that is stored as ${type} is passed by the number of the page, unless it is exact`, async (t) => {
+  test(`D-71: a number stored as ${type} is passed by the number of the page, unless it is exact`, async (t) => {
     const app = await foreign(t, Ratio, type, ['0.1', '0.1', '0.2', '0.5', '0.30000000000000000001', '0.3', null])
     for (const ordering of ['value', '-value']) {
       const whole = valuesOf(await app.get(`/api/ratio/?ordering=${ordering}`), 'id')
@@ -479,7 +479,7 @@ test('D-71: a UUID that another program stored in capitals is passed by the numb
   t.match(metas.map(({ next }) => next)[whole.indexOf(1)], /page=/)
 })
 
-test('D-71: a null that another program stored where there should be none is passed by the number of the page', async (t) => {
+test('D-71: a null of another program in a column that should have none is passed by the page number', async (t) => {
   const Due = defineModel('Due', { other: integer({ nullable: true }), value: datetime() })
   const type = { sqlite: 'datetime', postgres: 'timestamp', mariadb: 'datetime' }[engine]
   const app = await buildApp(t, {

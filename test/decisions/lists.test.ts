@@ -143,7 +143,7 @@ test('D-15: a hidden field is answered in the words of a name that does not exis
   t.equal((await site.get('/api/user/?ordering=username')).statusCode, 200)
 })
 
-test('D-16: an excluded field is neither serialized, nor filtered, nor ordered by, nor in the schema of answers', async (t) => {
+test('D-16: an excluded field is not serialized, filtered or ordered by, nor in the schema of answers', async (t) => {
   const schemas: string[] = []
   const { get } = await buildApp(t, {
     register: (registry) => { registry.register(User, { exclude: ['password', 'email'] }).register(Message) },
@@ -689,7 +689,7 @@ test('D-27: booleans are true, false, 1 and 0', async (t) => {
   t.same(await list('done__in=1,false'), [1, 2])
 })
 
-test('D-27: datetimes are YYYY-MM-DD HH:MM:SS, ISO 8601 or a date; offsets are converted, fractions cut off', async (t) => {
+test('D-27: datetimes are YYYY-MM-DD HH:MM:SS, ISO 8601 or a date; offsets are converted, fractions cut', async (t) => {
   const { list } = await things(t, [{ id: 1, at: '2024-02-01 10:00:00' }, { id: 2, at: '2024-02-01 00:00:00' }])
   for (const text of [
     '2024-02-01 10:00:00', '2024-02-01T10:00:00', '2024-02-01T10:00:00Z', '2024-02-01T12:30:00+02:30',
@@ -1000,7 +1000,7 @@ test('D-107: a page of many records is bounded by default at 4 MiB', async (t) =
   t.equal((await get('/api/note/?limit=4')).json().objects.length, 4)
 })
 
-test('D-108: a page of long values takes a second statement, and asks in the first one for their lengths', async (t) => {
+test('D-108: a page of long values takes a second statement; the first one asks for their lengths', async (t) => {
   const { get, statements, forget } = await buildApp(t, { rows: sized(1, 2, 3, 9), options: bounded })
   const limits = async (query: string) => {
     forget()

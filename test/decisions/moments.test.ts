@@ -145,7 +145,7 @@ for (const type of types) {
     t.same(await list(app, 'at__in='), [])
   })
 
-  test(`D-127: a record that is sent back as it was read keeps what a column of type ${type} holds, to the last fraction`, async (t) => {
+  test(`D-127: a record sent back as it was read keeps what a column of type ${type} holds exactly`, async (t) => {
     const { db, get, put, post } = await foreignApp(
       t, { field: datetime({ nullable: true }), type, values: spelled.map(([stored]) => inserted(stored, type)) },
       await farAway(t)
@@ -171,7 +171,7 @@ for (const type of types) {
     t.equal((await get(`/api/event/?at=${encodeURIComponent('2026-03-29 02:30:00')}`)).json().objects.length, 1)
   })
 
-  test(`D-128: cursors lead through all moments in a column of type ${type}, each once, and never fall back to numbers`, async (t) => {
+  test(`D-128: cursors lead once through each moment in a column of type ${type}, never by page number`, async (t) => {
     const values = [...spelled, ...spelled].map(([stored]) => inserted(stored, type))
     const app = await foreignApp(
       t, { field: datetime({ nullable: true }), type, values: [...values, null, null] }, await farAway(t)
@@ -215,7 +215,7 @@ const anyStored: fc.Arbitrary<string> = engine === 'sqlite'
     fc.constantFrom('', '.5', '.999', '.001')
   ).map(([day, time, fraction]) => `${day} ${time}${fraction}`)
 
-test('D-128: whatever other programs wrote, filters agree with what is shown, and pages are the whole list', async (t) => {
+test('D-128: whatever other programs wrote, filters agree with records, and pages are the whole list', async (t) => {
   const type = types[0] as string
   const app = await foreignApp(t, { field: datetime({ nullable: true }), type, values: [] })
   const isMoment = (at: string | null): boolean => {
@@ -260,7 +260,7 @@ if (engine === 'sqlite') {
     t.equal((await introspect(app.db)).notes.some(({ why }) => why.includes('no record can show')), false)
   })
 
-  test('D-127: a record whose moments, numbers, JSON and UUIDs other programs spelled is sent back as it was read, and nothing of them is rewritten', async (t) => {
+  test('D-127: a record that other programs wrote is sent back as it was read, and stays as it is', async (t) => {
     const db = await openDatabase(t)
     await sql`create table thing (id integer primary key, name text, at datetime not null, day date not null,
       data text not null, token text not null)`.execute(db)
@@ -353,7 +353,7 @@ if (engine === 'sqlite') {
     }
   })
 
-  test('D-126: an index serves such filters, and on tables of createTables() other texts cost nothing as long as there are none', async (t) => {
+  test('D-126: an index serves such filters, and other texts cost nothing in tables that have none', async (t) => {
     const Event = defineModel('Event', { name: text({ nullable: true }), at: datetime() })
     const app = await buildApp(t, { models: [Event], register: (registry) => { registry.register(Event) } })
     await sql`create index by_at on event (at)`.execute(app.db)
@@ -396,7 +396,7 @@ if (engine === 'sqlite') {
     )
   })
 
-  test('D-126: many moments in one filter cost about as much as one, with and without an index, whoever wrote the texts', async (t) => {
+  test('D-126: many moments in one filter cost about as much as one, with or without an index', async (t) => {
     const Event = defineModel('Event', { name: text({ nullable: true }), at: datetime() })
     for (const form of ['%Y-%m-%d %H:%M:%S', '%Y-%m-%dT%H:%M:%SZ']) {
       const app = await buildApp(t, { models: [Event], register: (registry) => { registry.register(Event) } })
@@ -425,7 +425,7 @@ if (engine === 'sqlite') {
 }
 
 if (engine === 'mariadb') {
-  test('D-126: a connection that reads timestamps in another time zone than UTC is refused with the remedy', async (t) => {
+  test('D-126: a connection with timestamps in a time zone other than UTC is refused with the remedy', async (t) => {
     const { url, remove } = await emptyDatabase()
     t.teardown(remove)
     const { createPool } = await import('mysql2')
@@ -514,7 +514,7 @@ if (engine === 'sqlite') {
 
 for (const [kind, type, stored, shown] of unshown) {
   for (const nullable of [true, false]) {
-    test(`D-129: what no record can show is null, in a column of type ${type} for a ${kind({}).kind} that is ${nullable ? '' : 'not '}nullable`, async (t) => {
+    test(`D-129: ${type}, ${kind({}).kind}, ${nullable ? '' : 'not '}null: values not shown are null`, async (t) => {
       const db = await farAway(t)
       await sql`create table event (${sql.raw(key)}, name text, at ${sql.raw(type)}
         ${sql.raw(nullable ? '' : 'not null')})`.execute(db)
@@ -549,7 +549,7 @@ for (const [kind, type, stored, shown] of unshown) {
     })
   }
 
-  test(`D-130: introspect makes a field nullable whose column of type ${type} holds what no ${kind({}).kind} shows`, async (t) => {
+  test(`D-130: a ${type} column with values that no ${kind({}).kind} shows makes a nullable field`, async (t) => {
     const db = await openDatabase(t)
     await sql`create table event (${sql.raw(key)}, at ${sql.raw(type)} not null, fine ${sql.raw(type)} not null)`
       .execute(db)
@@ -567,7 +567,7 @@ for (const [kind, type, stored, shown] of unshown) {
 }
 
 if (engine === 'sqlite') {
-  test('D-130: introspect takes a column of dates alone for dates, and one of moments for moments, whatever it is declared as', async (t) => {
+  test('D-130: introspect makes date fields of dates and datetime fields of moments, however declared', async (t) => {
     const db = await openDatabase(t)
     await sql`create table orders (id integer primary key, ordered datetime, shipped date, made date, empty datetime,
       none date, unix datetime)`.execute(db)

@@ -48,7 +48,7 @@ const build = async (t: Test) => {
   return site
 }
 
-test('D-83: a primary key in a column of another name is `id` to clients, in records, paths, links and filters', async (t) => {
+test('D-83: a primary key in a column of another name is `id` in records, paths, links and filters', async (t) => {
   const { get, post, put, delete: remove } = await build(t)
   const first = await post('/api/post/', { title: 'a' }, { as: 'alice' })
   t.equal(first.statusCode, 201, first.body)
@@ -100,7 +100,7 @@ test('D-83: a UUID may be in a column of another name as well', async (t) => {
   t.strictSame(valuesOf(await get('/api/post/?label__word=x'), 'label_id'), [id])
 })
 
-test('D-83: tables are made with the key under its name, and `key()` without options is what is there without it', async (t) => {
+test('D-83: tables are made with the key under its name; `key()` without options changes nothing', async (t) => {
   const plain = await openDatabase(t)
   const declared = await openDatabase(t)
   await createTables(plain, [defineModel('Thing', { word: text() })])
@@ -108,7 +108,7 @@ test('D-83: tables are made with the key under its name, and `key()` without opt
   t.strictSame(await definitions(declared), await definitions(plain))
 })
 
-test('D-83: an integer key that the database does not generate can be read, changed and deleted, but no record is created', async (t) => {
+test('D-83: a record with an integer key that nobody generates can be changed, but none is created', async (t) => {
   const Genre = defineModel('Genre', {
     id: key({ column: 'GenreId', generated: false }), name: text({ nullable: true })
   })

@@ -373,7 +373,7 @@ const losses = {
 
 for (const [what, { sql, status, left }] of Object.entries(losses)) {
   for (const method of ['put', 'delete'] as const) {
-    test(`D-49: a record that ${what} when ${method.toUpperCase()} wants to write it is told as ${status}`, async (t) => {
+    test(`D-49: a record that ${what} when ${method.toUpperCase()} wants to write it is a ${status}`, async (t) => {
       const site = await buildApp(t, { rows: { message: [byAlice] } })
       await beforeStatements(t, site.db, async (written, execute) => {
         if (/^(?:update|delete)/.test(written)) await execute(CompiledQuery.raw(sql))

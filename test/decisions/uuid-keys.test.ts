@@ -232,7 +232,7 @@ test('D-65: a reference in a body is a UUID of a record that is there, in either
   )
 })
 
-test('D-65: an id in a path finds its record in either case; what is no UUID is 404 before any statement but that of a login', async (t) => {
+test('D-65: an id finds its record in either case; what is no UUID is 404 before all but the login', async (t) => {
   const { app, get, put, delete: remove, statements, forget } = await build(t)
   const upper = third.toUpperCase()
   t.equal((await get(`/api/folder/${upper}/`)).json().id, third)
@@ -365,7 +365,7 @@ test('D-65: a table whose key is of the other kind does not fit', async (t) => {
   })
 })
 
-test('D-65: a primary key is declared as key() or uuid() with no options but those of its column, or not at all', async (t) => {
+test('D-65: a primary key is key() or uuid() with no options but those of its column, or is left out', async (t) => {
   const wrong: Record<string, Field> = {
     unique: uuid({ unique: true }),
     nullable: uuid({ nullable: true }),

@@ -171,7 +171,7 @@ const tasks = {
   register: (registry) => { registry.register(Task, { auth: userAuth(User), ownerField: 'owner' }) }
 } satisfies BuildOptions
 
-test('D-35: fields are required that are neither nullable, nor have a default, nor are the key or the owner; all missing ones are listed', async (t) => {
+test('D-35: fields that are not nullable, defaulted, key or owner are required; all missing are listed', async (t) => {
   const { post, rowsOf } = await buildApp(t, tasks)
   const reply = await post('/api/task/', {}, { as })
   t.equal(reply.statusCode, 400)
@@ -406,7 +406,7 @@ const hidingTickets = {
   }
 } satisfies BuildOptions
 
-test('D-117: in a body, an excluded field that no client may write is an unknown name, whatever its value', async (t) => {
+test('D-117: in a body, an excluded field that no client may write is an unknown name for any value', async (t) => {
   const { post, put, rowsOf } = await buildApp(t, hidingTickets)
   t.equal(
     (await post('/api/ticket/', { title: 'a', pin: 'x' }, { as })).statusCode, 201,
@@ -443,7 +443,7 @@ test('D-117: on POST an excluded owner is the authenticated user, whatever the b
   }
 })
 
-test('D-118: the default of a field that a client may not know is not named when it is taken, or refers to nothing', async (t) => {
+test('D-118: the default of a hidden field is not named if it is taken or refers to nothing', async (t) => {
   const { post, rowsOf } = await buildApp(t, hidingTickets)
   t.equal((await post('/api/ticket/', { title: 'a' }, { as })).statusCode, 201)
   const refused = await post('/api/ticket/', { title: 'b' }, { as })
@@ -535,7 +535,7 @@ test('D-42: a stored password that is sent back as it was read is kept, not hash
   t.equal((await put('/api/user/2/', {}, { as: ['alice', 'changed'] })).statusCode, 200)
 })
 
-test('D-42: where the password is excluded, nobody can have read it, so such a text is a password like any other', async (t) => {
+test('D-42: if the password is excluded, nobody has read it, so its hash is a password like any other', async (t) => {
   const { put, rowsOf } = await buildApp(t, { rows })
   const { password: hash } = (await rowsOf('user'))[1] as { password: string }
   t.equal((await put('/api/message/1/', {}, { as: ['alice', 'alice'] })).statusCode, 200)

@@ -171,8 +171,8 @@ export class Contestant {
     const parameters = typeof query === 'string'
       ? query
       : query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(this.#text(value))}`).join('&')
-    const url =
-      `/api/${(this.#models[model] as ModelSpec).name.toLowerCase()}${this.#text(path)}${parameters === '' ? '' : `?${parameters}`}`
+    const url = `/api/${(this.#models[model] as ModelSpec).name.toLowerCase()}${this.#text(path)}` +
+      (parameters === '' ? '' : `?${parameters}`)
     const json = body === undefined || typeof body === 'string' ? body : this.#json(body)
     const payload = json !== undefined && isForm ? `data=${encodeURIComponent(json)}` : json
     return { method, url, headers: { ...credentials[sender], ...headers }, ...(payload !== undefined && { payload }) }

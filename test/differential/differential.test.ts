@@ -154,7 +154,7 @@ const expected = Object.entries({
   'DELETE 409': 4
 })
 
-test('D-59: all engines answer more than a thousand random requests to random models with the same status, headers and bytes', async (t) => {
+test('D-59: all engines answer random requests to random models with the same status, headers and bytes', async (t) => {
   const urls = { postgres: await requireEngine(t, 'postgres'), mariadb: await requireEngine(t, 'mariadb') }
   const servers = new Map<EngineName, string>([['sqlite', '']])
   for (const name of ['postgres', 'mariadb'] as const) {

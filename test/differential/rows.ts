@@ -14,7 +14,8 @@ export const accounts = ['admin', 'alice', 'bob', 'carol'] as const
 export function keyAt (models: readonly ModelSpec[], model: number, at: number): number | string {
   if (models[model]?.hasUuidKey !== true) return at + 1
   const hex = createHash('sha256').update(`${model} ${at}`).digest('hex')
-  return `${'05f3a9c72b8d46e1'.charAt(at % 16)}${hex.slice(1, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+  return `${'05f3a9c72b8d46e1'.charAt(at % 16)}${hex.slice(1, 8)}-${hex.slice(8, 12)}-` +
+    `4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
 /** Rows of all models, that no rule refuses. References to models that come later are set when all rows are there. */

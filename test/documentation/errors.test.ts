@@ -103,7 +103,7 @@ test('the page about errors lists every error with its status, once, and no othe
   t.same(listed.sort(byCode), table.map(({ code, statusCode }) => [code, statusCode] as [string, number]).sort(byCode))
 })
 
-test('the page about errors shows an answer for every code that a request, or a mistake at start-up, can end in, and says why the others have none', async (t) => {
+test('the page about errors shows an answer for every code that can be one, and explains the others', async (t) => {
   const { text, blocks } = readPage('docs/errors.md')
   const printed = blocks.filter(({ language }) => language === 'console').map(({ content }) => content).join('\n')
   const [, unshown = ''] = /^## What no single request shows\n([\s\S]*?)^## /m.exec(text) ?? []
@@ -174,7 +174,7 @@ test('AuthenticationFailed alone is a plain text', async (t) => {
   })
 })
 
-test('TooManyLogins is answered with Retry-After while too many passwords are being checked, and only so long', async (t) => {
+test('TooManyLogins is answered with Retry-After only while too many passwords are being checked', async (t) => {
   let open = (): void => {}
   const gate = new Promise<boolean>((resolve) => { open = () => resolve(true) })
   const app = await buildApp(t, {
@@ -195,7 +195,7 @@ test('TooManyLogins is answered with Retry-After while too many passwords are be
   t.equal((await login('another password')).statusCode, 201)
 })
 
-test("the app's own error handler sees the error with its code, its status and its details, and its answer is the one that is sent", async (t) => {
+test("the app's error handler sees an error with its code, status and details, and its answer is sent", async (t) => {
   const seen: FastifyError[] = []
   const app = await build(t, (host) => {
     host.setErrorHandler(async (error: FastifyError, _request, reply) => {
@@ -224,7 +224,7 @@ test("the app's own error handler sees the error with its code, its status and i
   t.equal(seen.length, 2, 'a refusal is not an error')
 })
 
-test('an unknown failure is answered with the id of the request alone, and its cause is in the log under that id', async (t) => {
+test('an unknown failure is answered with the id of its request alone; the log has its cause and the id', async (t) => {
   const lines: string[] = []
   const app = await build(t, undefined, { stream: { write: (line: string) => { lines.push(line) } } })
   const reply = await provocations.Internal(app)

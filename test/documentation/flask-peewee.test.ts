@@ -91,7 +91,7 @@ test('tables of peewee are used as they are, and passwords of flask-peewee are m
   t.equal((await get('/api/message/?user__username=alice')).json().objects.length, 1)
 })
 
-test('what the page says to do with datetimes makes them UTC, without fractions, so that filters find them', async (t) => {
+test('what the page says about datetimes makes them UTC without fractions, so that filters find them', async (t) => {
   const db = await oldDatabase(t)
   const isZoneKnown = engine !== 'mariadb' || (
     await sql<{ at: unknown }>`select convert_tz('2026-01-03 10:00:00', 'Europe/Berlin', 'UTC') as at`.execute(db)

@@ -36,7 +36,7 @@ function namesIn (cell: string): string[] {
   return [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name)
 }
 
-test('the page about querying asks for orderings, pages, cursors, joins and lists, and makes each mistake in a query that has a code', (t) => {
+test('the page about querying uses every parameter, and makes each mistake in a query that has a code', (t) => {
   for (const part of [
     'ordering=-', 'ordering=user,-id', 'page=2', 'after=', 'after=W', 'user__username=', '&id=4', '__in=', '%22',
     '%5C%25'

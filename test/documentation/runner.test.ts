@@ -61,7 +61,7 @@ async function verdicts (t: Test, text: string): Promise<boolean[]> {
   return seen
 }
 
-test('a page that shows another answer than the one there is fails, and one with a command that is not run throws', async (t) => {
+test('a page fails if it shows another answer than there is, and throws if a command is not run', async (t) => {
   const page = (commands: string): string => `\`\`\`js${server}\n\`\`\`\n\n\`\`\`console\n${commands}\n\`\`\`\n`
   const answers = ['{"path":"/a"}', '{"path":\n  "/a"}', '{"path":"/b"}', '']
     .map((answer) => `$ curl http://localhost:3000/a\n${answer}`)
@@ -73,7 +73,7 @@ test('a page that shows another answer than the one there is fails, and one with
   await t.rejects(verdicts(t, '```console\n$ curl http://localhost:3000/\n```'), /serves/)
 })
 
-test('a program that only prints must print what the page says, and a section with programs begins in an empty folder', async (t) => {
+test('a program that only prints must print what its page says; each section begins in an empty folder', async (t) => {
   const page = '## A\n\n```js\n// a.mjs\nconsole.log(1)\n```\n\n```console\n$ node a.mjs\n1\n\n$ node ' +
     'a.mjs\n2\n```\n\n## B\n\n```js\n// b.mjs\n```\n\n```console\n$ node a.mjs\n```\n'
   await t.rejects(verdicts(t, page), /Cannot find module/)

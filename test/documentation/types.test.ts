@@ -59,7 +59,11 @@ function mistakesIn (pages: ReadonlyArray<Pick<Page, 'file' | 'blocks'>>): strin
   }
   const found = ts.getPreEmitDiagnostics(ts.createProgram([...files.keys()], settings, host))
   return found.map(({ file, start, messageText }) =>
-    `${file === undefined ? '' : `${file.fileName.slice(dirname(folder).length)}:${file.getLineAndCharacterOfPosition(start ?? 0).line + 1} `}${ts.flattenDiagnosticMessageText(messageText, ' ')}`)
+    (file === undefined
+      ? ''
+      : `${file.fileName.slice(dirname(folder).length)}:` +
+        `${file.getLineAndCharacterOfPosition(start ?? 0).line + 1} `) +
+    ts.flattenDiagnosticMessageText(messageText, ' '))
 }
 
 test('the pieces in TypeScript compile', (t) => {

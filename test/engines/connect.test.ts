@@ -140,7 +140,7 @@ for (const engine of engineNames) {
       openers[engine](url, { connections: 1, statementTimeout: 0, preparedStatements: false, writable: true }))
   })
 
-  test(`R-42: ${engine}: a connection whose rollback fails is closed, and nobody else gets its transaction`, async (t) => {
+  test(`R-42: ${engine}: a connection whose rollback fails is closed; nobody else gets its transaction`, async (t) => {
     const at = await requireDatabase(t, engine)
     if (at === undefined) return
     const db = open(t, engine, at, { connections: 1 })
@@ -191,7 +191,7 @@ for (const engine of engineNames) {
     t.same(row, { moment: '2024-03-10 02:30:00', day: '2024-03-10', small: 42, big: '9007199254740993' })
   })
 
-  test(`${engine}: a statement that is asked for again is prepared once for a connection, unless that is switched off`, async (t) => {
+  test(`${engine}: a repeated statement is prepared once for each connection, unless that is off`, async (t) => {
     const at = await requireDatabase(t, engine)
     if (at === undefined) return
     const prepared = async (preparedStatements: boolean): Promise<number> => {
@@ -209,7 +209,7 @@ for (const engine of engineNames) {
     t.equal(await prepared(false), 0)
   })
 
-  test(`${engine}: statements that a connection has not used for long are closed on the server, also within a transaction`, async (t) => {
+  test(`${engine}: statements that a connection no longer uses are closed, also in a transaction`, async (t) => {
     const at = await requireDatabase(t, engine)
     if (at === undefined) return
     const db = open(t, engine, at, { connections: 1 })
@@ -222,7 +222,9 @@ for (const engine of engineNames) {
     }
     const kept = async () => Number((await sql<{ count: unknown }>`select ${engine === 'postgres'
       ? sql`count(*) as count from pg_prepared_statements`
-      : sql`sum(if(variable_name = 'com_stmt_prepare', variable_value, -variable_value)) as count from information_schema.session_status where variable_name in ('com_stmt_prepare', 'com_stmt_close')`}`
+      : sql`sum(if(variable_name = 'com_stmt_prepare', variable_value, -variable_value)) as count
+          from information_schema.session_status
+          where variable_name in ('com_stmt_prepare', 'com_stmt_close')`}`
       .execute(db)).rows[0]?.count)
     await askTwice(db, 1, 100)
     t.equal(await kept(), 100)
@@ -295,7 +297,7 @@ test('tables of MariaDB are made by one process at a time, whatever the time-out
   })
 })
 
-test('a process that waits while another makes the tables of MariaDB makes them itself if that one gives up', async (t) => {
+test('a process that waits for another to make the tables of MariaDB makes them if that one gives up', async (t) => {
   const at = await requireDatabase(t, 'mariadb')
   if (at === undefined) return
   const db = open(t, 'mariadb', at)
@@ -391,7 +393,7 @@ test('D-121: hosts are looked for once for all who wait, and at most ten times a
   t.same(asked, ['a', 'b'])
 })
 
-test('D-121: a host that is slow to answer costs a quarter of a second, and is preferred once it has answered', async (t) => {
+test('D-121: a host that is slow to answer costs a quarter of a second, and is preferred afterwards', async (t) => {
   const { connect } = fakeNodes(['a', 'b'], { slow: ['a'] })
   const start = performance.now()
   t.equal(await connect(), 'b')
@@ -411,7 +413,7 @@ test('D-121: a host that takes no more connections is kept by those who have som
 })
 
 for (const engine of engineNames) {
-  test(`D-121: ${engine}: connections that are cut send the requests to the other hosts once, and not each of them`, async (t) => {
+  test(`D-121: ${engine}: connections that are cut together send requests to the other hosts once`, async (t) => {
     const at = await requireDatabase(t, engine)
     if (at === undefined) return
     let connections = 0
@@ -476,7 +478,7 @@ test('D-104: a statement is worth a name when it is asked for again, and is not 
   t.equal(secondName(`select $1${' '.repeat(17_000)}`, [1]), undefined)
 })
 
-test('D-104: names are not used up: whatever clients have made up before, an ordinary statement gets one', async (t) => {
+test('D-104: names are never used up: whatever clients make up, an ordinary statement gets a name', async (t) => {
   const names = new StatementNames()
   for (let number = 0; number < 5000; number++) {
     for (let time = 1; time <= 2; time++) names.nameOf(`select $1 + ${number}`, [1])

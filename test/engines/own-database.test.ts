@@ -120,7 +120,7 @@ const styles: Readonly<Record<string, string>> = {
 }
 
 for (const [name, style] of Object.entries(styles)) {
-  test(`dates of PostgreSQL are read alike from handles of all kinds, where the styles of dates are ${name}`, async (t) => {
+  test(`handles of all kinds read dates of PostgreSQL alike, where the styles of dates are ${name}`, async (t) => {
     const url = await requireDatabase(t, 'postgres')
     if (url === undefined) return
     await runSql(url, `alter database "${new URL(url).pathname.slice(1)}" set datestyle = '${style}'`)
@@ -146,7 +146,7 @@ for (const [name, style] of Object.entries(styles)) {
   })
 }
 
-test('dates of PostgreSQL that come in another style than at the start are an error, and no wrong answer', async (t) => {
+test('dates of PostgreSQL in another style than at the start are an error, and no wrong answer', async (t) => {
   const url = await requireDatabase(t, 'postgres')
   if (url === undefined) return
   const db = openPostgres<Tables>(url, { connections: 1 })

@@ -99,7 +99,7 @@ test('a wrong option of openSqlite is an error that names it', async (t) => {
   }
 })
 
-test('D-111: openSqlite wants the path of a file: a forgotten variable or a URL is refused, and nothing is created', async (t) => {
+test('D-111: openSqlite wants a path: it refuses a missing variable or a URL, and creates nothing', async (t) => {
   const folder = t.testdir()
   const before = process.cwd()
   process.chdir(folder)
@@ -272,7 +272,7 @@ function leastTime (execute: () => unknown): number {
   return Math.min(...times) * 10
 }
 
-test('a list is planned once: SQLite would plan it anew each time that a mere parameter is bound as its limit', async (t) => {
+test('a list is planned once: SQLite would plan it anew each time a parameter is bound as its limit', async (t) => {
   const texts = prepared(t)
   const { db, get } = await buildApp(t)
   for (const query of [
@@ -305,7 +305,7 @@ test('a list is planned once: SQLite would plan it anew each time that a mere pa
   }
 })
 
-test('SQLite plans without the value of a unique field, and with that of another, which may lead to a partial index', async (t) => {
+test('SQLite plans without the value of a unique field, and with others, which may use a partial index', async (t) => {
   const texts = prepared(t)
   const { db, get } = await buildApp(t)
   await sql`create index active_users on user (join_date) where active = 1`.execute(db)
@@ -325,7 +325,7 @@ test('SQLite plans without the value of a unique field, and with that of another
   t.match(rows.map(({ detail }) => detail).join(), 'active_users')
 })
 
-test('D-104: of the shapes that clients choose so many are kept compiled as 2 MiB hold, and one that is kept is not compiled again', async (t) => {
+test('D-104: compiled shapes are kept up to 2 MiB, and one that is kept is not compiled again', async (t) => {
   const engine = await openEngine(openSqlite(':memory:'))
   t.teardown(async () => { await engine.db.destroy() })
   const { columns: [id] } = Note
@@ -396,7 +396,7 @@ test('D-72: a read of a file neither sees nor awaits a transaction of the deploy
 })
 
 for (const where of ['a file', 'memory']) {
-  test(`D-72: in ${where}, what has to wait for a transaction of the deployer waits, and is no part of it`, async (t) => {
+  test(`D-72: in ${where}, what waits for a transaction of the deployer is no part of it`, async (t) => {
     const { get, post, put, end } = await inTransaction(
       t, where === 'memory' ? ':memory:' : join(t.testdir(), 'site.db')
     )
@@ -539,7 +539,7 @@ test('a database that openSqlite did not open has no deadline, and works', async
   t.equal((await other.get('/api/note/?message__like=a%25')).statusCode, 503, 'the same with the deadline')
 })
 
-test('R-06: a new file that another connection keeps locked is given up after the busy timeout, with a clear error', async (t) => {
+test('R-06: opening a new file that another connection locks fails clearly after the busy timeout', async (t) => {
   const file = join(t.testdir(), 'locked.db')
   const holder = new Database(file)
   t.teardown(() => { holder.close() })

@@ -118,7 +118,7 @@ test('the example app says plainly which databases it runs on', (t) => {
 })
 
 for (const engine of engineNames) {
-  test(`the example app serves the same on ${engine}, from several processes that start at the same moment, until it is reset`, async (t) => {
+  test(`the example app serves the same on ${engine}, from processes that start at once, until reset`, async (t) => {
     const server = await requireEngine(t, engine)
     if (server === undefined) return
     const { url, drop } = await createDatabase(server)

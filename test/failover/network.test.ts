@@ -27,7 +27,7 @@ for (const engine of ['postgres', 'mariadb'] as const) {
     return { ...await serve(t, db), way, direct }
   }
 
-  test(`R-13: ${engine}: a connection that is cut while a write is under way is 503, and the write is not sent again`, async (t) => {
+  test(`R-13: ${engine}: a connection cut during a write is 503, and the write is not sent again`, async (t) => {
     const served = await serveBehindWay(t)
     if (served === undefined) return
     const { get, post, put, way, direct } = served
@@ -57,7 +57,7 @@ for (const engine of ['postgres', 'mariadb'] as const) {
     t.equal((await post('/api/entry/', { label: 'after' }, { as })).statusCode, 201)
   })
 
-  test(`R-14: ${engine}: a network that is slower than a statement may be is 503 in bounded time, and passes`, async (t) => {
+  test(`R-14: ${engine}: a network slower than a statement may be is 503 in bounded time, and passes`, async (t) => {
     const served = await serveBehindWay(t)
     if (served === undefined) return
     const { get, post, way } = served

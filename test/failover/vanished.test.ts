@@ -43,7 +43,7 @@ async function listUntilFull (t: Test, address: string): Promise<void> {
 for (const engine of ['postgres', 'mariadb'] as const) {
   const nap = engine === 'postgres' ? sql`select pg_sleep(0.2)` : sql`select sleep(0.2)`
 
-  test(`R-38: ${engine}: an app whose server has vanished ends within seconds when it is closed`, { buffered: true }, async (t) => {
+  test(`R-38: ${engine}: an app whose server has vanished closes within seconds`, { buffered: true }, async (t) => {
     const direct = await requireDatabase(t, engine)
     if (direct === undefined) return
     await seed(direct)
@@ -56,7 +56,7 @@ for (const engine of ['postgres', 'mariadb'] as const) {
     t.ok(took < 5000, `it ended after ${Math.round(took)} ms`)
   })
 
-  test(`R-38: ${engine}: an app ends within seconds also after another host has taken over from one that vanished`, { buffered: true }, async (t) => {
+  test(`R-38: ${engine}: an app closes in seconds also after another host took over`, { buffered: true }, async (t) => {
     const direct = await requireDatabase(t, engine)
     if (direct === undefined) return
     await seed(direct)
@@ -72,7 +72,7 @@ for (const engine of ['postgres', 'mariadb'] as const) {
     t.ok(took < 10_000, `it ended after ${Math.round(took)} ms`)
   })
 
-  test(`D-125: ${engine}: a statement that is running is finished before its connection is closed`, { buffered: true }, async (t) => {
+  test(`D-125: ${engine}: a running statement ends before its connection is closed`, { buffered: true }, async (t) => {
     const direct = await requireDatabase(t, engine)
     if (direct === undefined) return
     const way = await openWay(t, direct)
@@ -88,7 +88,7 @@ for (const engine of ['postgres', 'mariadb'] as const) {
     t.ok(took > 2500 && took < 4500, `closed after ${Math.round(took)} ms`)
     await waitFor('nothing stays open', async () => way.open === 0)
   })
-  test(`D-125: ${engine}: whoever holds a connection of a server that has vanished does not keep the database from being closed`, { buffered: true }, async (t) => {
+  test(`D-125: ${engine}: a connection held to a vanished server delays no closing`, { buffered: true }, async (t) => {
     const direct = await requireDatabase(t, engine)
     if (direct === undefined) return
     const way = await openWay(t, direct)
@@ -112,7 +112,7 @@ for (const engine of ['postgres', 'mariadb'] as const) {
     await held
   })
 
-  test(`D-123: ${engine}: a connection on which no answer can come any more is given up when the server does not work for it`, { buffered: true }, async (t) => {
+  test(`D-123: ${engine}: a connection is given up if no answer can come any more`, { buffered: true }, async (t) => {
     const direct = await requireDatabase(t, engine)
     if (direct === undefined) return
     const way = await openWay(t, direct)

@@ -59,7 +59,7 @@ test('the models of the example database are those of the example', { timeout: 1
   t.match((await (await serve(t, db, written)).inject('/api/message/?user__username=alice')).json(), { objects: [] })
 })
 
-test('a database with everything gives a file that compiles and fits its tables, and says what it leaves out', { timeout: 120_000 }, async (t) => {
+test('introspect gives a file that compiles and fits, and says what it leaves out', { timeout: 120_000 }, async (t) => {
   const db = await database(t, everything)
   const found = await introspect(db)
   const written = await load(t, found)
@@ -386,7 +386,7 @@ test('Chinook: the models compile, fit the tables and are served', { timeout: 12
   t.match((await app.inject('/api/invoiceline/?ordering=-UnitPrice&limit=1')).json(), { objects: [{ id: 2 }] })
 })
 
-test('SQLite: a table whose name begins like those of the engine is there, and a key that is no row number is not generated', async (t) => {
+test('SQLite: a table named almost like those of the engine is there, and only a row id is generated', async (t) => {
   const db = openSqlite(':memory:')
   t.teardown(async () => { await db.destroy() })
   await sql`create table sqlitedata (id integer primary key, a text not null)`.execute(db)
@@ -396,7 +396,7 @@ test('SQLite: a table whose name begins like those of the engine is there, and a
   t.match(source, "// Table 'down' is left out: it has a primary key 'id' that may be null")
 })
 
-test('D-86: a column to which a secret refers holds the same values, and so is a secret as well, unless it is a primary key', async (t) => {
+test('D-86: a column that a secret refers to is a secret as well, unless it is a primary key', async (t) => {
   const db = await database(t, [
     'create table issued (id integer not null primary key, word varchar(36) unique, note varchar(9))',
     `create table account (id integer not null primary key, token varchar(36), pin integer,

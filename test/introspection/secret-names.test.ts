@@ -110,7 +110,7 @@ test('D-120: what introspection takes for a password is a secret, however it is 
   t.equal(models.length, names.length)
 })
 
-test('D-120: flags, moments and ids that are numbers are no secrets, and a table of secrets names each shortly', async (t) => {
+test('D-120: flags, moments and numeric ids are no secrets; the note on a table of secrets is short', async (t) => {
   const db = await openDatabase(t)
   await create(db, 'talk', 'session_id integer', 'password_reset date', 'otp boolean', 'pin integer')
   await create(db, 'visit', 'session_id text', 'token text', 'blob polygon')

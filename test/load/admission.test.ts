@@ -52,7 +52,7 @@ test('D-100: 64 requests that are sent at once on one connection are answered in
   t.same(idsIn(await text(socket)), ids)
 })
 
-test('D-100: a connection with more requests than that is closed, and what was sent on others is answered', async (t) => {
+test('D-100: a connection with more requests than that is closed, and other connections are answered', async (t) => {
   const port = await listen(t)
   const [flood, other] = await Promise.all([open(t, port), open(t, port)])
   const closed = once(flood, 'close')
@@ -63,7 +63,7 @@ test('D-100: a connection with more requests than that is closed, and what was s
   t.same(idsIn(await text(other)), numbers(10))
 })
 
-test('D-102: requests that have arrived on many connections are not all read in one turn of the event loop', async (t) => {
+test('D-102: requests that arrive on many connections are not all read in one event-loop turn', async (t) => {
   let inTurn = 0
   const turns: number[] = []
   const port = await listen(t, (app) => {
@@ -153,7 +153,7 @@ test('R-33: of the requests of one connection sixteen are served at a time', asy
   t.equal(served, 24)
 })
 
-test('R-34: of requests that ask a server 64 go on at a time, and one more for each that is done or whose client has gone', async (t) => {
+test('R-34: 64 requests ask a server at a time; one more begins for each that ends or loses its client', async (t) => {
   const connections = openConnections()
   const queue = new SlotQueue(connections, 64)
   let served = 0
@@ -168,7 +168,7 @@ test('R-34: of requests that ask a server 64 go on at a time, and one more for e
   t.equal(served, 67)
 })
 
-test('R-34: requests behind another one of a connection that ends give back their places, but for those that a handler works on', async (t) => {
+test('R-34: the requests behind a closed connection give back their slots, unless a handler has begun', async (t) => {
   const connections = openConnections()
   const queue = new SlotQueue(connections, 4)
   const client = pretend(connections)
@@ -198,7 +198,7 @@ test('R-33: requests that wait for their client to take an answer end when it go
   t.match(ended, [{ code: 'REST_MODELS_UNAVAILABLE' }])
 })
 
-test('R-34: 2,000 requests wait; further ones are refused at once, and those whose client goes make room', async (t) => {
+test('R-34: 2,000 requests wait; more are refused at once, and those whose client goes make room', async (t) => {
   const connections = openConnections()
   const queue = new SlotQueue(connections, 64)
   const ended: string[] = []
@@ -234,7 +234,7 @@ test('R-34: a request that waits for the database for two seconds is refused, th
   t.match(ended.at(64), { code: 'REST_MODELS_UNAVAILABLE', headers: { 'retry-after': '1' } })
 })
 
-test('R-35: while connections are opened, a turn of the event loop lasts two milliseconds in place of twenty', async (t) => {
+test('R-35: while connections are opened, an event-loop turn lasts two milliseconds and not twenty', async (t) => {
   const putForward = stopClock(t)
   const server = new EventEmitter()
   const connections = openConnections(server)
@@ -261,7 +261,7 @@ test('R-35: while connections are opened, a turn of the event loop lasts two mil
   t.same(served.slice(10), [0, 1, 2, 3])
 })
 
-test('R-35: a request that arrives while others wait for their turn is served in that turn, so that the queue can become empty', async (t) => {
+test('R-35: a request that arrives while others wait for their turn is served in that turn', async (t) => {
   const putForward = stopClock(t)
   const connections = openConnections()
   const queue = new TurnQueue(connections)
@@ -277,7 +277,7 @@ test('R-35: a request that arrives while others wait for their turn is served in
   t.same(events, ['served', 'served, which came later', 'turn ended'])
 })
 
-test('D-101: when answers of 64 MiB are not taken, those who have let theirs wait for longest lose their connections', (t) => {
+test('D-101: if 64 MiB of answers are not taken, those who delay theirs longest lose their connections', (t) => {
   const unread = new UnreadAnswers()
   const clients = [10, 30, 20, 10, 30].map((mebibytes) => {
     const socket = Object.assign(new EventEmitter(), { destroyed: false, destroy: () => { socket.destroyed = true } })
@@ -366,7 +366,7 @@ test('R-34: writes go on after clients have gone while a hook of the host took i
   t.equal((await post('/api/message/', { content: 'x' }, { as: 'alice' })).statusCode, 201)
 })
 
-test('R-34: a request whose answer came from elsewhere, while its handler works, is not in the way of the next on its connection', (t) => {
+test('R-34: a request answered from elsewhere while its handler works does not block its connection', (t) => {
   const connections = openConnections()
   const queue = new SlotQueue(connections, 64)
   const { send } = pretend(connections)
@@ -395,7 +395,7 @@ test('R-34: what a hook answers gives back its place, whether its client reads t
   t.end()
 })
 
-test('R-34: a request whose client went while a hook took its time has no place any more, and its handler does not begin', async (t) => {
+test('R-34: a request whose client left during a hook has no slot, and its handler does not begin', async (t) => {
   const connections = openConnections()
   const queue = new SlotQueue(connections, 1)
   const { socket, send } = pretend(connections)
@@ -421,7 +421,7 @@ test('R-34: writes go on while clients do not read that theirs were refused', as
   t.equal((await post('/api/message/', { content: 'y' }, { as: 'alice' })).statusCode, 201)
 })
 
-test('R-33: a write behind large answers and before many reads on one connection is done, and all are answered', async (t) => {
+test('R-33: a write between large answers and many reads on one connection is done; all are answered', async (t) => {
   const { port, db } = await listenSite(t)
   await db.insertInto('message').values(
     numbers(8).map((index) => ({ user_id: 2, content: 'x'.repeat(1_000_000), pub_date: `2024-01-01 00:00:0${index}` }))

@@ -52,7 +52,7 @@ async function serve (
   return await buildApp(t, { models: [], prepare, register: registerSite, options: { db: bounded } })
 }
 
-test('R-15: a statement that would run for minutes is given up in time, and meanwhile others are answered', { timeout: 120_000 }, async (t) => {
+test('R-15: a statement of minutes is given up in time, and others are answered', { timeout: 120_000 }, async (t) => {
   const { get, post } = await serve(t, time)
   for (let count = 0; count < 20; count++) {
     await Promise.all([get('/api/note/'), get('/api/message/?content__like=b&limit=1&id=1')])
@@ -80,7 +80,7 @@ test('R-15: a statement that would run for minutes is given up in time, and mean
   t.equal((await get('/api/message/?content=x&limit=3')).json().objects.length, 3, 'the connection goes on')
 })
 
-test('R-22: a crowd of costly lists lets others in between, and each goes on in what it keeps itself', { timeout: 120_000 }, async (t) => {
+test('R-22: costly lists let others in between, and each keeps its own context', { timeout: 120_000 }, async (t) => {
   const storage = new AsyncLocalStorage<string>()
   const { get, post } = await serve(t, 10_000, (app) => {
     app.addHook('onRequest', (request, _reply, done) => { storage.run(request.id, done) })
@@ -188,7 +188,7 @@ test('D-96: whoever waits for a turn for two seconds is told to come back', asyn
   t.equal(order.at(-1), 'e')
 })
 
-test('D-96: whoever waits is served in turn also while what the host does itself takes longer than a turn', async (t) => {
+test('D-96: waiting requests are served in turn even while the host itself takes longer than a turn', async (t) => {
   const queue = openQueue()
   const served: string[] = []
   const enter = (name: string) => {

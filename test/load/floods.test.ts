@@ -53,7 +53,7 @@ async function sendUnread (
   return sockets
 }
 
-test('R-32: 24 connections that send two thousand requests each and read no answer neither stop an app nor fill its memory, and ten at a time are served', { timeout: 120_000 }, async (t) => {
+test('R-32: 24 connections that read no answer stop no app, and ten are served', { timeout: 120_000 }, async (t) => {
   const { address, get, measure } = await startApp(t)
   const before = await measure()
   await sendUnread(t, address, {
@@ -70,7 +70,7 @@ test('R-32: 24 connections that send two thousand requests each and read no answ
   t.same([non2xx, errors], [0, 0])
 })
 
-test('R-36: of clients that ask for large pages and do not read them some are cut off, and others are answered', { timeout: 120_000 }, async (t) => {
+test('R-36: of clients that do not read large pages some are cut off, not others', { timeout: 120_000 }, async (t) => {
   const { address, getPatiently } = await startApp(t, 40_000)
   const sockets = await sendUnread(t, address, {
     connections: 32, sent: 'GET /api/text/?limit=100 HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(2)

@@ -37,7 +37,7 @@ const together = (count: number): readonly string[] =>
     ...Array.from({ length: count }, (_, index) => `${index + 1} leaves`)
   ]
 
-test('D-97: answers that become ready in one turn leave together, if there were many in the last turn that had any', async (t) => {
+test('D-97: answers of one turn leave together if there were many in the last turn that had any', async (t) => {
   stopClock(t)
   const flush = new ResponseBatcher()
   t.same(await answer(flush, 4), apart(4), 'nobody knows yet that there are many')

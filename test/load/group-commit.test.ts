@@ -93,7 +93,7 @@ async function fates (writes: readonly unknown[]): Promise<unknown[]> {
     result.status === 'fulfilled' ? result.value.changed : (result.reason as { code: string }).code)
 }
 
-test('D-98: writes of a turn are committed together at its end, if the last turn with writes had several', onSqlite, async (t) => {
+test('D-98: the writes of a turn are committed together if the last such turn had several', onSqlite, async (t) => {
   const { add, words, commits } = openFile(t)
   const before = commits()
   t.same(
@@ -127,7 +127,7 @@ test('D-98: nobody hears of a write before it is committed', onSqlite, async (t)
   t.same(await Promise.all(seen), Array(3).fill(['a', 'b', 'c']))
 })
 
-test('R-26: a write that a rule refuses is refused alone, also where others are committed with it (D-98)', onSqlite, async (t) => {
+test('R-26: a write that a rule refuses is refused alone in a group of writes (D-98)', onSqlite, async (t) => {
   const { add, crowd, words, commits } = openFile(t)
   await crowd()
   const before = commits()
@@ -176,7 +176,7 @@ function watch (writes: readonly unknown[]): unknown[] {
   return outcomes
 }
 
-test('D-98: while another process writes, all wait in one queue, and are written when it is done, in their order', onSqlite, async (t) => {
+test('D-98: while another process writes, all wait in one queue and are then written in order', onSqlite, async (t) => {
   const { other, add, crowd, words, commits } = openFile(t)
   await crowd()
   const before = commits()
@@ -194,7 +194,7 @@ test('D-98: while another process writes, all wait in one queue, and are written
   t.same(await fates([add('h')]), [1], 'as before')
 })
 
-test('D-98: one write that comes by itself while another process writes waits, and so does the next', onSqlite, async (t) => {
+test('D-98: a single write waits while another process writes, and so does the next one', onSqlite, async (t) => {
   const { other, add, words } = openFile(t)
   other.exec('begin immediate')
   const one = add('a')
@@ -212,7 +212,7 @@ for (const journal of ['wal', 'delete'] as const) {
   // What can begin in a file without a write-ahead log that somebody reads cannot be committed.
   const lock = journal === 'wal' ? 'begin immediate' : 'begin; select * from word'
 
-  test(`D-98: whoever has waited for two seconds is refused, and never written, whoever came later is, with the journal ${journal}`, onSqlite, async (t) => {
+  test(`D-98: journal ${journal}: a write that waits two seconds is refused, later ones not`, onSqlite, async (t) => {
     const { database, other, add, crowd, words, putForward } = openFile(t, journal)
     await crowd()
     other.exec(lock)
@@ -234,7 +234,7 @@ for (const journal of ['wal', 'delete'] as const) {
 }
 
 for (const before of [[], ['first', 'second']]) {
-  test(`D-98: of writes that are made one by one, those that another process locks out wait, ${before.length} behind others, and none is made twice`, onSqlite, async (t) => {
+  test(`D-98: writes locked out behind ${before.length} others wait, and none is made twice`, onSqlite, async (t) => {
     const { database, other, add, group, crowd, words } = openFile(t)
     await crowd()
     let calls = 0
@@ -267,7 +267,7 @@ test('D-98: what still waits for another process when the database is closed is 
   t.same(words(), [])
 })
 
-test('D-98: a file that has gone when a group is to be committed does not take it: each write finds out for itself', onSqlite, async (t) => {
+test('D-98: if the file is gone when a group is to be committed, each write fails by itself', onSqlite, async (t) => {
   const { add, crowd, move, commits } = openFile(t)
   await crowd()
   const before = commits()
@@ -291,7 +291,7 @@ test('D-98: a group is written for ten milliseconds or so, then others have thei
   t.same(words(), Array.from({ length: 12 }, (_, number) => `${number}`), 'in their order')
 })
 
-test('D-98: writes that are known to take long are written in the turn in which they come, which D-96 measures', onSqlite, async (t) => {
+test('D-98: writes that are known to take long are written in their own turn (see D-96)', onSqlite, async (t) => {
   const { addSlowly, crowd, words } = openFile(t)
   await crowd()
   await fates([addSlowly('a', 4), addSlowly('b', 4)])
@@ -336,7 +336,7 @@ const writesOfTurns = fc.array(
   { minLength: 1, maxLength: 5 }
 )
 
-test('D-98: whatever rules there are, writes that are committed together do what they do one by one', onSqlite, async (t) => {
+test('D-98: whatever rules there are, writes committed together do the same as one by one', onSqlite, async (t) => {
   await fc.assert(fc.asyncProperty(writesOfTurns, async (turns) => {
     const [grouped, alone] = [new Database(':memory:'), new Database(':memory:')]
     for (const database of [grouped, alone]) database.exec(rules)
@@ -381,7 +381,7 @@ async function openOwn (t: Test) {
   return { db, path, other, add, words: () => other.prepare('select text from word order by id').pluck().all() }
 }
 
-test('D-98: clients that write at once are answered when theirs is there, whatever becomes of the others', onSqlite, async (t) => {
+test('D-98: clients that write together are answered, whatever becomes of the others', onSqlite, async (t) => {
   const { db, path, other } = await openOwn(t)
   const { app } = await buildApp(t, {
     models: [], options: { db }, register: (registry) => { registry.register(Word, { auth: anybody }) }
@@ -411,7 +411,7 @@ test('D-98: clients that write at once are answered when theirs is there, whatev
   t.ok(commits < rounds * 9 / 2, `${commits} transactions for ${rounds * 9} records`)
 })
 
-test('D-98: a transaction of the deployer begins behind the writes that wait, and takes none of them back', onSqlite, async (t) => {
+test('D-98: a transaction of the deployer waits for the queued writes, and undoes none', onSqlite, async (t) => {
   const { db, add, words } = await openOwn(t)
   await fates([add('a'), add('b')])
   await turn()
@@ -427,7 +427,7 @@ test('D-98: a transaction of the deployer begins behind the writes that wait, an
   t.same(words(), ['a', 'b', 'c', 'd'])
 })
 
-test('D-98: a transaction of the deployer begins behind the writes that wait for another process', onSqlite, async (t) => {
+test('D-98: a transaction of the deployer begins behind writes that await another process', onSqlite, async (t) => {
   const { db, path, add, words } = await openOwn(t)
   await fates([add('a'), add('b')])
   const locker = new Database(path)

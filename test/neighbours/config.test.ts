@@ -125,7 +125,7 @@ test('@fastify/rate-limit: a limit for all routes counts them all together', asy
   t.strictSame(replies, [200, 200, 200, 401, 429])
 })
 
-test('D-92, @fastify/rate-limit: an answer of its own that is no Error is sent as it is, and seen by the handler of the host', async (t) => {
+test('D-92, @fastify/rate-limit: its answer that is no Error is sent, and the error handler sees it', async (t) => {
   const limit = async (app: FastifyInstance) => {
     await app.register(rateLimit, {
       max: 0,
@@ -165,7 +165,7 @@ test('D-92: what a hook throws that has no status of an error is a 500 that tell
   t.match((await app.inject('/api/message/')).json(), { statusCode: 503, message: 'later' })
 })
 
-test('@fastify/rate-limit: keyed by the user whom the policy has made out, nobody uses up the limit of another', async (t) => {
+test('@fastify/rate-limit: keyed by the user of the policy, nobody uses up the limit of another', async (t) => {
   const keyGenerator = (request: Parameters<typeof userOf>[0]) => String(userOf(request)?.id ?? request.ip)
   const app = await buildHost(t, { rateLimit: { max: 2, hook: 'preHandler', keyGenerator } }, async (app) => {
     await app.register(rateLimit, { global: false })

@@ -108,7 +108,7 @@ test('@fastify/etag: what has not changed is 304, what has changed is not', asyn
   await requireWorking(t, await buildHost(t, async (app) => { await app.register(etag) }))
 })
 
-test('@fastify/compress: long answers are compressed, short and empty ones are not; HEAD has no body; bodies may be compressed', async (t) => {
+test('@fastify/compress: long answers are compressed, short and empty ones not; bodies may be', async (t) => {
   const app = await buildHost(t, async (app) => { await app.register(compress) }, { rows: many })
   const headers = { 'accept-encoding': 'gzip' }
   const plain = await app.inject('/api/message/?limit=50')
@@ -134,7 +134,7 @@ test('@fastify/compress: long answers are compressed, short and empty ones are n
   await requireWorking(t, await buildHost(t, async (app) => { await app.register(compress, { threshold: 0 }) }))
 })
 
-test('@fastify/under-pressure: its 503 comes before everything else, in its own words, and through the handler of the host', async (t) => {
+test('@fastify/under-pressure: its 503 comes first, in its own words, through the error handler', async (t) => {
   let healthy = true
   const pressure = async (app: FastifyInstance) => {
     await app.register(underPressure, {

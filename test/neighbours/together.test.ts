@@ -156,7 +156,7 @@ test('the log of all that, down to its finest level, holds neither credentials n
   }
 })
 
-test('an error handler and onRoute hooks that a host adds after setup() do not reach the routes, as with every plugin of Fastify', async (t) => {
+test('an error handler and onRoute hooks that a host adds after setup() do not reach the routes', async (t) => {
   const db = openSqlite(':memory:')
   const app = Fastify()
   await checkAnswers(t, app)

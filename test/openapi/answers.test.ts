@@ -74,7 +74,7 @@ test('a header that the document declares may not be absent', async (t) => {
 })
 
 for (const kind of ['server', 'worker']) {
-  test(`a wrong answer of a ${kind} fails the process that has started it, whatever its client makes of the answer`, (t) => {
+  test(`a wrong answer of a ${kind} fails the process that started it, whatever the client makes of it`, (t) => {
     const unaware = fileURLToPath(new URL('unaware.ts', import.meta.url))
     const { status, stderr } = spawnSync(process.execPath, [...typescript, unaware, kind], { encoding: 'utf8' })
     t.equal(status, 1)

@@ -54,7 +54,7 @@ export async function faults (): Promise<void> {
 }
 `
 
-test('D-73: openapi-typescript makes types of the document, under which a program with openapi-fetch compiles and runs', async (t) => {
+test('D-73: openapi-typescript makes types with which a program with openapi-fetch compiles and runs', async (t) => {
   const { app } = await documentedApp(t, {
     models,
     rows: { user: [...await siteUsers()] },

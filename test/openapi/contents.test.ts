@@ -113,7 +113,7 @@ test('D-76: every filter that is listed is permitted, with the operators and the
   ])
 })
 
-test('D-76: lists of numbers are permitted as they are documented, with neither zeros before them nor bare points', async (t) => {
+test('D-76: lists of numbers are accepted as documented, without leading zeros or bare points', async (t) => {
   const { document, get } = await documentedApp(t, things)
   const parameters = document.operation('listThing').parameters ?? []
   for (const name of ['count__in', 'size__in']) {
@@ -179,7 +179,7 @@ const Hider = defineModel('Hider', {
 })
 const Looker = defineModel('Looker', { hider: foreignKey(() => Hider), title: text() })
 
-test('D-77: a hidden field that no client may write is nowhere in the document; one that may be written is in bodies alone', async (t) => {
+test('D-77: a hidden field is not in the document, or in bodies alone if clients may write it', async (t) => {
   const { document, post } = await documentedApp(t, {
     models: [User, Hider, Looker],
     register: (registry) => registry
@@ -243,7 +243,7 @@ test('D-76: what `filterable` opens is listed once, as far as filters may go', a
   t.notOk(far.some((name) => /^hider__owner__(username|id)/.test(name)))
 })
 
-test('D-76: filters through a resource whose reading is protected are listed where somebody may use them', async (t) => {
+test('D-76: filters through a resource with protected reads are listed where somebody may use them', async (t) => {
   const register = (protect: 'writes' | 'all') => ({
     models: [User, Hider, Looker],
     register: (registry: Parameters<typeof things.register>[0]) => {
@@ -325,7 +325,7 @@ test('D-73: a text of which no example is at hand leaves a schema without one', 
   t.strictSame([document.schemas['Odd']?.examples, document.schemas['OddCreate']?.examples], [undefined, undefined])
 })
 
-test('D-76: of a model with hundreds of fields a bounded number of filters is listed, and all of them filter', async (t) => {
+test('D-76: the document lists a bounded number of filters of a large model, and all of them work', async (t) => {
   const Wide = defineModel(
     'Wide',
     Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`field${index}`, integer({ nullable: true })]))

@@ -11,7 +11,7 @@ import { openSqlite } from '../../lib/sqlite.js'
 import { buildApp, Message, Note, User } from '../support/site.js'
 import { documentedApp, info, parametersOf, version31 } from './documents.js'
 
-test('D-73: a host that registers @fastify/swagger as usual has one operation for each of the five routes, and no other', async (t) => {
+test('D-73: a host with @fastify/swagger has one operation for each of the five routes, and no other', async (t) => {
   const { document } = await documentedApp(t)
   t.strictSame(
     Object.entries(document.paths).map(([path, methods]) => [path, Object.keys(methods).sort()]),
@@ -149,7 +149,7 @@ test('D-75: credentials are asked for where they are of use', async (t) => {
   )
 })
 
-test("D-73: the host's own components, tags and routes stay as they are, and its options are not written to", async (t) => {
+test("D-73: the host's own components, tags and routes stay as they are, and its options unchanged", async (t) => {
   const mine = { type: 'apiKey', name: 'key', in: 'header' } as const
   const options = {
     openapi: {
@@ -231,7 +231,7 @@ test("D-73: a path that the host describes by hand stays as it is, even if it lo
   t.equal(document.operation('listNote').tags[0], 'note')
 })
 
-test('D-73: operations of the host are not written to, and those of the plugin keep their names, however often the document is asked for', async (t) => {
+test('D-73: operations of the host stay, and those of the plugin keep their names in every document', async (t) => {
   const parameters = Object.freeze([Object.freeze({ name: 'limit', in: 'query', schema: { type: 'integer' } })])
   const paths = {
     '/host/note/': Object.freeze({

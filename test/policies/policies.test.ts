@@ -143,7 +143,7 @@ test('a password in a legacy form works by verify, until it is changed: then it 
   t.equal(checks(), 2)
 })
 
-test('D-119: a login that fails because the stored password is no argon2id hash is warned of once for each policy, without values', async (t) => {
+test('D-119: a login that fails for want of an argon2id hash is logged once per policy, without values', async (t) => {
   const lines: string[] = []
   const rest = { email: 'x@example.com', join_date: '2024-01-01 00:00:00', active: 1, admin: 0 }
   const old = md5('dora')
@@ -369,7 +369,7 @@ test("a policy's authenticator is made once for each container, at setup, with w
   t.equal(made.length, 1)
 })
 
-test('to a policy that reads passwords elsewhere, half a surrogate pair is no password, though UTF-8 cannot tell it from another', async (t) => {
+test('to a policy that reads passwords elsewhere, half a surrogate pair is never a password', async (t) => {
   const stored = await hash('a\ufffd')
   const app = await notesUnder(t, {
     ...tokens,
@@ -383,7 +383,7 @@ test('to a policy that reads passwords elsewhere, half a surrogate pair is no pa
   t.strictSame([await status('"a\\ufffd"'), await status('"a\\ud800"'), await status('"a\\udfff"')], [201, 401, 401])
 })
 
-test('what is remembered of one login is not taken for another whose name, password and stored value make up the same text', async (t) => {
+test('a remembered login is not another whose name, password and stored value make up the same text', async (t) => {
   const logins = [
     ['a', 'b c', 'd'], ['a b', 'c', 'd'], ['a', 'b', 'c d'], ['a', 'b c', 'd '], ['a', 'b c', null]
   ] as const

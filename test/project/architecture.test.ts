@@ -268,7 +268,7 @@ test('every package that the code imports is installed with it, and no other', a
   )
 })
 
-test('SQL is made of names of models and of parameters, one cast widens the handle of the database, and nothing is any', async (t) => {
+test('SQL consists of names of models and parameters, one cast widens the handle, and nothing is any', async (t) => {
   const holding = (text: string): string[] => files.filter((path) => read(path).includes(text))
   t.same(
     holding('sql.raw('), ['lib/fields/operators.ts', 'lib/sql/list-sql.ts', 'lib/tables/table.ts'],

@@ -43,7 +43,7 @@ const reset = async ({ db }: TestApp): Promise<void> => {
 }
 
 for (const operation of ['create', 'update'] as const) {
-  test(`a body of ${operation === 'create' ? 'a create' : 'an update'} is accepted exactly if the rules say so, and all its faults are named`, async (t) => {
+  test(`${operation}: a body is accepted exactly if the rules say so, and all its faults are named`, async (t) => {
     const app = await build(t)
     const seen = { accepted: 0, refused: 0, clashing: 0 }
     await holds(t, 2000, fc.asyncProperty(bodies, fc.constantFrom(...ways), async (entries, way) => {

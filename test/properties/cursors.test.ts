@@ -31,7 +31,7 @@ async function follow (app: TestApp, url: string): Promise<Envelope> {
   return reply.json()
 }
 
-test('pages in the order of their cursors are the whole list, whatever the records, the ordering and the limit', async (t) => {
+test('pages by cursors are the whole list, whatever the records, the ordering and the limit', async (t) => {
   const app = await buildApp(t, { models: worldModels, register: registerWorld })
   await holds(t, 250, fc.asyncProperty(world({ near: 20 }), orderings, filters, fc.integer({ min: 1, max: 9 }), async (
     rows, ordering, filter, limit

@@ -117,7 +117,7 @@ async function answer (app: TestApp, url: string, name = 'NAME') {
 const written = (name: string): string => decodeURIComponent(name.replaceAll('+', ' '))
 const inBody = (name: string): string => JSON.stringify(written(name)).slice(1, -1)
 
-test('a hidden field is answered as a name that does not exist, in filters of every operator, through joins, in every spelling', async (t) => {
+test('a hidden field is answered as an unknown name, for every operator, join and spelling', async (t) => {
   const app = await build(t)
   await holds(t, 1500, fc.asyncProperty(places, unknownNames, suffixes, values, fc.constantFrom(...spellings), async (
     place, unknown, suffix, value, spell
@@ -242,7 +242,7 @@ const unshown = {
 }
 const unshownNames = [...Object.keys(unshown), 'friend_id', 'owner', 'owner_id']
 
-test('in a body, an excluded field that no client may write is answered as if the model did not have it, byte for byte', async (t) => {
+test('in a body, an excluded field that no client may write is answered exactly as an unknown one', async (t) => {
   const Hiding = defineModel('Card', { ...unshown, owner: foreignKey(() => User), ...shown })
   const Plain = defineModel('Card', shown)
   const names = Object.keys(unshown) as Array<keyof typeof unshown>

@@ -45,7 +45,7 @@ const buildPapers = async (t: Parameters<typeof buildApp>[0]) => await buildApp(
     .register(Note).register(Paper, { auth: userAuth(User), ownerField: 'author' })
 })
 
-test('any text as the value of a filter leaves the SQL as it is with a harmless one, and is a parameter of it', async (t) => {
+test('any text as the value of a filter leaves the SQL as it is, and becomes a parameter of it', async (t) => {
   const app = await buildPapers(t)
   const parameters = [
     (value: string) => ['title', value], (value: string) => ['title__ne', value],

@@ -56,7 +56,7 @@ async function follow (app: TestApp, url: string, link: 'next' | 'previous'): Pr
   return pages
 }
 
-test('pages in the order of their links, either way, are the whole list, in the order that was asked for', async (t) => {
+test('pages by links, in either direction, are the whole list, in the order that was asked for', async (t) => {
   const app = await buildApp(t, { models: worldModels, register: registerWorld })
   await holds(t, 120, fc.asyncProperty(world({ near: 25 }), orderings, fc.integer({ min: 1, max: 12 }), async (
     rows, ordering, limit
@@ -106,7 +106,7 @@ const Text = defineModel('Text', {
 })
 const pageBytes = 1000
 
-test('pages of long records, in the order of their links, are the whole list, and none is larger than the limit unless it has one record', async (t) => {
+test('pages of long records are the whole list, and only a page of one record exceeds the limit', async (t) => {
   const app = await buildApp(t, {
     models: [Text], register: (registry) => registry.register(Text), options: { limits: { pageBytes } }
   })

@@ -153,7 +153,7 @@ test("somebody else's record: 403 after the credentials and the record, admins i
   }))
 })
 
-test('a write that a browser sends for another site: 403 without a statement, even with the right credentials', async (t) => {
+test('a write that a browser sends for another site is 403 without a statement, whoever logs in', async (t) => {
   const app = await build(t)
   const foreign = fc.constantFrom<Record<string, string>>(
     { 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': 'same-site' },
@@ -169,7 +169,7 @@ test('a write that a browser sends for another site: 403 without a statement, ev
     }))
 })
 
-test('a body that breaks a rule, or a reference or a unique value that does not fit: 400 or 409, and no row changes', async (t) => {
+test('a body that breaks a rule, a reference or a unique index is 400 or 409, and no row changes', async (t) => {
   const app = await build(t)
   const wrong = fc.constantFrom('create' as const, 'update' as const).chain((operation) => bodies
     .filter((entries) => clashes(entries).length > 0 || faultyFields(entries, operation).size > 0)

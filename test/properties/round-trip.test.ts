@@ -164,7 +164,7 @@ for (const { model, leftOut } of models) {
     }))
   })
 
-  test(`what is updated is what is read, and what was read may be sent back: fields that are ${model.table}`, async (t) => {
+  test(`what is updated is read, and what was read may be sent back: fields that are ${model.table}`, async (t) => {
     const { app, schemas } = await build(t)
     await holds(t, 120, fc.asyncProperty(fieldsGiven, fieldsGiven, some(1), async (before, after, kept) => {
       const { id } = (await app.post(url, body(before, new Set()), { as: 'alice' })).json()

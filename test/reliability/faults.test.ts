@@ -68,7 +68,7 @@ for (const hook of before) {
 }
 
 for (const hook of after) {
-  test(`R-19: an error in a host's ${hook} hook is an answer and ends nothing; what was written before is whole`, async (t) => {
+  test(`R-19: an error in a host's ${hook} hook is an answer and ends nothing; earlier writes are whole`, async (t) => {
     const { post, get, rowsOf } = await appWithHook(t, hook, () => new Error('secret of the host'))
     const reply = await post('/api/message/', { content: 'x' }, { as, headers: { 'x-fail': '1' } })
     t.equal(reply.statusCode, 500)
@@ -129,7 +129,7 @@ for (const [what, change, message] of [
   })
 }
 
-test('R-25: a schema that changes while the service runs is a 500 that tells nothing, where it matters, and needs no new start when it is back', async (t) => {
+test('R-25: a schema that changes meanwhile is a 500 that tells nothing, until it is as before', async (t) => {
   const { db, get, post } = await buildApp(t, { rows: { message: [byAlice] } })
   t.equal((await get('/api/message/1/')).statusCode, 200)
   await sql`alter table message rename column content to text`.execute(db)
@@ -147,7 +147,7 @@ test('R-25: a schema that changes while the service runs is a 500 that tells not
 })
 
 for (const [where, years] of [['forward', 30], ['back', -20]] as const) {
-  test(`R-23: a clock that jumps ${where} by years gives dates of that time, and ends neither log-ins nor lists`, async (t) => {
+  test(`R-23: a clock that jumps ${where} by years gives such dates, and ends no log-ins and no lists`, async (t) => {
     const { get, post, put } = await buildApp(t, { realHashes: true, rows: { message: [byAlice] } })
     t.equal((await put('/api/message/1/', {}, { as })).statusCode, 200)
     const Real = Date
@@ -181,7 +181,7 @@ for (const [where, years] of [['forward', 30], ['back', -20]] as const) {
   })
 }
 
-test('R-18: clients that go away at any moment end nothing, leave no connection, and a write of theirs is there wholly or not at all', async (t) => {
+test('R-18: clients that go away end nothing, leave no connection, and their writes are whole or absent', async (t) => {
   const { app, get, rowsOf } = await buildApp(t)
   const address = new URL(await app.listen({ port: 0, host: '127.0.0.1' }))
   const random = seeded(1)
@@ -292,7 +292,7 @@ test('R-29: pages of an unchanged set hold each record once, whatever the ties',
   t.pass()
 })
 
-test('R-29: records that are added behind, and changed in other columns, while a client turns pages do not disturb the others', async (t) => {
+test('R-29: records that are added or changed while a client turns pages do not disturb the others', async (t) => {
   const { db, get, post, put } = await buildApp(t)
   await fc.assert(fc.asyncProperty(fc.integer({ min: 1, max: 15 }), fc.integer({ min: 1, max: 4 }), async (
     count, limit

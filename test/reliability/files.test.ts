@@ -84,7 +84,7 @@ function mountFolder (t: Test, size: string): string | undefined {
   return folder
 }
 
-test('R-07: while somebody reads for long the log grows, and when that is over it shrinks again, by itself', { timeout: 60_000 }, async (t) => {
+test('R-07: during a long read the log grows; after it, it shrinks by itself', { timeout: 60_000 }, async (t) => {
   const path = join(t.testdir(), 'site.db')
   const { post, put } = await serveFile(t, path, { durability: 'normal' })
   const { id } = (await post('/api/message/', { content: 'start' }, { as })).json<{ id: number }>()
@@ -104,7 +104,7 @@ test('R-07: while somebody reads for long the log grows, and when that is over i
   t.ok(walBytes() <= most, `${walBytes()} bytes`)
 })
 
-test('R-08: when the database may not grow, writes are put off and reads go on; when it may, all is as before', async (t) => {
+test('R-08: while the database may not grow, writes are put off and reads go on; then all is as before', async (t) => {
   const served = await serveFile(t, join(t.testdir(), 'site.db'))
   const { rows: [{ page_count: pages = 0 } = {}] } =
     await sql<{ page_count: number }>`pragma page_count`.execute(served.db)
@@ -116,7 +116,7 @@ test('R-08: when the database may not grow, writes are put off and reads go on; 
   await requireWrites(t, served)
 })
 
-test('R-08: when the disk is full, writes are put off and reads go on; when there is room, all is as before', async (t) => {
+test('R-08: while the disk is full, writes are put off and reads go on; then all is as before', async (t) => {
   const folder = mountFolder(t, '2m')
   if (folder === undefined) return
   const served = await serveFile(t, join(folder, 'site.db'))
@@ -129,7 +129,7 @@ test('R-08: when the disk is full, writes are put off and reads go on; when ther
   await requireSound(t, served, ids)
 })
 
-test('R-09: on a file system that is only read, the service does not start, and says why; as a file that is only read it is served', async (t) => {
+test('R-09: on a read-only file system the service does not start and says why; a read-only file works', async (t) => {
   const folder = mountFolder(t, '2m')
   if (folder === undefined) return
   const path = join(folder, 'site.db')
@@ -156,7 +156,7 @@ test('R-09: a database that becomes read-only puts writes off, and reads go on',
   await requireWrites(t, served)
 })
 
-test('R-09: writes to a file that was moved away are put off, since nobody would find them, and reads go on; when it is back, all is as before', async (t) => {
+test('R-09: writes to a file that was moved away are put off, and reads go on, until it is back', async (t) => {
   const path = join(t.testdir(), 'site.db')
   const served = await serveFile(t, path)
   renameSync(path, `${path}.old`)
@@ -202,7 +202,7 @@ test('R-10: a file whose schema cannot be read is refused with a clear message, 
   t.same(readFileSync(path), before)
 })
 
-test('R-10: damage further on is found at the start where that is asked for, else what needs it is 503, and the rest goes on', async (t) => {
+test('R-10: a check at the start finds damage further on; without it, what needs the damage is 503', async (t) => {
   const path = await damagedFile(t, 16 * 4096)
   const before = readFileSync(path)
   t.throws(() => openSqlite(path, { check: true }), {
@@ -226,7 +226,7 @@ function limitFiles (limit: string): void {
   if (status !== 0) throw new Error(stderr)
 }
 
-test('R-11: when the system refuses to write, writes are put off and reads go on; when it does not, all is as before', async (t) => {
+test('R-11: while the system refuses to write, writes are put off and reads go on, until it does not', async (t) => {
   const served = await serveFile(t, join(t.testdir(), 'site.db'))
   t.teardown(() => { limitFiles('unlimited') })
   limitFiles('1')

@@ -7,7 +7,7 @@ import { Ledger } from './ledger.js'
 
 const rounds = 10
 
-test(`R-01: of writes that were answered, none is lost when the process is killed, ${rounds} times`, { timeout: 120_000 }, async (t) => {
+test(`R-01: no answered write is lost when the process is killed, ${rounds} times`, { timeout: 120_000 }, async (t) => {
   let report: KillReport | undefined
   for await (report of killRounds(t, { folder: t.testdir(), rounds, seed: 1 })) {
     t.match(report, { lost: [], halfDone: [], damages: [] })

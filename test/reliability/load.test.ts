@@ -5,7 +5,7 @@ import { test } from 'tap'
 import { overload } from '../endurance/overloading.js'
 import { beyond, soak, toLine, type SoakReport } from '../endurance/soaking.js'
 
-test('R-21: mixed traffic is answered as it should be, and leaves neither open files nor a growing log behind', async (t) => {
+test('R-21: mixed traffic is answered as it should be, and leaves no open files and no growing log', async (t) => {
   const report = await soak(t, { folder: t.testdir(), seconds: 4 })
   t.same(beyond(report, { answered: 0.1, p99: 2000, growth: 1.5 }), [], toLine(report))
 })
@@ -23,7 +23,7 @@ test('R-21: what grows, is slow or is answered wrongly is found', async (t) => {
   for (const change of broken) t.equal(beyond({ ...sound, ...change }, bounds).length, 1, Object.keys(change).join())
 })
 
-test('R-22: a crowd is told 503 by @fastify/under-pressure, while the health route answers and other clients are served', async (t) => {
+test('R-22: @fastify/under-pressure answers a crowd with 503; the health route and others are served', async (t) => {
   const { crowd, health, others, after, loop } = await overload(t, {
     folder: t.testdir(), seconds: 1, visits: 4, connections: 300, slowSenders: 60, messages: 2000, sheds: true
   })

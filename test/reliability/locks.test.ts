@@ -74,7 +74,7 @@ const ownWritesOf = ({ db }: Awaited<ReturnType<typeof openApp>>) => [
   })
 ]
 
-test('R-40: while another process holds the lock of a file, all others are answered, and what waits is written when it is let go', async (t) => {
+test('R-40: while another process locks a file, others are answered, and waiting writes are done later', async (t) => {
   const path = join(t.testdir(), 'site.db')
   const app = await openApp(t, path)
   const released = await lock(t, path, 1000)
@@ -95,7 +95,7 @@ test('R-40: while another process holds the lock of a file, all others are answe
   ])
 })
 
-test('R-40: what waits for two seconds for the lock of another process is 503, all others are answered, and nothing of it is written later', async (t) => {
+test('R-40: a write that waits two seconds for the lock is 503 and never done; all others are answered', async (t) => {
   const path = join(t.testdir(), 'site.db')
   const app = await openApp(t, path)
   const before = await app.db.selectFrom('message').selectAll().execute()
@@ -115,7 +115,7 @@ test('R-40: what waits for two seconds for the lock of another process is 503, a
   t.equal((await app.post('/api/message/', { content: 'after' }, { as: 'alice' })).statusCode, 201)
 })
 
-test('R-40: a statement and a transaction of the deployer wait for two seconds for the lock of another process, and no longer', async (t) => {
+test('R-40: a statement and a transaction of the deployer wait two seconds for the lock, no longer', async (t) => {
   const path = join(t.testdir(), 'site.db')
   const app = await openApp(t, path)
   const released = await lock(t, path, 5000)
@@ -178,7 +178,7 @@ const places: Readonly<Record<string, (t: Test) => Kysely<Tables>>> = {
 }
 
 for (const [place, open] of Object.entries(places)) {
-  test(`R-41: in ${place}, logins and writes wait two seconds for a transaction of the deployer that hangs, then they are 503, and never done`, async (t) => {
+  test(`R-41: in ${place}, a hanging transaction makes logins and writes 503 after two seconds`, async (t) => {
     const { get, post, put, delete: remove, db } = await openApp(t, '', open(t))
     const end = await hang(db)
     const start = performance.now()

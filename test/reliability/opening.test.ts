@@ -6,7 +6,7 @@ import Database from 'better-sqlite3'
 import { test } from 'tap'
 import { startWorker } from '../support/workers.js'
 
-test('R-05: several processes open one new file at once, each time: each finds the tables that one of them made', { timeout: 60_000 }, async (t) => {
+test('R-05: processes that open one new file at once all find the same tables', { timeout: 60_000 }, async (t) => {
   const directory = t.testdir()
   const workers = [1, 2, 3, 4].map(() => startWorker<string>(t, 'reliability/opener.ts'))
   for (const { next } of workers) t.equal(await next(), 'ready')

@@ -23,7 +23,7 @@ async function runCrowd (t: Test, path: string, parameters: ReadonlyArray<readon
   return await all(async ({ next }) => await next()) as CrowdReport[]
 }
 
-test('R-05: several processes open one new file at once and write to it: nothing is lost, and next to nothing is put off', { timeout: 60_000 }, async (t) => {
+test('R-05: processes that open and write one new file at once lose nothing', { timeout: 60_000 }, async (t) => {
   const path = join(t.testdir(), 'site.db')
   const count = 100
   const reports = await runCrowd(
@@ -46,7 +46,7 @@ test('R-05: several processes open one new file at once and write to it: nothing
   database.close()
 })
 
-test('R-16: updates of the same records in crossing order do not lock each other out', { timeout: 60_000 }, async (t) => {
+test('R-16: updates of the same records in crossing order do not deadlock', { timeout: 60_000 }, async (t) => {
   const path = join(t.testdir(), 'site.db')
   const count = 50
   const reports = await runCrowd(t, path, [['admin', 'forwards', String(count)], ['admin', 'backwards', String(count)]])
@@ -71,7 +71,7 @@ async function lockedApp (t: Test, ...milliseconds: string[]) {
   return { ...client(app), db, holder, statements }
 }
 
-test('R-06: while another process holds the lock, a write is 503 with Retry-After after two seconds, and reads go on', async (t) => {
+test('R-06: while another process holds the lock, a write is 503 after two seconds, and reads go on', async (t) => {
   const { get, post, put, delete: remove, db, holder } = await lockedApp(t)
   const writes = [
     async () => await post('/api/message/', { content: 'x' }, { as: 'alice' }),

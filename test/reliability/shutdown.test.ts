@@ -50,7 +50,7 @@ async function refuses (address: string): Promise<boolean> {
   return await fetch(`${address}/api/note/`).then(() => false, () => true)
 }
 
-test('R-17: SIGTERM lets running requests finish, takes no new ones, closes the database and exits with 0', async (t) => {
+test('R-17: SIGTERM lets running requests finish, takes no new ones, closes the database and exits 0', async (t) => {
   const { child, address, path, exited } = await startSite(t)
   const { finish } = await beginRequest(t, address)
   t.equal(await refuses(address), false)
@@ -107,7 +107,7 @@ async function askAgainAndAgain (address: string, agent: Agent, counts: Record<s
   }
 }
 
-test('R-31: SIGTERM resets no connection of 300 clients that ask again as soon as they are answered, and refuses nobody who is connected', async (t) => {
+test('R-31: SIGTERM resets and refuses none of 300 connected clients that ask again at once', async (t) => {
   const { child, address, exited } = await startSite(t)
   const agent = new Agent({ keepAlive: true, maxSockets: 300 })
   t.teardown(() => { agent.destroy() })

@@ -64,7 +64,7 @@ test('T-51: a policy that permits by a promise permits nothing', async (t) => {
   }
 })
 
-test('T-52: a check of passwords that gives or throws what it should not neither hangs nor ends the process', async (t) => {
+test('T-52: a check of passwords that gives or throws nonsense neither hangs nor ends the process', async (t) => {
   const { app, db } = await buildApp(t, {
     rows: siteRows,
     register: (registry) => {

@@ -92,7 +92,7 @@ test('T-104: a read-only field that is excluded cannot be guessed by sending it'
   t.match((await rowsOf('user'))[0], { username: 'root', admin: 1 })
 })
 
-test('T-105: the right password of an inactive user costs as much as a wrong one, the second time as well', async (t) => {
+test('T-105: the right password of an inactive user costs as much as a wrong one, also the second time', async (t) => {
   const { put, db, unchanged } = await attack(t, { realHashes: true })
   await put('/api/message/2/', {}, { as: 'bob' })
   await db.updateTable('user').set({ active: 0 }).where('id', '=', 3).execute()
@@ -138,7 +138,7 @@ test('T-106: whom another login would not let in cannot look through a join', as
   t.equal((await strict.get('/api/message/?user__email=alice%40example.com', { as: 'bob' })).json().objects.length, 1)
 })
 
-test('T-117: a cursor of moments tells of one no more than its fraction of a second beside what records show, and leads to no other texts', async (t) => {
+test('T-117: a cursor tells of a moment only its fraction of a second, and leads to no other texts', async (t) => {
   const Event = defineModel('Event', { at: datetime() })
   const db = await openDatabase(t)
   const type = { sqlite: 'datetime', postgres: 'timestamptz', mariadb: 'datetime(6)' }[engine]
@@ -394,7 +394,7 @@ test('T-110: a page of long records is short, whoever wrote them, and costs litt
   t.same(found, Array.from({ length: 60 }, (_, index) => index + 1))
 })
 
-test('T-113: what a policy closes to everybody nobody reads through a join, whoever may list the other resource', async (t) => {
+test('T-113: what a policy closes to everybody, nobody reads through a join from another resource', async (t) => {
   const everybody = userAuth(User, { protect: 'all' })
   const closed: Policy = { ...everybody, closed: ['list'] }
   const site = async (messages: Policy, users: Policy) => await attack(t, {
@@ -459,7 +459,7 @@ test('T-114: whom a policy without a login makes out is nobody to another one, t
   )
 })
 
-test('T-115: a hidden field that nobody may write cannot be told from one that does not exist by sending values for it', async (t) => {
+test('T-115: values for a hidden field that nobody may write do not tell it from an unknown field', async (t) => {
   const Account = defineModel('Account', {
     name: text(),
     limit_of: integer({ default: 100, minimum: 100, maximum: 200 }),
@@ -661,7 +661,7 @@ const answers = {
   mariadb: { a: 409, b: 409, c: 500, d: 409, e: 409, f: 409, g: 409, x: 500 }
 }[engine]
 
-test('T-116: no value is in the log of which a trigger makes words or a statement, and what it refuses is a 409', async (t) => {
+test('T-116: the log has no value that a trigger puts into words or SQL; what it refuses is a 409', async (t) => {
   const Telling = defineModel('Telling', { word: text({ nullable: true }) })
   const db = await openDatabase(t)
   for (const statement of telling[engine]) await sql.raw(statement).execute(db)

@@ -179,7 +179,7 @@ test('T-91: nothing is counted', async (t) => {
   t.same(statements[0]?.parameters.slice(-2), [3, 0], 'one record more than the page holds')
 })
 
-test('T-92: senders that never finish a request hold up nobody, and are sent away when the server has them be', async (t) => {
+test('T-92: senders that never finish a request hold up nobody, and are cut off at the time limit', async (t) => {
   const serverFactory = (handler: Parameters<typeof createServer>[1]) =>
     createServer({ requestTimeout: 5000, connectionsCheckingInterval: 100 }, handler)
   const { app, get, put, statements, forget } = engine === 'sqlite'
@@ -235,7 +235,7 @@ test('T-93: hashing is bounded in number and memory', async (t) => {
 
 // SQLite has one connection and no pool; its lists are given up one after the other, as T-89 shows.
 if (engine !== 'sqlite') {
-  test('T-94: who gets no connection in time is told to come back, and does not wait for all who came before', async (t) => {
+  test('T-94: who gets no connection in time is told to come back, without waiting for all others', async (t) => {
     const { app, put } = await attackSlowly(t, { connections: 2 })
     const start = performance.now()
     const replies = await Promise.all(Array.from({ length: 200 }, async () =>

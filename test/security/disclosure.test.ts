@@ -118,7 +118,7 @@ test('T-96: the plugin writes neither credentials nor what clients sent to the l
   }
 })
 
-test('T-97: the schemas of routes, of which documents are made, name an excluded field only where it can be written', async (t) => {
+test('T-97: the schemas of routes name an excluded field only where clients can write it', async (t) => {
   const routes: Array<{ where: string, body: string, others: string }> = []
   await attack(t, {
     prepare: (app) => {
@@ -177,7 +177,7 @@ test('T-99: a column that is not declared does not appear', async (t) => {
   t.same(Object.keys((await again.get('/api/user/2/')).json()), ['id', 'username', 'join_date', 'active', 'admin'])
 })
 
-test('T-100: the lock file is complete, and only the database driver runs a script when it is installed, in development one more', async (t) => {
+test('T-100: the lock file is complete; only the database driver and one tool run a script on install', async (t) => {
   const root = new URL('../../', import.meta.url)
   const read = async <Content>(path: string) => JSON.parse(await readFile(new URL(path, root), 'utf8')) as Content
   const { packages } =

@@ -119,7 +119,7 @@ test('T-09: an unknown parameter is refused and never changes the shape of a rec
   t.equal((await app.inject({ url: '/api/user/', query: { 'where[password]': 'x' } })).statusCode, 400)
 })
 
-test('T-10: the excludes of a related resource hold through joins, in whatever order resources are registered', async (t) => {
+test('T-10: the excludes of a related resource hold through joins, in any order of registration', async (t) => {
   const steps: Array<(registry: ResourceRegistry) => void> = [
     (registry) => registry.register(User, { auth: adminAuth(User), exclude: ['email'] }),
     (registry) => registry.register(Message, { auth: userAuth(User), ownerField: 'user' })

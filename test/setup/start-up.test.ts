@@ -579,7 +579,7 @@ async function plugged (t: Test, options: Partial<RestModelsOptions> = {}): Prom
   return app
 }
 
-test('an app whose models have no endpoints, since setup() was forgotten, neither gets ready nor listens', async (t) => {
+test('an app whose models have no endpoints, because setup() was forgotten, does not become ready', async (t) => {
   const expected = { code: 'REST_MODELS_NOT_SET_UP', message: /'Note', 'Message'.*await app\.restModels\.setup\(\)/ }
   const ready = await plugged(t)
   ready.restModels.register(Note).register(Message)

@@ -7,7 +7,7 @@ import { definitions, type Definition } from '../support/definitions.js'
 import { siteModels } from '../support/site.js'
 import { startWorker } from '../support/workers.js'
 
-test('processes that make the same tables at the same moment, in any order, all succeed', { timeout: 60_000 }, async (t) => {
+test('processes that make the same tables at once, in any order, all succeed', { timeout: 60_000 }, async (t) => {
   const workers = ['forwards', 'backwards', 'forwards'].map((order) =>
     startWorker<string>(t, 'setup/table-maker.ts', order))
   for (const { next } of workers) t.equal(await next(), 'ready')

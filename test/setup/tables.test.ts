@@ -172,7 +172,7 @@ const wholeDefinitions = here<() => Definition[]>({
   ]
 })
 
-test('createTables makes columns with their types, collations, constraints, defaults, checks and indexes', async (t) => {
+test('createTables makes columns with types, collations, constraints, defaults, checks and indexes', async (t) => {
   const db = await made(t)
   await createTables(db, [Whole, Owner])
   t.strictSame(await definitions(db), wholeDefinitions())
@@ -332,7 +332,7 @@ test('a model may refer to itself and models to each other in circles, whatever 
   }
 })
 
-test('deleting a record: refused while others refer to it, or with them, or they lose the reference, as declared', async (t) => {
+test('a delete is refused while others refer to the record, or cascades, or sets null, as declared', async (t) => {
   const models = [Owner,
     defineModel('Refusing', { owner: foreignKey(() => Owner) }),
     defineModel('Losing', { owner: foreignKey(() => Owner, { onDelete: 'set null', nullable: true }) }),
@@ -678,7 +678,7 @@ test('every field of other types that fit can be filtered and ordered by', async
   }
 })
 
-test('a value beyond what a narrower column holds matches nothing in a filter, and is no internal error in a body', async (t) => {
+test('a value beyond what a narrow column holds matches nothing, and is no internal error in a body', async (t) => {
   const { get, post, put } = await legacyApp(t)
   t.equal((await post('/api/post/', { body: 'x', small: 1, wide: '1' }, { as: 'alice' })).statusCode, 201)
   const ids = async (query: string) =>
@@ -926,7 +926,7 @@ const closedCreate = {
   permits: () => false
 }
 
-test('D-113: a column that must have a value, has no default and is not in the model is an error at the start, where records could be created', async (t) => {
+test('D-113: a required column without default that the model lacks is an error at the start', async (t) => {
   const named = `name ${here({ sqlite: 'text', postgres: 'text', mariadb: 'varchar(50)' })} not null`
   const db = await made(t, `create table thing (${key}, ${named}, tenant integer not null, ${quoted('Region')} ` +
     `${here({ sqlite: 'text', postgres: 'text', mariadb: 'text' })} not null)`)

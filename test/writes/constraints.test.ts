@@ -179,7 +179,7 @@ if (deferred !== undefined) {
 }
 
 if (engine === 'sqlite') {
-  test('a reference to a table that the service cannot read is a 409 if there is no such record, not a 500', async (t) => {
+  test('a reference to a table that the service cannot read is a 409 if there is no such record', async (t) => {
     const Child = defineModel('Child', { user: foreignKey(() => User) })
     const { db, post } = await buildApp(t, {
       models: [User, Child], register: (registry) => { registry.register(Child, { auth: anybody }) }
@@ -214,7 +214,7 @@ const onSqlite = { skip: engine !== 'sqlite' && 'about SQLite' }
 /** A text that cannot be compressed. */
 const noise = (length: number): string => randomBytes(length).toString('base64url').slice(0, length)
 
-test('D-114: a text that is too long for an index of PostgreSQL is a 400 that names the field', onPostgres, async (t) => {
+test('D-114: a text too long for an index of PostgreSQL is a 400 that names the field', onPostgres, async (t) => {
   const Essay = defineModel('Essay', { title: text({ nullable: true }), body: text({ nullable: true }) })
   const { post, put, db } = await buildApp(t, {
     models: [Essay], register: (registry) => { registry.register(Essay, { auth: anybody }) }
@@ -241,7 +241,7 @@ test('D-114: a text that is too long for an index of PostgreSQL is a 400 that na
   )
 })
 
-test('D-114: what an index of PostgreSQL without a name in the failure has no room for is a 409', onPostgres, async (t) => {
+test('D-114: a value too long for an index of PostgreSQL that goes unnamed is a 409', onPostgres, async (t) => {
   const Essay = defineModel('Essay', { body: text() })
   const { post, db } = await buildApp(t, {
     models: [Essay], register: (registry) => { registry.register(Essay, { auth: anybody }) }
@@ -253,7 +253,7 @@ test('D-114: what an index of PostgreSQL without a name in the failure has no ro
   t.match((await post('/api/essay/', { body: 'x' })).json(), { statusCode: 409, code: 'REST_MODELS_CONSTRAINT' })
 })
 
-test('D-115: what a policy for rows of PostgreSQL refuses is a 403, and a privilege that is missing a 500', onPostgres, async (t) => {
+test('D-115: what a row policy of PostgreSQL refuses is a 403, a missing privilege a 500', onPostgres, async (t) => {
   const Note = defineModel('Note', { message: text() })
   const { db } = await buildApp(t, { models: [Note], register: () => {} })
   const { rows: [names] } = await sql<{ schema: string }>`select current_schema() as schema`.execute(db)
@@ -343,7 +343,7 @@ test('D-114: what the condition of a view excludes is a 409', {
   t.equal((await put('/api/seen/1/', { group: 'mine' })).statusCode, 200)
 })
 
-test('D-114: MariaDB: a value for which there is no partition, and a number that grows out of range, is a 409', onMariadb, async (t) => {
+test('D-114: MariaDB: a value without a partition, or a number out of range, is a 409', onMariadb, async (t) => {
   t.same(
     await refused(
       t, create, 'create trigger odd before insert on pair for each row set new.group = cast(0 as unsigned) - 1'

@@ -52,7 +52,7 @@ const messages = Array.from(
   { length: rounds }, (_, index) => ({ id: index + 1, user_id: 2, content: 'new', pub_date: '2024-01-01 00:00:00' })
 )
 
-test(`of ${rounds} messages that change hands while both write them, none is written by who does not own it at that moment`, async (t) => {
+test(`of ${rounds} messages that change hands during writes, only the owner of that moment writes any`, async (t) => {
   const { db, get, put, delete: remove } = await buildApp(t, { rows: { message: messages } })
   // Passwords that were verified once cost nothing, so that the writes meet.
   for (const name of ['alice', 'bob']) await put('/api/message/999/', {}, { as: name })
@@ -159,7 +159,7 @@ test('of many deletes of one record at once one is answered 204, the others 404'
   t.strictSame(await rowsOf('message'), [])
 })
 
-test('of many updates of one record at once every one is answered what it wrote, and the last of each field stays', async (t) => {
+test('of many updates of one record at once each answers what it wrote; of each field the last stays', async (t) => {
   const Counter = defineModel('Counter', {
     first: integer({ default: 0 }), second: integer({ default: 0 }), third: text({ default: 'untouched' })
   })
@@ -186,7 +186,7 @@ test('of many updates of one record at once every one is answered what it wrote,
   }
 })
 
-test('creates and deletes of records that refer to each other at the same moment leave no reference to nothing', async (t) => {
+test('creates and deletes of records that refer to each other leave no reference to nothing', async (t) => {
   const { db, post, delete: remove } = await buildApp(t, {
     register: (registry) => {
       registry.register(User, { auth: anybody, exclude: ['password'], path: 'account' })
@@ -214,7 +214,7 @@ test('creates and deletes of records that refer to each other at the same moment
   t.strictSame(dangling, [])
 })
 
-test('a password, a deactivation, a demotion and a deletion in the database count on the very next request', async (t) => {
+test('a new password, deactivation, demotion or deletion in the database counts on the next request', async (t) => {
   const { db, post, put } = await buildApp(t)
   const change = async (id: number, values: Record<string, unknown>) =>
     await db.updateTable('user').set(values).where('id', '=', id).execute()
@@ -239,7 +239,7 @@ test('a password, a deactivation, a demotion and a deletion in the database coun
   t.equal(await promote(), 401, 'deleted')
 })
 
-test('a user who is deactivated while many requests are under way writes nothing that was begun afterwards', async (t) => {
+test('a user who is deactivated during many requests writes nothing that was begun afterwards', async (t) => {
   const { db, post, rowsOf } = await buildApp(t)
   t.equal((await post('/api/message/', { content: 'before' }, { as: 'alice' })).statusCode, 201)
   const state = { isOver: false }
