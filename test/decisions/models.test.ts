@@ -88,12 +88,12 @@ const describe = {
   },
   postgres: async (db: Kysely<Tables>) => {
     const { rows } = await sql<{ name: string, text: string }>`select relname as name, concat(
-      (select json_agg(columns order by ordinal_position) from information_schema.columns where table_schema =
-      current_schema and table_name = relname),
-      (select json_agg(pg_get_constraintdef(pg_constraint.oid) order by conname) from pg_constraint where conrelid =
-      pg_class.oid),
-      (select json_agg(indexdef order by indexname) from pg_indexes where schemaname = current_schema and tablename =
-      relname)
+      (select json_agg(columns order by ordinal_position) from information_schema.columns
+        where table_schema = current_schema and table_name = relname),
+      (select json_agg(pg_get_constraintdef(pg_constraint.oid) order by conname) from pg_constraint
+        where conrelid = pg_class.oid),
+      (select json_agg(indexdef order by indexname) from pg_indexes
+        where schemaname = current_schema and tablename = relname)
     ) as text from pg_class where relkind = 'r' and relnamespace = current_schema::regnamespace`.execute(db)
     return rows
   },

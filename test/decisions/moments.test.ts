@@ -400,8 +400,8 @@ if (engine === 'sqlite') {
     const Event = defineModel('Event', { name: text({ nullable: true }), at: datetime() })
     for (const form of ['%Y-%m-%d %H:%M:%S', '%Y-%m-%dT%H:%M:%SZ']) {
       const app = await buildApp(t, { models: [Event], register: (registry) => { registry.register(Event) } })
-      await sql`insert into event (at) with recursive hour(n) as (select 0 union all select n + 1 from hour where n <
-        19999)
+      await sql`insert into event (at)
+        with recursive hour(n) as (select 0 union all select n + 1 from hour where n < 19999)
         select strftime(${form}, '2030-01-01', n || ' hours') from hour`.execute(app.db)
       for (const index of ['', 'create index by_at on event (at)']) {
         if (index !== '') await sql.raw(index).execute(app.db)

@@ -28,10 +28,10 @@ const app = Fastify()
 /** What the connections of this app take of the server, in MiB; nothing where there is no server. */
 const serverQueries = {
   sqlite: undefined,
-  postgres: sql<{ id: number, bytes: number }>`select pg_backend_pid() as id, (select sum(total_bytes) from
-    pg_backend_memory_contexts)::float as bytes`,
-  mariadb: sql<{ id: number, bytes: number }>`select connection_id() as id, (select memory_used from
-    information_schema.processlist where id = connection_id()) + 0e0 as bytes`
+  postgres: sql<{ id: number, bytes: number }>`select pg_backend_pid() as id,
+    (select sum(total_bytes) from pg_backend_memory_contexts)::float as bytes`,
+  mariadb: sql<{ id: number, bytes: number }>`select connection_id() as id,
+    (select memory_used from information_schema.processlist where id = connection_id()) + 0e0 as bytes`
 }
 
 async function serverMemory (): Promise<number> {

@@ -289,8 +289,8 @@ test('a list is planned once: SQLite would plan it anew each time a parameter is
   const plain = new Database(':memory:')
   t.teardown(() => { plain.close() })
   plain.function(deadlineFunction, { varargs: true }, () => 1)
-  const tables = await sql<{ sql: string }>`select sql from sqlite_schema where type = 'table' and name not
-    like 'sqlite_%'`.execute(db)
+  const tables = await sql<{ sql: string }>`select sql from sqlite_schema where type = 'table'
+    and name not like 'sqlite_%'`.execute(db)
   for (const table of tables.rows) plain.exec(table.sql)
   const timeOf = (list: string): number => {
     const statement = plain.prepare(list).raw(true)

@@ -631,8 +631,8 @@ test('tables made by hand, with other names and other types that fit, work by th
   }
   t.strictSame(created.json(), record)
   t.strictSame((await get('/api/post/?author__login=alice&price__lt=13&ordering=-stamp,body')).json().objects, [record])
-  const { rows: [row] } = await sql<Record<string, unknown>>`select ${sql.ref('AUTHOR')} as author, ${sql.ref('Body')}
-    as body, ${sql.ref('Small')} as small, untyped, dropped from app__post`.execute(db)
+  const { rows: [row] } = await sql<Record<string, unknown>>`select ${sql.ref('AUTHOR')} as author,
+    ${sql.ref('Body')} as body, ${sql.ref('Small')} as small, untyped, dropped from app__post`.execute(db)
   t.strictSame({ ...row }, { author: 2, body: 'B', small: -7, untyped: '007', dropped: null })
   for (const name of ['Body', 'AUTHOR', 'dropped', 'author__Login']) {
     t.equal((await get(`/api/post/?${name}=1`)).statusCode, 400, `${name} is no name of the API`)
@@ -1100,8 +1100,8 @@ if (engine !== 'postgres') {
       [1, '1', '1'], [2, other("'f'"), other("'t'")], [3, '1', other("'f'")], [4, '2', '1']
     ] as const) {
       const { password: hash } = (await siteUsers())[id - 1] ?? {}
-      await sql`insert into ${sql.table('user')} (id, username, password, email, join_date, active,
-        admin) values (${id}, ${`user${id}`}, ${hash}, 'x', '2024-01-01 00:00:00', ${sql.raw(active)},
+      await sql`insert into ${sql.table('user')} (id, username, password, email, join_date, active, admin)
+        values (${id}, ${`user${id}`}, ${hash}, 'x', '2024-01-01 00:00:00', ${sql.raw(active)},
         ${sql.raw(admin)})`.execute(db)
     }
     const { post, get } = await appOn(t, db)

@@ -19,8 +19,8 @@ async function ofPostgres (db: Kysely<Tables>): Promise<Definition[]> {
   const { rows } = await sql<{ name: string, definition: string }>`
     select relname as name, 1 as kind, attnum as position, attname || ' ' || format_type(atttypid, atttypmod)
       || case attidentity when 'd' then ' identity' else '' end || coalesce(' collate ' || collname, '')
-      || case when attnotnull then ' not null' else '' end || coalesce(' default ' || pg_get_expr(adbin, adrelid),
-      '') as definition
+      || case when attnotnull then ' not null' else '' end
+      || coalesce(' default ' || pg_get_expr(adbin, adrelid), '') as definition
     from pg_class c
     join pg_attribute on attrelid = c.oid and attnum > 0 and not attisdropped
     left join pg_attrdef on adrelid = c.oid and adnum = attnum

@@ -247,8 +247,8 @@ test('D-114: a value too long for an index of PostgreSQL that goes unnamed is a 
     models: [Essay], register: (registry) => { registry.register(Essay, { auth: anybody }) }
   })
   await sql`create index essay_body on essay using spgist (body)`.execute(db)
-  await sql`create function too_long() returns trigger language plpgsql as $$ begin perform repeat('x',
-    2000000000); return new; end $$`.execute(db)
+  await sql`create function too_long() returns trigger language plpgsql as $$
+    begin perform repeat('x', 2000000000); return new; end $$`.execute(db)
   await sql`create trigger too_long before insert on essay for each row execute function too_long()`.execute(db)
   t.match((await post('/api/essay/', { body: 'x' })).json(), { statusCode: 409, code: 'REST_MODELS_CONSTRAINT' })
 })
@@ -352,8 +352,8 @@ test('D-114: MariaDB: a value without a partition, or a number out of range, is 
   )
   const Part = defineModel('Part', { number: text() })
   const { db } = await buildApp(t, { models: [User], register: () => {} })
-  await sql`create table part (id bigint auto_increment primary key, number varchar(20) not null) partition by range
-    (id) (partition p values less than (2))`.execute(db)
+  await sql`create table part (id bigint auto_increment primary key, number varchar(20) not null)
+    partition by range (id) (partition p values less than (2))`.execute(db)
   const app = await buildApp(t, {
     models: [], options: { db }, register: (registry) => { registry.register(Part, { auth: anybody }) }
   })
