@@ -88,9 +88,15 @@ for (const engine of engineNames) {
     const writer = open(t, engine, url.href)
     await sql`create table kept (id integer)`.execute(writer)
     const db = open(t, engine, url.href, { readonly: true, connections: 2 })
-    for (const statement of ['insert into kept values (1)', 'create table more (id integer)']) await t.rejects(sql.raw(statement).execute(db), statement)
-    await t.rejects(db.transaction().execute(async (transaction) => await sql`insert into kept values (1)`.execute(transaction)))
-    await t.rejects(async () => { await readHandle(db).executor.execute(sql`insert into kept values (1)`.compile(db)) }, 'past the driver of Kysely')
+    for (const statement of ['insert into kept values (1)', 'create table more (id integer)']) {
+      await t.rejects(sql.raw(statement).execute(db), statement)
+    }
+    await t.rejects(db.transaction()
+      .execute(async (transaction) => await sql`insert into kept values (1)`.execute(transaction)))
+    await t.rejects(
+      async () => { await readHandle(db).executor.execute(sql`insert into kept values (1)`.compile(db)) },
+      'past the driver of Kysely'
+    )
     t.match((await sql`select * from kept`.execute(db)).rows, [])
     if (engine === 'postgres') {
       t.match((await sql`show work_mem`.execute(db)).rows, [{ work_mem: '5MB' }], 'other options are kept')
@@ -435,7 +441,9 @@ for (const engine of engineNames) {
       : `select concat('kill ', id) as kill_it from information_schema.processlist where db = '${name}' and id <> ` +
         'connection_id()'
     for (let round = 0; round < 3; round++) {
-      const asked = Array.from({ length: 40 }, async () => { try { await readHandle(db).executor.execute(nap.compile(db)) } catch { /* it was cut too often */ } })
+      const asked = Array.from({ length: 40 }, async () => {
+        try { await readHandle(db).executor.execute(nap.compile(db)) } catch { /* it was cut too often */ }
+      })
       await seconds(0.2)
       const killed = await runSql(at, kill)
       if (engine === 'mariadb') {

@@ -252,6 +252,11 @@ test('a write that changed nothing is followed by no read', async (t) => {
   }
   const provideConnection = async <Result> (use: (connection: object) => Promise<Result>) => await use({ executeQuery })
   const db = { getExecutor: () => ({ provideConnection }) } as unknown as Kysely<Tables>
-  t.same(await updateAndRead({ db, dialect: dialects.mariadb, executor: new KyselyExecutor(db, dialects.mariadb) }, write, read), { row: undefined, changed: 0 })
+  t.same(
+    await updateAndRead(
+      { db, dialect: dialects.mariadb, executor: new KyselyExecutor(db, dialects.mariadb) }, write, read
+    ),
+    { row: undefined, changed: 0 }
+  )
   t.same(sent, ['begin', 'insert', 'commit'])
 })

@@ -330,7 +330,9 @@ test('D-104: compiled shapes are kept up to 2 MiB, and one that is kept is not c
   t.teardown(async () => { await engine.db.destroy() })
   const { columns: [id] } = Note
   const limits = { statementTime: 1000, pageBytes: 1000 }
-  const base = { name: 'note', model: Note, visible: Note.columns, keys: Note.columns.map(({ key }) => key), long: [1], limits }
+  const base = {
+    name: 'note', model: Note, visible: Note.columns, keys: Note.columns.map(({ key }) => key), long: [1], limits
+  }
   const list = (names: readonly string[], count = 1) => listStatement(engine, base, {
     joins: [],
     conditions: [
@@ -427,9 +429,13 @@ test('D-72: what was written is read by the next request, on a file too', async 
 test('D-72: the connection for reads writes nothing, and a database that is closed answers 503', async (t) => {
   const db = openSqlite(join(t.testdir(), 'site.db'))
   await createTables(db, [Note])
-  const { get } = await buildApp(t, { models: [], options: { db }, register: (registry) => { registry.register(Note) } })
+  const { get } = await buildApp(t, {
+    models: [], options: { db }, register: (registry) => { registry.register(Note) }
+  })
   const { executor } = readHandle(db, 'reader')
-  t.throws(() => executor.execute(db.deleteFrom('note').compile()), { code: 'REST_MODELS_UNAVAILABLE', cause: { code: 'SQLITE_READONLY' } })
+  t.throws(() => executor.execute(db.deleteFrom('note').compile()), {
+    code: 'REST_MODELS_UNAVAILABLE', cause: { code: 'SQLITE_READONLY' }
+  })
   await db.destroy()
   t.equal((await get('/api/note/')).statusCode, 503)
 })
@@ -588,7 +594,9 @@ function recovering (times: number): Database.Database {
 }
 
 test('a read that finds the log of a file under repair is tried again, and looks into no transaction', async (t) => {
-  const isAlone = async (times: number, act: (writer: Executor, db: Kysely<Tables>) => Promise<void>): Promise<void> => {
+  const isAlone = async (
+    times: number, act: (writer: Executor, db: Kysely<Tables>) => Promise<void>
+  ): Promise<void> => {
     const dialect = new EmbeddedDialect(recovering(times))
     const db = new Kysely<Tables>({ dialect })
     await act(dialect.makeExecutors(db).writer, db)
@@ -596,7 +604,9 @@ test('a read that finds the log of a file under repair is tried again, and looks
   }
   await isAlone(3, async (writer, db) => {
     t.same(await writer.readArrays(db.selectFrom('note').selectAll().compile(), ['id', 'message']), [[1, 'x']])
-    t.same(await writer.execute(db.selectFrom('note').selectAll().compile()), { row: { id: 1, message: 'x' }, changed: 0 })
+    t.same(await writer.execute(db.selectFrom('note').selectAll().compile()), {
+      row: { id: 1, message: 'x' }, changed: 0
+    })
   })
   await isAlone(1, async (writer, db) => {
     t.same((await (writer.execute(db.selectFrom('note').selectAll().compile()))).row, { id: 1, message: 'x' })

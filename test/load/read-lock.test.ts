@@ -21,7 +21,11 @@ async function openFile (t: Test) {
   await sql`create table word (id integer primary key, text text)`.execute(db)
   const other = new Database(path, { timeout: 0 })
   t.teardown(async () => { other.close(); await db.destroy() })
-  const statements = { count: sql`select count(*) from word`.compile(db), login: sql`select text from word`.compile(db), add: addLong.compile(db) }
+  const statements = {
+    count: sql`select count(*) from word`.compile(db),
+    login: sql`select text from word`.compile(db),
+    add: addLong.compile(db)
+  }
   const count = () => readHandle(db, 'reader').executor.readArrays(statements.count, [])
   await turn()
   return {

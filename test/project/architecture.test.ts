@@ -25,7 +25,10 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'engines/mariadb': ['engines/server', 'engines', 'values'],
   'engines/postgres': ['engines/server', 'engines'],
   'engines/sqlite': ['engines', 'values', 'errors'],
-  database: ['engines/sqlite', 'engines/postgres', 'engines/mariadb', 'sql', 'type plan', 'model', 'engines', 'type values', 'errors'],
+  database: [
+    'engines/sqlite', 'engines/postgres', 'engines/mariadb', 'sql', 'type plan', 'model', 'engines', 'type values',
+    'errors'
+  ],
   policy: ['database', 'plan', 'model', 'suggest', 'fields', 'type engines', 'values', 'errors'],
   schemas: ['model', 'fields', 'type engines', 'values', 'type errors'],
   response: ['type request', 'model', 'type engines', 'type values', 'errors'],
@@ -34,7 +37,10 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   ],
   openapi: ['type resource', 'schemas', 'policy', 'plan', 'model', 'type fields', 'errors'],
   'plugin/scheduling': ['policy', 'engines', 'errors'],
-  routes: ['type plugin/scheduling', 'openapi', 'type resource', 'response', 'schemas', 'policy', 'database', 'plan', 'request', 'type model', 'type engines', 'type values', 'errors'],
+  routes: [
+    'type plugin/scheduling', 'openapi', 'type resource', 'response', 'schemas', 'policy', 'database', 'plan',
+    'request', 'type model', 'type engines', 'type values', 'errors'
+  ],
   tables: ['schemas', 'database', 'plan', 'model', 'engines', 'type values', 'errors'],
   plugin: [
     'tables', 'routes', 'plugin/scheduling', 'resource', 'response', 'schemas', 'policy', 'database', 'plan',
@@ -46,7 +52,9 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   mariadb: ['engines/mariadb', 'engines/server', 'engines'],
   postgres: ['engines/postgres', 'engines/server', 'engines'],
   sqlite: ['engines/sqlite', 'suggest', 'engines', 'errors'],
-  'tooling/audit': ['plugin', 'type resource', 'policy', 'sql', 'plan', 'request', 'model', 'fields', 'type engines', 'errors'],
+  'tooling/audit': [
+    'plugin', 'type resource', 'policy', 'sql', 'plan', 'request', 'model', 'fields', 'type engines', 'errors'
+  ],
   'tooling/introspect': ['schemas', 'database', 'plan', 'model', 'suggest', 'fields', 'engines', 'values', 'errors'],
   'tooling/cli': [
     'tooling/introspect', 'tooling/audit', 'index', 'sqlite', 'postgres', 'mariadb', 'tables', 'policy', 'type model',

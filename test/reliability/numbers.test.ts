@@ -21,8 +21,12 @@ async function testedFaults (): Promise<Map<string, string[]>> {
 
 test('each fault of docs/threats.md has its tests, in the files that are named, or a reason why not', async (t) => {
   const section = (await read('docs/threats.md')).split(/^## /m).find((part) => part.startsWith('Faults')) ?? ''
-  const rows = [...section.matchAll(/^\| (R-\d+) \|[^|]*\|[^|]*\| ([^|]*) \|$/gm)].map(([, number = '', where = '']) => ({ number, where }))
-  t.same(rows.map(({ number }) => number), Array.from({ length: 42 }, (_, index) => `R-${String(index + 1).padStart(2, '0')}`))
+  const rows = [...section.matchAll(/^\| (R-\d+) \|[^|]*\|[^|]*\| ([^|]*) \|$/gm)]
+    .map(([, number = '', where = '']) => ({ number, where }))
+  t.same(
+    rows.map(({ number }) => number),
+    Array.from({ length: 42 }, (_, index) => `R-${String(index + 1).padStart(2, '0')}`)
+  )
   const tested = await testedFaults()
   for (const { number, where } of rows) {
     const named = [...where.matchAll(/`(test\/[\w/-]+\.test\.ts)`/g)].map(([, file = '']) => file)

@@ -42,7 +42,8 @@ test('docs/threats.md names the files whose tests run on SQLite alone', async (t
   const files = (await readdir(new URL('.', import.meta.url))).filter((name) => name.endsWith('.test.ts'))
   const texts = await Promise.all(files.map(async (file) => [file, await read(file)] as const))
   const once = texts.filter(([, text]) => text.startsWith('// @once: ')).map(([file]) => file)
-  const said = /on each engine, but for those of\s([^.]|\.test\.ts)+\./.exec(await read('../../docs/threats.md'))?.[0] ?? ''
+  const said =
+    /on each engine, but for those of\s([^.]|\.test\.ts)+\./.exec(await read('../../docs/threats.md'))?.[0] ?? ''
   t.same(filesIn(said).toSorted(), once.filter((file) => file !== 'numbers.test.ts').toSorted())
   t.ok(once.length > 0)
 })
