@@ -9,7 +9,7 @@ class Socket extends Duplex {
   override _read (): void {}
 }
 
-test('a connection that breaks in use is forgotten when it is released, and closing does not wait for it', async (t) => {
+test('a connection that breaks in use is forgotten when it is released, so closing does not wait for it', async (t) => {
   const socket = new Socket()
   const connection = { socket }
   const connections = new NodeConnections<{ readonly socket: Duplex }>({
