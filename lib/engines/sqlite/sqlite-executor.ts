@@ -41,11 +41,11 @@ export class SqliteExecutor implements Executor {
   }
 
   execute (query: Query): MaybePromise<Outcome> {
-    const { queued } = this.#parts
+    const { queued, commits } = this.#parts
     if (!this.isFree) return queued.execute(query)
     try {
       const statement = this.#connection.objects.prepareOnce(query.sql)
-      if (!statement.readonly) return this.#write(statement, query)
+      if (!statement.readonly) return this.#written(query, commits.execute(this.#writing(statement, query)))
       return { row: statement.get(query.parameters) as Row | undefined, changed: 0 }
     } catch (failure) {
       if (!isLocked(failure)) requireRepeatable(failure)
@@ -64,25 +64,23 @@ export class SqliteExecutor implements Executor {
     }
   }
 
-  #write (statement: Statement, query: Query): MaybePromise<Outcome> {
-    const { commits, requireFile, queued } = this.#parts
-    const outcome = commits.execute(() => {
-      requireFile()
-      return write(statement, query.parameters)
-    })
+  #writing (statement: Statement, { parameters }: Query): () => Outcome {
+    return () => {
+      this.#parts.requireFile()
+      if (!statement.reader) return { row: undefined, changed: statement.run(parameters).changes }
+      // The commit follows the last row: get() would stop before it, and miss a commit that fails.
+      return { row: statement.all(parameters)[0] as Row | undefined, changed: 0 }
+    }
+  }
+
+  #written (query: Query, outcome: MaybePromise<Outcome>): MaybePromise<Outcome> {
     if (!(outcome instanceof Promise)) return outcome
     // It has waited for the lock of another process already.
     return outcome.catch((failure: unknown) => {
       requireRepeatable(failure)
-      return queued.execute(query)
+      return this.#parts.queued.execute(query)
     })
   }
-}
-
-function write (statement: Statement, parameters: readonly unknown[]): Outcome {
-  if (!statement.reader) return { row: undefined, changed: statement.run(parameters).changes }
-  // The commit follows the last row: get() would stop before it, and miss a commit that fails.
-  return { row: statement.all(parameters)[0] as Row | undefined, changed: 0 }
 }
 
 /** Throws the error of a failed statement, unless nothing was done and the statement may be repeated. */

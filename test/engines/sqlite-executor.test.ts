@@ -1,0 +1,64 @@
+// @once: about one engine, whose driver fails as told
+
+import { CompiledQuery } from 'kysely'
+import { test } from 'tap'
+import type { Executor, Outcome } from '../../lib/engines/executor.js'
+import type { GroupCommit } from '../../lib/engines/sqlite/group-commit.js'
+import { SqliteExecutor } from '../../lib/engines/sqlite/sqlite-executor.js'
+import type { StatementCache } from '../../lib/engines/sqlite/statement-cache.js'
+
+const query = CompiledQuery.raw('select 1')
+const later: Outcome = { row: { answer: 1 }, changed: 0 }
+
+/** An executor whose statements fail with a code, those that write after a wait, and what it gives to the one that waits. */
+function failing (code: string, { isWrite = false } = {}) {
+  const fail = (): never => { throw Object.assign(new Error('it failed'), { code }) }
+  const waiting: string[] = []
+  const queued: Executor = {
+    execute: () => {
+      waiting.push('execute')
+      return later
+    },
+    readArrays: () => {
+      waiting.push('readArrays')
+      return [[1]]
+    }
+  }
+  const statements = { prepareOnce: () => ({ readonly: !isWrite, get: fail, all: fail, run: fail }) }
+  const commits = { execute: async (write: () => Outcome) => write() }
+  const executor = new SqliteExecutor(
+    {
+      objects: statements as unknown as StatementCache,
+      arrays: statements as unknown as StatementCache,
+      isFree: () => true
+    },
+    { commits: commits as unknown as GroupCommit, requireFile: () => {}, queued }
+  )
+  return { executor, waiting }
+}
+
+for (const code of ['SQLITE_SCHEMA', 'SQLITE_BUSY']) {
+  test(`D-62: a read that fails with ${code} is read again on the connection that waits`, async (t) => {
+    const { executor, waiting } = failing(code)
+    t.same([executor.execute(query), executor.readArrays(query, ['answer'])], [later, [[1]]])
+    t.same(waiting, ['execute', 'readArrays'])
+  })
+}
+
+test('D-62: a write that certainly was not executed is executed again, and no other', async (t) => {
+  const again = failing('SQLITE_SCHEMA', { isWrite: true })
+  t.same(await again.executor.execute(query), later)
+  t.same(again.waiting, ['execute'])
+  // It has waited for the lock of another process already.
+  const locked = failing('SQLITE_BUSY', { isWrite: true })
+  await t.rejects(async () => await locked.executor.execute(query), { code: 'REST_MODELS_UNAVAILABLE' })
+  t.same(locked.waiting, [])
+})
+
+test('a read that fails otherwise fails as it is', (t) => {
+  const { executor, waiting } = failing('SQLITE_ERROR')
+  t.throws(() => executor.execute(query), { code: 'SQLITE_ERROR' })
+  t.throws(() => executor.readArrays(query, ['answer']), { code: 'SQLITE_ERROR' })
+  t.same(waiting, [])
+  t.end()
+})
