@@ -10,7 +10,7 @@ import type { StatementCache } from '../../lib/engines/sqlite/statement-cache.js
 const query = CompiledQuery.raw('select 1')
 const later: Outcome = { row: { answer: 1 }, changed: 0 }
 
-/** An executor whose statements fail with a code, those that write after a wait, and what it gives to the one that waits. */
+/** An executor whose statements fail with a code, and what it gives to the one that waits. */
 function failing (code: string, { isWrite = false } = {}) {
   const fail = (): never => { throw Object.assign(new Error('it failed'), { code }) }
   const waiting: string[] = []

@@ -71,7 +71,8 @@ async function trace (name: keyof typeof requests): Promise<Trace> {
   const files = result.flatMap(({ url, functions }) => {
     const { 1: file } = /\/((?:lib|schemas)\/.*)\.ts$/.exec(url) ?? []
     // A function from the beginning of its file is the module itself.
-    const called = functions.filter(({ ranges: [range] }) => range !== undefined && range.startOffset > 0 && range.count > 0)
+    const called = functions
+      .filter(({ ranges: [range] }) => range !== undefined && range.startOffset > 0 && range.count > 0)
     return file === undefined || called.length === 0 ? [] : [[file, called.map(({ functionName }) => functionName)]]
   })
   return { files: Object.fromEntries(files) as Trace['files'], frames: [...frames] }
