@@ -77,6 +77,11 @@ export const errors = { ...startUpErrors, ...requestErrors } as const
 /** The codes of the errors that a client may receive. */
 export type ErrorCode = (typeof requestErrors)[keyof typeof requestErrors]['prototype']['code']
 
+/** Returns the message of what was thrown. JavaScript can throw any value. */
+export function messageOf (thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown)
+}
+
 /** Adds the list of faulty fields to an error, for its answer, and returns the error. */
 export function withDetails<E extends Error> (error: E, details: readonly FieldFault[]): E {
   return Object.assign(error, { details: details.map(({ field, message }) => ({ field: shownName(field), message })) })

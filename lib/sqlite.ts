@@ -8,7 +8,7 @@ import { watchFile } from './engines/sqlite/file.js'
 import { requireDriver } from './engines/sqlite/load-driver.js'
 import { busyTimeout, lockTimeout } from './engines/sqlite/lock.js'
 import { switchToWal } from './engines/sqlite/wal.js'
-import { errors } from './errors.js'
+import { errors, messageOf } from './errors.js'
 import { requireKnown } from './suggest.js'
 
 export interface SqliteOptions {
@@ -48,7 +48,7 @@ export function openSqlite<DB = Tables> (path: string, options: SqliteOptions = 
   for (const [name, value] of Object.entries({ readonly, check })) {
     if (typeof value !== 'boolean') throw new errors.InvalidOptions(`'${name}' of openSqlite() is true or false`)
   }
-  const { version } = createRequire(import.meta.url)('better-sqlite3/package.json') as { version: string }
+  const { version }: { readonly version: string } = createRequire(import.meta.url)('better-sqlite3/package.json')
   requireDriver(process.versions.node, version)
   const dialect = openDialect(path, { durability, readonly, check })
   return openKysely<DB>(dialect, (db) => dialect.makeExecutors(db), async () => dialect.close())
@@ -71,23 +71,20 @@ function requirePath (path: unknown): void {
   }
 }
 
-function openDialect (path: string, { durability, readonly, check }: Required<SqliteOptions>): EmbeddedDialect {
+/** Opens one more connection to a database. */
+type Open = (options: Database.Options) => Database.Database
+
+function openDialect (path: string, options: Required<SqliteOptions>): EmbeddedDialect {
   const opened: Database.Database[] = []
-  const open = (options: Database.Options): Database.Database => {
-    const database = new Database(path, { timeout: lockTimeout, ...options })
+  const open: Open = (settings) => {
+    const database = new Database(path, { timeout: lockTimeout, ...settings })
     opened.push(database)
     database.pragma('trusted_schema = off')
     return database.function(deadlineFunction, { deterministic: false, directOnly: true }, requireTime)
   }
   try {
-    if (readonly) return new EmbeddedDialect(setBusyTimeout(openReader(open, check)))
-    const writer = open({})
-    requireSound(writer, check)
-    switchToWal(writer, lockTimeout)
-    // SQLite may be compiled to reopen WAL databases with NORMAL, so the default would change at the second start.
-    writer.pragma(`synchronous = ${durability}`)
-    writer.pragma('foreign_keys = on')
-    writer.pragma(`journal_size_limit = ${maxWalBytes}`)
+    if (options.readonly) return new EmbeddedDialect(setBusyTimeout(openReader(open, options)))
+    const writer = openWriter(open, options)
     if (writer.memory) return new EmbeddedDialect(setBusyTimeout(writer))
     return new EmbeddedDialect(setBusyTimeout(writer), {
       reader: setBusyTimeout(open({ readonly: true })),
@@ -95,8 +92,20 @@ function openDialect (path: string, { durability, readonly, check }: Required<Sq
     })
   } catch (cause) {
     for (const database of opened) database.close()
-    throw new errors.UnsupportedDatabase(`openSqlite() cannot open '${path}': ${(cause as Error).message}`)
+    throw new errors.UnsupportedDatabase(`openSqlite() cannot open '${path}': ${messageOf(cause)}`)
   }
+}
+
+/** Opens the connection that writes. */
+function openWriter (open: Open, { durability, check }: Required<SqliteOptions>): Database.Database {
+  const writer = open({})
+  requireSound(writer, check)
+  switchToWal(writer, lockTimeout)
+  // SQLite may be compiled to reopen WAL databases with NORMAL, so the default would change at the second start.
+  writer.pragma(`synchronous = ${durability}`)
+  writer.pragma('foreign_keys = on')
+  writer.pragma(`journal_size_limit = ${maxWalBytes}`)
+  return writer
 }
 
 /**
@@ -109,7 +118,7 @@ function setBusyTimeout (database: Database.Database): Database.Database {
 }
 
 /** Opens the only connection of a database that is only read. The plugin requires foreign keys on every connection. */
-function openReader (open: (options: Database.Options) => Database.Database, check: boolean): Database.Database {
+function openReader (open: Open, { check }: Required<SqliteOptions>): Database.Database {
   const reader = open({ readonly: true })
   requireSound(reader, check)
   reader.pragma('foreign_keys = on')

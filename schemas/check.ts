@@ -27,19 +27,15 @@ export function checkCompiler (): CheckCompiler {
     formats, allErrors: true, allowUnionTypes: true, ownProperties: true, meta: false, validateSchema: false
   })
   const ofValues = new Map<string, ValidateFunction>()
-  const compileSound = (schema: TSchema): ValidateFunction => {
-    schemaValidator.validateSchema(schema, true)
-    return ajv.compile(schema)
-  }
   const validatorOf = (schema: TSchema): ValidateFunction => {
     const text = JSON.stringify(schema)
-    const validate = ofValues.get(text) ?? compileSound(schema)
+    const validate = ofValues.get(text) ?? ajv.compile(requireSound(schema))
     ofValues.set(text, validate)
     return validate
   }
   return {
     ofObject: (schema) => {
-      schemaValidator.validateSchema(schema, true)
+      requireSound(schema)
       let validate: ValidateFunction | undefined
       return (value) => {
         validate ??= ajv.compile(schema)
@@ -50,12 +46,19 @@ export function checkCompiler (): CheckCompiler {
   }
 }
 
+/** Returns a schema if it is valid itself. Otherwise it throws the error of Ajv. */
+function requireSound (schema: TSchema): TSchema {
+  schemaValidator.validateSchema(schema, true)
+  return schema
+}
+
 function faultsOf (validate: ValidateFunction, value: unknown): readonly ErrorObject[] {
-  return validate(value) ? [] : validate.errors as ErrorObject[]
+  validate(value)
+  return validate.errors ?? []
 }
 
 function faultOf ({ keyword, instancePath, params, message }: ErrorObject): FieldFault {
   return keyword === 'required'
-    ? { field: params['missingProperty'] as string, message: 'is required' }
+    ? { field: String(params['missingProperty']), message: 'is required' }
     : { field: instancePath.slice(1), message: String(message) }
 }

@@ -52,20 +52,11 @@ export function checkOptions (options: RestModelsOptions): CheckedOptions {
     db, defaultAuth: auth = readOnlyAuth(), prefix = '/api', decorator = 'restModels', allowedOrigins = []
   } = options
   const { readDb = db } = options
-  requireKysely('db', db)
-  requireKysely('readDb', readDb)
-  if (readHandle(db).dialect !== readHandle(readDb).dialect) {
-    throw new errors.InvalidOptions("'readDb' must run on the same engine as 'db'")
-  }
+  requireHandles(db, readDb)
   requirePolicy("'defaultAuth'", auth)
-  if (!/^(?:\/[^/:*?#\s]+)*$/.test(prefix)) {
-    throw new errors.InvalidOptions("'prefix' must be empty or a path such as '/api', without a final slash")
-  }
-  if (typeof decorator !== 'string' || decorator === '') {
-    throw new errors.InvalidOptions("'decorator' must be the name of a decorator, such as 'restModels'")
-  }
-  if (!Array.isArray(allowedOrigins)) throw new errors.InvalidOptions("'allowedOrigins' must be a list of origins")
-  for (const origin of allowedOrigins) requireOrigin(origin)
+  requirePrefix(prefix)
+  requireDecorator(decorator)
+  requireOrigins(allowedOrigins)
   return Object.freeze({
     db,
     readDb,
@@ -78,15 +69,36 @@ export function checkOptions (options: RestModelsOptions): CheckedOptions {
   })
 }
 
+function requireHandles (db: AnyKysely, readDb: AnyKysely): void {
+  requireKysely('db', db)
+  requireKysely('readDb', readDb)
+  if (readHandle(db).dialect !== readHandle(readDb).dialect) {
+    throw new errors.InvalidOptions("'readDb' must run on the same engine as 'db'")
+  }
+}
+
 function requireKysely (name: string, handle: AnyKysely): void {
   if (typeof handle?.getExecutor === 'function') return
   throw new errors.InvalidOptions(`'${name}' must be a Kysely instance, such as openSqlite() gives`)
 }
 
-function requireOrigin (origin: string): void {
-  if (URL.canParse(origin) && new URL(origin).origin === origin) return
-  throw new errors.InvalidOptions(
-    `'allowedOrigins' names '${origin}', which is not an origin such as 'https://app.example.com'`)
+function requirePrefix (prefix: string): void {
+  if (/^(?:\/[^/:*?#\s]+)*$/.test(prefix)) return
+  throw new errors.InvalidOptions("'prefix' must be empty or a path such as '/api', without a final slash")
+}
+
+function requireDecorator (decorator: string): void {
+  if (typeof decorator === 'string' && decorator !== '') return
+  throw new errors.InvalidOptions("'decorator' must be the name of a decorator, such as 'restModels'")
+}
+
+function requireOrigins (origins: readonly string[]): void {
+  if (!Array.isArray(origins)) throw new errors.InvalidOptions("'allowedOrigins' must be a list of origins")
+  for (const origin of origins) {
+    if (URL.canParse(origin) && new URL(origin).origin === origin) continue
+    throw new errors.InvalidOptions(
+      `'allowedOrigins' names '${origin}', which is not an origin such as 'https://app.example.com'`)
+  }
 }
 
 function mergeLimits (limits: Partial<Limits>): Limits {

@@ -56,25 +56,26 @@ type Value = Parameter | Text
 interface Bounds {
   earliest (value: Value): Text
   latest (value: Value): Text
-  /** True if other programs wrote to the column. Present if an index tells that at once. */
-  readonly hasForeign?: RawBuilder<SqlBool>
+  /** Adds a condition on what records show, where the bounds alone do not decide. */
+  exactly (condition: RawBuilder<SqlBool>): RawBuilder<SqlBool>
 }
 
 /** Bounds of any text of a moment. Its date is at most one day off, because an offset has less than 24 hours. */
 const wideBounds: Bounds = {
   earliest: (value) => sql`strftime('%Y-%m-%d %H:%M', ${value}, '-1 day')`,
   // SQLite has no day after 9999-12-31, but ':' sorts after every digit.
-  latest: (value) => sql`coalesce(date(${value}, '+2 days'), ':')`
+  latest: (value) => sql`coalesce(date(${value}, '+2 days'), ':')`,
+  exactly: (condition) => condition
 }
 
-/** Bounds that are the value itself as long as the index of what other programs wrote is empty. */
+/** Bounds that are the value itself, and decide alone, as long as the index of what other programs wrote is empty. */
 function guarded ({ table, name }: WrittenColumn): Bounds {
   const isForeignText = isForeign(sql.ref(name), 'datetime')
   const hasForeign = sql<SqlBool>`exists (select 1 from ${sql.table(table)} where ${isForeignText})`
   return {
-    hasForeign,
     earliest: (value) => sql`case when ${hasForeign} then ${wideBounds.earliest(value)} else ${value} end`,
-    latest: (value) => sql`case when ${hasForeign} then ${wideBounds.latest(value)} else ${value} end`
+    latest: (value) => sql`case when ${hasForeign} then ${wideBounds.latest(value)} else ${value} end`,
+    exactly: (condition) => sql<SqlBool>`(not ${hasForeign} or ${condition})`
   }
 }
 
@@ -85,32 +86,37 @@ function guarded ({ table, name }: WrittenColumn): Bounds {
  * @param guard  the column, if an index tells at once if other programs wrote to it
  */
 export function asShown (kind: Kind, guard?: WrittenColumn): ShownCondition {
-  const { earliest, latest, hasForeign } = guard === undefined ? wideBounds : guarded(guard)
-  // If no other program wrote to the column, the bounds decide.
-  const exactly = (condition: RawBuilder<SqlBool>) =>
-    hasForeign === undefined ? condition : sql<SqlBool>`(not ${hasForeign} or ${condition})`
-  const compare = (symbol: Text, bound: (value: Value) => Text): Compare => (column, shown, value) =>
-    sql<SqlBool>`${column} ${symbol} ${bound(value)} and ${exactly(sql`${shown} ${symbol} ${value}`)}`
-  const table = {
-    lt: compare(sql`<`, latest),
-    lte: compare(sql`<=`, latest),
-    gt: compare(sql`>`, earliest),
-    gte: compare(sql`>=`, earliest)
-  }
+  const bounds = guard === undefined ? wideBounds : guarded(guard)
+  const compare = comparisonsWithin(bounds)
   return (column, operator, values) => {
     const shown = shownOf(column, kind)
     if (operator === 'ne') return sql<SqlBool>`${shown} not in (${sql.join(values)})`
     if (operator !== 'eq' && operator !== 'in') {
-      return anyOf(values.map((value) => table[operator](column, shown, value)))
+      return anyOf(values.map((value) => compare[operator](column, shown, value)))
     }
     const isListed = sql<SqlBool>`${shown} in (${sql.join(values)})`
     const [value = null, ...others] = values
     if (others.length === 0) {
+      const { earliest, latest, exactly } = bounds
       return sql<SqlBool>`(${column} >= ${earliest(value)} and ${column} <= ${latest(value)} and ${exactly(isListed)})`
     }
     // A range for each value would be tested in turn for each row, and would keep an index from serving.
     const isListedForeign = sql`${isForeign(column, kind)} and ${isNear(column, values)} and ${isListed}`
     return sql<SqlBool>`(${column} in (${sql.join(values)}) or (${isListedForeign}))`
+  }
+}
+
+type Compare = (column: Text, shown: Text, value: Parameter) => RawBuilder<SqlBool>
+
+/** Returns the conditions of comparisons. Each tests the stored text first, for which an index can serve. */
+function comparisonsWithin ({ earliest, latest, exactly }: Bounds): Record<'lt' | 'lte' | 'gt' | 'gte', Compare> {
+  const compare = (symbol: Text, bound: (value: Value) => Text): Compare => (column, shown, value) =>
+    sql<SqlBool>`${column} ${symbol} ${bound(value)} and ${exactly(sql`${shown} ${symbol} ${value}`)}`
+  return {
+    lt: compare(sql`<`, latest),
+    lte: compare(sql`<=`, latest),
+    gt: compare(sql`>`, earliest),
+    gte: compare(sql`>=`, earliest)
   }
 }
 
@@ -121,8 +127,6 @@ function isNear (column: Text, values: readonly Parameter[]): Text {
   const latest = wideBounds.latest(sql`(select max(column1) from ${all})`)
   return sql`${column} >= ${earliest} and ${column} <= ${latest}`
 }
-
-type Compare = (column: Text, shown: Text, value: Parameter) => RawBuilder<SqlBool>
 
 /** End of the name of an index of what other programs wrote. */
 export const foreignIndex = 'foreign'

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import Fastify, { type FastifyInstance } from 'fastify'
-import { errors } from '../../errors.js'
+import { errors, messageOf } from '../../errors.js'
 import { suggestion } from '../../suggest.js'
 import { importModule } from './import-module.js'
 
@@ -26,7 +26,7 @@ export async function loadApp (path: string, name?: string): Promise<FastifyInst
   const wanted = name ?? ['default', 'app'].find((known) => known in module)
   const exported = await (wanted === undefined ? undefined : module[wanted])
   if (isApp(exported)) return exported
-  if (typeof exported === 'function') return await build(exported as Builder)
+  if (isBuilder(exported)) return await build(exported)
   const where = wanted === undefined
     ? "has no export 'default' or 'app'"
     : `has no app or function under '${wanted}'${suggestion(name, Object.keys(module))}`
@@ -43,8 +43,7 @@ async function load (path: string, file: string): Promise<Readonly<Record<string
       ? '; for TypeScript, compile it first, ' +
         'or run: node --import tsx node_modules/fastify-rest-models/dist/lib/tooling/cli/main.js check …'
       : ''
-    const message = cause instanceof Error ? cause.message : String(cause)
-    throw new Error(`The module '${path}' cannot be imported: ${message}${hint}`)
+    throw new Error(`The module '${path}' cannot be imported: ${messageOf(cause)}${hint}`)
   }
 }
 
@@ -68,6 +67,10 @@ async function callBack (act: (done: (error?: Error) => void) => unknown): Promi
         'and one that takes three calls the last one'))
     }
   })
+}
+
+function isBuilder (value: unknown): value is Builder {
+  return typeof value === 'function'
 }
 
 function isApp (value: unknown): value is FastifyInstance {

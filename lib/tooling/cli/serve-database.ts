@@ -1,6 +1,7 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import { errors } from '../../errors.js'
-import restModels from '../../index.js'
+import restModels, { type AnyKysely } from '../../index.js'
+import type { Column } from '../../model/column.js'
 import type { Model } from '../../model/define-model.js'
 import { readOnlyAuth } from '../../policy/policies.js'
 import { operations } from '../../policy/operations.js'
@@ -73,35 +74,54 @@ const logToStandardError = (line: string): void => { process.stderr.write(line) 
 export async function serveDatabase (
   url: string, options: ServeOptions = {}, packages?: DocumentationPackages
 ): Promise<ServedDatabase> {
-  const { tables, write = false, host = '127.0.0.1', include = [], log = logToStandardError } = options
+  const { write = false, host = '127.0.0.1', log = logToStandardError } = options
   const db = await openDatabase(url, { readOnly: !write })
   const app = Fastify({ logger: errorLog(log), requestTimeout: 30_000, connectionTimeout: 60_000 })
   app.addHook('onClose', async () => await db.destroy())
   app.addHook('onRequest', hostCheck(host))
   try {
-    const found = await introspect(db, tables && { tables })
-    requireColumns(found.models, include)
-    const secrets = await secretColumns(db, include)
-    const hasOpenKey = ({ table, primaryKey: key }: Model): boolean => !secrets.has(`${table}.${key.name}`)
-    const [models, secret] = split(found.models, hasOpenKey)
+    const { resources, notes } = await planResources(db, options)
     const missing = await addDocumentation(app, { write, packages })
     await app.register(restModels, { db, defaultAuth: write ? openAuth : readOnlyAuth() })
-    const unfillable = write
-      ? await findUnfillable(db, await readTables(db), models)
-      : new Map<Model, readonly string[]>()
-    for (const model of models) {
-      const exclude = hiddenOf(model, secrets).map(({ field }) => field)
-      app.restModels.register(model, { exclude, ...(unfillable.has(model) && { auth: noCreateAuth }) })
+    for (const { model, hidden, auth } of resources) {
+      app.restModels.register(model, { exclude: hidden.map(({ field }) => field), ...(auth && { auth }) })
     }
     await app.restModels.setup()
     await app.ready()
-    const notes = [...found.notes, ...secret.map(noteOf), ...[...unfillable].flatMap(unfillableNotes)]
-    const hidden = models.flatMap((model) => hiddenOf(model, secrets).map(({ name }) => `${model.table}.${name}`))
-    return { app, models, notes, missing, hidden }
+    const hidden = resources.flatMap(({ model: { table }, hidden }) => hidden.map(({ name }) => `${table}.${name}`))
+    return { app, models: resources.map(({ model }) => model), notes, missing, hidden }
   } catch (error) {
     await app.close()
     throw error
   }
+}
+
+/** A model to serve. */
+interface PlannedResource {
+  readonly model: Model
+  /** Columns that look secret. */
+  readonly hidden: readonly Column[]
+  /** The policy, if it is not the default policy of the app. */
+  readonly auth: Policy | undefined
+}
+
+/** Plans the resources of a database. The notes name what is not served, or served in another form. */
+async function planResources (
+  db: AnyKysely, { tables, write = false, include = [] }: ServeOptions
+): Promise<{ readonly resources: readonly PlannedResource[], readonly notes: readonly Note[] }> {
+  const found = await introspect(db, tables && { tables })
+  requireColumns(found.models, include)
+  const secrets = await secretColumns(db, include)
+  const [models, secret] = split(found.models, ({ columns: [key], table }) => !secrets.has(`${table}.${key.name}`))
+  const unfillable = write
+    ? await findUnfillable(db, await readTables(db), models)
+    : new Map<Model, readonly string[]>()
+  const resources = models.map((model) => ({
+    model,
+    hidden: model.columns.filter(({ name }) => secrets.has(`${model.table}.${name}`)),
+    auth: unfillable.has(model) ? noCreateAuth : undefined
+  }))
+  return { resources, notes: [...found.notes, ...secret.map(noteOf), ...[...unfillable].flatMap(unfillableNotes)] }
 }
 
 function unfillableNotes ([{ table }, columns]: readonly [Model, readonly string[]]): readonly Note[] {
@@ -122,10 +142,6 @@ function split<Item> (
   items: readonly Item[], isFirst: (item: Item) => boolean
 ): readonly [readonly Item[], readonly Item[]] {
   return [items.filter(isFirst), items.filter((item) => !isFirst(item))]
-}
-
-function hiddenOf ({ table, columns }: Model, secrets: ReadonlySet<string>) {
-  return columns.slice(1).filter(({ name }) => secrets.has(`${table}.${name}`))
 }
 
 function requireColumns (models: readonly Model[], include: readonly string[]): void {

@@ -1,14 +1,9 @@
-import { checkCompiler, type CheckCompiler } from '../../../schemas/check.js'
-import { valueSchema } from '../../../schemas/shapes.js'
+import { checkCompiler } from '../../../schemas/check.js'
 import type { Handle } from '../../database/engine.js'
 import { isYes, readType, type ColumnRow, type DescribedType } from '../../engines/catalog.js'
-import type { StorageName } from '../../engines/storage.js'
 import type { FieldKind } from '../../fields/field-kinds.js'
-import { defineModel } from '../../model/define-model.js'
-import type { Field, Model } from '../../model/model.js'
-import { requireSoundDefaults } from '../../plan/defaults.js'
-import { maxUniqueLength, type FieldOptions } from '../../values/field-options.js'
-import { defaultValue, expression } from './default-values.js'
+import type { FieldOptions } from '../../values/field-options.js'
+import { withDefault, type DefaultSetting, type Source } from './field-default.js'
 import { heldType, holdsUnshown } from './held-values.js'
 import type { FieldPlan, Note } from './model-plan.js'
 import { fieldName, Names, referenceName } from './names.js'
@@ -27,10 +22,7 @@ const unshownNote = 'holds values that no record can show, such as infinity or a
   'and is nullable: they are shown as null'
 
 /** The context for planning a column of a table. */
-interface Setting extends ReferenceSetting {
-  /** The primary key of the table. */
-  readonly key: FieldPlan
-  readonly checks: CheckCompiler
+interface Setting extends ReferenceSetting, DefaultSetting {
   readonly names: Names
 }
 
@@ -56,43 +48,71 @@ export async function planFields (
   return { fields, notes }
 }
 
+/** Plans the field of a column, or returns the reason why there is none. */
 async function planField (column: ColumnRow, table: FoundTable, setting: Setting): Promise<FieldPlan | string> {
-  const { handle, handle: { dialect: { catalog: { types }, storage } } } = setting
+  const described = await describe(column, setting.handle)
+  if (typeof described === 'string') return described
+  const reference = await planReference(column, table, setting)
+  if (reference === undefined) {
+    const plan = await planValue(described, { column, table }, setting)
+    return complete(plan, { column, values: described.kind }, setting)
+  }
+  const { target, values } = reference
+  const options = { ...commonOptions(column, table, 'foreignKey'), ...reference.options }
+  return complete({ kind: 'foreignKey', options, target }, { column, values }, setting)
+}
+
+/** Returns the type that holds all values of a column, or the reason why the column cannot be a field. */
+async function describe (column: ColumnRow, handle: Handle): Promise<DescribedType | string> {
+  const { dialect: { catalog: { types }, storage } } = handle
   if (!isPlainName(column.name)) return 'has a name that is not made of letters, digits and underscores, at most 60'
-  const note = (why: string): void => { setting.notes.push({ table: table.name, column: column.name, why }) }
   if (isYes(column.computed)) return 'is computed by the database'
   const type = readType(column.type, column.written)
   const named = types[type.name]?.(type)
   if (named === undefined || !storage[named.kind].holds(column.type)) {
     return `is ${column.written}, which no kind of field holds`
   }
-  const described = await heldType(handle, column, named)
-  if (described === undefined) {
-    return `is ${column.written}, but holds other values, which no kind of field holds all of`
-  }
-  const reference = await planReference(column, table, setting)
-  const kind = reference === undefined ? kindOf(column, described) : 'foreignKey'
-  const { options: { maxLength = hashLength } } = described
+  return await heldType(handle, column, named) ??
+    `is ${column.written}, but holds other values, which no kind of field holds all of`
+}
+
+interface TableColumn {
+  readonly column: ColumnRow
+  readonly table: FoundTable
+}
+
+/** A field to declare, before it has a name. */
+type UnnamedField = Omit<FieldPlan, 'name'>
+
+/** Plans the field of a column that is not a foreign key. The notes tell what it cannot hold or show. */
+async function planValue (
+  described: DescribedType, { column, table }: TableColumn, { handle, notes }: Setting
+): Promise<UnnamedField> {
+  const note = (why: string): void => { notes.push({ table: table.name, column: column.name, why }) }
+  const kind = kindOf(column, described)
+  const { options: { maxLength = hashLength }, loss } = described
   if (kind === 'password' && maxLength < hashLength) {
     note(`has room for ${maxLength} characters, but a hash has ${hashLength}: widen it before the API writes it`)
   }
-  if (described.loss !== undefined && reference === undefined) note(described.loss)
-  const mayBeUnshown = reference === undefined && !isYes(column.nullable)
-  const isUnshown = mayBeUnshown && await holdsUnshown(handle, column, described.kind)
+  if (loss !== undefined) note(loss)
+  const isUnshown = !isYes(column.nullable) && await holdsUnshown(handle, column, described.kind)
   if (isUnshown) note(unshownNote)
-  const plan = {
-    name: nameFor(column.name, kind, setting.names),
+  return {
     kind,
     options: {
-      ...(reference === undefined && kind === described.kind && described.options),
+      ...(kind === described.kind && described.options),
       ...commonOptions(column, table, kind),
-      ...(isUnshown && { nullable: true }),
-      ...reference?.options
-    },
-    ...(reference !== undefined && { target: reference.target })
+      ...(isUnshown && { nullable: true })
+    }
   }
-  const complete = { ...plan, options: { ...plan.options, ...columnOption(plan, column) } }
-  return withDefault(complete, { column, table, values: reference?.values ?? described.kind }, setting)
+}
+
+/** Gives a field its name, and the default of its column. */
+function complete (field: UnnamedField, source: Source, setting: Setting): FieldPlan | string {
+  const { column } = source
+  const name = nameFor(column.name, field.kind, setting.names)
+  const options = { ...field.options, ...columnOption({ name, kind: field.kind }, column) }
+  return withDefault({ ...field, name, options }, source, setting)
 }
 
 function kindOf ({ name }: ColumnRow, { kind }: DescribedType): FieldKind {
@@ -112,55 +132,4 @@ function columnOption ({ name, kind }: Pick<FieldPlan, 'name' | 'kind'>, column:
 function commonOptions (column: ColumnRow, { unique }: FoundTable, kind: FieldKind): FieldOptions {
   const isUnique = unique.has(column.name) && kind !== 'password' && kind !== 'json'
   return { ...(isYes(column.nullable) && { nullable: true }), ...(isUnique && { unique: true }) }
-}
-
-interface Source {
-  readonly column: ColumnRow
-  readonly table: FoundTable
-  /** The kind of the values. For a foreign key, that of the primary key that it refers to. */
-  readonly values: StorageName
-}
-
-/**
- * Adds the default of the column to a field, if the field can have it as a value. If the column cannot be a field at
- * all, it returns the reason.
- */
-function withDefault (plan: FieldPlan, source: Source, setting: Setting): FieldPlan | string {
-  const { column, table, values } = source
-  const limited = withinUnique(plan)
-  const fault = faultOf(limited, values, setting)
-  if (fault !== undefined) return fault
-  const value = plan.kind === 'password' ? undefined : defaultValue(values, column.declared)
-  if (value === undefined) return limited
-  if (value !== expression) {
-    const complete = { ...limited, options: { ...limited.options, default: value } }
-    if (faultOf(complete, values, setting) === undefined) return complete
-  }
-  const absent = plan.options.nullable === true ? 'null' : 'required'
-  const why = `has the default ${String(column.declared)}, which is not taken over: ` +
-    `on create it is ${absent} unless you declare one`
-  setting.notes.push({ table: table.name, column: column.name, why })
-  return limited
-}
-
-/** Drops a maximum length above that of unique texts, which the API limits to 500 characters in every engine. */
-function withinUnique (plan: FieldPlan): FieldPlan {
-  const { unique, maxLength = 0, ...options } = plan.options
-  return unique === true && maxLength > maxUniqueLength ? { ...plan, options: { ...options, unique } } : plan
-}
-
-/** Returns the reason why a field cannot be declared, in the words of defineModel(). */
-function faultOf (
-  { name, kind, options }: FieldPlan, values: StorageName, { key, checks }: Setting
-): string | undefined {
-  // The target of a foreign key is not defined yet, so a field of its values is tested instead.
-  const { onDelete, ...others } = options
-  const field: Field = kind === 'foreignKey' ? { kind: values, options: others } : { kind, options }
-  try {
-    const { columns }: Model = defineModel('Model', { [key.name]: key, [name]: field })
-    requireSoundDefaults('Model', columns, (column) => checks.ofValue(valueSchema(column)))
-    return undefined
-  } catch (error) {
-    return `cannot be a field: ${(error as Error).message}`
-  }
 }

@@ -1,6 +1,7 @@
 import type { Handle } from '../../database/engine.js'
 import { isYes, readType, type ColumnRow } from '../../engines/catalog.js'
 import type { Dialect } from '../../engines/dialect.js'
+import { messageOf } from '../../errors.js'
 import { defineModel } from '../../model/define-model.js'
 import { keyName } from '../../model/model.js'
 import { holdsOnly } from './held-values.js'
@@ -28,37 +29,49 @@ export async function planKeys (
   return { keyed, leftOut }
 }
 
+/** Plans the primary key of a table, or returns the reason why the table can have no model. */
 async function planKey (handle: Handle, table: FoundTable): Promise<KeyedTable | string> {
-  const { kind, name, key: [first, ...others] } = table
-  if (kind !== 'table') return `is a ${kind}`
-  if (!isPlainName(name)) return 'has a name that is not made of letters, digits and underscores, at most 60'
-  if (first === undefined) return 'has no primary key'
-  if (others.length > 0) return `has a primary key of several columns (${[first, ...others].join(', ')})`
-  const column = table.columns.find(({ name }) => name === first) as ColumnRow
-  if (!isPlainName(first)) {
-    return `has a primary key '${first}' whose name is not made of letters, digits and underscores`
-  }
+  const column = keyColumnOf(table)
+  if (typeof column === 'string') return column
   const fault = await whyUnreadable(handle, table)
   if (fault !== undefined) return `cannot be read: ${fault}`
-  const isKey = await keyKind(handle, table, column)
-  if (isKey === undefined) {
+  const kind = await keyKind(handle, column)
+  if (kind === undefined) {
     const type = column.written === '' ? 'of no type' : column.written
-    return `has a primary key '${first}' that is ${type}, not an integer or a UUID`
+    return `has a primary key '${column.name}' that is ${type}, not an integer or a UUID`
   }
-  const isGenerated = isYes(column.generated)
-  if (isYes(column.nullable) && !(isKey === 'key' && isGenerated)) {
-    return `has a primary key '${first}' that may be null`
-  }
-  if (!await holdsOnly(handle, column, isKey)) {
-    const values = isKey === 'key' ? 'integers of at most 2^53 - 1, which JSON has exactly' : 'texts'
-    return `has a primary key '${first}' with values that are not all ${values}`
-  }
+  const key = keyOf(column, kind)
+  return await whyUnfit(handle, column, kind) ?? whyUndefinable(key) ?? { table, column, key }
+}
+
+/** Returns the one column of a primary key, or the reason why the table can have no model. */
+function keyColumnOf ({ kind, name, key, columns }: FoundTable): ColumnRow | string {
+  if (kind !== 'table') return `is a ${kind}`
+  if (!isPlainName(name)) return 'has a name that is not made of letters, digits and underscores, at most 60'
+  if (key.length > 1) return `has a primary key of several columns (${key.join(', ')})`
+  const column = columns.find(({ name }) => key.includes(name))
+  if (column === undefined) return 'has no primary key'
+  if (isPlainName(column.name)) return column
+  return `has a primary key '${column.name}' whose name is not made of letters, digits and underscores`
+}
+
+type KeyKind = 'key' | 'uuid'
+
+/** Returns the reason why the values of a column are not those of a primary key. */
+async function whyUnfit (handle: Handle, column: ColumnRow, kind: KeyKind): Promise<string | undefined> {
+  const { name, nullable, generated } = column
+  if (isYes(nullable) && !(kind === 'key' && isYes(generated))) return `has a primary key '${name}' that may be null`
+  if (await holdsOnly(handle, column, kind)) return undefined
+  const values = kind === 'key' ? 'integers of at most 2^53 - 1, which JSON has exactly' : 'texts'
+  return `has a primary key '${name}' with values that are not all ${values}`
+}
+
+function keyOf ({ name, generated }: ColumnRow, kind: KeyKind): FieldPlan {
   const options = {
-    ...(first !== keyName && { column: first }),
-    ...(isKey === 'key' && !isGenerated && { generated: false })
+    ...(name !== keyName && { column: name }),
+    ...(kind === 'key' && !isYes(generated) && { generated: false })
   }
-  const key: FieldPlan = { name: keyName, kind: isKey, options }
-  return whyUndefinable(key) ?? { table, column, key }
+  return { name: keyName, kind, options }
 }
 
 /** Returns the reason why a primary key cannot be declared, in the words of defineModel(). */
@@ -67,7 +80,7 @@ function whyUndefinable ({ name, kind, options }: FieldPlan): string | undefined
     defineModel('Model', { [name]: { kind, options } })
     return undefined
   } catch (error) {
-    return `cannot have a model: ${(error as Error).message}`
+    return `cannot have a model: ${messageOf(error)}`
   }
 }
 
@@ -77,15 +90,15 @@ export function isPlainName (name: string): boolean {
 }
 
 async function keyKind (
-  handle: Handle, { name }: FoundTable, { name: column, type, written }: ColumnRow
-): Promise<'key' | 'uuid' | undefined> {
+  handle: Handle, { table, name, type, written }: ColumnRow
+): Promise<KeyKind | undefined> {
   const { dialect } = handle
   const kind = kindOf(dialect, type, written)
   if (kind === 'uuid') return 'uuid'
   if (kind === 'integer' || kind === 'bigint') return 'key'
   // Engines without a UUID type keep UUIDs as texts.
   const mayBeUuid = kind === 'text' && dialect.storage.uuid.holds(readType(type, type).name)
-  return mayBeUuid && await holdsUuids(handle, name, column) ? 'uuid' : undefined
+  return mayBeUuid && await holdsUuids(handle, table, name) ? 'uuid' : undefined
 }
 
 function kindOf ({ catalog: { types } }: Dialect, type: string, written: string): string | undefined {

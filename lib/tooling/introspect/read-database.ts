@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { readHandle, type AnyKysely, type Handle } from '../../database/engine.js'
 import { isYes, type ColumnRow, type KeyRow, type ReferenceRow } from '../../engines/catalog.js'
-import { errors } from '../../errors.js'
+import { errors, messageOf } from '../../errors.js'
 import { suggestion } from '../../suggest.js'
 import { uuid } from '../../values/values.js'
 
@@ -97,6 +97,6 @@ export async function whyUnreadable (
     await sql`select ${sql.join(names)} from ${sql.table(name)} limit 0`.execute(db)
     return undefined
   } catch (error) {
-    return (error as Error).message
+    return messageOf(error)
   }
 }

@@ -1,13 +1,15 @@
 import { readHandle, type AnyKysely } from '../../database/engine.js'
-import { isYes, readType, type WrittenType } from '../../engines/catalog.js'
-import type { StorageName } from '../../engines/storage.js'
+import { isYes, readType, type KeyRow, type ReferenceRow } from '../../engines/catalog.js'
 import { isSecretColumn } from '../../model/secret-names.js'
 
-/** A foreign-key column and the column that it refers to. Both hold the same values. */
-interface Link {
+/** A column, and another that holds the same values and is secret if it is. Both are folded, as `table.column`. */
+interface Spread {
   readonly from: string
   readonly to: string
 }
+
+/** Folds a name: a table, or a column as `table.column`. Two names are of one thing if they fold to the same. */
+type Fold = (name: string) => string
 
 /**
  * Returns the secret columns of a database, as `table.column`. A column is secret if its name looks secret and it is
@@ -19,32 +21,46 @@ interface Link {
  */
 export async function secretColumns (handle: AnyKysely, shown: readonly string[]): Promise<ReadonlySet<string>> {
   const { db, dialect: { catalog, foldName } } = readHandle(handle)
-  const { rows: columns } = await catalog.columns.execute(db)
+  const { rows } = await catalog.columns.execute(db)
   const { rows: keys } = await catalog.keys.execute(db)
   const { rows: references } = await catalog.references.execute(db)
-  const kindOf = (type: WrittenType): StorageName | undefined => catalog.types[type.name]?.(type).kind
-  const nameOf = (table: string, column: string): string => foldName(`${table}.${column}`)
-  const primary = keys
-    .filter((key) => isYes(key.primary))
-    .map(({ table, column }) => ({ table: foldName(table), name: nameOf(table, String(column)) }))
-  const primaryOf = (table: string): readonly string[] =>
-    primary.filter((key) => key.table === foldName(table)).map(({ name }) => name)
-  // A foreign key that names no target column refers to the primary key: each of its columns counts as a target.
-  const links = references.flatMap(({ table, column, target, targetColumn }): Link[] =>
-    (targetColumn === null ? primaryOf(target) : [nameOf(target, targetColumn)])
-      .map((to) => ({ from: nameOf(table, column), to })))
+  const columns = rows.map(({ table, name, type, written }) => {
+    const described = readType(type, written)
+    const looksSecret = isSecretColumn(name, catalog.types[described.name]?.(described).kind, table)
+    return { name: `${table}.${name}`, looksSecret }
+  })
+  const open = new Set(shown.map(foldName))
+  const named = columns.filter(({ looksSecret }) => looksSecret).map(({ name }) => foldName(name))
+  const spreads = spreadsOf(references, keys.filter((key) => isYes(key.primary)), foldName)
+  const secrets = withSpread(named.filter((name) => !open.has(name)), spreads.filter(({ to }) => !open.has(to)))
+  return new Set(columns.map(({ name }) => name).filter((name) => secrets.has(foldName(name))))
+}
 
-  const open = new Set(shown.map((name) => foldName(name)))
-  const keyNames = new Set(primary.map(({ name }) => name))
-  const named = columns.filter(({ table, name, type, written }) =>
-    isSecretColumn(name, kindOf(readType(type, written)), table))
-  const secrets = new Set(named.map(({ table, name }) => nameOf(table, name)).filter((name) => !open.has(name)))
-  for (let count = -1; count !== secrets.size;) {
-    count = secrets.size
-    for (const { from, to } of links) {
-      if (secrets.has(to) && !open.has(from)) secrets.add(from)
-      if (secrets.has(from) && !open.has(to) && !keyNames.has(to)) secrets.add(to)
-    }
+/**
+ * Returns how secrets spread along foreign keys: to the column that refers, and to its target unless that is a primary
+ * key.
+ */
+function spreadsOf (references: readonly ReferenceRow[], primary: readonly KeyRow[], fold: Fold): readonly Spread[] {
+  const keyNames = new Set(primary.map(({ table, column }) => fold(`${table}.${column}`)))
+  const keysOf = (table: string): readonly string[] =>
+    primary.filter((key) => fold(key.table) === fold(table)).map(({ column }) => String(column))
+  return references.flatMap(({ table, column, target, targetColumn }) => {
+    const referring = fold(`${table}.${column}`)
+    // A foreign key that names no target column refers to the primary key: each of its columns counts as a target.
+    const targets = targetColumn === null ? keysOf(target) : [targetColumn]
+    return targets.map((name) => fold(`${target}.${name}`)).flatMap((referred) => [
+      { from: referred, to: referring },
+      ...keyNames.has(referred) ? [] : [{ from: referring, to: referred }]
+    ])
+  })
+}
+
+/** Returns the secrets that are given, and all to which they spread. */
+function withSpread (given: readonly string[], spreads: readonly Spread[]): ReadonlySet<string> {
+  const secrets = new Set(given)
+  // A set is iterated in the order of insertion, so this also visits the names that it adds.
+  for (const secret of secrets) {
+    for (const { from, to } of spreads) if (from === secret) secrets.add(to)
   }
-  return new Set(columns.map(({ table, name }) => `${table}.${name}`).filter((name) => secrets.has(foldName(name))))
+  return secrets
 }

@@ -1,0 +1,70 @@
+import type { CheckCompiler } from '../../../schemas/check.js'
+import { valueSchema } from '../../../schemas/shapes.js'
+import type { ColumnRow } from '../../engines/catalog.js'
+import type { StorageName } from '../../engines/storage.js'
+import { messageOf } from '../../errors.js'
+import { defineModel } from '../../model/define-model.js'
+import type { Field, Model } from '../../model/model.js'
+import { requireSoundDefaults } from '../../plan/defaults.js'
+import { maxUniqueLength } from '../../values/field-options.js'
+import { defaultValue, expression } from './default-values.js'
+import type { FieldPlan, Note } from './model-plan.js'
+
+/** The context for planning the default of a field. */
+export interface DefaultSetting {
+  /** The primary key of the table. */
+  readonly key: FieldPlan
+  readonly checks: CheckCompiler
+  readonly notes: Note[]
+}
+
+/** The column that a field is planned for. */
+export interface Source {
+  readonly column: ColumnRow
+  /** The kind of the values. For a foreign key, that of the primary key that it refers to. */
+  readonly values: StorageName
+}
+
+/**
+ * Adds the default of the column to a field, if the field can have it as a value. If the column cannot be a field at
+ * all, it returns the reason.
+ */
+export function withDefault (plan: FieldPlan, source: Source, setting: DefaultSetting): FieldPlan | string {
+  const { column, values } = source
+  const limited = withinUnique(plan)
+  const fault = faultOf(limited, values, setting)
+  if (fault !== undefined) return fault
+  const value = plan.kind === 'password' ? undefined : defaultValue(values, column.declared)
+  if (value === undefined) return limited
+  if (value !== expression) {
+    const complete = { ...limited, options: { ...limited.options, default: value } }
+    if (faultOf(complete, values, setting) === undefined) return complete
+  }
+  const absent = plan.options.nullable === true ? 'null' : 'required'
+  const why = `has the default ${String(column.declared)}, which is not taken over: ` +
+    `on create it is ${absent} unless you declare one`
+  setting.notes.push({ table: column.table, column: column.name, why })
+  return limited
+}
+
+/** Drops a maximum length above that of unique texts, which the API limits to 500 characters in every engine. */
+function withinUnique (plan: FieldPlan): FieldPlan {
+  const { unique, maxLength = 0, ...options } = plan.options
+  return unique === true && maxLength > maxUniqueLength ? { ...plan, options: { ...options, unique } } : plan
+}
+
+/** Returns the reason why a field cannot be declared, in the words of defineModel(). */
+function faultOf (
+  { name, kind, options }: FieldPlan, values: StorageName, { key, checks }: DefaultSetting
+): string | undefined {
+  // The target of a foreign key is not defined yet, so a field of its values is tested instead.
+  const { onDelete, ...others } = options
+  const field: Field = kind === 'foreignKey' ? { kind: values, options: others } : { kind, options }
+  try {
+    const { columns }: Model = defineModel('Model', { [key.name]: key, [name]: field })
+    requireSoundDefaults('Model', columns, (column) => checks.ofValue(valueSchema(column)))
+    return undefined
+  } catch (error) {
+    return `cannot be a field: ${messageOf(error)}`
+  }
+}
