@@ -8,7 +8,9 @@ import type { Purpose } from './engines/server/node-connections.js'
 import { Nodes } from './engines/server/nodes.js'
 import { PooledExecutor } from './engines/server/pooled-executor.js'
 import { PreparedStatements } from './engines/server/prepared-statements.js'
-import { checkMaxLag, checkServerOptions, type MaxLag, type ServerOptions } from './engines/server/server-options.js'
+import {
+  checkMaxLag, checkServerOptions, maxLagNames, type MaxLag, type ServerOptions
+} from './engines/server/server-options.js'
 
 export type PostgresOptions = ServerOptions & MaxLag
 
@@ -25,7 +27,7 @@ const tooManyConnections = '53300'
  */
 export function openPostgres<DB = Tables> (url: string, options: PostgresOptions = {}): Kysely<DB> {
   const urls = nodeUrls(url, ['postgres', 'postgresql'])
-  const checked = checkServerOptions('openPostgres()', { options, nodes: urls.length, more: ['maxLag'] })
+  const checked = checkServerOptions('openPostgres()', { options, nodes: urls.length, more: maxLagNames })
   const pool = new NodePool(urls, { ...checked, ...checkMaxLag(options, checked) })
   const executor = new PooledExecutor(postgresDialect, (purpose) => pool.connect(purpose))
   const dialect = new PostgresDialect({ pool })

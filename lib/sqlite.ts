@@ -40,7 +40,7 @@ const maxWalBytes = 64 * 1024 * 1024
  */
 export function openSqlite<DB = Tables> (path: string, options: SqliteOptions = {}): Kysely<DB> {
   requirePath(path)
-  requireKnown('openSqlite()', options, ['durability', 'readonly', 'check'])
+  requireKnown<SqliteOptions>('openSqlite()', options, { durability: true, readonly: true, check: true })
   const { durability = 'full', readonly = false, check = false } = options
   if (!['full', 'normal'].includes(durability)) {
     throw new errors.InvalidOptions("'durability' of openSqlite() is 'full' or 'normal'")

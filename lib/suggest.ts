@@ -15,13 +15,27 @@ export function suggestion (written: unknown, known: Iterable<string>): string {
 }
 
 /**
+ * Names the first unknown option and the most similar known one, in words that follow what has the option. Returns
+ * undefined if all options are known.
+ *
+ * @param names  an object that has a property for each known option
+ */
+export function unknownOption (options: object, names: object): string | undefined {
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(names, name))
+  return unknown === undefined
+    ? undefined
+    : `has an unknown option '${unknown}'${suggestion(unknown, Object.keys(names))}`
+}
+
+/**
  * Requires that all options are known.
  *
+ * @param names  an object that has a property for each option, whatever its value; the compiler requires all of them
  * @throws REST_MODELS_INVALID_OPTIONS naming the first unknown option and the most similar known one
  */
-export function requireKnown (where: string, options: object, known: readonly string[]): void {
-  for (const name of Object.keys(options)) {
-    if (known.includes(name)) continue
-    throw new errors.InvalidOptions(`${where} has an unknown option '${name}'${suggestion(name, known)}`)
-  }
+export function requireKnown<Options extends object> (
+  where: string, options: Options, names: Readonly<Record<keyof Options, unknown>>
+): void {
+  const fault = unknownOption(options, names)
+  if (fault !== undefined) throw new errors.InvalidOptions(`${where} ${fault}`)
 }

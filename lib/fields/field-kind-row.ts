@@ -1,13 +1,20 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { StorageName } from '../engines/storage.js'
-import type { FieldOptions } from '../values/field-options.js'
+import type { CommonOptions, FieldOptions } from '../values/field-options.js'
 import type { Json } from '../values/values.js'
 import type { Operator } from './operators.js'
 
+/** The names of some options. */
+export type OptionNames<Options> = Readonly<Record<keyof Options, true>>
+
+/** Row of a kind with these options. The compiler requires the names of all of them. */
+export type KindRow<Value extends Json, Options> =
+  FieldKindRow<Value, OptionNames<Omit<Options, keyof CommonOptions<unknown>>>>
+
 /** Row of the table of field kinds: everything that a kind needs. */
-export interface FieldKindRow<Value extends Json = Json> {
+export interface FieldKindRow<Value extends Json = Json, Names = Partial<OptionNames<FieldOptions>>> {
   /** Options that this kind has in addition to `nullable`, `default`, `unique` and `column`. */
-  readonly options: readonly (keyof FieldOptions)[]
+  readonly options: Names
   /** Description of a value, in words that follow "must be". */
   readonly expects: string
   /** Returns the JSON Schema of a value in a record or a body. */

@@ -1,7 +1,10 @@
 import { Type } from '@sinclair/typebox'
-import { maxLengthOf, type FieldOptions } from '../values/field-options.js'
+import {
+  maxLengthOf, type CommonOptions, type DecimalOptions, type FieldOptions, type ForeignKeyOptions, type KeyOptions,
+  type PasswordOptions, type RangeOptions, type TextOptions
+} from '../values/field-options.js'
 import * as values from '../values/values.js'
-import type { FieldKindRow } from './field-kind-row.js'
+import type { FieldKindRow, KindRow } from './field-kind-row.js'
 import { comparisons, equality, matching } from './operators.js'
 
 const booleanTexts = new Map([['true', true], ['1', true], ['false', false], ['0', false]])
@@ -14,19 +17,19 @@ const digits = ({ precision = 15, scale = 2 }: FieldOptions): [precision: number
 
 /** Kind of a reference to a record, and of the primary key itself. */
 const reference = {
-  options: ['onDelete'],
+  options: { onDelete: true },
   expects: 'the id of a record',
   schema: () => Type.Integer({ minimum: -Number.MAX_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
   accept: values.plainNumber,
   parse: values.safeInteger,
   operators: valueOperators,
   storage: 'key'
-} as const satisfies FieldKindRow<number>
+} as const satisfies KindRow<number, ForeignKeyOptions>
 
 /** Kinds of fields. A row is all that a new kind needs. */
 const table = {
   text: {
-    options: ['minLength', 'maxLength', 'format', 'enum'],
+    options: { minLength: true, maxLength: true, format: true, enum: true },
     expects: 'text without NUL characters and broken surrogate pairs',
     schema: (options) => {
       const { minLength, format, enum: choices } = options
@@ -36,54 +39,54 @@ const table = {
     parse: values.storableText,
     operators: [...valueOperators, ...matching],
     storage: 'text'
-  } as const satisfies FieldKindRow<string>,
+  } as const satisfies KindRow<string, TextOptions>,
   integer: {
-    options: ['minimum', 'maximum'],
+    options: { minimum: true, maximum: true },
     expects: 'a whole number from -2147483648 to 2147483647',
     schema: (options) => Type.Integer({ minimum: -(2 ** 31), maximum: 2 ** 31 - 1, ...range(options) }),
     accept: (value) => Object.is(value, -0) ? undefined : values.integer(String(value)),
     parse: values.integer,
     operators: valueOperators,
     storage: 'integer'
-  } as const satisfies FieldKindRow<number>,
+  } as const satisfies KindRow<number, RangeOptions>,
   bigint: {
-    options: [],
+    options: {},
     expects: 'the text of a whole number of 64 bits',
     schema: () => Type.String({ pattern: '^(0|-?[1-9][0-9]*)$', maxLength: 20 }),
     accept: values.bigintText,
     parse: values.bigintText,
     operators: valueOperators,
     storage: 'bigint'
-  } as const satisfies FieldKindRow<string>,
+  } as const satisfies KindRow<string, CommonOptions<string>>,
   number: {
-    options: ['minimum', 'maximum'],
+    options: { minimum: true, maximum: true },
     expects: 'a finite number other than -0',
     schema: (options) => Type.Number(range(options)),
     accept: values.plainNumber,
     parse: values.finiteNumber,
     operators: valueOperators,
     storage: 'number'
-  } as const satisfies FieldKindRow<number>,
+  } as const satisfies KindRow<number, RangeOptions>,
   decimal: {
-    options: ['precision', 'scale'],
+    options: { precision: true, scale: true },
     expects: 'the text of a decimal number within its digits',
     schema: () => Type.String({ pattern: '^-?(0|[1-9][0-9]*)(\\.[0-9]+)?$', maxLength: 18 }),
     accept: (text, options) => values.decimal(text, ...digits(options)),
     parse: (text, options) => values.decimal(text, ...digits(options)),
     operators: valueOperators,
     storage: 'decimal'
-  } as const satisfies FieldKindRow<string>,
+  } as const satisfies KindRow<string, DecimalOptions>,
   boolean: {
-    options: [],
+    options: {},
     expects: 'true, false, 1 or 0',
     schema: () => Type.Boolean(),
     accept: (value) => value,
     parse: (text) => booleanTexts.get(text),
     operators: valueOperators,
     storage: 'boolean'
-  } as const satisfies FieldKindRow<boolean>,
+  } as const satisfies KindRow<boolean, CommonOptions<boolean>>,
   datetime: {
-    options: [],
+    options: {},
     expects: 'a date and time as YYYY-MM-DD HH:MM:SS',
     schema: () => Type.String({ maxLength: 40 }),
     accept: values.datetime,
@@ -91,9 +94,9 @@ const table = {
     operators: valueOperators,
     now: (moment) => moment.toISOString().slice(0, 19).replace('T', ' '),
     storage: 'datetime'
-  } as const satisfies FieldKindRow<string>,
+  } as const satisfies KindRow<string, CommonOptions<string>>,
   date: {
-    options: [],
+    options: {},
     expects: 'a date as YYYY-MM-DD',
     schema: () => Type.String({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' }),
     accept: values.date,
@@ -101,27 +104,27 @@ const table = {
     operators: valueOperators,
     now: (moment) => moment.toISOString().slice(0, 10),
     storage: 'date'
-  } as const satisfies FieldKindRow<string>,
+  } as const satisfies KindRow<string, CommonOptions<string>>,
   json: {
-    options: [],
+    options: {},
     expects: 'JSON that can be stored unchanged, at most 64 levels deep',
     schema: () => Type.Unknown(),
     accept: (value) => values.storableJson(value),
     parse: () => undefined,
     operators: ['is'],
     storage: 'json'
-  } as const satisfies FieldKindRow<values.Json>,
+  } as const satisfies KindRow<values.Json, CommonOptions<unknown>>,
   uuid: {
-    options: [],
+    options: {},
     expects: 'a UUID',
     schema: () => Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' }),
     accept: values.uuid,
     parse: values.uuid,
     operators: valueOperators,
     storage: 'uuid'
-  } as const satisfies FieldKindRow<string>,
+  } as const satisfies KindRow<string, CommonOptions<string>>,
   password: {
-    options: ['minLength', 'maxLength'],
+    options: { minLength: true, maxLength: true },
     expects: 'text of at most 1024 bytes, without control characters, line separators and broken surrogate pairs',
     schema: (options) => Type.String(length(options)),
     accept: (text) =>
@@ -130,9 +133,9 @@ const table = {
     operators: [],
     isSecret: true,
     storage: 'text'
-  } as const satisfies FieldKindRow<string>,
+  } as const satisfies KindRow<string, PasswordOptions>,
   foreignKey: reference,
-  key: { ...reference, options: ['generated'] } as const satisfies FieldKindRow<number>
+  key: { ...reference, options: { generated: true } } as const satisfies KindRow<number, KeyOptions>
 }
 
 /** Matches control characters and line separators: HTTP Basic cannot send them (RFC 7617, section 2). */

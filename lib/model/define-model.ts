@@ -1,9 +1,12 @@
 import { formatNames } from 'ajv-formats/dist/formats.js'
 import { errors } from '../errors.js'
+import type { OptionNames } from '../fields/field-kind-row.js'
 import { fieldKinds } from '../fields/field-kinds.js'
 import { isOperator } from '../fields/operators.js'
-import { suggestion } from '../suggest.js'
-import { maxFormatLength, maxLengthOf, maxUniqueLength, type FieldOptions } from '../values/field-options.js'
+import { unknownOption } from '../suggest.js'
+import {
+  maxFormatLength, maxLengthOf, maxUniqueLength, type CommonOptions, type FieldOptions, type KeyOptions
+} from '../values/field-options.js'
 import { storableText } from '../values/values.js'
 import { columnsOf } from './column.js'
 import { keyName, type Column, type Field, type FieldSet, type Model } from './model.js'
@@ -19,8 +22,9 @@ const identifier = /^[A-Za-z][A-Za-z0-9_]{0,59}$/
 const sqlName = /^[A-Za-z_][A-Za-z0-9_]{0,59}$/
 /** Columns of every table of PostgreSQL: https://www.postgresql.org/docs/15/ddl-system-columns.html */
 const systemColumns = new Set(['tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'ctid'])
-const commonOptions = ['nullable', 'default', 'unique', 'column']
-const keyOptions = ['column', 'generated']
+const commonOptions: OptionNames<CommonOptions<unknown>> = { nullable: true, default: true, unique: true, column: true }
+const keyOptions: OptionNames<KeyOptions> = { column: true, generated: true }
+const uuidKeyOptions = { column: true }
 const formats: readonly string[] = formatNames
 const deletions: readonly string[] = ['restrict', 'cascade', 'set null']
 const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0
@@ -75,8 +79,8 @@ function checkField (where: string, name: string, field: Field): void {
 }
 
 function requireKey (where: string, { kind, options }: Field): void {
-  const permitted: readonly string[] = kind === 'key' ? keyOptions : ['column']
-  if ((kind === 'uuid' || kind === 'key') && Object.keys(options).every((option) => permitted.includes(option))) return
+  const permitted = kind === 'key' ? keyOptions : uuidKeyOptions
+  if ((kind === 'uuid' || kind === 'key') && unknownOption(options, permitted) === undefined) return
   throw new InvalidModel(`${where} is the primary key: leave it out for an integer that the database generates, ` +
     "or declare it as key() or uuid(), with no options but 'column', and 'generated' of key()")
 }
@@ -94,11 +98,8 @@ function requireSqlName (name: string, where: string): void {
 
 function checkOptions (where: string, name: string, { kind, options }: Field): void {
   const { column: columnName = name } = options
-  const known = [...commonOptions, ...fieldKinds[kind].options]
-  for (const option of Object.keys(options)) {
-    if (known.includes(option)) continue
-    throw new InvalidModel(`${where} has an unknown option '${option}'${suggestion(option, known)}`)
-  }
+  const unknown = unknownOption(options, { ...commonOptions, ...fieldKinds[kind].options })
+  if (unknown !== undefined) throw new InvalidModel(`${where} ${unknown}`)
   if (options.column !== undefined) requireSqlName(options.column, `${where}, column '${options.column}'`)
   if (systemColumns.has(columnName)) {
     throw new InvalidModel(`${where}: every table of PostgreSQL has a column '${columnName}' of its own; ` +

@@ -1,66 +1,20 @@
 import type { FieldKind, KindValues } from '../fields/field-kinds.js'
-import type { FieldOptions, OnDelete } from '../values/field-options.js'
+import type {
+  CommonOptions, DecimalOptions, FieldOptions, ForeignKeyOptions, KeyOptions, PasswordOptions, RangeOptions, TextOptions
+} from '../values/field-options.js'
 import type { Field, ForeignKeyField, Model } from './model.js'
 
+export type {
+  CommonOptions, DecimalOptions, ForeignKeyOptions, KeyOptions, PasswordOptions, RangeOptions, TextOptions
+} from '../values/field-options.js'
 export type { Field, ForeignKeyField }
 
 type DynamicDefault = 'now'
 
-export interface CommonOptions<Value> {
-  /** True if the field may be null; then it may also be left out on create. Default false. */
-  readonly nullable?: boolean
-  /** Value of a field that is left out on create, or a function that returns it for each record. */
-  readonly default?: Value | null | (() => Value)
-  /** True if no two records may have the same value. Default false. */
-  readonly unique?: boolean
-  /** Name of the column, if it is not the field's name (for a foreign key: the name with `_id`). */
-  readonly column?: string
-}
-
-export interface TextOptions extends CommonOptions<string> {
-  /** Fewest characters (code points of Unicode). */
-  readonly minLength?: number
-  /** Most characters (code points). Default 65,536; at most and by default 500 with `unique`, 2,048 with `format`. */
-  readonly maxLength?: number
-  /** Format of `ajv-formats`: `email`, `uri`, `hostname`, `ipv4`, … */
-  readonly format?: string
-  readonly enum?: readonly string[]
-}
-
-export interface RangeOptions extends CommonOptions<number> {
-  readonly minimum?: number
-  readonly maximum?: number
-}
-
-export interface DecimalOptions extends CommonOptions<string> {
-  /** Digits in all, 1 to 15. Default 15. */
-  readonly precision?: number
-  /** Digits behind the point, 0 to `precision`. Default 2. */
-  readonly scale?: number
-}
-
-export interface PasswordOptions extends Omit<CommonOptions<string>, 'unique'> {
-  readonly minLength?: number
-  readonly maxLength?: number
-}
-
-export interface ForeignKeyOptions extends CommonOptions<number | string> {
-  /** Effect of deleting the referenced record. Default `restrict`: deleting it is refused with 409. */
-  readonly onDelete?: OnDelete
-}
-
-/** Options of the primary key of a table that exists. */
-export interface KeyOptions {
-  /** Name of the column, if it is not `id`. */
-  readonly column?: string
-  /** True if the database makes the integers; otherwise the API creates no records. Default true. */
-  readonly generated?: boolean
-}
-
 const field = <const Kind extends FieldKind>(kind: Kind) =>
   <Allowed extends FieldOptions>() =>
     <const Options extends Allowed = Allowed>(options?: Options): Field<Kind, Options> =>
-      Object.freeze({ kind, options: Object.freeze({ ...options }) as Options })
+      Object.freeze({ kind, options: frozen(options) })
 
 /** Text of any length, compared and ordered character by character. */
 export const text = field('text')<TextOptions>()
@@ -100,7 +54,14 @@ export const password = field('password')<PasswordOptions>()
 export function foreignKey<Target extends Model, const Options extends ForeignKeyOptions = ForeignKeyOptions> (
   target: () => Target, options?: Options
 ): ForeignKeyField<Target, Options> {
-  return Object.freeze({ kind: 'foreignKey', options: Object.freeze({ ...options }) as Options, target })
+  return Object.freeze({ kind: 'foreignKey', options: frozen(options), target })
+}
+
+/** Returns a frozen copy of options. */
+function frozen<Options extends object> (options: Options | undefined): Options {
+  const copy = Object.assign({}, options)
+  Object.freeze(copy)
+  return copy
 }
 
 /** Value of a model's primary key. */

@@ -38,8 +38,17 @@ export type CheckedOptions = Required<Omit<RestModelsOptions, 'limits' | 'defaul
   readonly auth: Policy
 }
 
-const optionNames: ReadonlyArray<keyof RestModelsOptions> =
-  ['db', 'readDb', 'defaultAuth', 'prefix', 'decorator', 'defaultLimit', 'maxLimit', 'limits', 'allowedOrigins']
+const optionNames: Readonly<Record<keyof RestModelsOptions, true>> = {
+  db: true,
+  readDb: true,
+  defaultAuth: true,
+  prefix: true,
+  decorator: true,
+  defaultLimit: true,
+  maxLimit: true,
+  limits: true,
+  allowedOrigins: true
+}
 
 /**
  * Checks the options of the plugin and fills in the defaults.
@@ -47,7 +56,7 @@ const optionNames: ReadonlyArray<keyof RestModelsOptions> =
  * @throws REST_MODELS_INVALID_OPTIONS, REST_MODELS_UNSUPPORTED_DATABASE naming the option and the remedy
  */
 export function checkOptions (options: RestModelsOptions): CheckedOptions {
-  requireKnown('The plugin', options, optionNames)
+  requireKnown<RestModelsOptions>('The plugin', options, optionNames)
   const {
     db, defaultAuth: auth = readOnlyAuth(), prefix = '/api', decorator = 'restModels', allowedOrigins = []
   } = options
@@ -103,7 +112,7 @@ function requireOrigins (origins: readonly string[]): void {
 
 function mergeLimits (limits: Partial<Limits>): Limits {
   if (typeof limits !== 'object') throw new errors.InvalidOptions("The option 'limits' must be an object")
-  requireKnown("The option 'limits'", limits, Object.keys(defaultLimits))
+  requireKnown<Partial<Limits>>("The option 'limits'", limits, defaultLimits)
   for (const [name, value] of Object.entries(limits)) {
     if (!Number.isSafeInteger(value) || value < 0) {
       throw new errors.InvalidOptions(`'limits.${name}' must be a whole number of at least 0`)

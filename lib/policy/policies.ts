@@ -25,8 +25,9 @@ export interface UserAuthOptions<Name extends string = string> {
   readonly protect?: 'writes' | 'all'
 }
 
-const optionNames: ReadonlyArray<keyof UserAuthOptions> =
-  ['username', 'password', 'active', 'admin', 'verify', 'protect']
+const optionNames: Readonly<Record<keyof UserAuthOptions, true>> = {
+  username: true, password: true, active: true, admin: true, verify: true, protect: true
+}
 
 /** Returns the default policy of the service document: anybody may read, and nobody may write. */
 export function readOnlyAuth (): Policy {
@@ -92,7 +93,7 @@ function specialise (policy: Policy, isPermitted: (user: PolicyUser) => boolean)
 }
 
 function checkOptions (users: Model, options: UserAuthOptions): void {
-  requireKnown('A policy', options, optionNames)
+  requireKnown<UserAuthOptions>('A policy', options, optionNames)
   if (!(users?.byName instanceof Map)) {
     throw new errors.InvalidOptions('A policy for users needs their model; do files import each other in a circle?')
   }

@@ -58,8 +58,17 @@ export interface Registration {
   readonly config: Readonly<FastifyContextConfig>
 }
 
-const optionNames: ReadonlyArray<keyof ResourceOptions> =
-  ['auth', 'exclude', 'ownerField', 'readOnly', 'filterable', 'path', 'defaultLimit', 'maxLimit', 'config']
+const optionNames: Readonly<Record<keyof ResourceOptions, true>> = {
+  auth: true,
+  exclude: true,
+  ownerField: true,
+  readOnly: true,
+  filterable: true,
+  path: true,
+  defaultLimit: true,
+  maxLimit: true,
+  config: true
+}
 
 /**
  * Checks the options of a resource and fills in the defaults.
@@ -72,7 +81,7 @@ export function checkRegistration (model: Model, options: ResourceOptions, defau
   if (typeof options !== 'object' || options === null) {
     throw new errors.InvalidOptions(`register() of model '${model.name}' takes options in an object`)
   }
-  requireKnown(`resource '${model.name}'`, options, optionNames)
+  requireKnown<ResourceOptions>(`resource '${model.name}'`, options, optionNames)
   const { auth: policy = defaults.auth, path: name = model.name.toLowerCase() } = options
   requirePath(model, name)
   requirePolicy(`'auth' of resource '${model.name}'`, policy)
@@ -184,8 +193,7 @@ function requireCreatable ({ model, readOnly, owner }: Registration): void {
   const unfillable =
     [...readOnly].find((column) => column !== owner && !column.nullable && column.options.default === undefined)
   if (unfillable !== undefined) {
-    throw new errors.InvalidOptions(
-      `'readOnly' of resource '${model.name}' names '${unfillable.field}', which has no default: ` +
-      'no record could be created')
+    throw new errors.InvalidOptions(`'readOnly' of resource '${model.name}' names '${unfillable.field}', ` +
+      'which has no default: no record could be created')
   }
 }

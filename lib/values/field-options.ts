@@ -19,6 +19,57 @@ export interface FieldOptions {
   readonly generated?: boolean
 }
 
+export interface CommonOptions<Value> {
+  /** True if the field may be null; then it may also be left out on create. Default false. */
+  readonly nullable?: boolean
+  /** Value of a field that is left out on create, or a function that returns it for each record. */
+  readonly default?: Value | null | (() => Value)
+  /** True if no two records may have the same value. Default false. */
+  readonly unique?: boolean
+  /** Name of the column, if it is not the field's name (for a foreign key: the name with `_id`). */
+  readonly column?: string
+}
+
+export interface TextOptions extends CommonOptions<string> {
+  /** Fewest characters (code points of Unicode). */
+  readonly minLength?: number
+  /** Most characters (code points). Default 65,536; at most and by default 500 with `unique`, 2,048 with `format`. */
+  readonly maxLength?: number
+  /** Format of `ajv-formats`: `email`, `uri`, `hostname`, `ipv4`, … */
+  readonly format?: string
+  readonly enum?: readonly string[]
+}
+
+export interface RangeOptions extends CommonOptions<number> {
+  readonly minimum?: number
+  readonly maximum?: number
+}
+
+export interface DecimalOptions extends CommonOptions<string> {
+  /** Digits in all, 1 to 15. Default 15. */
+  readonly precision?: number
+  /** Digits behind the point, 0 to `precision`. Default 2. */
+  readonly scale?: number
+}
+
+export interface PasswordOptions extends Omit<CommonOptions<string>, 'unique'> {
+  readonly minLength?: number
+  readonly maxLength?: number
+}
+
+export interface ForeignKeyOptions extends CommonOptions<number | string> {
+  /** Effect of deleting the referenced record. Default `restrict`: deleting it is refused with 409. */
+  readonly onDelete?: OnDelete
+}
+
+/** Options of the primary key of a table that exists. */
+export interface KeyOptions {
+  /** Name of the column, if it is not `id`. */
+  readonly column?: string
+  /** True if the database makes the integers; otherwise the API creates no records. Default true. */
+  readonly generated?: boolean
+}
+
 /**
  * Characters of the longest text that every engine can keep unique. An index of PostgreSQL holds 2,704 bytes, and a
  * character takes up to 4.

@@ -32,16 +32,16 @@ export function driverTimeout (statementTimeout: number): number {
   return (statementTimeout === 0 ? serverDeadlineMs : statementTimeout) + graceMs
 }
 
-const optionNames: ReadonlyArray<keyof ServerOptions> = [
-  'connections', 'statementTimeout', 'preparedStatements', 'writable', 'readonly'
-]
+const optionNames: Readonly<Record<keyof ServerOptions, true>> = {
+  connections: true, statementTimeout: true, preparedStatements: true, writable: true, readonly: true
+}
 
 interface Given {
   readonly options: ServerOptions
   /** Number of nodes that the URL names. */
   readonly nodes: number
   /** Names of options that only this engine has. */
-  readonly more?: readonly string[]
+  readonly more?: Readonly<Record<string, true>>
 }
 
 /**
@@ -49,8 +49,8 @@ interface Given {
  *
  * @throws REST_MODELS_INVALID_OPTIONS, which names the option
  */
-export function checkServerOptions (where: string, { options, nodes, more = [] }: Given): Required<ServerOptions> {
-  requireKnown(where, options, [...optionNames, ...more])
+export function checkServerOptions (where: string, { options, nodes, more }: Given): Required<ServerOptions> {
+  requireKnown<ServerOptions>(where, options, { ...optionNames, ...more })
   const { connections = 10, statementTimeout = 5000, preparedStatements = true, readonly = false } = options
   const { writable = nodes > 1 && !readonly } = options
   requireCount(where, { connections }, 1)
@@ -69,6 +69,8 @@ export interface MaxLag {
   /** Milliseconds that a standby may lag behind its primary to be read from. If absent, it may lag any time. */
   readonly maxLag?: number
 }
+
+export const maxLagNames: Readonly<Record<keyof MaxLag, true>> = { maxLag: true }
 
 /**
  * Checks `maxLag`, and returns it if it is given.
