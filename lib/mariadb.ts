@@ -1,4 +1,5 @@
 import { MysqlAdapter, MysqlDialect, type Kysely, type MysqlPool } from 'kysely'
+import { propertyOf } from './engines/dialect.js'
 import { openKysely, type Tables } from './engines/executor.js'
 import { unprepare, type MariadbConnection } from './engines/mariadb/connection.js'
 import { mariadbDialect } from './engines/mariadb/dialect.js'
@@ -58,7 +59,7 @@ class NodePool implements MysqlPool {
     const open = (url: string): MariadbNode => new MariadbNode(url, { options, prepared, leave })
     this.#nodes = new Nodes([open(first), ...others.map(open)], {
       check: async (node) => { await node.check() },
-      isFull: (error) => tooManyConnections.has(Number((error as { readonly errno?: unknown }).errno)),
+      isFull: (error) => tooManyConnections.has(Number(propertyOf(error, 'errno'))),
       isWatched: others.length > 0 && !options.writable
     })
   }

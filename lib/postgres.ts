@@ -1,4 +1,5 @@
 import { PostgresDialect, type Kysely, type PostgresPool } from 'kysely'
+import { propertyOf } from './engines/dialect.js'
 import { openKysely, type Tables } from './engines/executor.js'
 import { unprepare, type PostgresConnection } from './engines/postgres/connection.js'
 import { postgresDialect } from './engines/postgres/dialect.js'
@@ -45,7 +46,7 @@ class NodePool implements PostgresPool {
     const open = (url: string): PostgresNode => new PostgresNode(url, { options, prepared, leave })
     this.#nodes = new Nodes([open(first), ...others.map(open)], {
       check: async (node) => { await node.check() },
-      isFull: (error) => (error as { readonly code?: unknown }).code === tooManyConnections,
+      isFull: (error) => propertyOf(error, 'code') === tooManyConnections,
       isWatched: options.maxLag !== undefined || (others.length > 0 && !options.writable)
     })
   }

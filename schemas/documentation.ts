@@ -119,7 +119,7 @@ export function documentationOf (column: Column): KindDocumentation {
 
 /** Returns a copy without undefined properties, and without the symbols by which TypeBox recognizes its schemas. */
 export function plain (schema: object): JsonSchema {
-  return JSON.parse(JSON.stringify(schema)) as JsonSchema
+  return JSON.parse(JSON.stringify(schema))
 }
 
 /** Returns the schema of all values of a column's kind. It ignores the options of the column. */

@@ -5,5 +5,5 @@ import type { Model } from '../lib/model/model.js'
 /** Returns the schema of the path parameters of one record: its primary key as text. */
 export function keySchema ({ primaryKey: key }: Model): TObject {
   const { pattern = '^(0|[1-9][0-9]*)$' } = valueKindOf(key).schema(key.options)
-  return Type.Object({ id: Type.String({ pattern: pattern as string, description: 'Primary key of the record' }) })
+  return Type.Object({ id: Type.String({ pattern, description: 'Primary key of the record' }) })
 }

@@ -51,6 +51,6 @@ export function valueSchema (column: Column): TSchema {
 /** Adds null to a schema, as `type: [T, 'null']`. With a union, serializers and validators would try each branch. */
 function nullable (schema: TSchema): TSchema {
   if (schema['type'] === undefined) return schema
-  const choices = schema['enum'] as unknown[] | undefined
+  const choices: readonly unknown[] | undefined = schema['enum']
   return Type.Unsafe({ ...schema, type: [schema['type'], 'null'], ...(choices && { enum: [...choices, null] }) })
 }

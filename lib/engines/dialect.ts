@@ -121,13 +121,13 @@ export interface SchemaHabits {
 export type DialectName = 'sqlite' | 'postgres' | 'mariadb'
 
 /** Returns a failure's property as text; empty if it is absent or null. */
-export function propertyOf (failure: Error, name: string): string {
+export function propertyOf (failure: unknown, name: string): string {
   const value = valueOf(failure, name)
   return value === undefined || value === null ? '' : String(value)
 }
 
-function valueOf (failure: Error, name: string): unknown {
-  return Object.getOwnPropertyDescriptor(failure, name)?.value
+function valueOf (failure: unknown, name: string): unknown {
+  return Object.getOwnPropertyDescriptor(Object(failure), name)?.value
 }
 
 /**

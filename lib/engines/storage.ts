@@ -96,7 +96,7 @@ export const asJson = {
   encode: (value: Json): string => JSON.stringify(value),
   decode: (stored: Stored): Json => {
     try {
-      return JSON.parse(String(stored)) as Json
+      return JSON.parse(String(stored))
     } catch {
       // The parser's own error quotes the text, which must not be logged.
       throw new TypeError('A JSON column holds what is no JSON')

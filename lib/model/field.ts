@@ -59,9 +59,7 @@ export function foreignKey<Target extends Model, const Options extends ForeignKe
 
 /** Returns a frozen copy of options. */
 function frozen<Options extends object> (options: Options | undefined): Options {
-  const copy = Object.assign({}, options)
-  Object.freeze(copy)
-  return copy
+  return Object.freeze({ ...options }) as Options
 }
 
 /** Value of a model's primary key. */

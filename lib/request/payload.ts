@@ -43,10 +43,12 @@ function isForm (type: string): type is keyof typeof formReaders {
 
 function parseObject (text: string): Payload {
   const value = parseJson(text)
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new errors.InvalidBody('one JSON object')
-  }
-  return value as Payload
+  if (isPayload(value)) return value
+  throw new errors.InvalidBody('one JSON object')
+}
+
+function isPayload (value: unknown): value is Payload {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function parseJson (text: string): unknown {

@@ -21,7 +21,8 @@ function hasStatus (error: unknown): boolean {
 
 function statusOf (error: unknown): unknown {
   try {
-    return (error as { readonly statusCode?: unknown } | null | undefined)?.statusCode
+    // An app may throw any value, even null, which has no properties.
+    return Object(error).statusCode
   } catch {
     return undefined
   }

@@ -41,5 +41,5 @@ function compileRecord<Given> (
   const names = decoders.map((_, index) => `decode${index}`)
   // eslint-disable-next-line no-new-func -- the keys, which are quoted, are all that comes from elsewhere
   const compile = new Function(`[${names.join()}]`, `return (row) => ({ ${properties.join()} })`)
-  return (compile as (given: typeof decoders) => (row: Given) => ModelRecord)(decoders)
+  return compile(decoders)
 }

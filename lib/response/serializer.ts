@@ -1,4 +1,4 @@
-import fastJson, { type Schema } from 'fast-json-stringify'
+import fastJson from 'fast-json-stringify'
 
 /** Returns the JSON of a value, as a schema says. */
 type Serialize = (value: unknown) => string
@@ -12,7 +12,7 @@ export function serializerCompiler (): (schema: object) => Serialize {
   const serializers = new Map<string, Serialize>()
   return (schema) => {
     const text = JSON.stringify(schema, withoutFormats)
-    const compile = (): Serialize => fastJson(JSON.parse(text) as Schema)
+    const compile = (): Serialize => fastJson(JSON.parse(text))
     const serialize = serializers.get(text) ?? (text.includes('"$ref":') ? compile() : whenUsed(compile))
     serializers.set(text, serialize)
     return serialize

@@ -82,8 +82,8 @@ export function storagesOf (
   const storages = new Map<Column, Storage>()
   for (const model of models) {
     for (const column of model.columns) {
-      const { written } = tables.of(model)?.get(dialect.foldName(column.name)) as TableColumn
-      const storage = storageOf(column, dialect).ofType?.(written)
+      const found = tables.of(model)?.get(dialect.foldName(column.name))
+      const storage = found && storageOf(column, dialect).ofType?.(found.written)
       if (storage !== undefined) storages.set(column, storage)
     }
   }

@@ -30,10 +30,9 @@ export function planTables (models: readonly Model[], { schema }: Dialect): Tabl
   const waiting = new Set(models)
   const tables: PlannedTable[] = []
   const references: Reference[] = []
-  while (waiting.size > 0) {
-    const [first] = waiting
+  for (let [first] = waiting; first !== undefined; [first] = waiting) {
     const canBeWhole = (model: Model): boolean => targetsOf(model).every((column) => isThere(model, column, waiting))
-    const next = [...waiting].find(canBeWhole) ?? first as Model
+    const next = [...waiting].find(canBeWhole) ?? first
     const isNow = (column: ForeignKeyColumn): boolean => isThere(next, column, waiting)
     tables.push({ model: next, references: targetsOf(next).filter(isNow) })
     references.push(...targetsOf(next).filter((column) => !isNow(column)).map((column) => ({ model: next, column })))

@@ -80,8 +80,10 @@ export function date (text: string): string | undefined {
 export function datetime (text: string): string | undefined {
   const match = datetimeText.exec(text)
   if (match === null) return undefined
-  const [year, month, day, hour, minute, second, offsetHour, offsetMinute] =
-    [1, 2, 3, 4, 5, 6, 9, 10].map((group) => Number(match[group] ?? 0)) as Eight
+  const part = (group: number): number => Number(match[group] ?? 0)
+  const [year, month, day] = [part(1), part(2), part(3)]
+  const [hour, minute, second] = [part(4), part(5), part(6)]
+  const [offsetHour, offsetMinute] = [part(9), part(10)]
   const local = new Date(Date.UTC(year, month - 1, day, hour, minute, second))
   const written = [year, month - 1, day, hour, minute, second]
   if (!parts(local).every((part, index) => part === written[index])) return undefined
@@ -89,8 +91,6 @@ export function datetime (text: string): string | undefined {
   const offset = (match[8] === '-' ? -1 : 1) * (offsetHour * 60 + offsetMinute)
   return formatDatetime(new Date(local.getTime() - offset * 60_000))
 }
-
-type Eight = [number, number, number, number, number, number, number, number]
 
 function parts (moment: Date): number[] {
   return [

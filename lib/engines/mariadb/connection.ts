@@ -1,4 +1,4 @@
-import type { CompiledQuery, MysqlPoolConnection, MysqlQueryResult, MysqlStream, MysqlStreamOptions } from 'kysely'
+import type { CompiledQuery, MysqlOkPacket, MysqlPoolConnection, MysqlStream, MysqlStreamOptions } from 'kysely'
 import type { PoolConnection, QueryError, QueryOptions } from 'mysql2'
 import type { Socket } from 'node:net'
 import type { ArrayRows, Row } from '../executor.js'
@@ -10,9 +10,14 @@ import type { PreparedStatements } from '../server/prepared-statements.js'
 import { connectTimeout, driverTimeout, type ServerOptions } from '../server/server-options.js'
 import { readsOnly, sessionSettings, situation, type Situation } from './situation.js'
 
-/** A connection of the driver, with properties that its declarations leave out. */
-export type DriverConnection =
-  PoolConnection & { readonly stream: Socket, unprepare (statement: QueryOptions): unknown }
+/** A connection of the driver, with what its declarations leave out. */
+export type DriverConnection = {
+  readonly stream: Socket
+  unprepare (statement: QueryOptions): unknown
+  query (sql: string, values: unknown[]): Streaming
+  query<R> (statement: string | QueryOptions, callback: Callback<R>): void
+  execute<R> (statement: QueryOptions, callback: Callback<R>): void
+} & PoolConnection
 
 export interface ConnectionSetting {
   readonly options: Required<ServerOptions>
@@ -22,15 +27,15 @@ export interface ConnectionSetting {
   leave (): void
 }
 
-type Callback = (error: QueryError | null, result: MysqlQueryResult) => void
-type Answered = (error: QueryError | null, result: unknown) => void
+/** Receives rows, or the count of rows that a write changed. If there is an error, nobody reads the result. */
+type Callback<R> = (error: QueryError | null, result: MysqlOkPacket | R[]) => void
 type Streaming = { stream: <T>(options: MysqlStreamOptions) => MysqlStream<T> }
 
 /**
  * Numbers of errors after which a node cannot serve the next statement either: it is not ready, shutting down, cut off
  * in a commit, or read-only.
  */
-const unfitErrors = new Set([1047, 1053, 1180, 1290, 1836])
+const unfitErrors = new Set<number | undefined>([1047, 1053, 1180, 1290, 1836])
 
 /** Error number of a server that keeps as many prepared statements as it may. */
 const tooManyPrepared = 1461
@@ -60,11 +65,9 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
   }
 
   query (sql: string, values: unknown[]): Streaming
-  query (sql: string, values: unknown[], callback: Callback): void
-  query (sql: string, values: unknown[], callback?: Callback): Streaming | undefined {
-    if (callback === undefined) return this.#connection.query(sql, values) as Streaming
-    this.#send({ sql, values }, callback)
-    return undefined
+  query (sql: string, values: unknown[], callback: Callback<Record<string, unknown>>): void
+  query (sql: string, values: unknown[], callback?: Callback<Record<string, unknown>>): Streaming | void {
+    return callback === undefined ? this.#connection.query(sql, values) : this.#send({ sql, values }, callback)
   }
 
   askObjects (query: CompiledQuery): Promise<Answer<Row>> {
@@ -87,8 +90,8 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
   async makeReady (): Promise<void> {
     const { statementTimeout, writable, readonly } = this.#setting.options
     try {
-      const [node] = await this.#ask(situation) as [Situation]
-      if (writable && node.writes !== 1) throw readsOnly()
+      const [node] = await this.#ask<Situation>(situation)
+      if (writable && node?.writes !== 1) throw readsOnly()
       await this.#ask(sessionSettings(node, statementTimeout))
       if (readonly) await this.#ask('set session transaction read only')
     } catch (error) {
@@ -100,16 +103,16 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
 
   #run<R> ({ sql, parameters }: CompiledQuery, form: Pick<QueryOptions, 'rowsAsArray'>): Promise<Answer<R>> {
     return new Promise((resolve, reject) => {
-      this.#send({ sql, values: [...parameters], ...form }, (error, result) =>
+      this.#send<R>({ sql, values: [...parameters], ...form }, (error, result) =>
         error === null ? resolve(answerOf(result)) : reject(error))
     })
   }
 
-  #send (statement: QueryOptions & { readonly values: readonly unknown[] }, callback: Callback): void {
+  #send<R> (statement: QueryOptions & { readonly values: readonly unknown[] }, callback: Callback<R>): void {
     // Further statements of a transaction, such as its rollback, would wait behind the overdue answer.
     if (this.#use.isAbandoned) return callback(noAnswer(), [])
     const { options: { statementTimeout }, prepared } = this.#setting
-    const done = this.#within(driverTimeout(statementTimeout), (error, result) => {
+    const done = this.#within<R>(driverTimeout(statementTimeout), (error, result) => {
       // Nobody else may get a connection whose transaction is still open.
       if (error !== null && statement.sql === rollback) this.#use.spend()
       callback(error, result)
@@ -118,10 +121,11 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
     try {
       if (prepared === undefined || statement.values.length === 0) return ask()
       const name = prepared.nameOf(this.#connection, statement.sql, statement.values)
-      this.#execute(statement, name, (error, result) => error?.errno === tooManyPrepared ? ask() : done(error, result))
+      this.#execute<R>(statement, name, (error, result) =>
+        error?.errno === tooManyPrepared ? ask() : done(error, result))
     } catch (error) {
       // The driver throws for values such as undefined, and then never calls back.
-      done(error as QueryError, undefined)
+      done(error as QueryError, [])
     }
   }
 
@@ -129,16 +133,16 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
    * Prepares a statement even without a name, because the server would take values in a text for other types. A
    * statement without a name is closed at once.
    */
-  #execute (statement: QueryOptions & { readonly sql: string }, name: string | undefined, callback: Answered): void {
-    this.#connection.execute(statement, (error, result) => {
+  #execute<R> (statement: QueryOptions, name: string | undefined, callback: Callback<R>): void {
+    this.#connection.execute<R>(statement, (error, result) => {
       if (name === undefined && error?.fatal !== true) unprepare(this.#connection, name, statement.sql)
       callback(error, result)
     })
   }
 
-  async #ask (sql: string): Promise<unknown> {
+  async #ask<R> (sql: string): Promise<readonly R[]> {
     return await new Promise((resolve, reject) => {
-      const settle: Callback = (error, result) => error === null ? resolve(result) : reject(error)
+      const settle: Callback<R> = (error, result) => error === null ? resolve(answerOf(result).rows) : reject(error)
       this.#connection.query(sql, this.#within(connectTimeout, settle))
     })
   }
@@ -147,9 +151,9 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
    * Calls back with the answer, or with an error if none comes within some milliseconds. The driver's own time-out does
    * not count the time in which a statement is prepared, and leaves the connection as it is.
    */
-  #within (milliseconds: number, callback: Callback): Answered {
+  #within<R> (milliseconds: number, callback: Callback<R>): Callback<R> {
     let isTold = false
-    const tell: Callback = (error, result) => {
+    const tell: Callback<R> = (error, result) => {
       if (!isTold) callback(error, result)
       isTold = true
     }
@@ -165,7 +169,7 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
       isDone = true
       deadline.end()
       if (error !== null) this.#judge(error)
-      tell(error, result as MysqlQueryResult)
+      tell(error, result)
       this.#use.answer()
     }
   }
@@ -176,7 +180,7 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
   }
 
   #judge (error: QueryError): void {
-    if (!error.fatal && !unfitErrors.has(error.errno as number)) return
+    if (!error.fatal && !unfitErrors.has(error.errno)) return
     this.#use.spend()
     this.#setting.leave()
   }
@@ -192,9 +196,9 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
 }
 
 /** Returns the rows, or the number of rows that were changed. */
-function answerOf<R> (result: MysqlQueryResult): Answer<R> {
+function answerOf<R> (result: MysqlOkPacket | R[]): Answer<R> {
   return Array.isArray(result)
-    ? { rows: result as R[], rowCount: 0 }
+    ? { rows: result, rowCount: 0 }
     : { rows: [], rowCount: Number(result.affectedRows) }
 }
 

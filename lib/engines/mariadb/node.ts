@@ -46,7 +46,7 @@ export class MariadbNode {
       idOf: ({ threadId }) => threadId,
       askBusy: async (ids) => await busyOn(this.#config, ids)
     })
-    this.#pool.on('connection', (connection) => { this.#connections.opened(connection as DriverConnection) })
+    this.#pool.on('connection', (connection: DriverConnection) => { this.#connections.opened(connection) })
   }
 
   async connect (purpose: Purpose): Promise<MariadbConnection> {

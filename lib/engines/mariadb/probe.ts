@@ -3,6 +3,14 @@ import type { Duplex } from 'node:stream'
 import { askAlone } from '../server/ask-alone.js'
 import { readsOnly, situation, type Situation } from './situation.js'
 
+/** A connection of the driver, with what its declarations leave out. */
+type DriverConnection = UndeclaredParts & Connection
+
+interface UndeclaredParts {
+  readonly stream: Duplex
+  query<Row> (sql: string, callback: (error: Error | null, rows: readonly Row[]) => void): void
+}
+
 /**
  * Checks that a server is fit for use.
  *
@@ -21,11 +29,10 @@ export async function busyOn (config: ConnectionOptions, ids: readonly number[])
 }
 
 async function ask<Row> (config: ConnectionOptions, sql: string): Promise<readonly Row[]> {
-  // The driver's declarations leave the stream out.
-  const connection = createConnection(config) as Connection & { readonly stream: Duplex }
+  const connection = createConnection(config) as DriverConnection
   connection.on('error', () => {})
   const alone = { socket: () => connection.stream, end: () => { connection.end(() => {}) } }
   return await askAlone(alone, async () => await new Promise((resolve, reject) => {
-    connection.query(sql, (error, rows) => error === null ? resolve(rows as Row[]) : reject(error))
+    connection.query<Row>(sql, (error, rows) => error === null ? resolve(rows) : reject(error))
   }))
 }

@@ -16,11 +16,11 @@ const sqlMode = 'STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTI
  */
 const syncWait = ', wsrep_sync_wait = @@global.wsrep_sync_wait | 1'
 
-/** Returns the statement that sets up a connection before its first use. */
-export function sessionSettings ({ shares }: Situation, statementTimeout: number): string {
+/** Returns the statement that sets up a connection to a node before its first use. */
+export function sessionSettings (node: Situation | undefined, statementTimeout: number): string {
   const maxTime = `max_statement_time = ${statementTimeout / 1000}`
   const mode = `set session sql_mode = '${sqlMode}', time_zone = '+00:00', ${maxTime}`
-  return `${mode}${shares === 1 ? syncWait : ''}`
+  return `${mode}${node?.shares === 1 ? syncWait : ''}`
 }
 
 /** Returns the error for a server that only reads. */

@@ -21,6 +21,5 @@ const parsers: Readonly<Record<number, (text: string) => unknown>> = {
 
 /** Parsers for the values of one pool. Other pools keep the parsers of the driver. */
 export const columnTypes: pg.CustomTypesConfig = {
-  getTypeParser: (type: number, format?: 'text' | 'binary') =>
-    (format !== 'binary' && parsers[type]) || pg.types.getTypeParser(type, format as 'text')
+  getTypeParser: (type, format) => (format !== 'binary' && parsers[type]) || pg.types.getTypeParser(type, format)
 }

@@ -8,8 +8,16 @@ import type { Answer, PooledConnection } from '../server/pooled-executor.js'
 import type { PreparedStatements } from '../server/prepared-statements.js'
 import { connectTimeout, type ServerOptions } from '../server/server-options.js'
 
-/** Pooled connection of the driver, with a property that its declarations leave out. */
-export type DriverClient = pg.PoolClient & { readonly processID: number }
+/** Pooled connection of the driver, with what its declarations leave out. */
+export type DriverClient = UndeclaredParts & pg.PoolClient
+
+interface UndeclaredParts {
+  readonly processID: number
+  /** The texts of the prepared statements by name. */
+  readonly connection: pg.Connection & { readonly parsedStatements: Record<string, string> }
+  query<R> (cursor: PostgresCursor<R>): PostgresCursor<R>
+  query<R> (query: pg.QueryConfig, callback: (error: Error | null, result: PostgresQueryResult<R>) => void): void
+}
 
 export interface ConnectionSetting {
   /** Milliseconds after which a statement without an answer fails; its connection is not used again. */
@@ -38,12 +46,8 @@ const staleStatementCodes = new Set(['0A000', '26000', '42P05'])
 /** Statement that ends a failed transaction. */
 const rollbackText = 'rollback'
 
-/** Connection of the driver, with a property that its declarations leave out: the texts of its prepared statements. */
-type DriverConnection = pg.Connection & { readonly parsedStatements: Record<string, string> }
-
 /** Closes a prepared statement. The message travels ahead of the next statement, so that nobody waits for it. */
-export function unprepare (client: DriverClient, name: string): void {
-  const connection = client.connection as DriverConnection
+export function unprepare ({ connection }: DriverClient, name: string): void {
   connection.close({ type: 'S', name }, true)
   delete connection.parsedStatements[name]
 }
@@ -65,7 +69,7 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
   query<R> (
     wanted: string | PostgresCursor<R>, values: readonly unknown[] = []
   ): Promise<PostgresQueryResult<R>> | PostgresCursor<R> {
-    if (typeof wanted !== 'string') return this.#client.query(wanted as PostgresCursor<R> & pg.Submittable)
+    if (typeof wanted !== 'string') return this.#client.query(wanted)
     return this.#run<R>(wanted, values)
   }
 
@@ -117,9 +121,9 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
         reject(noAnswer())
       })
       this.#use.ask()
-      this.#client.query(query, (error: Error | null, result) => {
+      this.#client.query<R>(query, (error, result) => {
         deadline.end()
-        if (error === null) resolve(result as PostgresQueryResult<R> & pg.QueryResult)
+        if (error === null) resolve(result)
         else {
           this.#judge(error)
           // Nobody else may get a connection whose transaction is still open.

@@ -1,18 +1,23 @@
 import { sql } from 'kysely'
 import { textOf, type PlanRow, type QueryPlans } from '../query-plan.js'
 
+/** A node of a plan, and those below it. */
+interface PlanNode extends PlanRow {
+  readonly Plans?: readonly PlanNode[]
+}
+
 /** Returns the nodes of a plan. A driver gives its JSON as text, or parsed. */
-function nodesOf (rows: readonly PlanRow[]): readonly PlanRow[] {
+function nodesOf (rows: readonly PlanRow[]): readonly PlanNode[] {
   return rows.flatMap((row) => {
     const { 'QUERY PLAN': given } = row
-    const plans = (typeof given === 'string' ? JSON.parse(given) : given) as ReadonlyArray<{ readonly Plan: PlanRow }>
+    const plans: ReadonlyArray<{ readonly Plan: PlanNode }> = typeof given === 'string' ? JSON.parse(given) : given
     return plans.flatMap(({ Plan }) => [...descend(Plan)])
   })
 }
 
-function * descend (node: PlanRow): Generator<PlanRow> {
+function * descend (node: PlanNode): Generator<PlanNode> {
   yield node
-  for (const child of (node['Plans'] ?? []) as readonly PlanRow[]) yield * descend(child)
+  for (const child of node.Plans ?? []) yield * descend(child)
 }
 
 /** Makes the planner prefer any index that serves to a sequential scan. */

@@ -36,7 +36,7 @@ export class GroupCommit {
   /** Milliseconds that the last write took; after a group the average, without the one commit. */
   #cost = 0
   /** Failure of a write because another process has the lock, and a promise that resolves when the wait is over. */
-  #lock: { readonly failure: Error, readonly gone: Promise<void> } | undefined
+  #lock: { readonly failure: unknown, readonly gone: Promise<void> } | undefined
 
   /** @param beforeCommit  called before each commit */
   constructor (database: Database, beforeCommit: () => void) {
@@ -96,11 +96,11 @@ export class GroupCommit {
     try {
       this.#commitGroup()
     } catch (failure) {
-      this.#awaitLock(failure as Error)
+      this.#awaitLock(failure)
     }
   }
 
-  #awaitLock (failure: Error): void {
+  #awaitLock (failure: unknown): void {
     const commitAgain = (): void => {
       this.#refuse(performance.now() - lockTimeout)
       if (this.#waiting.length > 0) this.#commitGroup()

@@ -33,7 +33,7 @@ function codeOf (failure: unknown): string {
  * @throws the failure of the last attempt
  */
 export async function retryWhileLocked<Result> (
-  failure: Error, attempt: () => Result | Promise<Result>, maxRetryTime: number
+  failure: unknown, attempt: () => Result | Promise<Result>, maxRetryTime: number
 ): Promise<Result> {
   return await pRetry(async (number) => {
     if (number === 1) throw failure

@@ -79,7 +79,7 @@ export const sqliteStorage = {
     type: () => 'bigint',
     holds: held('integer', 'numeric'),
     select: (column) => sql`cast(${column} as text)`,
-    encode: (value) => BigInt(value as string),
+    encode: (value) => BigInt(String(value)),
     decode: asIs.decode
   },
   number: { type: () => 'real', holds: held('real', 'numeric', 'integer'), isShown: isFinite, ...asFinite },

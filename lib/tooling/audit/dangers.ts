@@ -77,7 +77,7 @@ function fieldDangers (resource: Resource, column: Column, all: readonly Resourc
 
 /** Returns the column that tells a policy who is an admin, if any. The `login` of a custom policy may be any value. */
 function flagOf ({ login }: Policy): unknown {
-  return (login as { readonly columns?: { readonly admin?: unknown } } | null | undefined)?.columns?.admin
+  return Object(Object(login).columns).admin
 }
 
 /** Returns a danger for each secret of another model whose path the resource opens by name. */

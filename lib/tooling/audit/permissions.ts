@@ -1,5 +1,5 @@
 import { isGivenByOthers, isOrderable, valueKindOf, type Column } from '../../model/column.js'
-import { operations, type Operation } from '../../policy/operations.js'
+import type { Operation } from '../../policy/operations.js'
 import type { Resource } from '../../resource/resource.js'
 import { audienceOf, wider, type Audience } from './audience.js'
 
@@ -45,9 +45,13 @@ function owning (audience: Audience): Changer {
 
 /** Returns the audience of each operation, without regard to owners. */
 export function audiencesOf ({ policy, model }: Resource): Readonly<Record<Operation, Audience>> {
-  const found = Object.fromEntries(
-    operations.map((operation) => [operation, audienceOf(policy, operation)])) as Record<Operation, Audience>
-  return isGivenByOthers(model.primaryKey) ? { ...found, create: 'nobody' } : found
+  return {
+    list: audienceOf(policy, 'list'),
+    read: audienceOf(policy, 'read'),
+    create: isGivenByOthers(model.primaryKey) ? 'nobody' : audienceOf(policy, 'create'),
+    update: audienceOf(policy, 'update'),
+    delete: audienceOf(policy, 'delete')
+  }
 }
 
 /** Returns the audiences of a field, without regard to owners. */

@@ -27,11 +27,11 @@ export function errorLog (write: (line: string) => void): NonNullable<FastifySer
 
 function toldError (error: unknown): ToldError {
   if (!(error instanceof Error)) return { type: typeof error }
-  const { code, cause } = error as Error & { readonly code?: unknown }
+  const { cause } = error
   const lines = String(error.stack).replace(error.message, '').split('\n').map((line) => line.trim())
   return {
     type: error.constructor.name,
-    ...(code !== undefined && { code: String(code) }),
+    ...('code' in error && error.code !== undefined && { code: String(error.code) }),
     at: lines.filter((line) => line.startsWith('at ')).slice(0, 5),
     ...(cause !== undefined && { cause: toldError(cause) })
   }

@@ -4,5 +4,5 @@
  * @param specifier  a package, a URL, or a path relative to this file
  */
 export async function importModule<Module> (specifier: string): Promise<Module> {
-  return await import(specifier) as Module
+  return await import(specifier)
 }

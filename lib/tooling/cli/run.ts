@@ -41,7 +41,7 @@ export async function runCommand (words: readonly string[], { out, err, interrup
 }
 
 function programFor (terminal: Terminal, end: (how: keyof typeof exitCodes) => void): Command {
-  const { version } = createRequire(import.meta.url)('fastify-rest-models/package.json') as { version: string }
+  const { version }: { readonly version: string } = createRequire(import.meta.url)('fastify-rest-models/package.json')
   const program = new Command('fastify-rest-models')
     .description('Tools for REST APIs of data models: for databases that exist, and for apps before they go live.')
     .version(version)

@@ -69,7 +69,7 @@ const literalConverters: Readonly<Partial<Record<StorageName, (literal: string) 
 
 function readJson (literal: string): Json | undefined {
   try {
-    return JSON.parse(literal) as Json
+    return JSON.parse(literal)
   } catch {
     return undefined
   }

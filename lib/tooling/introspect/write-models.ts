@@ -31,21 +31,22 @@ function writeImports (models: readonly ModelPlan[]): string {
 }
 
 function annotations ({ fields }: ModelPlan, before: readonly ModelPlan[], all: readonly ModelPlan[]): string[] {
-  return fields.flatMap(({ target }) => target === undefined ? [] : [annotation(target, before, all)])
+  return fields.flatMap((field) => targetOf(field, all).map((target) => annotation(target, before)))
 }
 
 /**
  * Returns the type annotation of a foreign key's target, if that is not defined before. The compiler cannot infer its
  * type in a circle of models, so the annotation gives the part of it that matters: the key.
  */
-function annotation (target: string, before: readonly ModelPlan[], all: readonly ModelPlan[]): string {
-  if (before.some(({ table }) => table === target)) return ''
-  const { name, key } = planOf(target, all)
+function annotation (target: ModelPlan, before: readonly ModelPlan[]): string {
+  if (before.includes(target)) return ''
+  const { name, key } = target
   return key?.kind === 'uuid' ? `: Model<'${name}', { id: Field<'uuid'> }>` : ': Model'
 }
 
-function planOf (target: string, all: readonly ModelPlan[]): ModelPlan {
-  return all.find(({ table }) => table === target) as ModelPlan
+/** Returns the model that a foreign key refers to, as a list of one. Returns an empty list for any other field. */
+function targetOf ({ target }: FieldPlan, all: readonly ModelPlan[]): readonly ModelPlan[] {
+  return all.filter(({ table }) => table === target)
 }
 
 function writeModel (model: ModelPlan, before: readonly ModelPlan[], all: readonly ModelPlan[]): string {
@@ -57,14 +58,10 @@ function writeModel (model: ModelPlan, before: readonly ModelPlan[], all: readon
   return [...comments(notes), definition].join('\n')
 }
 
-function writeField (
-  { kind, options, target }: FieldPlan, before: readonly ModelPlan[], all: readonly ModelPlan[]
-): string {
-  const reference = target === undefined
-    ? []
-    : [`()${annotation(target, before, all)} => ${constantOf(planOf(target, all))}`]
-  const said = Object.entries(options).map(([name, value]) => `${name}: ${literal(value)}`)
-  return `${kind}(${[...reference, ...said.length === 0 ? [] : [`{ ${said.join(', ')} }`]].join(', ')})`
+function writeField (field: FieldPlan, before: readonly ModelPlan[], all: readonly ModelPlan[]): string {
+  const reference = targetOf(field, all).map((target) => `()${annotation(target, before)} => ${constantOf(target)}`)
+  const said = Object.entries(field.options).map(([name, value]) => `${name}: ${literal(value)}`)
+  return `${field.kind}(${[...reference, ...said.length === 0 ? [] : [`{ ${said.join(', ')} }`]].join(', ')})`
 }
 
 function literal (value: unknown): string {
