@@ -64,7 +64,8 @@ const requestErrors = {
   StillReferenced: plainError('STILL_REFERENCED', 'Other records refer to this one', 409),
   Constraint: plainError('CONSTRAINT', 'A rule of the database refuses this change', 409),
   QueryTooLong: plainError('QUERY_TOO_LONG', 'The query string is too long', 414),
-  MisdirectedRequest: plainError('MISDIRECTED_REQUEST', 'This server is not called so', 421),
+  MisdirectedRequest: plainError(
+    'MISDIRECTED_REQUEST', 'Misdirected request: this server does not serve that host name', 421),
   TooManyLogins: plainError('TOO_MANY_LOGINS', 'Too many logins at once', 429),
   Internal: createError<'REST_MODELS_INTERNAL', 500, [requestId: string, options: { cause: unknown }]>(
     'REST_MODELS_INTERNAL', 'Internal error in request %s', 500),

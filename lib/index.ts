@@ -18,8 +18,8 @@ declare module 'fastify' {
 async function restModels (fastify: FastifyInstance, options: RestModelsOptions): Promise<void> {
   const checked = checkOptions(options)
   if (fastify.hasDecorator(checked.decorator)) {
-    throw new errors.InvalidOptions(`The app has a decorator '${checked.decorator}' already; ` +
-      "give this container another name by the option 'decorator'")
+    throw new errors.InvalidOptions(`The app already has a decorator '${checked.decorator}'; ` +
+      "set the option 'decorator' to another name")
   }
   fastify.decorate(checked.decorator, new ResourceRegistry(fastify, checked))
 }

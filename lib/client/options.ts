@@ -63,7 +63,7 @@ function baseOf (baseUrl: ClientOptions['baseUrl']): string {
   if (url.username !== '' || url.password !== '') {
     throw new TypeError("'baseUrl' must not hold credentials; give 'username' and 'password'")
   }
-  if (url.search !== '' || url.hash !== '') throw new TypeError("'baseUrl' must end with its path")
+  if (url.search !== '' || url.hash !== '') throw new TypeError("'baseUrl' must not have a query or a fragment")
   return url.origin + trimSlashes(url.pathname)
 }
 

@@ -39,7 +39,7 @@ function toItem (text: string): string {
 
 function toText (name: string, value: unknown): string {
   if (value instanceof Date) {
-    if (Number.isNaN(value.getTime())) throw new TypeError(`'${name}' is a date that is none`)
+    if (Number.isNaN(value.getTime())) throw new TypeError(`'${name}' is an invalid date`)
     return value.toISOString()
   }
   if (value === null && !name.endsWith('__is')) throw new TypeError(`'${name}' cannot be null; only 'is' tests that`)

@@ -41,7 +41,7 @@ export async function send (endpoint: Endpoint, { method, path, body, signal }: 
 /** Refuses NaN and infinite numbers, because JSON would turn them into null. */
 function requireJson (name: string, value: unknown): unknown {
   if (typeof value === 'number' && !Number.isFinite(value)) {
-    throw new TypeError(`'${name}' is no number that can be sent`)
+    throw new TypeError(`'${name}' must be a finite number, because JSON has no others`)
   }
   return value
 }
@@ -50,6 +50,6 @@ function parse (text: string, status: number): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw new RestModelsError("The answer is no JSON; is 'baseUrl' right?", { status, cause })
+    throw new RestModelsError("The answer is not JSON; check 'baseUrl'", { status, cause })
   }
 }

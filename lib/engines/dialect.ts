@@ -146,6 +146,6 @@ export function withoutValues (
   const code = propertyOf(failure, names[0])
   const message = isTold
     ? failure.message
-    : `The database failed with code ${code}; its own words may hold values and are left out`
+    : `The database failed with code ${code}. Its message is left out, because it may hold values`
   return Object.assign(new Error(message), kept)
 }

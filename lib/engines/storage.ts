@@ -99,7 +99,7 @@ export const asJson = {
       return JSON.parse(String(stored))
     } catch {
       // The parser's own error quotes the text, which must not be logged.
-      throw new TypeError('A JSON column holds what is no JSON')
+      throw new TypeError('A JSON column holds text that is not valid JSON')
     }
   }
 }
@@ -133,7 +133,7 @@ export const asBit = {
   encode: Number,
   decode: (stored: Stored): boolean => {
     if (stored === 1 || stored === 0) return stored === 1
-    throw new TypeError('A boolean column holds something else than 0 and 1')
+    throw new TypeError('A boolean column holds a value other than 0 and 1')
   }
 }
 

@@ -72,8 +72,8 @@ function checkField (where: string, name: string, field: Field): void {
   }
   if (name === keyName) requireKey(where, field)
   else if (field.kind === 'key') {
-    throw new InvalidModel(`${where} is made by key(), which is for the field '${keyName}' alone; ` +
-      'a reference to another model is foreignKey()')
+    throw new InvalidModel(`${where} is made by key(), which only the field '${keyName}' may be; ` +
+      'use foreignKey() for a reference to another model')
   }
   checkOptions(where, name, field)
 }
@@ -82,7 +82,7 @@ function requireKey (where: string, { kind, options }: Field): void {
   const permitted = kind === 'key' ? keyOptions : uuidKeyOptions
   if ((kind === 'uuid' || kind === 'key') && unknownOption(options, permitted) === undefined) return
   throw new InvalidModel(`${where} is the primary key: leave it out for an integer that the database generates, ` +
-    "or declare it as key() or uuid(), with no options but 'column', and 'generated' of key()")
+    "or declare it as uuid() or key(). The only options are 'column', and for key() 'generated'")
 }
 
 function requireIdentifier (name: string, where: string): void {
@@ -102,7 +102,7 @@ function checkOptions (where: string, name: string, { kind, options }: Field): v
   if (unknown !== undefined) throw new InvalidModel(`${where} ${unknown}`)
   if (options.column !== undefined) requireSqlName(options.column, `${where}, column '${options.column}'`)
   if (systemColumns.has(columnName)) {
-    throw new InvalidModel(`${where}: every table of PostgreSQL has a column '${columnName}' of its own; ` +
+    throw new InvalidModel(`${where}: every table of PostgreSQL has a system column '${columnName}'; ` +
       "give the field another 'column'")
   }
   const fault = optionFault(options) ?? boundFault(options)
@@ -136,7 +136,7 @@ function boundFault (options: FieldOptions): string | undefined {
   const bound = (['minimum', 'maximum'] as const).find((name) => !isUndefinedOr(options[name], Number.isFinite))
   if (bound !== undefined) return `'${bound}' must be a finite number`
   if (options.unique === true && isAbove(options.maxLength, maxUniqueLength)) {
-    return `'maxLength' of a unique text is at most ${maxUniqueLength}: what every engine can keep unique`
+    return `'maxLength' of a unique text is at most ${maxUniqueLength}, because an engine cannot index longer texts`
   }
   if (options.format !== undefined && isAbove(options.maxLength, maxFormatLength)) {
     return `'maxLength' of a text with a 'format' is at most ${maxFormatLength}`

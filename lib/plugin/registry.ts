@@ -46,7 +46,7 @@ export class ResourceRegistry {
       throw new errors.AlreadySetUp(
         `Model '${model.name}' is registered after setup(); register all models before it`)
     }
-    this.#requireNotReady(`Model '${model?.name}' is registered`)
+    this.#requireNotReady(`Model '${model?.name}' was registered`)
     const registration = checkRegistration(model, resource, this.#options)
     const other = this.#registrations.find(({ name }) => name === registration.name)
     if (other !== undefined) {
@@ -79,7 +79,7 @@ export class ResourceRegistry {
   #requireNotReady (what: string): void {
     if (this.#isReady) {
       throw new errors.AlreadySetUp(
-        `${what} when the app is ready; it takes no more routes: do it before ready() and listen()`)
+        `${what} after the app was ready, when Fastify adds no more routes: do it before ready() and listen()`)
     }
   }
 

@@ -62,7 +62,7 @@ async function take (db: Kysely<Tables>, lock: SchemaHabits['lock']): Promise<vo
 
 async function attempt (db: Kysely<Tables>, acquire: RawBuilder<{ answer: unknown }>): Promise<void> {
   const { rows: [row] } = await acquire.execute(db)
-  if (Number(row?.answer) !== 1) throw new LockIsTaken('Another process is making tables in this database')
+  if (Number(row?.answer) !== 1) throw new LockIsTaken('Another process is creating tables in this database')
 }
 
 /** Drops a table that has no rows. One with rows stays: another process may have found it and written to it. */

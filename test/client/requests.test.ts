@@ -124,7 +124,7 @@ test('options that cannot be used are refused by name, without their values', as
     "'baseUrl' must not hold credentials; give 'username' and 'password'"
   )
   for (const baseUrl of ['https://example.com/?a', 'https://example.com/#a']) {
-    refused({ baseUrl }, "'baseUrl' must end with its path")
+    refused({ baseUrl }, "'baseUrl' must not have a query or a fragment")
   }
   for (const prefix of ['/api?x=', '/a#b', '/a b', '/\ud800']) refused({ prefix }, "'prefix' must be a path")
   refused({ username: 'alice' }, "'username' and 'password' must be given together")
@@ -142,7 +142,7 @@ test('D-82 values and keys that cannot be written are refused by name, and nothi
     name: 'TypeError', message: "'user' needs a value; only 'in' takes an empty list, which matches nothing"
   })
   t.throws(() => message.list({ pub_date: new Date(NaN) }), {
-    name: 'TypeError', message: "'pub_date' is a date that is none"
+    name: 'TypeError', message: "'pub_date' is an invalid date"
   })
   t.throws(() => message.list({ content: {} as string }), {
     name: 'TypeError', message: "'content' must be a text, a number, a boolean, a date or null, or a list of them"
@@ -154,7 +154,7 @@ test('D-82 values and keys that cannot be written are refused by name, and nothi
     name: 'TypeError', message: "'content' cannot be null; only 'is' tests that"
   })
   await t.rejects(message.update(1, { user_id: NaN }), {
-    name: 'TypeError', message: "'user_id' is no number that can be sent"
+    name: 'TypeError', message: "'user_id' must be a finite number, because JSON has no others"
   })
   await t.rejects(message.read('\ud800' as unknown as number), {
     name: 'TypeError', message: "'key' holds half a surrogate pair"
@@ -192,7 +192,7 @@ test('an error that is not of the server is told as far as it can be', async (t)
   )
   t.match(await failureOf({ status: 500, body: 'null' }), { message: 'HTTP 500' })
   const failure = await failureOf({ body: '<!doctype html>' })
-  t.match(failure, { status: 200, code: undefined, message: "The answer is no JSON; is 'baseUrl' right?" })
+  t.match(failure, { status: 200, code: undefined, message: "The answer is not JSON; check 'baseUrl'" })
   t.ok(failure.cause instanceof SyntaxError)
 })
 

@@ -89,10 +89,10 @@ test('a database that cannot be opened is said to be so, with the remedy, and no
   })
   t.match(await run('introspect', 'site.db'), { code: 2, err: /begins with 'sqlite:'/ })
   t.match(await run('introspect', `sqlite:${folder}/none.db`), {
-    code: 2, err: /There is no file '.*none\.db'; none is created/
+    code: 2, err: /The database file '.*none\.db' does not exist/
   })
   t.match(await run('introspect', 'sqlite::memory:'), { code: 2, err: /in memory is empty/ })
-  t.match(await run('serve', `sqlite:${folder}/none.db`, '--write'), { code: 2, err: /There is no file/ })
+  t.match(await run('serve', `sqlite:${folder}/none.db`, '--write'), { code: 2, err: /The database file '.*none\.db' does not exist/ })
   t.strictSame(readdirSync(folder), [])
   writeFileSync(join(folder, 'text.db'), 'this is no database, although it is long enough to be looked at')
   t.match(await run('introspect', `sqlite:${folder}/text.db`), { code: 1, err: /file is not a database/ })
@@ -119,12 +119,12 @@ test('introspect writes a file, or to standard output, and says beside it what i
   t.match(shown.out, "export const Artist = defineModel('Artist', {\n  id: key({ column: 'ArtistId' }),")
   const file = join(folderFor(t), 'models.ts')
   t.match(await run('introspect', `sqlite:${path}`, '--output', file, '--table', 'Artist', 'Genre'), {
-    code: 0, out: '', err: /2 models are in .*models\.ts/
+    code: 0, out: '', err: /Wrote 2 models to .*models\.ts/
   })
   t.match(readFileSync(file, 'utf8'), 'export const models = [Artist, Genre] as const\n')
   writeFileSync(file, 'mine')
   t.match(await run('introspect', `sqlite:${path}`, '--output', file), {
-    code: 2, err: /There is a file '.*models\.ts' already; --force replaces it/
+    code: 2, err: /The file '.*models\.ts' exists already; add --force to replace it/
   })
   t.equal(readFileSync(file, 'utf8'), 'mine')
   t.match(await run('introspect', `sqlite:${path}`, '--output', file, '--force'), { code: 0 })
@@ -153,7 +153,7 @@ test('D-86: serve serves a database read-only, without what looks secret, with a
   }, 'serve', `sqlite:${path}`, '--port', '0')
   t.equal(code, 0, err)
   t.match(out, /Serving 4 tables on/)
-  t.match(err, /Not shown, since they look secret: user\.password/)
+  t.match(err, /Hidden, because they look secret: user\.password/)
   t.same(readFileSync(path), before, 'the database is as it was')
 })
 
@@ -161,7 +161,7 @@ test('D-87: serve writes only if it is told to, and only on this machine', async
   const path = await siteFile(t)
   for (const host of ['0.0.0.0', '::', 'example.com', '127.0.0.1.example.com']) {
     t.match(await run('serve', `sqlite:${path}`, '--write', '--host', host), {
-      code: 2, err: /--write lets anybody write/
+      code: 2, err: /With --write, everybody who reaches the port may write/
     })
   }
   const { code } = await runUntil(async (out) => {
@@ -180,7 +180,7 @@ test('serve shows what looks secret if it is named, and knows its columns and po
   t.strictSame(hidden, [])
   await app.close()
   t.match(await run('serve', `sqlite:${path}`, '--include', 'user.pasword'), {
-    code: 2, err: /'user\.pasword' is no column that is served, as table\.column, did you mean 'user\.password'/
+    code: 2, err: /'user\.pasword' is not a column of a served table, written as table\.column, did you mean 'user\.password'/
   })
   for (const port of ['http', '-1', '65536', '1.5']) {
     t.match(await run('serve', `sqlite:${path}`, `--port=${port}`), {
@@ -219,9 +219,9 @@ async function requireVault (t: Test, served: ServedDatabase): Promise<void> {
   t.strictSame(served.models.map(({ name }) => name).sort(), ['Person', 'Visit'])
   t.strictSame(served.notes.filter(({ column }) => column === undefined).map(describeNote).sort(), [
     "Table 'refresh' is left out: it has a primary key 'origin' that looks secret, " +
-      'or refers to what does (serve it by --include refresh.origin)',
+      'or that refers to a secret column (to serve the table, add --include refresh.origin)',
     "Table 'session' is left out: it has a primary key 'token' that looks secret, " +
-      'or refers to what does (serve it by --include session.token)'
+      'or that refers to a secret column (to serve the table, add --include session.token)'
   ])
   t.strictSame([...served.hidden].sort(), ['person.api_key', 'visit.proof', 'visit.sess', 'visit.whose'])
   t.same((await served.app.inject('/api/visit/')).json().objects, [{ id: 1, who: 1, page: 'home' }])
@@ -362,7 +362,7 @@ for (const engine of engineNames) {
     await reading.destroy()
     const { app, models, notes } = await serveDatabase(url)
     t.equal(
-      notes.some(({ column, why }) => column === 'A' && why.includes('name of another column but for its case')),
+      notes.some(({ column, why }) => column === 'A' && why.includes('same name as another column, except for its case')),
       engine === 'postgres'
     )
     t.match(models.find(({ name }) => name === 'Tag')?.columns[0].kind, 'uuid')
@@ -428,7 +428,7 @@ test('D-87: a page of another site whose name leads here reads and writes nothin
 test('a URL without a command before it is not repeated', async (t) => {
   const { code, err } = await run('postgres://me:secret@localhost/site')
   t.equal(code, 2)
-  t.match(err, 'a command comes before the URL')
+  t.match(err, 'put a command in front of the URL')
   t.notMatch(err, 'secret')
   t.match(await run('introspect', 'constructor:x'), { code: 2, err: /A database URL begins with/ })
 })
@@ -497,7 +497,7 @@ test('without the packages of the page, serve goes on and says what to install',
   let said = ''
   announce('http://x', served, { out: () => {}, err: (text) => { said += `${text}\n` }, interrupted: async () => {} })
   t.match(said, /^Table 'PlaylistTrack' is left out/)
-  t.match(said, 'There is no page of documentation; for one, run: npm install @fastify/swagger @fastify/swagger-ui')
+  t.match(said, 'There is no documentation page; to add it, run: npm install @fastify/swagger @fastify/swagger-ui')
   const broken = { ...packages, swagger: async () => { throw new TypeError('broken') } }
   await t.rejects(addDocumentation(served.app, { write: false, packages: broken }), { message: 'broken' })
 })
@@ -536,7 +536,7 @@ test('D-88: check prints who may do what, what is dangerous and what has no inde
   t.match(text, /│ password +│ anybody +│ - +│ - +│ users +│ users +│/)
   t.match(text, /│ user +│ admin +│ gives power over others, and users may write it/)
   t.match(text, /│ user +│ ordering +│ join_date +│/)
-  t.match(text, /Lists show these texts without 'maxLength'; give them one if they are short:/)
+  t.match(text, /Lists show these texts, which have no 'maxLength'; set one if the texts are short:/)
   t.equal(check('--strict').status, 1)
   t.end()
 })
@@ -567,7 +567,7 @@ test('check ends although the app keeps timers and servers, when all that it wro
   t.strictSame([status, signal], [1, null])
   t.match(
     stdout.toString(),
-    /people59: .*No index serves these.*│ people59 +│ ordering +│ admin +│\n└[─┴]+┘\nLists show these texts.*│ people59 +│ \w+ +│\n└[─┴]+┘\n$/s
+    /people59: .*These filters and orderings have no index.*│ people59 +│ ordering +│ admin +│\n└[─┴]+┘\nLists show these texts.*│ people59 +│ \w+ +│\n└[─┴]+┘\n$/s
   )
   const link = join(folderFor(t), 'fastify-rest-models')
   symlinkSync(main, link)
@@ -600,7 +600,7 @@ test('a module may export an app, a function that gives one, or a plugin', async
     loadApp(path("export default (app, options, done) => { done(new Error('not today')) }")), { message: 'not today' }
   )
   await t.rejects(
-    loadApp(path('export default async (app, options, done) => {}')), { message: /takes two arguments/ },
+    loadApp(path('export default async (app, options, done) => {}')), { message: /must not return a promise/ },
     'which Fastify refuses, too'
   )
   t.ok((await loadApp(path("export default async (app) => { app.decorate('mine', 1) }"))).hasDecorator('mine'))
@@ -609,7 +609,7 @@ test('a module may export an app, a function that gives one, or a plugin', async
 test('check says what is wrong with a module, and checks an app that is safe', async (t) => {
   t.match(await run('check', 'nowhere.js'), { code: 2, err: /There is no file 'nowhere\.js'/ })
   t.match(await run('check', moduleFor(t, 'export const x = 1')), {
-    code: 2, err: /has no export 'default' or 'app'; name an export by --export/
+    code: 2, err: /has no export 'default' or 'app'; name the export with --export/
   })
   t.match(await run('check', moduleFor(t, 'export const build = 1'), '--export', 'biuld'), {
     code: 2, err: /has no app or function under 'biuld', did you mean 'build'/
@@ -645,7 +645,7 @@ test('check says what is wrong with a module, and checks an app that is safe', a
     .replace('key }', 'key, text }'))
   const dangerous = await run('check', unsafe, '--strict')
   t.match(dangerous, { code: 1, out: /Dangerous:\n.*│ thing +│ api_key +│ looks secret, and anybody may read it/s })
-  t.match(dangerous.out, /No index serves these.*│ thing +│ filter +│ api_key/s)
+  t.match(dangerous.out, /These filters and orderings have no index.*│ thing +│ filter +│ api_key/s)
   const { code, out } = await run('check', safe, '--strict')
   t.equal(code, 0, out)
   t.match(out, /Nothing dangerous was found\.\n$/)

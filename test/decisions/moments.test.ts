@@ -319,7 +319,7 @@ if (engine === 'sqlite') {
       t.same([ratio, price], [null, null])
     }
     t.equal((await get('/api/thing/9/')).statusCode, 500)
-    t.match(lines.join(), 'A JSON column holds what is no JSON')
+    t.match(lines.join(), 'A JSON column holds text that is not valid JSON')
     t.notMatch(lines.join(), 'hidden')
     await sql`update thing set data = '1'`.execute(db)
     t.match((await get('/api/thing/9/')).json(), { ratio: 1.5, price: '0.00' })

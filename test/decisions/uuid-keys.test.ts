@@ -377,7 +377,7 @@ test('D-65: a primary key is key() or uuid() with no options but those of its co
   for (const [name, id] of Object.entries(wrong)) {
     t.throws(() => defineModel('Thing', { id, name: text() }), {
       code: 'REST_MODELS_INVALID_MODEL',
-      message: /field 'id' of model 'Thing' is the primary key.*key\(\) or uuid\(\), with no options but 'column'/
+      message: /field 'id' of model 'Thing' is the primary key.*uuid\(\) or key\(\)\. The only options are 'column'/
     }, name)
   }
   t.doesNotThrow(() => defineModel('Thing', { id: uuid({}), name: text() }))

@@ -334,7 +334,7 @@ test('a connection to MariaDB that cuts texts, or cannot transmit them, is refus
   const code = 'REST_MODELS_UNSUPPORTED_DATABASE'
   await t.rejects(start(t, withMode('')), { code, message: /sql_mode must contain STRICT_TRANS_TABLES/ })
   await t.rejects(start(t, withMode('STRICT_TRANS_TABLES,NO_BACKSLASH_ESCAPES')), {
-    code, message: /not NO_BACKSLASH_ESCAPES/
+    code, message: /not contain NO_BACKSLASH_ESCAPES/
   })
   await t.rejects(start(t, plain.mariadb(url, { charset: 'latin1' })), {
     code, message: /character set must be 'utf8mb4'/

@@ -88,7 +88,7 @@ test('R-39: PostgreSQL, standbys to read from', async (t) => {
     await t.resolves(waitFor(
       'none is left',
       async () => await portOf(db).then(() => false, ({ message }) =>
-        /^No host serves: .*The standby follows no primary; .*The standby follows no primary$/.test(message)),
+        /^No host serves: .*The standby does not follow a primary; .*The standby does not follow a primary$/.test(message)),
       enough
     ))
     await follow(first, primary.port, 's1')
@@ -103,7 +103,7 @@ test('R-39: PostgreSQL, standbys to read from', async (t) => {
     await runSql(primary.url, 'insert into thing values (2)')
     await t.resolves(waitFor(
       'it lags',
-      async () => await portOf(db).then(() => false, ({ message }) => /^The standby is \d+ ms behind$/.test(message)),
+      async () => await portOf(db).then(() => false, ({ message }) => /^The standby is \d+ ms behind its primary$/.test(message)),
       enough
     ))
     await runSql(first.url, 'select pg_wal_replay_resume()')

@@ -80,8 +80,8 @@ test('introspect gives a file that compiles and fits, and says what it leaves ou
     "Column 'clock' of table 'person' is left out: it is time",
     "Column 'odd name' of table 'person' is left out: it has a name",
     "Column 'twice' of table 'person' is left out: it is computed by the database",
-    "Column 'country' of table 'person' refers to 'country', which has no model here, and is a plain value",
-    "Column 'mail' of table 'book' refers to 'person', but not to its primary key, and is a plain value",
+    "Column 'country' of table 'person' refers to 'country', which has no model here; the field is a plain value, not a foreign key",
+    "Column 'mail' of table 'book' refers to 'person', but not to its primary key; the field is a plain value, not a foreign key",
     "Column 'called' of table 'person' has the default "
   ]) t.ok(text.toLowerCase().includes(expected.toLowerCase()), expected)
   t.notMatch(text, /kysely_migration/)
@@ -130,11 +130,11 @@ test('SQLite, which knows no types, has columns and keys that no field can be', 
     "Table 'money_key' is left out: it has a primary key 'id' that is money, not an integer or a UUID",
     "Table 'search' is left out: it is a virtual table",
     "Column 'ctid' of table 'person' is left out: it cannot be a field: field 'ctid' of model 'Model': " +
-      "every table of PostgreSQL has a column 'ctid' of its own; give the field another 'column'",
-    "Column 'must' of table 'person' has the default lower('X'), which is not taken over: " +
-      'on create it is required unless you declare one',
-    "Column 'short' of table 'person' has the default 'long', which is not taken over: " +
-      'on create it is null unless you declare one'
+      "every table of PostgreSQL has a system column 'ctid'; give the field another 'column'",
+    "Column 'must' of table 'person' has the default lower('X'), which the field cannot declare: " +
+      'on create the field is required, unless you declare another default',
+    "Column 'short' of table 'person' has the default 'long', which the field cannot declare: " +
+      'on create the field is null, unless you declare another default'
   ]) t.ok(text.includes(expected), expected)
   t.equal(models.find(({ table }) => table === 'person')?.byName.get('few')?.kind, 'integer')
 })
@@ -198,15 +198,15 @@ test('D-93: where columns hold what their types do not say, the fields are those
     { id: 2, large: '1', huge: '1', part: 1, counted: 1, moment: 1, day: 1, price: '1.00', person_id: null }
   ])
   for (const expected of [
-    "Column 'large' of table 'odd' holds values that are no integer, and is read as bigint",
-    "Column 'word' of table 'odd' is left out: it is INTEGER, but holds other values, " +
-      'which no kind of field holds all of',
-    "Column 'mixed' of table 'odd' is left out: it is INTEGER, but holds other values, " +
-      'which no kind of field holds all of',
-    "Table 'named' is left out: it has a primary key 'id' with values that are not all integers of at most 2^53 - 1, " +
-      'which JSON has exactly',
-    "Table 'snow' is left out: it has a primary key 'id' with values that are not all integers of at most 2^53 - 1, " +
-      'which JSON has exactly'
+    "Column 'large' of table 'odd' holds values that do not fit integer, and becomes bigint",
+    "Column 'word' of table 'odd' is left out: it is INTEGER, but holds other values too, " +
+      'and no kind of field fits all of them',
+    "Column 'mixed' of table 'odd' is left out: it is INTEGER, but holds other values too, " +
+      'and no kind of field fits all of them',
+    "Table 'named' is left out: it has a primary key 'id' with values that are not all integers up to 2^53 - 1, " +
+      'beyond which JSON numbers lose digits',
+    "Table 'snow' is left out: it has a primary key 'id' with values that are not all integers up to 2^53 - 1, " +
+      'beyond which JSON numbers lose digits'
   ]) t.ok(notes.includes(expected), expected)
 })
 
@@ -221,7 +221,7 @@ test('D-93: references to what is no key are plain values', {
   const { kinds, notes, objects } = await served(t, db, 'book')
   t.strictSame([kinds, objects], [{ owner: 'number' }, [{ id: 1, owner: 0.5 }]])
   t.ok(notes.includes(
-    "Column 'owner' of table 'book' refers to 'person', but holds values that are no keys of it, and is a plain value"
+    "Column 'owner' of table 'book' refers to 'person', but holds values that cannot be its keys; the field is a plain value, not a foreign key"
   ))
 })
 
@@ -244,7 +244,7 @@ test('a key beyond the integers of JSON leaves its table out', {
     "insert into snow values (1234567890123456789, 'x')"
   ])
   t.match((await served(t, db, 'snow')).notes, ["Table 'snow' is left out: it has a primary key 'id' with values " +
-    'that are not all integers of at most 2^53 - 1, which JSON has exactly'])
+    'that are not all integers up to 2^53 - 1, beyond which JSON numbers lose digits'])
 })
 
 test('one odd table is left out with a note, and the others are there', async (t) => {
@@ -258,7 +258,7 @@ test('one odd table is left out with a note, and the others are there', async (t
   t.strictSame(models.map(({ name }) => name).sort(), ['Plain', `Table${'1'.repeat(55)}`])
   if (engine !== 'postgres') {
     t.match(notes.map(describeNote), [
-      /^Table 'hidden' is left out: it cannot have a model: .*every table of PostgreSQL has a column 'ctid'/
+      /^Table 'hidden' is left out: it cannot have a model: .*every table of PostgreSQL has a system column 'ctid'/
     ])
   }
   await serve(t, db, models)

@@ -111,12 +111,12 @@ const faults: Record<string, Fault> = {
     wrong: one(integer(), 'id'),
     right: one(integer(), 'number'),
     message:
-      /field 'id' of model 'Thing' is the primary key: leave it out .* or declare it as key\(\) or uuid\(\), with no options but 'column'/
+      /field 'id' of model 'Thing' is the primary key: leave it out .* or declare it as uuid\(\) or key\(\)\. The only options are 'column'/
   },
   'a key that is not id': {
     wrong: one(key({ column: 'x' })),
     right: one(key({ column: 'x' }), 'id'),
-    message: /field 'size' of model 'Thing' is made by key\(\), which is for the field 'id' alone/
+    message: /field 'size' of model 'Thing' is made by key\(\), which only the field 'id' may be/
   },
   'a key with an option that it does not have': {
     wrong: one({ kind: 'key', options: { unique: true } }, 'id'),
@@ -159,7 +159,7 @@ const faults: Record<string, Fault> = {
   'a column that PostgreSQL has itself': {
     wrong: one(text({ column: 'ctid' })),
     right: one(text({ column: 'cited' })),
-    message: /field 'size' of model 'Thing': every table of PostgreSQL has a column 'ctid' of its own/
+    message: /field 'size' of model 'Thing': every table of PostgreSQL has a system column 'ctid'/
   },
   'a field called as a column that PostgreSQL has itself': {
     wrong: one(text(), 'xmin'), right: one(text({ column: 'x_min' }), 'xmin'), message: /field 'xmin' of model 'Thing'/

@@ -824,7 +824,7 @@ test('a second container under the name of the first is told to take another', a
   t.teardown(async () => { await again.close() })
   await again.register(restModels, { db })
   await t.rejects(async () => await again.register(restModels, { db }), {
-    code: 'REST_MODELS_INVALID_OPTIONS', message: /decorator 'restModels' already.*option 'decorator'/
+    code: 'REST_MODELS_INVALID_OPTIONS', message: /already has a decorator 'restModels'.*option 'decorator'/
   })
   t.ok(app.hasDecorator('restModels'))
 })

@@ -53,7 +53,7 @@ export const mariadbDialect: Dialect = {
   requirements: [
     {
       query: sql`select version() like '%MariaDB%' as answer`,
-      remedy: 'The server is not MariaDB; MySQL cannot return what it inserted'
+      remedy: 'The server is not MariaDB. MySQL is not supported, because its INSERT returns no rows'
     },
     {
       query: sql`
@@ -63,8 +63,8 @@ export const mariadbDialect: Dialect = {
     },
     {
       query: sql`select @@sql_mode like '%STRICT%TABLES%' and @@sql_mode not like '%NO%BACKSLASH%ESCAPES%' as answer`,
-      remedy: "The connection's sql_mode must contain STRICT_TRANS_TABLES, or texts are cut in silence, " +
-        'and not NO_BACKSLASH_ESCAPES; use openMariadb, or set it when connecting'
+      remedy: "The connection's sql_mode must contain STRICT_TRANS_TABLES, because MariaDB otherwise cuts long texts " +
+        'without an error. It must not contain NO_BACKSLASH_ESCAPES. Use openMariadb, or set it when connecting'
     },
     {
       query: sql`select @@character_set_client = 'utf8mb4' and @@character_set_connection = 'utf8mb4' as answer`,

@@ -25,5 +25,5 @@ export function sessionSettings (node: Situation | undefined, statementTimeout: 
 
 /** Returns the error for a server that only reads. */
 export function readsOnly (): Error {
-  return Object.assign(new Error('The node only reads'), { errno: 1290 })
+  return Object.assign(new Error('The node is read-only'), { errno: 1290 })
 }

@@ -157,7 +157,7 @@ function noAnswer (): Error {
 
 /** Returns the error for a connection that must be read only, but accepts writes. */
 function notReadOnly (): Error {
-  const message = "A pooler before the server drops 'options', so that this connection would not be read only"
+  const message = "The connection accepts writes, because a pooler in front of the server ignores 'options' of the URL"
   return Object.assign(new Error(message), { code: '0A000' })
 }
 

@@ -63,7 +63,9 @@ export class PostgresNode {
     const { standby, lag } = await probePostgres(this.#config)
     if (writable && standby) throw isStandby()
     if (maxLag === undefined || (lag !== null && lag <= maxLag)) return
-    throw new Error(lag === null ? 'The standby follows no primary' : `The standby is ${Math.round(lag)} ms behind`)
+    throw new Error(lag === null
+      ? 'The standby does not follow a primary'
+      : `The standby is ${Math.round(lag)} ms behind its primary`)
   }
 
   async close (): Promise<void> {

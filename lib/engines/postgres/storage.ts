@@ -32,7 +32,7 @@ const bigint = (value: Parameter) => sql`cast(${value} as bigint)`
 /** Refuses everything but booleans. A text must not pass for true, because a boolean may decide who is an admin. */
 function decodeBoolean (stored: Stored): boolean {
   if (typeof stored === 'boolean') return stored
-  throw new TypeError('The driver gives booleans as something else')
+  throw new TypeError('The driver returns booleans as another type')
 }
 
 /** Finds the date, or the date and time in whole seconds, in a text in the style ISO. */
@@ -50,7 +50,7 @@ function decodeWritten (stored: Stored): string | null {
   if (notOfOurTime.test(text)) return null
   const [found] = isoMoment.exec(text) ?? []
   if (found !== undefined) return found
-  throw new TypeError('The server writes dates in another style than ISO')
+  throw new TypeError("The connection's DateStyle is not ISO")
 }
 
 const seconds = 'YYYY-MM-DD HH24:MI:SS'

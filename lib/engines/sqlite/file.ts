@@ -24,7 +24,7 @@ export function watchFile (path: string): () => void {
     const now = performance.now()
     if (opened === unknownIdentity || now - found < checkIntervalMs) return
     if (![opened, unknownIdentity].includes(identityOf(file))) {
-      throw new FileMoved(`'${path}' was moved, replaced or deleted: put it back, or start again`)
+      throw new FileMoved(`'${path}' was moved, replaced or deleted: put it back, or restart the app`)
     }
     found = now
   }

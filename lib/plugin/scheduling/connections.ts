@@ -34,7 +34,7 @@ export class Connections {
     this.#readLimit.count()
     this.unread.watch(connection)
     if (connection.add(exchange) <= maxPipelined) return done()
-    request.log.info('Closed a connection with too many requests that wait for answers')
+    request.log.info('Closed a connection, because too many of its requests were waiting for an answer')
     connection.isFlooded = true
     connection.close()
   }

@@ -11,14 +11,14 @@ interface Options {
 }
 
 export const checkCommand: CommandRow<Options> = {
-  summary: 'say who may do what in an app, what of that is dangerous, and which filters and orderings have no index',
+  summary: 'show who may do what in an app, what of it is dangerous, and which filters and orderings have no index',
   argument: {
     name: 'module',
-    description: 'a JavaScript file that exports an app, a function that gives one, or a plugin for fastify-cli'
+    description: 'a JavaScript file that exports an app, a function that returns one, or a plugin for fastify-cli'
   },
   options: [
     { flags: '-e, --export <name>', description: "the name of the export; 'default' or 'app' if absent" },
-    { flags: '-s, --strict', description: 'end with 1 if anything is dangerous' }
+    { flags: '-s, --strict', description: 'exit with code 1 if anything is dangerous' }
   ],
   run: async (path, { export: name, strict = false }, { out }) => {
     const app = await loadApp(path, name)
@@ -27,10 +27,10 @@ export const checkCommand: CommandRow<Options> = {
       for (const resource of resources) out(permissionTable(resource))
       out(dangers.length === 0 ? 'Nothing dangerous was found.' : `Dangerous:\n${dangerTable(dangers)}`)
       if (unindexed.length > 0) {
-        out(`No index serves these; each reads its whole table:\n${unindexedTable(unindexed)}`)
+        out(`These filters and orderings have no index, so each reads its whole table:\n${unindexedTable(unindexed)}`)
       }
       if (unbounded.length > 0) {
-        out("Lists show these texts without 'maxLength'; give them one if they are short:\n" +
+        out("Lists show these texts, which have no 'maxLength'; set one if the texts are short:\n" +
           unboundedTable(unbounded))
       }
       return strict && dangers.length > 0 ? 'failure' : 'success'

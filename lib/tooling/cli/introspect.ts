@@ -12,7 +12,7 @@ interface Options {
 }
 
 export const introspectCommand: CommandRow<Options> = {
-  summary: 'write a TypeScript file of models for the tables of a database, which is only read',
+  summary: 'write a TypeScript file with models for the tables of a database, without changing the database',
   argument: {
     name: 'database-url',
     description: 'sqlite:./site.db, postgres://user:password@host:port/database or mariadb://…'
@@ -24,7 +24,7 @@ export const introspectCommand: CommandRow<Options> = {
   ],
   run: async (url, { output, force = false, table: tables }, { out, err }) => {
     if (output !== undefined && !force && existsSync(output)) {
-      throw new errors.InvalidOptions(`There is a file '${output}' already; --force replaces it`)
+      throw new errors.InvalidOptions(`The file '${output}' exists already; add --force to replace it`)
     }
     const db = await openDatabase(url)
     try {
@@ -34,7 +34,7 @@ export const introspectCommand: CommandRow<Options> = {
         out(source.trimEnd())
       } else {
         writeFileSync(output, source, { flag: force ? 'w' : 'wx' })
-        err(`${models.length} models are in ${output}`)
+        err(`Wrote ${models.length} models to ${output}`)
       }
       return 'success'
     } finally {

@@ -18,7 +18,7 @@ type Builder = (app: FastifyInstance, options: object, done?: (error?: Error) =>
 export async function loadApp (path: string, name?: string): Promise<FastifyInstance> {
   if (/^[a-z][a-z0-9+.-]+:/i.test(path)) {
     throw new errors.InvalidOptions('check takes a JavaScript file that exports an app, not the URL of a database; ' +
-      'for those there are introspect and serve')
+      'use introspect or serve for a database')
   }
   const file = resolve(path)
   if (!existsSync(file)) throw new errors.InvalidOptions(`There is no file '${path}'`)
@@ -30,7 +30,7 @@ export async function loadApp (path: string, name?: string): Promise<FastifyInst
   const where = wanted === undefined
     ? "has no export 'default' or 'app'"
     : `has no app or function under '${wanted}'${suggestion(name, Object.keys(module))}`
-  throw new errors.InvalidOptions(`The module '${path}' ${where}; name an export by --export`)
+  throw new errors.InvalidOptions(`The module '${path}' ${where}; name the export with --export`)
 }
 
 async function load (path: string, file: string): Promise<Readonly<Record<string, unknown>>> {
@@ -63,8 +63,8 @@ async function callBack (act: (done: (error?: Error) => void) => unknown): Promi
   await new Promise<void>((resolve, reject) => {
     const promise = act((error) => { error === undefined || error === null ? resolve() : reject(error) })
     if (promise instanceof Promise) {
-      reject(new Error('A plugin that gives a promise takes two arguments, ' +
-        'and one that takes three calls the last one'))
+      reject(new Error('A plugin with three parameters must call the third one when it is done, ' +
+        'and must not return a promise. An async plugin has two parameters'))
     }
   })
 }

@@ -57,7 +57,9 @@ async function openFile (url: string, isReadOnly: boolean): Promise<Kysely<Table
   if (path === '' || path === ':memory:') {
     throw new errors.InvalidOptions('A database in memory is empty: name a file, such as sqlite:./site.db')
   }
-  if (!existsSync(path)) throw new errors.InvalidOptions(`There is no file '${path}'; none is created`)
+  if (!existsSync(path)) {
+    throw new errors.InvalidOptions(`The database file '${path}' does not exist; name a file that does`)
+  }
   const { openSqlite } = await importModule<typeof import('../../sqlite.js')>('../../sqlite.js')
   return openSqlite(path, { readonly: isReadOnly })
 }

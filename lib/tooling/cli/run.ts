@@ -26,7 +26,7 @@ export async function runCommand (words: readonly string[], { out, err, interrup
   const program = programFor(terminal, (end) => { code = exitCodes[end] })
   // Commander would repeat the first argument as an unknown command, and a URL may hold a password.
   if (words[0]?.includes(':') === true) {
-    terminal.err(`error: a command comes before the URL: ${Object.keys(commands).join(', ')}`)
+    terminal.err(`error: put a command in front of the URL: ${Object.keys(commands).join(', ')}`)
     return exitCodes.usage
   }
   try {
@@ -50,7 +50,7 @@ function programFor (terminal: Terminal, end: (how: keyof typeof exitCodes) => v
       writeOut: (text) => terminal.out(text.trimEnd()),
       writeErr: (text) => terminal.err(text.trimEnd())
     })
-    .showHelpAfterError('Add --help for what there is.')
+    .showHelpAfterError('Add --help to see the commands and options.')
   for (const [name, { summary, argument, options, run }] of Object.entries(commands)) {
     const command = program.command(name).summary(summary)
       .description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`)

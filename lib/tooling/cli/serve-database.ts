@@ -133,8 +133,8 @@ function unfillableNotes ([{ table }, columns]: readonly [Model, readonly string
 function noteOf ({ table, primaryKey: { name } }: Model): Note {
   return {
     table,
-    why: `has a primary key '${name}' that looks secret, or refers to what does ` +
-      `(serve it by --include ${table}.${name})`
+    why: `has a primary key '${name}' that looks secret, or that refers to a secret column ` +
+      `(to serve the table, add --include ${table}.${name})`
   }
 }
 
@@ -149,6 +149,6 @@ function requireColumns (models: readonly Model[], include: readonly string[]): 
   const unknown = include.find((name) => !known.includes(name))
   if (unknown !== undefined) {
     const hint = suggestion(unknown, known)
-    throw new errors.InvalidOptions(`'${unknown}' is no column that is served, as table.column${hint}`)
+    throw new errors.InvalidOptions(`'${unknown}' is not a column of a served table, written as table.column${hint}`)
   }
 }

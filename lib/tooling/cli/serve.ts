@@ -14,26 +14,26 @@ interface Options {
 }
 
 export const serveCommand: CommandRow<Options> = {
-  summary: 'serve the tables of a database, read-only unless told otherwise',
+  summary: 'serve the tables of a database, read-only by default',
   argument: {
     name: 'database-url',
     description: 'sqlite:./site.db, postgres://user:password@host:port/database or mariadb://…'
   },
   options: [
-    { flags: '-p, --port <number>', description: 'port; 0 for any that is free', default: '3000' },
+    { flags: '-p, --port <number>', description: 'port; 0 for any free port', default: '3000' },
     { flags: '-H, --host <address>', description: 'address to listen on', default: '127.0.0.1' },
-    { flags: '-w, --write', description: 'let anybody create, change and delete; only on an address of this machine' },
+    { flags: '-w, --write', description: 'let anybody create, change and delete records; only on a loopback address' },
     { flags: '-t, --table <names...>', description: 'only these tables' },
     {
       flags: '-i, --include <columns...>',
-      description: 'show these, as table.column, although their names are those of secrets'
+      description: 'show these columns, written as table.column, although their names look secret'
     }
   ],
   run: async (url, { port, host, write = false, table: tables, include }, terminal) => {
     const number = readPort(port)
     if (write && !isLoopback(host)) {
       throw new errors.InvalidOptions(
-        `--write lets anybody write who reaches the port, so it does not listen on '${host}': ` +
+        `With --write, everybody who reaches the port may write, so it does not listen on '${host}': ` +
         'use 127.0.0.1, or write an app with a policy (see introspect)')
     }
     const log = (line: string): void => terminal.err(line.trimEnd())
@@ -65,9 +65,9 @@ export function announce (
   address: string, { models, notes, hidden, missing }: ServedDatabase, { out, err }: Terminal
 ): void {
   for (const note of notes) err(describeNote(note))
-  if (hidden.length > 0) err(`Not shown, since they look secret: ${hidden.join(', ')} (show them by --include)`)
+  if (hidden.length > 0) err(`Hidden, because they look secret: ${hidden.join(', ')} (show them with --include)`)
   for (const { name } of models) out(`${address}/api/${name.toLowerCase()}/`)
   if (missing.length === 0) out(`${address}${documentationPath}`)
-  else err(`There is no page of documentation; for one, run: npm install ${missing.join(' ')}`)
-  out(`Serving ${models.length} tables on ${address}; end with Ctrl+C`)
+  else err(`There is no documentation page; to add it, run: npm install ${missing.join(' ')}`)
+  out(`Serving ${models.length} tables on ${address}; stop it with Ctrl+C`)
 }

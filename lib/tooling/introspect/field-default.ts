@@ -41,8 +41,8 @@ export function withDefault (plan: FieldPlan, source: Source, setting: DefaultSe
     if (faultOf(complete, values, setting) === undefined) return complete
   }
   const absent = plan.options.nullable === true ? 'null' : 'required'
-  const why = `has the default ${String(column.declared)}, which is not taken over: ` +
-    `on create it is ${absent} unless you declare one`
+  const why = `has the default ${String(column.declared)}, which the field cannot declare: ` +
+    `on create the field is ${absent}, unless you declare another default`
   setting.notes.push({ table: column.table, column: column.name, why })
   return limited
 }

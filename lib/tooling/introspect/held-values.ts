@@ -21,12 +21,12 @@ export async function heldType (
   handle: Handle, column: ColumnRow, described: DescribedType
 ): Promise<DescribedType | undefined> {
   if (described.kind === 'datetime' && await holdsDates(handle, column)) {
-    return { kind: 'date', options: {}, loss: 'holds dates alone, and is read as date' }
+    return { kind: 'date', options: {}, loss: 'holds only dates, and becomes a date' }
   }
   if (await holdsOnly(handle, column, described.kind)) return described
   for (const kind of widerKinds[described.kind] ?? []) {
     if (!handle.dialect.storage[kind].holds(column.type) || !await holdsOnly(handle, column, kind)) continue
-    return { kind, options: {}, loss: `holds values that are no ${described.kind}, and is read as ${kind}` }
+    return { kind, options: {}, loss: `holds values that do not fit ${described.kind}, and becomes ${kind}` }
   }
   return undefined
 }

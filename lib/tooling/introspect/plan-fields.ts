@@ -40,7 +40,7 @@ export async function planFields (
     const isTaken = columns.has(column.name.toLowerCase())
     columns.add(column.name.toLowerCase())
     const field = isTaken
-      ? 'has the name of another column but for its case'
+      ? 'has the same name as another column, except for its case'
       : await planField(column, table, setting)
     if (typeof field === 'string') notes.push({ table: table.name, column: column.name, why: `left out: it ${field}` })
     else fields.push(field)
@@ -65,15 +65,15 @@ async function planField (column: ColumnRow, table: FoundTable, setting: Setting
 /** Returns the type that holds all values of a column, or the reason why the column cannot be a field. */
 async function describe (column: ColumnRow, handle: Handle): Promise<DescribedType | string> {
   const { dialect: { catalog: { types }, storage } } = handle
-  if (!isPlainName(column.name)) return 'has a name that is not made of letters, digits and underscores, at most 60'
+  if (!isPlainName(column.name)) return 'has a name that does not consist of at most 60 letters, digits and underscores'
   if (isYes(column.computed)) return 'is computed by the database'
   const type = readType(column.type, column.written)
   const named = types[type.name]?.(type)
   if (named === undefined || !storage[named.kind].holds(column.type)) {
-    return `is ${column.written}, which no kind of field holds`
+    return `is ${column.written}, for which there is no kind of field`
   }
   return await heldType(handle, column, named) ??
-    `is ${column.written}, but holds other values, which no kind of field holds all of`
+    `is ${column.written}, but holds other values too, and no kind of field fits all of them`
 }
 
 interface TableColumn {

@@ -47,12 +47,12 @@ async function planKey (handle: Handle, table: FoundTable): Promise<KeyedTable |
 /** Returns the one column of a primary key, or the reason why the table can have no model. */
 function keyColumnOf ({ kind, name, key, columns }: FoundTable): ColumnRow | string {
   if (kind !== 'table') return `is a ${kind}`
-  if (!isPlainName(name)) return 'has a name that is not made of letters, digits and underscores, at most 60'
+  if (!isPlainName(name)) return 'has a name that does not consist of at most 60 letters, digits and underscores'
   if (key.length > 1) return `has a primary key of several columns (${key.join(', ')})`
   const column = columns.find(({ name }) => key.includes(name))
   if (column === undefined) return 'has no primary key'
   if (isPlainName(column.name)) return column
-  return `has a primary key '${column.name}' whose name is not made of letters, digits and underscores`
+  return `has a primary key '${column.name}' whose name does not consist of at most 60 letters, digits and underscores`
 }
 
 type KeyKind = 'key' | 'uuid'
@@ -62,7 +62,7 @@ async function whyUnfit (handle: Handle, column: ColumnRow, kind: KeyKind): Prom
   const { name, nullable, generated } = column
   if (isYes(nullable) && !(kind === 'key' && isYes(generated))) return `has a primary key '${name}' that may be null`
   if (await holdsOnly(handle, column, kind)) return undefined
-  const values = kind === 'key' ? 'integers of at most 2^53 - 1, which JSON has exactly' : 'texts'
+  const values = kind === 'key' ? 'integers up to 2^53 - 1, beyond which JSON numbers lose digits' : 'texts'
   return `has a primary key '${name}' with values that are not all ${values}`
 }
 

@@ -20,6 +20,9 @@ export interface PlannedReference {
   readonly values: 'uuid' | 'integer'
 }
 
+/** End of a note about a column that is no foreign key in the model. */
+const plainValue = 'the field is a plain value, not a foreign key'
+
 /** Plans the foreign key of a column, if it refers to the primary key of a table that has a model. */
 export async function planReference (
   column: ColumnRow, { name, references }: FoundTable, { handle, targetOf, notes }: ReferenceSetting
@@ -29,15 +32,15 @@ export async function planReference (
   if (found === undefined) return undefined
   const note = (why: string): undefined => { notes.push({ table: name, column: column.name, why }) }
   const target = targetOf(found.target)
-  if (target === undefined) return note(`refers to '${found.target}', which has no model here, and is a plain value`)
+  if (target === undefined) return note(`refers to '${found.target}', which has no model here; ${plainValue}`)
   const { key, column: { name: keyColumn } } = target
   const isToKey = found.targetColumn === null || dialect.foldName(found.targetColumn) === dialect.foldName(keyColumn)
   const isUuid = key.kind === 'uuid'
   if (!isToKey || !dialect.storage[isUuid ? 'uuid' : 'key'].holds(column.type)) {
-    return note(`refers to '${found.target}', but not to its primary key, and is a plain value`)
+    return note(`refers to '${found.target}', but not to its primary key; ${plainValue}`)
   }
   if (!await holdsOnly(handle, column, isUuid ? 'uuid' : 'bigint')) {
-    return note(`refers to '${found.target}', but holds values that are no keys of it, and is a plain value`)
+    return note(`refers to '${found.target}', but holds values that cannot be its keys; ${plainValue}`)
   }
   return {
     target: target.table.name,
@@ -49,7 +52,7 @@ export async function planReference (
 function onDeleteOption (action: string, isNullable: boolean, note: (why: string) => void): FieldOptions {
   if (action === 'cascade' || (action === 'set null' && isNullable)) return { onDelete: action }
   if (action.startsWith('set')) {
-    note(`has 'on delete ${action}', which a foreign key cannot say; the database does it all the same`)
+    note(`has 'on delete ${action}', which foreignKey() has no option for; the database still does it`)
   }
   return {}
 }
