@@ -92,7 +92,9 @@ test('a database that cannot be opened is said to be so, with the remedy, and no
     code: 2, err: /The database file '.*none\.db' does not exist/
   })
   t.match(await run('introspect', 'sqlite::memory:'), { code: 2, err: /in memory is empty/ })
-  t.match(await run('serve', `sqlite:${folder}/none.db`, '--write'), { code: 2, err: /The database file '.*none\.db' does not exist/ })
+  t.match(await run('serve', `sqlite:${folder}/none.db`, '--write'), {
+    code: 2, err: /The database file '.*none\.db' does not exist/
+  })
   t.strictSame(readdirSync(folder), [])
   writeFileSync(join(folder, 'text.db'), 'this is no database, although it is long enough to be looked at')
   t.match(await run('introspect', `sqlite:${folder}/text.db`), { code: 1, err: /file is not a database/ })
@@ -180,7 +182,8 @@ test('serve shows what looks secret if it is named, and knows its columns and po
   t.strictSame(hidden, [])
   await app.close()
   t.match(await run('serve', `sqlite:${path}`, '--include', 'user.pasword'), {
-    code: 2, err: /'user\.pasword' is not a column of a served table, written as table\.column, did you mean 'user\.password'/
+    code: 2,
+    err: /'user\.pasword' is not a column of a served table, written as table\.column, did you mean 'user\.password'/
   })
   for (const port of ['http', '-1', '65536', '1.5']) {
     t.match(await run('serve', `sqlite:${path}`, `--port=${port}`), {
@@ -362,7 +365,8 @@ for (const engine of engineNames) {
     await reading.destroy()
     const { app, models, notes } = await serveDatabase(url)
     t.equal(
-      notes.some(({ column, why }) => column === 'A' && why.includes('same name as another column, except for its case')),
+      notes.some(({ column, why }) => column === 'A' &&
+        why.includes('same name as another column, except for its case')),
       engine === 'postgres'
     )
     t.match(models.find(({ name }) => name === 'Tag')?.columns[0].kind, 'uuid')

@@ -80,8 +80,10 @@ test('introspect gives a file that compiles and fits, and says what it leaves ou
     "Column 'clock' of table 'person' is left out: it is time",
     "Column 'odd name' of table 'person' is left out: it has a name",
     "Column 'twice' of table 'person' is left out: it is computed by the database",
-    "Column 'country' of table 'person' refers to 'country', which has no model here; the field is a plain value, not a foreign key",
-    "Column 'mail' of table 'book' refers to 'person', but not to its primary key; the field is a plain value, not a foreign key",
+    "Column 'country' of table 'person' refers to 'country', which has no model here; the field is a plain value, " +
+      'not a foreign key',
+    "Column 'mail' of table 'book' refers to 'person', but not to its primary key; the field is a plain value, " +
+      'not a foreign key',
     "Column 'called' of table 'person' has the default "
   ]) t.ok(text.toLowerCase().includes(expected.toLowerCase()), expected)
   t.notMatch(text, /kysely_migration/)
@@ -221,7 +223,8 @@ test('D-93: references to what is no key are plain values', {
   const { kinds, notes, objects } = await served(t, db, 'book')
   t.strictSame([kinds, objects], [{ owner: 'number' }, [{ id: 1, owner: 0.5 }]])
   t.ok(notes.includes(
-    "Column 'owner' of table 'book' refers to 'person', but holds values that cannot be its keys; the field is a plain value, not a foreign key"
+    "Column 'owner' of table 'book' refers to 'person', but holds values that cannot be its keys; " +
+      'the field is a plain value, not a foreign key'
   ))
 })
 
