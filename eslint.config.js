@@ -20,7 +20,7 @@ export default [
     rules: {
       'max-len': width,
       'max-lines': ['error', { max: 150, ...counted }],
-      'max-lines-per-function': ['error', { max: 40, ...counted }]
+      'max-lines-per-function': ['error', { max: 25, ...counted }]
     }
   }
 ]

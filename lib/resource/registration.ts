@@ -9,6 +9,7 @@ import type { Policy } from '../policy/policy.js'
 import { compileProtections, type Protections } from '../policy/protection.js'
 import { requirePolicy } from '../policy/require-policy.js'
 import { requireKnown, suggestion } from '../suggest.js'
+import { checkLimits, type PageLimits } from './page-limits.js'
 
 /** Options for a model that becomes a resource; all of them may be left out. */
 export interface ResourceOptions<M extends Model = Model> {
@@ -36,14 +37,12 @@ export interface ResourceOptions<M extends Model = Model> {
 }
 
 /** Options that a container gives to resources that have none of their own. */
-export interface ResourceDefaults {
+export interface ResourceDefaults extends PageLimits {
   readonly auth: Policy
-  readonly defaultLimit: number
-  readonly maxLimit: number
 }
 
 /** A model with checked options, in which names have become columns. */
-export interface Registration {
+export interface Registration extends PageLimits {
   readonly name: string
   readonly model: Model
   readonly policy: Policy
@@ -53,8 +52,6 @@ export interface Registration {
   readonly owner: ForeignKeyColumn | undefined
   /** The paths that are opened, by their names as `pathName` writes them. */
   readonly opened: ReadonlyMap<string, Path>
-  readonly defaultLimit: number
-  readonly maxLimit: number
   readonly config: Readonly<FastifyContextConfig>
 }
 
@@ -105,24 +102,6 @@ function requirePath (model: Model, path: string): void {
   if (/^[a-z0-9_-]+$/.test(path)) return
   throw new errors.InvalidOptions(
     `'path' of resource '${model.name}' consists of lower-case letters, digits, '_' and '-'`)
-}
-
-interface PageLimits {
-  readonly defaultLimit: number
-  readonly maxLimit: number
-}
-
-/** Returns the page limits of options, completed by defaults. `defaultLimit` is at most `maxLimit` by default. */
-export function checkLimits (where: string, options: Partial<PageLimits>, defaults: PageLimits): PageLimits {
-  const { maxLimit = defaults.maxLimit } = options
-  const { defaultLimit = Math.min(defaults.defaultLimit, maxLimit) } = options
-  for (const [name, value] of Object.entries({ maxLimit, defaultLimit })) {
-    if (!Number.isSafeInteger(value) || value < 1) {
-      throw new errors.InvalidOptions(`'${name}' of ${where} must be a whole number of at least 1`)
-    }
-  }
-  if (defaultLimit > maxLimit) throw new errors.InvalidOptions(`'defaultLimit' of ${where} is more than its 'maxLimit'`)
-  return { defaultLimit, maxLimit }
 }
 
 function configOf (model: Model, { config = {} }: ResourceOptions): Registration['config'] {
