@@ -1,12 +1,9 @@
-import { spawnSync } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { test, type Test } from 'tap'
 import restModels, { createTables, readOnlyAuth } from '../../lib/index.js'
 import { checkAnswers } from '../support/answers.js'
 import { insert, Note } from '../support/site.js'
 import { openDatabase } from '../support/database.js'
-import { typescript } from '../support/process.js'
 
 /** An app whose answers are checked, and what the check finds. */
 async function checkedApp (
@@ -72,14 +69,3 @@ test('a header that the document declares may not be absent', async (t) => {
   await app.inject({ method: 'POST', url: '/api/note/' })
   t.match(faults, [/the header WWW-Authenticate is absent or wrong/])
 })
-
-for (const kind of ['server', 'worker']) {
-  test(`a wrong answer of a ${kind} fails the process that started it, whatever the client makes of it`, (t) => {
-    const unaware = fileURLToPath(new URL('unaware.ts', import.meta.url))
-    const { status, stderr } = spawnSync(process.execPath, [...typescript, unaware, kind], { encoding: 'utf8' })
-    t.equal(status, 1)
-    t.match(stderr, 'GET /api/note/ is not answered as documented: there is no 202 Accepted')
-    t.match(stderr, /wrong\.ts has failed/)
-    t.end()
-  })
-}

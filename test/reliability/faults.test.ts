@@ -1,11 +1,9 @@
 // @once: about files of SQLite, and processes that share them
 // @alone: starts and ends processes
 
-import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import Fastify, { type FastifyInstance, type LightMyRequestResponse } from 'fastify'
@@ -16,7 +14,6 @@ import { seeded } from '../../benchmarks/random.js'
 import { checkAnswers } from '../support/answers.js'
 import { waitFor } from '../support/engines/wait-for.js'
 import { basic, buildApp, insert, registerSite, siteModels } from '../support/site.js'
-import { typescript } from '../support/process.js'
 
 const pubDate = '2024-01-01 00:00:00'
 const byAlice = { id: 1, user_id: 2, content: 'hello', pub_date: pubDate }
@@ -77,19 +74,6 @@ for (const hook of after) {
     t.equal((await get('/api/message/2/')).statusCode, 200)
   })
 }
-
-const rejecting = fileURLToPath(new URL('rejecting.ts', import.meta.url))
-
-test('R-20: a rejection or an exception that nobody handles fails the run', (t) => {
-  const run = (kind: string) => spawnSync(process.execPath, [...typescript, rejecting, kind], { encoding: 'utf8' })
-  for (const kind of ['rejection', 'exception']) {
-    const { status, stderr } = run(kind)
-    t.not(status, 0, kind)
-    t.match(stderr, `nobody handles this ${kind}`)
-  }
-  t.equal(run('nothing').status, 0)
-  t.end()
-})
 
 test('R-20: the plugin listens to neither, which would hide them', async (t) => {
   const { get } = await buildApp(t)

@@ -12,7 +12,6 @@ import restModels, {
 import { checkCompiler } from '../../schemas/check.js'
 import { valueSchema } from '../../schemas/shapes.js'
 import { engine, openDatabase, recordStatements, skipKeys } from '../support/database.js'
-import { measureShapes, toLine } from '../endurance/shapes-by-weight.js'
 import { Message, siteModels, User } from '../support/site.js'
 import { attack } from './security-helper.js'
 
@@ -688,12 +687,4 @@ test('T-116: the log has no value that a trigger puts into words or SQL; what it
     t.equal(statusCode, status, letter)
   }
   t.notMatch(lines.join(), /marker/)
-})
-
-test('T-108: lists of ever new shapes take memory neither here nor on the server, and end no process', async (t) => {
-  const report = await measureShapes(t, { engine, folder: t.testdir(), shapes: 300, times: 2 })
-  t.same(Object.keys(report.statuses), ['200'])
-  t.ok(report.process < 25, `process: ${toLine(report)}`)
-  t.ok(report.peak < 60, `at most: ${toLine(report)}`)
-  t.ok(report.server < 40, `server: ${toLine(report)}`)
 })

@@ -11,7 +11,7 @@ const path = fileURLToPath(new URL('wrong.ts', import.meta.url))
 const starters: Readonly<Record<string, () => Promise<string>>> = {
   server: async () =>
     (await startServer(t, path, { cwd: process.cwd(), env: { NODE_OPTIONS: '--import=tsx' } })).address,
-  worker: async () => await startWorker<string>(t, 'openapi/wrong.ts').next()
+  worker: async () => await startWorker<string>(t, 'project/wrong.ts').next()
 }
 const [kind = ''] = process.argv.slice(2)
 const address = await starters[kind]?.()
