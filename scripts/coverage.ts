@@ -1,8 +1,6 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { Outcome } from './run-tap.js'
+import { own, runCheck, type Outcome } from './run-tap.js'
 
 /** What Node writes of a process, as far as it is read here. */
 interface ProcessCoverage {
@@ -11,7 +9,6 @@ interface ProcessCoverage {
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const folder = `${root}/.tap/coverage`
-const c8 = `${root}/node_modules/.bin/c8`
 
 /**
  * Whether the processes that wrote to .tap/coverage have run every line, branch and function of the sources; prints
@@ -23,9 +20,7 @@ export async function judgeCoverage (): Promise<Outcome> {
     'report', '--check-coverage', '--100', '--temp-directory', folder, '--reporter', 'text', '--skip-full',
     '--include', 'lib/**', '--include', 'schemas/**'
   ]
-  const [code] =
-    await once(spawn(c8, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] }), 'close') as [number | null]
-  return { name: 'coverage', passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, code: code ?? 1, failures: [] }
+  return await runCheck('coverage', own('c8'), args)
 }
 
 /**

@@ -4,19 +4,18 @@ import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 
-/** What tap, or a check, said of a run. */
+/** What a run of tap, or another check, said. */
 export interface Outcome {
   readonly name: string
   readonly passed: number
   readonly failed: number
   /** The exit code. */
   readonly code: number
-  /** The assertions that failed, with their diagnostics, their tests and their files, as lines of TAP. */
+  /** What failed: assertions with their diagnostics, tests and files, as lines of TAP; or what a check printed. */
   readonly failures: readonly string[]
 }
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const tap = `${root}/node_modules/.bin/tap`
 const summary = '# { total: '
 
 /**
@@ -25,57 +24,73 @@ const summary = '# { total: '
  */
 const endOfFailure = /^ *(\.\.\.|not ok .* # time=[\d.]+ms)$/
 
-/** The run under way, if any, and the signal that ended it and forbids others. */
-let current: ChildProcess | undefined
+/** What runs now, and the signal that ended it and forbids others. */
+const running = new Set<ChildProcess>()
 let signal: NodeJS.Signals | undefined
 
-/** Lets a signal to this process end the run under way: tap, which would wait for its tests, and the tests. */
+/** Lets a signal to this process end what runs: tap, which would wait for its tests, and the tests. */
 export function listenForSignals (): void {
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
     process.on(name, () => {
       if (signal === undefined) {
-        sendToRun('SIGTERM')
-        setTimeout(() => { sendToRun('SIGKILL') }, 3000).unref()
+        endAll('SIGTERM')
+        setTimeout(() => { endAll('SIGKILL') }, 3000).unref()
       }
       signal = name
     })
   }
 }
 
-function sendToRun (name: NodeJS.Signals): void {
-  try {
-    if (current?.pid !== undefined) process.kill(-current.pid, name)
-  } catch { /* it has just ended */ }
+function endAll (name: NodeJS.Signals): void {
+  for (const { pid } of running) {
+    try {
+      if (pid !== undefined) process.kill(-pid, name)
+    } catch { /* it has just ended */ }
+  }
 }
 
 export function interruption (): NodeJS.Signals | undefined {
   return signal
 }
 
-/** Makes tap have the plugins that .taprc names, and no others. */
-export async function buildTap (): Promise<void> {
-  const [code] =
-    await once(spawn(tap, ['build'], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] }), 'close') as [number | null]
-  if (code !== 0) throw new Error(`tap build ended with ${code}`)
+/** The path of a program of node_modules. */
+export const own = (program: string): string => `${root}/node_modules/.bin/${program}`
+
+interface RunOptions {
+  readonly env?: NodeJS.ProcessEnv
+  /** Gets what the program prints. */
+  listen (chunk: Buffer): void
+}
+
+/** Runs a program in a process group of its own, all of which can be sent a signal. */
+async function run (program: string, args: readonly string[], { env = {}, listen }: RunOptions): Promise<number> {
+  const child = spawn(program, args, {
+    cwd: root, env: { ...process.env, ...env }, detached: true, stdio: ['ignore', 'pipe', 'inherit']
+  })
+  running.add(child)
+  child.stdout.on('data', listen)
+  const [code] = await once(child, 'close') as [number | null]
+  running.delete(child)
+  return code ?? 1
+}
+
+/** Runs a program that checks something; what it prints is shown if it fails. */
+export async function runCheck (name: string, program: string, args: readonly string[]): Promise<Outcome> {
+  let printed = ''
+  const code = await run(program, args, { listen: (chunk) => { printed += chunk.toString() } })
+  if (code === 0) return { name, passed: 1, failed: 0, code, failures: [] }
+  return { name, passed: 0, failed: 1, code, failures: printed.trimEnd().split('\n') }
 }
 
 /** One run of tap, whose output goes straight through. */
 export async function runTap (name: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<Outcome> {
   // Through the pipe, tap would not know that a person is looking on.
   const reporter = process.stdout.isTTY ? ['--reporter=base', '--color'] : []
-  const child = spawn(tap, [...reporter, `--jobs=${2 * availableParallelism()}`, ...args], {
-    cwd: root,
-    env: { ...process.env, ...env },
-    // A process group of its own, all of which can be sent a signal.
-    detached: true,
-    stdio: ['ignore', 'pipe', 'inherit']
-  })
-  current = child
   let rest = ''
   let totals = ''
   const failures: string[] = []
   let isFailure = false
-  child.stdout.on('data', (chunk: Buffer) => {
+  const listen = (chunk: Buffer): void => {
     process.stdout.write(chunk)
     const lines = (rest + chunk.toString()).split('\n')
     rest = lines.pop() ?? ''
@@ -85,13 +100,13 @@ export async function runTap (name: string, args: readonly string[], env: NodeJS
       if (isFailure) failures.push(line)
       if (endOfFailure.test(line)) isFailure = false
     }
-  })
-  const [code] = await once(child, 'close') as [number | null]
+  }
+  const code = await run(own('tap'), [...reporter, `--jobs=${2 * availableParallelism()}`, ...args], { env, listen })
   const count = (what: string): number => Number(new RegExp(`${what}: (\\d+)`).exec(totals)?.[1] ?? 0)
-  return { name, passed: count('pass'), failed: count('fail'), code: code ?? 1, failures }
+  return { name, passed: count('pass'), failed: count('fail'), code, failures }
 }
 
 export function toLine ({ name, passed, failed, code }: Outcome): string {
-  return `${name}: ${passed} passed, ${failed} ` +
-    `failed${code !== 0 && failed === 0 ? `, but tap ended with ${code}` : ''}`
+  const end = code !== 0 && failed === 0 ? `, but it ended with ${code}` : ''
+  return `${name}: ${passed} passed, ${failed} failed${end}`
 }

@@ -1,3 +1,5 @@
+// @servers: values of each kind travel to the engine and back
+
 import { test } from 'tap'
 import { createClient, RestModelsError } from '../../lib/client.js'
 import { bigint, boolean, datetime, decimal, defineModel, number, text, uuid } from '../../lib/index.js'

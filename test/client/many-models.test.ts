@@ -1,4 +1,5 @@
 // @once: about what the client sends, and the compiler; what servers answer to it is in client.test.ts
+// @long: compiles fifty models
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'

@@ -1,3 +1,5 @@
+// @servers: the specification, as SQL of the engine
+
 import { test } from 'tap'
 import { userAuth } from '../../lib/index.js'
 import { Note, User, buildApp, client, valuesOf } from '../support/site.js'

@@ -1,3 +1,5 @@
+// @servers: the specification, as SQL of the engine
+
 import t, { test } from 'tap'
 import { boolean, defineModel, foreignKey, integer, text } from '../../lib/index.js'
 import { buildApp, valuesOf, type Rows } from '../support/site.js'

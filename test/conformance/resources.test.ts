@@ -1,3 +1,5 @@
+// @servers: the specification, as SQL of the engine
+
 import { test } from 'tap'
 import { defineModel, text, userAuth } from '../../lib/index.js'
 import { Message, Relationship, User, buildApp, siteModels, valuesOf } from '../support/site.js'

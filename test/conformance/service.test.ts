@@ -1,3 +1,5 @@
+// @servers: the specification, as SQL of the engine
+
 import Fastify from 'fastify'
 import { test } from 'tap'
 import restModels, { createTables, userAuth } from '../../lib/index.js'

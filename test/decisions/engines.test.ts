@@ -1,3 +1,5 @@
+// @servers: shows what is the same on all engines
+
 import { sql } from 'kysely'
 import { test } from 'tap'
 import {

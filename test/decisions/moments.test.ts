@@ -1,3 +1,5 @@
+// @servers: times are stored and compared by the engine
+
 import { sql, type CompiledQuery, type DatabaseConnection, type Kysely } from 'kysely'
 import fc from 'fast-check'
 import assert from 'node:assert/strict'

@@ -1,3 +1,5 @@
+// @servers: keys are made by the engine
+
 import Fastify from 'fastify'
 import { sql } from 'kysely'
 import { test, type Test } from 'tap'

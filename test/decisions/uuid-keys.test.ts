@@ -1,3 +1,5 @@
+// @servers: keys are stored and ordered by the engine
+
 import { test, type Test } from 'tap'
 import {
   adminAuth, boolean, createTables, defineModel, foreignKey, integer, password, text, userAuth, uuid, type Field,

@@ -1,5 +1,3 @@
-// @alone: starts processes
-
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Migrator, sql, type Kysely } from 'kysely'

@@ -1,5 +1,6 @@
 // @once: starts the example, on SQLite
 // @alone: starts processes
+// @long: starts the example a dozen times
 
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,5 +1,4 @@
-// @once: starts its own clusters
-// @alone: measures how long others wait
+// @once: needs no server
 
 import type { CompiledQuery } from 'kysely'
 import { Kysely } from 'kysely'

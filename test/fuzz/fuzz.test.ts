@@ -1,5 +1,6 @@
 // @once: on SQLite; npm run fuzz sends more, on any engine
 // @alone: takes as long as a group, and listens for failures of its process
+// @long: sends 5,000 requests
 
 import { test } from 'tap'
 import { fuzz } from './run.js'

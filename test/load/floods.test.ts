@@ -1,4 +1,5 @@
 // @alone: starts processes, and measures memory
+// @long: floods a process, on each engine
 
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'

@@ -1,3 +1,5 @@
+// @servers: counts the statements for the engine
+
 import { test } from 'tap'
 import { userAuth } from '../../lib/index.js'
 import { engine } from '../support/database.js'

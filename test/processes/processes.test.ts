@@ -1,4 +1,5 @@
 // @alone: starts processes
+// @long: four processes and all guarantees
 
 import { join } from 'node:path'
 import { test, type Test } from 'tap'

@@ -1,5 +1,6 @@
 // @once: starts its own servers
 // @alone: ends processes with their servers
+// @long: starts and ends servers of its own
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'

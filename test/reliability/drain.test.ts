@@ -1,5 +1,4 @@
-// @once: about files of SQLite, and processes that share them
-// @alone: starts and ends processes
+// @once: about the server for HTTP
 
 import { once } from 'node:events'
 import { Agent, get, type IncomingMessage } from 'node:http'

@@ -1,5 +1,6 @@
 // @once: about files of SQLite, and processes that share them
 // @alone: starts and ends processes
+// @long: kills an app ten times under load
 
 import { test } from 'tap'
 import { killRounds, type KillReport } from './kill-rounds.js'

@@ -1,5 +1,6 @@
 // @once: about files of SQLite, and processes that share them
 // @alone: starts and ends processes
+// @long: sends traffic for half a minute
 
 import { test } from 'tap'
 import { overload } from '../endurance/overloading.js'

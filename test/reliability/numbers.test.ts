@@ -1,5 +1,4 @@
-// @once: about files of SQLite, and processes that share them
-// @alone: starts and ends processes
+// @once: compares a document with the names of the tests
 
 import { readdir, readFile } from 'node:fs/promises'
 import { test } from 'tap'

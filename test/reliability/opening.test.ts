@@ -1,5 +1,6 @@
 // @once: about files of SQLite, and processes that share them
 // @alone: starts and ends processes
+// @long: four processes open a file again and again
 
 import { join } from 'node:path'
 import Database from 'better-sqlite3'

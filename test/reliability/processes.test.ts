@@ -1,5 +1,6 @@
 // @once: about files of SQLite, and processes that share them
 // @alone: starts and ends processes
+// @long: several processes write for half a minute
 
 import { join } from 'node:path'
 import Database from 'better-sqlite3'

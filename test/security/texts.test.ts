@@ -1,3 +1,5 @@
+// @servers: texts are stored and compared by the engine
+
 import { test } from 'tap'
 import { attack, bodyWays } from './security-helper.js'
 

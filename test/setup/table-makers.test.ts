@@ -1,3 +1,5 @@
+// @long: makes tables from three processes, again and again
+
 import { join } from 'node:path'
 import { test } from 'tap'
 import { createTables } from '../../lib/index.js'

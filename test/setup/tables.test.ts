@@ -1,3 +1,5 @@
+// @servers: tables are made in the SQL of the engine
+
 import Database from 'better-sqlite3'
 import Fastify from 'fastify'
 import { randomUUID } from 'node:crypto'

@@ -18,8 +18,8 @@ import {
 } from '../../lib/index.js'
 import { buildApp, Message, siteModels, User } from '../support/site.js'
 
-// The compiler is what these checks are for: `npm run typecheck`, which `npm test` begins with, fails if one of them
-// does not hold.
+// The compiler is what these checks are for: `npm run typecheck`, a part of `npm test`, fails if one of them does
+// not hold.
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
 /** Compiles if both types are exactly the same: an optional, a readonly or an `any` counts. */

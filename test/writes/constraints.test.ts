@@ -1,3 +1,5 @@
+// @servers: the engine refuses, and says why in its own way
+
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import type { LightMyRequestResponse } from 'fastify'

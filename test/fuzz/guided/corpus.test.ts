@@ -1,5 +1,4 @@
 // @once: on SQLite; npm run fuzz sends more, on any engine
-// @alone: takes as long as a group, and listens for failures of its process
 
 import { test } from 'tap'
 import { readCorpus } from './corpus.js'

@@ -1,0 +1,72 @@
+// @once: about the scripts of the project
+
+import { spawnSync } from 'node:child_process'
+import { test } from 'tap'
+import { groupFiles, readTestFiles, selectFiles, tagsOf, type TestFile } from '../../scripts/test-files.js'
+import { typescript } from '../support/process.js'
+
+const body = "test('something', (t) => { t.end() })\n"
+const file = (name: string, ...tags: string[]): TestFile => (
+  { path: name, tags: tagsOf(name, tags.map((tag) => `// @${tag}: a reason\n`).join('') + body) }
+)
+const files = [
+  file('plain'), file('once', 'once'), file('servers', 'servers'),
+  file('long', 'long'), file('long-once', 'once', 'long'), file('long-servers', 'servers', 'long')
+]
+const selected = (engine: string, isAll: boolean) => selectFiles(files, engine, isAll).map(({ path }) => path)
+
+test('a tag of a test file has a name that is known, and a reason', (t) => {
+  t.same([...tagsOf('x', `// @once: a reason\n// @long: another\n\n${body}`)], ['once', 'long'])
+  for (const line of ['// @log: a reason', '// @long', '// @long:', '// @long: ']) {
+    t.throws(() => tagsOf('x', `${line}\n\n${body}`), {
+      message: `x: '${line}' is not '// @tag: reason', where the tag is one of once, servers, long, alone`
+    })
+  }
+  t.end()
+})
+
+test('a file without a test is refused: among others nobody would notice', (t) => {
+  t.throws(() => tagsOf('x', '// @once: a reason\n'), { message: 'x: there is no test in it' })
+  t.end()
+})
+
+test('npm test leaves out long files, and runs on servers those that ask for it', (t) => {
+  t.same(selected('sqlite', false), ['plain', 'once', 'servers'])
+  t.same(selected('postgres', false), ['servers'])
+  t.same(selected('mariadb', false), ['servers'])
+  t.end()
+})
+
+test('npm run test:all runs every file, on servers all but those that are the same everywhere', (t) => {
+  t.same(selected('sqlite', true), ['plain', 'once', 'servers', 'long', 'long-once', 'long-servers'])
+  t.same(selected('postgres', true), ['plain', 'servers', 'long', 'long-servers'])
+  t.end()
+})
+
+test('each file runs once, ten at most in a process, and alone if it says so', (t) => {
+  const many = [...Array.from({ length: 25 }, (_, index) => file(`file${index}`)), file('alone', 'alone')]
+  const groups = groupFiles(many)
+  t.same(groups.flat().map(({ path }) => path).sort(), many.map(({ path }) => path).sort())
+  t.same(groups.map(({ length }) => length), [1, 9, 8, 8])
+  t.end()
+})
+
+test('no file of the project is left out of everything, and each of a server is on both', (t) => {
+  const all = readTestFiles()
+  t.same(selectFiles(all, 'sqlite', true), all)
+  t.same(all.filter(({ tags }) => tags.has('once') && tags.has('servers')), [], 'these say two things')
+  t.ok(selectFiles(all, 'sqlite', false).length > all.length / 2)
+  t.ok(selectFiles(all, 'postgres', false).length > 10)
+  t.end()
+})
+
+test('npm run test:all refuses to run where a program is missing', (t) => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...typescript, 'scripts/test.ts', '--all'], {
+    encoding: 'utf8', env: { ...process.env, PATH: '' }
+  })
+  t.equal(status, 1)
+  t.equal(stdout, '')
+  t.match(stderr, 'npm run test:all needs what is missing here')
+  t.match(stderr, /^chromium: not installed: chromium \(Debian, Ubuntu: apt-get install/m)
+  t.end()
+})
