@@ -72,7 +72,9 @@ export function writeGroups (files: readonly TestFile[], engine: string): string
 
 /** While files are loaded a test is under way, because tap ends when there is none; their own tests wait for it. */
 function programOf (paths: readonly string[], engine: string): string {
-  const imports = paths.map((path) => `  comment('${path} on ${engine}')\n  await import('../../${path.replace(/ts$/, 'js')}')\n`)
+  const imports = paths.map((path) => {
+    return `  comment('${path} on ${engine}')\n  await import('../../${path.replace(/ts$/, 'js')}')\n`
+  })
   return `import { comment, test } from 'tap'
 
 process.env['TEST_ENGINE'] = '${engine}'

@@ -49,7 +49,7 @@ export interface Dialect {
   readonly seeksByCollation: boolean
   /** Converts a whole-value pattern with `%`, `_` and backslash escapes to the pattern that `like` takes. */
   likePattern (pattern: string): string
-  /** Finds characters that patterns of the engine do not tell apart, unless `isAmbiguous` is true. */
+  /** Finds characters that patterns of the engine tell apart only if `isAmbiguous` is true. */
   readonly ambiguous?: RegExp
   /** Returns a case-sensitive match, with a pattern from `likePattern`. */
   like (column: RawBuilder<unknown>, pattern: Parameter, isAmbiguous?: boolean): RawBuilder<SqlBool>

@@ -36,7 +36,7 @@ export interface Query extends CompiledQuery {
  * with Retry-After if the engine cannot run it now, and otherwise what the driver threw.
  */
 export interface Executor {
-  /** Runs a statement on one record. It is committed when it answers, unless the handle is a transaction. */
+  /** Runs a statement on one record. It is committed when it answers, if the handle is no transaction. */
   execute (query: Query): MaybePromise<Outcome>
   /**
    * Reads rows as arrays, because making objects of them would be the cost of a list.

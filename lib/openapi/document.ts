@@ -40,7 +40,7 @@ function ownPieces ({ components }: OpenApiDocument, kind: 'securitySchemes' | '
   return pieces
 }
 
-/** Adds a tag, unless the host has described it. The list is replaced, because it may belong to the host. */
+/** Adds a tag, if the host has not described it. The list is replaced, because it may belong to the host. */
 export function addTag (document: OpenApiDocument, name: string, description: string): void {
   const { tags = [] } = document
   if (!tags.some((tag) => tag.name === name)) document.tags = [...tags, { name, description } as { name: string }]

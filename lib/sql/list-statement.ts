@@ -47,7 +47,7 @@ function withoutSeeks (engine: SqlContext, base: ListBase, given: ListPlan): Que
 interface FilledCondition extends PlannedCondition {
   /** True if the only value is a JSON array of all values. */
   readonly isArray?: boolean
-  /** True if the engine confuses characters of the pattern unless the SQL is longer. */
+  /** True if the engine confuses characters of the pattern, so that the SQL must be longer. */
   readonly isAmbiguous?: boolean
 }
 

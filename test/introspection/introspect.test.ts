@@ -134,9 +134,9 @@ test('SQLite, which knows no types, has columns and keys that no field can be', 
     "Column 'ctid' of table 'person' is left out: it cannot be a field: field 'ctid' of model 'Model': " +
       "every table of PostgreSQL has a system column 'ctid'; give the field another 'column'",
     "Column 'must' of table 'person' has the default lower('X'), which the field cannot declare: " +
-      'on create the field is required, unless you declare another default',
+      'on create the field is required if you declare no other default',
     "Column 'short' of table 'person' has the default 'long', which the field cannot declare: " +
-      'on create the field is null, unless you declare another default'
+      'on create the field is null if you declare no other default'
   ]) t.ok(text.includes(expected), expected)
   t.equal(models.find(({ table }) => table === 'person')?.byName.get('few')?.kind, 'integer')
 })

@@ -14,7 +14,7 @@ export class Deadline {
     this.#onLate = undefined
   }
 
-  /** Gives up the answer, unless the deadline has ended. */
+  /** Gives up the answer, if the deadline has not ended. */
   expire (): void {
     this.#onLate?.()
   }

@@ -26,7 +26,7 @@ interface Driver<Raw> {
   askBusy (ids: readonly number[]): Promise<ReadonlySet<number>>
 }
 
-/** Connections of which one is kept for reads. A pool with fewer keeps one, too, unless it has only one. */
+/** Connections of which one is kept for reads. A pool with fewer keeps one, too, if it has more than one. */
 const connectionsPerKept = 5
 
 /** Connections to one node. Knows which of them are in use, and closes all at the end. */
@@ -89,7 +89,7 @@ export class NodeConnections<Raw extends object> {
     for (const socket of this.#sockets.keys()) destroy(socket)
   }
 
-  /** Notes if a connection is in use, unless it has closed meanwhile. */
+  /** Notes if a connection is in use. A connection that has closed meanwhile stays forgotten. */
   #mark (socket: Duplex, isInUse: boolean): void {
     if (this.#sockets.has(socket)) this.#sockets.set(socket, isInUse)
   }

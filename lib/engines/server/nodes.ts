@@ -52,7 +52,7 @@ export class Nodes<Node extends { readonly name: string }> {
     return await connectTo(await this.#find())
   }
 
-  /** Makes the next connection look for a node that serves, unless this node is not in use any more. */
+  /** Makes the next connection look for a node that serves, if this node is still in use. */
   leave (node: Node): void {
     if (this.#current === node && this.#isSearched()) this.#current = undefined
   }

@@ -90,7 +90,7 @@ export class GroupCommit {
     this.#refuse(Infinity)
   }
 
-  /** Commits a group, unless the queue waits for the lock of another process. */
+  /** Commits a group, if the queue does not wait for the lock of another process. */
   #commitSome (): void {
     if (this.#waiting.length === 0 || this.#lock !== undefined) return
     try {

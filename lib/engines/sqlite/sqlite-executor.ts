@@ -83,7 +83,7 @@ export class SqliteExecutor implements Executor {
   }
 }
 
-/** Throws the error of a failed statement, unless nothing was done and the statement may be repeated. */
+/** Throws the error of a failed statement. Returns if nothing was done and the statement may be repeated. */
 function requireRepeatable (failure: unknown): void {
   const error = toStatementError(sqliteDialect, failure, { isRead: false, isConnected: true })
   if (!(error instanceof Repeatable)) throw error

@@ -62,7 +62,7 @@ export abstract class RequestQueue {
     if (exchange !== undefined) this.clientGone(exchange)
   }
 
-  /** Takes a request out of the queue if its client has gone, or gives back its slot unless a handler works on it. */
+  /** Takes a request out of the queue if its client has gone, or gives back its slot if no handler works on it. */
   clientGone (exchange: Exchange): void {
     if (exchange.state === 'waiting') this.#refuse(exchange)
     else if (exchange.state === 'running') this.leave(exchange.answer)

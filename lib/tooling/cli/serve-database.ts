@@ -23,8 +23,8 @@ export interface ServeOptions {
   /** True if anybody may create, change and delete records. Default false: everybody may read, nobody may write. */
   readonly write?: boolean
   /**
-   * The address that the app will listen on. Requests for another host name get 421, unless it is a name of this
-   * machine. Default 127.0.0.1.
+   * The address that the app will listen on. A request for a host name that this machine does not have gets 421.
+   * Default 127.0.0.1.
    */
   readonly host?: string
   /** Columns to show although their names look secret, as `table.column`. Default: none. */

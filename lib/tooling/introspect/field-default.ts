@@ -42,7 +42,7 @@ export function withDefault (plan: FieldPlan, source: Source, setting: DefaultSe
   }
   const absent = plan.options.nullable === true ? 'null' : 'required'
   const why = `has the default ${String(column.declared)}, which the field cannot declare: ` +
-    `on create the field is ${absent}, unless you declare another default`
+    `on create the field is ${absent} if you declare no other default`
   setting.notes.push({ table: column.table, column: column.name, why })
   return limited
 }

@@ -37,7 +37,7 @@ export async function secretColumns (handle: AnyKysely, shown: readonly string[]
 }
 
 /**
- * Returns how secrets spread along foreign keys: to the column that refers, and to its target unless that is a primary
+ * Returns how secrets spread along foreign keys: to the column that refers, and to its target if that is no primary
  * key.
  */
 function spreadsOf (references: readonly ReferenceRow[], primary: readonly KeyRow[], fold: Fold): readonly Spread[] {
