@@ -32,7 +32,10 @@ export type Listed<D extends Described, Option extends 'exclude' | 'readOnly' | 
   : never
 type Owner<D extends Described> = D extends { readonly ownerField: infer Name extends string } ? Name : never
 
-/** The names in options that no field has. `string` if the type of the options has lost the literal names. */
+/**
+ * The names in a resource's options that are no fields of its model, so that a misspelt name does not compile. `string`
+ * if the names are only known as `string`: they are then refused, because nothing can be checked.
+ */
 export type UnknownNames<D extends Described> =
   Exclude<Listed<D, 'exclude' | 'readOnly'> | Owner<D>, FieldNameOf<ModelOf<D>>>
 

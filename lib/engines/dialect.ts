@@ -73,7 +73,10 @@ export interface Dialect {
   readonly schema: SchemaHabits
   readonly catalog: Catalog
   readonly plans: QueryPlans
-  /** Returns a query for the columns of an index. Present if a failure names the index that has no room. */
+  /**
+   * Returns a query for the columns of an index, to find the field whose value is too long for it. Present if a failure
+   * of the engine names the index.
+   */
   indexColumns? (index: string): RawBuilder<{ name: string }>
   /** Returns the codes under which `failures` may list a failure, from the most specific to the most general. */
   codesOf (failure: Error): readonly string[]

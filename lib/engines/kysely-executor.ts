@@ -59,7 +59,7 @@ export class KyselyExecutor implements Executor {
   }
 }
 
-/** Returns the outcome of a statement that Kysely's driver executed. */
+/** Returns the first row, and the count of changed rows, which Kysely gives as a BigInt or leaves out. */
 export function outcomeOf ({ rows, numAffectedRows }: QueryResult<Row>): Outcome {
   return { row: rows[0], changed: Number(numAffectedRows ?? 0n) }
 }

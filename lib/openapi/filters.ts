@@ -12,7 +12,7 @@ export const maxListed = 200
 /** Most filters in documentation at all: those of about sixty fields. */
 export const maxOwn = 600
 
-/** A parameter of a list, with the schema that it shares with others. */
+/** A query parameter that filters a list. The document holds its schema once, under `shared`, for all equal ones. */
 export interface DocumentedFilter {
   readonly name: string
   readonly shared: string

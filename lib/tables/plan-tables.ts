@@ -45,7 +45,7 @@ function targetsOf ({ columns }: Model): readonly ForeignKeyColumn[] {
   return columns.filter(isForeignKey)
 }
 
-/** True if a foreign key refers to its own table, or to one that is not still to be created. */
+/** True if the table that a foreign key refers to is its own, or has been created already. */
 function isThere (model: Model, column: ForeignKeyColumn, waiting: ReadonlySet<Model>): boolean {
   const target = column.target()
   return target === model || !waiting.has(target)

@@ -11,7 +11,7 @@ export interface ServerOptions {
   readonly preparedStatements?: boolean
   /** True if only nodes that accept writes are used. Default: true for a URL of several nodes without `readonly`. */
   readonly writable?: boolean
-  /** True if the server is told to refuse every write. Default false. */
+  /** True if the database server is told to refuse every write. Default false. */
   readonly readonly?: boolean
 }
 

@@ -134,7 +134,12 @@ export class GroupCommit {
     }
   }
 
-  /** Writes one after the other, for 10 ms at most or until another process has the lock. */
+  /**
+   * Executes waiting writes in their order. It stops after 10 ms, or when another process has the lock; the rest wait.
+   *
+   * @param check  called after each write; throws if the write has rolled back those before it
+   * @returns for each write a function that settles its promise, to be called after the commit
+   */
   #writeSome (waiting: readonly Waiting[], check: () => void): readonly Tell[] {
     const start = performance.now()
     const tells: Tell[] = []

@@ -4,7 +4,7 @@ import { isMissing } from './open-database.js'
 
 export const documentationPath = '/documentation'
 
-/** Functions that import the packages for a page of documentation. The packages may not be installed. */
+/** Functions that import the packages for a page of documentation. The packages might not be installed. */
 export interface DocumentationPackages {
   swagger (): Promise<{ readonly default: unknown }>
   swaggerUi (): Promise<{ readonly default: unknown }>

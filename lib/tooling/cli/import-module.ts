@@ -1,5 +1,5 @@
 /**
- * Imports a module whose name is only known at run time, or whose package may not be installed.
+ * Imports a module whose name is only known at run time, or whose package might not be installed.
  *
  * @param specifier  a package, a URL, or a path relative to this file
  */

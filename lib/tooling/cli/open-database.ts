@@ -4,7 +4,7 @@ import type { Tables } from '../../engines/executor.js'
 import { errors } from '../../errors.js'
 import { importModule } from './import-module.js'
 
-/** A function that opens a database, and the package of its driver, which may not be installed. */
+/** A function that opens a database, and the package of its driver, which might not be installed. */
 interface OpenerRow {
   readonly driver: string
   open (url: string, isReadOnly: boolean): Promise<Kysely<Tables>>

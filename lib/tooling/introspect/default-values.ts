@@ -36,7 +36,8 @@ function bare (text: string): string {
 }
 
 /**
- * Returns the text of a literal. Returns undefined for one with a backslash, which means something else in each engine.
+ * Returns the value of an SQL literal as text: `abc` for `'abc'`, and numbers, `true` and `false` as they are. Returns
+ * undefined for anything else, and for a text with a backslash, which engines read differently.
  */
 function readLiteral (text: string): string | undefined {
   if (text.includes('\\')) return undefined
