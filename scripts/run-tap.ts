@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
@@ -80,6 +81,14 @@ export async function runCheck (name: string, program: string, args: readonly st
   const code = await run(program, args, { listen: (chunk) => { printed += chunk.toString() } })
   if (code === 0) return { name, passed: 1, failed: 0, code, failures: [] }
   return { name, passed: 0, failed: 1, code, failures: printed.trimEnd().split('\n') }
+}
+
+/** Builds tap with the plugins of .taprc, once for each installation. Its first run would do so, but load all others. */
+export async function buildTap (): Promise<void> {
+  const built = readFileSync(`${root}/node_modules/@tapjs/test/test-built/dist/esm/index.js`, 'utf8')
+  if (!built.includes('@tapjs/typescript')) return
+  const { code, failures } = await runCheck('tap build', own('tap'), ['build'])
+  if (code !== 0) throw new Error(`tap build ended with ${code}:\n${failures.join('\n')}`)
 }
 
 /** One run of tap, whose output goes straight through. */

@@ -4,7 +4,7 @@ import {
 import { programKinds, whyMissing } from '../test/support/engines/programs.js'
 import { reasonOf } from '../test/support/engines/sql.js'
 import { judgeCoverage } from './coverage.js'
-import { interruption, listenForSignals, runCheck, runTap, toLine, type Outcome } from './run-tap.js'
+import { buildTap, interruption, listenForSignals, runCheck, runTap, toLine, type Outcome } from './run-tap.js'
 import { clearGroups, readTestFiles, selectFiles, writeGroups } from './test-files.js'
 
 /**
@@ -50,6 +50,7 @@ async function runTests (engines: Engines): Promise<Outcome[]> {
   const env = { ...urls, TEST_ALL: String(isAll) }
   const servers = engineNames.filter((name) => engines.get(name)?.url !== undefined)
   clearGroups()
+  await buildTap()
   const run = async (names: readonly string[], options: readonly string[] = []): Promise<Outcome> => {
     const programs = names.flatMap((name) => writeGroups(selectFiles(files, name, isAll), name))
     return await runTap(names.join(', '), [...options, ...programs], env)
