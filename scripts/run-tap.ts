@@ -83,7 +83,7 @@ export async function runCheck (name: string, program: string, args: readonly st
   return { name, passed: 0, failed: 1, code, failures: printed.trimEnd().split('\n') }
 }
 
-/** Builds tap with the plugins of .taprc, once for each installation. Its first run would do so, but load all others. */
+/** Builds tap with the plugins of .taprc, once for each installation: its first run would load all others, too. */
 export async function buildTap (): Promise<void> {
   const built = readFileSync(`${root}/node_modules/@tapjs/test/test-built/dist/esm/index.js`, 'utf8')
   if (!built.includes('@tapjs/typescript')) return
