@@ -70,14 +70,10 @@ function objectOf (columns: readonly Column[], { required, described, shown }: P
   })
 }
 
-function exampleOf (columns: readonly Column[]): Readonly<Record<string, Json>> | undefined {
-  const example: Record<string, Json> = {}
-  for (const column of columns) {
-    const value = documentationOf(column).example(column.options)
-    if (value === undefined) return undefined
-    example[column.key] = value
-  }
-  return example
+/** Returns an example with all columns; undefined if one of them has no example. */
+function exampleOf (columns: readonly Column[]): Readonly<Record<string, Json | undefined>> | undefined {
+  const examples = columns.map((column) => [column.key, documentationOf(column).example(column.options)] as const)
+  return examples.some(([, value]) => value === undefined) ? undefined : Object.fromEntries(examples)
 }
 
 /**
