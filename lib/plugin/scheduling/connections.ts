@@ -39,7 +39,7 @@ export class Connections {
     connection.close()
   }
 
-  /** True if clients may be waiting to be accepted. Node accepts one in each event-loop turn, so turns should be short. */
+  /** True if clients may wait to be accepted. Node accepts one in each event-loop turn, so turns should be short. */
   areOpening (now: number): boolean {
     return now - this.#openedAt < openingMs
   }
