@@ -112,7 +112,7 @@ interface Site {
 
 /** The example app on a free port and an empty database. */
 async function startSite (): Promise<Site> {
-  const main = fileURLToPath(new URL('../dist/examples/site/main.js', import.meta.url))
+  const main = fileURLToPath(new URL('../../dist/examples/site/main.js', import.meta.url))
   const child: ChildProcess = spawn(process.execPath, [main], {
     env: { ...process.env, PORT: '0', DATABASE_URL: `sqlite:${join(folder, 'site.db')}` },
     stdio: ['ignore', 'pipe', 'inherit']

@@ -1,16 +1,5 @@
-import { pathToFileURL } from 'node:url'
 import { sql, type Kysely } from 'kysely'
-import { openMariadb } from '../lib/mariadb.js'
-import { openPostgres } from '../lib/postgres.js'
-import type { Tables } from '../lib/engines/executor.js'
-import { openSqlite } from '../lib/sqlite.js'
-
-/**
- * Makes the tables of the Chinook sample database (https://github.com/lerocha/chinook-database: eleven tables of a shop
- * for music) from their published structure, with a few invented rows:
- *
- *     node --import tsx scripts/chinook.ts sqlite:./chinook.db
- */
+import type { Tables } from '../../lib/engines/executor.js'
 
 type Engine = 'sqlite' | 'postgres' | 'mariadb'
 
@@ -189,7 +178,10 @@ const rows: Readonly<Record<string, ReadonlyArray<Readonly<Record<string, unknow
   PlaylistTrack: [{ PlaylistId: 1, TrackId: 1 }, { PlaylistId: 1, TrackId: 2 }]
 }
 
-/** Creates the tables in an empty database and fills them. */
+/**
+ * Makes the tables of the Chinook sample database (https://github.com/lerocha/chinook-database: eleven tables of a shop
+ * for music) from their published structure, in an empty database, with a few invented rows.
+ */
 export async function makeChinook (db: Kysely<Tables>, engine: Engine): Promise<void> {
   const names = (all: readonly string[]) => sql.join(all.map((name) => sql.ref(name)))
   for (const [table, { columns, key, references = {} }] of Object.entries(tables)) {
@@ -203,20 +195,3 @@ export async function makeChinook (db: Kysely<Tables>, engine: Engine): Promise<
     await db.insertInto(table).values(rows[table] ?? []).execute()
   }
 }
-
-async function main (url: string): Promise<void> {
-  const scheme = url.split(':', 1)[0] as Engine
-  const open = {
-    sqlite: () => openSqlite(url.slice('sqlite:'.length)),
-    postgres: () => openPostgres(url),
-    mariadb: () => openMariadb(url)
-  }[scheme]
-  if (open === undefined) {
-    throw new Error('Usage: node --import tsx scripts/chinook.ts sqlite:./chinook.db (or postgres://…, mariadb://…)')
-  }
-  const db = open()
-  await makeChinook(db, scheme)
-  await db.destroy()
-}
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await main(process.argv[2] ?? '')
