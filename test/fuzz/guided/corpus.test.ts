@@ -1,4 +1,5 @@
 // @once: on SQLite; npm run fuzz sends more, on any engine
+// @alone: reads V8's counts, which then miss what other tests of its process have run
 
 import { test } from 'tap'
 import { readCorpus } from './corpus.js'
