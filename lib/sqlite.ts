@@ -4,6 +4,7 @@ import type { Kysely } from 'kysely'
 import { deadlineFunction } from './engines/dialect.js'
 import { openKysely, type Tables } from './engines/executor.js'
 import { EmbeddedDialect } from './engines/sqlite/connections.js'
+import { requireTime } from './engines/sqlite/deadline.js'
 import { watchFile } from './engines/sqlite/file.js'
 import { requireDriver } from './engines/sqlite/load-driver.js'
 import { busyTimeout, lockTimeout } from './engines/sqlite/lock.js'
@@ -134,18 +135,4 @@ function requireSound (database: Database.Database, check: boolean): void {
   if (!check) return
   const fault = database.pragma('quick_check(1)', { simple: true })
   if (fault !== 'ok') throw new Error(`it is damaged: ${String(fault)}`)
-}
-
-/** Thrown inside SQLite to end a statement that has run past its deadline. */
-class DeadlinePassed extends Error {
-  readonly code = 'SQLITE_DEADLINE'
-}
-
-/**
- * Throws if the deadline has passed, in milliseconds of `performance.now()`. Throwing is the only way to end a
- * statement from within the process that runs it. The id is unused, but it makes SQLite call the function for each row.
- */
-function requireTime (deadline: number, _id: unknown): number {
-  if (performance.now() > deadline) throw new DeadlinePassed('The statement took too long')
-  return 1
 }

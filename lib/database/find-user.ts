@@ -41,8 +41,8 @@ export function compileFindUser (
   const toUser = userMaker(users.primaryKey, columns, dialect)
   const toFound = ({ row }: Outcome): FoundUser | undefined => row && toUser(row)
   return (username) => {
-    const withoutIndex = other && (() => other(username))
-    const found = executor.execute({ ...query(username), withoutIndex })
+    const asked = query(username)
+    const found = executor.execute(other === undefined ? asked : { ...asked, withoutIndex: () => other(username) })
     return found instanceof Promise ? found.then(toFound) : toFound(found)
   }
 }

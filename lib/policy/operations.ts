@@ -27,11 +27,13 @@ export const operationTable = {
 /** Operation of a client on a resource. HEAD counts as the GET that it stands for. */
 export type Operation = keyof typeof operationTable
 
+const names = Object.keys(operationTable) as Operation[]
+
 /** Operations that change nothing. */
-export const reads: readonly Operation[] = ['list', 'read']
+export const reads: readonly Operation[] = names.filter((name) => operationTable[name].method === 'GET')
 
 /** Operations that change something. */
-export const writes: readonly Operation[] = ['create', 'update', 'delete']
+export const writes: readonly Operation[] = names.filter((name) => !reads.includes(name))
 
 export const operations: readonly Operation[] = [...reads, ...writes]
 
