@@ -6,6 +6,8 @@ export interface Extent {
   readonly rounds: number
   /** Length of one run of one server. */
   readonly seconds: number
+  /** Numbers of connections of the load generator. Each case is measured with all of them. */
+  readonly connections: readonly number[]
   /** Messages in the database; ten times as many in the growth cases. */
   readonly rows: number
   /** Requests of the memory case. */
@@ -20,20 +22,21 @@ export interface Wanted extends Extent {
   readonly profile: string | undefined
 }
 
-const full: Extent = { rounds: 5, seconds: 1, rows: 100_000, requests: 200_000 }
+const full: Extent = { rounds: 5, seconds: 1, connections: [1, 8, 50], rows: 100_000, requests: 200_000 }
 
-export const usage = `npm run benchmark -- [case…] [--rounds=${full.rounds}] [--seconds=${full.seconds}] [--rows=${full.rows}] [--requests=${full.requests}] [--profile=folder]
+export const usage = `npm run benchmark -- [case…] [--rounds=${full.rounds}] [--seconds=${full.seconds}] [--connections=${full.connections.join()}] [--rows=${full.rows}] [--requests=${full.requests}] [--profile=folder]
 cases: ${cases.map(({ name }) => name).join(', ')}`
 
 /** @throws an error that says what is wrong */
 export function readWanted (args: readonly string[]): Wanted {
   const text = { type: 'string' } as const
   const { values, positionals } = parseArgs({
-    args: [...args], allowPositionals: true, options: { rounds: text, seconds: text, rows: text, requests: text, profile: text }
+    args: [...args], allowPositionals: true, options: { rounds: text, seconds: text, connections: text, rows: text, requests: text, profile: text }
   })
-  const { profile, ...numbers } = values
+  const { profile, connections, ...numbers } = values
   const given = Object.fromEntries(Object.entries(numbers).map(([name, value]) => [name, positive(name, value)]))
-  return { ...full, ...given, cases: casesNamed(positionals), isFull: args.length === 0, profile }
+  const lists = connections === undefined ? {} : { connections: connections.split(',').map((text) => positive('connections', text)) }
+  return { ...full, ...given, ...lists, cases: casesNamed(positionals), isFull: args.length === 0, profile }
 }
 
 function positive (name: string, text: string): number {

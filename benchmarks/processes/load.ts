@@ -2,13 +2,10 @@ import type { LoadOrder, LoadResult } from '../load/generate.js'
 import { startChild } from './child.js'
 import { compiledFile } from './compile.js'
 
-/** Keep-alive connections: enough to keep a server busy. Each waits for an answer before it sends the next request. */
-export const connections = 50
-
 /** The load generator. */
 export interface Load {
   /** @throws if an answer was not a 2xx */
-  run (order: Omit<LoadOrder, 'connections'>): Promise<LoadResult>
+  run (order: LoadOrder): Promise<LoadResult>
   end (): Promise<void>
 }
 
@@ -21,7 +18,7 @@ export async function startLoad (core: number | undefined): Promise<Load> {
   return {
     run: async (order) => {
       const seconds = 'duration' in order.end ? order.end.duration : order.end.amount / slowest
-      const result = await child.ask({ ...order, connections } satisfies LoadOrder, seconds + 30) as LoadResult
+      const result = await child.ask(order, seconds + 30) as LoadResult
       const faults = Object.entries(result.faults).map(([name, count]) => `${count} ${name}`)
       if (result.answered === 0) faults.push('no answer at all')
       if (faults.length > 0) throw new Error(`Under load: ${faults.join(', ')}`)

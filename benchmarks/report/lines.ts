@@ -1,4 +1,6 @@
 import type { EngineName } from '../engines/engine.js'
+import type { Targets } from '../cases.js'
+import type { RatioResult } from '../runners/ratio.js'
 import type { Outcome } from '../runners/run-case.js'
 import type { Spread } from '../statistics.js'
 
@@ -23,17 +25,21 @@ export function linesOf (outcome: Outcome, engine: EngineName): readonly Line[] 
   const { row: { name, what, bound } } = outcome
   const common = { name, what, bound }
   if ('problem' in outcome) return [{ ...common, figure: outcome.problem, target: '', isReached: false }]
-  if ('ratio' in outcome) return [{ ...common, ...ratioLine(outcome, engine) }]
+  if ('ratios' in outcome) {
+    const { row, ratios } = outcome
+    return ratios.map((result, index) => ({ ...common, ...(index > 0 && { what: '' }), ...ratioLine(result, row.target?.[engine]) }))
+  }
   return 'memory' in outcome ? memoryLines(outcome).map((line) => ({ ...common, ...line })) : startUpLines(outcome).map((line) => ({ ...common, ...line }))
 }
 
 type Measured = Pick<Line, 'figure' | 'target' | 'isReached'> & Partial<Line>
 
-function ratioLine ({ row, ratio: { ratio, sides, profiles } }: Extract<Outcome, { ratio: unknown }>, engine: EngineName): Measured {
-  const target = row.target?.[engine]
-  const pair = (show: (side: typeof sides[0]) => number): string => sides.map((side) => Math.round(show(side)).toLocaleString('en')).join(' / ')
+function ratioLine ({ connections, ratio, sides, profiles }: RatioResult, targets: Targets = {}): Measured {
+  const { [connections]: target } = targets
+  const pair = (show: (side: typeof sides[0]) => number, digits = 0): string =>
+    sides.map((side) => show(side).toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits })).join(' / ')
   return {
-    cells: [sides[1].server === 'ours' ? 'ours' : 'by hand', pair(({ perSecond }) => perSecond), pair(({ p99 }) => p99), pair(({ cpu }) => cpu), pair(({ busy }) => busy * 100), pair(({ rss }) => rss / 2 ** 20)],
+    cells: [String(connections), sides[1].server === 'ours' ? 'ours' : 'by hand', pair(({ perSecond }) => perSecond), pair(({ p50 }) => p50, 2), pair(({ p99 }) => p99, 2), pair(({ cpu }) => cpu, 1), pair(({ busy }) => busy * 100), pair(({ rss }) => rss / 2 ** 20)],
     figure: showSpread(ratio, 2),
     profiles: (profiles ?? []).map((shares, index) => shares.map(({ name, share }) => `${(share * (sides[index]?.cpu ?? NaN)).toFixed(1)} ${name}`)),
     target: target?.toFixed(2) ?? '',

@@ -1,5 +1,4 @@
 import type { Extent } from '../arguments.js'
-import { connections } from '../processes/load.js'
 import type { Line } from './lines.js'
 
 /** Circumstances of a run. */
@@ -19,7 +18,7 @@ export function toSection ({ title, notes, extent }: Circumstances, lines: reado
     '',
     ...[...notes, describe(extent)].map((note) => `- ${note}`),
     '',
-    ...table(['case', '', 'against', 'requests/s', 'p99 ms', 'CPU µs/request', 'busy %', 'memory MiB', 'ratio', 'target', 'reached'],
+    ...table(['case', '', 'connections', 'against', 'requests/s', 'p50 ms', 'p99 ms', 'CPU µs/request', 'busy %', 'memory MiB', 'ratio', 'target', 'reached'],
       ratios.map(({ name, what, cells = [], figure, ...line }) => [`\`${name}\``, what, ...cells, `**${figure}**`, line.target, reached(line)])),
     ...table(['case', '', 'measured', 'target', 'reached'],
       others.map(({ name, what, figure, ...line }) => [`\`${name}\``, what, figure, line.target, reached(line)])),
@@ -28,8 +27,8 @@ export function toSection ({ title, notes, extent }: Circumstances, lines: reado
   ].join('\n')
 }
 
-function describe ({ rounds, seconds, rows }: Extent): string {
-  return `${rounds} rounds of ${seconds} s for each server, in turns; ${connections} connections over the loopback; ${rows.toLocaleString('en')} messages of 77 characters of 1,000 users`
+function describe ({ rounds, seconds, connections, rows }: Extent): string {
+  return `${rounds} rounds of ${seconds} s for each server, in turns; ${connections.join(', ')} connections over the loopback; ${rows.toLocaleString('en')} messages of 77 characters of 1,000 users`
 }
 
 function reached ({ isReached }: Pick<Line, 'isReached'>): string {

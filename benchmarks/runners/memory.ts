@@ -30,9 +30,10 @@ async function measure (row: MemoryCase, { extent, cores }: Setting, { url, usag
   try {
     const first = Math.round(extent.requests / 10)
     const start = await rss()
-    await load.run({ url, requests, end: { amount: first } })
+    const connections = Math.max(...extent.connections)
+    await load.run({ url, connections, requests, end: { amount: first } })
     const tenth = await rss()
-    await load.run({ url, requests, end: { amount: extent.requests - first } })
+    await load.run({ url, connections, requests, end: { amount: extent.requests - first } })
     return { start, tenth, all: await rss() }
   } finally {
     await load.end()

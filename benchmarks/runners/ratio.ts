@@ -1,4 +1,4 @@
-import type { RatioCase, Side } from '../cases.js'
+import type { RatioCase, Side, Targets } from '../cases.js'
 import { requireSame, requireSameRecords } from '../compare.js'
 import type { LoadRequest } from '../load/generate.js'
 import type { RequestMaker } from '../requests.js'
@@ -9,9 +9,10 @@ import type { Share } from '../servers/profiler.js'
 import { medianOf, spreadOf, type Spread } from '../statistics.js'
 import { withSide, type Setting, type Sides } from './setting.js'
 
-/** Figures of two servers that took turns. */
+/** Figures of two servers that took turns, with one number of connections. */
 export interface RatioResult {
-  /** Of the requests per second, round by round. */
+  readonly connections: number
+  /** Of the processor time of a request, round by round: above 1, ours takes less. */
   readonly ratio: Spread
   readonly sides: Sides<SideResult>
   /** Profiles of both sides, if the ratio misses its target. */
@@ -23,6 +24,7 @@ interface SideResult {
   readonly server: Side['server']
   readonly perSecond: number
   /** Milliseconds. */
+  readonly p50: number
   readonly p99: number
   /** Microseconds of processor time for a request. */
   readonly cpu: number
@@ -34,9 +36,15 @@ interface SideResult {
 
 type Turn = Omit<SideResult, 'server' | 'rss'>
 
+interface TurnPlan {
+  readonly connections: number
+  readonly seed: number
+  readonly duration: number
+}
+
 /** Requests that are compared before anything is timed. */
 const samples = 20
-/** Warm-up requests: enough for V8 to compile the code of a request. A second is too short on a slow machine. */
+/** Warm-up requests, with the most connections: enough for V8 to compile the code of a request. A second is too short on a slow machine. */
 const warmUp = { requests: 12_000, turns: 8 } as const
 /** Functions that are named in a profile. */
 const named = 12
@@ -48,7 +56,7 @@ const built = 2000
  *
  * @throws if an answer differs, or if one under load is not a 2xx
  */
-export async function measureRatio (row: RatioCase, setting: Setting): Promise<RatioResult> {
+export async function measureRatio (row: RatioCase, setting: Setting): Promise<readonly RatioResult[]> {
   const sides = sidesOf(row)
   return await withSide(setting, sides[0], async (ours) =>
     await withSide(setting, sides[1], async (against) => {
@@ -56,7 +64,7 @@ export async function measureRatio (row: RatioCase, setting: Setting): Promise<R
       try {
         const contest = new Contest(setting, load, sides, [ours, against])
         await contest.compare(row)
-        return await contest.run(row.target?.[setting.databases.engine.name])
+        return await contest.run(row.target?.[setting.databases.engine.name] ?? {})
       } finally {
         await load.end()
       }
@@ -95,42 +103,54 @@ class Contest {
     }
   }
 
-  async run (target = 0): Promise<RatioResult> {
+  async run (targets: Targets): Promise<readonly RatioResult[]> {
+    const { connections } = this.#setting.extent
+    const results: RatioResult[] = []
+    for (const side of [0, 1] as const) await this.#warmUp(side, Math.max(...connections))
+    for (const count of connections) results.push(await this.#runWith(count, targets[count] ?? 0))
+    return results
+  }
+
+  async #runWith (connections: number, target: number): Promise<RatioResult> {
     const { rounds, seconds } = this.#setting.extent
     const turns: [Turn[], Turn[]] = [[], []]
-    for (const side of [0, 1] as const) await this.#warmUp(side)
     for (let round = 1; round <= rounds; round++) {
-      for (const side of round % 2 === 1 ? [0, 1] as const : [1, 0] as const) turns[side].push(await this.#turn(side, round + 1, seconds))
+      for (const side of round % 2 === 1 ? [0, 1] as const : [1, 0] as const) {
+        turns[side].push(await this.#turn(side, { connections, seed: round + 1, duration: seconds }))
+      }
     }
-    const ratio = spreadOf(turns[0].map(({ perSecond }, index) => perSecond / (turns[1][index]?.perSecond ?? NaN)))
+    const ratio = spreadOf(turns[0].map(({ cpu }, index) => (turns[1][index]?.cpu ?? NaN) / cpu))
     const sides = [await this.#result(0, turns[0]), await this.#result(1, turns[1])] as const
-    return { ratio, sides, profiles: ratio.median < target ? [await this.#profile(0), await this.#profile(1)] : undefined }
+    const profiles = ratio.median < target ? [await this.#profile(0, connections), await this.#profile(1, connections)] as const : undefined
+    return { connections, ratio, sides, profiles }
   }
 
-  async #warmUp (side: 0 | 1): Promise<void> {
+  async #warmUp (side: 0 | 1, connections: number): Promise<void> {
     const { seconds } = this.#setting.extent
     let answered = 0
-    for (let turn = 0; turn < warmUp.turns && answered < warmUp.requests; turn++) answered += (await this.#turn(side, 1, seconds)).perSecond * seconds
+    for (let turn = 0; turn < warmUp.turns && answered < warmUp.requests; turn++) {
+      answered += (await this.#turn(side, { connections, seed: 1, duration: seconds })).perSecond * seconds
+    }
   }
 
-  async #profile (side: 0 | 1): Promise<readonly Share[]> {
+  async #profile (side: 0 | 1, connections: number): Promise<readonly Share[]> {
     const { rounds, seconds } = this.#setting.extent
-    return await this.#servers[side].profile(async () => await this.#turn(side, rounds + 2, 2 * seconds), named)
+    return await this.#servers[side].profile(async () => await this.#turn(side, { connections, seed: rounds + 2, duration: 2 * seconds }), named)
   }
 
-  async #turn (side: 0 | 1, seed: number, duration: number): Promise<Turn> {
+  async #turn (side: 0 | 1, { connections, seed, duration }: TurnPlan): Promise<Turn> {
     const { url, usage } = this.#servers[side]
     const before = await usage()
-    const { answered, seconds, p99 } = await this.#load.run({ url, requests: this.#requests(side, seed, built), end: { duration } })
+    const { answered, seconds, p50, p99 } = await this.#load.run({ url, connections, requests: this.#requests(side, seed, built), end: { duration } })
     const after = await usage()
     const cpu = after.cpu - before.cpu
-    return { perSecond: answered / seconds, p99, cpu: cpu / answered, busy: cpu / 1e6 / seconds }
+    return { perSecond: answered / seconds, p50, p99, cpu: cpu / answered, busy: cpu / 1e6 / seconds }
   }
 
   async #result (side: 0 | 1, turns: readonly Turn[]): Promise<SideResult> {
     const { rss } = await this.#servers[side].usage()
     const median = (name: keyof Turn): number => medianOf(turns.map((turn) => turn[name]))
-    return { server: this.#sides[side].server, perSecond: median('perSecond'), p99: median('p99'), cpu: median('cpu'), busy: median('busy'), rss }
+    return { server: this.#sides[side].server, perSecond: median('perSecond'), p50: median('p50'), p99: median('p99'), cpu: median('cpu'), busy: median('busy'), rss }
   }
 
   /** Returns the requests of a round. They are the same for both sides if both ask for the same. */

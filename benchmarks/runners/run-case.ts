@@ -8,14 +8,14 @@ import { measureStartUp, type StartUpResult } from './start-up.js'
 /** A case and its outcome; `problem` says why there is no figure. */
 export type Outcome =
   | { readonly row: Case, readonly problem: string }
-  | { readonly row: Extract<Case, { kind: 'ratio' }>, readonly ratio: RatioResult }
+  | { readonly row: Extract<Case, { kind: 'ratio' }>, readonly ratios: readonly RatioResult[] }
   | { readonly row: Extract<Case, { kind: 'start-up' }>, readonly startUp: StartUpResult }
   | { readonly row: Extract<Case, { kind: 'memory' }>, readonly memory: MemoryResult }
 
 /** @throws DifferentAnswers if the two servers give different answers; any other failure counts for the case */
 export async function runCase (row: Case, setting: Setting): Promise<Outcome> {
   try {
-    if (row.kind === 'ratio') return { row, ratio: await measureRatio(row, setting) }
+    if (row.kind === 'ratio') return { row, ratios: await measureRatio(row, setting) }
     if (row.kind === 'start-up') return { row, startUp: await measureStartUp(row, setting) }
     return { row, memory: await measureMemory(row, setting) }
   } catch (error) {

@@ -13,12 +13,14 @@ for (const pragma of ['journal_mode = wal', `synchronous = ${durability}`, 'fore
 
 const columns = 'id, user_id, content, pub_date'
 const ofUser = 'select m.id, m.user_id, m.content, m.pub_date from message m join user u on u.id = m.user_id where u.username = ?'
+// SQLite looks at a plain parameter of limit when it plans, and prepares the statement anew for each value.
+const window = 'limit cast(? as integer) offset cast(? as integer)'
 const statements = {
   read: database.prepare<[number], MessageRecord>(`select ${columns} from message where id = ?`),
-  list: database.prepare<[number, number], MessageRecord>(`select ${columns} from message order by id limit ? offset ?`),
-  ofUser: database.prepare<[string, number, number], MessageRecord>(`${ofUser} order by m.pub_date desc, m.id limit ? offset ?`),
+  list: database.prepare<[number, number], MessageRecord>(`select ${columns} from message order by id ${window}`),
+  ofUser: database.prepare<[string, number, number], MessageRecord>(`${ofUser} order by m.pub_date desc, m.id ${window}`),
   search: database.prepare<unknown[], MessageRecord>(
-    `${ofUser} and u.active = ? and m.id >= ? and m.id < ? and m.pub_date >= ? and m.content like ? order by m.id limit ? offset ?`),
+    `${ofUser} and u.active = ? and m.id >= ? and m.id < ? and m.pub_date >= ? and m.content like ? order by m.id ${window}`),
   create: database.prepare<[number, string, string], MessageRecord>(
     `insert into message (user_id, content, pub_date) values (?, ?, ?) returning ${columns}`),
   owner: database.prepare<[number], { user_id: number }>('select user_id from message where id = ?'),

@@ -99,5 +99,7 @@ function ownParameters ({ owner }: StatementShape, id: RecordKey, ownerId: Store
 }
 
 function encodeAll ({ dialect }: Engine, plan: WritePlan): ReadonlyMap<Column, Stored> {
-  return new Map([...plan].map(([column, value]) => [column, encode(column, value, dialect)]))
+  const values = new Map<Column, Stored>()
+  for (const [column, value] of plan) values.set(column, encode(column, value, dialect))
+  return values
 }

@@ -46,7 +46,7 @@ export function pathName ({ joins, column }: Path): string {
 export function permittedPath (access: Access, names: readonly string[], closed: ReadonlySet<Model>): Path | undefined {
   const path = followPath(access.model, names)
   if (path === undefined) return undefined
-  if (path.joins.some(({ target }) => closed.has(target()))) return undefined
+  for (const { target } of path.joins) if (closed.has(target())) return undefined
   return isOpen(access, path) || access.opened.has(pathName(path)) ? path : undefined
 }
 

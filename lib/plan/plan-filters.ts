@@ -8,7 +8,7 @@ import { unknownParameter, type WrittenFilter } from '../request/list-query.js'
 import { readFilterValues } from './filter-values.js'
 import { baseAlias, type PlannedCondition, type PlannedJoin } from './list-plan.js'
 import type { ListScope } from './list-scope.js'
-import { pathName, permittedPath, type Path } from './path.js'
+import { permittedPath, type Path } from './path.js'
 
 interface ResolvedFilter {
   readonly path: Path
@@ -30,7 +30,9 @@ export function planFilters (scope: ListScope, filters: readonly WrittenFilter[]
   readonly conditions: readonly PlannedCondition[]
 } {
   if (filters.length === 0) return noFilters
-  requireFewer(filters, scope.limits.filters)
+  const { filters: most, totalJoins } = scope.limits
+  const surplus = filters[most]
+  if (surplus !== undefined) throw tooMuch(surplus.name, `is more than ${most} filters`)
   const joins = new Map<string, PlannedJoin>()
   const conditions = new Map<string, Spelled>()
   for (const filter of filters) {
@@ -38,10 +40,8 @@ export function planFilters (scope: ListScope, filters: readonly WrittenFilter[]
     const { column } = path
     const values = readFilterValues(filter, { column, operator }, scope)
     const alias = planJoins(joins, path)
-    if (joins.size > scope.limits.totalJoins) {
-      throw tooMuch(filter.name, `needs more than ${scope.limits.totalJoins} joins in all`)
-    }
-    const name = `${pathName(path)} ${operator}`
+    if (joins.size > totalJoins) throw tooMuch(filter.name, `needs more than ${totalJoins} joins in all`)
+    const name = `${alias}.${column.key} ${operator}`
     const condition = conditions.get(name) ?? { alias, column, operator, given: new Map<string, readonly Stored[]>() }
     condition.given.set(spelling, [...condition.given.get(spelling) ?? [], ...values])
     conditions.set(name, condition)
@@ -79,11 +79,6 @@ function planJoins (joins: Map<string, PlannedJoin>, { joins: columns }: Path): 
     alias = join.alias
   }
   return alias
-}
-
-function requireFewer (filters: readonly WrittenFilter[], most: number): void {
-  const surplus = filters[most]
-  if (surplus !== undefined) throw tooMuch(surplus.name, `is more than ${most} filters`)
 }
 
 /**

@@ -43,11 +43,13 @@ export function planCreate (scope: WriteScope, payload: Payload, ownerId: Json):
   const fixed = [...fields.values()].filter(({ column }) => !writable.has(column))
   requireNoFaults(faults, fixed, 'is set by the server')
   const now = new Date()
-  return new Map(created.map((column) => {
+  const values = new Map<Column, Json>()
+  for (const column of created) {
     const written = fields.get(column)
-    if (column === owner) return [column, ownerValue(column, ownerId)]
-    return [column, written === undefined ? givenValue(scope, column, now) : written.value]
-  }))
+    if (column === owner) values.set(column, ownerValue(column, ownerId))
+    else values.set(column, written === undefined ? givenValue(scope, column, now) : written.value)
+  }
+  return values
 }
 
 /**

@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
 import { errors, withRetryAfter } from '../errors.js'
 import { maxPasswordBytes } from '../fields/field-kinds.js'
-import { isSecret, type Column } from '../model/column.js'
+import { isSecret } from '../model/column.js'
 import type { WritePlan } from '../plan/plan-write.js'
 
 export interface Credentials {
@@ -78,15 +78,15 @@ export class Passwords {
    * @throws REST_MODELS_TOO_MANY_LOGINS (429) as {@link matches}
    */
   hashIn (plan: WritePlan): WritePlan | Promise<WritePlan> {
-    const secrets = [...plan.keys()].filter(isSecret)
-    return secrets.length === 0 ? plan : this.#hashThese(secrets, plan)
+    for (const column of plan.keys()) if (isSecret(column)) return this.#hashSecrets(plan)
+    return plan
   }
 
-  async #hashThese (secrets: readonly Column[], plan: WritePlan): Promise<WritePlan> {
+  async #hashSecrets (plan: WritePlan): Promise<WritePlan> {
     const hashed = new Map(plan)
-    for (const column of secrets) {
-      const value = plan.get(column)
-      if (typeof value === 'string') hashed.set(column, await this.#inTurn(async () => await hashPassword(value)))
+    for (const [column, value] of plan) {
+      if (!isSecret(column) || typeof value !== 'string') continue
+      hashed.set(column, await this.#inTurn(async () => await hashPassword(value)))
     }
     return hashed
   }

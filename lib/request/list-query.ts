@@ -42,13 +42,19 @@ export function parseListQuery (query: string, maxLength: number): ListRequest {
   const page = positive(entries, 'page')
   const after = single(entries, 'after', errors.InvalidPage)
   if (page !== undefined && after !== undefined) throw invalidPage('after', 'must not be given beside page')
+  const filters: WrittenFilter[] = []
+  const rest: Array<Entries[number]> = []
+  for (const [name, text] of entries) {
+    if (!reservedParameters.includes(name)) filters.push({ name, text })
+    if (!pageParameters.includes(name) && !(name === 'ordering' && text === '')) rest.push([name, text])
+  }
   return {
-    filters: entries.filter(([name]) => !reservedParameters.includes(name)).map(([name, text]) => ({ name, text })),
+    filters,
     ordering: ordering === undefined || ordering === '' ? [] : ordering.split(','),
     limit: positive(entries, 'limit'),
     page: page ?? 1,
     after,
-    rest: entries.filter(([name, value]) => !pageParameters.includes(name) && !(name === 'ordering' && value === ''))
+    rest
   }
 }
 
@@ -58,6 +64,7 @@ export function parseListQuery (query: string, maxLength: number): ListRequest {
  * @throws REST_MODELS_UNKNOWN_PARAMETER (400) naming the first one
  */
 export function requireNoQuery (query: string, maxLength: number): void {
+  if (query === '') return
   const [first] = parseEntries(query, maxLength)
   if (first !== undefined) throw unknownParameter(first[0])
 }

@@ -10,7 +10,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { test, type Test } from 'tap'
 import { Connections } from '../../lib/plugin/scheduling/connections.js'
-import { Exchange } from '../../lib/plugin/scheduling/exchange.js'
 import { TurnQueue } from '../../lib/plugin/scheduling/turn-queue.js'
 import type { Policy } from '../../lib/index.js'
 import { boundedSite } from '../support/bounded.js'
@@ -144,9 +143,7 @@ function holdUp (milliseconds: number): void {
 /** Puts a request into a queue, of which only what the queue looks at is there. */
 function enterQueue (queue: TurnQueue, goOn: (failure?: Error) => void, isGone = false): void {
   const socket = { destroyed: isGone }
-  const { answer } = new Exchange(
-    Object.assign(new EventEmitter(), { req: { socket } }) as unknown as ServerResponse, undefined
-  )
+  const answer = Object.assign(new EventEmitter(), { req: { socket } }) as unknown as ServerResponse
   queue.enter({ raw: { socket } } as FastifyRequest, { raw: answer } as FastifyReply, goOn)
 }
 

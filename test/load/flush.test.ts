@@ -1,10 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { setImmediate as turn } from 'node:timers/promises'
 import { test } from 'tap'
 import { ResponseBatcher } from '../../lib/plugin/scheduling/response-batcher.js'
-import { stopClock } from '../support/clock.js'
+import { nextTurn, stopClock } from '../support/clock.js'
 import { engine } from '../support/database.js'
 import { buildApp, Note } from '../support/site.js'
 
@@ -25,7 +24,7 @@ async function answer (flush: ResponseBatcher, count: number, work = () => {}): 
   }
   order.push('end')
   await Promise.all(all)
-  await turn()
+  await nextTurn()
   return order
 }
 

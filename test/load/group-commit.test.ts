@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import fc from 'fast-check'
 import { test, type Test } from 'tap'
@@ -12,7 +12,7 @@ import { readHandle } from '../../lib/database/engine.js'
 import type { Outcome, Row, Tables } from '../../lib/engines/executor.js'
 import { GroupCommit } from '../../lib/engines/sqlite/group-commit.js'
 import { openSqlite } from '../../lib/sqlite.js'
-import { stopClock } from '../support/clock.js'
+import { nextTurn, stopClock } from '../support/clock.js'
 import { engine } from '../support/database.js'
 import { buildApp } from '../support/site.js'
 
@@ -81,7 +81,7 @@ function openFile (t: Test, journal: 'wal' | 'delete' = 'wal') {
     crowd: async () => {
       await Promise.all(['first', 'second'].map(async (word) => await add(word)))
       database.exec('delete from word')
-      await turn()
+      await nextTurn()
     }
   }
 }
@@ -101,7 +101,7 @@ test('D-98: the writes of a turn are committed together if the last such turn ha
     'at once: nobody knows yet that there are several'
   )
   t.equal(commits() - before, 3)
-  await turn()
+  await nextTurn()
   const writes = ['d', 'e', 'f', 'g', 'h'].map(add)
   t.ok(writes.every((write) => write instanceof Promise))
   t.same(words(), ['a', 'b', 'c'], 'nothing is to be seen of them yet')
@@ -112,7 +112,7 @@ test('D-98: the writes of a turn are committed together if the last such turn ha
   t.ok(alone instanceof Promise, 'several were there in the turn before')
   t.same(words(), [...'abcdefgh'])
   await alone
-  await turn()
+  await nextTurn()
   t.same(add('j'), { row: undefined, changed: 1 }, 'one by itself waits for nobody')
   t.same(words(), [...'abcdefghij'])
 })
@@ -199,8 +199,8 @@ test('D-98: a single write waits while another process writes, and so does the n
   other.exec('begin immediate')
   const one = add('a')
   t.ok(one instanceof Promise)
-  await turn()
-  await turn()
+  await nextTurn()
+  await nextTurn()
   const next = add('b')
   t.ok(next instanceof Promise)
   other.exec('commit')
@@ -217,7 +217,7 @@ for (const journal of ['wal', 'delete'] as const) {
     await crowd()
     other.exec(lock)
     const early = [...'abc'].map(add)
-    await turn()
+    await nextTurn()
     putForward(1500)
     const late = [...'de'].map(add)
     const outcomes = watch([...early, ...late])
@@ -283,7 +283,7 @@ test('D-98: a group is written for ten milliseconds or so, then others have thei
   const writes = Array.from({ length: 12 }, async (_, number) => await addSlowly(`${number}`, 4))
   const turns: number[] = []
   while (words().length < 12) {
-    await turn()
+    await nextTurn()
     turns.push(words().length)
   }
   t.ok(turns.every((count, index) => count - (turns[index - 1] ?? 0) <= 4), turns.join())
@@ -295,7 +295,7 @@ test('D-98: writes that are known to take long are written in their own turn (se
   const { addSlowly, crowd, words } = openFile(t)
   await crowd()
   await fates([addSlowly('a', 4), addSlowly('b', 4)])
-  await turn()
+  await nextTurn()
   const writes = ['c', 'd', 'e', 'f', 'g'].map((word) => addSlowly(word, 4))
   t.ok(words().length >= 5, words().join())
   t.same(await fates(writes), Array(5).fill(1))
@@ -306,8 +306,8 @@ test('D-98: nobody overtakes what is left of a group', onSqlite, async (t) => {
   const { add, addSlowly, crowd, words } = openFile(t)
   await crowd()
   const writes: unknown[] = Array.from({ length: 12 }, (_, number) => addSlowly(`${number}`, 4))
-  await turn()
-  await turn()
+  await nextTurn()
+  await nextTurn()
   t.ok(words().length < 12, 'some are left, and no others have come')
   writes.push(add('last'))
   t.same(await fates(writes), Array(13).fill(1))
@@ -348,7 +348,7 @@ test('D-98: whatever rules there are, writes committed together do the same as o
         await group.execute(write(grouped, sql, value))))
       const expected = await Promise.allSettled(turnOf.map(async ([sql, value]) => write(alone, sql, value)()))
       assert.deepEqual(answers.map(told), expected.map(told))
-      await turn()
+      await nextTurn()
     }
     for (const table of ['w', 'log']) {
       assert.deepEqual(grouped.prepare(`select * from ${table}`).all(), alone.prepare(`select * from ${table}`).all())
@@ -414,12 +414,12 @@ test('D-98: clients that write together are answered, whatever becomes of the ot
 test('D-98: a transaction of the deployer waits for the queued writes, and undoes none', onSqlite, async (t) => {
   const { db, add, words } = await openOwn(t)
   await fates([add('a'), add('b')])
-  await turn()
+  await nextTurn()
   const writes = ['c', 'd'].map(add)
   t.ok(writes.every((write) => write instanceof Promise))
   const rolledBack = db.transaction().execute(async (transaction) => {
     await transaction.insertInto('word').values({ text: 'of the deployer' }).execute()
-    await turn()
+    await nextTurn()
     throw new Error('rolled back')
   })
   await t.rejects(rolledBack, { message: 'rolled back' })
@@ -445,7 +445,7 @@ test('D-98: a transaction of the deployer begins behind writes that await anothe
 test('D-98: what waits when the database is closed is written', onSqlite, async (t) => {
   const { db, add, words } = await openOwn(t)
   await fates([add('a'), add('b')])
-  await turn()
+  await nextTurn()
   const writes = ['c', 'd'].map(add)
   t.ok(writes.every((write) => write instanceof Promise))
   await db.destroy()

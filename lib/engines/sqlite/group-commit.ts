@@ -31,7 +31,7 @@ class Undone extends Error {}
  */
 export class GroupCommit {
   readonly #together: Transaction<(waiting: readonly Waiting[]) => readonly Tell[]>
-  readonly #bursts = new BurstDetector(minGroupSize, () => { this.#commitSome() })
+  readonly #bursts = new BurstDetector(minGroupSize)
   #waiting: Waiting[] = []
   /** Milliseconds that the last write took; after a group the average, without the one commit. */
   #cost = 0
@@ -70,6 +70,7 @@ export class GroupCommit {
   #queue (write: () => Outcome): Promise<Outcome> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ since: performance.now(), write, resolve, reject })
+      if (this.#waiting.length === 1) setImmediate(this.#commitSome)
       if (this.#waiting.length * this.#cost > maxGroupMs) this.#commitSome()
     })
   }
@@ -91,7 +92,7 @@ export class GroupCommit {
   }
 
   /** Commits a group, if the queue does not wait for the lock of another process. */
-  #commitSome (): void {
+  readonly #commitSome = (): void => {
     if (this.#waiting.length === 0 || this.#lock !== undefined) return
     try {
       this.#commitGroup()
@@ -121,7 +122,7 @@ export class GroupCommit {
     const tells = this.#tryTogether(this.#waiting)
     this.#waiting = this.#waiting.slice(tells.length)
     // Otherwise the rest would wait until another write comes.
-    if (this.#waiting.length > 0) this.#bursts.join()
+    if (this.#waiting.length > 0) setImmediate(this.#commitSome)
     for (const tell of tells) tell()
   }
 

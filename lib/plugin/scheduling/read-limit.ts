@@ -1,10 +1,8 @@
 import type { Server, Socket } from 'node:net'
+import { currentTurn } from '../../engines/event-loop-turn.js'
 
 /** Requests in an event-loop turn after which no more are read before the next turn. */
 const maxRequestsPerTurn = 500
-
-/** Requests after which the next turn resets the count. An immediate for every turn would cost as much as a hook. */
-const resetAfterRequests = 50
 
 /**
  * Stops reading from all sockets until the next event-loop turn if many requests came in this one. Otherwise Node would
@@ -12,7 +10,7 @@ const resetAfterRequests = 50
  */
 export class ReadLimit {
   readonly #sockets = new Set<Socket>()
-  #paused: readonly Socket[] = []
+  #turn = -1
   #count = 0
 
   constructor (server: Server) {
@@ -25,19 +23,16 @@ export class ReadLimit {
 
   /** Counts a request. */
   count (): void {
-    if (++this.#count === resetAfterRequests) setImmediate(this.#endTurn)
-    if (this.#count === maxRequestsPerTurn) this.#pause()
+    const turn = currentTurn()
+    if (turn !== this.#turn) this.#count = 0
+    this.#turn = turn
+    if (++this.#count === maxRequestsPerTurn) this.#pause()
   }
 
   #pause (): void {
     // Sockets that the host has paused, or does not read yet, are left out, because the next turn would resume them.
-    this.#paused = [...this.#sockets].filter(({ readableFlowing }) => readableFlowing === true)
-    for (const socket of this.#paused) socket.pause()
-  }
-
-  readonly #endTurn = (): void => {
-    for (const socket of this.#paused) socket.resume()
-    this.#paused = []
-    this.#count = 0
+    const paused = [...this.#sockets].filter(({ readableFlowing }) => readableFlowing === true)
+    for (const socket of paused) socket.pause()
+    setImmediate(() => { for (const socket of paused) socket.resume() })
   }
 }

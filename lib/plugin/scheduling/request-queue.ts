@@ -1,10 +1,8 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { errors, withRetryAfter } from '../../errors.js'
 import type { Connections } from './connections.js'
-import { exchangeOf, type Exchange } from './exchange.js'
 
 /** Milliseconds after which a waiting request is refused. A statement waits as long for a connection. */
 const maxWaitMs = 2000
@@ -15,13 +13,20 @@ const maxWaiting = 2000
 /** Milliseconds between two checks of requests that wait for memory, or for others that take long. */
 const checkIntervalMs = 100
 
+/** A request that waits, and its answer. */
+interface Waiting {
+  readonly answer: ServerResponse
+  /** Milliseconds of `performance.now()` when it began to wait. */
+  readonly since: number
+  /** Ends its waiting. */
+  readonly goOn: (failure?: Error) => void
+}
+
 /** Limits how many requests run and wait. A request that would wait for too long is refused (load shedding). */
 export abstract class RequestQueue {
-  /** True if a request holds a slot until {@link leave}. */
-  abstract readonly hasSlots: boolean
   protected readonly connections: Connections
   /** Waiting requests in the order of their arrival. */
-  readonly #waiting = new Set<Exchange>()
+  readonly #waiting = new Set<Waiting>()
   #timer: NodeJS.Timeout | undefined
 
   constructor (connections: Connections) {
@@ -33,43 +38,15 @@ export abstract class RequestQueue {
     { raw: { socket } }: Pick<FastifyRequest, 'raw'>, { raw: answer }: Pick<FastifyReply, 'raw'>,
     goOn: HookHandlerDoneFunction
   ): void {
-    const exchange = exchangeOf(answer)
     // The client may have gone during a hook of the host. No event follows, so its place would never be given back.
-    if (exchange === undefined || socket.destroyed || answer.destroyed) return goOn(unavailable())
-    exchange.queue = this
-    const mayServe = exchange.connection?.mayServe(exchange) !== false
-    if (mayServe && this.#waiting.size === 0 && this.#admits(exchange, performance.now())) return goOn()
-    // Without a resource of its own it would go on in the AsyncLocalStorage context of another request.
-    // AsyncResource.bind() costs a hundred times as much.
-    const own = new AsyncResource('RestModelsRequest')
-    exchange.goOn = (failure) => { own.runInAsyncScope(goOn, undefined, failure) }
-    const wait = (): void => { this.#wait(exchange, socket) }
-    if (mayServe) wait()
-    else exchange.connection?.park(exchange, wait)
-  }
-
-  /** Notes that a handler begins, which will call {@link leave}. False if its client has gone, and the slot with it. */
-  begin (_answer: ServerResponse): boolean {
-    return true
-  }
-
-  /** Notes that the database is done with a request. */
-  leave (_answer: ServerResponse): void {}
-
-  /** Gives back the slot of a request that a hook answers: its client may take as long as it likes to read that. */
-  answers (answer: ServerResponse): void {
-    const exchange = exchangeOf(answer)
-    if (exchange !== undefined) this.clientGone(exchange)
-  }
-
-  /** Takes a request out of the queue if its client has gone, or gives back its slot if no handler works on it. */
-  clientGone (exchange: Exchange): void {
-    if (exchange.state === 'waiting') this.#refuse(exchange)
-    else if (exchange.state === 'running') this.leave(exchange.answer)
+    if (socket.destroyed || answer.destroyed) return goOn(unavailable())
+    if (this.#waiting.size === 0 && this.#admits(answer, performance.now())) return goOn()
+    if (this.#waiting.size >= maxWaiting) return goOn(unavailable())
+    this.#wait(answer, goOn)
   }
 
   /** Takes the slot or the time that a request needs. False if there is none now. */
-  protected abstract take (exchange: Exchange, now: number): boolean
+  protected abstract take (answer: ServerResponse, now: number): boolean
 
   /** Tries to let requests go on. It is called when one begins to wait, and every 100 ms while any of them waits. */
   protected abstract wake (): void
@@ -84,34 +61,34 @@ export abstract class RequestQueue {
     if (first === undefined) return false
     const now = performance.now()
     const isGone = first.answer.req.socket.destroyed
-    if (isGone || now - first.waitsSince > maxWaitMs) this.#refuse(first)
-    else if (!this.#admits(first, now)) return false
-    else this.#remove(first).goOn?.()
+    if (isGone || now - first.since > maxWaitMs) this.#leave(first, unavailable())
+    else if (!this.#admits(first.answer, now)) return false
+    else this.#leave(first)
     return true
   }
 
-  #admits (exchange: Exchange, now: number): boolean {
-    return this.connections.unread.hasRoom(now) && this.take(exchange, now)
+  #admits (answer: ServerResponse, now: number): boolean {
+    return this.connections.unread.hasRoom(now) && this.take(answer, now)
   }
 
-  #wait (exchange: Exchange, socket: Socket): void {
-    if (this.#waiting.size >= maxWaiting || socket.destroyed) return exchange.goOn?.(unavailable())
-    exchange.state = 'waiting'
-    exchange.waitsSince = performance.now()
-    this.#waiting.add(exchange)
+  #wait (answer: ServerResponse, goOn: HookHandlerDoneFunction): void {
+    // Without a resource of its own it would go on in the AsyncLocalStorage context of another request.
+    // AsyncResource.bind() costs a hundred times as much.
+    const own = new AsyncResource('RestModelsRequest')
+    const waiting: Waiting = {
+      answer, since: performance.now(), goOn: (failure) => { own.runInAsyncScope(goOn, undefined, failure) }
+    }
+    answer.once('close', () => { this.#leave(waiting, unavailable()) })
+    this.#waiting.add(waiting)
     if (this.#waiting.size === 1) this.#timer = setInterval(() => { this.wake() }, checkIntervalMs)
     this.wake()
   }
 
-  #refuse (exchange: Exchange): void {
-    exchange.state = 'free'
-    this.#remove(exchange).goOn?.(unavailable())
-  }
-
-  #remove (exchange: Exchange): Exchange {
-    this.#waiting.delete(exchange)
+  /** Ends the waiting of a request, if it still waits. */
+  #leave (waiting: Waiting, failure?: Error): void {
+    if (!this.#waiting.delete(waiting)) return
     if (this.#waiting.size === 0) clearInterval(this.#timer)
-    return exchange
+    waiting.goOn(failure)
   }
 }
 

@@ -11,7 +11,7 @@ const maxHoldMs = 2
  * alone wakes its receiver. For a client or a proxy on the same machine that costs as much as a short list.
  */
 export class ResponseBatcher {
-  readonly #bursts = new BurstDetector(minBatchSize, () => { this.#end() })
+  readonly #bursts = new BurstDetector(minBatchSize)
   #began = 0
   #flushed: Promise<void> | undefined
   #flush: () => void = () => {}
@@ -29,10 +29,11 @@ export class ResponseBatcher {
 
   #begin (): Promise<void> {
     this.#began = performance.now()
+    setImmediate(this.#end)
     return (this.#flushed = new Promise((resolve) => { this.#flush = resolve }))
   }
 
-  #end (): void {
+  readonly #end = (): void => {
     this.#flushed = undefined
     this.#flush()
   }

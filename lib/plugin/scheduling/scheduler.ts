@@ -48,15 +48,18 @@ export class Scheduler {
     const queue = this.#queueOf(operation, protection)
     return {
       preHandler: queue === undefined ? [] : [(request, reply, done) => { queue.enter(request, reply, done) }],
-      onSend: queue?.hasSlots === true ? [givingBack(queue)] : [],
-      wrap: (handle) => {
-        const run = queue === undefined ? handle : keepingSlot(queue, handle)
-        return async (request, reply) => {
-          const answer = await run(request, reply)
-          await this.#batcher.wait()
-          return answer
-        }
-      }
+      onSend: queue instanceof SlotQueue ? [releasing(queue)] : [],
+      wrap: (handle) => this.#batching(queue instanceof SlotQueue ? keepingSlot(queue, handle) : handle)
+    }
+  }
+
+  /** Returns a handler whose answers leave in batches. */
+  #batching (handle: Handle): Handle {
+    return async (request, reply) => {
+      const answer = await handle(request, reply)
+      const flushed = this.#batcher.wait()
+      if (flushed !== undefined) await flushed
+      return answer
     }
   }
 
@@ -85,15 +88,15 @@ function openSlotQueues (connections: Connections): Queues {
 }
 
 /** Returns the hook that gives back the slot of a request that another hook answers. Its client may never read that. */
-function givingBack (queue: RequestQueue): onSendHookHandler {
+function releasing (queue: SlotQueue): onSendHookHandler {
   return (_request, reply, payload, done) => {
-    queue.answers(reply.raw)
+    queue.release(reply.raw)
     done(null, payload)
   }
 }
 
 /** Returns a handler that keeps its slot until it is done. It does not begin if the client went during a hook. */
-export function keepingSlot (queue: RequestQueue, handle: Handle): Handle {
+export function keepingSlot (queue: SlotQueue, handle: Handle): Handle {
   return async (request, reply) => {
     if (!queue.begin(reply.raw)) throw new errors.Unavailable()
     try {

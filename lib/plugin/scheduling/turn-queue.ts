@@ -1,7 +1,8 @@
-import type { Exchange } from './exchange.js'
+import type { ServerResponse } from 'node:http'
+import { currentTurn } from '../../engines/event-loop-turn.js'
 import { RequestQueue } from './request-queue.js'
 
-/** Milliseconds of an event-loop turn after which requests wait for the next one. */
+/** Milliseconds of an event-loop turn after which requests wait for a later one. */
 const turnMs = 20
 
 /** The same as `turnMs`, while connections are being opened. */
@@ -15,56 +16,49 @@ const minTried = 8
  * arrived would be answered in one turn. No timer, no other route and no limit of the load could run during it.
  */
 export class TurnQueue extends RequestQueue {
-  readonly hasSlots = false
-  #began: number | undefined
+  #turn = -1
+  /** When the first request of the turn was served. */
+  #began = 0
   #isWoken = false
   #fitted = 0
 
-  protected take (exchange: Exchange, now: number): boolean {
-    if (this.#began === undefined) this.#begin(now)
-    else if (!this.#hasTime(now, this.#began)) return false
-    exchange.state = 'free'
+  protected take (_answer: ServerResponse, now: number): boolean {
+    const turn = currentTurn()
+    if (turn === this.#turn) return this.#hasTime(now)
+    this.#turn = turn
+    this.#began = now
     return true
   }
 
   protected wake (): void {
-    if (this.#isWoken || this.#began !== undefined) return
+    if (this.#isWoken) return
     this.#isWoken = true
     setImmediate(this.#try)
   }
 
-  #hasTime (now: number, began: number): boolean {
-    return now - began < (this.connections.areOpening(now) ? turnMsWhileOpening : turnMs)
-  }
-
-  #begin (now: number): void {
-    this.#began = now
-    setImmediate(this.#end)
-  }
-
-  readonly #end = (): void => {
-    this.#began = undefined
-    if (!this.#isWoken) this.#try()
+  #hasTime (now: number): boolean {
+    return now - this.#began < (this.connections.areOpening(now) ? turnMsWhileOpening : turnMs)
   }
 
   /**
-   * Tries requests, each in its own immediate. By then the engine has done its work for the one before, so its time is
-   * known. Some immediates are for requests that arrive until then. Otherwise a queue that once began would never be
-   * empty again under load.
+   * Tries requests, each in its own immediate of the next turn. By then the engine has done its work for the one
+   * before, so its time is known. Some immediates are for requests that arrive until then. Otherwise a queue that once
+   * began would never be empty again under load.
    */
   readonly #try = (): void => {
-    this.#isWoken = false
     const count = this.size === 0 ? 0 : 2 * this.#fitted + minTried
     this.#fitted = 0
     for (let tried = 0; tried < count; tried++) setImmediate(this.#tryOne)
+    setImmediate(this.#end)
   }
 
   readonly #tryOne = (): void => {
-    const now = performance.now()
-    if (this.#began !== undefined && !this.#hasTime(now, this.#began)) return
-    if (!this.letGoOn()) return
-    this.#fitted++
-    // A request that was refused, not admitted, has not begun the turn.
-    if (this.#began === undefined) this.#begin(now)
+    if (this.letGoOn()) this.#fitted++
+  }
+
+  /** Goes on in a later turn. If nothing fitted, the requests wait for memory, and are tried every 100 ms. */
+  readonly #end = (): void => {
+    this.#isWoken = false
+    if (this.size > 0 && this.#fitted > 0) this.wake()
   }
 }

@@ -1,0 +1,26 @@
+import { AsyncResource } from 'node:async_hooks'
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+
+/** Requests of one connection that wait until the answers before theirs have been sent. */
+export class Pipeline {
+  readonly #waiting = new Set<() => void>()
+
+  constructor (socket: Socket) {
+    socket.once('close', () => { for (const goOn of [...this.#waiting]) goOn() })
+  }
+
+  get size (): number {
+    return this.#waiting.size
+  }
+
+  /** Calls `goOn` when an answer is the next to be sent, or its client has gone: hosts count requests that end. */
+  wait (answer: ServerResponse, goOn: () => void): void {
+    // Without a resource of its own it would go on in the AsyncLocalStorage context of another request.
+    const own = new AsyncResource('RestModelsRequest')
+    const next = (): void => { if (this.#waiting.delete(next)) own.runInAsyncScope(goOn) }
+    this.#waiting.add(next)
+    // Node gives an answer the connection's socket when all answers before it have been sent.
+    answer.once('socket', next)
+  }
+}
