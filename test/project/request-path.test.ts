@@ -26,7 +26,8 @@ test('a request takes few functions, and four frames at most from its handler to
   const { stdout } = await run(process.execPath, ['--import=tsx', program, join(t.testdir(), 'site.db')])
   const traces = JSON.parse(stdout) as Record<string, Trace>
   for (const [name, limit] of Object.entries(most)) {
-    const all = Object.entries(traces[name]?.files ?? {})
+    // SQLite calls the check of the deadline at rows that it chooses at random.
+    const all = Object.entries(traces[name]?.files ?? {}).filter(([file]) => file !== 'lib/engines/sqlite/deadline')
     const counted = all.filter(([file]) => !uncounted.some((beginning) => file.startsWith(beginning)))
     const functions = all.flatMap(([, names]) => names)
     t.ok(counted.length > 5 && counted.length <= limit.files, `${name}: ${counted.length} files`)
