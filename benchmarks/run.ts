@@ -9,7 +9,7 @@ import { findCores, type Cores } from './processes/cores.js'
 import { linesOf } from './report/lines.js'
 import { busyWarning, describeMachine } from './report/machine.js'
 import { writeSection } from './report/results.js'
-import { toSection, type Circumstances } from './report/section.js'
+import { toProfiles, toSection, type Circumstances } from './report/section.js'
 import { runCase, type Outcome } from './runners/run-case.js'
 import type { Setting } from './runners/setting.js'
 
@@ -34,8 +34,9 @@ async function main (wanted: Wanted): Promise<number> {
     const circumstances = await findCircumstances(databases.engine, cores, wanted)
     for (const note of circumstances.notes) console.log(note)
     const outcomes = await measureAll({ databases, cores, extent: wanted, profile: wanted.profile }, wanted.cases)
-    const section = toSection(circumstances, outcomes.flatMap((outcome) => linesOf(outcome, databases.engine.name)))
-    console.log(`\n${section}`)
+    const lines = outcomes.flatMap((outcome) => linesOf(outcome, databases.engine.name))
+    const section = toSection(circumstances, lines)
+    console.log(`\n${section}\n${toProfiles(lines)}`)
     if (wanted.isFull) writeSection(section)
     return outcomes.some((outcome) => 'problem' in outcome) ? 1 : 0
   } finally {

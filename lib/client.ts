@@ -15,14 +15,20 @@ export type { ErrorCode, FieldFault } from './errors.js'
 export type { Field, ForeignKeyField } from './model/field.js'
 export type { Model } from './model/model.js'
 
-/** A client, which has one property for each resource: its name in the path, with its operations. */
+/**
+ * API client with one property for each resource. The property has the name of the resource in the path, and holds the
+ * operations on that resource. A resource whose options name unknown fields has {@link UnknownOptionFields} instead.
+ */
 export type Client<Resources extends readonly Described[]> = {
   readonly [D in Resources[number] as NameOf<D>]: [UnknownNames<D>] extends [never]
     ? ResourceClient<D, ByModel<Resources>>
     : UnknownOptionFields<UnknownNames<D>>
 }
 
-/** Stands for a resource whose options name fields that its model does not have. */
+/**
+ * Stands in the type of a client for a resource whose options name fields that its model does not have. It has no
+ * operations, so code that uses the resource does not compile.
+ */
 export interface UnknownOptionFields<Names> {
   readonly unknownFields: Names
 }
@@ -30,18 +36,18 @@ export interface UnknownOptionFields<Names> {
 const resourceNamePattern = /^[a-z0-9_-]+$/
 
 /**
- * True if a property may be a resource. `then` may not, because `await` would take the client for a promise. Properties
- * of every object, such as `constructor`, may not either.
+ * True if a property name can be the name of a resource. `then` cannot, because `await` would take the client for a
+ * promise. Names of properties that every object has, such as `constructor`, cannot either.
  */
 function isResource (name: string | symbol): name is string {
   return typeof name === 'string' && resourceNamePattern.test(name) && name !== 'then' && !(name in Object.prototype)
 }
 
 /**
- * Returns a client for the resources of some models: `createClient<[typeof User, typeof Message]>({ … })`. It runs in
- * browsers and in Node. It uses models only as types, so it brings no code of the server along.
+ * Returns a client for the resources of some models: `createClient<[typeof User, typeof Message]>({ … })`. The client
+ * runs in browsers and in Node. The models are used only as types, so no code of the server is bundled with it.
  *
- * @throws TypeError naming the option
+ * @throws TypeError naming the option that is wrong
  */
 export function createClient<const Resources extends readonly Described[]> (options: ClientOptions): Client<Resources> {
   const endpoint = checkOptions(options)

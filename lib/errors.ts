@@ -1,6 +1,8 @@
 import { createError } from '@fastify/error'
 
-/** A fault in one parameter or body field. `field` is the name as the client wrote it, or the key. */
+/**
+ * A fault in one parameter or body field. `field` is the name as the client wrote it, or the field's key in records.
+ */
 export interface FieldFault {
   readonly field: string
   readonly message: string
@@ -9,10 +11,12 @@ export interface FieldFault {
 const deployerError = <Code extends string>(code: Code) =>
   createError<`REST_MODELS_${Code}`, 500, [message: string]>(`REST_MODELS_${code}`, '%s', 500)
 
-/** UTF-16 units of a client's name that an answer and the log repeat. A client may send a name of a megabyte. */
+/**
+ * UTF-16 units to which a name from a client is cut in answers and in the log. A client may send a name of a megabyte.
+ */
 const maxNameLength = 100
 
-/** Returns a client's name as answers repeat it: cut to 100 UTF-16 units, with `…` if it was longer. */
+/** Returns a name from a client as answers repeat it: cut to 100 UTF-16 units, with `…` behind it if it was longer. */
 export function shownName (name: string): string {
   // The cut may split a surrogate pair, and half a pair is not valid text.
   return name.length > maxNameLength ? `${name.slice(0, maxNameLength).replace(/[\ud800-\udbff]$/, '')}…` : name
@@ -78,17 +82,20 @@ export const errors = { ...startUpErrors, ...requestErrors } as const
 /** The codes of the errors that a client may receive. */
 export type ErrorCode = (typeof requestErrors)[keyof typeof requestErrors]['prototype']['code']
 
-/** Returns the message of what was thrown. JavaScript can throw any value. */
+/** Returns the message of a thrown error. JavaScript can throw any value; one that is no error is returned as text. */
 export function messageOf (thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown)
 }
 
-/** Adds the list of faulty fields to an error, for its answer, and returns the error. */
+/** Adds the faulty fields to an error, so that the answer to the client lists them, and returns the same error. */
 export function withDetails<E extends Error> (error: E, details: readonly FieldFault[]): E {
   return Object.assign(error, { details: details.map(({ field, message }) => ({ field: shownName(field), message })) })
 }
 
-/** Adds a `Retry-After` header to an error, which tells the client to wait for `seconds`, and returns the error. */
+/**
+ * Adds a `Retry-After` header to an error, and returns the same error. It asks the client to repeat the request only
+ * after `seconds`.
+ */
 export function withRetryAfter<E extends Error> (error: E, seconds: number): E {
   return Object.assign(error, { headers: { 'retry-after': String(seconds) } })
 }

@@ -11,9 +11,10 @@ declare module 'fastify' {
 }
 
 /**
- * Decorates the Fastify instance with a registry of resources. This is the plugin.
+ * Decorates the Fastify instance with a registry, in which the app registers its resources. The decorator is
+ * `restModels`, or the name in the option `decorator`. This function is the plugin.
  *
- * @throws REST_MODELS_INVALID_OPTIONS naming the option
+ * @throws REST_MODELS_INVALID_OPTIONS naming the option that is wrong
  */
 async function restModels (fastify: FastifyInstance, options: RestModelsOptions): Promise<void> {
   const checked = checkOptions(options)

@@ -18,11 +18,12 @@ const tooManyConnections = new Set([1040, 1203, 1226])
 
 /**
  * Opens a MariaDB database as the plugin needs it: dates and times as text, prepared statements, a time-out for
- * statements, strict values. If the URL has several hosts, it uses one of them. If that one does not serve, it uses the
- * next. `db.destroy()` closes all connections.
+ * statements, an SQL mode that refuses values which do not fit. If the URL has several hosts, statements go to one that
+ * accepts writes; with `readonly` or `writable: false`, to any that serves. When that host fails, they go to another
+ * one. `db.destroy()` closes all connections. The first statement opens the first connection.
  *
  * @param url  `mariadb://user:password@host:port/database`, with several hosts separated by commas
- * @throws REST_MODELS_INVALID_OPTIONS. It does not connect before the first statement
+ * @throws REST_MODELS_INVALID_OPTIONS if the URL has another form, or an option is wrong
  */
 export function openMariadb<DB = Tables> (url: string, options: MariadbOptions = {}): Kysely<DB> {
   const urls = nodeUrls(url, ['mariadb', 'mysql'])
@@ -34,7 +35,8 @@ export function openMariadb<DB = Tables> (url: string, options: MariadbOptions =
 }
 
 /**
- * Kysely's MySQL dialect with `returning`. MariaDB returns rows from inserts and deletes; Kysely's own discards them.
+ * Kysely's MySQL dialect, but with the rows of `returning`. MariaDB returns rows from inserts and deletes. Kysely's own
+ * dialect discards these rows.
  */
 export class MariadbDialect extends MysqlDialect {
   override createAdapter (): MysqlAdapter {
@@ -48,7 +50,9 @@ class MariadbAdapter extends MysqlAdapter {
   }
 }
 
-/** The connection pools of all nodes. Kysely uses them as a single pool. */
+/**
+ * The connection pools of all nodes. A node is one of the database servers in the URL. Kysely uses all pools as one.
+ */
 class NodePool implements MysqlPool {
   readonly #nodes: Nodes<MariadbNode>
   #closed: Promise<unknown> | undefined
@@ -72,7 +76,10 @@ class NodePool implements MysqlPool {
     this.close().then(() => callback(null), callback)
   }
 
-  /** Closes all nodes once. Both Kysely's driver and `db.destroy()` may call it. */
+  /**
+   * Closes the connections to all nodes. Kysely's driver and `db.destroy()` may both call it; the second call only
+   * waits.
+   */
   async close (): Promise<void> {
     this.#closed ??= Promise.all(this.#nodes.all.map(async (node) => { await node.close() }))
     await this.#closed

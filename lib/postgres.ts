@@ -20,11 +20,12 @@ const tooManyConnections = '53300'
 
 /**
  * Opens a PostgreSQL database as the plugin needs it: a pool that survives the loss of any connection, dates and times
- * as text, prepared statements, a time-out for statements. If the URL has several hosts, it finds the one that accepts
- * writes. If that one fails, it finds the next. `db.destroy()` closes all connections.
+ * as text, prepared statements, a time-out for statements. If the URL has several hosts, statements go to one that
+ * accepts writes; with `readonly` or `writable: false`, to any that serves. When that host fails, they go to another
+ * one. `db.destroy()` closes all connections. The first statement opens the first connection.
  *
  * @param url  `postgres://user:password@host:port/database`, with several hosts separated by commas
- * @throws REST_MODELS_INVALID_OPTIONS. It does not connect before the first statement
+ * @throws REST_MODELS_INVALID_OPTIONS if the URL has another form, or an option is wrong
  */
 export function openPostgres<DB = Tables> (url: string, options: PostgresOptions = {}): Kysely<DB> {
   const urls = nodeUrls(url, ['postgres', 'postgresql'])
@@ -35,7 +36,9 @@ export function openPostgres<DB = Tables> (url: string, options: PostgresOptions
   return openKysely<DB>(dialect, () => ({ reader: executor, writer: executor }), async () => await pool.end())
 }
 
-/** The connection pools of all nodes. Kysely uses them as a single pool. */
+/**
+ * The connection pools of all nodes. A node is one of the database servers in the URL. Kysely uses all pools as one.
+ */
 class NodePool implements PostgresPool {
   readonly #nodes: Nodes<PostgresNode>
   #ended: Promise<unknown> | undefined
@@ -55,7 +58,10 @@ class NodePool implements PostgresPool {
     return this.#nodes.connect((node) => node.connect(purpose))
   }
 
-  /** Closes all nodes once. Both Kysely's driver and `db.destroy()` may call it. */
+  /**
+   * Closes the connections to all nodes. Kysely's driver and `db.destroy()` may both call it; the second call only
+   * waits.
+   */
   async end (): Promise<void> {
     this.#ended ??= Promise.all(this.#nodes.all.map(async (node) => { await node.close() }))
     await this.#ended

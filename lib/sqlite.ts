@@ -1,10 +1,9 @@
 import { createRequire } from 'node:module'
 import Database from 'better-sqlite3'
 import type { Kysely } from 'kysely'
-import { deadlineFunction } from './engines/dialect.js'
 import { openKysely, type Tables } from './engines/executor.js'
 import { EmbeddedDialect } from './engines/sqlite/connections.js'
-import { requireTime } from './engines/sqlite/deadline.js'
+import { deadlineFunction, requireTime } from './engines/sqlite/deadline.js'
 import { watchFile } from './engines/sqlite/file.js'
 import { requireDriver } from './engines/sqlite/load-driver.js'
 import { busyTimeout, lockTimeout } from './engines/sqlite/lock.js'
@@ -15,12 +14,15 @@ import { requireKnown } from './suggest.js'
 export interface SqliteOptions {
   /**
    * Durability of writes. `full` (default): an answered write survives a power loss. `normal`: a power loss may undo
-   * the last writes, but does not damage the database. Single writes are then several times as fast.
+   * the last writes, but does not damage the database. With `normal`, single writes are several times as fast.
    */
   readonly durability?: 'full' | 'normal'
-  /** True if the database is only read. The file must exist, and nothing is written to it. Default false. */
+  /** True if the database is only read. The file must exist, and every write fails with 503. Default false. */
   readonly readonly?: boolean
-  /** True if the whole file is first read to find damage, which takes seconds for each GiB. Default false. */
+  /**
+   * True if openSqlite() first reads the whole file, and throws if it is damaged. That takes seconds for each GiB.
+   * Default false: only the schema is read.
+   */
   readonly check?: boolean
 }
 
@@ -28,11 +30,12 @@ export interface SqliteOptions {
 const maxWalBytes = 64 * 1024 * 1024
 
 /**
- * Opens a SQLite database as the plugin needs it: WAL, foreign keys, an explicit `synchronous`, cached prepared
- * statements, a deadline for lists.
+ * Opens a SQLite database as the plugin needs it: a write-ahead log (WAL), foreign keys, an explicit `synchronous`,
+ * cached prepared statements, a deadline for lists.
  *
- * A file that may be written has a second connection. The plugin lists and reads records on it. There it neither sees
- * nor awaits your transactions, and it does not see temporary tables. `db.destroy()` closes both.
+ * A file that may be written gets a second connection, which only reads. The plugin lists and reads records on this
+ * second connection. There it neither sees nor awaits your open transactions, and it does not see temporary tables.
+ * `db.destroy()` closes both connections.
  *
  * @param path     path of the database file, which is created if it does not exist; `:memory:` for one in the process
  * @throws REST_MODELS_INVALID_OPTIONS if the path is empty or a URL, or an option is wrong;
@@ -110,8 +113,8 @@ function openWriter (open: Open, { durability, check }: Required<SqliteOptions>)
 }
 
 /**
- * Sets the busy timeout of an open database to 5 ms, because SQLite blocks the whole process while it waits for a lock.
- * Opening uses 2 s. Afterwards the process itself waits for locks, and does other work in the meantime.
+ * Sets the busy timeout of an open database from 2 s to 5 ms, and returns the database. SQLite blocks the whole process
+ * while it waits for a lock. So from now on the plugin waits instead, and the process does other work in the meantime.
  */
 function setBusyTimeout (database: Database.Database): Database.Database {
   database.pragma(`busy_timeout = ${busyTimeout}`)
@@ -127,7 +130,7 @@ function openReader (open: Open, { check }: Required<SqliteOptions>): Database.D
 }
 
 /**
- * Reads the schema, and with `check` the rest of the file. It throws if they are damaged, so a damaged file is refused
+ * Reads the schema, and with `check` the whole file. Throws if what was read is damaged. So a damaged file is refused
  * before anything is written to it.
  */
 function requireSound (database: Database.Database, check: boolean): void {

@@ -1,12 +1,15 @@
 import { closest } from 'fastest-levenshtein'
 import { errors } from './errors.js'
 
-/** UTF-16 units of the longest name that is compared: a longer one is not a typing error, and takes long to compare. */
+/**
+ * UTF-16 units of the longest name that is compared with known names. A longer one gets no suggestion: it is not a
+ * typing error, and takes long to compare.
+ */
 const maxNameLength = 100
 
 /**
- * Returns `, did you mean 'x'?` with the most similar of the known names. Returns an empty text if no name is known, or
- * if what was written is not a text of at most 100 units.
+ * Returns `, did you mean 'x'?`, where x is the known name that is most similar to what was written. Returns an empty
+ * text if no name is known, or if what was written is not a text of at most 100 UTF-16 units.
  */
 export function suggestion (written: unknown, known: Iterable<string>): string {
   const names = [...known]
@@ -15,8 +18,8 @@ export function suggestion (written: unknown, known: Iterable<string>): string {
 }
 
 /**
- * Names the first unknown option and the most similar known one, in words that follow what has the option. Returns
- * undefined if all options are known.
+ * Returns words such as `has an unknown option 'a', did you mean 'b'?` for the first unknown option. They are to follow
+ * the name of what has the option. Returns undefined if all options are known. Its twin {@link requireKnown} throws.
  *
  * @param names  an object that has a property for each known option
  */
@@ -30,7 +33,9 @@ export function unknownOption (options: object, names: object): string | undefin
 /**
  * Requires that all options are known.
  *
- * @param names  an object that has a property for each option, whatever its value; the compiler requires all of them
+ * @param where  what has the options, such as `openSqlite()`: the start of the error's message
+ * @param names  an object that has a property for each known option, whatever its value; the compiler requires all of
+ *   them
  * @throws REST_MODELS_INVALID_OPTIONS naming the first unknown option and the most similar known one
  */
 export function requireKnown<Options extends object> (

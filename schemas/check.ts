@@ -7,11 +7,15 @@ import { formats } from './formats.js'
 export type Check = (value: object) => readonly FieldFault[]
 
 /**
- * Compiler of checks against schemas. One serves a whole container. It compiles a check when the check is first used.
+ * Compiler of checks against schemas. All resources of one plugin registration share a compiler. It compiles a check
+ * when the check is first used.
  */
 export interface CheckCompiler {
   ofObject (schema: TSchema): Check
-  /** Returns a check that gives the first fault of a value. Equal schemas share one compiled check. */
+  /**
+   * Returns a check that gives the first fault of a value, or undefined if the value has none. Equal schemas share one
+   * compiled check.
+   */
   ofValue (schema: TSchema): (value: unknown) => string | undefined
 }
 

@@ -15,13 +15,17 @@ export function recordDocumentation (visible: readonly Column[]): JsonSchema {
 }
 
 /**
- * Returns the schema of a list, from the schemas of its paging information and of a record, which may be references.
+ * Returns the schema of a list. The schemas of its paging information and of a record are given, and may be references
+ * (`$ref`).
  */
 export function listDocumentation (page: JsonSchema, record: JsonSchema): JsonSchema {
   return plain(envelopeSchema(Type.Unsafe(record), Type.Unsafe(page)))
 }
 
-/** Returns the schema of the path parameters of one record. */
+/**
+ * Returns the schema of the path parameters of one record for documentation. keySchema() returns the one that requests
+ * are checked against.
+ */
 export function keyDocumentation ({ primaryKey: key }: Model): JsonSchema {
   const { minimum, ...schema } = kindSchema(key)
   return {
@@ -90,7 +94,10 @@ function answerSchema (column: Column): JsonSchema {
   }
 }
 
-/** Returns the schema of a column in bodies. It leaves out the default of a column that no answer shows. */
+/**
+ * Returns the schema of a column in bodies. It names the default only if the default is a fixed value, and neither that
+ * of a password nor that of a column that no answer shows.
+ */
 function bodySchema (column: Column, isExcluded: boolean): JsonSchema {
   const { default: declared } = column.options
   const isTold = !isExcluded && !isSecret(column) && !isNow(column) && typeof declared !== 'function'

@@ -2,7 +2,10 @@ import { operators, type FilterSyntax, type Operator } from '../lib/fields/opera
 import { valueKindOf, type Column } from '../lib/model/column.js'
 import { documentationOf, kindSchema, type JsonSchema } from './documentation.js'
 
-/** Limits of a filter's text: items of a list, and characters of a pattern and of a value. */
+/**
+ * Limits of the text of one filter: values of an `in` list, and UTF-16 units of a pattern and of any other value. The
+ * server answers 400 if a filter exceeds one.
+ */
 export interface FilterBounds {
   readonly inItems: number
   readonly patternLength: number

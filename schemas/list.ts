@@ -8,7 +8,7 @@ export const pageSchema = Type.Object({
   previous: Type.String({ description: 'Path and query of the page before, or an empty text' })
 }, { additionalProperties: false })
 
-/** Returns the schema of the service document's list envelope: paging information and the records of the page. */
+/** Returns the schema of the answer to a list: an object with the paging information and the records of the page. */
 export function envelopeSchema (record: TSchema, page: TSchema = pageSchema): TObject {
   return Type.Object({ meta: page, objects: Type.Array(record) }, { additionalProperties: false })
 }

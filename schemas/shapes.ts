@@ -21,7 +21,10 @@ const shapes = {
 
 export type Shape = keyof typeof shapes
 
-/** Returns the JSON Schema of a record, or of the body of a create or an update. It has one property for each key. */
+/**
+ * Returns the JSON Schema of a record, or of the body of a create or an update. The schema has one property for each
+ * column, by its JSON key.
+ */
 export function shapeSchema (shape: Shape, columns: ShapeColumns): TObject {
   const { columns: wanted, isOptional } = shapes[shape]
   const properties = columns[wanted].map((column) => {

@@ -22,9 +22,13 @@ export function toSection ({ title, notes, extent }: Circumstances, lines: reado
       ratios.map(({ name, what, cells = [], figure, ...line }) => [`\`${name}\``, what, ...cells, `**${figure}**`, line.target, reached(line)])),
     ...table(['case', '', 'measured', 'target', 'reached'],
       others.map(({ name, what, figure, ...line }) => [`\`${name}\``, what, figure, line.target, reached(line)])),
-    ...boundsOf(lines),
-    ...lines.flatMap(profileOf)
+    ...boundsOf(lines)
   ].join('\n')
+}
+
+/** Returns the profiles of the cases that miss their targets: both sides beside each other. */
+export function toProfiles (lines: readonly Line[]): string {
+  return lines.flatMap(profileOf).join('\n')
 }
 
 function describe ({ rounds, seconds, connections, rows }: Extent): string {
@@ -42,10 +46,11 @@ function table (head: readonly string[], rows: ReadonlyArray<readonly string[]>)
 }
 
 function boundsOf (lines: readonly Line[]): readonly string[] {
-  const missed = lines.filter(({ isReached }) => isReached === false)
+  const missed = lines.filter(({ isReached, name }, index) => isReached === false &&
+    lines.findIndex((line) => line.name === name && line.isReached === false) === index)
   return missed.length === 0
     ? []
-    : ['Not reached:', '', ...missed.map(({ name, figure, bound = 'what bounds it is not known yet' }) => `- \`${name}\` (${figure}): ${bound}`), '']
+    : ['Not reached:', '', ...missed.map(({ name, bound = 'what bounds it is not known yet' }) => `- \`${name}\`: ${bound}`), '']
 }
 
 /** Returns both sides of a profile beside each other. */

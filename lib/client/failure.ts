@@ -6,7 +6,10 @@ export class RestModelsError extends Error {
   override readonly name = 'RestModelsError'
   /** The HTTP status of the answer. */
   readonly status: number
-  /** The code of the error. An error of the host itself may have another code. Undefined if the answer has none. */
+  /**
+   * The code of the error: one of the API, or another if the app around the API made the answer. Undefined if the
+   * answer has none.
+   */
   readonly code: ErrorCode | (string & {}) | undefined
   /** The faults of parameters or fields. Empty if the answer lists none. */
   readonly details: readonly FieldFault[]

@@ -17,7 +17,7 @@ export interface UnknownParameter<Name> {
 /** A tuple of three: the number of foreign keys that a filter may follow by default. */
 type MaxJoins = [1, 2, 3]
 
-/** The fields that a client may name, under both spellings of foreign keys. */
+/** The fields that a client may filter by: all but those excluded and not `filterable`; `user` also as `user_id`. */
 type Columns<D extends Described> = ColumnsOf<ModelOf<D>, Exclude<Listed<D, 'exclude'>, Listed<D, 'filterable'>>>
 type ColumnsOf<M extends Model, Hidden> = string extends keyof M['fields']
   ? { readonly id: Field<'key'> }
@@ -80,7 +80,7 @@ type Ordering<Name extends string> = Name | `-${Name}`
 export type Paging<D extends Described> = {
   /** Fields to order by: ascending, or descending if the name begins with `-`. */
   readonly ordering?: OneOrMore<Ordering<Orderable<Columns<D>>>> | undefined
-  /** Records per page. */
+  /** Records per page. Above the maximum of the resource, the answer is 400. */
   readonly limit?: number | undefined
   /** Number of the page, counted from 1. */
   readonly page?: number | undefined
@@ -97,7 +97,10 @@ type Joined<All, C extends ColumnSet> = {
   [N in keyof C & string]: C[N] extends ForeignKeyField ? `${N}__${Direct<Columns<Target<All, C[N]>>>}` : never
 }[keyof C & string]
 
-/** The names of parameters that the types list: filters on own fields, and through one foreign key. */
+/**
+ * Names of the filters that TypeScript checks: own fields, and fields through one foreign key. The server also accepts
+ * filters through more foreign keys.
+ */
 type Names<D extends Described, All> = Exclude<Direct<Columns<D>> | Joined<All, Columns<D>>, keyof Paging<D>>
 
 /**

@@ -8,8 +8,9 @@ export interface Page<Item> {
 type Fetch<Item> = (query: string) => Promise<Page<Item>>
 
 /**
- * A list that a client has asked for. `await` gives the page that the query selects. `for await` gives all records of
- * that page and of the pages that follow. A list sends nothing before that, and each page only when it is needed.
+ * A list of records. `await` gives the page that the query selects. `for await` gives all records of that page and of
+ * the pages that follow. Nothing is sent before one of the two, and each further page is requested only when its
+ * records are needed.
  */
 export class List<Item> implements PromiseLike<Page<Item>>, AsyncIterable<Item> {
   readonly #fetch: Fetch<Item>
@@ -30,9 +31,9 @@ export class List<Item> implements PromiseLike<Page<Item>>, AsyncIterable<Item> 
   }
 
   /**
-   * Requests the pages one after the other. If the query has no `page` and no `after`, it asks for cursors, which have
-   * no limit. If the server has no cursor for a record, it goes on by page numbers. These end at the server's limit of
-   * skipped records.
+   * Requests the pages one after the other. If the query has no `page` and no `after`, the client asks for links with
+   * cursors, which reach every record. If the server has no cursor for a record, it links by page number. The pages
+   * then end, without an error, where the next one would skip more records than the server permits.
    */
   async * pages (): AsyncGenerator<Page<Item>, void, undefined> {
     let query = /(?:^|&)(?:page|after)=/.test(this.#query)

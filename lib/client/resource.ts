@@ -43,8 +43,8 @@ export function resourceClient (endpoint: Endpoint, name: string): Operations {
 }
 
 /**
- * Returns the path of a record. It refuses an empty key and one of one or two dots, because they make another path. The
- * server answers any other wrong key with 404.
+ * Returns the path of a record. Throws a TypeError if the key is empty, `.` or `..`: with an empty key the path names
+ * no record, and URLs drop the segments `.` and `..`. The server answers any other wrong key with 404.
  */
 function keyPath (key: unknown): string {
   const text = String(key)

@@ -1,5 +1,5 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import { deadlineFunction, type Dialect, type Requirement } from '../engines/dialect.js'
+import type { Dialect, Requirement } from '../engines/dialect.js'
 import { executorsOf, type Executor, type Role, type Tables } from '../engines/executor.js'
 import { KyselyExecutor } from '../engines/kysely-executor.js'
 import { errors } from '../errors.js'
@@ -17,11 +17,11 @@ export interface Handle {
   readonly executor: Executor
 }
 
-/** A database that was checked, and the statements for it. */
+/** A database that {@link openEngine} has checked, with the cache of its compiled statements. */
 export interface Engine extends Handle, SqlContext {}
 
 /**
- * Opens the engine of a database handle, and checks that it does what the plugin relies on.
+ * Opens the engine of a database handle. Runs queries to check that the database does what the plugin relies on.
  *
  * @throws REST_MODELS_UNSUPPORTED_DATABASE with the remedy
  */
@@ -30,13 +30,14 @@ export async function openEngine (handle: AnyKysely, role: Role = 'writer'): Pro
   const isOwn = executorsOf(handle) !== undefined
   const dialect = isOwn ? { ...general, storage: general.ownStorage ?? general.storage } : general
   for (const requirement of dialect.requirements) await requireOf(db, requirement)
-  const hasDeadline = dialect.hasFunction !== undefined &&
-    Number(await ask(db, dialect.hasFunction(deadlineFunction))) > 0
-  return Object.freeze({ db, dialect, executor, hasDeadline, shapes: new Shapes() })
+  const { listDeadline } = dialect
+  const hasDeadline = listDeadline !== undefined && Number(await ask(db, listDeadline.isAvailable)) > 0
+  const fitted = { ...dialect, listDeadline: hasDeadline ? listDeadline : undefined }
+  return Object.freeze({ db, dialect: fitted, executor, shapes: new Shapes() })
 }
 
 /**
- * Checks what must hold on a connection.
+ * Runs the query of a requirement, which the database must answer with 1.
  *
  * @throws REST_MODELS_UNSUPPORTED_DATABASE with the remedy if it does not hold
  */
@@ -49,8 +50,8 @@ export async function requireOf (db: Kysely<Tables>, { query, remedy }: Requirem
 }
 
 /**
- * Reads a handle: its tables by name, its dialect, and its executor. The host's Kysely plugins are left out,
- * because they would rename columns.
+ * Returns a handle without the host's Kysely plugins, which would rename columns, with its dialect and the executor for
+ * the role. Unlike {@link openEngine}, this runs no query.
  *
  * @throws REST_MODELS_UNSUPPORTED_DATABASE if no dialect fits, or if the handle has a schema by withSchema()
  */

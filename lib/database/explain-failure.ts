@@ -25,8 +25,9 @@ interface RefusedWrite extends FailedWrite {
 }
 
 /**
- * Returns the error that a client gets for a write that failed. If the database refused it, that is the error for the
- * faulty field. This asks the database for the field, and does not read the text of an error.
+ * Returns the error that a client gets for a write that failed. If a rule of the database refused the write, the error
+ * names the faulty field, found by further queries and not by the text of the failure. Otherwise it is the failure
+ * itself.
  */
 export async function explainFailure (engine: Engine, failed: FailedWrite, failure: unknown): Promise<unknown> {
   return failure instanceof StatementFailure ? await explainRefusal(engine, { ...failed, failure }) : failure
@@ -57,7 +58,7 @@ async function explainSize (engine: Engine, write: RefusedWrite): Promise<Error>
   return withField(new errors.InvalidRecord(`'${column.key}'`), column, 'is too long for an index of the database')
 }
 
-/** Finds the column with the longest written text in the index that the failure names. */
+/** Finds the column with the longest written text in the index that the failure names; undefined if it names none. */
 async function findOversized (engine: Engine, { values, failure }: RefusedWrite): Promise<Column | undefined> {
   const index = propertyOf(failure.cause as Error, 'constraint')
   const query = index === '' ? undefined : engine.dialect.indexColumns?.(index)

@@ -28,8 +28,8 @@ export interface FoundUser {
 }
 
 /**
- * Compiles a function that finds a user by exact name. If several users have the name, it finds the one with the lowest
- * id. It reads the database for each request, so that a change of the user counts at once.
+ * Returns a function that finds a user by exact name. Of several users with that name, it finds the one with the lowest
+ * id. The function reads the database at each call, so that a change of the user counts at once.
  */
 export function compileFindUser (
   given: AnyKysely, users: Model, columns: UserColumns

@@ -51,7 +51,7 @@ function limitOf (found: ArrayRows, base: ListBase, { limit, after }: ListPlan):
   return after === undefined ? greatestDivisor(limit, count) : count
 }
 
-/** Returns the greatest divisor of a number that is at most `most`. */
+/** Returns the greatest number up to `most` that divides `number`. */
 function greatestDivisor (number: number, most: number): number {
   for (let divisor = most; ; divisor--) if (number % divisor === 0) return divisor
 }

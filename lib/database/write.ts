@@ -86,7 +86,7 @@ export async function runDelete (
 }
 
 /**
- * Reads the columns of a record that a write has to know: those that it shows, and the owner.
+ * Reads the columns of a record that an update or delete has to know: those that records show, and the owner.
  *
  * @returns no row if there is no such record
  */

@@ -1,18 +1,21 @@
 import { currentTurn } from './event-loop-turn.js'
 
-/** Predicts a burst of calls in an event-loop turn: one is expected if the last turn with calls had one. */
+/**
+ * Predicts bursts of calls. A burst is at least `minCount` calls in one event-loop turn. A burst is expected in a turn
+ * if the last turn that had any calls had a burst.
+ */
 export class BurstDetector {
   readonly #minCount: number
   #turn = -1
   #count = 0
   #isBurst = false
 
-  /** @param minCount  calls in one turn from which on they count as a burst */
+  /** @param minCount  number of calls in one turn that make a burst */
   constructor (minCount: number) {
     this.#minCount = minCount
   }
 
-  /** Counts a call. True if a burst is expected in this turn. */
+  /** Counts a call in the current event-loop turn. Returns true if a burst is expected in this turn. */
   join (): boolean {
     const turn = currentTurn()
     if (turn !== this.#turn) {

@@ -9,24 +9,30 @@ export interface TableRow {
   readonly kind: string
 }
 
-/** A column of a table. Rows come in the order of the table. Yes and no are 1 and 0, possibly as text or BigInt. */
+/**
+ * A column of a table. The columns of one table come in the order of the table. Each property of type unknown is 1 for
+ * yes and 0 for no, as a number, a text or a BigInt: read it with {@link isYes}.
+ */
 export interface ColumnRow {
   readonly table: string
   readonly name: string
   /** Name of the type, as `Storage.holds` takes it. */
   readonly type: string
-  /** The type with its length or its digits, as SQL writes it. */
+  /** The type with its length or its digits, as SQL writes it: `numeric(10,2)`. */
   readonly written: string
   readonly nullable: unknown
-  /** 1 if the database generates integers for it. */
+  /** 1 if the database generates integers for this column, otherwise 0; read with {@link isYes}. */
   readonly generated: unknown
-  /** 1 if the database computes it from other columns. */
+  /** 1 if the database computes this column from other columns, otherwise 0; read with {@link isYes}. */
   readonly computed: unknown
   /** The default, as an SQL expression; null if none is declared. */
   readonly declared: string | null
 }
 
-/** A column of a primary key or of a unique index without conditions; null for an expression or a prefix. */
+/**
+ * A column of a primary key, or of a unique index without conditions. `key` tells which of them; `column` is null for
+ * an expression or a prefix; `primary` is 1 for a primary key, otherwise 0; read with {@link isYes}.
+ */
 export interface KeyRow {
   readonly table: string
   readonly key: string
@@ -34,27 +40,30 @@ export interface KeyRow {
   readonly primary: unknown
 }
 
-/** A column of a foreign key. */
+/** A column of a foreign key. Rows with the same `table` and `key` belong to one foreign key. */
 export interface ReferenceRow {
   readonly table: string
   readonly key: string
   readonly column: string
   /** Table that the key refers to; empty if that table is not found by its bare name. */
   readonly target: string
-  /** Column that the key refers to; null for the primary key. */
+  /** Column that the key refers to; null if the key names none, and so refers to the primary key. */
   readonly targetColumn: string | null
   /** Action in upper or lower case: `cascade`, `set null`, `no action`, … */
   readonly onDelete: string
 }
 
-/** Kind and options of the field that a column becomes, and the loss that this means, if any. */
+/**
+ * Kind and options of the field that a column becomes. `loss` says in words what the field does not keep of the column;
+ * absent if nothing is lost.
+ */
 export interface DescribedType {
   readonly kind: StorageName
   readonly options: FieldOptions
   readonly loss?: string
 }
 
-/** A type with its length or its digits, such as `numeric(10,2)`. */
+/** A type, as `written` in SQL: `numeric(10,2)`. `digits` are the numbers in parentheses; empty if there are none. */
 export interface WrittenType {
   /** Name without length or digits, in lower case. */
   readonly name: string
@@ -62,34 +71,43 @@ export interface WrittenType {
   readonly written: string
 }
 
-/** Types of an engine by name. A new type needs one more row and nothing else. */
+/**
+ * Functions by the name of a type of the engine, in lower case. Each returns the field that a column of the type
+ * becomes.
+ */
 export type TypeTable = Readonly<Record<string, (type: WrittenType) => DescribedType>>
 
 /**
- * Queries for the tables of a database, and the fields that their columns become. The columns of a table come in its
- * order, and those of a key in the order of the key.
+ * Queries for the tables of a database, and functions for the fields that their columns become. The columns of a table
+ * come in the order of the table, and those of a key in the order of the key.
  */
 export interface Catalog {
   readonly tables: RawBuilder<TableRow>
   readonly columns: RawBuilder<ColumnRow>
   readonly keys: RawBuilder<KeyRow>
   readonly references: RawBuilder<ReferenceRow>
-  /** Tables whose new rows a trigger or a rule may complete or redirect before they are written. */
+  /**
+   * Query for the tables whose new rows a trigger or a rule may complete or redirect before they are written. Absent
+   * for SQLite, where no trigger can do so.
+   */
   readonly completed?: RawBuilder<{ readonly table: string }>
   readonly types: TypeTable
-  /** Types of columns that have a default although none is declared. */
+  /** Names of types whose columns have a default although none is declared. Absent if the engine has no such type. */
   readonly implicitDefaults?: readonly string[]
-  /** Conditions for values that are not null: true if they are of the kind. Absent if columns hold no others. */
+  /**
+   * Conditions by kind of field. Each is true for a column's value, which must not be null, if a field of the kind can
+   * hold it. A kind is absent if the columns of its types hold no other values.
+   */
   readonly fits: Readonly<Partial<Record<StorageName, (column: Expression<unknown>) => RawBuilder<SqlBool>>>>
 }
 
-/** True if a JSON number holds the integer exactly. */
+/** Returns a condition that is true if a JSON number holds the column's integer exactly. */
 export const isSafe = (column: Expression<unknown>): RawBuilder<SqlBool> =>
   sql`${column} between ${sql.lit(Number.MIN_SAFE_INTEGER)} and ${sql.lit(Number.MAX_SAFE_INTEGER)}`
 
 const plain = (kind: StorageName) => (): DescribedType => ({ kind, options: {} })
 
-/** Rows for the type tables of engines. */
+/** Functions that engines use in their {@link TypeTable}, each under the kind of the field that a column becomes. */
 export const described = {
   integer: plain('integer'),
   bigint: plain('bigint'),
@@ -100,7 +118,10 @@ export const described = {
   json: plain('json'),
   uuid: plain('uuid'),
   text: ({ digits: [maxLength] }) => ({ kind: 'text', options: maxLength === undefined ? {} : { maxLength } }),
-  /** Becomes a number field if the type has no digits or more than 15, because only 15 are exact. */
+  /**
+   * Returns a decimal field. Returns a number field and the loss if the type has no digits or more than 15, because
+   * only 15 are exact, or if its scale is below 0 or above its precision.
+   */
   decimal: ({ digits: [precision = 0, scale = 0], written }) => {
     const isExact = precision >= 1 && precision <= 15 && scale >= 0 && scale <= precision
     if (isExact) return { kind: 'decimal', options: { precision, scale } }
@@ -109,7 +130,12 @@ export const described = {
   }
 } as const satisfies TypeTable
 
-/** Parses a type as an engine writes it: its name, and its length or digits. */
+/**
+ * Parses a type as an engine writes it: its name, and its length or digits.
+ *
+ * @param name     `ColumnRow.type`, in any case, possibly with a length or digits
+ * @param written  `ColumnRow.written`, with the length or digits if there are any
+ */
 export function readType (name: string, written: string): WrittenType {
   const [, digits = ''] = /\(([-\d, ]+)\)/.exec(written) ?? []
   return {

@@ -2,15 +2,16 @@ import { AsyncResource } from 'node:async_hooks'
 import type { DatabaseConnection, QueryExecutor } from 'kysely'
 import { errors, withRetryAfter } from '../errors.js'
 
-/** Milliseconds after which a request that waits for a connection is refused. */
+/** Milliseconds after which a request that waits for a connection is refused with 503. */
 const connectionTimeoutMs = 2000
 
 type Consumer<Result> = (connection: DatabaseConnection) => Promise<Result>
 
 /**
- * Queue of the requests for the one connection of an embedded engine. Kysely lets a request wait without a limit, and
- * the request cannot be withdrawn. So one request at a time asks Kysely, and the others wait here, where they can
- * leave. A transaction that hangs then holds one of them, and not all that arrive in the meantime.
+ * Queue of the requests for the one connection of an embedded engine, one that runs in this process. Kysely lets a
+ * request wait without a limit, and such a request cannot be withdrawn. So one request at a time asks Kysely. The
+ * others wait here, and leave after two seconds. A transaction that hangs then keeps one of them, and not all that
+ * arrive in the meantime.
  */
 export class ConnectionQueue {
   readonly #executor: QueryExecutor
@@ -22,7 +23,8 @@ export class ConnectionQueue {
   }
 
   /**
-   * Calls the consumer with the connection.
+   * Waits until the connection is free, calls the consumer with it, and returns the consumer's result. The connection
+   * is free again when the consumer's promise settles.
    *
    * @throws REST_MODELS_UNAVAILABLE (503) after two seconds without a connection; the consumer is then never called
    */

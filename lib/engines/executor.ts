@@ -2,8 +2,8 @@ import { Kysely, type CompiledQuery, type Dialect as KyselyDialect } from 'kysel
 import type { Stored } from './storage.js'
 
 /**
- * Result that is there at once if the engine runs in this process, and otherwise a promise. A promise costs as much as
- * a short step.
+ * Result, or a promise of it. An engine in this process returns most results at once, because a promise costs as much
+ * as a short step.
  */
 export type MaybePromise<Result> = Result | Promise<Result>
 
@@ -13,7 +13,10 @@ export type Row = Readonly<Record<string, Stored>>
 /** Rows without keys: the values of each, in the order of the selection. */
 export type ArrayRows = ReadonlyArray<readonly Stored[]>
 
-/** Result of a statement on one record: the first row that it returned, or the number of rows that it changed. */
+/**
+ * Result of a statement on one record. `row` is the first row that it returned, if any. `changed` is the number of rows
+ * that a write changed; it counts only if the write returns no rows.
+ */
 export interface Outcome {
   readonly row: Row | undefined
   readonly changed: number
@@ -22,8 +25,8 @@ export interface Outcome {
 /** A compiled statement with its parameters. */
 export interface Query extends CompiledQuery {
   /**
-   * Returns the statement without the help of an index, for an engine that cannot compare a text with the column's
-   * character set. Absent if every engine can.
+   * Returns the same statement without the part that lets an index serve. It is run if the engine cannot compare a text
+   * with the column's character set. Absent if this statement has no such part.
    */
   readonly withoutIndex?: (() => CompiledQuery) | undefined
 }
@@ -36,10 +39,10 @@ export interface Query extends CompiledQuery {
  * with Retry-After if the engine cannot run it now, and otherwise what the driver threw.
  */
 export interface Executor {
-  /** Runs a statement on one record. It is committed when it answers, if the handle is no transaction. */
+  /** Runs a statement on one record. Outside a transaction, a write is committed before the outcome is returned. */
   execute (query: Query): MaybePromise<Outcome>
   /**
-   * Reads rows as arrays, because making objects of them would be the cost of a list.
+   * Runs a read, and returns all its rows as arrays, because making an object of each row takes long.
    *
    * @param keys  the selected keys
    * @returns the values of each row, in the order of the keys
@@ -47,20 +50,23 @@ export interface Executor {
   readArrays (query: Query, keys: readonly string[]): MaybePromise<ArrayRows>
 }
 
-/** Purpose of a handle. A reader gets a connection on which nobody writes, so that it waits for nobody. */
+/**
+ * Purpose for which a Kysely instance is used. On a SQLite file a `reader` gets a connection on which nobody writes, so
+ * that it waits for nobody. On a server both use the same connections.
+ */
 export type Role = 'reader' | 'writer'
 
 export type Executors = Readonly<Record<Role, Executor>>
 
 /**
- * Executors of the handles that the plugin's own functions opened. A transaction on such a handle, or one connection of
- * it, is another handle and has no entry here.
+ * Executors by Kysely instance, of those that openSqlite(), openPostgres() and openMariadb() returned. A transaction on
+ * such an instance, or one connection of it, is another object and has no entry here.
  */
 const ownExecutors = new WeakMap<object, Executors>()
 
 /**
- * Closes the database even if only its own executors were used. Kysely alone closes it only after its own driver was
- * used.
+ * Kysely instance whose `destroy()` always closes the database. Kysely's own closes it only after Kysely's driver was
+ * used, and so not if the plugin used only the executors.
  */
 class KyselyWithExecutors<DB> extends Kysely<DB> {
   readonly #close: () => Promise<void>
@@ -77,8 +83,8 @@ class KyselyWithExecutors<DB> extends Kysely<DB> {
 }
 
 /**
- * Returns a Kysely instance whose database can also be reached without its driver, which costs as much as a short
- * statement.
+ * Returns a Kysely instance, and makes executors that reach its database without Kysely's driver, because that driver
+ * costs as much as a short statement. {@link executorsOf} returns these executors.
  *
  * @param makeExecutors  makes the executors of the instance
  * @param close          closes the database; called after the driver, which may have closed it already
@@ -93,7 +99,7 @@ export function openKysely<DB> (
 
 export type Tables = Record<string, Record<string, unknown>>
 
-/** Returns the executors of a handle that the plugin's own functions opened; undefined for other handles. */
+/** Returns the executors of a Kysely instance that {@link openKysely} returned; undefined for any other. */
 export function executorsOf (handle: object): Executors | undefined {
   return ownExecutors.get(handle)
 }

@@ -8,10 +8,13 @@ import type { Stored } from './storage.js'
 
 type Ask<Result> = (connection: DatabaseConnection, query: Query) => Promise<Result>
 
-/** Gives a connection of Kysely's driver to a consumer. */
+/**
+ * Calls the consumer with a connection of Kysely's driver, and returns the consumer's result. The connection is given
+ * back when the consumer's promise settles.
+ */
 type ProvideConnection = <Result>(consumer: (connection: DatabaseConnection) => Promise<Result>) => Promise<Result>
 
-/** Executor on the connections of any Kysely instance, also of a transaction. */
+/** Executor that runs statements through Kysely's driver, for any Kysely instance or transaction. */
 export class KyselyExecutor implements Executor {
   readonly #dialect: Dialect
   readonly #provideConnection: ProvideConnection

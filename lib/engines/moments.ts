@@ -2,15 +2,15 @@ import { sql, type Expression, type RawBuilder, type SqlBool } from 'kysely'
 import { datetime } from '../values/values.js'
 import type { Exact, Parameter, ShownCondition, Stored } from './storage.js'
 
-/** SQL for the first and the last moment that records show as a value. */
+/** SQL for the first and the last moment that records show as the same second: of `12:00:00`, also 12:00:00.999999. */
 interface Second {
   first (value: Parameter): Expression<unknown>
   last (value: Parameter): Expression<unknown>
 }
 
 /**
- * Compares a column with fractions of a second by the whole seconds that records show. It compares with ranges, so that
- * an index serves.
+ * Returns conditions that compare a column with fractions of a second by the whole seconds that records show. They
+ * compare with ranges, so that an index serves.
  */
 export function inWholeSeconds ({ first, last }: Second): ShownCondition {
   const isIn: Compare = (column, value) => sql<SqlBool>`${column} >= ${first(value)} and ${column} <= ${last(value)}`

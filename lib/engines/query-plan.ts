@@ -1,12 +1,14 @@
 import type { RawBuilder } from 'kysely'
 
-/** A row of an engine's query plan. */
+/** A row of what an engine answers when it is asked for the plan of a statement. */
 export type PlanRow = Readonly<Record<string, unknown>>
 
-/** Purposes of an index. */
+/**
+ * Purposes of an index in a list: to find the rows that a filter wants, or to read rows in the order that is wanted.
+ */
 export type PlannedUse = 'filter' | 'ordering'
 
-/** A column of a table in a statement. */
+/** A column in a statement: its name, the name of its table, and the alias of that table in the statement. */
 export interface PlannedColumn {
   readonly alias: string
   readonly table: string
@@ -15,17 +17,29 @@ export interface PlannedColumn {
 
 /** SQL that asks an engine for query plans, and functions that read them. */
 export interface QueryPlans {
-  /** Text in front of the statement. */
+  /** Text to put in front of a statement, so that the engine answers with its plan instead of running it. */
   readonly explain: string
-  /** Statements to run before it in one transaction, so that small tables are planned as if they were large. */
+  /**
+   * Statements to run before a plan is asked for, in the same transaction, so that small tables are planned as if they
+   * were large. Empty if the engine needs none.
+   */
   readonly settings: Readonly<Record<PlannedUse, ReadonlyArray<RawBuilder<unknown>>>>
-  /** Columns with which indexes begin. Present if the plan of a small table does not show that there is an index. */
+  /**
+   * Query for the columns that are the first of an index. MariaDB alone has it: there the plan sorts a small table even
+   * if an index could order its rows. So a column that this query lists counts as ordered by an index.
+   */
   readonly leading?: RawBuilder<{ readonly table: string, readonly column: string }>
-  /** Columns by which indexes find rows. Present if a plan does not tell whether the whole index is read. */
+  /**
+   * Query for the columns by which an index can find rows. PostgreSQL alone has it: there the plan does not tell
+   * whether the whole index is read. So `seeks` counts only for a column that this query lists.
+   */
   readonly sought?: RawBuilder<{ readonly table: string, readonly column: string }>
-  /** True if an index finds the rows that have a value in the column. */
+  /** True if, by a plan, an index finds the rows that have a given value in the column. */
   seeks (rows: readonly PlanRow[], column: PlannedColumn): boolean
-  /** True if all rows are read and sorted. */
+  /**
+   * True if, by a plan, the engine reads and sorts all rows. False if an index gives their order, at least by one
+   * column.
+   */
   sorts (rows: readonly PlanRow[]): boolean
 }
 

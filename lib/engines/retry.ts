@@ -8,10 +8,12 @@ const backoff = {
 } as const satisfies Options
 
 /**
- * Repeats a statement that failed, after pauses, as long as it fails with {@link Repeatable}. The failure counts as the
- * first attempt, so that only failures pay for p-retry.
+ * Repeats a statement that failed, after pauses, as long as it fails with {@link Repeatable}: up to 4 times, within 3 s
+ * of `start`. The failure counts as the first attempt, so that only failures pay for p-retry.
  *
- * @param start  time of `performance.now()`, in milliseconds, at which the first attempt began
+ * @param failure  what the first attempt threw
+ * @param start    time of `performance.now()`, in milliseconds, at which the first attempt began
+ * @param attempt  runs the statement once more; it must throw {@link Repeatable} if the statement may be repeated again
  * @throws the failure itself if the statement must not be repeated; after the last attempt REST_MODELS_UNAVAILABLE
  *   (503) with Retry-After
  */
@@ -31,7 +33,7 @@ export async function retry<Result> (
   }
 }
 
-/** True if a statement changes nothing. */
+/** True if a statement is a select, which changes nothing. */
 export function isRead ({ query }: Query): boolean {
   return query.kind === 'SelectQueryNode'
 }

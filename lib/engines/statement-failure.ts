@@ -2,7 +2,10 @@ import { errors, withRetryAfter } from '../errors.js'
 import type { Dialect, FailureKind } from './dialect.js'
 import type { Query } from './executor.js'
 
-/** Thrown when a rule of the database refuses a statement. The caller knows what that means for the client. */
+/**
+ * Thrown when a rule of the database refuses a statement, or the engine cannot take a value: `kind` tells which. The
+ * caller knows what that means for the client.
+ */
 export class StatementFailure extends Error {
   readonly kind: FailureKind
   constructor (kind: FailureKind, cause: unknown) {
@@ -25,7 +28,10 @@ interface Attempt {
   readonly isConnected: boolean
 }
 
-/** Returns the error to throw for the failure of a statement: {@link Repeatable}, or as {@link Executor} says. */
+/**
+ * Returns the error to throw for the failure of a statement: {@link Repeatable} if the statement may be repeated,
+ * otherwise {@link StatementFailure}, REST_MODELS_UNAVAILABLE (503), or the failure without values.
+ */
 export function toStatementError (rules: FailureRules, failure: unknown, { isRead, isConnected }: Attempt): unknown {
   if (failure instanceof errors.Unavailable) return failure
   // The failure may be logged, so it must hold no values of a record or a query.
@@ -39,10 +45,10 @@ export function toStatementError (rules: FailureRules, failure: unknown, { isRea
 }
 
 /**
- * Returns the statement to send in place of one that failed, because the engine cannot compare a text with the
- * character set of a column.
+ * Returns the statement to send in place of one that failed because the engine cannot compare a text with the character
+ * set of a column.
  *
- * @throws the failure itself if it is another one
+ * @throws the failure itself if it has another reason, or if the query has no such statement
  */
 export function withoutIndex (rules: FailureRules, failure: unknown, query: Query): Query {
   if (query.withoutIndex === undefined || failureKind(rules, failure) !== 'incomparable') throw failure

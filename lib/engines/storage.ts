@@ -2,7 +2,10 @@ import type { Expression, RawBuilder, SqlBool } from 'kysely'
 import type { FieldOptions } from '../values/field-options.js'
 import type { Json } from '../values/values.js'
 
-/** Values for a driver. Drivers give objects and arrays meanings of their own, so there are none. */
+/**
+ * A value as a driver takes or returns it. Objects and arrays are excluded, because drivers give them meanings of their
+ * own.
+ */
 export type Stored = string | number | bigint | boolean | null
 
 /** Stands for a value of a request, by position, in a statement that was compiled before the request. */
@@ -20,18 +23,24 @@ export type Parameter = Stored | Slot
 export type StorageName =
   'key' | 'text' | 'integer' | 'bigint' | 'number' | 'decimal' | 'boolean' | 'datetime' | 'date' | 'json' | 'uuid'
 
-/** Compares what records show of a column with values, of which any may match (`ne`: none). */
+/**
+ * Returns a condition that compares what records show of a column with values. It is true if any of the values matches;
+ * for `ne`, if none is equal.
+ */
 export type ShownCondition = (
   column: RawBuilder<unknown>,
   operator: 'eq' | 'ne' | 'in' | 'lt' | 'lte' | 'gt' | 'gte',
   values: readonly Parameter[]
 ) => RawBuilder<SqlBool>
 
-/** Converts stored values for cursors, if records do not show them in full. */
+/**
+ * Converts stored values to and from the text of a cursor, which marks a position in a list, if records do not show
+ * these values in full.
+ */
 export interface Exact {
   /** Returns the text for a value as it was selected. */
   write (stored: Stored): string
-  /** Parses the text of a cursor into the value that rows are compared with; undefined if no cursor holds that text. */
+  /** Parses one value of a cursor that a client sent. Returns undefined if `write` cannot have written that text. */
   read (text: string): Stored | undefined
 }
 
@@ -40,7 +49,7 @@ export interface WrittenColumn {
   readonly table: string
   readonly name: string
   readonly written: string
-  /** 1 if it has the {@link Storage.index} of its values. */
+  /** 1 if the column has the index {@link Storage.index}, otherwise 0 or absent. It may be a text or a BigInt. */
   readonly indexed?: unknown
 }
 
@@ -48,7 +57,7 @@ export interface WrittenColumn {
 export interface Storage {
   /** Returns the column type for `create table`. */
   type (options: FieldOptions): string
-  /** True if an existing column of this declared type holds such values. */
+  /** True if an existing column of this declared type can hold values of this kind. */
   holds (declaredType: string): boolean
   /** True if the engine's collation decides which values are equal and which comes first. */
   readonly isCollated?: true
@@ -58,31 +67,40 @@ export interface Storage {
   readonly check?: (column: Expression<unknown>) => Expression<unknown>
   /** Index that createTables() makes of the column: the end of its name, and the condition for its rows. */
   readonly index?: { readonly name: string, readonly of: (column: Expression<unknown>) => Expression<SqlBool> }
-  /** Returns the expression to select. Present if drivers differ, or do not return the column's value exactly. */
+  /**
+   * Returns the expression to select. Present if drivers differ, or do not return the column's value exactly. If
+   * absent, the column itself is selected.
+   */
   readonly select?: (column: Expression<unknown>) => Expression<unknown>
-  /** True if the selected value is the whole value. Present if a column may hold more than its kind has. */
+  /**
+   * Returns SQL that is true if the selected value is the whole stored value. Present if a column may hold more than
+   * its kind has, such as fractions of a second.
+   */
   readonly isWhole?: (column: Expression<unknown>) => Expression<unknown>
-  /** True if records can show a value; they show null for others. Present if there may be others. */
+  /**
+   * Returns SQL that is true if records can show the column's value; they show null for others. Absent if there are no
+   * others.
+   */
   readonly isShown?: (column: Expression<unknown>) => Expression<SqlBool>
-  /** Compares in filters. Present if records do not show exactly what is stored. */
+  /** Returns the condition of a filter. Present if records do not show exactly what is stored. */
   readonly shown?: ShownCondition
   /** Converts values for cursors. Present if cursors do not hold them as filters do. */
   readonly exact?: Exact
-  /** Returns the storage of an existing column; undefined if it is this one. */
+  /** Returns the storage that an existing column needs because of its type or index; undefined if this storage fits. */
   readonly ofType?: (column: WrittenColumn) => Storage | undefined
   /**
-   * Returns the operand of a comparison. Present if the engine would otherwise convert a value to the column's type,
-   * which may be narrower.
+   * Returns the SQL of a value that the column is compared with. Present if the engine would otherwise convert the
+   * value to the column's type, which may be narrower.
    */
   readonly compared?: (value: Parameter) => Expression<unknown>
   encode (value: Json): Stored
   decode (stored: Stored, options: FieldOptions): Json
 }
 
-/** Storage of each kind of value in one engine. */
+/** How one engine stores each kind of value: its column types, and the conversions to and from the driver's values. */
 export type StorageTable = Readonly<Record<StorageName, Storage>>
 
-/** Leaves values as they are. */
+/** Gives values to the driver, and takes them from the driver, as they are. */
 export const asIs = { encode: (value: Json) => value as Stored, decode: (stored: Stored) => stored as Json }
 
 /** Reads numbers that a driver may return as a number, a text or a BigInt. */
@@ -91,7 +109,7 @@ export const asNumber = {
   decode: (stored: Stored): number => typeof stored === 'number' ? stored : Number(stored)
 }
 
-/** Stores JSON as text. */
+/** Stores JSON as text. Reading a text that is not valid JSON throws a TypeError. */
 export const asJson = {
   encode: (value: Json): string => JSON.stringify(value),
   decode: (stored: Stored): Json => {
@@ -120,7 +138,7 @@ export function decodeDecimal (stored: Stored, { scale = 2 }: FieldOptions): str
   return finite(stored)?.toFixed(scale) ?? null
 }
 
-/** Returns the column type of a decimal, with its precision and scale. */
+/** Returns the function that makes the column type of a decimal, such as `numeric(15, 2)`. */
 export function decimalType (name: string): Storage['type'] {
   return ({ precision = 15, scale = 2 }) => `${name}(${precision}, ${scale})`
 }

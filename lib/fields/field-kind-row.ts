@@ -4,10 +4,13 @@ import type { CommonOptions, FieldOptions } from '../values/field-options.js'
 import type { Json } from '../values/values.js'
 import type { Operator } from './operators.js'
 
-/** The names of some options. */
+/** An object with the name of each of some options as a key. */
 export type OptionNames<Options> = Readonly<Record<keyof Options, true>>
 
-/** Row of a kind with these options. The compiler requires the names of all of them. */
+/**
+ * Row of the table of field kinds for a kind that has `Options`. The compiler requires that the row names all of these,
+ * except those that every kind has.
+ */
 export type KindRow<Value extends Json, Options> =
   FieldKindRow<Value, OptionNames<Omit<Options, keyof CommonOptions<unknown>>>>
 
@@ -26,7 +29,7 @@ export interface FieldKindRow<Value extends Json = Json, Names = Partial<OptionN
   readonly operators: readonly Operator[]
   /** True if values are hashed on every write, and no filter or ordering may name the field. */
   readonly isSecret?: true
-  /** Returns the value of the default `now`. */
+  /** Returns the value that the default `now` stands for at a moment. Absent if the kind has no such default. */
   now? (moment: Date): Value
   readonly storage: StorageName
 }

@@ -9,7 +9,10 @@ import { comparisons, equality, matching } from './operators.js'
 
 const booleanTexts = new Map([['true', true], ['1', true], ['false', false], ['0', false]])
 const valueOperators = [...equality, ...comparisons] as const
-/** Returns the longest length of a text. The texts of `enum` need no bound of their own. */
+/**
+ * Returns the most characters of a text. Undefined for an `enum` without `maxLength`, because the listed texts are
+ * limit enough.
+ */
 const textLength = (options: FieldOptions) => options.enum === undefined ? maxLengthOf(options) : options.maxLength
 const length = ({ minLength, maxLength }: FieldOptions) => defined({ minLength, maxLength })
 const range = ({ minimum, maximum }: FieldOptions) => defined({ minimum, maximum })
@@ -150,7 +153,10 @@ export type KindValues = {
 export type KindOperators = { readonly [Kind in FieldKind]: (typeof table)[Kind]['operators'][number] }
 export const fieldKinds: Readonly<Record<FieldKind, FieldKindRow>> = table
 
-/** Bytes of the longest password. Longer ones are neither stored nor hashed, so that every login costs the same. */
+/**
+ * Bytes of the longest password. A longer one is refused on write, and fails at login without being hashed, so that
+ * every login costs the same.
+ */
 export const maxPasswordBytes = 1024
 
 /** Returns the options that are not undefined. */

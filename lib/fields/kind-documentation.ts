@@ -4,9 +4,12 @@ import type { FieldKind } from './field-kinds.js'
 
 /** Documentation of the values of a kind, in addition to their schema. */
 export interface KindDocumentation {
-  /** Keywords of JSON Schema for values in answers, added or replaced: answers show stored values. */
+  /**
+   * Keywords of JSON Schema that replace those of the kind in answers, because answers show stored values. A keyword
+   * that is undefined here is removed.
+   */
   readonly answer?: Readonly<Record<string, unknown>>
-  /** Keywords added for values in filters: a filter is a text, and is checked as a text. */
+  /** Keywords of JSON Schema that are added for the text of a filter. */
   readonly filter?: Readonly<Record<string, unknown>>
   /** Description of values in bodies, if the schema cannot express it. */
   readonly body?: string

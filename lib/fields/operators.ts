@@ -8,7 +8,7 @@ export interface ConditionColumn {
   readonly isCollated: boolean
   /** True if a pattern holds {@link Dialect.ambiguous} characters. */
   readonly isAmbiguous?: boolean
-  /** Returns the SQL that a value is compared as. */
+  /** Returns the SQL that stands for a value in a comparison with the column. */
   compared (value: Parameter): Expression<unknown>
 }
 
@@ -18,7 +18,7 @@ export type FilterSyntax = 'value' | 'list' | 'pattern' | 'constant'
 /** Filter operator: the syntax of its text, and its SQL. The SQL is true if any of the values matches (`ne`: none). */
 interface OperatorRow {
   readonly syntax: FilterSyntax
-  /** Returns the value to compare with, if an engine writes it in another way. */
+  /** Converts the text of a filter to the form that the engine takes. Absent if the engine takes the text as it is. */
   inEngine? (text: string, dialect: Dialect): Stored
   sql (column: ConditionColumn, values: readonly Parameter[], dialect: Dialect): RawBuilder<SqlBool>
 }
@@ -31,7 +31,9 @@ const comparing = (symbol: Comparison) => ({
     any(values, (value) => sql<SqlBool>`${comparable(column, dialect)} ${sql.raw(symbol)} ${column.compared(value)}`)
 } as const satisfies OperatorRow)
 
-/** Filter operators of the service document, "Filtering". */
+/**
+ * Filter operators of the service document, "Filtering". A query writes the name behind a field, as in `age__lt=30`.
+ */
 const table = {
   eq: { syntax: 'value', sql: isOneOf },
   lt: comparing('<'),

@@ -52,12 +52,18 @@ export function valueKindOf ({ kind, target }: Column): FieldKindRow {
   return fieldKinds[target === undefined ? kind : target().primaryKey.kind]
 }
 
-/** True if a column is an integer primary key, which the API never writes. */
+/**
+ * True if a column is an integer primary key, also if neither the database nor the API makes its values. The API never
+ * writes such a column.
+ */
 export function isGenerated ({ kind }: Column): boolean {
   return kind === 'key'
 }
 
-/** True if neither the database nor the API makes the values of a primary key. Then the API creates no records. */
+/**
+ * True if a column is an integer primary key with `generated: false`: neither the database nor the API makes its
+ * values, so the API creates no records.
+ */
 export function isGivenByOthers ({ kind, options }: Column): boolean {
   return kind === 'key' && options.generated === false
 }
@@ -82,17 +88,17 @@ export function storageOf (column: Column, { storage, storages }: Dialect): Stor
   return storages?.get(column) ?? storage[valueKindOf(column).storage]
 }
 
-/** Encodes a value of the column for the driver. */
+/** Converts a JSON value of a column to what the driver takes. Null stays null. */
 export function encode (column: Column, value: Json, dialect: Dialect): Stored {
   return value === null ? null : storageOf(column, dialect).encode(value)
 }
 
-/** Decodes what the driver gave to a value of the column. */
+/** Converts what the driver returned for a column to the JSON value. Null stays null. */
 export function decode (column: Column, stored: Stored, dialect: Dialect): Json {
   return stored === null ? null : storageOf(column, dialect).decode(stored, column.options)
 }
 
-/** Returns {@link decode} for one column; undefined if what the driver gives is the value already. */
+/** Returns {@link decode} for one column; undefined if what the driver returns is the JSON value already. */
 export function decoderOf (column: Column, dialect: Dialect): ((stored: Stored) => Json) | undefined {
   const { decode } = storageOf(column, dialect)
   return decode === asIs.decode ? undefined : (stored) => stored === null ? null : decode(stored, column.options)

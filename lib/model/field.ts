@@ -16,7 +16,7 @@ const field = <const Kind extends FieldKind>(kind: Kind) =>
     <const Options extends Allowed = Allowed>(options?: Options): Field<Kind, Options> =>
       Object.freeze({ kind, options: frozen(options) })
 
-/** Text of any length, compared and ordered character by character. */
+/** Text, compared and ordered character by character. A text longer than `maxLength` is refused with 400. */
 export const text = field('text')<TextOptions>()
 /** A whole number from -2^31 to 2^31-1. */
 export const integer = field('integer')<RangeOptions>()

@@ -26,7 +26,7 @@ export interface Column {
   readonly kind: FieldKind
   readonly options: FieldOptions
   readonly nullable: boolean
-  /** Returns the model that a foreign key refers to. */
+  /** Returns the model that a foreign key refers to. Absent if the column is no foreign key. */
   readonly target?: () => Model
 }
 

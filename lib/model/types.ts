@@ -28,10 +28,13 @@ export type CreateOf<M extends Model> = Flat<
 /** Body of an update: every field may be left out. */
 export type UpdateOf<M extends Model> = Flat<{ [N in Names<M> as Key<N, Fields<M>[N]>]?: Value<Fields<M>[N]> }>
 
-/** Names by which options refer to fields: as declared. */
+/** Names of the fields of a model as declared, without `id`. Options of a resource name fields in this way. */
 export type FieldNameOf<M extends Model> = Names<M>
 
-/** Names of the foreign keys of a model. One of them may be its `ownerField`. */
+/**
+ * Names of the foreign keys of a model as declared: `user`, not `user_id`. The option `ownerField` of a resource takes
+ * one of these names.
+ */
 export type ForeignKeyNameOf<M extends Model> = {
   [N in Names<M>]: 'foreignKey' extends Fields<M>[N]['kind'] ? N : never
 }[Names<M>]
@@ -40,8 +43,8 @@ type ColumnName<Name extends string, F extends Field> =
   F['options'] extends { readonly column: infer Column extends string } ? Column : Key<Name, F>
 
 /**
- * Values that a driver gives and takes, for the kinds for which it is not the JSON value. They hold for a database that
- * openSqlite, openPostgres or openMariadb opened.
+ * Types of the values that a driver gives and takes, by engine and kind of field. A kind is left out if its type is
+ * that of the JSON value. The types hold for a database that openSqlite, openPostgres or openMariadb opened.
  */
 interface StoredValues {
   sqlite: {

@@ -12,7 +12,10 @@ export interface OpenApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>
 }
 
-/** Adds a schema to the components, once, and returns a reference to it. */
+/**
+ * Adds a schema to the components, if no equal one has the name, and returns a reference to it. For OpenAPI 3.0 the
+ * schema is converted first.
+ */
 export function shareSchema ({ openapi, components }: OpenApiDocument, name: string, schema: JsonSchema): JsonSchema {
   const written = openapi.startsWith('3.0') ? toVersion30(schema) as JsonSchema : schema
   return { $ref: `#/components/schemas/${place(components.schemas, name, written)}` }
@@ -33,7 +36,10 @@ export function shareResponse (document: OpenApiDocument, name: string, response
   return { $ref: `#/components/responses/${place(ownPieces(document, 'responses'), name, response)}` }
 }
 
-/** Returns a copy of one kind of component. The host's object must not change, because it may serve another app. */
+/**
+ * Replaces one kind of component by a copy, and returns the copy. The host's own object must not change, because it may
+ * serve another app.
+ */
 function ownPieces ({ components }: OpenApiDocument, kind: 'securitySchemes' | 'parameters' | 'responses'): Pieces {
   const pieces = { ...components[kind] }
   components[kind] = pieces
@@ -56,7 +62,10 @@ function operationIdOf (operation: unknown): unknown {
   return (operation as { readonly operationId?: string }).operationId
 }
 
-/** Adds a piece and returns its name; the name gets a number behind it if another piece has it. */
+/**
+ * Adds a piece and returns its name. If another piece has that name, a number is put behind it. An equal piece is not
+ * added again.
+ */
 function place (pieces: Pieces, name: string, piece: object): string {
   const found = firstFree(name, (candidate) =>
     !Object.hasOwn(pieces, candidate) || isDeepStrictEqual(pieces[candidate], piece))

@@ -9,7 +9,7 @@ interface FailureRow {
   readonly description: string
   /** One error of each code; the first is the example. */
   readonly examples: ReadonlyArray<Error & { readonly code: string, readonly details?: readonly FieldFault[] }>
-  /** Codes of Fastify's own errors. */
+  /** Codes of errors that Fastify itself raises with this status, and not this library. */
   readonly foreign?: readonly string[]
   readonly headers?: Readonly<Record<string, JsonSchema>>
 }
@@ -132,7 +132,10 @@ export function failureResponse (name: Failure, ref: JsonSchema): JsonSchema {
   return { description, ...(headers && { headers }), content: { 'application/json': { schema: ref } } }
 }
 
-/** The refusal of the service document, "Refusal response (401)". */
+/**
+ * The answer with 401, from the service document, "Refusal response (401)". Its body is a text, not JSON as in other
+ * failures.
+ */
 export const refusal = {
   description: 'There are no credentials, they are wrong, or nobody may do this',
   headers: { 'WWW-Authenticate': { type: 'string', enum: ['Basic realm="Login Required"'] } },

@@ -7,9 +7,15 @@ import type { ListScope } from '../plan/list-scope.js'
 import { pathName, type Path } from '../plan/path.js'
 import { permittedPaths } from '../plan/permitted-paths.js'
 
-/** Most filters in documentation if the last of them go through foreign keys. */
+/**
+ * Most filters that the documentation of one list names, if the last of them go through foreign keys. The rest are not
+ * named, and `isCut` is true. Requests may use them all the same.
+ */
 export const maxListed = 200
-/** Most filters in documentation at all: those of about sixty fields. */
+/**
+ * Most filters that the documentation of one list names, if all of them are on the resource's own fields: those of
+ * about sixty fields. The rest are treated as with {@link maxListed}.
+ */
 export const maxOwn = 600
 
 /** A query parameter that filters a list. The document holds its schema once, under `shared`, for all equal ones. */
@@ -22,7 +28,7 @@ export interface DocumentedFilter {
 /** The filters that documentation lists. */
 export interface DocumentedFilters {
   readonly filters: readonly DocumentedFilter[]
-  /** True if there are more. */
+  /** True if the resource has more filters than these. */
   readonly isCut: boolean
 }
 
@@ -45,7 +51,10 @@ function filtersOf (path: Path, limits: ListScope['limits']): DocumentedFilter[]
   })
 }
 
-/** Names that a filter has only with an operator: other parameters have them, or `@fastify/swagger` as keywords. */
+/**
+ * Names that documentation gives to a filter only with an operator, such as `limit__eq`: another parameter has the bare
+ * name, or `@fastify/swagger` reads it as a keyword.
+ */
 const reservedNames = new Set([
   'limit', 'page', 'after', 'ordering',
   'const', 'contentEncoding', 'definitions', 'nullable', 'patternProperties', 'properties'

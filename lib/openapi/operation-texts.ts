@@ -6,7 +6,7 @@ import type { Failure } from './failures.js'
 interface OperationText {
   summary (name: string): string
   readonly description: string
-  /** Failures that are possible once it is permitted, in addition to those of every operation. */
+  /** Failures that are possible once the policy permits the operation, in addition to those of every operation. */
   readonly failures: readonly Failure[]
   /** Meaning of the answer if the operation succeeds. */
   readonly success: string

@@ -6,7 +6,9 @@ import { shareSchema, type OpenApiDocument } from './document.js'
 import { failureBase, failureResponse, failures, failureSchema, refusal, type Failure } from './failures.js'
 import { operationTexts } from './operation-texts.js'
 
-/** An operation, and a reference to the schema of its answer on success, undefined if that is empty. */
+/**
+ * An operation, and a reference to the schema of its answer on success. `body` is undefined if that answer has no body.
+ */
 export interface Answered {
   readonly operation: Operation
   readonly body: JsonSchema | undefined

@@ -17,7 +17,10 @@ const sharedResponses = new Map([
 const sharedParameters: Readonly<Record<string, string>> =
   { 'path id': 'Key', 'query limit': 'Limit', 'query page': 'Page', 'query after': 'After' }
 
-/** Moves the parts that operations share to the components. Otherwise they would be most of the document. */
+/**
+ * Moves parameters and responses that all resources share from the operations with the given ids to the components.
+ * Written out in each operation, they would be most of the document.
+ */
 export function shareParts (document: OpenApiDocument, operationIds: ReadonlySet<string>): void {
   for (const methods of Object.values(document.paths)) {
     for (const operation of Object.values(methods) as WrittenOperation[]) {

@@ -38,7 +38,10 @@ export function documentedAs (resource: Resource, operation: Operation): Documen
 /** The `config` of a route that documentation does not show. No transform of the host changes that. */
 export const undocumented: DocumentedConfig = { swaggerTransform: false }
 
-/** Returns the `config` of a hidden route after all operations of a resource. It moves their shared parts. */
+/**
+ * Returns the `config` of a hidden route, which must be registered after all operations of a resource. When a document
+ * is requested, this `config` moves the parts that the operations share to the components of the document.
+ */
 export function sharesPartsOf (resource: Resource): DocumentedConfig {
   return whenAsked((document, { schema }) => {
     shareParts(document, new Set(idsOf(resource).values()))

@@ -12,7 +12,10 @@ interface Position {
 
 const parameter = 'after'
 const firstPage: Position = Object.freeze({ start: 0, after: [] })
-/** Limit of the records before a page. No table has as many, and a number below it stays exact if a page is added. */
+/**
+ * Number of records before a page from which on no cursor is written or accepted. No table has as many, and any smaller
+ * number stays exact if a page is added.
+ */
 const maxStart = 2 ** 52
 
 /**
@@ -82,7 +85,10 @@ function decodeList (text: string): readonly unknown[] {
   }
 }
 
-/** Returns the text of a value in a cursor. Undefined if no text leads to it, as in tables that were made elsewhere. */
+/**
+ * Returns the text of a value in a cursor. Undefined if the text would not be read as the same value, as may happen
+ * with values that other programs stored.
+ */
 function writeValue (column: Column, stored: Stored, dialect: Dialect): string | null | undefined {
   if (stored === null) return column.nullable ? null : undefined
   const { exact } = storageOf(column, dialect)

@@ -3,7 +3,10 @@ import { isNow, valueKindOf, type Column } from '../model/column.js'
 import type { Json } from '../values/values.js'
 import type { Check } from './read-fields.js'
 
-/** Returns what is wrong with a value of a column, in words that follow its name; undefined if nothing is. */
+/**
+ * Returns the fault of a value of a column, in words that follow the field's name, such as 'must be …'; undefined if
+ * the value is right.
+ */
 export type CheckValue = (value: Json) => string | undefined
 
 /**
@@ -23,7 +26,8 @@ export function defaultOf (column: Column, now: Date, check: Check): Json {
 }
 
 /**
- * Checks the defaults that are known at setup.
+ * Checks the defaults that are declared as values. At each create, {@link defaultOf} checks those that a function
+ * makes.
  *
  * @throws REST_MODELS_INVALID_MODEL naming the model and the field
  */

@@ -16,7 +16,10 @@ export interface FilterTarget {
 
 type Reader = (text: string, column: Column, limits: Limits) => readonly Json[] | string
 
-/** Reads each syntax. A reader returns values, or what is wrong, in words that follow the parameter's name. */
+/**
+ * Readers of filter texts, by syntax. A reader returns a list of values, or the fault in words that follow the
+ * parameter's name.
+ */
 const readers: Readonly<Record<FilterSyntax, Reader>> = {
   value: (text, column, limits) => readAll([text], column, limits),
   list: (text, column, limits) => {
@@ -72,7 +75,10 @@ function readAll (texts: readonly string[], column: Column, limits: Limits): rea
 
 const item = /(?:"((?:[^"]|"")*)"|((?!")[^,]*))(,|$)/gy
 
-/** Splits a list at commas. `"…"` protects commas, and `""` in it is a quote. Undefined if the quotes do not fit. */
+/**
+ * Splits a list at commas. `"…"` protects commas, and `""` in it is a quote. Undefined if a quote is not closed, or not
+ * followed by a comma.
+ */
 function splitList (text: string): readonly string[] | undefined {
   if (text === '') return []
   const items: string[] = []

@@ -1,21 +1,27 @@
-/** Limits of what one request may ask for. Counts are inclusive; lengths are in UTF-16 units. */
+/**
+ * Limits of what one request may ask for. Counts are inclusive; lengths are in UTF-16 units. A request beyond a limit
+ * gets 400, or 414 for `queryLength`; `statementTime` and `pageBytes` have consequences of their own.
+ */
 export interface Limits {
-  /** Records that a page may skip. */
+  /** Records that a page may skip by its number. Pages behind a cursor have no such limit. */
   readonly offset: number
   /** Filter parameters in one query. */
   readonly filters: number
   /** Foreign keys that one filter may follow. */
   readonly joins: number
-  /** Different joins in one query. */
+  /** Different joins that all filters of one query need together. */
   readonly totalJoins: number
   /** Values in one `in` list. */
   readonly inItems: number
   readonly patternLength: number
   readonly valueLength: number
   readonly queryLength: number
-  /** Milliseconds after which a list on SQLite is given up. */
+  /** Milliseconds after which a list on SQLite is ended, and the client gets 503. */
   readonly statementTime: number
-  /** Bytes of the texts and the JSON on one page; a page has at least one record, whatever its size. */
+  /**
+   * Bytes that the texts and the JSON of one page may have together. With more, the page gets fewer records, but at
+   * least one.
+   */
   readonly pageBytes: number
 }
 

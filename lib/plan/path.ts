@@ -18,7 +18,10 @@ export interface Access {
   readonly opened: ReadonlyMap<string, Path>
 }
 
-/** Returns the path that names lead along, from any starting model; undefined if there is none. */
+/**
+ * Returns the path that names lead along, from any starting model; undefined if there is none. It does not check
+ * whether a client may use the path, as {@link permittedPath} does.
+ */
 export function followPath (model: Model, names: readonly string[]): Path | undefined {
   const joins: ForeignKeyColumn[] = []
   let reached = model

@@ -68,7 +68,9 @@ function splitName (name: string): { names: readonly string[], operator: Operato
     : { names, operator: 'eq' }
 }
 
-/** Joins the foreign keys of a path, each path once, and returns the alias of the table that it ends in. */
+/**
+ * Adds the joins of a path to `joins`, if they are not there yet. Returns the alias of the table that the path ends in.
+ */
 function planJoins (joins: Map<string, PlannedJoin>, { joins: columns }: Path): string {
   let alias = baseAlias
   let name = ''
@@ -82,8 +84,8 @@ function planJoins (joins: Map<string, PlannedJoin>, { joins: columns }: Path): 
 }
 
 /**
- * Returns the condition of a path, if all its spellings give the same values. `user=1&user_id=1` says one thing twice;
- * `user=1&user_id=2` contradicts itself, and must not match both.
+ * Returns the condition of a path. All its spellings must give the same values, or it throws REST_MODELS_INVALID_VALUE
+ * (400): `user=1&user_id=1` says one thing twice, but `user=1&user_id=2` contradicts itself.
  */
 function toCondition ({ given, alias, column, operator }: Spelled): PlannedCondition {
   const [values = []] = given.values()

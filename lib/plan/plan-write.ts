@@ -15,13 +15,16 @@ export interface WriteScope {
   readonly owner: Column | undefined
   /** Columns that a create writes: all that the database does not generate. */
   readonly created: readonly Column[]
-  /** Columns that a client may name: those that records show or that it may write. For it, no others exist. */
+  /**
+   * Columns that a client may name: those that records show or that the client may write. Any other name is refused as
+   * unknown.
+   */
   readonly known: ReadonlySet<Column>
   /** Columns that a client may write: neither the primary key, nor the owner, nor read-only. */
   readonly writable: ReadonlySet<Column>
-  /** Checks a create: required fields, and the values of the writable ones. */
+  /** Lists the faults of the values of a create, and the required fields that are missing. */
   readonly checkCreate: Check
-  /** Checks the values of any columns, none of them required. */
+  /** Lists the faults of the values of any columns. Unlike `checkCreate`, it requires no field. */
   readonly checkValues: Check
 }
 
@@ -31,7 +34,8 @@ export type WritePlan = ReadonlyMap<Column, Json>
 /**
  * Plans the values of a new record: those of the body, the owner, and defaults.
  *
- * @param ownerId  id of the user who creates; the owner in the body is ignored, even if the field is excluded
+ * @param ownerId  id of the user who creates. An owner in the body is ignored and never a fault, even if that field is
+ *   excluded, although any other excluded field in the body is a fault
  * @returns a value for each column that the database does not generate, in the order of the model
  * @throws REST_MODELS_INVALID_RECORD (400) listing every fault by field; REST_MODELS_CONSTRAINT (409) if neither the
  *   API nor the database can make a primary key
@@ -65,12 +69,18 @@ function ownerValue (owner: Column, id: Json): Json {
   return value
 }
 
-/** Returns a new UUID or a default. Version 7 begins with the time, so new records stand together in the index. */
+/**
+ * Returns a value for a column that the body leaves out: a new UUID for the primary key, otherwise the default. UUIDs
+ * of version 7 begin with the time, so new records stand together in the index.
+ */
 function givenValue ({ model, checkValues }: WriteScope, column: Column, now: Date): Json {
   return column === model.primaryKey ? makeUuid() : defaultOf(column, now, checkValues)
 }
 
-/** Returns the value of a column before an update; undefined if a write must not look at it. */
+/**
+ * Returns the value of a column before an update; undefined if the column is hidden, so that a write must not look at
+ * it.
+ */
 type StoredOf = (column: Column) => Json | undefined
 
 /**
@@ -122,8 +132,8 @@ function withoutOwner (payload: Payload, owner: Column | undefined): Payload {
 const lossyStorages: ReadonlySet<StorageName> = new Set(['datetime', 'date', 'number', 'decimal', 'json', 'uuid'])
 
 /**
- * True if a field repeats what the record shows, and writing that could do harm. A record that was read and is sent
- * back whole holds the hash of a password, which must not be hashed again. Of others it may hold less than is stored.
+ * True if a field repeats what the record shows, and writing that could do harm. A body that repeats a whole record
+ * holds the hash of its password, which must not be hashed again. Other values in it may be less than what is stored.
  */
 function isKept ({ column, value }: WrittenField, storedOf: StoredOf, writable: ReadonlySet<Column>): boolean {
   const { storage } = valueKindOf(column)

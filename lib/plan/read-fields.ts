@@ -18,7 +18,9 @@ export type Check = (values: object) => readonly FieldFault[]
 /** Checks that the fields of a body have to pass. */
 interface Rules {
   readonly check: Check
-  /** True if a field, as the client wrote it, is what the record has. It is then left out without any check. */
+  /**
+   * True if a field, as the client wrote it, repeats what the record has. The field is then left out without any check.
+   */
   isKept? (field: WrittenField): boolean
 }
 
@@ -50,7 +52,9 @@ export function readFields (names: Names, payload: Payload, { check, isKept }: R
   return { fields, faults: faults.list() }
 }
 
-/** Faults that one answer lists at most: a body may hold some hundred thousand unknown names. */
+/**
+ * Faults that one answer lists at most; further ones are left out. A body may hold some hundred thousand unknown names.
+ */
 const maxFaults = 20
 
 /** Collects the first fault of each name, up to {@link maxFaults} names. */

@@ -25,8 +25,10 @@ import type { CheckedOptions } from './options.js'
 import { Scheduler } from './scheduling/scheduler.js'
 
 /**
- * Returns the plugin that opens the encapsulated scope of a container. The scope owns its routes, parser, serializer
- * and hooks, so that none of them leaks into the host.
+ * Returns the Fastify plugin that serves the registered models in a scope of its own. The body parser, the serializer
+ * and the hooks of that scope do not apply to the rest of the app.
+ *
+ * @param note  gets each compiled resource after its routes were added
  */
 export function openContainer (
   registrations: readonly Registration[], options: CheckedOptions, note: (resource: Resource) => void
@@ -53,7 +55,7 @@ export function openContainer (
   }
 }
 
-/** Opens the engines that write and that read, and compares the models with their tables. */
+/** Opens an engine for `db` and one for `readDb`. Rejects if a model does not fit its table in either database. */
 async function openEngines (
   { db, readDb }: CheckedOptions, registrations: readonly Registration[]
 ): Promise<Pick<Resource, 'engine' | 'reader'>> {
@@ -66,13 +68,16 @@ async function openEngines (
   return { engine, reader }
 }
 
-/** Returns all models that requests will use: registered ones, models of users, and those that they refer to. */
+/**
+ * Returns all models that requests can read: the registered ones, the user models of their policies, and every model
+ * that foreign keys of these lead to.
+ */
 function modelsOf (registrations: readonly Registration[]) {
   return reachableModels(
     registrations.flatMap(({ model, policy }) => policy.users === undefined ? [model] : [model, policy.users]))
 }
 
-/** Returns the columns of each model that any of its resources shows. */
+/** Returns, for each registered model, the columns that at least one of its resources does not exclude. */
 function shownBy (registrations: readonly Registration[]): ReadonlyMap<Model, readonly Column[]> {
   const shows = (column: Column) =>
     ({ model, excluded }: Registration) => model.columns.includes(column) && !excluded.has(column)
@@ -101,7 +106,10 @@ function isolate (scope: FastifyInstance, allowedOrigins: readonly string[]): vo
   scope.addHook('onRequest', browserGuard(allowedOrigins))
 }
 
-/** Returns a function that makes one authenticator for each policy, however many resources it guards. */
+/**
+ * Returns a function that calls `policy.authenticator()` once for each policy. All resources with the same policy get
+ * the same result.
+ */
 function authenticators (setting: PolicySetting): (policy: Policy) => Authenticate {
   const made = new Map<Policy, Authenticate>()
   return (policy) => {

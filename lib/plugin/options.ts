@@ -11,22 +11,29 @@ import { requireKnown } from '../suggest.js'
 export interface RestModelsOptions {
   /** A Kysely instance; the plugin neither opens nor closes it. */
   readonly db: AnyKysely
-  /** A Kysely instance on a replica of the same database, for lists and reads; rows may be stale. Default: `db`. */
+  /**
+   * A Kysely instance on a replica of the same database. GET requests read their records there, so their answers may
+   * lack the newest writes. Default: `db`.
+   */
   readonly readDb?: AnyKysely
   /** Policy of the resources that name none. Default: `readOnlyAuth()`. */
   readonly defaultAuth?: Policy
-  /** Path before the resources. Default `/api`. */
+  /** Path before the names of the resources: `/api` makes `/api/article/`. Default `/api`. */
   readonly prefix?: string
-  /** Name of the decorator, for a second container in one app. Default `restModels`. */
+  /**
+   * Property of the app that holds the registry. Default `restModels`. A second registration of the plugin in one app
+   * needs another name.
+   */
   readonly decorator?: string
-  /** Records per page if the client does not say. Default 20. */
+  /** Records per page if the request has no `limit`. Default 20, or `maxLimit` if that is smaller. */
   readonly defaultLimit?: number
-  /** Most records per page. Default 100. */
+  /** Greatest `limit` that a request may have; a greater one is refused with 400. Default 100. */
   readonly maxLimit?: number
-  /** Limits for one request; each that is left out keeps its default. */
+  /** Limits for one request; each limit that is left out keeps its default. */
   readonly limits?: Partial<Limits>
   /**
-   * Origins, such as `https://app.example.com`, whose pages may write although they are another site's. Default none.
+   * Other sites, as origins such as `https://app.example.com`, from whose pages browsers may send writes. A write from
+   * a page of any other site is refused with 403. Default none.
    */
   readonly allowedOrigins?: readonly string[]
 }

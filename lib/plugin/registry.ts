@@ -6,10 +6,13 @@ import type { Resource } from '../resource/resource.js'
 import { openContainer } from './container.js'
 import type { CheckedOptions } from './options.js'
 
-/** Registries by the server of the app, because all scopes share it, however deep the plugin was registered. */
+/**
+ * The registries of each app, by its HTTP server. All scopes of an app share that server, however deep the plugin was
+ * registered.
+ */
 const registries = new WeakMap<object, ResourceRegistry[]>()
 
-/** The resources of one container. It is the only mutable state, and setup closes it. */
+/** Collects the models that one registration of the plugin serves. After `setup()` it accepts no more models. */
 export class ResourceRegistry {
   readonly #fastify: FastifyInstance
   readonly #options: CheckedOptions
@@ -18,7 +21,9 @@ export class ResourceRegistry {
   #isSetUp = false
   #isReady = false
 
-  /** Returns the compiled resources of all containers of an app, for tools. */
+  /**
+   * Returns the compiled resources of all registries of an app. Those of a registry appear when its `setup()` is done.
+   */
   static resourcesOf ({ server }: Pick<FastifyInstance, 'server'>): readonly Resource[] {
     return (registries.get(server) ?? []).flatMap((registry) => registry.#resources)
   }
@@ -34,7 +39,7 @@ export class ResourceRegistry {
   }
 
   /**
-   * Registers a model as a resource. It has no endpoints before `setup()`.
+   * Registers a model as a resource. The resource has no endpoints before `setup()`.
    *
    * @returns the registry, for another registration
    * @throws REST_MODELS_INVALID_OPTIONS, REST_MODELS_UNKNOWN_OPTION_FIELD, REST_MODELS_DUPLICATE_RESOURCE,
@@ -59,8 +64,8 @@ export class ResourceRegistry {
   }
 
   /**
-   * Configures the URLs. It checks the models against the database. Then it adds the routes of all registered models
-   * to the scope in which the plugin was registered.
+   * Checks all registered models against the database. Then adds their routes to the scope in which the plugin was
+   * registered.
    *
    * @throws REST_MODELS_ALREADY_SET_UP, REST_MODELS_TABLE_MISMATCH, REST_MODELS_UNSUPPORTED_DATABASE,
    *   REST_MODELS_INVALID_MODEL

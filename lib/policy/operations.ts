@@ -5,9 +5,9 @@ interface OperationRow {
   readonly path: 'list' | 'record'
   /** Status of the answer if the operation succeeds. */
   readonly status: number
-  /** The body that it takes; none if absent. */
+  /** The schema of the request's body; absent if the operation takes no body. */
   readonly takes?: 'create' | 'update'
-  /** The body that it answers with; none if absent. */
+  /** The form of the answer's body, a page or a record; absent if the answer has no body. */
   readonly answers?: 'list' | 'record'
 }
 

@@ -13,12 +13,15 @@ import type { PolicyUser } from './policy.js'
 /** Key under which a request keeps the record that it is about to change or delete. */
 export const kStored = Symbol('rest-models.stored')
 
-/** Returns the record that a request is about to change or delete, as it was when the request was admitted. */
+/** Returns the record that a request is about to change or delete, as {@link recordHook} read it before the handler. */
 export function storedOf (request: FastifyRequest): Row {
   return request.getDecorator<Row>(kStored)
 }
 
-/** Returns a preHandler hook: 404 if there is no such record, 403 if records have an owner and the user is not it. */
+/**
+ * Returns a preHandler hook that keeps the record for {@link storedOf}. It answers 404 if there is no such record, and
+ * 403 if the resource has an owner field and the user is not the owner.
+ */
 export function recordHook (engine: Engine, target: WriteTarget): (request: FastifyRequest) => Promise<void> {
   return async (request) => {
     const { id } = request.params as { readonly id: string }

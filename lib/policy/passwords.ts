@@ -13,7 +13,10 @@ export interface Credentials {
   readonly password: string
 }
 
-/** Checks a password against a stored value that is not an argon2id hash. */
+/**
+ * Checks a password against a stored value that is not an argon2id hash. The user is let in only if the result is
+ * `true`, at once or as a promise.
+ */
 export type Verify = (password: string, stored: string) => boolean | Promise<boolean>
 
 /** The stored password of the user who logs in, and how to check it. */
@@ -27,13 +30,13 @@ export interface StoredPassword {
 /** Hash to compare a password with if there is no stored one. It is slow to make, so one serves the whole process. */
 let dummyHash: Promise<string> | undefined
 
-/** Most checks that matched and are remembered. */
+/** Checks that matched and are remembered, over all users. With more, the least recently used one is forgotten. */
 const maxRemembered = 1000
 
 /** Milliseconds for which a check that matched is remembered. */
 const rememberMs = 10 * 60 * 1000
 
-/** Most passwords that wait to be checked or hashed. */
+/** Passwords of all clients that may wait to be checked or hashed. A further one is refused with 429. */
 const maxWaiting = 128
 
 /** Most log-ins that check a password (one for each core) or wait for that. Further ones are refused with 429. */
@@ -50,9 +53,9 @@ export function isHash (stored: string): boolean {
 }
 
 /**
- * Hashes and checks passwords for one container. A check costs the same whether the user exists or not. At most as many
- * run at once as there are cores. HTTP Basic sends the password with every request, so a check that matched is
- * remembered for 10 minutes. The stored hash is part of its key, so a changed password is checked anew.
+ * Hashes and checks passwords, at most as many at once as there are cores. A check costs the same whether the user
+ * exists or not. HTTP Basic sends the password with every request, so a check that matched is remembered for 10
+ * minutes. The stored hash is part of what is remembered, so a changed password is checked anew.
  */
 export class Passwords {
   readonly #dummyHash: string
@@ -112,7 +115,10 @@ export class Passwords {
     return matches
   }
 
-  /** Returns a number for each `verify`: what one policy's `verify` accepts, another policy's may refuse. */
+  /**
+   * Returns the same number for the same `verify`, and 0 for none. Passwords that one policy's `verify` accepts,
+   * another policy's may refuse.
+   */
   #numberOf (verify: Verify | undefined): number {
     if (verify === undefined) return 0
     const number = this.#verifiers.get(verify) ?? ++this.#lastVerifier

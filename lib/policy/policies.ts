@@ -11,13 +11,13 @@ import type { Policy, PolicyUser } from './policy.js'
 
 /** Options of the user and the admin policy, mostly names of fields in the user model. */
 export interface UserAuthOptions<Name extends string = string> {
-  /** Default `username`. */
+  /** Field by which a user is found. Default `username`. */
   readonly username?: Name
-  /** Default `password`; a field made by `password()`. */
+  /** Field of the stored password, made by `password()`. Default `password`. */
   readonly password?: Name
-  /** Default `active`; null if every user may log in. */
+  /** Field that must be true to log in; null if every user may log in. Default `active`. */
   readonly active?: Name | null
-  /** Default `admin`. */
+  /** Field that is true for admins. Default `admin`. */
   readonly admin?: Name
   /** Checks stored passwords that are not argon2id hashes; without it their users cannot log in. */
   readonly verify?: Verify
@@ -35,7 +35,8 @@ export function readOnlyAuth (): Policy {
 }
 
 /**
- * Returns a policy under which active users, who log in by HTTP Basic, may do everything.
+ * Returns a policy under which active users, who log in by HTTP Basic, may do everything. Others may only read, or
+ * nothing if `protect` is `all`.
  *
  * @throws REST_MODELS_UNKNOWN_OPTION_FIELD, REST_MODELS_INVALID_OPTIONS if the model lacks a field or has it of
  *   another kind
@@ -67,14 +68,20 @@ export function userAuth<M extends Model> (users: M, options: UserAuthOptions<Fi
   } satisfies Policy)
 }
 
-/** Returns a policy like {@link userAuth}, but only users whose `admin` field is true may do what is not open. */
+/**
+ * Returns a policy like {@link userAuth}, but operations that need a login are only for users whose `admin` field is
+ * true. Other users get 403.
+ */
 export function adminAuth<M extends Model> (users: M, options: UserAuthOptions<FieldNameOf<M>> = {}): Policy {
   const policy = userAuth(users, options)
   requireField(users, options.admin ?? 'admin', 'boolean')
   return specialise(policy, (user) => user.admin)
 }
 
-/** Returns a function that warns once if a login failed because of the stored value, not because of what was sent. */
+/**
+ * Returns a function that logs a warning, once, if the stored password of a user is no argon2id hash, so that no login
+ * of that user can succeed. It never warns if the policy has `verify`.
+ */
 function hashWarning (users: Model, { password }: UserColumns, { verify }: UserAuthOptions) {
   let isDue = verify === undefined
   return (stored: string | null, log: FastifyBaseLogger): void => {
@@ -85,7 +92,9 @@ function hashWarning (users: Model, { password }: UserColumns, { verify }: UserA
   }
 }
 
-/** Returns a policy that permits less than another. */
+/**
+ * Returns a policy that permits an operation only if the given policy does and `isPermitted` returns true for the user.
+ */
 function specialise (policy: Policy, isPermitted: (user: PolicyUser) => boolean): Policy {
   return Object.freeze({
     ...policy, permits: (user, operation) => policy.permits(user, operation) && isPermitted(user)

@@ -24,7 +24,10 @@ export function protectionOf ({ open, closed }: Policy, operation: Operation): P
 export interface RelatedProtection {
   /** Models that no client may filter through, whichever user it is. */
   readonly closedModels: ReadonlySet<Model>
-  /** Models that only some users may filter through, with the policies that all have to permit them to list. */
+  /**
+   * Models that only some users may filter through, each with policies. A user may do so if all of these permit the
+   * user to list.
+   */
   readonly guardedModels: ReadonlyMap<Model, readonly Policy[]>
 }
 

@@ -1,7 +1,7 @@
 import { errors, withDetails } from '../errors.js'
 import { decodeEntries, type Entries } from './query-string.js'
 
-/** A filter as the client wrote it; its name may not exist. */
+/** A filter as the client wrote it. Its name is not checked yet, and may be that of no field. */
 export interface WrittenFilter {
   readonly name: string
   readonly text: string
@@ -69,7 +69,10 @@ export function requireNoQuery (query: string, maxLength: number): void {
   if (first !== undefined) throw unknownParameter(first[0])
 }
 
-/** Returns the error for a parameter: the same one if it does not exist and if it is hidden. */
+/**
+ * Returns the error for a parameter that the client may not use. It is the same for a hidden field as for a name that
+ * does not exist, so that it gives nothing away.
+ */
 export function unknownParameter (name: string): Error {
   const message = 'is not a parameter of this resource'
   return withDetails(new errors.UnknownParameter(name), [{ field: name, message }])

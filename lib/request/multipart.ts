@@ -3,7 +3,8 @@ import { errors } from '../errors.js'
 import type { Entries } from './query-string.js'
 
 /**
- * Reads the text field of a `multipart/form-data` body; returns nothing if the body has several parts.
+ * Returns the name and text of the only field of a `multipart/form-data` body; an empty list if the body has several
+ * parts.
  *
  * @throws REST_MODELS_INVALID_BODY (400) if the body is malformed or holds a file
  */
@@ -15,7 +16,10 @@ export async function readMultipart (body: Buffer, contentType: string): Promise
   }
 }
 
-/** Bytes that the parser gets at a time. A body of 1 MiB may have 200,000 parts, which would take it 2 s at once. */
+/**
+ * Bytes that the parser gets at a time, so that it can stop at the second part. A body of 1 MiB may have 200,000 parts,
+ * and to parse them all would take 2 s.
+ */
 const sliceBytes = 4096
 
 async function fieldsOf (body: Buffer, contentType: string): Promise<Entries> {

@@ -1,12 +1,18 @@
 import { errors } from '../errors.js'
 
-/** Records of one page: if the client does not say, and at most. */
+/**
+ * Records of one page: `defaultLimit` if the request has no `limit`; `maxLimit` is the greatest `limit` that is not
+ * refused.
+ */
 export interface PageLimits {
   readonly defaultLimit: number
   readonly maxLimit: number
 }
 
-/** Returns the page limits of options, completed by defaults. `defaultLimit` is at most `maxLimit` by default. */
+/**
+ * Returns the page limits of options; a limit that is left out gets its default. If `defaultLimit` is left out, it is
+ * lowered to `maxLimit` where that is smaller.
+ */
 export function checkLimits (where: string, options: Partial<PageLimits>, defaults: PageLimits): PageLimits {
   const { maxLimit = defaults.maxLimit } = options
   const { defaultLimit = Math.min(defaults.defaultLimit, maxLimit) } = options

@@ -27,7 +27,7 @@ export interface ResourceOptions<M extends Model = Model> {
   readonly filterable?: readonly string[]
   /** Name of the resource in the path; the model's name in lower case if absent. */
   readonly path?: string
-  /** Records per page if the client does not say. */
+  /** Records per page if the request has no `limit`; that of the plugin if absent. */
   readonly defaultLimit?: number
   readonly maxLimit?: number
   /**
@@ -160,8 +160,8 @@ function openedPath (model: Model, written: string): readonly [name: string, pat
 }
 
 /**
- * True if clients may create records. They may not if the policy closes that, or if no client may write any field. They
- * may not either if neither the database nor the API makes primary keys.
+ * True if clients may create records. They may not if the policy closes that, if every field is read-only, or if
+ * neither the database nor the API makes primary keys.
  */
 export function isCreatable ({ model: { columns: [key, ...fields] }, protections, readOnly }: Registration): boolean {
   return protections.create !== 'closed' && !isGivenByOthers(key) &&

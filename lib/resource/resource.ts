@@ -32,15 +32,15 @@ export interface Resource extends Registration, ListScope, ListBase, WriteScope,
   readonly limits: Limits
   readonly passwords: Passwords
   readonly schemas: Readonly<Record<Shape, TObject>>
-  /** Returns the record of a row that a list read. */
+  /** Returns the record of a row from a list on `reader`: an array of values, in the order of `keys`. */
   toListed (values: readonly Stored[]): ModelRecord
-  /** Returns the record of a row that the reader read. */
+  /** Returns the record of a row from `reader` that has its values under keys, as the read of one record gives it. */
   toRead (row: Row): ModelRecord
-  /** Returns the record of a row that a write returned. */
+  /** Returns the record of a row from `engine` that has its values under keys, as a create or update gives it. */
   toWritten (row: Row): ModelRecord
 }
 
-/** The parts that the resources of a container share. */
+/** The parts that all resources of one registration of the plugin share. */
 export interface ResourceSetting extends Pick<Resource, 'engine' | 'reader' | 'limits' | 'passwords'> {
   /** Path before the resource's name, with a final slash. */
   readonly prefix: string
@@ -49,7 +49,8 @@ export interface ResourceSetting extends Pick<Resource, 'engine' | 'reader' | 'l
 }
 
 /**
- * Compiles a resource: columns, schemas, allow lists, checks and the SQL of the fixed shapes.
+ * Compiles a resource: columns, schemas, allow lists, checks, and the statements whose SQL is the same for all
+ * requests.
  *
  * @throws REST_MODELS_INVALID_MODEL if a default does not fit its field
  */

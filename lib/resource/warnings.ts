@@ -11,7 +11,10 @@ export function warnOfUnshown (log: FastifyBaseLogger, { name }: Model, columns:
   }
 }
 
-/** Logs a warning for each field that a resource shows, or lets clients find out, perhaps by mistake. */
+/**
+ * Logs a warning for each password that a resource shows, and for each excluded field whose values its option
+ * `filterable` lets clients find out.
+ */
 export function warnOfExposure (
   log: FastifyBaseLogger, { name, model, excluded, opened }: Registration, all: readonly Registration[]
 ): void {

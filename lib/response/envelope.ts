@@ -20,7 +20,7 @@ export interface PageLinks {
   readonly hasNext: boolean
   /** Cursor of the next page, if there is one. */
   readonly cursor: string | undefined
-  /** Limits of one request: records to skip, and characters of the query. */
+  /** Records that a numbered page may skip, and characters of a query. A link that would exceed them is left empty. */
   readonly limits: { readonly offset: number, readonly queryLength: number }
 }
 
@@ -51,8 +51,8 @@ function cursorLink (links: PageLinks, others: string): string | undefined {
 }
 
 /**
- * Returns the link to the page that begins behind `start` records. Its limit is smaller if no page number leads there
- * otherwise.
+ * Returns the link to the page that begins behind `start` records; undefined if a request for it would be refused. The
+ * link has a smaller `limit` if `start` is no multiple of the limit, because no page number would lead there.
  */
 function numberLink (links: PageLinks, start: number, others: string): string | undefined {
   if (start > links.limits.offset) return undefined

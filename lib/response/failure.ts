@@ -2,8 +2,8 @@ import type { FastifyRequest } from 'fastify'
 import { errors } from '../errors.js'
 
 /**
- * Throws every error on to the host's own error handler, or to Fastify's. An error with a status stays as it is. Any
- * other becomes an internal error that tells the client only the request's id.
+ * Throws an error, so that the host's own error handler or Fastify's answers it. An error with a status from 400 to 599
+ * stays as it is. Any other becomes an internal error that tells the client only the request's id.
  */
 export function passOn (error: unknown, request: FastifyRequest): never {
   if (hasStatus(error)) throw error
@@ -33,7 +33,10 @@ export function isFailure (status: string | undefined): boolean {
   return status !== undefined && /^[45]/.test(status)
 }
 
-/** Serializes errors in Fastify's shape, and any other answer of a host's own error handler as it is. */
+/**
+ * Returns the JSON of an error: its status, code, name, message and details. Any other value, which a host's own error
+ * handler may answer with, becomes JSON as it is.
+ */
 export function serializeFailure (failure: unknown): string {
   if (!(failure instanceof Error)) return JSON.stringify(failure)
   const { statusCode, code, error, message, details } = failure as Error & Record<string, unknown>

@@ -4,9 +4,8 @@ import fastJson from 'fast-json-stringify'
 type Serialize = (value: unknown) => string
 
 /**
- * Returns a function that gives the serializer of a schema. Equal schemas share a serializer, which is compiled when it
- * is first used. If a schema refers to others, a host put it there. It is compiled at once, so that the host is told at
- * the start if it cannot be compiled.
+ * Returns a function that gives the serializer of a schema. Equal schemas share a serializer, which is compiled when
+ * first used. A schema with `$ref` comes from the host and is compiled at once, so that a fault in it shows at start.
  */
 export function serializerCompiler (): (schema: object) => Serialize {
   const serializers = new Map<string, Serialize>()

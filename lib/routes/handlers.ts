@@ -16,7 +16,7 @@ import { toEnvelope, type ListEnvelope } from '../response/envelope.js'
 import { valueOf, type ModelRecord } from '../response/record.js'
 import type { RecordKey } from '../values/values.js'
 
-/** Makes the handler of a route for a resource. It gets the requests that the policy lets through. */
+/** Returns the handler of a route for a resource. The handler gets only the requests that the policy lets through. */
 export type Handler<Answer> = (resource: Resource) => (request: FastifyRequest, reply: FastifyReply) => Promise<Answer>
 
 export const list: Handler<ListEnvelope> = (resource) => async (request) => {

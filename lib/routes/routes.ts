@@ -15,7 +15,7 @@ import type { Authenticate } from '../policy/policy.js'
 import type { Resource } from '../resource/resource.js'
 import { create, list, read, refuseMethod, remove, update, type Handler } from './handlers.js'
 
-/** The part of a route that the table of operations does not hold. */
+/** Properties of an operation's route that its row in {@link operationTable} does not have. */
 interface RouteRow {
   readonly handler: Handler<unknown>
   /** True if a hook reads the record before the handler, for 404 and the owner rule. */
@@ -35,7 +35,7 @@ const suffixes = { list: '/', record: '/:id/' } as const
 /** Methods that a resource answers, by itself or with 405. */
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-/** The steps around the handlers. */
+/** The check of users and the scheduler that run before the handlers of a resource. */
 interface Guards {
   readonly authenticate: Authenticate
   readonly scheduler: Scheduler
@@ -62,7 +62,10 @@ function addOperation (scope: FastifyInstance, resource: Resource, operation: Op
   })
 }
 
-/** Adds the route that refuses all other methods of a path with 405, under the policy of the path's first write. */
+/**
+ * Adds the route that answers all other methods of a path with 405. Before that, the policy must permit the path's
+ * first write: create for the list, update for a record.
+ */
 function addRefusals (scope: FastifyInstance, resource: Resource, path: 'list' | 'record', guards: Guards): void {
   const rows = Object.entries(operationTable).filter(([, row]) => row.path === path)
   const answered = rows.flatMap(([, { method }]) => method === 'GET' ? ['GET', 'HEAD'] : [method])
@@ -106,7 +109,10 @@ function addRoute (scope: FastifyInstance, url: string, parts: RouteParts): void
   scope.route({ ...optionsOf(hiddenParts), url: url.slice(0, -1) })
 }
 
-/** Copies the options for one route. onRoute hooks of the host add to them, which must not happen twice to one list. */
+/**
+ * Returns a copy of the options for one route. The host's onRoute hooks add to the lists in the options. Two routes
+ * must not share a list, or each hook would add to that list twice.
+ */
 function optionsOf ({ preHandler, onSend, config, ...rest }: RouteParts) {
   const exposeHeadRoute = rest.method === 'GET'
   return { ...rest, preHandler: [...preHandler], onSend: [...onSend], config: { ...config }, exposeHeadRoute }

@@ -6,15 +6,24 @@ import { storageOf } from '../model/column.js'
 import type { PlannedCondition } from '../plan/list-plan.js'
 import { columnRef, compared } from './selection.js'
 
-/** A condition whose values are known or still slots. In a statement on one table it has no alias. */
+/**
+ * A condition on a column. Each of its values is known, or a slot that a request fills. A statement on one table needs
+ * no `alias`.
+ */
 interface Condition extends Pick<PlannedCondition, 'column' | 'operator'> {
   readonly alias?: string
-  /** True if values are compared with the stored value, and not with what records show of it. */
+  /**
+   * If true, the SQL compares with what the column stores; otherwise with what records show of it, such as whole
+   * seconds.
+   */
   readonly asStored?: boolean
   readonly values: readonly Parameter[]
-  /** True if the only value is a JSON array of all values that the column may equal. */
+  /**
+   * If true, `values` has one element: the text of a JSON array, and the column must equal one of its items. Otherwise
+   * each element of `values` is one value to compare with.
+   */
   readonly isArray?: boolean
-  /** True if a pattern holds characters that the engine does not tell apart by itself. */
+  /** True if a pattern holds {@link Dialect.ambiguous} characters. Its SQL is then longer, to tell them apart. */
   readonly isAmbiguous?: boolean
 }
 

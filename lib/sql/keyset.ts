@@ -14,7 +14,10 @@ export interface Bound extends PlannedOrder {
 
 type Conditions = ReadonlyArray<RawBuilder<SqlBool>>
 
-/** One branch of the condition that selects the rows after a cursor. */
+/**
+ * Selects a part of the rows after a cursor. No row is in two branches of a cursor, and together they hold all rows
+ * after it.
+ */
 export interface KeysetBranch {
   /** Conditions that must all hold. */
   readonly conditions: Conditions
@@ -25,7 +28,10 @@ export interface KeysetBranch {
   readonly fixed: number
 }
 
-/** Leading columns of an ordering that get branches of their own. The limit keeps every statement short. */
+/**
+ * Leading columns of an ordering that get branches of their own; all further columns share the last branch. The limit
+ * keeps every statement short.
+ */
 const maxBranchedColumns = 3
 
 /**
@@ -45,7 +51,7 @@ export function keysetBranches (bounds: readonly Bound[], dialect: Dialect, isHe
   return [...branches, { conditions: [...equals, comesAfter(bounds.slice(steps), dialect)], fixed: steps }]
 }
 
-/** Returns one condition instead of branches. */
+/** Returns a single condition for the rows that come after the bounds, where {@link keysetBranches} returns several. */
 function comesAfter (bounds: readonly Bound[], dialect: Dialect): RawBuilder<SqlBool> {
   return any(bounds.reduceRight<Conditions>((later, bound) => {
     const isEqualAndLater = later.length === 0 ? [] : [sql<SqlBool>`(${isEqual(bound, dialect)} and ${any(later)})`]
@@ -57,7 +63,10 @@ function any (conditions: Conditions): RawBuilder<SqlBool> {
   return sql<SqlBool>`(${sql.join(conditions, sql` or `)})`
 }
 
-/** Returns the conditions to come later by one column. Nulls are first if ascending, and last if descending. */
+/**
+ * Returns the conditions under which a row comes after the bound by its column alone; any one of them suffices. Nulls
+ * are first if ascending, and last if descending.
+ */
 function laterBy (
   { column, descending, value }: Bound, dialect: Dialect
 ): ReadonlyArray<{ readonly condition: RawBuilder<SqlBool>, readonly isNull: boolean }> {

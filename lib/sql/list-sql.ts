@@ -1,5 +1,5 @@
 import { sql, type AliasedRawBuilder, type CompiledQuery, type RawBuilder, type SqlBool } from 'kysely'
-import { deadlineFunction, type Dialect } from '../engines/dialect.js'
+import type { Dialect } from '../engines/dialect.js'
 import type { Parameter, Slot } from '../engines/storage.js'
 import { operators } from '../fields/operators.js'
 import { storageOf, type Column } from '../model/column.js'
@@ -18,7 +18,7 @@ export interface ListBase extends LongValues {
   readonly model: Model
   /** Columns that records show. */
   readonly visible: readonly Column[]
-  /** Keys of these columns, in the same order. */
+  /** Keys of the `visible` columns in records, in the same order. */
   readonly keys: readonly string[]
 }
 
@@ -28,7 +28,10 @@ export interface ListBase extends LongValues {
  */
 export const wholeKey = '_whole'
 
-/** A plan with slots in place of its values. */
+/**
+ * A {@link ListPlan} with a slot in place of each value, so that its SQL serves all requests that differ only in
+ * values.
+ */
 export interface OpenPlan extends Pick<ListPlan, 'joins' | 'ordering'> {
   readonly conditions: readonly OpenCondition[]
   /** Time of `performance.now()`, in milliseconds, at which the list is given up. */
@@ -62,7 +65,10 @@ export function compileList (engine: SqlContext, base: ListBase, plan: OpenPlan)
     : selectFirst(engine, base, plan, [branch, ...others])
 }
 
-/** Values of conditions that each branch after a cursor may repeat. If there are more, there is only one branch. */
+/**
+ * Values of all filters of a list up to which each branch after a cursor repeats them. With more, there is only one
+ * branch.
+ */
 const maxRepeatedValues = 64
 
 function isHeavy ({ conditions }: OpenPlan): boolean {
@@ -71,7 +77,7 @@ function isHeavy ({ conditions }: OpenPlan): boolean {
 
 const everyRow: KeysetBranch = { conditions: [], fixed: 0 }
 
-function selectRows ({ db, dialect, hasDeadline }: SqlContext, base: ListBase, plan: OpenPlan, branch: KeysetBranch) {
+function selectRows ({ db, dialect }: SqlContext, base: ListBase, plan: OpenPlan, branch: KeysetBranch) {
   const { model } = base
   const { joins, conditions, ordering, deadline, most, leadsOn } = plan
   let query = db.selectFrom(`${model.table} as ${baseAlias}`).select(listed(base, plan, dialect))
@@ -81,16 +87,14 @@ function selectRows ({ db, dialect, hasDeadline }: SqlContext, base: ListBase, p
       on.on(sql<SqlBool>`${columnRef(column, from)} = ${columnRef(column.target().primaryKey, alias)}`))
   }
   const keys = keysOf(model, joins)
-  if (hasDeadline && mayTakeLong(plan)) {
-    // These come first, because SQLite skips the conditions behind one that is false.
-    for (const key of keys.values()) query = query.where(sql<SqlBool>`(${skipsClock} or ${inTime(key, deadline)})`)
+  const { listDeadline } = dialect
+  if (listDeadline !== undefined && mayTakeLong(plan)) {
+    // These come first, because an engine skips the conditions behind one that is false.
+    for (const key of keys.values()) query = query.where(listDeadline.someRows(key, deadline))
   }
   for (const condition of branch.conditions) query = query.where(condition)
   for (const condition of conditions) {
-    const key = keys.get(condition.alias) as RawBuilder<unknown>
-    const isSlow = hasDeadline && operators[condition.operator].syntax === 'pattern'
-    query = query.where(
-      isSlow ? anyInTime(condition, inTime(key, deadline), dialect) : conditionSql(condition, dialect))
+    query = query.where(filterSql(condition, keys.get(condition.alias) as RawBuilder<unknown>, deadline, dialect))
   }
   for (const order of ordering.slice(branch.fixed)) {
     query = query.orderBy(orderSql(order, columnRef(order.column, baseAlias), dialect))
@@ -107,10 +111,19 @@ function listed (
   })
 }
 
-/** Returns a condition that checks the deadline before each pattern, because one pattern may take long in one row. */
-function anyInTime (condition: OpenCondition, isInTime: RawBuilder<SqlBool>, dialect: Dialect): RawBuilder<SqlBool> {
+/**
+ * Returns the SQL of a filter. Where lists have a deadline, it is checked before each pattern, because one pattern may
+ * take long in one row.
+ */
+function filterSql (
+  condition: OpenCondition, key: RawBuilder<unknown>, deadline: Slot, dialect: Dialect
+): RawBuilder<SqlBool> {
+  const { listDeadline } = dialect
+  if (listDeadline === undefined || operators[condition.operator].syntax !== 'pattern') {
+    return conditionSql(condition, dialect)
+  }
   const patterns = condition.values.map((value) =>
-    sql`(${isInTime} and ${conditionSql({ ...condition, values: [value] }, dialect)})`)
+    sql`(${listDeadline.everyRow(key, deadline)} and ${conditionSql({ ...condition, values: [value] }, dialect)})`)
   return sql<SqlBool>`(${sql.join(patterns, sql` or `)})`
 }
 
@@ -122,7 +135,7 @@ function keysOf ({ primaryKey: key }: Model, joins: ListPlan['joins']): Readonly
   ])
 }
 
-/** Compiles the union of several branches, cut to the rows to read. Each branch gives no more rows than that. */
+/** Compiles the union of several branches. The union, and each branch in it, gives at most `plan.most` rows. */
 function selectFirst (
   engine: SqlContext, base: ListBase, plan: OpenPlan,
   [branch, ...others]: readonly [KeysetBranch, ...KeysetBranch[]]
@@ -155,8 +168,8 @@ function tellsWhole (
 }
 
 /**
- * Returns the SQL of one column of an ordering. It says where nulls go only if there may be some, because an index in
- * the engine's own order serves the others.
+ * Returns one column of an ordering as SQL. The SQL says where nulls go only if the column is nullable. For other
+ * columns, an index in the engine's own order then serves.
  */
 function orderSql (
   { column, descending }: PlannedOrder, ref: RawBuilder<unknown>, dialect: Dialect
@@ -166,18 +179,10 @@ function orderSql (
   return sql`${target} ${column.nullable ? nullsFirst : descending ? sql`desc` : sql`asc`}`
 }
 
-/** True for a search or a sort. Any other list walks along the primary key, and ends after `offset + limit` rows. */
+/**
+ * True if a list has filters, or an ordering by more than the primary key. Any other list walks along the primary key,
+ * and ends after `offset + limit` rows.
+ */
 function mayTakeLong ({ conditions, ordering }: OpenPlan): boolean {
   return conditions.length > 0 || ordering.length > 1
-}
-
-/** True for 63 of 64 rows, at random: reading the clock costs as much as a short row, so it is read once in 64 rows. */
-const skipsClock = sql`random() & 63`
-
-/**
- * Returns a call that throws after the deadline. It names a column of a table, so that SQLite calls it at the rows of
- * that table, wherever the table stands in the loops.
- */
-function inTime (key: RawBuilder<unknown>, deadline: Slot): RawBuilder<SqlBool> {
-  return sql<SqlBool>`${sql.raw(deadlineFunction)}(${deadline}, ${key})`
 }

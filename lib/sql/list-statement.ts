@@ -23,7 +23,10 @@ function firstReach (base: ListBase, { limit }: ListPlan): Reach {
   return { deadline: performance.now() + base.limits.statementTime, most, longest: longestOf(base, most) }
 }
 
-/** Returns the statement of a list: compiled once for each shape, filled with the values of the request. */
+/**
+ * Returns the statement of a list. Lists that differ only in values share one compiled SQL text. Without `reach`, the
+ * statement reads one row more than the page holds.
+ */
 export function listStatement (
   engine: SqlContext, base: ListBase, given: ListPlan & { readonly reach?: Reach }
 ): Query {
@@ -37,7 +40,10 @@ export function listStatement (
   return { query, queryId, sql, parameters: filled, withoutIndex: withoutSeeks(engine, base, given) }
 }
 
-/** Returns the function that makes the same statement without the help of an index of a text column. */
+/**
+ * Returns {@link Query.withoutIndex}: a function that makes the same statement without the help of an index of a text
+ * column. Undefined if the engine can always use the index.
+ */
 function withoutSeeks (engine: SqlContext, base: ListBase, given: ListPlan): Query['withoutIndex'] {
   if (!engine.dialect.seeksByCollation) return undefined
   return () => listStatement({ ...engine, dialect: { ...engine.dialect, seeksByCollation: false } }, base, given)
@@ -45,20 +51,29 @@ function withoutSeeks (engine: SqlContext, base: ListBase, given: ListPlan): Que
 
 /** A condition with the values that its slots are filled with. */
 interface FilledCondition extends PlannedCondition {
-  /** True if the only value is a JSON array of all values. */
+  /**
+   * If true, `values` has one element: the text of a JSON array that holds the values of the filter. Otherwise `values`
+   * holds the values themselves.
+   */
   readonly isArray?: boolean
-  /** True if the engine confuses characters of the pattern, so that the SQL must be longer. */
+  /**
+   * True if the pattern holds characters that the engine's patterns confuse. Its SQL is then longer, to tell them
+   * apart.
+   */
   readonly isAmbiguous?: boolean
 }
 
 type FilledPlan = ListPlan & { readonly conditions: readonly FilledCondition[] }
 
-/** Values up to which an `in` list is padded. A longer one becomes one array, or stays as it is. */
+/**
+ * An `in` list of up to this many values is padded to a power of two. A longer one becomes one JSON array, or stays as
+ * it is if the engine or the column cannot compare with an array.
+ */
 const maxPaddedValues = 128
 
 /**
- * Repeats the last value of an `in` list up to a power of two, so that lists have few shapes. A long list becomes an
- * array if the engine has that. A pattern with characters that the engine confuses is marked.
+ * Returns a condition whose SQL many requests share. An `in` list repeats its last value up to a power of two; one of
+ * over 128 values becomes a JSON array where possible. A pattern that the engine would confuse is marked.
  */
 function withFewShapes (condition: PlannedCondition, { dialect }: SqlContext): FilledCondition {
   const { column, operator, values } = condition
@@ -76,7 +91,10 @@ function withFewShapes (condition: PlannedCondition, { dialect }: SqlContext): F
   return { ...condition, values: [...values, ...Array<Stored>(length - values.length).fill(last)] }
 }
 
-/** True for texts and integers. JSON loses part of other values, and engines may compare those in their own way. */
+/**
+ * True for columns of texts, integers and UUIDs, which can be compared with the items of a JSON array. JSON loses part
+ * of other values, or engines compare them in their own way.
+ */
 function isListed (column: Column): boolean {
   return ['key', 'text', 'integer', 'bigint', 'uuid'].includes(valueKindOf(column).storage)
 }
@@ -85,7 +103,7 @@ function toArray (values: readonly Stored[]): string {
   return `[${values.map((value) => typeof value === 'bigint' ? String(value) : JSON.stringify(value)).join()}]`
 }
 
-/** Returns the values of a plan, in the order of its slots. */
+/** Returns the values that fill the slots of {@link openPlan}, in the order of those slots. */
 function valuesOf ({ conditions, start, after }: ListPlan, { deadline, most, longest }: Reach): readonly Stored[] {
   const values: Stored[] = [deadline, most, start, longest]
   if (after !== undefined) values.push(...after)
@@ -93,7 +111,7 @@ function valuesOf ({ conditions, start, after }: ListPlan, { deadline, most, lon
   return values
 }
 
-/** Returns a plan with slots in place of its values. */
+/** Returns a plan in which each value of {@link valuesOf} is replaced by a slot with its position there. */
 function openPlan ({ joins, conditions, ordering, after }: FilledPlan): OpenPlan {
   let position = 0
   const nextSlot = (): Slot => new Slot(position++)
@@ -133,7 +151,7 @@ function shapeOf (
   return shape
 }
 
-/** True if the SQL of a condition depends on its values. */
+/** True for the operator `is`, whose null, true or false is part of the compiled statement and needs no slot. */
 function isConstant ({ operator }: PlannedCondition): boolean {
   return operators[operator].syntax === 'constant'
 }

@@ -4,8 +4,8 @@ import type { Parameter, Stored } from '../engines/storage.js'
 import { valueKindOf, type Column } from '../model/column.js'
 
 /**
- * Prefix of the length, in bytes, that a row holds in place of a withheld value. A stored text that looks the same only
- * makes its page shorter. The prefix is ASCII, because MariaDB combines nothing else with every character set.
+ * Prefix of the text that a row holds in place of a withheld value; the value's length in bytes follows it. A stored
+ * text that looks the same only makes its page shorter. MariaDB combines only ASCII with every character set.
  */
 const withheldPrefix = '\u0001'
 const withheldPrefixCode = withheldPrefix.charCodeAt(0)
@@ -13,15 +13,15 @@ const withheldPrefixCode = withheldPrefix.charCodeAt(0)
 /** Length in bytes that no value exceeds, and that every engine takes for an integer. */
 export const unlimited = 2 ** 31 - 1
 
-/** True if values of a column may be long; their bytes then bound the size of a page. */
+/** True for text and JSON columns, whose values may be long. The bytes of such values bound the size of a page. */
 export function isLong (column: Column): boolean {
   const { storage } = valueKindOf(column)
   return storage === 'text' || storage === 'json'
 }
 
 /**
- * Returns the SQL of a value, or of its length if it has more than `longest` bytes. The engine then does not send the
- * value. If it keeps the value apart from its row, it does not read it either.
+ * Returns SQL that gives the value, or only its length if the value has more than `longest` bytes. The engine then does
+ * not send the value. If the engine keeps the value apart from its row, it does not read the value either.
  */
 export function withholdLong (value: RawBuilder<unknown>, longest: Parameter): RawBuilder<unknown> {
   const length = sql`octet_length(${value})`
@@ -33,19 +33,24 @@ export interface LongValues {
   /** Zero-based positions, in a row, of the text and JSON columns. */
   readonly long: readonly number[]
   readonly limits: {
-    /** Bytes that the long values of one page may have together. */
+    /**
+     * Bytes that the long values of one page may have together. With more, the page gets fewer rows, but at least one.
+     */
     readonly pageBytes: number
-    /** Milliseconds after which a list is given up. */
+    /** Milliseconds after which a list on SQLite is ended, and the client gets 503. */
     readonly statementTime: number
   }
 }
 
-/** Returns the bytes up to which a value is read at first: if none is longer, all rows fit on a page. */
+/**
+ * Returns the bytes up to which the first statement of a list reads a value. If no value is longer, all `rowCount` rows
+ * fit on a page.
+ */
 export function longestOf ({ long, limits: { pageBytes } }: LongValues, rowCount: number): number {
   return Math.min(unlimited, Math.floor(pageBytes / (rowCount * Math.max(1, long.length))))
 }
 
-/** True if a value was withheld in one of the rows. */
+/** True if one of the rows holds only the length of a long value, as {@link withholdLong} selects it. */
 export function isAnyWithheld (rows: ArrayRows, long: readonly number[]): boolean {
   for (const row of rows) {
     for (const index of long) {

@@ -8,14 +8,19 @@ export function columnRef (column: Column, alias?: string): RawBuilder<unknown> 
   return sql`${sql.ref(alias === undefined ? column.name : `${alias}.${column.name}`)}`
 }
 
-/** Returns the list to select, so that a row has one exact value for each key. */
+/**
+ * Returns columns for `select`. Each row of the result then has the exact value of each column under the column's key.
+ */
 export function selection (
   columns: readonly Column[], dialect: Dialect, alias?: string
 ): Array<AliasedRawBuilder<unknown, string>> {
   return columns.map((column) => selected(column, dialect, alias).as(column.key))
 }
 
-/** Returns the SQL of the one exact value of a column. */
+/**
+ * Returns the SQL that selects the exact value of one column, as {@link selection} does for several, but without its
+ * key.
+ */
 export function selected (column: Column, dialect: Dialect, alias?: string): RawBuilder<unknown> {
   const ref = columnRef(column, alias)
   return sql`${storageOf(column, dialect).select?.(ref) ?? ref}`
@@ -26,7 +31,7 @@ export function compared (column: Column, value: Parameter, dialect: Dialect): E
   return storageOf(column, dialect).compared?.(value) ?? sql`${value}`
 }
 
-/** Returns the condition that a column has a value, as far as the engine tells values apart. */
+/** Returns the condition that a column equals a value as the engine compares, so a collation may ignore case. */
 export function isEqual (column: Column, value: Parameter, dialect: Dialect): RawBuilder<SqlBool> {
   return sql<SqlBool>`${columnRef(column)} = ${compared(column, value, dialect)}`
 }

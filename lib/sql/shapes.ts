@@ -1,20 +1,26 @@
 import type { CompiledQuery, SelectQueryNode, UpdateQueryNode } from 'kysely'
 import { LRUCache } from 'lru-cache'
 
-/** Estimated bytes that the cache keeps: 2 MiB of all shapes, and 10 KiB of one. It keeps no larger shape. */
+/**
+ * Estimated bytes that one cache keeps: 2 MiB of all statements, and 10 KiB of one. A larger statement is compiled each
+ * time.
+ */
 const maxShapesBytes = 2 * 2 ** 20
 const maxShapeBytes = 10 * 2 ** 10
 
 const selectNode: SelectQueryNode = Object.freeze({ kind: 'SelectQueryNode' })
 const updateNode: UpdateQueryNode = Object.freeze({ kind: 'UpdateQueryNode' })
 
-/** Compiled statements by their shape. Clients choose the shapes, so the least recently used ones go. */
+/**
+ * Caches compiled statements by their shape: a text of all that the SQL depends on, without the values. Clients choose
+ * the shapes, so at 2 MiB the least recently used statements are dropped.
+ */
 export class Shapes extends LRUCache<string, CompiledQuery> {
   constructor () {
     super({ maxSize: maxShapesBytes, maxEntrySize: maxShapeBytes, sizeCalculation: bytesOf })
   }
 
-  /** Returns the statement of a shape, compiled when it is first asked for. */
+  /** Returns the cached statement of a shape. If there is none, this calls `compile` and caches the result. */
   compileOnce (shape: string, compile: () => CompiledQuery): CompiledQuery {
     const known = this.get(shape)
     if (known !== undefined) return known

@@ -7,8 +7,6 @@ import type { Shapes } from './shapes.js'
 export interface SqlContext {
   readonly db: Kysely<Tables>
   readonly dialect: Dialect
-  /** Compiled statements by their shape, which clients choose: the least recently used ones go. */
+  /** Cache of the statements that were compiled for this database. */
   readonly shapes: Shapes
-  /** True if the SQL function {@link deadlineFunction} exists, as on a database that openSqlite opened. */
-  readonly hasDeadline: boolean
 }

@@ -12,14 +12,17 @@ export interface StatementShape {
   readonly model: Model
   /** Columns that a record shows. */
   readonly visible: readonly Column[]
-  /** Columns that a write reads: the visible ones and the owner. Comparing a body with others would reveal them. */
+  /**
+   * Columns that are read before an update or delete: the visible ones and the owner. Hidden columns are not read,
+   * because comparing a body with them would reveal their values.
+   */
   readonly stored: readonly Column[]
   /** Columns that a create writes: all that the database does not generate. */
   readonly created: readonly Column[]
   readonly owner: Column | undefined
 }
 
-/** Statements of a resource whose shape no request changes, compiled once. */
+/** Statements of a resource whose SQL is the same for all requests, compiled once at setup. */
 export interface Statements {
   /** Selects the visible columns, on the engine that reads. Parameter: the id. */
   readonly read: Statement
@@ -27,7 +30,10 @@ export interface Statements {
   readonly stored: Statement
   /** Inserts a record. Parameters: a value for each column that the database does not generate, in model order. */
   readonly create: Statement
-  /** Selects the visible columns of the owner's record. Parameters: as of `delete`. */
+  /**
+   * Selects the visible columns on the engine that writes, but only if the owner is the given one. Parameters: as of
+   * `delete`.
+   */
   readonly own: Statement
   /** Deletes a record. Parameters: the id, and the id of the owner if the resource has an owner field. */
   readonly delete: Statement
@@ -35,7 +41,9 @@ export interface Statements {
 
 export type Statement = (...parameters: readonly Stored[]) => CompiledQuery
 
-/** Stands in a compiled shape for each value of a request; a request gives its values in the same order. */
+/**
+ * Stands for each value of a request while a statement is compiled. A request later gives its values in the same order.
+ */
 export const placeholder = 0
 
 /** Limit of one row, as a literal and not as a parameter. */
@@ -82,14 +90,14 @@ function compileUpdate (engine: SqlContext, shape: StatementShape, changed: read
   return (dialect.returnsUpdates ? update.returning(selection(visible, dialect)) : update).compile()
 }
 
-/** Returns the condition of the owner rule; none if the resource has no owner. */
+/** Returns the condition that the owner of a record is `id`, in a list; an empty list if the resource has no owner. */
 function isOwned (
   { dialect }: SqlContext, { owner }: StatementShape, id: Parameter
 ): ReadonlyArray<RawBuilder<SqlBool>> {
   return owner === undefined ? [] : [isEqual(owner, id, dialect)]
 }
 
-/** Returns a function that fills a compiled shape with parameters. */
+/** Returns a function that takes parameters and returns the compiled statement with them. */
 export function withParameters ({ query, queryId, sql }: CompiledQuery): Statement {
   return (...parameters) => ({ query, queryId, sql, parameters })
 }

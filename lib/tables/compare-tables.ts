@@ -12,9 +12,15 @@ type TableColumn = Table['columns'][number] & Pick<Table, 'isView'> & { readonly
 
 /** The tables of a database. */
 export interface DatabaseTables {
-  /** Returns the columns of a model's table by name; undefined if there is no such table. */
+  /**
+   * Returns the columns of a model's table, by names folded as the engine compares them; undefined if there is no such
+   * table.
+   */
   of (model: Model): ReadonlyMap<string, TableColumn> | undefined
-  /** Returns a name that is the same for two tables that the server does not tell apart. */
+  /**
+   * Returns a name of a table for comparisons: two tables have the same one if the server does not tell their names
+   * apart.
+   */
   nameOf (of: Pick<Model, 'table'>): string
 }
 
@@ -47,7 +53,7 @@ export async function readTables (handle: AnyKysely): Promise<DatabaseTables> {
 
 interface Comparison {
   readonly dialect: Dialect
-  /** Nullable fields whose columns are not null, but hold values that records show as null. */
+  /** Nullable fields whose columns may be `not null`, because records show some stored values, such as NaN, as null. */
   readonly shownAsNull?: ReadonlySet<Column>
 }
 
@@ -73,8 +79,8 @@ export function hasType (
 }
 
 /**
- * Returns the storage of each column that is not as createTables() makes it. {@link requireTables} must have found all
- * columns of the models before.
+ * Returns how the database keeps the values of each column whose type is not the one that createTables() gives it.
+ * {@link requireTables} must have found all columns of the models before.
  */
 export function storagesOf (
   tables: DatabaseTables, models: Iterable<Model>, dialect: Dialect

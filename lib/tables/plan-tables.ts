@@ -16,13 +16,18 @@ export interface PlannedTable {
   readonly references: readonly ForeignKeyColumn[]
 }
 
-/** The order in which tables are created, and the foreign keys that are added at the end because they form circles. */
+/**
+ * The order in which tables are created, and the foreign keys to add after the last table: those of circles of tables.
+ */
 export interface TablePlan {
   readonly tables: readonly PlannedTable[]
   readonly references: readonly Reference[]
 }
 
-/** Puts tables behind those that they refer to, so that each is created whole, even if the engine stops in between. */
+/**
+ * Puts tables behind those that they refer to, so that each table is created with its foreign keys, even if a later one
+ * fails. The foreign keys that close a circle are the exception.
+ */
 export function planTables (models: readonly Model[], { schema }: Dialect): TablePlan {
   if (!schema.needsTargets) {
     return { tables: models.map((model) => ({ model, references: targetsOf(model) })), references: [] }
@@ -45,7 +50,10 @@ function targetsOf ({ columns }: Model): readonly ForeignKeyColumn[] {
   return columns.filter(isForeignKey)
 }
 
-/** True if the table that a foreign key refers to is its own, or has been created already. */
+/**
+ * True if a foreign key of `model` refers to its own table, or to one that is not in `waiting`, the models still to
+ * create.
+ */
 function isThere (model: Model, column: ForeignKeyColumn, waiting: ReadonlySet<Model>): boolean {
   const target = column.target()
   return target === model || !waiting.has(target)

@@ -5,17 +5,21 @@ import type { SchemaHabits } from '../engines/dialect.js'
 import type { Tables } from '../engines/executor.js'
 
 /**
- * Attempts to get the lock, with 50 ms between two, for at most 60 s. Each is short, because a longer wait would run
- * into the time-out of a statement.
+ * Attempts to get the lock under which one process at a time creates tables: 50 ms apart, for at most 60 s, then the
+ * change fails with an error. Each attempt is short, because a longer wait would run into the time-out of a statement.
  */
 const retryOptions = { retries: 1000, minTimeout: 50, factor: 1, maxRetryTime: 60_000 } as const
 
-/** Makes tables on the connection that it gets, and adds the name of each to `made`. */
+/**
+ * Callback that creates tables on the connection `db`. The callback must add the name of each table to `made` as soon
+ * as the table exists, so that the table can be dropped if a later step fails.
+ */
 type Change = (db: Kysely<Tables>, made: string[]) => Promise<void>
 
 /**
- * Makes tables, all of them or none, one process at a time. It uses a transaction if the engine can undo the creation
- * of tables. Otherwise it drops the tables if it fails.
+ * Calls `change` so that it creates all of its tables or none, and in one process at a time. If the engine can undo the
+ * creation of tables, this is a transaction. Otherwise, if `change` fails, the tables in `made` that have no rows are
+ * dropped.
  */
 export async function changeSchema (handle: AnyKysely, change: Change): Promise<void> {
   const { db, dialect: { schema } } = readHandle(handle)

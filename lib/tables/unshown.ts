@@ -4,10 +4,15 @@ import type { Engine } from '../database/engine.js'
 import { storageOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 
-/** Most rows of a table that are checked when an app starts: a large table must not keep it waiting. */
+/**
+ * Most rows of a table that are checked when an app starts: a large table must not keep the app waiting. Further rows
+ * are not checked.
+ */
 const sampleSize = 1000
 
-/** Milliseconds after which the check of a table is given up: the table may be locked. */
+/**
+ * Milliseconds for the check of one table, which may be locked. After that the check is given up, and finds no column.
+ */
 const maxCheckMs = 2000
 
 /**

@@ -1,4 +1,7 @@
-/** Effect of deleting a record on the records that refer to it. */
+/**
+ * Effect of deleting a record that others refer to: the deletion is refused, the others are deleted too, or their
+ * foreign keys become null.
+ */
 export type OnDelete = 'restrict' | 'cascade' | 'set null'
 
 /** Options of a field of any kind. `defineModel` refuses those that its kind does not have. */
@@ -31,9 +34,12 @@ export interface CommonOptions<Value> {
 }
 
 export interface TextOptions extends CommonOptions<string> {
-  /** Fewest characters (code points of Unicode). */
+  /** Fewest characters (code points of Unicode). A shorter text is refused with 400. */
   readonly minLength?: number
-  /** Most characters (code points). Default 65,536; at most and by default 500 with `unique`, 2,048 with `format`. */
+  /**
+   * Most characters (code points of Unicode). A longer text is refused with 400. Default 65,536. With `unique` the
+   * default and the highest value are 500, with `format` 2,048.
+   */
   readonly maxLength?: number
   /** Format of `ajv-formats`: `email`, `uri`, `hostname`, `ipv4`, … */
   readonly format?: string
@@ -46,9 +52,9 @@ export interface RangeOptions extends CommonOptions<number> {
 }
 
 export interface DecimalOptions extends CommonOptions<string> {
-  /** Digits in all, 1 to 15. Default 15. */
+  /** Digits before and behind the point together, 1 to 15. Default 15. A number with more is refused with 400. */
   readonly precision?: number
-  /** Digits behind the point, 0 to `precision`. Default 2. */
+  /** Digits behind the point, 0 to `precision`. Default 2. A number with more is refused with 400. */
   readonly scale?: number
 }
 

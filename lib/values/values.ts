@@ -14,7 +14,10 @@ const dateText = /^(\d{4})-(\d\d)-(\d\d)$/
 const datetimeText =
   /^(\d{4})-(\d\d)-(\d\d)(?:[ Tt](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?(?:([Zz])|([+-])(\d\d):?(\d\d))?)?$/
 
-/** Levels to which JSON in a json field may nest; far below what would exhaust the stack of JSON.stringify. */
+/**
+ * Levels to which JSON in a json field may nest; deeper JSON is refused with 400. The limit is far below what would
+ * exhaust the stack of JSON.stringify.
+ */
 const maxJsonDepth = 64
 
 /** Returns the text itself, or undefined if engines could not store it: a NUL character or half a surrogate pair. */
@@ -74,8 +77,9 @@ export function date (text: string): string | undefined {
 }
 
 /**
- * Returns a moment as `YYYY-MM-DD HH:MM:SS` in UTC, or undefined if there is none such in the years 1000 to 9999.
- * Reads the same form, ISO 8601 (an offset is converted, a fraction of a second is cut off) and a date (its midnight).
+ * Parses a moment and returns it as `YYYY-MM-DD HH:MM:SS` in UTC, or undefined if the text is not one in the years 1000
+ * to 9999. Reads the same form, ISO 8601 (an offset is converted, a fraction of a second is cut off) and a date (its
+ * midnight).
  */
 export function datetime (text: string): string | undefined {
   const match = datetimeText.exec(text)
@@ -105,7 +109,10 @@ export function formatDatetime (moment: Date): string | undefined {
   return year >= 1000 && year <= 9999 ? moment.toISOString().slice(0, 19).replace('T', ' ') : undefined
 }
 
-/** Returns the value itself, or undefined if storing it as JSON text would change or break it. */
+/**
+ * Returns the value itself, or undefined if it nests deeper than 64 levels, or if storing it as JSON text would change
+ * or break it. `depth` is the number of levels around the value.
+ */
 export function storableJson (value: Json, depth = 0): Json | undefined {
   return isStorable(value, depth) ? value : undefined
 }

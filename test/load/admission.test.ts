@@ -101,8 +101,6 @@ test('D-100: over HTTP/2 requests are answered as well', async (t) => {
 function pretend (connections: Connections) {
   const socket = Object.assign(new EventEmitter(), {
     destroyed: false,
-    writableLength: 0,
-    bytesWritten: 0,
     destroy: () => {
       socket.destroyed = true
       socket.emit('close')
@@ -110,7 +108,8 @@ function pretend (connections: Connections) {
   })
   const send = (queue: RequestQueue, goOn: (failure?: Error) => void = () => {}, isNext = true) => {
     const raw = { httpVersionMajor: 1, socket }
-    const answer = Object.assign(new EventEmitter(), { req: raw, destroyed: false, socket: isNext ? socket : null })
+    const state = { writableEnded: false, writableFinished: false, destroyed: false, writableLength: 0 }
+    const answer = Object.assign(new EventEmitter(), state, { req: raw, socket: isNext ? socket : null })
     const request = { raw, log: { info: () => {} } } as unknown as FastifyRequest
     const reply = { raw: answer as unknown as ServerResponse } as FastifyReply
     connections.onRequest.call({} as FastifyInstance, request, reply, () => { queue.enter(request, reply, goOn) })
@@ -178,6 +177,41 @@ test('R-33: requests that wait for the answers before them end when their client
   t.match(ended, [{ code: 'REST_MODELS_UNAVAILABLE' }])
   waiting.emit('socket')
   t.equal(ended.length, 1, 'only once')
+})
+
+test('D-100: requests of a connection that is closed end, because hosts count them', (t) => {
+  const connections = openConnections()
+  const queue = new SlotQueue(connections, 64)
+  const { send, socket } = pretend(connections)
+  const ended: unknown[] = []
+  const raw = { httpVersionMajor: 1, socket }
+  const request = { raw, log: { info: () => {} } } as unknown as FastifyRequest
+  send(queue)
+  for (let number = 0; number < 70; number++) {
+    const reply = { raw: Object.assign(new EventEmitter(), { socket: null }) } as unknown as FastifyReply
+    connections.onRequest.call({} as FastifyInstance, request, reply, (failure) => { ended.push(failure) })
+  }
+  t.equal(socket.destroyed, true)
+  t.equal(ended.length, 70)
+  t.match(ended.slice(63), Array(7).fill({ code: 'REST_MODELS_UNAVAILABLE' }))
+  t.end()
+})
+
+test('R-34: 1,900 waiting requests that a later hook answers at once all end, and leave their slots', (t) => {
+  const connections = openConnections()
+  const queue = new SlotQueue(connections, 1)
+  const first = pretend(connections).send(queue)
+  let answered = 0
+  for (let number = 0; number < 1900; number++) {
+    const answer = pretend(connections).send(queue, () => {
+      answered++
+      queue.release(answer as unknown as ServerResponse)
+    })
+  }
+  t.equal(answered, 0)
+  queue.leave(first as unknown as ServerResponse)
+  t.equal(answered, 1900)
+  t.end()
 })
 
 test('R-34: 2,000 requests wait; more are refused at once, and those whose client goes make room', async (t) => {
@@ -257,38 +291,64 @@ test('R-35: a request that arrives while others wait for their turn is served in
   t.same(events, ['served', 'served, which came later', 'turn ended'])
 })
 
+/** An answer of so many mebibytes, of which only what the count of unread answers looks at is there. */
+function pretendAnswer (mebibytes: number) {
+  const answer = {
+    writableEnded: false,
+    writableFinished: false,
+    destroyed: false,
+    writableLength: 0,
+    send: () => Object.assign(answer, { writableEnded: true, writableLength: mebibytes * 2 ** 20 })
+  }
+  return answer
+}
+
+function pretendSocket () {
+  const socket = { destroyed: false, destroy: () => { socket.destroyed = true } }
+  return socket
+}
+
+const watchAnswer = (
+  unread: UnreadAnswers, socket: { readonly destroyed: boolean }, answer: { readonly writableLength: number }
+): void => { unread.watch(socket as Socket, answer as ServerResponse) }
+
 test('D-101: if 64 MiB of answers are not taken, those who delay theirs longest lose their connections', (t) => {
-  stopClock(t)
   const unread = new UnreadAnswers()
-  const start = performance.now()
-  const clients = [10, 30, 20, 10, 30].map((mebibytes) => {
-    const client = {
-      destroyed: false,
-      writableLength: 0,
-      bytesWritten: 0,
-      destroy: () => { client.destroyed = true },
-      answer: () => { client.writableLength = client.bytesWritten = mebibytes * 2 ** 20 }
-    }
-    unread.watch(client as unknown as Socket)
-    return client
-  })
+  const clients = [10, 30, 20, 10, 30]
+    .map((mebibytes) => ({ socket: pretendSocket(), answer: pretendAnswer(mebibytes) }))
+  for (const { socket, answer } of clients) watchAnswer(unread, socket, answer)
+  const closed = () => clients.map(({ socket }) => socket.destroyed)
   const [first, second, third, fourth, last] = clients
-  const hasRoom = (milliseconds: number) => unread.hasRoom(start + milliseconds)
-  t.ok(hasRoom(0))
-  second?.answer()
-  t.ok(hasRoom(100))
-  for (const client of [first, third, fourth]) client?.answer()
-  t.notOk(hasRoom(200), 'nobody is cut off before 200 ms')
-  t.ok(hasRoom(301))
-  t.same(clients.map(({ destroyed }) => destroyed), [false, true, false, false, false])
-  last?.answer()
-  t.ok(hasRoom(500))
-  t.same(clients.map(({ destroyed }) => destroyed), [true, true, false, false, false], 'no more than necessary')
-  for (const client of [third, fourth, last]) Object.assign(client ?? {}, { writableLength: 0 })
-  t.ok(hasRoom(11_000))
-  third?.answer()
-  Object.assign(third ?? {}, { writableLength: 2 ** 30 })
-  t.ok(hasRoom(12_000), 'ten seconds after its last request a connection is no longer counted')
+  t.ok(unread.hasRoom(0))
+  second?.answer.send()
+  t.ok(unread.hasRoom(100))
+  for (const client of [first, third, fourth]) client?.answer.send()
+  t.notOk(unread.hasRoom(200), 'nobody is cut off before 200 ms')
+  t.ok(unread.hasRoom(301))
+  t.same(closed(), [false, true, false, false, false])
+  last?.answer.send()
+  t.ok(unread.hasRoom(500))
+  t.same(closed(), [true, true, false, false, false], 'no more than necessary')
+  for (const client of [third, fourth, last]) Object.assign(client?.answer ?? {}, { writableFinished: true })
+  t.ok(unread.hasRoom(1000))
+  t.end()
+})
+
+test('D-101: an answer counts however long it takes, and nothing else on its connection does', (t) => {
+  const unread = new UnreadAnswers()
+  const [slow, other] = [pretendAnswer(40), pretendAnswer(40)]
+  const sockets = [pretendSocket(), pretendSocket()] as const
+  watchAnswer(unread, sockets[0], slow)
+  watchAnswer(unread, sockets[1], other)
+  t.ok(unread.hasRoom(0))
+  t.ok(unread.hasRoom(60_000))
+  for (const answer of [slow, other]) answer.send()
+  t.notOk(unread.hasRoom(60_100), 'a minute later it still counts')
+  Object.assign(slow, { writableFinished: true })
+  unread.forget(sockets[1] as unknown as Socket)
+  unread.hasRoom(60_200)
+  Object.assign(slow, { writableLength: 2 ** 30 })
+  t.ok(unread.hasRoom(60_300), 'an answer that was taken and a closed connection do not')
   t.end()
 })
 
@@ -296,8 +356,7 @@ test('R-36: requests wait while there is no room for answers, and go on when the
   const connections = openConnections()
   const queue = engine === 'sqlite' ? new TurnQueue(connections) : new SlotQueue(connections, 64)
   const lazy = pretend(connections)
-  lazy.send(queue)
-  Object.assign(lazy.socket, { writableLength: 2 ** 27, bytesWritten: 2 ** 27 })
+  Object.assign(lazy.send(queue), { writableEnded: true, writableLength: 2 ** 27 })
   await sleep(60)
   let isServed = false
   pretend(connections).send(queue, () => { isServed = true })

@@ -3,9 +3,14 @@ import { described, isSafe, type Catalog, type TypeTable } from '../catalog.js'
 
 const { bigint, number, text } = described
 
-/** Describes an integer. An unsigned one exceeds an integer field, so it becomes a bigint. */
+/**
+ * Returns an integer field; a bigint field for an unsigned type, whose numbers may be too large for an integer field.
+ */
 const integer: TypeTable[string] = ({ written }) => written.includes('unsigned') ? bigint() : described.integer()
-/** Describes a text whose length is in bytes, because it cannot have more characters. */
+/**
+ * Makes the function for a text type whose length is in bytes. The text field gets the same length in characters,
+ * because the column cannot hold more.
+ */
 const ofBytes = (maxLength: number): TypeTable[string] => () => ({ kind: 'text', options: { maxLength } })
 const long: TypeTable[string] = () => ({ kind: 'text', options: {} })
 

@@ -23,7 +23,10 @@ export interface ConnectionSetting {
   readonly options: Required<ServerOptions>
   /** Statements that the connections keep prepared; undefined if none are to be prepared. */
   readonly prepared: PreparedStatements<DriverConnection> | undefined
-  /** Called when the node of the connection turns out to be the wrong one. */
+  /**
+   * Called if the connection breaks, gives no answer in time, or its node proves to be unfit. The receiver must make
+   * the next connection look for a node that serves.
+   */
   leave (): void
 }
 
@@ -43,7 +46,9 @@ const tooManyPrepared = 1461
 /** Statement that ends a failed transaction. */
 const rollback = 'rollback'
 
-/** Closes a statement on the server. The driver has one for each form of rows. */
+/**
+ * Closes a prepared statement on the server. The driver may have prepared it twice: for rows as objects, and as arrays.
+ */
 export function unprepare (connection: DriverConnection, _name: string | undefined, sql: string): void {
   connection.unprepare({ sql })
   connection.unprepare({ sql, rowsAsArray: true })
@@ -130,8 +135,8 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
   }
 
   /**
-   * Prepares a statement even without a name, because the server would take values in a text for other types. A
-   * statement without a name is closed at once.
+   * Prepares and runs a statement, even without a name, because the server would take values in a text for other types.
+   * A statement without a name is closed on the server at once.
    */
   #execute<R> (statement: QueryOptions, name: string | undefined, callback: Callback<R>): void {
     this.#connection.execute<R>(statement, (error, result) => {
@@ -148,8 +153,9 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
   }
 
   /**
-   * Calls back with the answer, or with an error if none comes within some milliseconds. The driver's own time-out does
-   * not count the time in which a statement is prepared, and leaves the connection as it is.
+   * Returns the function to give to the driver as its callback. `callback` then gets the answer, or an error if none
+   * comes within some milliseconds. The driver's own time-out does not count the time in which a statement is prepared,
+   * and leaves the connection as it is.
    */
   #within<R> (milliseconds: number, callback: Callback<R>): Callback<R> {
     let isTold = false
@@ -195,7 +201,10 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
   }
 }
 
-/** Returns the rows, or the number of rows that were changed. */
+/**
+ * Returns a driver's result as an answer: the rows of a statement that returns some, otherwise the number of rows
+ * changed.
+ */
 function answerOf<R> (result: MysqlOkPacket | R[]): Answer<R> {
   return Array.isArray(result)
     ? { rows: result, rowCount: 0 }

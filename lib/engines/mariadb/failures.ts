@@ -4,8 +4,8 @@ import { propertyOf, withoutValues, type Dialect } from '../dialect.js'
 const fatal = 'fatal'
 
 /**
- * Returns the number first: the driver's names for the numbers of MariaDB are those of MySQL, and partly wrong. The
- * state comes next, because some triggers give nothing else.
+ * Returns the codes of a failure, its number first: the driver's names for the numbers of MariaDB are those of MySQL,
+ * and partly wrong. The state comes next, because some triggers give nothing else.
  */
 function codesOf (failure: Error): readonly string[] {
   const number = Number(propertyOf(failure, 'errno'))
@@ -22,7 +22,7 @@ function isSent (failure: Error): boolean {
   return propertyOf(failure, 'sqlMessage') !== ''
 }
 
-/** Names in quotes. */
+/** Matches names in quotes, such as `'user'@'host'`. */
 const quoted = /'[^']*'(?:@'[^']*')?|`[^`]*`(?:\.`[^`]*`)*/g
 const digits = /\d+/g
 
@@ -52,7 +52,7 @@ const ownTexts: Readonly<Record<number, RegExp>> = {
   4025: /^CONSTRAINT \? failed for \?$/
 }
 
-/** True if the failure's text may be logged. */
+/** True if the failure's text is one of {@link ownTexts}, and may be logged. */
 function isTold (failure: Error): boolean {
   const text = propertyOf(failure, 'sqlMessage').replace(quoted, '?').replace(digits, '#')
   const ownText = ownTexts[Number(propertyOf(failure, 'errno'))]

@@ -5,7 +5,10 @@ import { connectTimeout, type ServerOptions } from '../server/server-options.js'
 import { MariadbConnection, type ConnectionSetting, type DriverConnection } from './connection.js'
 import { busyOn, probeMariadb } from './probe.js'
 
-/** Callers that may wait for a connection. The driver also counts those that have given up. */
+/**
+ * Maximum number of callers that wait for a connection to one node; a further one is refused at once. The driver also
+ * counts those that have given up.
+ */
 const queueLimit = 500
 
 const driverOptions = {
@@ -21,11 +24,14 @@ const driverOptions = {
 interface NodeSetting {
   readonly options: Required<ServerOptions>
   readonly prepared: PreparedStatements<DriverConnection> | undefined
-  /** Called when a node turns out to be the wrong one. */
+  /**
+   * Called if a node proves to be unfit, or a connection to it breaks or gives no answer in time. The receiver must
+   * make the next connection look for a node that serves.
+   */
   leave (node: MariadbNode): void
 }
 
-/** One server and the pool of connections to it. */
+/** Node: one of the database servers in the URL, with the pool of connections to it. */
 export class MariadbNode {
   readonly name: string
   readonly #config: ConnectionOptions
@@ -59,7 +65,7 @@ export class MariadbNode {
   }
 
   /**
-   * Checks that the server is fit for use.
+   * Checks that the server answers, and accepts writes if it must.
    *
    * @throws the reason if it is not
    */
@@ -74,8 +80,8 @@ export class MariadbNode {
 }
 
 /**
- * Takes a connection that is free or new, and gives up after two seconds. If all are in use, the driver would wait for
- * ever.
+ * Takes a connection that is free or new. Rejects after two seconds, because the driver would wait for ever if all are
+ * in use.
  */
 function take (pool: Pool): Promise<DriverConnection> {
   return new Promise((resolve, reject) => {

@@ -12,16 +12,19 @@ interface UndeclaredParts {
 }
 
 /**
- * Checks that a server is fit for use.
+ * Checks that a server answers and, if `writable` is true, that it accepts writes.
  *
- * @throws the driver's failure, after two seconds at the latest; an error with the number of a server that only reads
+ * @throws the driver's failure, after two seconds at the latest; an error with number 1290 if the server only reads
  */
 export async function probeMariadb (config: ConnectionOptions, writable: boolean): Promise<void> {
   const [node] = await ask<Situation>(config, situation)
   if (writable && node?.writes !== 1) throw readsOnly()
 }
 
-/** Returns the ids of those connections for which the server is still working. */
+/**
+ * Returns the ids of those connections, of the ones asked for, for which the server is still working. Rejects if it
+ * does not answer within two seconds.
+ */
 export async function busyOn (config: ConnectionOptions, ids: readonly number[]): Promise<ReadonlySet<number>> {
   const busy = `select id from information_schema.processlist where id in (${ids.join(', ')}) and command <> 'Sleep'`
   const rows = await ask<{ readonly id: number }>(config, busy)

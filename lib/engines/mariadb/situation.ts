@@ -1,9 +1,15 @@
-/** Query for the state of a node. It names a table, which a Galera node refuses while it is not ready. */
+/**
+ * Query for the state of a node (database server). It names a table, because a Galera node that is not ready refuses
+ * that.
+ */
 export const situation = `select @@global.read_only = 0 as writes, (
     select count(*) from information_schema.system_variables where variable_name = 'WSREP_ON' and session_value = 'ON'
   ) as shares from information_schema.schemata limit 1`
 
-/** Answer to {@link situation}: `writes` is 1 if the node accepts writes, `shares` if it belongs to Galera. */
+/**
+ * Answer to {@link situation}: `writes` is 1 if the node accepts writes, `shares` is 1 if it belongs to a Galera
+ * cluster, and otherwise 0.
+ */
 export interface Situation {
   readonly writes: number
   readonly shares: number
@@ -11,8 +17,8 @@ export interface Situation {
 
 const sqlMode = 'STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'
 /**
- * Makes a Galera node wait, before it reads, for everything that the others have committed. A user who was deactivated
- * elsewhere is then refused.
+ * Makes a Galera node wait, before it reads, for everything that the other nodes have committed. A user who was
+ * deactivated on another node is then refused.
  */
 const syncWait = ', wsrep_sync_wait = @@global.wsrep_sync_wait | 1'
 
@@ -23,7 +29,7 @@ export function sessionSettings (node: Situation | undefined, statementTimeout: 
   return `${mode}${node?.shares === 1 ? syncWait : ''}`
 }
 
-/** Returns the error for a server that only reads. */
+/** Returns the error for a server that only reads, with MariaDB's number 1290. */
 export function readsOnly (): Error {
   return Object.assign(new Error('The node is read-only'), { errno: 1290 })
 }

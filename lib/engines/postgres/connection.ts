@@ -24,7 +24,10 @@ export interface ConnectionSetting {
   readonly timeout: number
   /** Statements that the connections have prepared; undefined if nothing is to be prepared. */
   readonly prepared: PreparedStatements<DriverClient> | undefined
-  /** Called if the connection breaks, gives no answer in time, or its node turns out to be unfit. */
+  /**
+   * Called if the connection breaks, gives no answer in time, or its node proves to be unfit. The receiver must make
+   * the next connection look for a node that serves.
+   */
   leave (): void
 }
 
@@ -86,7 +89,7 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
   }
 
   /**
-   * Checks the node of a new connection, and sets the date style to ISO, the only one that is read.
+   * Checks the node of a new connection, and sets the date style to ISO, the only one that the plugin can read.
    *
    * @throws after closing the connection: an error with SQLSTATE 25006 if the node is a standby but must be writable,
    *         with 0A000 if the connection accepts writes but must be read only; otherwise the error of the driver
@@ -141,7 +144,8 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
   }
 
   /**
-   * Gives up the connection, or its node too, if an error says so. The connection broke if the server sent no error.
+   * Notes that the connection must be closed, and its node left too, if an error says so. An error that the server did
+   * not send means that the connection broke.
    */
   #judge (error: unknown): void {
     const code = error instanceof pg.DatabaseError ? String(error.code) : undefined

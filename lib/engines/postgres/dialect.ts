@@ -5,8 +5,8 @@ import { postgresPlans } from './plans.js'
 import { ownPostgresStorage, postgresStorage } from './storage.js'
 
 /**
- * Compares a text in the collation "C": by its bytes, and only ASCII letters have two cases. Some other collations do
- * not permit patterns.
+ * Returns a text that is compared in the collation "C": by its bytes, and only ASCII letters have two cases. Some other
+ * collations do not permit patterns.
  */
 const byBytes = (text: RawBuilder<unknown>) => sql`${text} collate "C"`
 
@@ -30,12 +30,18 @@ function isSent (failure: Error): boolean {
   return propertyOf(failure, 'severity') !== ''
 }
 
-/** Codes and classes whose messages name tables, columns and rules. Messages of class 22 (data errors) quote values. */
+/**
+ * Codes and classes whose messages name tables, columns and rules, but hold no values. Messages of class 22 (data
+ * errors) quote values.
+ */
 const toldCodes = new Set([
   '08', '0A', '22001', '23', '25', '26', '28', '3D', '3F', '40', '42', '44', '53', '54', '55', '57', '58', 'XX'
 ])
 
-/** Codes and classes whose messages quote names of the statement. A function may execute a statement made of values. */
+/**
+ * Codes and classes whose messages quote names of the statement. If a function executes a statement made of values,
+ * such a message may hold values.
+ */
 const statementCodes = new Set(['08', '0A', '25', '26', '28', '3D', '3F', '42', 'XX'])
 
 /**

@@ -13,11 +13,14 @@ export type NodeOptions = Required<ServerOptions> & MaxLag
 interface NodeSetting {
   readonly options: NodeOptions
   readonly prepared: PreparedStatements<DriverClient> | undefined
-  /** Called if a node turns out to be unfit, or a connection to it breaks. */
+  /**
+   * Called if a node proves to be unfit, or a connection to it breaks or gives no answer in time. The receiver must
+   * make the next connection look for a node that serves.
+   */
   leave (node: PostgresNode): void
 }
 
-/** Server of a database, with the pool of connections to it. */
+/** Node: one of the database servers in the URL, with the pool of connections to it. */
 export class PostgresNode {
   readonly name: string
   readonly #config: pg.ClientConfig

@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import { textOf, type PlanRow, type QueryPlans } from '../query-plan.js'
 
-/** A node of a plan, and those below it. */
+/** A step of a query plan, such as a scan or a sort. `Plans` are the steps whose rows it takes. */
 interface PlanNode extends PlanRow {
   readonly Plans?: readonly PlanNode[]
 }
 
-/** Returns the nodes of a plan. A driver gives its JSON as text, or parsed. */
+/** Returns all steps of a plan. A driver gives the plan's JSON as text, or parsed. */
 function nodesOf (rows: readonly PlanRow[]): readonly PlanNode[] {
   return rows.flatMap((row) => {
     const { 'QUERY PLAN': given } = row

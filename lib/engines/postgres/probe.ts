@@ -1,12 +1,15 @@
 import pg from 'pg'
 import { askAlone } from '../server/ask-alone.js'
 
-/** State of a server, as it reports it. */
+/** State of a server, as the server reports it. */
 export interface PostgresReport {
   readonly standby: boolean
-  /** Milliseconds that it is behind what its primary has sent; null if it follows no primary, or cannot tell. */
+  /**
+   * Milliseconds that a standby is behind what its primary has sent; 0 for a primary; null for a standby that follows
+   * no primary, or cannot tell.
+   */
   readonly lag: number | null
-  /** Ids of those given processes that work on a statement. */
+  /** Ids of those server processes, of the ones asked for, that work on a statement. */
   readonly busy: readonly number[]
 }
 
@@ -26,8 +29,9 @@ const reportQuery = `select pg_is_in_recovery() as standby,
   end as lag`
 
 /**
- * Asks a server for its state, on a connection of its own.
+ * Asks a server for its state, on a connection that nobody else uses.
  *
+ * @param processes  ids of the server processes for `busy`
  * @throws the error of the driver, after two seconds at the latest
  */
 export async function probePostgres (

@@ -10,8 +10,8 @@ const asText = (column: Expression<unknown>) => sql`cast(${column} as text)`
 type Select = NonNullable<Storage['select']>
 const asItIs = (column: Expression<unknown>) => column
 /**
- * True if a date lies in the years 1 to 9999. Columns may also hold infinite, earlier and later dates. The offset of
- * the literals counts only if the column has a time zone.
+ * Returns a condition that is true if a date lies in the years 1 to 9999. Columns may also hold infinite, earlier and
+ * later dates. The offset of the literals counts only if the column has a time zone.
  */
 const isOfOurTime = (column: Expression<unknown>) =>
   sql<SqlBool>`${column} >= '0001-01-01 00:00:00+00' and ${column} < '10000-01-01 00:00:00+00'`
@@ -59,7 +59,10 @@ const inUtc = (moment: Expression<unknown>) => sql`${moment} at time zone 'UTC'`
 const isWithoutZone = (written: string) => written.endsWith(' without time zone')
 const utcOf = (written: string) => isWithoutZone(written) ? asItIs : inUtc
 
-/** Returns the storage of moments with a time zone or fractions of a second; createTables() makes no such columns. */
+/**
+ * Returns the storage of a column of moments with a time zone or fractions of a second, which createTables() does not
+ * make. Returns undefined for a column of whole seconds without a time zone.
+ */
 function momentsOf (
   written: string, { select, decode }: Required<Pick<Storage, 'select' | 'decode'>>
 ): Storage | undefined {
@@ -78,11 +81,17 @@ function momentsOf (
   }
 }
 
-/** True if a number fits into a double, as those of JSON do. Casting a larger one to a double would be an error. */
+/**
+ * Returns a condition that is true if a number fits into a double, as those of JSON do. Casting a larger one to a
+ * double would be an error.
+ */
 const isFinite = (column: Expression<unknown>) =>
   sql<SqlBool>`abs(cast(${column} as numeric)) <= 1.7976931348623157e308`
 
-/** True if a double cannot tell a number from 0. Casting such a number to a double would be an error, too. */
+/**
+ * Returns a condition that is true if a number is not 0, but a double cannot tell it from 0. Casting it to a double
+ * would be an error, too.
+ */
 const isTiny = (column: Expression<unknown>) =>
   sql<SqlBool>`(${column} <> 0 and abs(cast(${column} as numeric)) < 4.9e-324)`
 
@@ -92,8 +101,8 @@ const maxDouble = sql`1.7976931348623157e308::numeric`
 const symbols = { lt: sql`<`, lte: sql`<=`, gt: sql`>`, gte: sql`>=` } as const
 
 /**
- * Compares a numeric column by the numbers that records show. A number that cannot be shown is beyond all others, as in
- * the order of the engine.
+ * Returns conditions that compare a numeric column by the numbers that records show. A number that cannot be shown is
+ * beyond all others, as in the order of the engine.
  */
 const asDouble: ShownCondition = (column, operator, values) => {
   const infinite = sql`when ${column} > ${maxDouble} then 'Infinity' when ${column} < -${maxDouble} then '-Infinity'`
@@ -104,8 +113,9 @@ const asDouble: ShownCondition = (column, operator, values) => {
 }
 
 /**
- * Returns the storage of numbers in a numeric column, which may be larger and have more digits than those of JSON.
- * Cursors compare them as they are, because they hold only numbers that records show in full.
+ * Returns the storage of numbers in a numeric column, which may be larger and have more digits than those of JSON;
+ * undefined for a column of another type. Cursors hold only numbers that records show in full, so they compare stored
+ * numbers as they are.
  */
 function numbersOf ({ written }: WrittenColumn): Storage | undefined {
   if (!written.startsWith('numeric')) return undefined
@@ -164,8 +174,8 @@ export const postgresStorage = {
 } as const satisfies StorageTable
 
 /**
- * Storage for connections on which the driver leaves dates as the server writes them. That halves its time for a list
- * of a hundred records, compared with `to_char`.
+ * Storage for connections of openPostgres(), on which the driver leaves dates as the server writes them. That halves
+ * the driver's time for a list of a hundred records, compared with `to_char`.
  */
 export const ownPostgresStorage = {
   ...postgresStorage,

@@ -1,6 +1,9 @@
 import type { Duplex } from 'node:stream'
 
-/** Milliseconds between two questions to the server. */
+/**
+ * Milliseconds between two questions to the server: for which abandoned connections does it still run a statement? They
+ * count as in use until it does not.
+ */
 const askIntervalMs = 1000
 
 /** Returns the ids of those connections that the server still works for; rejects if it gives no answer. */
@@ -21,7 +24,8 @@ export class AbandonedConnections {
   }
 
   /**
-   * Adds a connection, and asks the server about it until it is deleted or closed.
+   * Adds a connection, and asks the server about it every second, until it is deleted or closed. Closes its socket if
+   * the server no longer works for it.
    *
    * @param id  by which the server knows the connection
    */

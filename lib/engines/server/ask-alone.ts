@@ -2,13 +2,20 @@ import type { Duplex } from 'node:stream'
 import { connectTimeout } from './server-options.js'
 
 interface Alone {
-  /** Returns the socket of a connection that nobody else uses. Encryption replaces it by another socket. */
+  /**
+   * Returns the current socket of a connection that nobody else uses. Encryption replaces the socket by another one.
+   */
   socket (): Duplex
-  /** Says goodbye to the server. */
+  /**
+   * Says goodbye to the server, which then closes the connection. Called once, when `ask` has an answer or has failed.
+   */
   end (): void
 }
 
-/** Asks a server on a connection of its own, which is closed after two seconds at the latest. */
+/**
+ * Returns the answer of `ask`, which asks a server on a connection that nobody else uses. The connection is closed
+ * after two seconds at the latest, and a pending question then fails.
+ */
 export async function askAlone<Answer> ({ socket, end }: Alone, ask: () => Promise<Answer>): Promise<Answer> {
   const timer = setTimeout(() => { socket().destroy(new Error('The server does not answer')) }, connectTimeout)
   try {

@@ -9,7 +9,10 @@ export class ConnectionUse {
   #isAbandoned = false
   #isSpent = false
 
-  /** @param giveBack  gives the connection back to its pool, or closes it if it must not be used again */
+  /**
+   * @param giveBack  called once, when this use ends; it must give the connection back to its pool, or close it if
+   *   `isSpent` is true
+   */
   constructor (lease: Pick<Lease<unknown>, 'release' | 'abandon'>, giveBack: (isSpent: boolean) => void) {
     this.#lease = lease
     this.#giveBack = giveBack
@@ -31,7 +34,7 @@ export class ConnectionUse {
     this.#settle()
   }
 
-  /** Makes the end of this use close the connection. */
+  /** Notes that the connection must be closed when this use ends, instead of going back to its pool. */
   spend (): void {
     this.#isSpent = true
   }

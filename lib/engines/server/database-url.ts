@@ -4,7 +4,8 @@ import { errors } from '../../errors.js'
 const databaseUrl = /^(?<scheme>[a-z]+):\/\/(?<credentials>[^/?#]*@)?(?<hosts>[^/?#@]+)(?<rest>\/[^#?]+[^#]*)$/
 
 /**
- * Returns the URLs of the nodes that a database URL names: `postgres://me@a:5432,b:5433/site` stands for two.
+ * Returns the URLs of the nodes (database servers) that a database URL names: `postgres://me@a:5432,b:5433/site` stands
+ * for two.
  *
  * @param schemes  the schemes that the URL may have
  * @throws REST_MODELS_INVALID_OPTIONS, which never repeats the URL because it holds a password

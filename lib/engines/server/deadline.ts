@@ -1,4 +1,4 @@
-/** Gives up an answer that does not come within some milliseconds. */
+/** Deadline of an answer. It calls `onLate` once, if `end()` is not called within some milliseconds. */
 export class Deadline {
   readonly #timer: NodeJS.Timeout
   #onLate: (() => void) | undefined
@@ -8,13 +8,16 @@ export class Deadline {
     this.#timer = setTimeout(expire, milliseconds, this)
   }
 
-  /** Ends the deadline. The callback goes, too: the timer would keep it until the next major garbage collection. */
+  /**
+   * Ends the deadline, so that `onLate` is never called. Forgets `onLate`, too: the timer would keep it until the next
+   * major garbage collection.
+   */
   end (): void {
     clearTimeout(this.#timer)
     this.#onLate = undefined
   }
 
-  /** Gives up the answer, if the deadline has not ended. */
+  /** Calls `onLate`, if the deadline has not ended. Only the timer calls this. */
   expire (): void {
     this.#onLate?.()
   }

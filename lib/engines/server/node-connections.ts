@@ -5,14 +5,17 @@ import { NoneIsFree } from './nodes.js'
 import { Semaphore } from './semaphore.js'
 import { connectTimeout, driverTimeout, type ServerOptions } from './server-options.js'
 
-/** Purpose of a connection. An unknown purpose counts as a write. */
+/** Purpose for which a connection is taken: `write` also if the purpose is unknown. */
 export type Purpose = 'read' | 'write'
 
 /** Connection of the driver, in use until it is released. */
 export interface Lease<Raw> {
   readonly raw: Raw
   release (): void
-  /** Notes that its answer is overdue. It stays in use until the server has finished with it. */
+  /**
+   * Notes that the answer to a statement on this connection is overdue. The connection stays in use until it is
+   * released, and is closed if the server no longer works for it.
+   */
   abandon (): void
 }
 
@@ -26,13 +29,19 @@ interface Driver<Raw> {
   askBusy (ids: readonly number[]): Promise<ReadonlySet<number>>
 }
 
-/** Connections of which one is kept for reads. A pool with fewer keeps one, too, if it has more than one. */
+/**
+ * One connection of every 5 in a pool is kept for reads, so that writes cannot take it. A pool of 2 to 4 keeps one as
+ * well. A pool of one, and that of a read-only database, keeps none.
+ */
 const connectionsPerKept = 5
 
-/** Connections to one node. Knows which of them are in use, and closes all at the end. */
+/**
+ * The connections of this process to one node. A node is one database server, of several that hold the same database.
+ * Lends the connections, knows which are in use, and closes all of them in `close()`.
+ */
 export class NodeConnections<Raw extends object> {
   readonly #driver: Driver<Raw>
-  /** Sockets of the open connections; true for one that is in use. */
+  /** Sockets of the open connections; true for one that is in use, false for one that is idle. */
   readonly #sockets = new Map<Duplex, boolean>()
   #inUse = 0
   readonly #abandoned: AbandonedConnections
@@ -52,9 +61,10 @@ export class NodeConnections<Raw extends object> {
   }
 
   /**
-   * Takes a connection from the pool. Writes that wait for a standby or a lock leave some for reads.
+   * Takes a connection from the pool. A write waits up to two seconds while writes have all connections but those kept
+   * for reads, so that writes that wait for a standby or a lock do not stop reads.
    *
-   * @throws NoneIsFree if all are in use; otherwise the error of the driver
+   * @throws NoneIsFree if no connection becomes free; otherwise the error of the driver
    */
   async take (purpose: Purpose): Promise<Lease<Raw>> {
     const isWrite = purpose === 'write'
@@ -69,10 +79,11 @@ export class NodeConnections<Raw extends object> {
   }
 
   /**
-   * Waits until every connection is closed. A server that has vanished never answers a goodbye, so an idle connection,
-   * and one whose answer is overdue, is closed after two seconds. One that works has its deadline first.
+   * Waits until every connection is closed. A server that has vanished never answers a goodbye. So an idle connection,
+   * and one whose answer is overdue, is closed after two seconds. All others are closed at the latest when the driver's
+   * time-out for a statement and two seconds more have passed.
    *
-   * @param ended  resolves when no connection of the pool works
+   * @param ended  resolves when no connection of the pool works any more
    */
   async close (ended: Promise<unknown>): Promise<void> {
     const destroy = (socket: Duplex): void => { socket.destroy() }
@@ -89,7 +100,7 @@ export class NodeConnections<Raw extends object> {
     for (const socket of this.#sockets.keys()) destroy(socket)
   }
 
-  /** Notes if a connection is in use. A connection that has closed meanwhile stays forgotten. */
+  /** Notes whether a connection is in use. A connection that has closed meanwhile stays forgotten. */
   #mark (socket: Duplex, isInUse: boolean): void {
     if (this.#sockets.has(socket)) this.#sockets.set(socket, isInUse)
   }

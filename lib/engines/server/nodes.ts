@@ -1,25 +1,34 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Thrown when all connections to a node are in use. The node serves, so that no other one is tried. */
+/**
+ * Thrown when all connections of this process to a node are in use, and none becomes free in time. The node serves, so
+ * that no other one is tried.
+ */
 export class NoneIsFree extends Error {}
 
-/** Milliseconds that a node is given before the next one is asked as well. */
+/** Milliseconds that a node is given to answer before the next one is asked as well. */
 const headStartMs = 250
-/** Milliseconds between the beginnings of two searches. */
+/** Minimum milliseconds between the beginnings of two searches for a node that serves. An earlier search waits. */
 const minSearchIntervalMs = 100
 /** Milliseconds after which nodes that are watched are looked at again. */
 const watchIntervalMs = 1000
 
 interface Setting<Node> {
-  /** Asks a node on a connection of its own. @throws the reason if it does not serve */
+  /** Asks a node, on a connection that nobody else uses, if it serves. @throws the reason if it does not */
   check (node: Node): Promise<void>
   /** True if an error says that a node serves, but accepts no more connections. */
   isFull (error: unknown): boolean
-  /** True if the first node that serves is always used; otherwise a node is kept as long as it serves. */
+  /**
+   * True if nodes are looked at again every second, and the first of the list that serves is used. False if a node is
+   * used as long as it serves, whatever its place in the list.
+   */
   readonly isWatched: boolean
 }
 
-/** Nodes that hold the same database. One of them is in use. */
+/**
+ * Nodes that hold the same database. A node is one database server. One node is in use. If it stops serving, another
+ * one is searched and used.
+ */
 export class Nodes<Node extends { readonly name: string }> {
   readonly all: readonly [Node, ...Node[]]
   readonly #setting: Setting<Node>
@@ -39,7 +48,9 @@ export class Nodes<Node extends { readonly name: string }> {
   /**
    * Returns a connection to the node in use or, if that gives none, to another one that serves.
    *
-   * @throws an error with the reason of each node if none serves
+   * @param connectTo  connects to a node, or throws; called for a second node if it throws for the first, but not after
+   *   NoneIsFree
+   * @throws an error with the reason of each node if none serves; otherwise what `connectTo` threw
    */
   async connect<Connection> (connectTo: (node: Node) => Promise<Connection>): Promise<Connection> {
     const node = this.#known() ?? await this.#find()
@@ -52,7 +63,10 @@ export class Nodes<Node extends { readonly name: string }> {
     return await connectTo(await this.#find())
   }
 
-  /** Makes the next connection look for a node that serves, if this node is still in use. */
+  /**
+   * Makes the next connection look for a node that serves. Does nothing if this node is no longer in use, or if it is
+   * the only one and is not watched.
+   */
   leave (node: Node): void {
     if (this.#current === node && this.#isSearched()) this.#current = undefined
   }
@@ -62,8 +76,8 @@ export class Nodes<Node extends { readonly name: string }> {
   }
 
   /**
-   * Returns the node in use. If nodes are watched, it is unknown after two seconds; after one second, a search for the
-   * next connections begins.
+   * Returns the node in use; undefined if one must be searched first. If nodes are watched, the last search counts for
+   * two seconds. After one second, the next search begins while the node stays in use.
    */
   #known (): Node | undefined {
     if (!this.#setting.isWatched) return this.#current
@@ -92,7 +106,10 @@ export class Nodes<Node extends { readonly name: string }> {
     }
   }
 
-  /** Asks the next node when the one before fails or is slow. An earlier one that serves after all is preferred. */
+  /**
+   * Asks nodes in order, the next when the one before fails or has no answer within 250 ms. Returns the first that
+   * serves. If an earlier one of the order answers later that it serves, the next connections use that.
+   */
   async #firstOf (order: readonly Node[]): Promise<Node> {
     let best = Infinity
     const start = this.#searchedAt
@@ -110,7 +127,10 @@ export class Nodes<Node extends { readonly name: string }> {
     return await Promise.any(attempts)
   }
 
-  /** Checks a node. If the node used last is full, it passes: those who are connected to it know that it serves. */
+  /**
+   * Checks a node; throws if it does not serve. The node used last passes even if it accepts no more connections: those
+   * who are connected to it know that it serves.
+   */
   async #ask (node: Node): Promise<void> {
     try {
       await this.#setting.check(node)

@@ -21,7 +21,10 @@ export interface PooledConnection {
 
 type Ask<Result> = (connection: PooledConnection, query: Query) => Promise<Result>
 
-/** Executor on the connections of a pool. Each is taken for one statement, so that it has no open transaction. */
+/**
+ * Executor on the connections of a pool. It takes a connection for one statement and then releases it, so that the
+ * connection has no open transaction.
+ */
 export class PooledExecutor implements Executor {
   readonly #rules: FailureRules
   readonly #connect: (purpose: Purpose) => Promise<PooledConnection>
@@ -51,13 +54,20 @@ export class PooledExecutor implements Executor {
   async #attempt<Result> (query: Query, ask: Ask<Result>): Promise<Result> {
     let connection: PooledConnection | undefined
     try {
-      const taken = connection = await this.#connect(isRead(query) ? 'read' : 'write')
-      return await ask(taken, query).catch(async (failure: unknown) =>
-        await ask(taken, withoutIndex(this.#rules, failure, query)))
+      connection = await this.#connect(isRead(query) ? 'read' : 'write')
+      return await this.#ask(connection, query, ask)
     } catch (failure) {
       throw toStatementError(this.#rules, failure, { isRead: isRead(query), isConnected: connection !== undefined })
     } finally {
       connection?.release()
+    }
+  }
+
+  async #ask<Result> (connection: PooledConnection, query: Query, ask: Ask<Result>): Promise<Result> {
+    try {
+      return await ask(connection, query)
+    } catch (failure) {
+      return await ask(connection, withoutIndex(this.#rules, failure, query))
     }
   }
 }

@@ -1,16 +1,21 @@
 import { LRUCache } from 'lru-cache'
 import { StatementNames } from './statement-names.js'
 
-/** Statements that one connection keeps. A server takes about 25 KiB for a short statement. */
+/**
+ * Maximum number of statements that one connection keeps prepared. A server takes about 25 KiB for a short statement.
+ */
 const maxStatements = 100
-/** Characters of the statements that one connection keeps. A server takes about 70 bytes for each character. */
+/**
+ * Maximum number of characters of all statements together that one connection keeps prepared. A server takes about 70
+ * bytes for each character.
+ */
 const maxSize = 64 * 1024
-/** Characters that a parameter counts for. */
+/** Characters that each parameter of a statement counts for, besides those of the text. */
 const parameterSize = 40
 
 /**
- * Statements that the connections of a pool have prepared. If a connection has too many, those that it has not used for
- * the longest time are closed on the server.
+ * Statements that the connections of a pool have prepared: at most 100 and 64 Ki characters for each connection. If a
+ * connection has more, those that it has not used for the longest time are closed on the server.
  */
 export class PreparedStatements<Connection extends object> {
   readonly #names = new StatementNames()
@@ -18,12 +23,15 @@ export class PreparedStatements<Connection extends object> {
   readonly #prepared = new WeakMap<Connection, LRUCache<string, string>>()
   readonly #close: (connection: Connection, name: string, text: string) => void
 
-  /** @param close  closes a statement on the server */
+  /** @param close  called when a connection has too many statements; it must close this one on the server */
   constructor (close: (connection: Connection, name: string, text: string) => void) {
     this.#close = close
   }
 
-  /** Returns the name under which a connection is to prepare a text; undefined if it is not to prepare it. */
+  /**
+   * Returns the name under which a connection is to prepare a text, and counts it as prepared there. Returns undefined
+   * if the text is to be sent without a name, as {@link StatementNames} decides.
+   */
   nameOf (connection: Connection, text: string, values: readonly unknown[]): string | undefined {
     const name = this.#names.nameOf(text, values)
     if (name === undefined) return undefined

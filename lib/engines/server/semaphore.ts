@@ -1,7 +1,10 @@
 import { NoneIsFree } from './nodes.js'
 import { connectTimeout } from './server-options.js'
 
-/** Lets a number of callers in at once. Others wait in their order, for two seconds at most. */
+/**
+ * Lets at most `permits` callers in at the same time. Others wait in their order, for two seconds at most. Each caller
+ * that was let in must call `release()`.
+ */
 export class Semaphore {
   #free: number
   readonly #waiting: Array<() => void> = []
@@ -10,7 +13,10 @@ export class Semaphore {
     this.#free = permits
   }
 
-  /** Lets the caller in at once, without a promise. Returns false if nothing is free. */
+  /**
+   * Lets the caller in at once, without a promise. Returns false if the caller must wait, because all permits are
+   * taken.
+   */
   tryAcquire (): boolean {
     if (this.#free === 0) return false
     this.#free--
@@ -18,7 +24,7 @@ export class Semaphore {
   }
 
   /**
-   * Waits until somebody releases, after {@link tryAcquire} has returned false.
+   * Waits for its turn until another caller releases. To be called after {@link tryAcquire} has returned false.
    *
    * @throws NoneIsFree after two seconds
    */

@@ -1,13 +1,22 @@
 import { errors } from '../../errors.js'
 import { requireKnown } from '../../suggest.js'
 
-/** Options for a database on a server. */
+/** Options for a database on a server. If the URL names several servers, each of them is a node. */
 export interface ServerOptions {
-  /** Maximum number of connections to a node. Default 10. */
+  /**
+   * Maximum number of connections of this process to a node. If all are in use, a statement waits for some seconds, and
+   * then fails with 503. Default 10.
+   */
   readonly connections?: number
-  /** Milliseconds after which a statement is given up. 0 leaves that to the server, for half a minute. Default 5000. */
+  /**
+   * Milliseconds after which a statement is given up and fails with 503. With 0 the server gets no limit from here, and
+   * the driver gives up after 31 seconds. Default 5000.
+   */
   readonly statementTimeout?: number
-  /** True if each connection prepares a statement once; poolers like PgBouncer before 1.21 forbid it. Default true. */
+  /**
+   * True if each connection prepares a statement once and then runs it by name. Poolers like PgBouncer before 1.21
+   * forbid that: then set false. Default true.
+   */
   readonly preparedStatements?: boolean
   /** True if only nodes that accept writes are used. Default: true for a URL of several nodes without `readonly`. */
   readonly writable?: boolean
@@ -22,7 +31,10 @@ export const connectTimeout = 2000
  * wait, and a server that hangs keeps none.
  */
 const graceMs = 1000
-/** Milliseconds that a server is given if it has a deadline of its own, which is not known here. */
+/**
+ * Milliseconds that a server is given for a statement if `statementTimeout` is 0. A deadline of the server's own is not
+ * known here.
+ */
 const serverDeadlineMs = 30_000
 /** Milliseconds of the longest `statementTimeout`: a timer of Node.js takes at most 2^31-1. */
 const maxTimeoutMs = 2 ** 31 - 1 - graceMs
@@ -47,6 +59,7 @@ interface Given {
 /**
  * Checks the options, and returns them with every default filled in.
  *
+ * @param where  name of the function that has the options, for the error: `openPostgres()`
  * @throws REST_MODELS_INVALID_OPTIONS, which names the option
  */
 export function checkServerOptions (where: string, { options, nodes, more }: Given): Required<ServerOptions> {
@@ -66,16 +79,19 @@ export function checkServerOptions (where: string, { options, nodes, more }: Giv
 
 /** Option of PostgreSQL alone. */
 export interface MaxLag {
-  /** Milliseconds that a standby may lag behind its primary to be read from. If absent, it may lag any time. */
+  /**
+   * Milliseconds that a standby may lag behind its primary. One that lags more is not used. If absent, it may lag any
+   * time.
+   */
   readonly maxLag?: number
 }
 
 export const maxLagNames: Readonly<Record<keyof MaxLag, true>> = { maxLag: true }
 
 /**
- * Checks `maxLag`, and returns it if it is given.
+ * Checks `maxLag`, and returns it; returns an empty object if it is not given.
  *
- * @throws REST_MODELS_INVALID_OPTIONS if it is not a whole number of at least 1, or if only a writable node will do
+ * @throws REST_MODELS_INVALID_OPTIONS if it is not a whole number of at least 1, or if `writable` is true
  */
 export function checkMaxLag ({ maxLag }: MaxLag, { writable }: Required<ServerOptions>): MaxLag {
   if (maxLag === undefined) return {}

@@ -1,11 +1,16 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 
-/** Parameters of a statement that is prepared: an `in` list of 100 values, filled up to 128, and others of a list. */
+/**
+ * Maximum number of parameters of a statement that is prepared: an `in` list of 100 values, filled up to 128, and
+ * others of a list.
+ */
 const maxParameters = 140
-/** Characters of a statement that is prepared. A server takes several hundred KiB for each longer one. */
+/**
+ * Maximum number of characters of a statement that is prepared. A server takes several hundred KiB for each longer one.
+ */
 const maxTextLength = 16_384
-/** Characters of all texts that are remembered. */
+/** Maximum number of characters of all remembered texts together. Those not used for the longest time are forgotten. */
 const maxRememberedLength = 2 ** 20
 
 /**
@@ -21,7 +26,10 @@ export class StatementNames {
     sizeCalculation: (_name, text) => text.length
   })
 
-  /** Returns the name of a text; undefined if it is not worth preparing: it is new, heavy, or without parameters. */
+  /**
+   * Returns the name of a text. Returns undefined if the text is not worth preparing: it is new, too long, or has no
+   * parameters or too many.
+   */
   nameOf (text: string, values: readonly unknown[]): string | undefined {
     if (values.length === 0 || values.length > maxParameters || text.length > maxTextLength) return undefined
     const known = this.#names.get(text)

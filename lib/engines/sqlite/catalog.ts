@@ -3,7 +3,10 @@ import { described, isSafe, type Catalog } from '../catalog.js'
 
 const { integer, bigint, number, decimal, text } = described
 
-/** Tests the types of values, because any column may hold any: https://www.sqlite.org/datatype3.html, section 2. */
+/**
+ * Returns a condition that is true if a value has one of some types of SQLite, because any column may hold any type:
+ * https://www.sqlite.org/datatype3.html, section 2.
+ */
 const isOf = (...types: readonly string[]) => (column: Expression<unknown>): RawBuilder<SqlBool> =>
   sql`typeof(${column}) in (${sql.join(types.map((type) => sql.lit(type)))})`
 const isInteger = isOf('integer')

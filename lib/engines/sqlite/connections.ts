@@ -19,18 +19,21 @@ export interface DatabaseFile {
   readonly requireFile: () => void
 }
 
-/** Kysely's dialect for a database that is also used directly, because Kysely costs as much as a short statement. */
+/**
+ * Kysely's dialect for SQLite. The plugin also uses the connections without Kysely's driver, because that driver costs
+ * as much as a short statement.
+ */
 export class EmbeddedDialect extends SqliteDialect {
   readonly #driver: CountingDriver
   readonly #writer: Connection
   readonly #reader: Connection
   readonly #commits: GroupCommit
   readonly #requireFile: () => void
-  /** Closes the connections. May be called more than once. */
+  /** Commits queued writes, and closes the connections. May be called more than once. */
   readonly close: () => void
 
   /**
-   * @param writer  connection of Kysely's driver, used directly while nobody holds it there
+   * @param writer  connection of Kysely's driver; the plugin uses it without that driver while nobody holds it there
    * @param file    absent for a database with only one connection: in memory, or opened only for reading
    */
   constructor (writer: Database, { reader = writer, requireFile = () => {} }: Partial<DatabaseFile> = {}) {
@@ -56,7 +59,10 @@ export class EmbeddedDialect extends SqliteDialect {
     return this.#driver
   }
 
-  /** Makes the executors of a Kysely instance with this dialect. */
+  /**
+   * Returns the executors of a Kysely instance with this dialect. They wait for their turn in `db` if a connection is
+   * held.
+   */
   makeExecutors (db: Pick<Kysely<never>, 'getExecutor'>): Executors {
     const parts = {
       commits: this.#commits,
@@ -71,7 +77,10 @@ function connectionTo (database: Database, objects: StatementCache, isFree: () =
   return { objects, arrays: new StatementCache(database, 'arrays'), isFree }
 }
 
-/** Returns the function with which Kysely's driver prepares statements. */
+/**
+ * Returns the function with which Kysely's driver prepares statements. That function throws, before a write or a
+ * commit, if `requireFile` does.
+ */
 function preparing (statements: StatementCache, requireFile: () => void): (sql: string) => Statement {
   return (sql) => {
     const statement = statements.prepareOnce(sql)

@@ -5,8 +5,8 @@ import type { GroupCommit } from './group-commit.js'
 import { isLocked, lockTimeout, retryWhileLocked } from './lock.js'
 
 /**
- * Kysely's driver for one connection. It knows if somebody holds the connection or waits for it. Queued writes are
- * committed before anybody gets it.
+ * Kysely's driver for one connection. `isIdle` is false while somebody holds the connection or waits for it. Writes
+ * queued in {@link GroupCommit} are committed before anybody gets the connection.
  */
 export class CountingDriver extends SqliteDriver {
   readonly #commits: GroupCommit
@@ -36,7 +36,10 @@ export class CountingDriver extends SqliteDriver {
   }
 }
 
-/** Kysely's connection. A statement waits for the lock of another process without blocking this process. */
+/**
+ * Kysely's connection. A statement waits for the lock of another process without blocking this process, and fails after
+ * 2 seconds.
+ */
 class RetryingConnection implements DatabaseConnection {
   readonly #connection: DatabaseConnection
 

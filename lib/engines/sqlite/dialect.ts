@@ -2,6 +2,7 @@ import { sql, type Expression, type RawBuilder, type SqlBool } from 'kysely'
 import { propertyOf, withoutValues, type Dialect } from '../dialect.js'
 import type { WrittenColumn } from '../storage.js'
 import { sqliteCatalog } from './catalog.js'
+import { sqliteDeadline } from './deadline.js'
 import { foreignIndex } from './moments.js'
 import { sqlitePlans } from './plans.js'
 import { sqliteStorage } from './storage.js'
@@ -16,8 +17,8 @@ function globOf (pattern: string): string {
 const ambiguous = /[\ufffd-\uffff]/
 
 /**
- * Returns a text in which those three differ. U+FFFE and U+FFFF become characters beyond Unicode: no text has these,
- * but patterns tell them apart.
+ * Returns a text in which patterns tell U+FFFD, U+FFFE and U+FFFF apart. The last two become characters beyond Unicode:
+ * no text has these, but patterns tell them apart.
  */
 function toldApart (text: Expression<unknown>): RawBuilder<unknown> {
   return sql`replace(replace(${text}, char(65534), cast(x'f4908080' as text)), char(65535), cast(x'f4908081' as text))`
@@ -25,7 +26,10 @@ function toldApart (text: Expression<unknown>): RawBuilder<unknown> {
 
 type Match = (text: Expression<unknown>, pattern: Expression<unknown>) => RawBuilder<SqlBool>
 
-/** Returns a match by a pattern. If the pattern is ambiguous, a second match tells its characters apart. */
+/**
+ * Makes `like` or `ilike` of a function that matches a pattern. If the pattern is ambiguous, a second match tells its
+ * characters apart.
+ */
 const matching = (match: Match): Dialect['like'] => (column, pattern, isAmbiguous = false) => {
   const wanted = sql`${pattern}`
   const matches = match(column, wanted)
@@ -110,7 +114,7 @@ export const sqliteDialect: Dialect = {
   // hold only names.
   discreet: (failure) =>
     propertyOf(failure, 'code') === 'SQLITE_CONSTRAINT_TRIGGER' ? withoutValues(failure, false, ['code']) : failure,
-  hasFunction: (name) => sql`select count(*) as answer from pragma_function_list where name = ${name}`,
+  listDeadline: sqliteDeadline,
   requirements: [{
     query: sql`select foreign_keys as answer from pragma_foreign_keys`,
     remedy: 'SQLite does not enforce foreign keys on this connection: ' +

@@ -1,7 +1,10 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 
-/** Thrown when the file was moved. It has the code of SQLite, which itself looks only without a write-ahead log. */
+/**
+ * Thrown when the file was moved, replaced or deleted. The code is that of SQLite, which itself looks for the file only
+ * without a write-ahead log.
+ */
 class FileMoved extends Error {
   readonly code = 'SQLITE_READONLY_DBMOVED'
 }
@@ -30,7 +33,7 @@ export function watchFile (path: string): () => void {
   }
 }
 
-/** Identity of a file that this process may not look at. It counts as not moved. */
+/** Identity of a file that this process may not look at. Such a file counts as not moved. */
 const unknownIdentity = 'unknown'
 
 function identityOf (file: string): string | undefined {

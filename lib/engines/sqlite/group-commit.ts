@@ -3,10 +3,17 @@ import { BurstDetector } from '../burst-detector.js'
 import type { Outcome, MaybePromise } from '../executor.js'
 import { isLocked, lockTimeout, retryWhileLocked } from './lock.js'
 
-/** Writes in one event-loop turn from which on those of the next turn with writes are grouped. */
+/**
+ * Number of writes in one event-loop turn that make a burst. After a burst, the writes of the next turn with writes are
+ * committed as a group.
+ */
 const minGroupSize = 2
 
-/** Milliseconds of writing after which a group is committed, because it blocks the process. */
+/**
+ * Milliseconds that one group may write, because writing blocks the process. Then the group is committed, and the
+ * writes that remain wait in the queue for the next group. A queue that would take longer is written without waiting
+ * for the end of the turn.
+ */
 const maxGroupMs = 10
 
 /** A queued write, and the functions that settle its promise. */
@@ -17,28 +24,32 @@ interface Waiting {
   readonly reject: (failure: unknown) => void
 }
 
-/** Settles the promise of a write that is over. */
+/** Settles the promise of a write that was committed or has failed. */
 type Tell = () => void
 
-/** Thrown when a write that failed has rolled back the writes before it. */
+/** Thrown when a write that failed has rolled back the earlier writes of its group. */
 class Undone extends Error {}
 
 /**
- * Commits the writes of one event-loop turn together, at its end (group commit). A commit costs as much as a short
- * write, and far more if it waits for the disk. Nobody hears of a write before it is committed. If a failure rolls back
- * other writes, or the commit fails, all of them are written again, each by itself. While another process has the lock,
- * all wait in one queue with one attempt at a time, because many attempts would block the process.
+ * Commits writes in groups, if many come: those of one event-loop turn together, at the end of that turn. A commit
+ * costs as much as a short write, and far more if it waits for the disk. A write's promise is settled only after the
+ * commit. If a failure rolls back other writes, or the commit fails, all writes of the group are written again, each by
+ * itself. While another process has the lock, all wait in one queue with one attempt at a time, because many attempts
+ * would block the process.
  */
 export class GroupCommit {
   readonly #together: Transaction<(waiting: readonly Waiting[]) => readonly Tell[]>
   readonly #bursts = new BurstDetector(minGroupSize)
   #waiting: Waiting[] = []
-  /** Milliseconds that the last write took; after a group the average, without the one commit. */
+  /** Milliseconds that the last write took; after a group, the average of its writes without the commit. */
   #cost = 0
   /** Failure of a write because another process has the lock, and a promise that resolves when the wait is over. */
   #lock: { readonly failure: unknown, readonly gone: Promise<void> } | undefined
 
-  /** @param beforeCommit  called before each commit */
+  /**
+   * @param beforeCommit  called before the commit of a group; if it throws, the group is rolled back, and each of its
+   *   writes is run again by itself
+   */
   constructor (database: Database, beforeCommit: () => void) {
     const requireNotUndone = (): void => { if (!database.inTransaction) throw new Undone() }
     this.#together = database.transaction((waiting: readonly Waiting[]) => {
@@ -48,7 +59,10 @@ export class GroupCommit {
     })
   }
 
-  /** Writes at once; in a burst at the end of this turn, or sooner if the queue would take more than 10 ms. */
+  /**
+   * Writes at once, and returns the outcome. If a burst is expected, or others wait, it queues the write and returns a
+   * promise. The queue is written at the end of this event-loop turn, or earlier if it would take more than 10 ms.
+   */
   execute (write: () => Outcome): MaybePromise<Outcome> {
     const isOneOfMany = this.#bursts.join()
     // No write overtakes those in the queue.
@@ -85,13 +99,13 @@ export class GroupCommit {
     return this.#lock?.gone
   }
 
-  /** Writes the whole queue, or rejects it if another process has the lock. */
+  /** Writes the whole queue, or rejects all writes in it if another process has the lock. */
   close (): void {
     this.commit()
     this.#refuse(Infinity)
   }
 
-  /** Commits a group, if the queue does not wait for the lock of another process. */
+  /** Commits one group of the queue. Does nothing if the queue is empty, or waits for the lock of another process. */
   readonly #commitSome = (): void => {
     if (this.#waiting.length === 0 || this.#lock !== undefined) return
     try {
@@ -110,14 +124,19 @@ export class GroupCommit {
     this.#lock = { failure, gone }
   }
 
-  /** Rejects the writes that have been waiting since this moment or longer. */
+  /**
+   * Rejects the writes that were queued at this moment of `performance.now()` or before, with the failure of the lock.
+   */
   #refuse (moment: number): void {
     const late = this.#waiting.filter(({ since }) => since <= moment)
     this.#waiting = this.#waiting.filter(({ since }) => since > moment)
     for (const { reject } of late) reject(this.#lock?.failure)
   }
 
-  /** Commits a group. Throws if nothing was written because another process has the lock. */
+  /**
+   * Commits one group of the queue, and settles its promises. Throws if nothing was written because another process has
+   * the lock.
+   */
   #commitGroup (): void {
     const tells = this.#tryTogether(this.#waiting)
     this.#waiting = this.#waiting.slice(tells.length)
@@ -136,7 +155,8 @@ export class GroupCommit {
   }
 
   /**
-   * Executes waiting writes in their order. It stops after 10 ms, or when another process has the lock; the rest wait.
+   * Executes waiting writes in their order. It stops once they have taken more than 10 ms, or when another process has
+   * the lock. Those that remain stay in the queue.
    *
    * @param check  called after each write; throws if the write has rolled back those before it
    * @returns for each write a function that settles its promise, to be called after the commit
@@ -161,7 +181,7 @@ export class GroupCommit {
   }
 }
 
-/** Writes, and returns how to settle the promise; or the failure, if another process has the lock. */
+/** Executes one write. Returns a function that settles its promise; or the failure, if another process has the lock. */
 function attempt ({ write, resolve, reject }: Waiting): Tell | Error {
   try {
     const outcome = write()

@@ -3,7 +3,7 @@ import pRetry, { type Options } from 'p-retry'
 /** Milliseconds that SQLite waits for a lock while it blocks the process. Other processes mostly hold it for less. */
 export const busyTimeout = 5
 
-/** Milliseconds after which a statement that waits for a lock fails. */
+/** Milliseconds after which a statement that waits for the lock of another process fails. */
 export const lockTimeout = 2000
 
 /** Pauses of 2 to 4 ms first, and of 25 ms from the fourth or fifth on. */
@@ -29,8 +29,9 @@ function codeOf (failure: unknown): string {
  * Repeats an attempt that found the database locked, after pauses in which the event loop goes on.
  *
  * @param failure       failure of the first attempt
+ * @param attempt       runs the statement again; throws the driver's failure
  * @param maxRetryTime  milliseconds after which it gives up
- * @throws the failure of the last attempt
+ * @throws the failure of the last attempt; another failure than a lock ends the attempts at once
  */
 export async function retryWhileLocked<Result> (
   failure: unknown, attempt: () => Result | Promise<Result>, maxRetryTime: number

@@ -8,7 +8,7 @@ type Kind = 'datetime' | 'date'
 /** GLOB patterns of the texts that the API and the defaults of createTables() write. */
 const ownPatterns: Readonly<Record<Kind, string>> = { datetime: '????-??-?? ??:??:??', date: '????-??-??' }
 
-/** True if another program wrote a text: in another form, or as no moment at all. */
+/** Returns a condition that is true if another program wrote a text: in another form, or as no moment at all. */
 export function isForeign (column: Expression<unknown>, kind: Kind): RawBuilder<SqlBool> {
   return sql<SqlBool>`${column} not glob ${sql.lit(ownPatterns[kind])}`
 }
@@ -16,9 +16,9 @@ export function isForeign (column: Expression<unknown>, kind: Kind): RawBuilder<
 const digits = sql.lit('0123456789')
 
 /**
- * Returns what records show of a text. If `datetime()` of values.ts reads a moment in it, they show that in UTC, cut to
- * a length; otherwise they show the text. SQLite's own function also reads other texts, rounds fractions, and takes the
- * 31st of February for a day in March.
+ * Returns what records show of a text. If `datetime()` of values.ts reads a moment in it, that is this moment in UTC,
+ * cut to a length; otherwise the text itself. SQLite's own function also reads other texts, rounds fractions, and takes
+ * the 31st of February for a day in March.
  */
 function momentOf (text: Text, length: number): Text {
   return sql`coalesce((
@@ -44,7 +44,7 @@ function momentOf (text: Text, length: number): Text {
           else substr(${text}, 17) end as _rest)))), ${text})`
 }
 
-/** Returns what records show of a column. They show texts that the API writes as they are. */
+/** Returns what records show of a column. Texts in the form of the API are shown as they are. */
 function shownOf (column: Text, kind: Kind): Text {
   return sql`case when ${isForeign(column, kind)} and ${column} glob '[0-9][0-9][0-9][0-9]-*'
     then ${momentOf(column, ownPatterns[kind].length)} else ${column} end`
@@ -52,7 +52,7 @@ function shownOf (column: Text, kind: Kind): Text {
 
 type Value = Parameter | Text
 
-/** Bounds of the stored texts that records may show as a value. */
+/** Bounds of the stored texts that records may show as a given moment or date. */
 interface Bounds {
   earliest (value: Value): Text
   latest (value: Value): Text
@@ -68,7 +68,10 @@ const wideBounds: Bounds = {
   exactly: (condition) => condition
 }
 
-/** Bounds that are the value itself, and decide alone, as long as the index of what other programs wrote is empty. */
+/**
+ * Returns bounds that are the value itself, and decide alone, as long as no other program wrote to the column. An index
+ * tells if one did; then they are {@link wideBounds}.
+ */
 function guarded ({ table, name }: WrittenColumn): Bounds {
   const isForeignText = isForeign(sql.ref(name), 'datetime')
   const hasForeign = sql<SqlBool>`exists (select 1 from ${sql.table(table)} where ${isForeignText})`
@@ -80,8 +83,8 @@ function guarded ({ table, name }: WrittenColumn): Bounds {
 }
 
 /**
- * Compares the texts of moments, or of dates, by what records show of them, whatever other programs wrote. A range of
- * the stored texts lets an index serve, but does not decide.
+ * Returns conditions that compare the texts of moments, or of dates, by what records show of them, whatever other
+ * programs wrote. A range of the stored texts lets an index serve, but does not decide.
  *
  * @param guard  the column, if an index tells at once if other programs wrote to it
  */
@@ -120,7 +123,7 @@ function comparisonsWithin ({ earliest, latest, exactly }: Bounds): Record<'lt' 
   }
 }
 
-/** True if a text is in the one range of all texts that may show any of some values. */
+/** Returns a condition that is true if a text is in the one range of all texts that may show any of some values. */
 function isNear (column: Text, values: readonly Parameter[]): Text {
   const all = sql`(values ${sql.join(values.map((value) => sql`(${value})`))})`
   const earliest = wideBounds.earliest(sql`(select min(column1) from ${all})`)
@@ -128,5 +131,5 @@ function isNear (column: Text, values: readonly Parameter[]): Text {
   return sql`${column} >= ${earliest} and ${column} <= ${latest}`
 }
 
-/** End of the name of an index of what other programs wrote. */
+/** End of the name of the index that holds only rows in which another program wrote the moment. */
 export const foreignIndex = 'foreign'

@@ -10,7 +10,7 @@ import type { StatementCache } from './statement-cache.js'
 export interface Connection {
   readonly objects: StatementCache
   readonly arrays: StatementCache
-  /** True if the connection is open and nobody holds it, so that it is in no transaction. */
+  /** Returns true if the connection is open and nobody holds it, so that it is in no transaction. */
   readonly isFree: () => boolean
 }
 
@@ -19,13 +19,13 @@ export interface SharedParts {
   readonly commits: GroupCommit
   /** Called before each write; throws if the file was moved, replaced or deleted. */
   readonly requireFile: () => void
-  /** Executor on the connection of Kysely's driver. It waits for its turn and for locks. */
+  /** Executor that uses Kysely's driver. It waits until the connection is free, and for locks. */
   readonly queued: Executor
 }
 
 /**
- * Runs statements in this process. A read is done when the call returns. A statement that cannot run at once, because
- * somebody holds the connection or the database is locked, goes to the executor that waits.
+ * Runs statements in this process, without Kysely's driver. A read is done when the call returns. A statement that
+ * cannot run at once, because somebody holds the connection or the database is locked, goes to the executor `queued`.
  */
 export class SqliteExecutor implements Executor {
   readonly #connection: Connection

@@ -1,18 +1,20 @@
 import type { Database, Statement } from 'better-sqlite3'
 import { LRUCache } from 'lru-cache'
 
-/** Statements to keep. They must be bounded, because clients choose the shapes of lists. */
+/** Maximum number of statements that one connection keeps. It is needed because clients choose the shapes of lists. */
 const maxStatements = 500
-/** Characters of all kept statements together: each takes some 26 bytes. */
+/** Maximum number of characters of all kept statements together. Each character takes some 26 bytes. */
 const maxCharacters = 192 * 1024
-/** Characters of one statement to keep. A longer one is prepared at each use. */
+/** Maximum number of characters of a statement that is kept. A longer one is prepared at each use. */
 const maxStatementLength = 16_384
 
-/** Prepared statements of one connection by their text. The least recently used ones go. */
+/**
+ * Prepared statements of one connection by their text. If there are too many, the least recently used ones are dropped.
+ */
 export class StatementCache extends LRUCache<string, Statement> {
   readonly #prepare: (sql: string) => Statement
 
-  /** @param form  `arrays` if the statements return rows without keys */
+  /** @param form  `arrays` if the statements return each row as an array of values; `objects` for rows with keys */
   constructor (database: Database, form: 'objects' | 'arrays' = 'objects') {
     super({
       max: maxStatements,

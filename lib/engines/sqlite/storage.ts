@@ -23,8 +23,8 @@ const held = (...affinities: Array<ReturnType<typeof affinity>>) =>
 const plainDatetime = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/
 
 /**
- * Returns a moment in the form of records. Databases made elsewhere also hold `T` between date and time, fractions of a
- * second and offsets.
+ * Returns a moment in the form of records, or the stored text if it tells no moment. Databases made elsewhere also hold
+ * `T` between date and time, fractions of a second and offsets.
  */
 function decodeDatetime (stored: Stored): string {
   const text = String(stored)
@@ -33,7 +33,7 @@ function decodeDatetime (stored: Stored): string {
 
 const plainDate = /^\d{4}-\d\d-\d\d$/
 
-/** Returns a date, also if a moment is stored. */
+/** Returns the date of a stored date or moment; any other text as it is. */
 function decodeDate (stored: Stored): string {
   const text = String(stored)
   return plainDate.test(text) ? text : datetime(text)?.slice(0, plainLength) ?? text
@@ -42,7 +42,7 @@ function decodeDate (stored: Stored): string {
 const plainLength = '2024-02-29'.length
 
 /**
- * Keeps a text in cursors as it is stored, if it tells a moment. Bytes tell none, and SQLite sorts them after all
+ * Keeps a text in cursors as it is stored, if it tells a moment. Bytes tell no moment, and SQLite sorts them after all
  * texts.
  */
 const exact: Exact = {
@@ -53,7 +53,7 @@ const exact: Exact = {
 const text = { type: () => 'text', holds: held('text', 'none'), isCollated: true, ...asIs } as const
 const integer = { type: () => 'integer', holds: held('integer', 'numeric'), ...asIs }
 
-/** True if a number is finite. It does not use `abs()`, which fails for the least integer. */
+/** Returns a condition that is true if a number is finite. It avoids `abs()`, which fails for the least integer. */
 const isFinite = (column: Expression<unknown>) => sql<SqlBool>`(${column} > -9e999 and ${column} < 9e999)`
 
 const moments = {

@@ -5,12 +5,12 @@ interface Switchable {
   pragma (source: string): unknown
 }
 
-/** Milliseconds between two attempts, for which the process is blocked. */
+/** Milliseconds between two attempts to switch. The process is blocked meanwhile. */
 const retryPauseMs = 10
 
 /**
- * Switches a database to WAL. It waits for other processes that switch a new file at the same moment, because SQLite
- * does not.
+ * Switches a database to a write-ahead log (WAL). It waits for other processes that switch a new file at the same
+ * moment, because SQLite does not. The process is blocked while it waits.
  *
  * @param timeout  milliseconds after which it gives up
  * @throws the driver's failure, if it is not a busy database, or if that is busy for longer than the time-out

@@ -2,15 +2,21 @@ import type { Server, Socket } from 'node:net'
 import type { onRequestHookHandler } from 'fastify'
 import { Pipeline } from './pipeline.js'
 import { ReadLimit } from './read-limit.js'
+import { unavailable } from './unavailable.js'
 import { UnreadAnswers } from './unread-answers.js'
 
-/** Most waiting requests of a connection; one more closes it. Node parses 1000 at once, and keeps 4 KB for each. */
+/**
+ * Requests that may wait on one HTTP/1 connection. One more closes the connection. Node parses up to 1000 of a
+ * connection at once, and keeps 4 KB for each.
+ */
 const maxWaiting = 63
 
-/** Milliseconds after a connection was accepted during which others may be waiting to be accepted. */
+/** Milliseconds after a connection was accepted during which further clients are assumed to wait to be accepted. */
 const openingMs = 50
 
-/** Limits the memory and the time of an app that clients may use by their connections. */
+/**
+ * Limits what clients can cost an app by their connections: requests read at once, waiting requests and unread answers.
+ */
 export class Connections {
   readonly unread = new UnreadAnswers()
   readonly #pipelines = new WeakMap<Socket, Pipeline>()
@@ -20,24 +26,38 @@ export class Connections {
   constructor (server: Server) {
     this.#readLimit = new ReadLimit(server)
     server.on('connection', () => { this.#openedAt = performance.now() })
+    const watch = (socket: Socket): void => { socket.once('close', () => { this.unread.forget(socket) }) }
+    server.on('connection', watch).on('secureConnection', watch)
   }
 
-  /** Lets the requests of an HTTP/1 connection go on one after the other. HTTP/2 has its own limits. */
+  /**
+   * Calls `done` for an HTTP/1 request when all earlier answers of its connection have been sent. HTTP/2 has limits of
+   * its own, so `done` is called at once. If the connection is closed for too many requests, they end with
+   * REST_MODELS_UNAVAILABLE (503), because hosts count the requests that end.
+   */
   readonly onRequest: onRequestHookHandler = (request, reply, done) => {
     const { raw: { httpVersionMajor, socket } } = request
     if (httpVersionMajor !== 1) return done()
     this.#readLimit.count()
-    this.unread.watch(socket)
-    if (reply.raw.socket !== null) return done()
-    // Node had parsed this request with the others before their connection was closed: no answer could arrive.
-    if (socket.destroyed) return
+    const goOn = (): void => {
+      if (reply.raw.socket === socket) this.unread.watch(socket, reply.raw)
+      done()
+    }
+    if (reply.raw.socket !== null) return goOn()
     const pipeline = this.#pipelineOf(socket)
-    if (pipeline.size < maxWaiting) return pipeline.wait(reply.raw, done)
-    request.log.info('Closed a connection, because too many of its requests were waiting for an answer')
-    socket.destroy()
+    if (!socket.destroyed && pipeline.size < maxWaiting) return pipeline.wait(reply.raw, goOn)
+    if (!socket.destroyed) {
+      request.log.info('Closed a connection, because too many of its requests were waiting for an answer')
+      socket.destroy()
+    }
+    // Node had parsed this request with others before their connection was closed: no answer can arrive.
+    done(unavailable())
   }
 
-  /** True if clients may wait to be accepted. Node accepts one in each event-loop turn, so turns should be short. */
+  /**
+   * True for 50 ms after a connection was accepted, when more clients may be waiting. Node accepts one client in each
+   * event-loop turn, so a long turn would delay them.
+   */
   areOpening (now: number): boolean {
     return now - this.#openedAt < openingMs
   }

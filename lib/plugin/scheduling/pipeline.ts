@@ -14,7 +14,10 @@ export class Pipeline {
     return this.#waiting.size
   }
 
-  /** Calls `goOn` when an answer is the next to be sent, or its client has gone: hosts count requests that end. */
+  /**
+   * Calls `goOn` once: when all answers before `answer` have been sent, or when the connection has closed. The request
+   * goes on even then, because hosts count the requests that end.
+   */
   wait (answer: ServerResponse, goOn: () => void): void {
     // Without a resource of its own it would go on in the AsyncLocalStorage context of another request.
     const own = new AsyncResource('RestModelsRequest')

@@ -1,12 +1,12 @@
 import type { Server, Socket } from 'node:net'
 import { currentTurn } from '../../engines/event-loop-turn.js'
 
-/** Requests in an event-loop turn after which no more are read before the next turn. */
+/** Requests of all connections in one event-loop turn after which nothing more is read before the next turn. */
 const maxRequestsPerTurn = 500
 
 /**
- * Stops reading from all sockets until the next event-loop turn if many requests came in this one. Otherwise Node would
- * parse all that has arrived before anything is answered, and a socket may hold a thousand requests.
+ * Stops reading from all sockets until the next event-loop turn when 500 requests came in this one. Otherwise Node
+ * would parse all that has arrived before anything is answered, and one socket may hold 1000 requests.
  */
 export class ReadLimit {
   readonly #sockets = new Set<Socket>()
@@ -21,7 +21,7 @@ export class ReadLimit {
     server.on('connection', watch).on('secureConnection', watch)
   }
 
-  /** Counts a request. */
+  /** Counts a request of this event-loop turn. The 500th pauses all sockets until the next turn. */
   count (): void {
     const turn = currentTurn()
     if (turn !== this.#turn) this.#count = 0

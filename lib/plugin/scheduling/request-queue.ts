@@ -1,16 +1,22 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
-import { errors, withRetryAfter } from '../../errors.js'
 import type { Connections } from './connections.js'
+import { unavailable } from './unavailable.js'
 
-/** Milliseconds after which a waiting request is refused. A statement waits as long for a connection. */
+/**
+ * Milliseconds that one request may wait; after that it is refused with 503. A statement waits as long for a
+ * connection.
+ */
 const maxWaitMs = 2000
 
-/** Most waiting requests; further ones are refused at once. */
+/** Requests of all clients that may wait in one queue. A further one is refused with 503 at once. */
 const maxWaiting = 2000
 
-/** Milliseconds between two checks of requests that wait for memory, or for others that take long. */
+/**
+ * Milliseconds between two tries to let waiting requests go on. No event tells that memory is free again, or that a
+ * request has waited too long.
+ */
 const checkIntervalMs = 100
 
 /** A request that waits, and its answer. */
@@ -18,11 +24,14 @@ interface Waiting {
   readonly answer: ServerResponse
   /** Milliseconds of `performance.now()` when it began to wait. */
   readonly since: number
-  /** Ends its waiting. */
+  /** Lets the request go on. With a failure, the request is answered with that error instead. */
   readonly goOn: (failure?: Error) => void
 }
 
-/** Limits how many requests run and wait. A request that would wait for too long is refused (load shedding). */
+/**
+ * Limits how many requests run and wait. A request is refused with 503 if 2000 others wait already, or after it has
+ * waited for 2 seconds (load shedding).
+ */
 export abstract class RequestQueue {
   protected readonly connections: Connections
   /** Waiting requests in the order of their arrival. */
@@ -33,7 +42,10 @@ export abstract class RequestQueue {
     this.connections = connections
   }
 
-  /** Calls `goOn` at once or later, in the order of the calls, or with REST_MODELS_UNAVAILABLE (503). */
+  /**
+   * Calls `goOn` once: without an error when the request may run, in the order of arrival; with REST_MODELS_UNAVAILABLE
+   * (503) if the queue is full, the request has waited for over 2 s, or its client has gone.
+   */
   enter (
     { raw: { socket } }: Pick<FastifyRequest, 'raw'>, { raw: answer }: Pick<FastifyReply, 'raw'>,
     goOn: HookHandlerDoneFunction
@@ -45,7 +57,9 @@ export abstract class RequestQueue {
     this.#wait(answer, goOn)
   }
 
-  /** Takes the slot or the time that a request needs. False if there is none now. */
+  /**
+   * Reserves what a request needs to run: a slot, or time in this event-loop turn. Returns false if there is none now.
+   */
   protected abstract take (answer: ServerResponse, now: number): boolean
 
   /** Tries to let requests go on. It is called when one begins to wait, and every 100 ms while any of them waits. */
@@ -55,7 +69,10 @@ export abstract class RequestQueue {
     return this.#waiting.size
   }
 
-  /** Lets the first waiting request go on, or refuses it if it has waited too long. True if it left the queue. */
+  /**
+   * Lets the first waiting request go on, or refuses it with 503 if it has waited for over 2 s or its client has gone.
+   * Returns true if that request left the queue; false if none is waiting or the first one must wait longer.
+   */
   protected letGoOn (): boolean {
     const [first] = this.#waiting
     if (first === undefined) return false
@@ -90,8 +107,4 @@ export abstract class RequestQueue {
     if (this.#waiting.size === 0) clearInterval(this.#timer)
     waiting.goOn(failure)
   }
-}
-
-function unavailable (): Error {
-  return withRetryAfter(new errors.Unavailable(), 1)
 }

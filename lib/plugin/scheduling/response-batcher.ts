@@ -1,13 +1,19 @@
 import { BurstDetector } from '../../engines/burst-detector.js'
 
-/** Answers in a turn from which on those of the next turn leave together. Fewer clients would only wait longer. */
+/**
+ * If at least this many answers became ready in one event-loop turn, those of the next turn are sent together. With
+ * fewer, waiting for each other would only delay them.
+ */
 const minBatchSize = 4
 
-/** Milliseconds after which held answers leave with the next one that becomes ready, before the turn ends. */
+/**
+ * Milliseconds for which answers are held. After that, the next answer that becomes ready releases all of them, before
+ * the event-loop turn ends.
+ */
 const maxHoldMs = 2
 
 /**
- * Lets answers that become ready in one event-loop turn leave together (flush consolidation). An answer that leaves
+ * Lets answers that become ready in one event-loop turn be sent together (flush consolidation). An answer that is sent
  * alone wakes its receiver. For a client or a proxy on the same machine that costs as much as a short list.
  */
 export class ResponseBatcher {
@@ -17,8 +23,8 @@ export class ResponseBatcher {
   #flush: () => void = () => {}
 
   /**
-   * Waits until an answer may leave, or returns undefined if it may leave at once. Many answers leave at the end of
-   * this turn, or with the next answer once they have been held for 2 ms.
+   * Returns a promise to await before an answer is sent; undefined if the answer may be sent at once. The promise
+   * resolves at the end of this event-loop turn, or with the next answer after 2 ms.
    */
   wait (): Promise<void> | undefined {
     if (!this.#bursts.join()) return undefined

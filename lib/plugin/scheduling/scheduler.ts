@@ -12,7 +12,10 @@ import { ResponseBatcher } from './response-batcher.js'
 import { SlotQueue } from './slot-queue.js'
 import { TurnQueue } from './turn-queue.js'
 
-/** Most requests that use a database server at a time: several for each connection, so that none is idle. */
+/**
+ * Requests of one queue that may use a database server at a time, over all clients; further ones wait in the queue.
+ * They are several for each database connection, so that none is idle.
+ */
 const maxRunning = 64
 
 type Handle = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
@@ -22,16 +25,22 @@ export interface Schedule {
   /** Hooks in which a request waits for its turn or for a slot. They come before the policy. */
   readonly preHandler: readonly preHandlerHookHandler[]
   readonly onSend: readonly onSendHookHandler[]
-  /** Returns a handler that keeps its slot until it is done, and whose answers leave in batches. */
+  /**
+   * Returns a handler that calls `handle`, holds the request's slot until `handle` has settled, and may send its answer
+   * together with others.
+   */
   wrap (handle: Handle): Handle
 }
 
-/** Queues of requests that may be expensive. Requests in two queues do not wait for each other. */
+/**
+ * Queues by protection: operations open to anybody, and reads and writes that need a user. A request waits only for
+ * requests of its own queue. For an engine in this process, guarded reads and writes share one queue.
+ */
 type Queues = Readonly<Record<'open' | 'guardedReads' | 'guardedWrites', RequestQueue>>
 
 /** Decides when the requests of an app are served, and when their answers leave. */
 export class Scheduler {
-  /** Counts the requests and the unread answers of each connection. */
+  /** Limits the requests and the unread answers of connections. Runs before the plugin's other hooks. */
   readonly onRequest: onRequestHookHandler
   readonly #queues: Queues
   readonly #batcher = new ResponseBatcher()
@@ -43,7 +52,10 @@ export class Scheduler {
     this.#queues = isEmbedded ? openTurnQueues(connections) : openSlotQueues(connections)
   }
 
-  /** Returns the schedule of an operation. A closed operation has no queue, because it costs nothing. */
+  /**
+   * Returns the schedule of an operation. Requests of a closed operation, which nobody may do, enter no queue, because
+   * refusing them costs next to nothing.
+   */
   scheduleOf (operation: Operation, protection: Protection): Schedule {
     const queue = this.#queueOf(operation, protection)
     return {
@@ -53,7 +65,7 @@ export class Scheduler {
     }
   }
 
-  /** Returns a handler whose answers leave in batches. */
+  /** Returns a handler that holds its answer back until the batcher lets the answer be sent. */
   #batching (handle: Handle): Handle {
     return async (request, reply) => {
       const answer = await handle(request, reply)
@@ -87,7 +99,10 @@ function openSlotQueues (connections: Connections): Queues {
   }
 }
 
-/** Returns the hook that gives back the slot of a request that another hook answers. Its client may never read that. */
+/**
+ * Returns an onSend hook that gives back the slot of a request that another hook answers, before the answer is sent. A
+ * client that never reads the answer would otherwise keep the slot.
+ */
 function releasing (queue: SlotQueue): onSendHookHandler {
   return (_request, reply, payload, done) => {
     queue.release(reply.raw)
@@ -95,7 +110,10 @@ function releasing (queue: SlotQueue): onSendHookHandler {
   }
 }
 
-/** Returns a handler that keeps its slot until it is done. It does not begin if the client went during a hook. */
+/**
+ * Returns a handler that gives back the request's slot when `handle` has settled. If the client went during a hook, the
+ * handler throws REST_MODELS_UNAVAILABLE (503) and does not call `handle`.
+ */
 export function keepingSlot (queue: SlotQueue, handle: Handle): Handle {
   return async (request, reply) => {
     if (!queue.begin(reply.raw)) throw new errors.Unavailable()

@@ -4,14 +4,20 @@ import { RequestQueue } from './request-queue.js'
 
 const kSlot = Symbol('fastify-rest-models.slot')
 
-/** An answer whose request has a slot, and if its handler has begun. */
+/**
+ * An answer that notes the slot of its request: undefined if the request has none, otherwise whether its handler has
+ * begun.
+ */
 interface Slotted extends ServerResponse {
   [kSlot]?: 'before the handler' | 'in the handler' | undefined
 }
 
-/** Limits how many requests use an engine that works on a server. */
+/**
+ * Limits how many requests use a database server at a time. Each takes a slot; without a free slot, a request waits.
+ */
 export class SlotQueue extends RequestQueue {
   #running = 0
+  #isWaking = false
   readonly #maxRunning: number
   readonly #onClose: (this: ServerResponse) => void
 
@@ -24,14 +30,20 @@ export class SlotQueue extends RequestQueue {
     this.#onClose = function () { release(this) }
   }
 
-  /** Notes that a handler begins, which will call {@link leave}. False if its client has gone, and the slot with it. */
+  /**
+   * Notes that the handler of a request begins; the caller must call {@link leave} when the handler ends. Returns false
+   * if the client has gone and the slot was given back; the handler must then not begin.
+   */
   begin (answer: Slotted): boolean {
     if (answer[kSlot] !== 'before the handler') return false
     answer[kSlot] = 'in the handler'
     return true
   }
 
-  /** Gives back the slot of a request, because the server is done with it. */
+  /**
+   * Gives back the slot of a request, even if its handler has begun, and lets waiting requests go on. Does nothing if
+   * the request has no slot.
+   */
   leave (answer: Slotted): void {
     if (answer[kSlot] === undefined) return
     answer[kSlot] = undefined
@@ -40,8 +52,8 @@ export class SlotQueue extends RequestQueue {
   }
 
   /**
-   * Gives back the slot of a request that a hook answers, or whose client has gone. A handler keeps it, because the
-   * server still runs its statement.
+   * Gives back the slot of a request that a hook answered, or whose client has gone, like {@link leave}. If its handler
+   * has begun, it does nothing, because the server still runs the statement.
    */
   release (answer: Slotted): void {
     if (answer[kSlot] === 'before the handler') this.leave(answer)
@@ -56,6 +68,14 @@ export class SlotQueue extends RequestQueue {
   }
 
   protected wake (): void {
-    while (this.letGoOn());
+    // A later hook may answer at once, and so give back the slot. The loop then takes the next request: to begin
+    // another loop for each would fill the stack.
+    if (this.#isWaking) return
+    this.#isWaking = true
+    try {
+      while (this.letGoOn());
+    } finally {
+      this.#isWaking = false
+    }
   }
 }

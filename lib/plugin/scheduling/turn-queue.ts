@@ -2,10 +2,10 @@ import type { ServerResponse } from 'node:http'
 import { currentTurn } from '../../engines/event-loop-turn.js'
 import { RequestQueue } from './request-queue.js'
 
-/** Milliseconds of an event-loop turn after which requests wait for a later one. */
+/** Milliseconds of an event-loop turn in which requests may begin; after that, they wait for a later turn. */
 const turnMs = 20
 
-/** The same as `turnMs`, while connections are being opened. */
+/** Used instead of `turnMs` for 50 ms after a connection was accepted, so that further clients are accepted quickly. */
 const turnMsWhileOpening = 2
 
 /** Requests that are tried in a turn, in addition to twice as many as fitted into the last one. */
@@ -17,7 +17,7 @@ const minTried = 8
  */
 export class TurnQueue extends RequestQueue {
   #turn = -1
-  /** When the first request of the turn was served. */
+  /** Time of `performance.now()`, in milliseconds, at which the first request of the turn began. */
   #began = 0
   #isWoken = false
   #fitted = 0
@@ -46,7 +46,11 @@ export class TurnQueue extends RequestQueue {
    * began would never be empty again under load.
    */
   readonly #try = (): void => {
-    const count = this.size === 0 ? 0 : 2 * this.#fitted + minTried
+    if (this.size === 0) {
+      this.#isWoken = false
+      return
+    }
+    const count = 2 * this.#fitted + minTried
     this.#fitted = 0
     for (let tried = 0; tried < count; tried++) setImmediate(this.#tryOne)
     setImmediate(this.#end)
@@ -56,7 +60,10 @@ export class TurnQueue extends RequestQueue {
     if (this.letGoOn()) this.#fitted++
   }
 
-  /** Goes on in a later turn. If nothing fitted, the requests wait for memory, and are tried every 100 ms. */
+  /**
+   * Ends a round of tries. If a request left the queue in it, the next round follows. If none did, unread answers take
+   * too much memory, and the timer of the queue begins the next round.
+   */
   readonly #end = (): void => {
     this.#isWoken = false
     if (this.size > 0 && this.#fitted > 0) this.wake()

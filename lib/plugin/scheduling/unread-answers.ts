@@ -1,39 +1,44 @@
+import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Most bytes of answers that clients have not taken, over all connections. */
+/** Bytes of unread answers over all connections at which no further request goes on. */
 const maxUnreadBytes = 64 * 2 ** 20
 
-/** Milliseconds for which a count of these bytes is used again. */
+/** Milliseconds for which a count of the unread bytes is used before they are counted again. */
 const countValidMs = 50
 
-/** Milliseconds that each client has at least to take an answer. */
+/** Milliseconds that every client has to take an answer, before its connection may be closed to free memory. */
 const minUnreadMs = 200
 
-/** Milliseconds after the last request of a connection for which it is counted. An answer comes within that time. */
-const watchMs = 10_000
-
-/** Bytes that a connection was given in all, and when it was first seen not to have taken the last of them. */
-interface Unread {
-  readonly written: number
-  readonly since: number
+/** The answer that a connection is given, and when it was first seen to be complete but not yet taken. */
+interface Given {
+  readonly answer: ServerResponse
+  unreadSince: number | undefined
 }
 
-/** Limits the memory of answers that clients do not read. */
+/**
+ * Limits the answers that clients have not read to 64 MiB over all connections. At the limit, new requests wait, and
+ * the connections whose answers have waited longest, for at least 200 ms, are closed. Answers of other routes on the
+ * same connections do not count.
+ */
 export class UnreadAnswers {
-  /** Connections whose clients may have answers to take, and when each of them sent its last request. */
-  readonly #watched = new Map<Socket, number>()
-  readonly #unread = new WeakMap<Socket, Unread>()
+  readonly #given = new Map<Socket, Given>()
   #bytes = 0
   #countedAt = -Infinity
 
-  /** Notes that a connection will be given an answer. */
-  watch (socket: Socket): void {
-    this.#watched.set(socket, performance.now())
+  /** Counts an answer from now on, until it was taken. It must be the next that its connection sends. */
+  watch (socket: Socket, answer: ServerResponse): void {
+    this.#given.set(socket, { answer, unreadSince: undefined })
+  }
+
+  /** Forgets a connection, because it has closed. */
+  forget (socket: Socket): void {
+    this.#given.delete(socket)
   }
 
   /**
-   * True if there is room for one more answer. To make room, it closes the connections where an answer has waited
-   * longest for the client, if that is at least 200 ms.
+   * True if the unread answers of all connections take less than 64 MiB. At the limit, this first closes the
+   * connections where an answer has waited longest for the client, if that is at least 200 ms.
    */
   hasRoom (now: number): boolean {
     if (now - this.#countedAt >= countValidMs) this.#count(now)
@@ -43,26 +48,21 @@ export class UnreadAnswers {
   #count (now: number): void {
     this.#countedAt = now
     this.#bytes = 0
-    for (const [socket, askedAt] of this.#watched) {
-      if (socket.destroyed || (socket.writableLength === 0 && now - askedAt > watchMs)) this.#watched.delete(socket)
-      else if (socket.writableLength > 0) this.#add(socket, now)
+    for (const [socket, given] of this.#given) {
+      const { answer } = given
+      this.#bytes += answer.writableLength
+      if (answer.writableFinished || answer.destroyed) this.#given.delete(socket)
+      else if (answer.writableEnded) given.unreadSince ??= now
     }
     if (this.#bytes >= maxUnreadBytes) this.#makeRoom(now)
   }
 
-  #add (socket: Socket, now: number): void {
-    this.#bytes += socket.writableLength
-    const { bytesWritten: written } = socket
-    if (this.#unread.get(socket)?.written !== written) this.#unread.set(socket, { written, since: now })
-  }
-
   #makeRoom (now: number): void {
-    const unreadFor = (socket: Socket): number => now - (this.#unread.get(socket)?.since ?? now)
-    const late = [...this.#watched.keys()]
-      .filter((socket) => socket.writableLength > 0 && unreadFor(socket) >= minUnreadMs)
-    for (const socket of late.sort((one, other) => unreadFor(other) - unreadFor(one))) {
+    const late = [...this.#given].filter(([, { unreadSince = now }]) => now - unreadSince >= minUnreadMs)
+    const sinceOf = ([, { unreadSince = now }]: (typeof late)[number]): number => unreadSince
+    for (const [socket, { answer }] of late.sort((one, other) => sinceOf(one) - sinceOf(other))) {
       if (this.#bytes < maxUnreadBytes) return
-      this.#bytes -= socket.writableLength
+      this.#bytes -= answer.writableLength
       socket.destroy()
     }
   }

@@ -2,14 +2,17 @@ import type { Operation } from '../../policy/operations.js'
 import type { Policy, PolicyUser } from '../../policy/policy.js'
 import { protectionOf } from '../../policy/protection.js'
 
-/** The audiences of an operation, widest first. `some users` are users whom only the policy itself can tell apart. */
+/**
+ * The audiences of an operation, widest first. `some users` means a part of the users that only the policy itself
+ * knows.
+ */
 export const audiences = ['anybody', 'users', 'some users', 'admins', 'nobody'] as const
 export type Audience = (typeof audiences)[number]
 
 /**
- * Returns the audience of an operation. It asks the policy about a made-up user and a made-up admin. The answer is
- * `some users` if the policy fails on them or refuses even the admin: it then has its own reasons to permit somebody.
- * The policy itself lists in `closed` the operations that nobody may do.
+ * Returns the audience of an operation: `anybody` or `nobody` if the policy lists the operation as open or closed.
+ * Otherwise the function asks the policy about a made-up user and a made-up admin. If the policy throws, or refuses
+ * even the admin, the answer is `some users`: the policy then has its own reasons to permit somebody.
  */
 export function audienceOf (policy: Policy, operation: Operation): Audience {
   const protection = protectionOf(policy, operation)
@@ -22,7 +25,7 @@ export function audienceOf (policy: Policy, operation: Operation): Audience {
   return isUserPermitted === false && permits(policy, { id, admin: true }, operation) === true ? 'admins' : 'some users'
 }
 
-/** True if a policy permits the operation to a user. Undefined if the policy throws. */
+/** Returns true if a policy permits an operation to a user, false if not, and undefined if the policy throws. */
 function permits (policy: Policy, user: PolicyUser, operation: Operation): boolean | undefined {
   try {
     return policy.permits(user, operation) === true

@@ -3,10 +3,16 @@ import type { Operation } from '../../policy/operations.js'
 import type { Resource } from '../../resource/resource.js'
 import { audienceOf, wider, type Audience } from './audience.js'
 
-/** An audience, or for records that have an owner, the owner. `owner` means the user who owns the record. */
+/**
+ * Who may change a record: an audience, or for a resource with an owner field only the owner of the record. `owner`
+ * means any user who owns the record; the last two mean only owners who are also in the named audience.
+ */
 export type Changer = Audience | 'owner' | 'admins who own it' | 'some users who own it'
 
-/** The audiences of one field: `filter` and `order` in lists, `create` and `update` in bodies. */
+/**
+ * Who may use one field: `read` it in answers, `filter` and `order` lists by it, and write it in the body of a `create`
+ * or an `update`.
+ */
 export interface FieldPermissions {
   readonly field: string
   readonly read: Audience

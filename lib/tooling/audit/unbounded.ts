@@ -7,7 +7,10 @@ export interface Unbounded {
   readonly field: string
 }
 
-/** Returns the text fields that a resource lists, and that only the default maximum length limits. */
+/**
+ * Returns the text fields that lists of a resource show, and that only the default maximum of 65,536 characters limits.
+ * Returns none if nobody may list the resource.
+ */
 export function unboundedOf (resource: Resource): readonly Unbounded[] {
   const { visible, name } = resource
   if (audiencesOf(resource).list === 'nobody') return []

@@ -23,14 +23,17 @@ export interface Unindexed {
 
 const noModels: ReadonlySet<Model> = new Set()
 
-/** Rows that the explained list asks for. With fewer, a plan may read the whole table and expect to stop early. */
+/**
+ * The `limit` in rows of an explained list with a filter. With a small one, the database may plan to read the table
+ * until it has enough rows, even if an index could find them.
+ */
 const explainedLimit = 1_000_000
 
 /**
- * Returns the filters and orderings of a resource that no index serves. It asks the database how it would run lists
- * with one filter or one ordering each. Filters are on the fields of the resource, on those of the models that its
- * foreign keys refer to, and on paths that it opens by name. It skips lists that the limits refuse to everybody. It
- * explains the lists, but does not run them.
+ * Returns the filters and orderings of a resource that no index serves. The database explains lists with one filter or
+ * one ordering each, but runs none of them. Filters are on the fields of the resource, on those of the models that its
+ * foreign keys refer to, and on paths that its option `filterable` names. Lists that the limits refuse to everybody are
+ * left out.
  */
 export async function unindexedOf (resource: Resource): Promise<readonly Unindexed[]> {
   const { name } = resource
@@ -47,7 +50,10 @@ export async function unindexedOf (resource: Resource): Promise<readonly Unindex
   return [...filters, ...orderings]
 }
 
-/** Returns the paths that clients can filter by, without primary keys, which always have an index. */
+/**
+ * Returns the paths that clients can filter by: those through at most one foreign key, and those that the option
+ * `filterable` names. Primary keys are left out, because they always have an index.
+ */
 function filterPaths (resource: Resource): readonly Path[] {
   const all = new Map(
     [...permittedPaths(resource, 1, noModels), ...resource.opened.values()].map((path) => [pathName(path), path]))
@@ -76,7 +82,7 @@ interface Indexed {
   readonly column: string
 }
 
-/** True if a query for the columns of indexes returns a column. */
+/** Runs a query for columns of indexes. Returns true if its result has the given column. */
 async function lists (db: Kysely<Tables>, query: RawBuilder<Indexed>, { table, column }: Indexed): Promise<boolean> {
   const { rows } = await query.execute(db)
   return rows.some((index) => index.table === table && index.column === column)

@@ -12,6 +12,9 @@ export interface CommandRow<Options = never> {
   readonly summary: string
   readonly argument: { readonly name: string, readonly description: string }
   readonly options: readonly OptionRow[]
-  /** Runs the command. The CLI shows the message of an error that it throws, without a stack. */
+  /**
+   * Runs the command and returns the name of its exit code. If `run` throws an error, the CLI prints the message
+   * without the stack, and exits with 2 for wrong options and otherwise with 1.
+   */
   run (argument: string, options: Options, terminal: Terminal): Promise<keyof typeof exitCodes>
 }

@@ -23,7 +23,7 @@ interface Setting {
 }
 
 /**
- * Adds a page that documents the routes that the app registers afterwards.
+ * Adds a page at {@link documentationPath} that documents the routes that the app registers afterwards.
  *
  * @returns the names of packages that are not installed. If it is empty, the page was added; otherwise it was not
  */

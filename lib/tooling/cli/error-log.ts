@@ -12,7 +12,7 @@ interface ToldError {
  * Returns the settings of a logger that logs only faults of the server. Each line is JSON, and holds no values of
  * records or queries.
  *
- * @param write  is called with each line
+ * @param write  receives each line with its line break, and must write it to where the log is kept
  */
 export function errorLog (write: (line: string) => void): NonNullable<FastifyServerOptions['logger']> {
   return {

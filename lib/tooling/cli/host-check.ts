@@ -2,13 +2,15 @@ import { isIP } from 'node:net'
 import type { onRequestHookHandler } from 'fastify'
 import { errors } from '../../errors.js'
 
-/** Addresses that listen on all interfaces, so the server has every address of the machine. */
+/**
+ * Addresses to listen on that mean every network interface. The server is then reached at every address of the machine.
+ */
 const wildcardAddresses = new Set(['0.0.0.0', '::'])
 
 /**
- * Returns a hook that refuses requests for the names of other servers with 421. Another site can point its own name to
- * this server. The browser then takes both for one site, so the other site's page may read the answers (DNS rebinding).
- * An IP address is safe, because no other site can own it as a name.
+ * Returns a hook that answers 421 to a request whose Host header names another server. Another site can point its own
+ * name to this server. The browser then takes both for one site, so the other site's page may read the answers (DNS
+ * rebinding). IP addresses of this machine pass, because no other site can own one as a name.
  *
  * @param host  the address or name that the server listens on
  */

@@ -65,7 +65,7 @@ async function openFile (url: string, isReadOnly: boolean): Promise<Kysely<Table
 }
 
 /**
- * Opens a database.
+ * Calls `open`, which opens a database, and returns its result. Explains the error if the driver cannot be imported.
  *
  * @throws REST_MODELS_UNSUPPORTED_DATABASE naming the package of the driver, if that is not installed
  */
@@ -80,7 +80,7 @@ export async function withDriver<Result> (
   }
 }
 
-/** True if an import failed because a package is not installed. */
+/** True if an error of an import says that the package `name` is not installed. */
 export function isMissing (error: unknown, name: string): boolean {
   return error instanceof Error && 'code' in error &&
     ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND'].includes(String(error.code)) && error.message.includes(`'${name}'`)

@@ -14,7 +14,8 @@ const commands: Readonly<Record<string, CommandRow>> = {
 }
 
 /**
- * Runs `fastify-rest-models`.
+ * Runs the command-line program `fastify-rest-models`. Its output shows `…` in place of any part of the arguments that
+ * may hold a password.
  *
  * @param words  the arguments after the program's name
  * @returns 0 on success; 1 if the command failed, or if a strict check found a danger; 2 if the arguments are wrong
@@ -68,8 +69,8 @@ function programFor (terminal: Terminal, end: (how: keyof typeof exitCodes) => v
 const secretPatterns = [/.*(?:password|passwd|pwd)=.*/is, /[^\s=]*:[^/\\].*@.*/s, /[a-z][a-z0-9+.-]*:\/\/.*/is]
 
 /**
- * Returns a function that replaces all parts of arguments that may hold a password with `…` in a text. No message then
- * repeats a URL, even if it is in the wrong place or after `sqlite:`.
+ * Returns a function that replaces, in a text, every part of the arguments that may hold a password by `…`. So no
+ * message repeats a URL, even if the user gave the URL as the wrong argument or behind `sqlite:`.
  */
 function secretsIn (words: readonly string[]): (text: string) => string {
   const secrets = words
@@ -79,8 +80,8 @@ function secretsIn (words: readonly string[]): (text: string) => string {
 }
 
 /**
- * Returns the message of an error and those of its causes. After several attempts to connect, Node throws one error
- * with an empty message, so it returns the messages of the attempts.
+ * Returns the message of an error, followed by those of its causes. If several attempts to connect fail, Node throws
+ * one error with an empty message; the function then returns the messages of the attempts.
  */
 function messageOf (error: unknown): string {
   if (!(error instanceof Error)) return String(error)

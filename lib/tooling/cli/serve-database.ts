@@ -30,8 +30,8 @@ export interface ServeOptions {
   /** Columns to show although their names look secret, as `table.column`. Default: none. */
   readonly include?: readonly string[]
   /**
-   * Receives each line of the log. A line is JSON and reports a fault of the server, without values. Default: writes to
-   * standard error.
+   * Receives each line of the log, with its line break, and must write the line to where the log is kept. A line is
+   * JSON, and reports a fault of the server without values of records or queries. Default: writes to standard error.
    */
   readonly log?: (line: string) => void
 }
@@ -129,7 +129,10 @@ function unfillableNotes ([{ table }, columns]: readonly [Model, readonly string
   return columns.map((column) => ({ table, column, why }))
 }
 
-/** Returns the note about a table with a secret key. It is not served, because paths and links show the primary key. */
+/**
+ * Returns the note about a table that is not served because its primary key looks secret: paths and links would show
+ * the values of that column.
+ */
 function noteOf ({ table, primaryKey: { name } }: Model): Note {
   return {
     table,

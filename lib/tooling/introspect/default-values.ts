@@ -11,7 +11,10 @@ const castsPattern = /(?:::(?:[a-z_ ]+|"[^"]+")(?:\(\d+(?:,\d+)?\))?)+$/i
 /** Stands for a default that a field cannot declare: an SQL expression that is not a literal or the current time. */
 export const expression = Symbol('expression')
 
-/** Returns the default of a field for that of a column. Returns undefined if the column has none. */
+/**
+ * Returns the default of a field for that of a column, {@link expression} if a field of the kind cannot declare that
+ * default, or undefined if the column has none.
+ */
 export function defaultValue (kind: StorageName, declared: string | null): Json | undefined | typeof expression {
   const text = bare(declared ?? 'null')
   if (/^null$/i.test(text)) return undefined

@@ -26,8 +26,9 @@ export interface Source {
 }
 
 /**
- * Adds the default of the column to a field, if the field can have it as a value. If the column cannot be a field at
- * all, it returns the reason.
+ * Returns the field with the default of its column, if the field can declare that default as a value. If it cannot,
+ * returns the field without it and adds a note to `setting.notes`. Returns the reason as a text if the column cannot be
+ * a field at all.
  */
 export function withDefault (plan: FieldPlan, source: Source, setting: DefaultSetting): FieldPlan | string {
   const { column, values } = source
@@ -47,7 +48,10 @@ export function withDefault (plan: FieldPlan, source: Source, setting: DefaultSe
   return limited
 }
 
-/** Drops a maximum length above that of unique texts, which the API limits to 500 characters in every engine. */
+/**
+ * Drops the `maxLength` of a unique text if it is over 500. The default then applies: 500 characters, the most that the
+ * API permits in a unique text in every engine.
+ */
 function withinUnique (plan: FieldPlan): FieldPlan {
   const { unique, maxLength = 0, ...options } = plan.options
   return unique === true && maxLength > maxUniqueLength ? { ...plan, options: { ...options, unique } } : plan

@@ -14,8 +14,8 @@ const widerKinds: Readonly<Partial<Record<StorageName, readonly StorageName[]>>>
 }
 
 /**
- * Returns the first kind that all values of a column fit, with what is lost by that. Returns undefined if there is
- * none. It may read all rows of the table.
+ * Returns the first kind that all values of a column fit. Its `loss`, if present, tells how that kind differs from the
+ * declared type. Returns undefined if no kind fits all values. The queries may read all rows of the table.
  */
 export async function heldType (
   handle: Handle, column: ColumnRow, described: DescribedType

@@ -4,7 +4,10 @@ import { isOperator } from '../../fields/operators.js'
 export class Names {
   readonly #taken = new Set<string>()
 
-  /** Reserves a name and returns it. If it is taken, it adds a number, counted from 2. */
+  /**
+   * Reserves a name and returns it. If the name is taken, the first free number from 2 is put behind it. `also` returns
+   * further names for a name: all of them must be free, and are reserved too.
+   */
   take (wanted: string, also: (name: string) => readonly string[] = () => []): string {
     for (let number = 1; ; number++) {
       const name = number === 1 ? wanted : `${wanted.slice(0, maxNameLength - 3)}${number}`

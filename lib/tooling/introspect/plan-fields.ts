@@ -11,7 +11,10 @@ import { isPlainName, type KeyedTable } from './plan-keys.js'
 import { planReference, type ReferenceSetting } from './plan-reference.js'
 import type { FoundTable } from './read-database.js'
 
-/** Names of text columns that hold stored passwords. Nobody may filter by a password field, and writes are hashed. */
+/**
+ * Matches names of text columns that hold stored passwords. Such a column becomes a password field: nobody may filter
+ * by it, and what clients write is hashed.
+ */
 const passwordName = /^(?:password|passwd|pwd|pass_?word_?hash|hashed_?password)$/i
 
 /** Characters of a hash from hashPassword(). */
@@ -84,7 +87,9 @@ interface TableColumn {
 /** A field to declare, before it has a name. */
 type UnnamedField = Omit<FieldPlan, 'name'>
 
-/** Plans the field of a column that is not a foreign key. The notes tell what it cannot hold or show. */
+/**
+ * Plans the field of a column that is not a foreign key. Adds notes about values that the field cannot hold or show.
+ */
 async function planValue (
   described: DescribedType, { column, table }: TableColumn, { handle, notes }: Setting
 ): Promise<UnnamedField> {
@@ -107,7 +112,7 @@ async function planValue (
   }
 }
 
-/** Gives a field its name, and the default of its column. */
+/** Returns a field with its name and the default of its column, or the reason why the column cannot be a field. */
 function complete (field: UnnamedField, source: Source, setting: Setting): FieldPlan | string {
   const { column } = source
   const name = nameFor(column.name, field.kind, setting.names)

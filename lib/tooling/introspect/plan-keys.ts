@@ -57,7 +57,10 @@ function keyColumnOf ({ kind, name, key, columns }: FoundTable): ColumnRow | str
 
 type KeyKind = 'key' | 'uuid'
 
-/** Returns the reason why the values of a column are not those of a primary key. */
+/**
+ * Returns the reason why a column cannot be a primary key: it may be null, or some of its values do not fit the kind.
+ * Undefined if it can.
+ */
 async function whyUnfit (handle: Handle, column: ColumnRow, kind: KeyKind): Promise<string | undefined> {
   const { name, nullable, generated } = column
   if (isYes(nullable) && !(kind === 'key' && isYes(generated))) return `has a primary key '${name}' that may be null`
@@ -84,7 +87,7 @@ function whyUndefinable ({ name, kind, options }: FieldPlan): string | undefined
   }
 }
 
-/** True if a model can have a name of the database for its table or a column. */
+/** True if a model can use a name from the database unchanged, as the name of its table or of a column. */
 export function isPlainName (name: string): boolean {
   return /^[A-Za-z_][A-Za-z0-9_]{0,59}$/.test(name)
 }

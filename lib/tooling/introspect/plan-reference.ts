@@ -23,7 +23,10 @@ export interface PlannedReference {
 /** End of a note about a column that is no foreign key in the model. */
 const plainValue = 'the field is a plain value, not a foreign key'
 
-/** Plans the foreign key of a column, if it refers to the primary key of a table that has a model. */
+/**
+ * Plans the foreign key of a column. Returns undefined if the column has none. Also returns undefined, and adds a note
+ * with the reason, if the foreign key cannot refer to the primary key of a model.
+ */
 export async function planReference (
   column: ColumnRow, { name, references }: FoundTable, { handle, targetOf, notes }: ReferenceSetting
 ): Promise<PlannedReference | undefined> {

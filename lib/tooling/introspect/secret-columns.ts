@@ -2,13 +2,19 @@ import { readHandle, type AnyKysely } from '../../database/engine.js'
 import { isYes, readType, type KeyRow, type ReferenceRow } from '../../engines/catalog.js'
 import { isSecretColumn } from '../../model/secret-names.js'
 
-/** A column, and another that holds the same values and is secret if it is. Both are folded, as `table.column`. */
+/**
+ * Two columns that hold the same values: if `from` is secret, `to` is secret too. Both are written as `table.column`,
+ * in the form that {@link Fold} gives.
+ */
 interface Spread {
   readonly from: string
   readonly to: string
 }
 
-/** Folds a name: a table, or a column as `table.column`. Two names are of one thing if they fold to the same. */
+/**
+ * Returns the form of a name for comparisons. Two names of tables, or two of columns as `table.column`, mean the same
+ * thing for the engine if their forms are equal.
+ */
 type Fold = (name: string) => string
 
 /**
@@ -37,8 +43,8 @@ export async function secretColumns (handle: AnyKysely, shown: readonly string[]
 }
 
 /**
- * Returns how secrets spread along foreign keys: to the column that refers, and to its target if that is no primary
- * key.
+ * Returns how secrets spread along foreign keys: from the target to the column that refers to it, and from that column
+ * to the target if the target is no primary key.
  */
 function spreadsOf (references: readonly ReferenceRow[], primary: readonly KeyRow[], fold: Fold): readonly Spread[] {
   const keyNames = new Set(primary.map(({ table, column }) => fold(`${table}.${column}`)))

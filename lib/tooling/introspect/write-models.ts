@@ -11,10 +11,13 @@ export function writeModels ({ models, leftOut }: DatabasePlan): string {
   return `${[writeImports(models), ...comments(leftOut), ...parts, list].join('\n\n')}\n`
 }
 
-/** Names of types that the file imports. */
+/** Names of types that a written file may import. */
 const importedTypes = new Set(['Field', 'Model'])
 
-/** Returns the name of a model's constant. It adds `_` if the file imports a type of that name. */
+/**
+ * Returns the name of a model's constant in the written file: the name of the model, with `_` behind it if the file may
+ * import a type of the same name.
+ */
 function constantOf ({ name }: ModelPlan): string {
   return importedTypes.has(name) ? `${name}_` : name
 }
@@ -35,8 +38,9 @@ function annotations ({ fields }: ModelPlan, before: readonly ModelPlan[], all: 
 }
 
 /**
- * Returns the type annotation of a foreign key's target, if that is not defined before. The compiler cannot infer its
- * type in a circle of models, so the annotation gives the part of it that matters: the key.
+ * Returns the type annotation for the function that gives a foreign key's target. It is empty if the file defines the
+ * target earlier. In a circle of models the compiler cannot infer the type of the target, so the annotation states it,
+ * as far as the kind of its primary key matters.
  */
 function annotation (target: ModelPlan, before: readonly ModelPlan[]): string {
   if (before.includes(target)) return ''
