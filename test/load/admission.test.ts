@@ -13,7 +13,7 @@ import { SlotQueue } from '../../lib/plugin/scheduling/slot-queue.js'
 import { TurnQueue } from '../../lib/plugin/scheduling/turn-queue.js'
 import { UnreadAnswers } from '../../lib/plugin/scheduling/unread-answers.js'
 import restModels from '../../lib/index.js'
-import { stopClock } from '../support/clock.js'
+import { nextTurn, stopClock } from '../support/clock.js'
 import { engine } from '../support/database.js'
 import { waitFor } from '../support/engines/wait-for.js'
 import { basic, buildApp, Note, type BuildOptions } from '../support/site.js'
@@ -332,6 +332,27 @@ test('D-101: if 64 MiB of answers are not taken, those who delay theirs longest 
   for (const client of [third, fourth, last]) Object.assign(client?.answer ?? {}, { writableFinished: true })
   t.ok(unread.hasRoom(1000))
   t.end()
+})
+
+test('R-35: a request that waits after the only one before it has gone has its turn at once', async (t) => {
+  const putForward = stopClock(t)
+  const connections = openConnections()
+  const queue = new TurnQueue(connections)
+  const served: string[] = []
+  const enter = (name: string) => pretend(connections).send(queue, (failure) => {
+    served.push(`${name} ${failure === undefined}`)
+  })
+  enter('first')
+  putForward(30)
+  enter('gone').emit('close')
+  await nextTurn()
+  enter('second')
+  putForward(30)
+  enter('third')
+  await nextTurn()
+  await nextTurn()
+  await nextTurn()
+  t.same(served, ['first true', 'gone false', 'second true', 'third true'])
 })
 
 test('D-101: an answer counts however long it takes, and nothing else on its connection does', (t) => {
