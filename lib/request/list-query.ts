@@ -64,7 +64,6 @@ export function parseListQuery (query: string, maxLength: number): ListRequest {
  * @throws REST_MODELS_UNKNOWN_PARAMETER (400) naming the first one
  */
 export function requireNoQuery (query: string, maxLength: number): void {
-  if (query === '') return
   const [first] = parseEntries(query, maxLength)
   if (first !== undefined) throw unknownParameter(first[0])
 }

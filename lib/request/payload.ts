@@ -21,12 +21,10 @@ const formReaders = {
  */
 export function parsePayload (body: unknown, contentType = ''): Payload | Promise<Payload> {
   const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0)
-  const text = bytes.toString()
-  // Bytes that are not UTF-8 have become replacement characters, which the body may also hold itself.
-  if (text.includes('\uFFFD') && !isUtf8(bytes)) throw new errors.InvalidBody('valid UTF-8')
-  if (contentType === 'application/json') return parseObject(text)
+  if (!isUtf8(bytes)) throw new errors.InvalidBody('valid UTF-8')
   const [type = ''] = contentType.split(';', 1)
   const name = type.trim().toLowerCase()
+  const text = bytes.toString()
   // Clients such as `curl -d` send JSON with the content type of a form. No form begins with a brace.
   return isForm(name) && !text.trimStart().startsWith('{') ? parseForm(name, bytes, contentType) : parseObject(text)
 }

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { EventEmitter, once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { connect as connectHttp2 } from 'node:http2'
@@ -163,6 +164,39 @@ test('R-34: requests whose client has gone give back their slots, unless a handl
   t.equal(served, 3)
   queue.leave(answers[3] as unknown as ServerResponse)
   t.equal(served, 4)
+})
+
+test('R-33: a request that waited goes on in its own AsyncLocalStorage context; its answer counts as unread', (t) => {
+  const connections = openConnections()
+  const queue = new SlotQueue(connections, 64)
+  const { send, socket } = pretend(connections)
+  const context = new AsyncLocalStorage<string>()
+  let seen: string | undefined
+  context.run('first', () => send(queue))
+  const second = context.run('second', () => send(queue, () => { seen = context.getStore() }, false))
+  context.run('first', () => {
+    Object.assign(second, { socket }).emit('socket')
+  })
+  t.equal(seen, 'second')
+  Object.assign(second, { writableEnded: true, writableLength: 2 ** 27 })
+  t.equal(connections.unread.hasRoom(performance.now() + 1000), false)
+  t.end()
+})
+
+test('D-101: answers of app.inject(), which has no connection, are neither counted nor kept', (t) => {
+  const connections = openConnections()
+  const { send } = pretend(connections)
+  const answer = send(new SlotQueue(connections, 64), () => {}, false)
+  const injected = Object.assign(new EventEmitter(), { req: answer.req, destroyed: false, socket: new EventEmitter() })
+  const request = { raw: answer.req } as unknown as FastifyRequest
+  let isDone = false
+  connections.onRequest.call({} as FastifyInstance, request, { raw: injected } as unknown as FastifyReply, () => {
+    isDone = true
+  })
+  Object.assign(injected, { writableLength: 2 ** 27 })
+  t.equal(isDone, true)
+  t.equal(connections.unread.hasRoom(performance.now() + 1000), true)
+  t.end()
 })
 
 test('R-33: requests that wait for the answers before them end when their client goes', async (t) => {

@@ -20,14 +20,20 @@ const openingMs = 50
 export class Connections {
   readonly unread = new UnreadAnswers()
   readonly #pipelines = new WeakMap<Socket, Pipeline>()
-  readonly #readLimit: ReadLimit
+  readonly #sockets = new Set<Socket>()
+  readonly #readLimit = new ReadLimit(this.#sockets)
   #openedAt = -Infinity
 
   constructor (server: Server) {
-    this.#readLimit = new ReadLimit(server)
-    server.on('connection', () => { this.#openedAt = performance.now() })
-    const watch = (socket: Socket): void => { socket.once('close', () => { this.unread.forget(socket) }) }
-    server.on('connection', watch).on('secureConnection', watch)
+    const open = (socket: Socket): void => {
+      this.#openedAt = performance.now()
+      this.#sockets.add(socket)
+      socket.once('close', () => {
+        this.#sockets.delete(socket)
+        this.unread.forget(socket)
+      })
+    }
+    server.on('connection', open).on('secureConnection', open)
   }
 
   /**

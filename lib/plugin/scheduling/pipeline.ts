@@ -1,6 +1,6 @@
-import { AsyncResource } from 'node:async_hooks'
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { inOwnContext } from './own-context.js'
 
 /** Requests of one connection that wait until the answers before theirs have been sent. */
 export class Pipeline {
@@ -19,9 +19,8 @@ export class Pipeline {
    * goes on even then, because hosts count the requests that end.
    */
   wait (answer: ServerResponse, goOn: () => void): void {
-    // Without a resource of its own it would go on in the AsyncLocalStorage context of another request.
-    const own = new AsyncResource('RestModelsRequest')
-    const next = (): void => { if (this.#waiting.delete(next)) own.runInAsyncScope(goOn) }
+    const goOnAsItself = inOwnContext(goOn)
+    const next = (): void => { if (this.#waiting.delete(next)) goOnAsItself() }
     this.#waiting.add(next)
     // Node gives an answer the connection's socket when all answers before it have been sent.
     answer.once('socket', next)

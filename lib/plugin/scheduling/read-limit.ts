@@ -1,4 +1,4 @@
-import type { Server, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { currentTurn } from '../../engines/event-loop-turn.js'
 
 /** Requests of all connections in one event-loop turn after which nothing more is read before the next turn. */
@@ -9,16 +9,13 @@ const maxRequestsPerTurn = 500
  * would parse all that has arrived before anything is answered, and one socket may hold 1000 requests.
  */
 export class ReadLimit {
-  readonly #sockets = new Set<Socket>()
+  readonly #sockets: ReadonlySet<Socket>
   #turn = -1
   #count = 0
 
-  constructor (server: Server) {
-    const watch = (socket: Socket): void => {
-      this.#sockets.add(socket)
-      socket.once('close', () => this.#sockets.delete(socket))
-    }
-    server.on('connection', watch).on('secureConnection', watch)
+  /** @param sockets  open sockets of the app, kept up to date by the caller */
+  constructor (sockets: ReadonlySet<Socket>) {
+    this.#sockets = sockets
   }
 
   /** Counts a request of this event-loop turn. The 500th pauses all sockets until the next turn. */

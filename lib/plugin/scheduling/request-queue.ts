@@ -1,7 +1,7 @@
-import { AsyncResource } from 'node:async_hooks'
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { Connections } from './connections.js'
+import { inOwnContext } from './own-context.js'
 import { unavailable } from './unavailable.js'
 
 /**
@@ -89,12 +89,7 @@ export abstract class RequestQueue {
   }
 
   #wait (answer: ServerResponse, goOn: HookHandlerDoneFunction): void {
-    // Without a resource of its own it would go on in the AsyncLocalStorage context of another request.
-    // AsyncResource.bind() costs a hundred times as much.
-    const own = new AsyncResource('RestModelsRequest')
-    const waiting: Waiting = {
-      answer, since: performance.now(), goOn: (failure) => { own.runInAsyncScope(goOn, undefined, failure) }
-    }
+    const waiting: Waiting = { answer, since: performance.now(), goOn: inOwnContext(goOn) }
     answer.once('close', () => { this.#leave(waiting, unavailable()) })
     this.#waiting.add(waiting)
     if (this.#waiting.size === 1) this.#timer = setInterval(() => { this.wake() }, checkIntervalMs)
