@@ -55,7 +55,8 @@ const record = {
 const plain = {
   postgres: (url: string) => {
     const pool = new pg.Pool({ connectionString: url })
-    pool.on('connect', (connection) => connection.on('error', () => {}))
+    // The pool ends without waiting for the server, so dropping the database may end a connection first.
+    pool.on('error', () => {}).on('connect', (connection) => connection.on('error', () => {}))
     return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   },
   mariadb: (url: string, options: PoolOptions = {}) =>
