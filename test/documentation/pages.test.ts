@@ -4,8 +4,9 @@ import { test } from 'tap'
 import { pageFiles, readPage } from './page.js'
 import { runPage } from './run-page.js'
 
-// The recipes, which start many processes, have a file of their own.
-const pages = pageFiles.filter((file) => file !== 'docs/recipes.md').map(readPage)
+// The recipes, which start many processes, and the program that is one have files of their own.
+const elsewhere = ['docs/recipes.md', 'docs/scaling.md']
+const pages = pageFiles.filter((file) => !elsewhere.includes(file)).map(readPage)
 
 for (const page of pages.filter(({ blocks }) => blocks.some(({ language }) => language === 'js'))) {
   test(`what ${page.file} shows is what happens`, async (t) => {

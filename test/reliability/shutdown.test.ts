@@ -10,6 +10,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { test, type Test } from 'tap'
 import { basic } from '../support/site.js'
+import { askAgainAndAgain } from '../support/keep-alive.js'
 import { startServer } from '../support/process.js'
 
 const site = resolve('dist/examples/site/main.js')
@@ -93,20 +94,6 @@ test('R-17: a second signal exits, though a request is still running', async (t)
   database.close()
 })
 
-/** How requests on kept connections ended: a status, or the code of an error. */
-async function askAgainAndAgain (address: string, agent: Agent, counts: Record<string, number>): Promise<void> {
-  for (;;) {
-    const end = await new Promise<string>((resolve) => {
-      httpGet(`${address}/api/note/?limit=1`, { agent }, (answer) => {
-        answer.resume().once('end', () => { resolve(String(answer.statusCode)) })
-          .once('error', (error: NodeJS.ErrnoException) => { resolve(String(error.code)) })
-      }).once('error', (error: NodeJS.ErrnoException) => { resolve(String(error.code)) })
-    })
-    counts[end] = (counts[end] ?? 0) + 1
-    if (end !== '200') return
-  }
-}
-
 /** Ends the example while 300 clients ask again at once, and one has kept its connection idle for a moment. */
 async function endUnderLoad (t: Test) {
   const { child, address, exited } = await startSite(t)
@@ -117,7 +104,7 @@ async function endUnderLoad (t: Test) {
     httpGet(`${address}/api/note/`, { agent: idle }, (answer) => answer.resume().once('end', resolve)))
   const counts: Record<string, number> = {}
   const clients = Promise.all(
-    Array.from({ length: 300 }, async () => { await askAgainAndAgain(address, agent, counts) })
+    Array.from({ length: 300 }, async () => { await askAgainAndAgain(`${address}/api/note/?limit=1`, agent, counts) })
   )
   while ((counts['200'] ?? 0) < 1000) await wait(10)
   const before = counts['200'] ?? 0
