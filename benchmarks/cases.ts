@@ -53,7 +53,15 @@ export interface MemoryCase extends CaseRow {
   readonly most: number
 }
 
-export type Case = RatioCase | StartUpCase | MemoryCase
+/** Our server in two processes against one. */
+export interface ProcessesCase extends CaseRow {
+  readonly kind: 'processes'
+  readonly requests: RequestMaker
+  /** How many times the requests of one process two must serve. */
+  readonly least: number
+}
+
+export type Case = RatioCase | StartUpCase | MemoryCase | ProcessesCase
 
 const onServers: Targets = { 8: 0.95, 50: 0.95 }
 const withSqlite = (...targets: readonly [one: number, eight: number, fifty: number]) => ({ sqlite: at(...targets), postgres: onServers, mariadb: onServers })
@@ -130,6 +138,7 @@ export const cases = [
     target: { sqlite: at(0.9, 0.9, 0.9) },
     ...sqliteOnly
   },
+  { kind: 'processes', name: 'two-processes', what: 'read by id, two processes against one', requests: read, least: 1.7 },
   { kind: 'start-up', name: 'start-up', what: 'from the start of the process, not pinned, to the first 200', models: [10, 100, 200], most: 1500, steepest: 1.3, bound: 'a model has ten routes with their schemas, and serializers that are compiled', ...sqliteOnly },
   { kind: 'memory', name: 'memory', what: 'a mixture of reads, lists and creates', requests: mixture, most: 1.2, bound: 'on Node 24 the young generation of V8, which grows further than that of Node 20, also after 20,000 requests: 144, 232 and 239 MiB after 20,000, 200,000 and 400,000. With --max-semi-space-size=16 it is 142, 157 and 160 (× 1.11). On MariaDB with Node 20 the options that the driver copies for each statement. V8 keeps the copies in the old generation until it first collects that: 137, 185 and 127 MiB after 20,000, 80,000 and 100,000 requests, and 132 after 240,000' }
 ] as const satisfies readonly Case[]

@@ -26,6 +26,8 @@ export interface LoadResult {
   /** Milliseconds. */
   readonly p50: number
   readonly p99: number
+  /** Microseconds of processor time of the load generator. */
+  readonly cpu: number
   /** Failures by name; empty if there were none. */
   readonly faults: Readonly<Record<string, number>>
 }
@@ -40,6 +42,7 @@ async function generate ({ url, connections, requests, end }: LoadOrder): Promis
   let connection = 0
   // autocannon itself rounds to whole milliseconds.
   const latencies = createHistogram()
+  const before = process.cpuUsage()
   const result = await autocannon({
     url,
     connections,
@@ -53,6 +56,7 @@ async function generate ({ url, connections, requests, end }: LoadOrder): Promis
       client.on('response', (_status, _bytes, milliseconds) => { latencies.record(Math.max(1, Math.round(milliseconds * 1000))) })
     }
   })
+  const { user, system } = process.cpuUsage(before)
   const { errors, timeouts, non2xx, mismatches, resets } = result
   const faults = { errors, timeouts, 'answers other than 2xx': non2xx, mismatches, resets }
   return {
@@ -60,6 +64,7 @@ async function generate ({ url, connections, requests, end }: LoadOrder): Promis
     seconds: result.duration,
     p50: latencies.percentile(50) / 1000,
     p99: latencies.percentile(99) / 1000,
+    cpu: user + system,
     faults: Object.fromEntries(Object.entries(faults).filter(([, count]) => count > 0))
   }
 }

@@ -29,6 +29,7 @@ export function linesOf (outcome: Outcome, engine: EngineName): readonly Line[] 
     const { row, ratios } = outcome
     return ratios.map((result, index) => ({ ...common, ...(index > 0 && { what: '' }), ...ratioLine(result, row.target?.[engine]) }))
   }
+  if ('processes' in outcome) return [{ ...common, ...processesLine(outcome) }]
   return 'memory' in outcome ? memoryLines(outcome).map((line) => ({ ...common, ...line })) : startUpLines(outcome).map((line) => ({ ...common, ...line }))
 }
 
@@ -74,6 +75,19 @@ function memoryLines ({ row, memory: { requests, servers } }: Extract<Outcome, {
     target: server === 'ours' ? `at most × ${row.most.toFixed(2)}` : '',
     isReached: server === 'ours' ? all / tenth <= row.most : undefined
   }))
+}
+
+function processesLine ({ row, processes: { connections, wall, capacity, isServerBound, sides } }: Extract<Outcome, { processes: unknown }>): Measured {
+  const pair = (show: (side: typeof sides[0]) => number, digits: number): string =>
+    sides.map((side) => show(side).toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits })).join(' / ')
+  const judged = isServerBound ? wall : capacity
+  return {
+    what: `${row.what}, ${connections} connections; nothing is pinned`,
+    figure: `**× ${showSpread(judged, 2)}** ${isServerBound ? 'by wall time' : `by processor time (${pair(({ cpu }) => cpu, 1)} µs/request), if each process has a core. × ${showSpread(wall, 2)} by wall time, because the other programs share the cores`}: ` +
+      `${pair(({ perSecond }) => perSecond, 0)} requests/s. Cores used: servers ${pair(({ servers }) => servers, 2)}, load generator ${pair(({ load }) => load, 2)}, database and others ${pair(({ others }) => others, 2)}`,
+    target: `at least × ${row.least.toFixed(2)}`,
+    isReached: judged.median >= row.least
+  }
 }
 
 function showSpread ({ median, lowest, highest }: Spread, digits: number): string {

@@ -20,6 +20,11 @@ timed, status, headers and body of both servers are compared.
 - Sections without the column *connections* are older: 50 connections, and ratios of requests per second. SQLite's lock
   for reading was held in them from the fourth read of a turn on, which saved 1.5 µs of each later read (decision D-99).
 
+\`two-processes\` compares our server in two processes of Node's \`cluster\` with the same server in one. Two processes, the
+load generator and the database share the cores of the machine. If both processes use nine tenths of a core, the factor
+is that of the requests per second. Otherwise something else bounds those, and the factor is twice the processor time of
+a request with one process, over that with two. The table shows both, and how many cores each part used.
+
 Ours does two things that the servers by hand do not do:
 
 - **Answers of one event-loop turn are sent together** (decision D-97). With 50 connections, a list of 20 then wakes the

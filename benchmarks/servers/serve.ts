@@ -15,6 +15,8 @@ export interface ServerArguments {
   readonly durability: Durability
   /** Number of models, if that is measured. */
   readonly models: number
+  /** Number of processes, if several serve. */
+  readonly processes: number
 }
 
 /** Resources that a server has used. */
