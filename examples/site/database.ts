@@ -6,8 +6,8 @@ import { models } from './models.js'
 export type SiteDatabase = Kysely<DatabaseOf<typeof models>>
 
 /**
- * Functions that open a database, by the scheme of its URL. Each imports its own engine alone, because a driver that is
- * not used costs up to 60 ms at start and 7 MiB.
+ * Functions that open a database, by the scheme of its URL. Each imports its own engine alone, because the two drivers
+ * that are not used would cost 70 ms at start and 7 MiB.
  */
 const openers: Readonly<Record<string, (url: string) => Promise<SiteDatabase>>> = {
   sqlite: async (url) => (await import('fastify-rest-models/sqlite')).openSqlite(pathOf(url)),
