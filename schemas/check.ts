@@ -20,12 +20,9 @@ export interface CheckCompiler {
 }
 
 /**
- * Validates schemas themselves, and keeps none of them. Compiling the meta-schema takes 10 to 40 ms, so the process
- * does it once.
+ * Returns a compiler with a cache of its own. It does not validate schemas, because what `defineModel` permits gives
+ * sound ones; compiling the meta-schema would take 40 ms at start.
  */
-const schemaValidator = new Ajv({ formats })
-
-/** Returns a compiler with a cache of its own. */
 export function checkCompiler (): CheckCompiler {
   const ajv = new Ajv({
     formats, allErrors: true, allowUnionTypes: true, ownProperties: true, meta: false, validateSchema: false
@@ -33,13 +30,12 @@ export function checkCompiler (): CheckCompiler {
   const ofValues = new Map<string, ValidateFunction>()
   const validatorOf = (schema: TSchema): ValidateFunction => {
     const text = JSON.stringify(schema)
-    const validate = ofValues.get(text) ?? ajv.compile(requireSound(schema))
+    const validate = ofValues.get(text) ?? ajv.compile(schema)
     ofValues.set(text, validate)
     return validate
   }
   return {
     ofObject: (schema) => {
-      requireSound(schema)
       let validate: ValidateFunction | undefined
       return (value) => {
         validate ??= ajv.compile(schema)
@@ -48,12 +44,6 @@ export function checkCompiler (): CheckCompiler {
     },
     ofValue: (schema) => (value) => faultsOf(validatorOf(schema), value)[0]?.message
   }
-}
-
-/** Returns a schema if it is valid itself. Otherwise it throws the error of Ajv. */
-function requireSound (schema: TSchema): TSchema {
-  schemaValidator.validateSchema(schema, true)
-  return schema
 }
 
 function faultsOf (validate: ValidateFunction, value: unknown): readonly ErrorObject[] {

@@ -7,7 +7,7 @@ import { readArguments, serve } from './serve.js'
 // Like an application that starts: it compares its models with existing tables.
 const { database, durability, models: count } = readArguments()
 const models = manyModels(count)
-const db = openDatabase(database, durability)
+const db = await openDatabase(database, durability)
 await createTables(db, models)
 
 const app = Fastify()

@@ -15,7 +15,7 @@ const guards: Readonly<Record<PolicyName, ResourceOptions<typeof Message>>> = {
 
 const { database, policy, durability } = readArguments()
 const app = Fastify()
-await app.register(restModels, { db: openDatabase(database, durability) })
+await app.register(restModels, { db: await openDatabase(database, durability) })
 app.restModels.register(User, { auth: adminAuth(User), exclude: ['password', 'email'] })
 app.restModels.register(Message, guards[policy])
 await app.restModels.setup()

@@ -8,7 +8,7 @@ import { seed } from './seed.js'
 
 /** Builds the site on the database of a URL. A new database gets tables and data. It is closed together with the app. */
 export async function buildSite (databaseUrl: string, options: FastifyServerOptions = {}): Promise<FastifyInstance> {
-  const db = openDatabase(databaseUrl)
+  const db = await openDatabase(databaseUrl)
   await createTables(db, models)
   if (await isEmpty(db)) await seedOnce(db)
 

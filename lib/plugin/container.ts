@@ -42,7 +42,7 @@ export function openContainer (
     const scheduler = new Scheduler(scope.server, engines.engine.dialect.isEmbedded)
     scope.addHook('onRequest', scheduler.onRequest)
     isolate(scope, allowedOrigins)
-    const passwords = await Passwords.create()
+    const passwords = new Passwords()
     const authenticateBy = authenticators({ db, passwords, credentials: await readCredentials(scope) })
     const accessOf = compileAccess(registrations)
     const setting = { ...engines, limits, passwords, prefix: `${scope.prefix}/`, checks: checkCompiler(), accessOf }

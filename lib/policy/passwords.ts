@@ -27,9 +27,6 @@ export interface StoredPassword {
   readonly verify?: Verify | undefined
 }
 
-/** Hash to compare a password with if there is no stored one. It is slow to make, so one serves the whole process. */
-let dummyHash: Promise<string> | undefined
-
 /** Checks that matched and are remembered, over all users. With more, the least recently used one is forgotten. */
 const maxRemembered = 1000
 
@@ -47,6 +44,16 @@ export async function hashPassword (password: string): Promise<string> {
   return await hash(password)
 }
 
+/**
+ * Returns a value that looks like a hash from {@link hashPassword} with the same parameters, and that no password
+ * matches. To compare a password with it takes as long as with a hash. It is not made by argon2, which would take 15 ms
+ * and 19 MiB of memory at start.
+ */
+export function dummyHash (): string {
+  const random = (bytes: number): string => randomBytes(bytes).toString('base64').replace(/=+$/, '')
+  return `$argon2id$v=19$m=19456,t=2,p=1$${random(16)}$${random(32)}`
+}
+
 /** True if a stored value has the form of a hash from {@link hashPassword}. */
 export function isHash (stored: string): boolean {
   return stored.startsWith('$argon2id$')
@@ -58,22 +65,14 @@ export function isHash (stored: string): boolean {
  * minutes. The stored hash is part of what is remembered, so a changed password is checked anew.
  */
 export class Passwords {
-  readonly #dummyHash: string
+  /** Hash to compare a password with if there is no stored one. */
+  readonly #dummyHash = dummyHash()
   readonly #key = randomBytes(32).toString('base64')
   readonly #remembered = new LRUCache<string, true>({ max: maxRemembered, ttl: rememberMs, ttlResolution: 100 })
   readonly #running = new Map<string, Promise<boolean>>()
   readonly #limit = pLimit(availableParallelism())
   readonly #verifiers = new WeakMap<Verify, number>()
   #lastVerifier = 0
-
-  private constructor (dummyHash: string) {
-    this.#dummyHash = dummyHash
-  }
-
-  static async create (): Promise<Passwords> {
-    dummyHash ??= hashPassword(randomBytes(32).toString('base64'))
-    return new Passwords(await dummyHash)
-  }
 
   /**
    * Returns the values of a write with its passwords replaced by their hashes, as PHC strings.

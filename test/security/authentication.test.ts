@@ -1,11 +1,13 @@
 // @once: about headers and what hashing costs; logging in is in security/logins.test.ts
 // @alone: compares times
 
+import { verify } from '@node-rs/argon2'
 import type { FastifyInstance } from 'fastify'
 import { connect, type AddressInfo } from 'node:net'
 import { test } from 'tap'
-import { userAuth, type Policy } from '../../lib/index.js'
+import { hashPassword, userAuth, type Policy } from '../../lib/index.js'
 import { reads } from '../../lib/policy/operations.js'
+import { dummyHash } from '../../lib/policy/passwords.js'
 import { basic, buildApp, Message, User, type TestApp } from '../support/site.js'
 import { attack, siteRows } from './security-helper.js'
 
@@ -147,6 +149,14 @@ test('T-55: an unknown, an inactive and a hash-less user cost as much as a wrong
   const [known = 0, ...others] = times.map((taken) => taken.toSorted((a, b) => a - b)[4] ?? 0)
   for (const cost of others) t.ok(cost > known / 3 && cost < known * 3, `${cost} ms and ${known} ms`)
   t.equal((await put('/api/message/1/', {}, { as: 'alice' })).statusCode, 200)
+})
+
+test('T-55: the dummy hash has the parameters and lengths of a real one, and no password matches it', async (t) => {
+  const form = (hash: string): string[] =>
+    hash.split('$').map((part, index) => index < 4 ? part : `${part.length} characters`)
+  t.same(form(dummyHash()), form(await hashPassword('alice')))
+  t.not(dummyHash(), dummyHash(), 'nobody knows it')
+  t.equal(await verify(dummyHash(), 'alice'), false, 'argon2 reads it, and compares')
 })
 
 test('T-57: guessing does not keep others from reading', async (t) => {

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import type { Kysely } from 'kysely'
 import type { Tables } from '../../engines/executor.js'
 import { errors } from '../../errors.js'
-import { importModule } from './import-module.js'
 
 /** A function that opens a database, and the package of its driver, which might not be installed. */
 interface OpenerRow {
@@ -14,14 +13,14 @@ const sqlite: OpenerRow = { driver: 'better-sqlite3', open: openFile }
 const postgres: OpenerRow = {
   driver: 'pg',
   open: async (url, isReadOnly) => {
-    const { openPostgres } = await importModule<typeof import('../../postgres.js')>('../../postgres.js')
+    const { openPostgres } = await import('../../postgres.js')
     return openPostgres(url, { readonly: isReadOnly })
   }
 }
 const mariadb: OpenerRow = {
   driver: 'mysql2',
   open: async (url, isReadOnly) => {
-    const { openMariadb } = await importModule<typeof import('../../mariadb.js')>('../../mariadb.js')
+    const { openMariadb } = await import('../../mariadb.js')
     return openMariadb(url, { readonly: isReadOnly })
   }
 }
@@ -60,7 +59,7 @@ async function openFile (url: string, isReadOnly: boolean): Promise<Kysely<Table
   if (!existsSync(path)) {
     throw new errors.InvalidOptions(`The database file '${path}' does not exist; name a file that does`)
   }
-  const { openSqlite } = await importModule<typeof import('../../sqlite.js')>('../../sqlite.js')
+  const { openSqlite } = await import('../../sqlite.js')
   return openSqlite(path, { readonly: isReadOnly })
 }
 
