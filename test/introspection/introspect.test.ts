@@ -361,11 +361,11 @@ test('a unique index of columns that cannot be unique together is told in a note
   const { models, notes } = await introspect(db)
   t.strictSame(models[0]?.uniqueTogether.map((columns) => columns.map(({ field }) => field)), [['c', 'a']])
   t.strictSame(new Set(notes.filter(({ column }) => column !== 'clock').map(describeNote)), new Set([
-    "Column 'a' of table 'lengthy' is unique together with b, which the model does not declare: the texts of the entry " +
-      "a, b of 'unique' have 601 characters, but together at most 600, because an engine cannot index longer texts; " +
-      "give them a lower 'maxLength'",
-    "Column 'c' of table 'lengthy' is unique together with password, which the model does not declare: 'unique' names " +
-      "'password', which is a password and cannot be unique; leave it out"
+    "Column 'a' of table 'lengthy' is unique together with b, which the model does not declare: the texts of the " +
+      "entry a, b of 'unique' have 601 characters, but together at most 600, because an engine cannot index longer " +
+      "texts; give them a lower 'maxLength'",
+    "Column 'c' of table 'lengthy' is unique together with password, which the model does not declare: 'unique' " +
+      "names 'password', which is a password and cannot be unique; leave it out"
   ]))
 })
 
