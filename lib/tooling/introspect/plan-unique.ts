@@ -31,8 +31,10 @@ export function planUnique (
 function groupsOf (indexes: FoundTable['uniqueTogether'], fields: readonly FieldPlan[]): readonly Group[] {
   const byColumn = new Map(fields.map((field) => [columnOf(field), field]))
   const sets = new Map(indexes.map((columns) => [columns.toSorted().join(), columns]))
-  return [...sets.values()].filter((columns) => columns.every((column) => byColumn.has(column)))
-    .map((columns) => columns.flatMap((column) => byColumn.get(column) ?? []))
+  return [...sets.values()].flatMap((columns) => {
+    const group = columns.flatMap((column) => byColumn.get(column) ?? [])
+    return group.length === columns.length ? [group] : []
+  })
 }
 
 function columnOf ({ name, kind, options }: FieldPlan): string {
