@@ -1,4 +1,4 @@
-import { sql, type Compilable } from 'kysely'
+import { sql, type Compilable, type SqlBool } from 'kysely'
 import { propertyOf } from '../engines/dialect.js'
 import { StatementFailure } from '../engines/statement-failure.js'
 import type { Stored } from '../engines/storage.js'
@@ -39,7 +39,7 @@ async function explainRefusal (engine: Engine, write: RefusedWrite): Promise<Err
   if (kind === 'oversized') return await explainSize(engine, write)
   // Asked for broken references too: if there are two faults, each engine reports the one that it meets first.
   const taken = kind === 'constraint' ? undefined : await findTaken(engine, write)
-  if (taken !== undefined) return withField(new errors.NotUnique(`'${taken.key}'`), taken, 'is already taken')
+  if (taken !== undefined) return notUnique(taken)
   // If the other table cannot be read, for example because of a missing privilege, no field is named.
   const dangling = kind === 'reference' ? await findDangling(engine, write).catch(() => undefined) : undefined
   if (dangling !== undefined) {
@@ -69,21 +69,42 @@ async function findOversized (engine: Engine, { values, failure }: RefusedWrite)
   return longest?.[0]
 }
 
+function notUnique (taken: readonly Column[]): Error {
+  const message = taken.length === 1 ? 'is already taken' : 'is already taken in this combination'
+  const error = new errors.NotUnique(taken.map(({ key }) => `'${key}'`).join(' and '))
+  return withDetails(error, taken.map(({ key }) => ({ field: key, message })))
+}
+
 function withField (error: Error, { key }: Column, message: string): Error {
   return withDetails(error, [{ field: key, message }])
 }
 
 /**
- * Finds the first written column that must be unique and whose value another record has. Columns that a client may not
- * know are skipped, because they got a default.
+ * Finds the first columns that must be unique, alone or together, and whose values another record has. Columns that a
+ * client may not know are skipped, because they got a default.
  */
-async function findTaken (engine: Engine, { model, known, values, id }: RefusedWrite): Promise<Column | undefined> {
-  for (const [column, value] of values) {
-    if (value === null || column.options.unique !== true || !known.has(column)) continue
-    const same = rowsWith(engine, model, column, value)
-    if (await finds(engine, id === undefined ? same : same.where(model.primaryKey.name, '<>', id))) return column
+async function findTaken (engine: Engine, write: RefusedWrite): Promise<readonly Column[] | undefined> {
+  const { model, known, values } = write
+  const alone = [...values.keys()].filter(({ options }) => options.unique === true).map((column) => [column])
+  for (const columns of [...alone, ...model.uniqueTogether]) {
+    const isWritten = columns.some((column) => values.has(column))
+    if (!isWritten || columns.some((column) => values.get(column) === null || !known.has(column))) continue
+    if (await finds(engine, othersWith(engine, write, columns))) return columns
   }
   return undefined
+}
+
+/** Selects another record that has the same values in all of the columns: those that are written, or as stored. */
+function othersWith (engine: Engine, { model, values, id }: RefusedWrite, columns: readonly Column[]) {
+  const { db, dialect } = engine
+  const { table, primaryKey } = model
+  const isStored = ({ name }: Column) =>
+    sql<SqlBool>`${sql.ref(name)} = ${db.selectFrom(table).select(name).where(primaryKey.name, '=', id)}`
+  const same = columns.reduce((query, column) => {
+    const value = values.get(column)
+    return query.where(value === undefined ? isStored(column) : isEqual(column, value, dialect))
+  }, rowsOf(engine, model))
+  return id === undefined ? same : same.where(primaryKey.name, '<>', id)
 }
 
 /** Finds the first written foreign key that refers to no record. */
@@ -91,13 +112,14 @@ async function findDangling (engine: Engine, { known, values }: RefusedWrite): P
   for (const [column, value] of values) {
     if (value === null || !isForeignKey(column) || !known.has(column)) continue
     const target = column.target()
-    if (!await finds(engine, rowsWith(engine, target, target.primaryKey, value))) return column
+    const referred = rowsOf(engine, target).where(isEqual(target.primaryKey, value, engine.dialect))
+    if (!await finds(engine, referred)) return column
   }
   return undefined
 }
 
-function rowsWith ({ db, dialect }: Engine, { table }: Model, column: Column, value: Stored) {
-  return db.selectFrom(table).select(sql.lit(1).as('one')).where(isEqual(column, value, dialect)).limit(1)
+function rowsOf ({ db }: Engine, { table }: Model) {
+  return db.selectFrom(table).select(sql.lit(1).as('one')).limit(1)
 }
 
 async function finds (engine: Engine, query: Compilable): Promise<boolean> {

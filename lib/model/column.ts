@@ -47,6 +47,32 @@ function requireTarget (target: Model | undefined, where: string): Model {
   throw new errors.InvalidModel(`${where} refers to no model; do files import each other in a circle?`)
 }
 
+/** Refuses two fields in one column. Engines do not tell columns apart by case. */
+export function requireOwnColumns (model: string, columns: readonly Column[]): void {
+  const taken = new Set<string>()
+  for (const { name } of columns) {
+    const folded = name.toLowerCase()
+    if (taken.has(folded)) throw new errors.InvalidModel(`model '${model}' has two fields in column '${name}'`)
+    taken.add(folded)
+  }
+}
+
+/**
+ * Returns columns by the names of their fields and by their keys.
+ *
+ * @throws REST_MODELS_INVALID_MODEL if a name means two fields
+ */
+export function columnsByName (model: string, columns: readonly Column[]): ReadonlyMap<string, Column> {
+  const byName = new Map<string, Column>()
+  for (const column of columns) {
+    for (const name of new Set([column.field, column.key])) {
+      if (byName.has(name)) throw new errors.InvalidModel(`model '${model}' has two fields that are called '${name}'`)
+      byName.set(name, column)
+    }
+  }
+  return byName
+}
+
 /** Returns the kind of a column's values. A foreign key has the kind of the primary key that it refers to. */
 export function valueKindOf ({ kind, target }: Column): FieldKindRow {
   return fieldKinds[target === undefined ? kind : target().primaryKey.kind]

@@ -8,8 +8,9 @@ import {
   maxFormatLength, maxLengthOf, maxUniqueLength, type CommonOptions, type FieldOptions, type KeyOptions
 } from '../values/field-options.js'
 import { storableText } from '../values/values.js'
-import { columnsOf } from './column.js'
-import { keyName, type Column, type Field, type FieldSet, type Model } from './model.js'
+import { columnsByName, columnsOf, requireOwnColumns } from './column.js'
+import { keyName, type Field, type FieldSet, type Model } from './model.js'
+import { columnGroups, requireUnique, shapeFault, withUniqueLengths } from './unique-together.js'
 
 export type { FieldSet, Model }
 
@@ -23,6 +24,7 @@ const sqlName = /^[A-Za-z_][A-Za-z0-9_]{0,59}$/
 /** Columns of every table of PostgreSQL: https://www.postgresql.org/docs/15/ddl-system-columns.html */
 const systemColumns = new Set(['tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'ctid'])
 const commonOptions: OptionNames<CommonOptions<unknown>> = { nullable: true, default: true, unique: true, column: true }
+const modelOptions: OptionNames<ModelOptions> = { table: true, unique: true }
 const keyOptions: OptionNames<KeyOptions> = { column: true, generated: true }
 const uuidKeyOptions = { column: true }
 const formats: readonly string[] = formatNames
@@ -30,33 +32,47 @@ const deletions: readonly string[] = ['restrict', 'cascade', 'set null']
 const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0
 const { InvalidModel } = errors
 
+interface ModelOptions<Table extends string = string, Name extends string = string> {
+  /** Name of the table. Default: the model's name in lower case. */
+  readonly table?: Table
+  /** Fields that are unique together: no two records have the same values of all fields of a list. */
+  readonly unique?: ReadonlyArray<readonly Name[]>
+}
+
 /**
  * Defines a model from its fields. Every model also has the primary key `id`, an integer that the database generates.
  * If `id` is declared as `uuid()`, it is a UUID of version 7 that the plugin makes, so that writers never make the same
  * key. Declare it as `key()` or `uuid()` with a `column` if the column has another name; records have it as `id`.
  *
- * @param name   name of the model; in lower case it is the resource's name in the path
- * @param fields fields, in the order in which they are serialized
- * @param table  name of the table; the model's name in lower case if absent
+ * @param name    name of the model; in lower case it is the resource's name in the path
+ * @param fields  fields, in the order in which they are serialized
+ * @param options name of the table, and the fields that are unique together
  * @throws REST_MODELS_INVALID_MODEL if a name or an option cannot be used
  */
 export function defineModel<
   const Name extends string, const Fields extends FieldSet, const Table extends string = Lowercase<Name>
 > (
-  name: Name, fields: Fields, { table = String(name).toLowerCase() as Table }: { readonly table?: Table } = {}
+  name: Name, fields: Fields, options: ModelOptions<Table, Exclude<keyof NoInfer<Fields> & string, 'id'>> = {}
 ): Model<Name, Fields, Table> {
+  const { table = String(name).toLowerCase() as Table, unique = [] } = options
   requireIdentifier(name, `model '${name}'`)
   if (typeof fields !== 'object' || fields === null) {
     throw new InvalidModel(`model '${name}' needs its fields in an object`)
   }
   if (Object.keys(fields).length === 0) throw new InvalidModel(`model '${name}' needs at least one field`)
   requireSqlName(table, `table '${table}' of model '${name}'`)
-  for (const [key, field] of Object.entries(fields)) checkField(`field '${key}' of model '${name}'`, key, field)
-  const columns = columnsOf(name, fields)
-  const byName = lookUp(name, columns)
+  const fault = unknownOption(options, modelOptions) ?? shapeFault(unique)
+  if (fault !== undefined) throw new InvalidModel(`model '${name}': ${fault}`)
+  const declared = withUniqueLengths(fields, unique)
+  for (const [key, field] of Object.entries(declared)) checkField(`field '${key}' of model '${name}'`, key, field)
+  requireUnique(name, declared, unique)
+  const columns = columnsOf(name, declared)
+  const byName = columnsByName(name, columns)
   requireOwnColumns(name, columns)
   const { 0: primaryKey } = columns
-  return Object.freeze({ name, table, fields: Object.freeze({ ...fields }), columns, primaryKey, byName })
+  const uniqueTogether = columnGroups(columns, unique)
+  const own = { name, table, fields: Object.freeze({ ...fields }) }
+  return Object.freeze({ ...own, columns, primaryKey, byName, uniqueTogether })
 }
 
 function checkField (where: string, name: string, field: Field): void {
@@ -157,24 +173,4 @@ function isUndefinedOr (value: number | undefined, holds: (value: number) => boo
 
 function isAbove (low: number | undefined, high: number | undefined): boolean {
   return low !== undefined && high !== undefined && low > high
-}
-
-/** Refuses two fields in one column. Engines do not tell columns apart by case. */
-function requireOwnColumns (model: string, columns: readonly Column[]): void {
-  const taken = new Set<string>()
-  for (const { name } of columns) {
-    if (taken.has(name.toLowerCase())) throw new InvalidModel(`model '${model}' has two fields in column '${name}'`)
-    taken.add(name.toLowerCase())
-  }
-}
-
-function lookUp (model: string, columns: readonly Column[]): ReadonlyMap<string, Column> {
-  const byName = new Map<string, Column>()
-  for (const column of columns) {
-    for (const name of new Set([column.field, column.key])) {
-      if (byName.has(name)) throw new InvalidModel(`model '${model}' has two fields that are called '${name}'`)
-      byName.set(name, column)
-    }
-  }
-  return byName
 }

@@ -47,4 +47,6 @@ export interface Model<
   readonly primaryKey: Column
   /** Columns by field name and by serialized key. */
   readonly byName: ReadonlyMap<string, Column>
+  /** Lists of columns: no two records have the same values in all columns of a list. Null is never the same. */
+  readonly uniqueTogether: ReadonlyArray<readonly Column[]>
 }

@@ -20,6 +20,7 @@ import { addRoutes } from '../routes/routes.js'
 import { readTables } from '../tables/compare-tables.js'
 import { requireFillable } from '../tables/creatable.js'
 import { fitEngine } from '../tables/fit-engine.js'
+import { requireUniqueIndexes } from '../tables/unique-indexes.js'
 import { unshownColumns } from '../tables/unshown.js'
 import type { CheckedOptions } from './options.js'
 import { Scheduler } from './scheduling/scheduler.js'
@@ -64,6 +65,7 @@ async function openEngines (
   const engine = await fitEngine(await openEngine(db), tables, models)
   const read = readDb === db ? tables : await readTables(readDb)
   const reader = await fitEngine(await openEngine(readDb, 'reader'), read, models)
+  await requireUniqueIndexes(db, tables, models)
   await requireFillable(db, tables, registrations.filter(isCreatable).map(({ model }) => model))
   return { engine, reader }
 }

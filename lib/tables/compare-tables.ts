@@ -69,6 +69,11 @@ export function requireTables (tables: DatabaseTables, models: Iterable<Model>, 
   }
 }
 
+/** True if a model is of a view. */
+export function isView (tables: DatabaseTables, model: Model, { foldName }: Dialect): boolean {
+  return model.columns.some(({ name }) => tables.of(model)?.get(foldName(name))?.isView === true)
+}
+
 /** True if a column of one of the models has a type in the database. */
 export function hasType (
   tables: DatabaseTables, models: Iterable<Model>,

@@ -3,7 +3,7 @@ import { isYes, type ColumnRow } from '../engines/catalog.js'
 import type { Dialect } from '../engines/dialect.js'
 import { errors } from '../errors.js'
 import type { Model } from '../model/define-model.js'
-import type { DatabaseTables } from './compare-tables.js'
+import { isView, type DatabaseTables } from './compare-tables.js'
 
 /**
  * Finds the columns that keep every record of a model from being created: the model lacks them, and they must have a
@@ -20,9 +20,8 @@ export async function findUnfillable (
   const { rows } = await dialect.catalog.columns.execute(db)
   const { rows: completed } = await dialect.catalog.completed?.execute(db) ?? { rows: [] }
   const isUnknown = new Set(completed.map(tables.nameOf))
-  const isView = (model: Model): boolean =>
-    model.columns.some(({ name }) => tables.of(model)?.get(dialect.foldName(name))?.isView === true)
-  const unfillable = models.filter((model) => !isUnknown.has(tables.nameOf(model)) && !isView(model)).map((model) => {
+  const known = models.filter((model) => !isUnknown.has(tables.nameOf(model)) && !isView(tables, model, dialect))
+  const unfillable = known.map((model) => {
     const declared = new Set(model.columns.map(({ name }) => dialect.foldName(name)))
     const own = rows.filter((row) =>
       tables.nameOf(row) === tables.nameOf(model) && !declared.has(dialect.foldName(row.name)))

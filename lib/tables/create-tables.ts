@@ -1,13 +1,13 @@
 import { checkCompiler } from '../../schemas/check.js'
 import { valueSchema } from '../../schemas/shapes.js'
 import { readHandle, type AnyKysely } from '../database/engine.js'
-import type { Dialect } from '../engines/dialect.js'
 import type { Model } from '../model/define-model.js'
 import { requireSoundDefaults } from '../plan/defaults.js'
 import { readTables, requireTables, type DatabaseTables } from './compare-tables.js'
 import { planTables, requireTargets } from './plan-tables.js'
 import { changeSchema } from './schema-change.js'
 import { addReference, createIndexes, createTable } from './table.js'
+import { requireUniqueIndexes } from './unique-indexes.js'
 
 /**
  * Creates the tables that do not exist yet, with their constraints and indexes, all of them or none. It compares
@@ -21,11 +21,11 @@ export async function createTables (handle: AnyKysely, models: readonly Model[])
   requireDefaults(models)
   // Without transactions, existing tables may be half made by another process; only the holder of the lock can tell.
   const canBeHalfMade = dialect.schema.begin === undefined
-  if (!canBeHalfMade && missingOf(await readTables(handle), models, dialect).length === 0) return
+  if (!canBeHalfMade && (await missingOf(handle, await readTables(handle), models)).length === 0) return
   await changeSchema(handle, async (db, made) => {
     // While this process waited for the lock, another may have made tables, or dropped those that it could not finish.
     const tables = await readTables(db)
-    const byTable = new Map(missingOf(tables, models, dialect).map((model) => [tables.nameOf(model), model]))
+    const byTable = new Map((await missingOf(db, tables, models)).map((model) => [tables.nameOf(model), model]))
     const steps = planTables([...byTable.values()], dialect)
     requireTargets(steps, tables, dialect)
     for (const { model, references } of steps.tables) {
@@ -34,7 +34,7 @@ export async function createTables (handle: AnyKysely, models: readonly Model[])
       await createIndexes(db, model, dialect)
     }
     for (const reference of steps.references) await addReference(db, reference)
-    requireTables(await readTables(db), models, { dialect })
+    await requireFit(db, await readTables(db), models)
   })
 }
 
@@ -46,7 +46,14 @@ function requireDefaults (models: readonly Model[]): void {
 }
 
 /** Returns the models that have no table, and compares the others with their tables. */
-function missingOf (tables: DatabaseTables, models: readonly Model[], dialect: Dialect): readonly Model[] {
-  requireTables(tables, models.filter((model) => tables.of(model) !== undefined), { dialect })
+async function missingOf (
+  handle: AnyKysely, tables: DatabaseTables, models: readonly Model[]
+): Promise<readonly Model[]> {
+  await requireFit(handle, tables, models.filter((model) => tables.of(model) !== undefined))
   return models.filter((model) => tables.of(model) === undefined)
+}
+
+async function requireFit (handle: AnyKysely, tables: DatabaseTables, models: readonly Model[]): Promise<void> {
+  requireTables(tables, models, { dialect: readHandle(handle).dialect })
+  await requireUniqueIndexes(handle, tables, models)
 }

@@ -6,20 +6,22 @@ import {
   encode, isForeignKey, isGenerated, isGivenByOthers, isNow, isSecret, storageOf, valueKindOf, type Column
 } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
+import { indexedLengthOf } from '../model/unique-together.js'
 import type { Json } from '../values/values.js'
 import { checksOf } from './column-checks.js'
 import type { PlannedTable, Reference } from './plan-tables.js'
 
 /** Creates the table of a model, with the foreign keys in `references`. */
 export async function createTable (
-  db: Kysely<Tables>, { model: { table, columns, primaryKey }, references }: PlannedTable, dialect: Dialect
+  db: Kysely<Tables>, { model, references }: PlannedTable, dialect: Dialect
 ): Promise<void> {
+  const { table, columns, primaryKey } = model
   const { generatedKey, tableOptions } = dialect.schema
   let creation: CreateTableBuilder<string, string> = db.schema.createTable(table)
   for (const column of columns) {
     creation = isGenerated(column) && !isGivenByOthers(column)
       ? creation.addColumn(column.name, sql.raw(generatedKey))
-      : creation.addColumn(column.name, sql.raw(typeOf(column, dialect)), (builder) =>
+      : creation.addColumn(column.name, sql.raw(typeOf(column, model, dialect)), (builder) =>
         // SQLite accepts null in a primary key that is not an integer.
         column === primaryKey ? builder.notNull().primaryKey() : constrain(builder, column, dialect))
   }
@@ -31,26 +33,42 @@ export async function createTable (
       [column.target().primaryKey.name],
       (reference) => reference.onDelete(onDeleteOf(column)))
   }
-  await (tableOptions === undefined ? creation : creation.modifyEnd(sql.raw(tableOptions))).execute()
+  const whole = withUnique(creation, model)
+  await (tableOptions === undefined ? whole : whole.modifyEnd(sql.raw(tableOptions))).execute()
+}
+
+function withUnique (
+  creation: CreateTableBuilder<string, string>, { table, uniqueTogether }: Model
+): CreateTableBuilder<string, string> {
+  return uniqueTogether.map((group) => group.map(({ name }) => name))
+    .reduce((built, names) => built.addUniqueConstraint(uniqueNameOf(table, names), names), creation)
 }
 
 /** Returns the SQL type of a column. The limits of a password do not apply to its hash, so they are left out. */
-function typeOf (column: Column, dialect: Dialect): string {
+function typeOf (column: Column, { uniqueTogether }: Model, dialect: Dialect): string {
+  const { options } = column
   // Not an integer, because SQLite would generate the values of an 'integer primary key'.
   if (isGivenByOthers(column)) return dialect.storage.bigint.type({})
-  return storageOf(column, dialect).type(isSecret(column) ? {} : column.options)
+  const { type } = storageOf(column, dialect)
+  if (column.kind === 'text' && uniqueTogether.some((group) => group.includes(column))) {
+    return type({ maxLength: indexedLengthOf(options), unique: true })
+  }
+  return type(isSecret(column) ? {} : options)
 }
 
-/** Creates an index for each foreign key that is not unique, and for each column whose storage needs one. */
-export async function createIndexes (db: Kysely<Tables>, { table, columns }: Model, dialect: Dialect): Promise<void> {
+/** Creates an index for each foreign key that no unique index serves, and for each column whose storage needs one. */
+export async function createIndexes (
+  db: Kysely<Tables>, { table, columns, uniqueTogether }: Model, dialect: Dialect
+): Promise<void> {
   for (const column of columns) {
     const { index } = storageOf(column, dialect)
     if (index === undefined) continue
     await db.schema.createIndex(nameOf(table, column.name, index.name)).on(table).column(column.name)
       .where(index.of(sql.ref(column.name))).execute()
   }
-  for (const { name, options } of columns.filter(isForeignKey)) {
-    if (options.unique === true) continue
+  for (const column of columns.filter(isForeignKey)) {
+    const { name, options } = column
+    if (options.unique === true || uniqueTogether.some(([first]) => first === column)) continue
     await db.schema.createIndex(nameOf(table, name, 'index')).on(table).column(name).execute()
   }
 }
@@ -73,8 +91,20 @@ const maxNameLength = 60
 function nameOf (...parts: readonly string[]): string {
   const name = parts.join('__')
   if (name.length <= maxNameLength) return name
-  const digest = createHash('sha256').update(name).digest('hex').slice(0, 12)
+  const digest = digestOf(name)
   return `${name.slice(0, maxNameLength - digest.length - 2)}__${digest}`
+}
+
+/** Returns the name of the constraint of columns that are unique together. */
+function uniqueNameOf (table: string, names: readonly string[]): string {
+  const parts = [table, ...names]
+  // Such names run together: a__b and c would make the same name as a and b__c.
+  const isAmbiguous = parts.some((part) => /^_|__|_$/.test(part))
+  return nameOf(...parts, ...isAmbiguous ? [digestOf(parts.join())] : [], 'unique')
+}
+
+function digestOf (text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 12)
 }
 
 /** SQL for the values of `onDelete`. SQLite reports a `restrict` as a failed trigger; `no action` refuses the same. */

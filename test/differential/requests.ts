@@ -296,7 +296,9 @@ function drawBody (
     ? { 'content-type': draw.one(contentTypes) }
     : { 'content-type': 'application/json' }
   if (draw.chance(3)) return { headers, body: draw.one(oddBodies) }
-  const entries = fields.map((field) => [spelled(draw, field), bodyValue(draw, world, model, field)] as const)
+  const taken = takenTogether(draw, world, model)
+  const entries = fields.map((field) =>
+    [spelled(draw, field), taken[field.name] ?? bodyValue(draw, world, model, field)] as const)
   const more = draw.chance(4) ? [[draw.one(oddNames), draw.one([1, null, 'a', { model, at: 0 }])] as const] : []
   const isForm = draw.chance(5)
   return {
@@ -304,6 +306,17 @@ function drawBody (
     isForm,
     body: [...entries, ...more]
   }
+}
+
+/** What a row has in fields that are unique together, now and then. */
+function takenTogether (draw: Draw, { models, rows }: World, model: number): Readonly<Record<string, unknown>> {
+  const { fields = [], unique: [names] = [] } = models[model] ?? {}
+  if (names === undefined || !draw.chance(12)) return {}
+  const row = draw.one(rows[model] ?? [{}])
+  return Object.fromEntries(fields.filter(({ name }) => names.includes(name)).map(({ name, kind, target = 0 }) => {
+    const value = row?.[name] ?? null
+    return [name, kind === 'foreignKey' && value !== null ? { model: target, at: value } : value]
+  }))
 }
 
 function bodyValue (draw: Draw, world: World, model: number, field: FieldSpec): unknown {

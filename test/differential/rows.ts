@@ -22,14 +22,14 @@ export function keyAt (models: readonly ModelSpec[], model: number, at: number):
 export function drawRows (draw: Draw, models: readonly ModelSpec[]): ReadonlyArray<readonly Row[]> {
   const counts = models.map((_model, at) => at === users ? accounts.length + draw.number(0, 2) : draw.number(2, 10))
   const all: Row[][] = []
-  for (const [at, { fields }] of models.entries()) {
+  for (const [at, { fields, unique }] of models.entries()) {
     const rows: Row[] = []
     for (let place = 0; place < Number(counts[at]); place++) {
       const row = Object.fromEntries(fields.map((field) => [
         field.name,
         at === users ? accountValue(field, place) ?? value(draw, field, counts) : value(draw, field, counts)
       ]))
-      if (!isTaken(fields, rows, row)) rows.push(row)
+      if (!isTaken(fields, rows, row) && !isTakenTogether(unique, rows, row)) rows.push(row)
     }
     counts[at] = rows.length
     all.push(rows)
@@ -58,6 +58,11 @@ function value (draw: Draw, field: FieldSpec, counts: readonly number[]): Json {
 function isTaken (fields: readonly FieldSpec[], rows: readonly Row[], row: Row): boolean {
   return fields.some(({ name, options }) => options.unique === true && row[name] !== null &&
     rows.some((other) => other[name] === row[name]))
+}
+
+function isTakenTogether (unique: ModelSpec['unique'], rows: readonly Row[], row: Row): boolean {
+  return unique.some((names) => rows.some((other) =>
+    names.every((name) => row[name] !== null && other[name] === row[name])))
 }
 
 /** Rows that were left out are not referred to. */

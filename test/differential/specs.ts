@@ -30,6 +30,8 @@ export interface ModelSpec {
   readonly table: string
   readonly hasUuidKey: boolean
   readonly fields: readonly FieldSpec[]
+  /** Names of fields that are unique together. */
+  readonly unique: ReadonlyArray<readonly string[]>
   readonly policy: PolicyName
   /** Names of fields, by the options of a resource. */
   readonly exclude: readonly string[]
@@ -177,6 +179,27 @@ function fieldsAt (at: number, count: number): fc.Arbitrary<readonly FieldSpec[]
     .map((fields) => withoutClashes(at === users ? [...userFields, ...fields] : fields))
 }
 
+/** A model of which two or three fields, with short texts, are unique together now and then. */
+function withUnique (spec: ModelSpec): fc.Arbitrary<ModelSpec> {
+  const { fields } = spec
+  const names = fields.filter(({ name, kind }) => kind !== 'json' && kind !== 'password' && name !== 'username')
+    .map(({ name }) => name)
+  if (names.length < 2) return fc.constant(spec)
+  return maybe(35, fc.shuffledSubarray(names, { minLength: 2, maxLength: Math.min(3, names.length) })).map((group) => ({
+    ...spec,
+    fields: fields.map((field) => group?.includes(field.name) === true ? withShortText(field) : field),
+    unique: group === undefined ? [] : [group]
+  }))
+}
+
+function withShortText (field: FieldSpec): FieldSpec {
+  const { kind, options: { maxLength = Infinity, enum: choices, ...options } } = field
+  if (kind !== 'text' || choices !== undefined) return field
+  const { default: value, ...others } = options
+  const isShort = typeof value !== 'string' || value.length <= 100
+  return { ...field, options: { ...isShort ? options : others, maxLength: Math.min(maxLength, 100) } }
+}
+
 /** Leaves out what would have a name, a key or a column of another. */
 function withoutClashes (fields: readonly FieldSpec[]): readonly FieldSpec[] {
   const kept: FieldSpec[] = []
@@ -251,18 +274,18 @@ export const models: fc.Arbitrary<readonly ModelSpec[]> = fc.noBias(fc.integer({
     fc.tuple(...named.map(([name, table], at) =>
       fc.tuple(chance(35), fieldsAt(at, count)).chain(([hasUuidKey, fields]) =>
         resource(fields, at === users).map((options): ModelSpec =>
-          ({ name, table, hasUuidKey, fields, ...options })))))))
+          ({ name, table, hasUuidKey, fields, unique: [], ...options })))))))
+  .chain((specs) => fc.tuple(...specs.map((spec) => withUnique(spec))))
 
 const makers = { text, integer, bigint, number, decimal, boolean, datetime, date, json, uuid, password } as const
 
 /** The models of specifications. */
 export function define (specs: readonly ModelSpec[]): readonly Model[] {
   const made: Model[] = []
-  for (const { name, table, hasUuidKey, fields } of specs) {
-    const declared = fields.map((spec) => [spec.name, declare(spec, made)] as const)
-    made.push(defineModel(
-      name, { ...(hasUuidKey && { id: uuid() }), ...Object.fromEntries<Field | ForeignKeyField>(declared) }, { table }
-    ))
+  for (const { name, table, hasUuidKey, fields, unique } of specs) {
+    const declared: Record<string, Field | ForeignKeyField> = hasUuidKey ? { id: uuid() } : {}
+    for (const spec of fields) declared[spec.name] = declare(spec, made)
+    made.push(defineModel(name, declared, { table, unique }))
   }
   return made
 }

@@ -6,7 +6,7 @@ import { sql, type Kysely } from 'kysely'
 import { test, type Test } from 'tap'
 import { models as siteModels } from '../../examples/site/models.js'
 import restModels, {
-  createTables, defineModel, foreignKey, hashPassword, key, text, uuid, type Model
+  createTables, date, defineModel, foreignKey, hashPassword, key, text, uuid, type Model
 } from '../../lib/index.js'
 import { introspect, type Introspection } from '../../lib/tooling/introspect/introspect.js'
 import { describeNote } from '../../lib/tooling/introspect/write-models.js'
@@ -319,6 +319,54 @@ test('tables that createTables made come back as the models that they were made 
   await createTables(db, [Folder, Sheet])
   await db.insertInto('folder').values({ folder: '0f8fad5b-d9cb-469f-a165-70867728950e', name: 'x' }).execute()
   t.strictSame(byName((await introspect(db)).models), byName([Folder, Sheet]))
+})
+
+test('unique indexes of several columns are the option unique', { timeout: 120_000 }, async (t) => {
+  const Client = defineModel('Client', { name: text({ maxLength: 40 }) })
+  const Job = defineModel('Job', {
+    owner: foreignKey(() => Client, { column: 'client' }),
+    title: text({ maxLength: 80 }),
+    state: text({ maxLength: 9, column: 'State' }),
+    day: date(),
+    note: text()
+  }, { table: 'jobs', unique: [['owner', 'title'], ['day', 'state', 'title']] })
+  const db = await openDatabase(t)
+  await createTables(db, [Client, Job])
+  // They declare nothing new: the same columns, an expression, some rows only.
+  await sql`create unique index again on jobs (title, client)`.execute(db)
+  if (engine !== 'mariadb') await sql`create unique index other on jobs (lower(title), day)`.execute(db)
+  if (engine !== 'mariadb') await sql`create unique index part on jobs (client, day) where id > 5`.execute(db)
+  if (engine === 'mariadb') await sql`create unique index other on jobs (title(3), day)`.execute(db)
+  const found = await introspect(db)
+  t.strictSame(found.notes, [])
+  const { uniqueTogether = [] } = found.models.find(({ table }) => table === 'jobs') ?? {}
+  const keys = new Set(uniqueTogether.map((columns) => columns.map(({ key }) => key).sort().join()))
+  t.strictSame(keys, new Set(['client_id,title', 'State,day,title']))
+  t.equal(uniqueTogether.length, 2)
+  const { options: { maxLength } } = uniqueTogether.flat().find(({ key }) => key === 'State') ?? { options: {} }
+  t.equal(maxLength, engine === 'mariadb' ? 9 : 300, 'the texts of an index without a length share its room')
+  t.match(found.source, /note: text\(\)\n\}, \{ unique: \[\['\w+', '\w+'/)
+  const written = await load(t, found)
+  t.strictSame(byName(written), byName(found.models))
+  await t.resolves(createTables(db, written))
+  await t.resolves(serve(t, db, written))
+})
+
+test('a unique index of columns that cannot be unique together is told in a note', async (t) => {
+  const text = (length: number) => `varchar(${length})${engine === 'mariadb' ? ' character set ascii' : ''}`
+  const db = await database(t, [
+    `create table lengthy (id integer not null primary key, a ${text(400)}, b ${text(201)}, c integer, password ` +
+      `${text(99)}, clock time, unique (a, b), unique (c, a), unique (c, password), unique (c, clock))`
+  ])
+  const { models, notes } = await introspect(db)
+  t.strictSame(models[0]?.uniqueTogether.map((columns) => columns.map(({ field }) => field)), [['c', 'a']])
+  t.strictSame(new Set(notes.filter(({ column }) => column !== 'clock').map(describeNote)), new Set([
+    "Column 'a' of table 'lengthy' is unique together with b, which the model does not declare: the texts of the " +
+      "entry a, b of 'unique' have 601 characters, but together at most 600, because an engine cannot index longer " +
+      "texts; give them a lower 'maxLength'",
+    "Column 'c' of table 'lengthy' is unique together with password, which the model does not declare: 'unique' " +
+      "names 'password', which is a password and cannot be unique; leave it out"
+  ]))
 })
 
 test('D-84: a text is a primary key if its values are UUIDs in lower case', {

@@ -103,6 +103,7 @@ test('what is written into a file cannot leave its place there, whatever names a
       table: 'Thing',
       key: undefined,
       fields: [{ name: 'a', kind: 'text', options: { default: "'; process.exit() //\n\u2028\\" } }],
+      unique: [],
       notes: [{ table: 'thing', column: 'x\n*/ process.exit()', why: 'left out: it is\u2028 odd' }]
     }],
     leftOut: [{ table: 'y\r\nprocess.exit()', why: 'is a view' }]

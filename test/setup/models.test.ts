@@ -32,6 +32,24 @@ test('a model has the primary key, then its fields in the order of their declara
   t.end()
 })
 
+test('fields that are unique together are columns of the model, and their texts get a length', (t) => {
+  const Project = defineModel('Project', {
+    company: foreignKey(() => User), name: text(), note: text(), state: text({ enum: ['a'] })
+  }, { unique: [['company', 'name'], ['state', 'company']] })
+  t.strictSame(Project.uniqueTogether.map((columns) => columns.map(({ key }) => key)), [
+    ['company_id', 'name'], ['state', 'company_id']
+  ])
+  for (const value of [
+    Project.uniqueTogether, Project.uniqueTogether[0], Project.columns[2], Project.columns[2]?.options
+  ]) t.ok(Object.isFrozen(value))
+  t.equal(Project.uniqueTogether[0]?.[0], Project.byName.get('company'))
+  t.equal(Project.byName.get('name')?.options.maxLength, 500)
+  t.equal(Project.byName.get('note')?.options.maxLength, undefined)
+  t.equal(Project.byName.get('state')?.options.maxLength, undefined)
+  t.strictSame(defineModel('Book', { title: text() }).uniqueTogether, [])
+  t.end()
+})
+
 test('a model is frozen, and what it was made of stays as it was', (t) => {
   const fields = { title: text() }
   const Book = defineModel('Book', fields)
@@ -241,7 +259,114 @@ const faults: Record<string, Fault> = {
   }
 }
 
-for (const [name, { wrong, right, message }] of Object.entries(faults)) {
+const shop = {
+  name: text({ maxLength: 80 }), size: integer(), data: json(), pin: password(), user: foreignKey(() => User)
+}
+const unique = (given: unknown, others: Record<string, Field> = {}) => () =>
+  defineModel('Shop', { ...shop, ...others } as Record<string, Field>, { unique: given as string[][] })
+
+const uniqueFaults: Record<string, Fault> = {
+  'an unknown option': {
+    wrong: () => defineModel('Shop', shop, { uniqe: [['name', 'size']] } as {}),
+    right: unique([['name', 'size']]),
+    message: /^model 'Shop': has an unknown option 'uniqe', did you mean 'unique'\?/
+  },
+  'unique fields in no list': {
+    wrong: unique('name'), right: unique([]), message: /^model 'Shop': 'unique' is a list of lists of field names/
+  },
+  'unique fields in one list': {
+    wrong: unique(['name', 'size']), right: unique([['name', 'size']]), message: /such as \[\['company', 'name'\]\]/
+  },
+  'unique fields that are no names': {
+    wrong: unique([['name', 1]]), right: unique([['name', 'user']]), message: /is a list of lists of field names/
+  },
+  'one unique field in a list': {
+    wrong: unique([['name']]),
+    right: unique([['name', 'size']]),
+    message: /^model 'Shop': each entry of 'unique' names 2 to 16 different fields; one field alone has the option/
+  },
+  'no unique fields in a list': { wrong: unique([[]]), right: unique([]), message: /names 2 to 16 different fields/ },
+  'a unique field twice in a list': {
+    wrong: unique([['name', 'size', 'name']]), right: unique([['name', 'size']]), message: /2 to 16 different fields/
+  },
+  'seventeen unique fields': {
+    wrong: unique([Array.from({ length: 17 }, (_, index) => `n${index}`)], numbered(17)),
+    right: unique([Array.from({ length: 16 }, (_, index) => `n${index}`)], numbered(16)),
+    message: /names 2 to 16 different fields/
+  },
+  'the same unique fields twice': {
+    wrong: unique([['name', 'size'], ['size', 'name']]),
+    right: unique([['name', 'size'], ['size', 'user']]),
+    message: /^model 'Shop': 'unique' has size, name twice/
+  },
+  'a unique field that it does not have': {
+    wrong: unique([['name', 'sise']]),
+    right: unique([['name', 'size']]),
+    message: /^model 'Shop': 'unique' names 'sise', which is not a field, did you mean 'size'\?/
+  },
+  'a unique foreign key by its key': {
+    wrong: unique([['name', 'user_id']]),
+    right: unique([['name', 'user']]),
+    message: /names 'user_id', which is not a field, did you mean 'user'\?/
+  },
+  'a unique field that only objects have': {
+    wrong: unique([['name', 'toString']]), right: unique([['name', 'size']]), message: /names 'toString', which is not a/
+  },
+  'the primary key with another unique field': {
+    wrong: unique([['id', 'name']], { id: uuid() }),
+    right: unique([['size', 'name']], { id: uuid() }),
+    message: /^model 'Shop': 'unique' names 'id', which is unique without other fields; leave it out/
+  },
+  'the primary key that it does not declare with another unique field': {
+    wrong: unique([['name', 'id']]), right: unique([['name', 'size']]), message: /names 'id', which is unique without/
+  },
+  'unique JSON': {
+    wrong: unique([['name', 'data']]),
+    right: unique([['name', 'size']]),
+    message: /^model 'Shop': 'unique' names 'data', which is a json and cannot be unique; leave it out/
+  },
+  'a unique password': {
+    wrong: unique([['pin', 'name']]),
+    right: unique([['size', 'name']]),
+    message: /'unique' names 'pin', which is a password and cannot be unique; leave it out/
+  },
+  'unique texts that are too long together': {
+    wrong: unique([['name', 'title']], { title: text({ maxLength: 521 }) }),
+    right: unique([['name', 'title']], { title: text({ maxLength: 520 }) }),
+    message: /^model 'Shop': the texts of the entry name, title of 'unique' have 601 characters, but together at most 600/
+  },
+  'several unique texts without a length': {
+    wrong: unique([['word', 'title']], { title: text(), word: text() }),
+    right: unique([['word', 'title']], { title: text(), word: text({ maxLength: 100 }) }),
+    message: /have 1000 characters, but together at most 600, because .*give them a lower 'maxLength'/
+  },
+  'a unique choice that is too long': {
+    wrong: unique([['state', 'title']], { title: text(), state: text({ enum: ['new', 'x'.repeat(101)] }) }),
+    right: unique([['state', 'title']], { title: text(), state: text({ enum: ['new', '\u{1f600}'.repeat(100)] }) }),
+    message: /have 601 characters/
+  },
+  'a unique choice with room for more': {
+    wrong: unique([['state', 'title']], { title: text(), state: text({ enum: ['new'], maxLength: 101 }) }),
+    right: unique([['state', 'title']], { title: text(), state: text({ enum: ['new'], maxLength: 100 }) }),
+    message: /have 601 characters/
+  },
+  'a unique text that is longer than its default maximum': {
+    wrong: unique([['title', 'size']], { title: text({ minLength: 501 }) }),
+    right: unique([['title', 'size']], { title: text({ minLength: 501, maxLength: 600 }) }),
+    message: /field 'title' of model 'Shop': 'minLength' is more than 'maxLength', which is 500/
+  },
+  'a unique field that is none': {
+    wrong: unique([['title', 'size']], { title: null } as never),
+    right: unique([['title', 'size']], { title: text() }),
+    message: /^field 'title' of model 'Shop' is not a field/
+  }
+}
+
+function numbered (count: number): Record<string, Field> {
+  return Object.fromEntries(Array.from({ length: count }, (_, index) => [`n${index}`, integer()]))
+}
+
+for (const [name, { wrong, right, message }] of Object.entries({ ...faults, ...uniqueFaults })) {
   test(`a model cannot have ${name}`, (t) => {
     t.throws(wrong, { code: 'REST_MODELS_INVALID_MODEL', statusCode: 500, message })
     t.doesNotThrow(right)

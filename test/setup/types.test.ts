@@ -99,6 +99,25 @@ test('a record has every field under its key, with the type of its kind', async 
     'user_id'])
 })
 
+test('fields that are unique together are named as they are declared', (t) => {
+  const Together = defineModel('Together', { id: uuid(), name: text(), user: foreignKey(() => User) }, {
+    table: 'pairs', unique: [['user', 'name']]
+  })
+  same<RecordOf<typeof Together>, { id: string, name: string, user_id: number }>()
+  same<typeof Together.table, 'pairs'>()
+  const models: readonly Model[] = [Together]
+  t.equal(models.length, 1)
+  t.throws(() => {
+    // @ts-expect-error the primary key is unique without other fields
+    defineModel('Together', { id: uuid(), name: text() }, { unique: [['id', 'name']] })
+  })
+  t.throws(() => {
+    // @ts-expect-error the key of a foreign key is not its name
+    defineModel('Together', { name: text(), user: foreignKey(() => User) }, { unique: [['user_id', 'name']] })
+  })
+  t.end()
+})
+
 test('a field that may be null is so in records, and may be left out of a create', async (t) => {
   same<RecordOf<typeof Nullable>, {
     id: number

@@ -26,6 +26,8 @@ export interface ModelPlan {
   /** The primary key. Undefined for the default one: an integer that the database generates, in a column `id`. */
   readonly key: FieldPlan | undefined
   readonly fields: readonly FieldPlan[]
+  /** Names of fields that are unique together. */
+  readonly unique: ReadonlyArray<readonly string[]>
   readonly notes: readonly Note[]
 }
 

@@ -3,6 +3,7 @@ import type { DatabasePlan, ModelPlan } from './model-plan.js'
 import { modelName, Names } from './names.js'
 import { planFields } from './plan-fields.js'
 import { planKeys, type KeyedTable } from './plan-keys.js'
+import { planUnique } from './plan-unique.js'
 import { readDatabase } from './read-database.js'
 
 /**
@@ -21,12 +22,13 @@ export async function planModels (handle: AnyKysely, only?: readonly string[]): 
     const { key, table: { name } } = table
     const isPlain = key.kind === 'key' && Object.keys(key.options).length === 0
     const { fields, notes } = await planFields(table, engine, targetOf)
+    const planned = planUnique(table.table, fields)
     models.push({
       name: names.take(modelName(name)),
       table: name,
       key: isPlain && fields.length > 0 ? undefined : key,
-      fields,
-      notes
+      ...planned,
+      notes: [...notes, ...planned.notes]
     })
   }
   return { models: inOrder(models), leftOut }

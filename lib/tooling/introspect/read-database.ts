@@ -18,6 +18,8 @@ export interface FoundTable {
   readonly key: readonly string[]
   /** Columns that have a unique index of their own. */
   readonly unique: ReadonlySet<string>
+  /** Columns of each unique index of several columns, without those on expressions or prefixes. */
+  readonly uniqueTogether: ReadonlyArray<readonly string[]>
   /** The foreign keys that have one column, by that column. */
   readonly references: ReadonlyMap<string, FoundReference>
 }
@@ -54,11 +56,16 @@ export async function readDatabase (handle: AnyKysely, only?: readonly string[])
   }))
 }
 
-function readKeys (rows: readonly KeyRow[]): Pick<FoundTable, 'key' | 'unique'> {
+function readKeys (rows: readonly KeyRow[]): Pick<FoundTable, 'key' | 'unique' | 'uniqueTogether'> {
   const primary = rows.filter((row) => isYes(row.primary))
-  const others = groups(rows.filter((row) => !isYes(row.primary)))
-  const single = others.flatMap(([{ column }, ...more]) => more.length === 0 && column !== null ? [column] : [])
-  return { key: primary.map(({ column }) => String(column)), unique: new Set(single) }
+  const indexes = groups(rows.filter((row) => !isYes(row.primary)))
+    .filter((index) => index.every(({ column }) => column !== null))
+    .map((index) => index.map(({ column }) => String(column)))
+  return {
+    key: primary.map(({ column }) => String(column)),
+    unique: new Set(indexes.filter(({ length }) => length === 1).flat()),
+    uniqueTogether: indexes.filter(({ length }) => length > 1)
+  }
 }
 
 function readReferences (rows: readonly ReferenceRow[]): FoundTable['references'] {

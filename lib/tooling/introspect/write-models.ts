@@ -54,12 +54,21 @@ function targetOf ({ target }: FieldPlan, all: readonly ModelPlan[]): readonly M
 }
 
 function writeModel (model: ModelPlan, before: readonly ModelPlan[], all: readonly ModelPlan[]): string {
-  const { name, table, key, fields, notes } = model
+  const { name, key, fields, notes } = model
   const lines = [...key === undefined ? [] : [key], ...fields]
     .map((field) => `  ${field.name}: ${writeField(field, before, all)}`)
-  const options = table === name.toLowerCase() ? '' : `, { table: ${literal(table)} }`
+  const options = writeOptions(model)
   const definition = `export const ${constantOf(model)} = defineModel('${name}', {\n${lines.join(',\n')}\n}${options})`
   return [...comments(notes), definition].join('\n')
+}
+
+function writeOptions ({ name, table, unique }: ModelPlan): string {
+  const groups = unique.map((names) => `[${names.map(literal).join(', ')}]`)
+  const options = [
+    ...table === name.toLowerCase() ? [] : [`table: ${literal(table)}`],
+    ...groups.length === 0 ? [] : [`unique: [${groups.join(', ')}]`]
+  ]
+  return options.length === 0 ? '' : `, { ${options.join(', ')} }`
 }
 
 function writeField (field: FieldPlan, before: readonly ModelPlan[], all: readonly ModelPlan[]): string {

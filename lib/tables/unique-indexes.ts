@@ -1,0 +1,44 @@
+import { readHandle, type AnyKysely } from '../database/engine.js'
+import type { KeyRow } from '../engines/catalog.js'
+import { errors } from '../errors.js'
+import type { Column } from '../model/column.js'
+import type { Model } from '../model/define-model.js'
+import { isView, type DatabaseTables } from './compare-tables.js'
+
+/**
+ * Checks that each table has a unique index of the columns that its model declares unique together. Views, which have
+ * no indexes, are skipped. {@link requireTables} must have found all columns of the models before.
+ *
+ * @throws REST_MODELS_TABLE_MISMATCH naming the columns and the remedy
+ */
+export async function requireUniqueIndexes (
+  handle: AnyKysely, tables: DatabaseTables, models: Iterable<Model>
+): Promise<void> {
+  const declaring = [...models].filter(({ uniqueTogether }) => uniqueTogether.length > 0)
+  if (declaring.length === 0) return
+  const { db, dialect } = readHandle(handle)
+  const { rows } = await dialect.catalog.keys.execute(db)
+  const setOf = (names: readonly string[]): string => names.map(dialect.foldName).sort().join()
+  const lines = declaring.filter((model) => !isView(tables, model, dialect)).flatMap((model) => {
+    const indexes = new Set(
+      columnsByKey(rows.filter((row) => tables.nameOf(row) === tables.nameOf(model))).map(setOf))
+    return model.uniqueTogether.filter((group) => !indexes.has(setOf(group.map(({ name }) => name))))
+      .map((group) => differenceOf(model, group))
+  })
+  if (lines.length === 0) return
+  throw new errors.TableMismatch(`The database does not fit the models:\n- ${lines.join('\n- ')}`)
+}
+
+/** Returns the columns of each key of one table; an expression is an empty text. */
+function columnsByKey (rows: readonly KeyRow[]): ReadonlyArray<readonly string[]> {
+  const byKey = new Map<string, string[]>()
+  for (const { key, column } of rows) byKey.set(key, [...byKey.get(key) ?? [], column ?? ''])
+  return [...byKey.values()]
+}
+
+function differenceOf ({ name, table }: Model, group: readonly Column[]): string {
+  const fields = group.map(({ field }) => `'${field}'`).join(' and ')
+  const columns = group.map((column) => column.name).join(', ')
+  return `model '${name}' has the fields ${fields} in 'unique', but table '${table}' has no unique index of exactly ` +
+    `the columns ${columns}; add one by a migration, or leave the fields out of 'unique'`
+}
