@@ -28,9 +28,8 @@ export async function npx (t: Pick<Test, 'teardown'>, words: readonly string[], 
   if (program === undefined) throw new Error(`'npx ${name}' is not run`)
   const port = servers[command]
   if (port === undefined) return { shown: await runToEnd([program, command, ...others], folder) }
-  const server = await startServer(t, program, {
-    args: [command, ...port, ...others], cwd: folder, undocumented: 'the check is loaded by the program itself'
-  })
+  const server = await startServer(t, program, { args: [command, ...port, ...others], cwd: folder })
+  // For what it prints after its address.
   await pause(500)
   return { server, shown: () => server.output().replaceAll(server.address, 'http://127.0.0.1:3000') }
 }
