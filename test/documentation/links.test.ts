@@ -22,6 +22,15 @@ test('the README leads to every page', (t) => {
   t.end()
 })
 
+test('each page is reached from another page, too', (t) => {
+  for (const file of pageFiles.slice(1)) {
+    const others = pageFiles.slice(1).filter((other) => other !== file)
+    t.ok(others.some((other) => linksOf(readPage(other).text).some((link) =>
+      normalize(join(dirname(other), link.replace(/#.*/, ''))) === file)), file)
+  }
+  t.end()
+})
+
 test('the README names the two commands that do everything', (t) => {
   const { text } = readPage('README.md')
   t.match(text, 'npm ci && npm start')

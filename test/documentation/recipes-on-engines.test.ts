@@ -1,55 +1,16 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Migrator, sql, type Kysely } from 'kysely'
-import { test, type Test } from 'tap'
+import { test } from 'tap'
 import { createTables, defineModel, text, type Model } from '../../lib/index.js'
 import type { Tables } from '../../lib/engines/executor.js'
-import { emptyDatabase, engine, openDatabase } from '../support/database.js'
-import { readPage, type Page } from './page.js'
-import { runPage } from './run-page.js'
+import { engine, openDatabase } from '../support/database.js'
+import { readPage } from './page.js'
 import { startServer } from '../support/process.js'
 
-/** The recipes that are not about SQLite alone run on every engine, on which they say the same. */
+/** What the recipes say of migrations and of the end of a process. Their programs run in pages-on-engines.test.ts. */
 
 const recipes = readPage('docs/recipes.md')
-const openers = { sqlite: 'openSqlite', postgres: 'openPostgres', mariadb: 'openMariadb' }
-
-/** A section of the page, with its programs on this process's engine. */
-function onEngine (page: Page, section: string, url: string): Page {
-  const blocks = page.blocks.filter((block) => block.section === section).map((block) => ({
-    ...block,
-    content: block.content
-      .replace("openSqlite(':memory:')", `openSqlite('${url}')`)
-      .replaceAll('openSqlite', openers[engine])
-      .replace('rest-models/sqlite', `rest-models/${engine}`)
-  }))
-  return { ...page, file: `${page.file} on ${engine}`, blocks }
-}
-
-async function urlFor (t: Test): Promise<string> {
-  const { url, remove } = await emptyDatabase()
-  t.teardown(remove)
-  return url
-}
-
-// On SQLite the whole page is run, by test/documentation/recipes.test.ts.
-for (const section of engine === 'sqlite' ? [] : ['Bearer tokens', 'Soft hiding']) {
-  test(`the recipe '${section}' does what it says`, async (t) => {
-    const page = onEngine(recipes, section, await urlFor(t))
-    t.not(page.blocks.length, 0)
-    // What the page says of MariaDB.
-    const isStrict = engine === 'mariadb'
-    await runPage(t, {
-      ...page,
-      blocks: page.blocks.map((block) => ({
-        ...block,
-        content: isStrict
-          ? block.content.replace('text({ nullable: true }) }, { table', 'text() }, { table')
-          : block.content
-      }))
-    })
-  })
-}
 
 const Note: Model = defineModel('Note', { message: text() })
 

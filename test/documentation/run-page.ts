@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import type { Test } from 'tap'
 import { startServer, type ServerProcess } from '../support/process.js'
 import { curl, parseCurl } from './curl.js'
+import { npx } from './npx.js'
 import type { Block, Page } from './page.js'
 import { arePrintedLines, isPrinted, joinLines } from './printed.js'
 import { commandsOf, type Command } from './shell.js'
@@ -42,9 +43,10 @@ const runners: Readonly<Record<string, Runner>> = {
 const run = promisify(execFile)
 /** Not that of any answer: two hours ahead of UTC. */
 const zone = { TZ: 'Etc/GMT-2' }
-const { name: ownName, peerDependencies, devDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
-  name: string, peerDependencies: Record<string, string>, devDependencies: Record<string, string>
-}
+const { name: ownName, dependencies, peerDependencies, devDependencies } = JSON.parse(
+  readFileSync('package.json', 'utf8')
+) as { name: string } & Record<'dependencies' | 'peerDependencies' | 'devDependencies', Record<string, string>>
+const installed = [ownName, ...Object.keys({ ...dependencies, ...peerDependencies, ...devDependencies })]
 
 class Reader {
   readonly #t: Reporter
@@ -107,12 +109,22 @@ class Reader {
           { found: stdout, wanted: printed }
         )
       },
+      npx: async (words, { text, printed }, where) => {
+        const { shown, server } = await npx(this.#t, words, this.#folder)
+        if (server !== undefined) {
+          await this.#server?.stop()
+          this.#server = server
+        }
+        this.#t.ok(
+          arePrintedLines(printed, shown().trimEnd().split('\n'), this.#start), `${where}: ${text}`,
+          { found: shown().split('\n'), wanted: printed }
+        )
+      },
       // There is a folder, and the package is in it.
       mkdir: async () => {},
       cd: async () => {},
       npm: async ([verb, ...names], { text }, where) => {
-        const known = [ownName, ...Object.keys(peerDependencies), ...Object.keys(devDependencies)]
-        const isInstall = verb === 'install' && names.every((name) => known.includes(name.replace(/(.)@.*/, '$1')))
+        const isInstall = verb === 'install' && names.every((name) => installed.includes(name.replace(/(.)@.*/, '$1')))
         this.#t.ok(isInstall || (verb === 'init' && names.join() === '-y'), `${where}: ${text}`)
       }
     }

@@ -70,6 +70,9 @@ test('a page fails if it shows another answer than there is, and throws if a com
     'http://localhost:3000/a\nHTTP/1.1 404 Not Found\n…\n\n{"path":"/a"}')), [true, false])
   t.same(await verdicts(t, page('$ npm install no-such-thing\n\n$ npm install fastify kysely@0.28')), [false, true])
   await t.rejects(verdicts(t, page('$ rm -r /')), /is not run/)
+  await t.rejects(verdicts(t, page('$ npx no-such-thing')), /is not run/)
+  const version = '$ npx fastify-rest-models --version'
+  t.same(await verdicts(t, page(`${version}\n0.0.0\n\n${version}\n…`)), [false, true])
   await t.rejects(verdicts(t, '```console\n$ curl http://localhost:3000/\n```'), /serves/)
 })
 

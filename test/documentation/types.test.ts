@@ -31,6 +31,28 @@ declare global {
 }
 `
 
+/** As much of Nest as a page uses: to install it takes longer than to install everything else. */
+const nest = `
+declare module 'reflect-metadata'
+declare module '@nestjs/common' {
+  export function Module (metadata: { controllers: object[] }): (target: object, context: ClassDecoratorContext) => void
+  export function Controller (prefix: string): (target: object, context: ClassDecoratorContext) => void
+  export function Get (): (target: object, context: ClassMethodDecoratorContext) => void
+}
+declare module '@nestjs/platform-fastify' {
+  import type { FastifyInstance, FastifyServerOptions } from 'fastify'
+  export class FastifyAdapter { constructor (options: FastifyServerOptions) }
+  export interface NestFastifyApplication {
+    enableShutdownHooks (): void
+    getHttpAdapter (): { getInstance (): FastifyInstance }
+    listen (port: number, address: string): Promise<void>
+  }
+}
+declare module '@nestjs/core' {
+  export const NestFactory: { create<App> (module: object, adapter: object): Promise<App> }
+}
+`
+
 const folder = resolve('test/documentation')
 
 /**
@@ -38,7 +60,7 @@ const folder = resolve('test/documentation')
  * types of all packages once.
  */
 function mistakesIn (pages: ReadonlyArray<Pick<Page, 'file' | 'blocks'>>): string[] {
-  const files = new Map([[join(folder, 'surroundings.ts'), surroundings]])
+  const files = new Map([[join(folder, 'surroundings.ts'), surroundings], [join(folder, 'nest.d.ts'), nest]])
   for (const { file, blocks } of pages) {
     for (const { language, content, line } of blocks) {
       if (language === 'ts') {
