@@ -56,7 +56,7 @@ export type {
 } from './policy/policy.js'
 export type { AnyKysely } from './database/engine.js'
 export type { ResourceOptions } from './resource/registration.js'
-export type { ScopeOf } from './resource/scope-types.js'
+export type { ScopeOf } from './model/scope-of.js'
 export type { ResourceRegistry } from './plugin/registry.js'
 export { createTables } from './tables/create-tables.js'
 export type { Json } from './values/values.js'

@@ -4,10 +4,8 @@ import type { Stored } from '../engines/storage.js'
 import { errors } from '../errors.js'
 import { encode, type Column } from '../model/column.js'
 import type { WritePlan } from '../plan/plan-write.js'
-import { isGuarded, type RecordGuard } from '../plan/record-guard.js'
-import {
-  scopedDelete, scopedInsert, scopedSelect, scopedUpdate, type ScopedRecord
-} from '../sql/scoped-statements.js'
+import type { RecordGuard, ScopedRecord } from '../plan/record-guard.js'
+import { scopedDelete, scopedInsert, scopedSelect, scopedUpdate } from '../sql/scoped-statements.js'
 import { updateStatement, type Statements, type StatementShape } from '../sql/statements.js'
 import type { RecordKey } from '../values/values.js'
 import type { Engine } from './engine.js'
@@ -26,7 +24,7 @@ export interface RecordUpdate {
   readonly id: RecordKey
   readonly plan: WritePlan
   /** Id of the user who must own the record; null if the resource has no owner field. */
-  readonly ownerId: Stored
+  readonly ownerId: RecordKey | null
   readonly guard: RecordGuard
 }
 
@@ -69,9 +67,10 @@ export async function runUpdate (
 ): Promise<Row | undefined> {
   const values = encodeAll(engine, plan)
   const own = ownParameters(target, id, ownerId)
-  const update = isGuarded(guard)
-    ? scopedUpdate(engine, target, { id, ownerId, scope: guard.scope }, { values, references: guard.references })
-    : updateStatement(engine, target, [...values.keys()])(...values.values(), ...own)
+  const { scope, references } = guard
+  const update = scope.length === 0 && references.length === 0
+    ? updateStatement(engine, target, [...values.keys()])(...values.values(), ...own)
+    : scopedUpdate(engine, target, { id, ownerId, scope }, { values, references })
   try {
     const { row } = engine.dialect.returnsUpdates && guard.outcome.length === 0
       ? await engine.executor.execute(update)

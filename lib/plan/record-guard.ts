@@ -1,6 +1,14 @@
 import type { ForeignKeyColumn } from '../model/column.js'
-import type { Json } from '../values/values.js'
+import type { Json, RecordKey } from '../values/values.js'
 import type { Scope } from './viewer.js'
+
+/** A record, the scope in which it must lie, and its owner. */
+export interface ScopedRecord {
+  readonly id: RecordKey
+  readonly scope: Scope
+  /** Id of the user who must own the record; null or absent if nobody in particular must. */
+  readonly ownerId?: RecordKey | null
+}
 
 /** A foreign key that a write sets, and what the record that it refers to must be. */
 export interface GuardedReference {
@@ -23,8 +31,3 @@ export interface RecordGuard {
 
 /** The guard of a write that no scope concerns. */
 export const unguarded: RecordGuard = Object.freeze({ scope: [], references: [], outcome: [] })
-
-/** True if a write needs statements of its own, because a scope concerns it. */
-export function isGuarded ({ scope, references, outcome }: RecordGuard): boolean {
-  return scope.length > 0 || references.length > 0 || outcome.length > 0
-}

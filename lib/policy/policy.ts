@@ -74,3 +74,7 @@ export interface ClosedPolicy<User extends Identity = PolicyUser> extends Policy
 
 /** A policy, whatever its users have beside their ids. */
 export type AnyPolicy = Policy<Identity>
+
+/** The user that the scope of a resource gets. It is null only where the policy lets somebody do something unknown. */
+export type ScopeUser<Auth extends AnyPolicy> =
+  Auth extends ClosedPolicy<infer User> ? User : Auth extends Policy<infer User> ? User | null : never

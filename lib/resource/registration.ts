@@ -2,16 +2,16 @@ import type { FastifyContextConfig } from 'fastify'
 import { errors } from '../errors.js'
 import { isForeignKey, isGivenByOthers, isSecret, type Column, type ForeignKeyColumn } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
+import type { ScopeOf } from '../model/scope-of.js'
 import type { FieldNameOf, ForeignKeyNameOf } from '../model/types.js'
 import { followPath, pathName, type Path } from '../plan/path.js'
 import { writes } from '../policy/operations.js'
-import type { AnyPolicy, Policy } from '../policy/policy.js'
+import type { AnyPolicy, Policy, ScopeUser } from '../policy/policy.js'
 import { compileProtections, type Protections } from '../policy/protection.js'
 import { requirePolicy } from '../policy/require-policy.js'
 import type { ScopeRule } from '../policy/scopes.js'
 import { requireKnown, suggestion } from '../suggest.js'
 import { checkLimits, type PageLimits } from './page-limits.js'
-import type { ScopeOf, ScopeUser } from './scope-types.js'
 
 /** Options for a model that becomes a resource; all of them may be left out. */
 export interface ResourceOptions<M extends Model = Model, Auth extends AnyPolicy = Policy> {

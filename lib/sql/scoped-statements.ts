@@ -1,21 +1,12 @@
 import { sql, type CompiledQuery, type RawBuilder, type SqlBool } from 'kysely'
 import type { Stored } from '../engines/storage.js'
 import type { Column } from '../model/column.js'
-import type { GuardedReference } from '../plan/record-guard.js'
+import type { GuardedReference, ScopedRecord } from '../plan/record-guard.js'
 import type { Scope } from '../plan/viewer.js'
-import type { RecordKey } from '../values/values.js'
 import { selection } from './selection.js'
 import { ShapedStatement, type Build } from './shaped-statement.js'
 import type { SqlContext } from './sql-context.js'
 import type { StatementShape } from './statements.js'
-
-/** A record, the scope in which it must lie, and its owner. */
-export interface ScopedRecord {
-  readonly id: RecordKey
-  readonly scope: Scope
-  /** Id of the user who must own the record; absent if nobody in particular must. */
-  readonly ownerId?: Stored | undefined
-}
 
 /** A write of values, and the references that it sets. */
 export interface ScopedValues {

@@ -1,13 +1,8 @@
 import type { KindOperators } from '../fields/field-kinds.js'
 import type { OperatorSyntax } from '../fields/operators.js'
-import type { Field, ForeignKeyField, ValueOf } from '../model/field.js'
-import type { Model } from '../model/model.js'
-import type { FieldNameOf, Key } from '../model/types.js'
-import type { AnyPolicy, ClosedPolicy, Policy } from '../policy/policy.js'
-
-/** The user that the scope of a resource gets. It is null only where the policy lets somebody do something unknown. */
-export type ScopeUser<Auth extends AnyPolicy> =
-  Auth extends ClosedPolicy<infer User> ? User : Auth extends Policy<infer User> ? User | null : never
+import type { Field, ForeignKeyField, ValueOf } from './field.js'
+import type { Model } from './model.js'
+import type { FieldNameOf, Key } from './types.js'
 
 /** The fields of a model by each of their names: `user` also as `user_id`. */
 type Columns<M extends Model> = string extends keyof M['fields']
