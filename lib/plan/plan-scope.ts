@@ -17,10 +17,14 @@ import type { Scope, ScopeCondition } from './viewer.js'
  */
 export function planScope (model: Model, given: unknown): Scope {
   if (given === null) return [{ path: { joins: [], column: model.primaryKey }, operator: 'in', values: [] }]
-  if (typeof given !== 'object' || Object.getPrototypeOf(given) !== Object.prototype) {
+  if (!isPlain(given)) {
     throw wrong(model, 'must return an object with names of fields, or null, and no promise')
   }
   return Object.entries(given).map(([name, value]) => planCondition(model, name, value))
+}
+
+function isPlain (given: unknown): given is object {
+  return typeof given === 'object' && given !== null && [Object.prototype, null].includes(Object.getPrototypeOf(given))
 }
 
 function planCondition (model: Model, name: string, value: unknown): ScopeCondition {

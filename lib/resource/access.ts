@@ -26,9 +26,15 @@ export function compileAccess (registrations: readonly Registration[]): (registr
   return (registration) => ({
     filterable: openColumns(registration),
     related,
-    relatedScopes,
+    relatedScopes: scopesBehind(registration.model, relatedScopes),
     ...compileRelatedProtection(registration.policy, policies)
   })
+}
+
+/** Returns the scopes of the models that the foreign keys of a model lead to, directly or through others. */
+function scopesBehind (model: Model, scopes: ReadonlyMap<Model, ScopeRule>): ReadonlyMap<Model, ScopeRule> {
+  const reached = reachableModels([model])
+  return new Map([...scopes].filter(([related]) => reached.has(related)))
 }
 
 /** Returns the models themselves and all that their foreign keys lead to. */

@@ -1,6 +1,6 @@
 import type { FastifyContextConfig } from 'fastify'
 import { errors } from '../errors.js'
-import { isForeignKey, isGivenByOthers, isSecret, type Column, type ForeignKeyColumn } from '../model/column.js'
+import { isForeignKey, isSecret, type Column, type ForeignKeyColumn } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { ScopeOf } from '../model/scope-of.js'
 import type { FieldNameOf, ForeignKeyNameOf } from '../model/types.js'
@@ -11,6 +11,7 @@ import { compileProtections, type Protections } from '../policy/protection.js'
 import { requirePolicy } from '../policy/require-policy.js'
 import type { ScopeRule } from '../policy/scopes.js'
 import { requireKnown, suggestion } from '../suggest.js'
+import { requireCreatable } from './creatable.js'
 import { checkLimits, type PageLimits } from './page-limits.js'
 
 /** Options for a model that becomes a resource; all of them may be left out. */
@@ -176,22 +177,4 @@ function openedPath (model: Model, written: string): readonly [name: string, pat
   }
   if (isSecret(path.column)) throw new errors.InvalidOptions(`${where}: a password can never be filtered by`)
   return [pathName(path), path]
-}
-
-/**
- * True if clients may create records. They may not if the policy closes that, if every field is read-only, or if
- * neither the database nor the API makes primary keys.
- */
-export function isCreatable ({ model: { columns: [key, ...fields] }, protections, readOnly }: Registration): boolean {
-  return protections.create !== 'closed' && !isGivenByOthers(key) &&
-    (fields.length === 0 || fields.some((column) => !readOnly.has(column)))
-}
-
-function requireCreatable ({ model, readOnly, owner }: Registration): void {
-  const unfillable =
-    [...readOnly].find((column) => column !== owner && !column.nullable && column.options.default === undefined)
-  if (unfillable !== undefined) {
-    throw new errors.InvalidOptions(`'readOnly' of resource '${model.name}' names '${unfillable.field}', ` +
-      'which has no default: no record could be created')
-  }
 }

@@ -41,6 +41,7 @@ export class ShapedStatement {
   isRecord ({ id, scope, ownerId }: ScopedRecord): readonly Build[] {
     const { model: { primaryKey, table }, owner } = this.#shape
     const isOwn = owner === undefined || ownerId === undefined ? [] : [this.#equals(owner, ownerId)]
+    if (isOwn.length > 0) this.#name += ' own'
     return [this.#equals(primaryKey, id), ...isOwn, ...this.#holds(scope, table)]
   }
 
@@ -48,7 +49,7 @@ export class ShapedStatement {
   leads (references: readonly GuardedReference[]): readonly Build[] {
     return references.map(({ column, value, visible, required }) => {
       const target = column.target()
-      this.#name += ` ${column.key}`
+      this.#name += ` to:${column.key}`
       const key = this.#take(encode(column, value, this.#dialect))
       const holds = this.#holds([...visible, ...required], referred)
       return () => sql<SqlBool>`exists (select 1 from ${sql.table(target.table)} as ${sql.ref(referred)} where ${
@@ -60,7 +61,7 @@ export class ShapedStatement {
   /** Returns the names of the columns to write, each with a slot for its value. */
   write (values: ReadonlyMap<Column, Stored>): ReadonlyArray<readonly [name: string, slot: Slot]> {
     return [...values].map(([{ name, key }, value]) => {
-      this.#name += ` ${key}`
+      this.#name += ` set:${key}`
       return [name, this.#take(value)] as const
     })
   }
@@ -82,7 +83,7 @@ export class ShapedStatement {
     return scope.map(({ path: { joins, column }, operator, values }) => {
       const stored = storedValues({ column, operator, values }, this.#dialect)
       const filled = withFewShapes({ column, operator, values: stored }, this.#dialect)
-      this.#name += ` ${joins.map(({ key }) => `${key}.`).join('')}${shapeOfCondition(filled)}`
+      this.#name += ` if:${joins.map(({ key }) => `${key}.`).join('')}${shapeOfCondition(filled)}`
       let index = 0
       const open = openCondition(filled, () => this.#take(filled.values[index++] as Stored))
       return () => scopeSql({ ...open, joins }, base, this.#dialect)
