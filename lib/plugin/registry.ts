@@ -3,6 +3,7 @@ import { errors } from '../errors.js'
 import type { Model } from '../model/define-model.js'
 import { operations, type Operation } from '../policy/operations.js'
 import type { AnyPolicy, Policy } from '../policy/policy.js'
+import { requireCreatable } from '../resource/creatable.js'
 import { checkRegistration, type Registration, type ResourceOptions } from '../resource/registration.js'
 import type { Resource } from '../resource/resource.js'
 import { guardHooks } from '../routes/guard-hooks.js'
@@ -57,6 +58,7 @@ export class ResourceRegistry {
     }
     this.#requireNotReady(`Model '${model?.name}' was registered`)
     const registration = checkRegistration(model, resource, this.#options)
+    requireCreatable(registration)
     const other = this.#registrations.find(({ name }) => name === registration.name)
     if (other !== undefined) {
       throw new errors.DuplicateResource(

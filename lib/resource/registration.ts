@@ -11,7 +11,6 @@ import { compileProtections, type Protections } from '../policy/protection.js'
 import { requirePolicy } from '../policy/require-policy.js'
 import type { ScopeRule } from '../policy/scopes.js'
 import { requireKnown, suggestion } from '../suggest.js'
-import { requireCreatable } from './creatable.js'
 import { checkLimits, type PageLimits } from './page-limits.js'
 
 /** Options for a model that becomes a resource; all of them may be left out. */
@@ -107,7 +106,6 @@ export function checkRegistration (model: Model, options: ResourceOptions, defau
     ...checkLimits(`resource '${model.name}'`, options, defaults),
     config: configOf(model, options)
   }
-  requireCreatable(registration)
   return Object.freeze(registration)
 }
 
