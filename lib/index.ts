@@ -3,6 +3,9 @@ import type { FastifyInstance } from 'fastify'
 import { errors } from './errors.js'
 import { checkOptions, type RestModelsOptions } from './plugin/options.js'
 import { ResourceRegistry } from './plugin/registry.js'
+import { kCredentials } from './policy/credentials.js'
+import { kUser } from './policy/guard.js'
+import { kStored } from './policy/owner.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -22,6 +25,10 @@ async function restModels (fastify: FastifyInstance, options: RestModelsOptions)
     throw new errors.InvalidOptions(`The app already has a decorator '${checked.decorator}'; ` +
       "set the option 'decorator' to another name")
   }
+  // The host's own routes need them too, behind guard().
+  for (const key of [kUser, kStored, kCredentials]) {
+    if (!fastify.hasRequestDecorator(key)) fastify.decorateRequest(key, undefined)
+  }
   fastify.decorate(checked.decorator, new ResourceRegistry(fastify, checked))
 }
 
@@ -38,12 +45,18 @@ export type { CreateOf, DatabaseOf, RecordOf, UpdateOf } from './model/types.js'
 export type { RestModelsOptions } from './plugin/options.js'
 export type { Limits } from './plan/limits.js'
 export { userOf } from './policy/guard.js'
-export { adminAuth, readOnlyAuth, userAuth, type UserAuthOptions } from './policy/policies.js'
+export {
+  hostAuth, openAuth, readOnlyAuth, type FindHostUser, type HostAuthOptions
+} from './policy/policies.js'
+export { adminAuth, userAuth, type UserAuthOptions, type UserOf } from './policy/user-auth.js'
 export { hashPassword, type Credentials, type Verify } from './policy/passwords.js'
 export type { Operation } from './policy/operations.js'
-export type { Authenticate, Policy, PolicySetting, PolicyUser, SecurityScheme } from './policy/policy.js'
+export type {
+  Authenticate, ClosedPolicy, Identity, Policy, PolicySetting, PolicyUser, SecurityScheme
+} from './policy/policy.js'
 export type { AnyKysely } from './database/engine.js'
 export type { ResourceOptions } from './resource/registration.js'
+export type { ScopeOf } from './model/scope-of.js'
 export type { ResourceRegistry } from './plugin/registry.js'
 export { createTables } from './tables/create-tables.js'
 export type { Json } from './values/values.js'

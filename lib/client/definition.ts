@@ -13,6 +13,7 @@ export interface ResourceDefinition<M extends Model = Model> {
   readonly ownerField?: string
   readonly readOnly?: readonly string[]
   readonly filterable?: readonly string[]
+  readonly scope?: (user: never) => object | null
   readonly path?: string
 }
 
@@ -30,6 +31,12 @@ export type NameOf<D extends Described> =
 export type Listed<D extends Described, Option extends 'exclude' | 'readOnly' | 'filterable'> = Option extends unknown
   ? D extends { readonly [O in Option]: ReadonlyArray<infer Name extends string> } ? Name : never
   : never
+/** The names of fields that the scope may fix, so that the server sets them. */
+type Fixed<D extends Described> =
+  D extends { readonly scope: (user: never) => infer Given }
+    ? NamesIn<NonNullable<Given>> & FieldNameOf<ModelOf<D>>
+    : never
+type NamesIn<Given> = Given extends unknown ? keyof Given & string : never
 type Owner<D extends Described> = D extends { readonly ownerField: infer Name extends string } ? Name : never
 
 /**
@@ -51,13 +58,16 @@ export type RecordKeyOf<D extends Described> = KeyOf<ModelOf<D>>
 export type ResourceRecord<D extends Described> =
   Flat<Omit<RecordOf<ModelOf<D>>, KeysOf<ModelOf<D>, Listed<D, 'exclude'>>>>
 /**
- * The body of a create: the fields that clients may write. The owner field is optional, because the server sets it.
+ * The body of a create: the fields that clients may write. The owner field is optional, because the server sets it, and
+ * so are the fields that the scope may fix.
  * `never` if neither the database nor the API makes the keys, because then the API creates no records.
  */
 export type ResourceCreate<D extends Described> =
   ModelOf<D>['fields'] extends { readonly id: { readonly options: { readonly generated: false } } }
     ? never
-    : Courteous<CreateOf<ModelOf<D>>, KeysOf<ModelOf<D>, Listed<D, 'readOnly'>>, KeysOf<ModelOf<D>, Owner<D>>>
+    : Courteous<
+      CreateOf<ModelOf<D>>, KeysOf<ModelOf<D>, Listed<D, 'readOnly'>>, KeysOf<ModelOf<D>, Owner<D> | Fixed<D>>
+    >
 type Courteous<Body, ReadOnly extends string, OwnerKey extends string> =
   Flat<Omit<Body, ReadOnly | OwnerKey> & { [K in OwnerKey & keyof Body]?: Body[K] }>
 /** The body of an update: the fields that clients may change. */

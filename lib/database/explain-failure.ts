@@ -5,6 +5,9 @@ import type { Stored } from '../engines/storage.js'
 import { errors, withDetails } from '../errors.js'
 import { isForeignKey, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
+import type { GuardedReference } from '../plan/record-guard.js'
+import type { Scope } from '../plan/viewer.js'
+import { referenceExists } from '../sql/scoped-statements.js'
 import { isEqual } from '../sql/selection.js'
 import type { RecordKey } from '../values/values.js'
 import type { Engine } from './engine.js'
@@ -17,6 +20,8 @@ interface FailedWrite {
   readonly values: ReadonlyMap<Column, Stored>
   /** Key of the record to update; absent for a create. */
   readonly id?: RecordKey
+  /** References whose records must lie inside a scope. */
+  readonly references: readonly GuardedReference[]
 }
 
 /** A write that a rule of the database refused. */
@@ -42,14 +47,35 @@ async function explainRefusal (engine: Engine, write: RefusedWrite): Promise<Err
   if (taken !== undefined) return notUnique(taken)
   // If the other table cannot be read, for example because of a missing privilege, no field is named.
   const dangling = kind === 'reference' ? await findDangling(engine, write).catch(() => undefined) : undefined
-  if (dangling !== undefined) {
-    return withField(new errors.UnknownReference(dangling.key), dangling, 'refers to a record that does not exist')
-  }
+  if (dangling !== undefined) return unknownReference(dangling)
   // MariaDB's message about a taken value contains the value, and causes are logged.
   const cause = kind === 'unique'
     ? new Error('A unique index has this value, of a column that clients may not know, or that no field declares')
     : write.failure
   return new errors.Constraint({ cause })
+}
+
+/**
+ * Returns the reason why a write that was admitted wrote nothing, although no rule of the database refused it.
+ *
+ * @returns REST_MODELS_NOT_UNIQUE (409) if it would have failed anyway, REST_MODELS_UNKNOWN_REFERENCE (400) if a
+ *   reference leads to no record that the client may see, REST_MODELS_FORBIDDEN (403) if the record would lie outside
+ *   its scope, otherwise REST_MODELS_CONSTRAINT (409), because a trigger of the database keeps the record as it is
+ */
+export async function explainUnwritten (engine: Engine, write: FailedWrite): Promise<Error> {
+  if (write.references.length === 0) return new errors.Constraint()
+  const taken = await findTaken(engine, write)
+  if (taken !== undefined) return notUnique(taken)
+  const dangling = await findDangling(engine, write)
+  if (dangling !== undefined) return unknownReference(dangling)
+  for (const reference of write.references) {
+    if (!await isReferred(engine, reference, reference.required)) return new errors.Forbidden()
+  }
+  return new errors.Constraint()
+}
+
+function unknownReference (column: Column): Error {
+  return withField(new errors.UnknownReference(column.key), column, 'refers to a record that does not exist')
 }
 
 async function explainSize (engine: Engine, write: RefusedWrite): Promise<Error> {
@@ -83,7 +109,7 @@ function withField (error: Error, { key }: Column, message: string): Error {
  * Finds the first columns that must be unique, alone or together, and whose values another record has. Columns that a
  * client may not know are skipped, because they got a default.
  */
-async function findTaken (engine: Engine, write: RefusedWrite): Promise<readonly Column[] | undefined> {
+async function findTaken (engine: Engine, write: FailedWrite): Promise<readonly Column[] | undefined> {
   const { model, known, values } = write
   const alone = [...values.keys()].filter(({ options }) => options.unique === true).map((column) => [column])
   for (const columns of [...alone, ...model.uniqueTogether]) {
@@ -95,7 +121,7 @@ async function findTaken (engine: Engine, write: RefusedWrite): Promise<readonly
 }
 
 /** Selects another record that has the same values in all of the columns: those that are written, or as stored. */
-function othersWith (engine: Engine, { model, values, id }: RefusedWrite, columns: readonly Column[]) {
+function othersWith (engine: Engine, { model, values, id }: FailedWrite, columns: readonly Column[]) {
   const { db, dialect } = engine
   const { table, primaryKey } = model
   const isStored = ({ name }: Column) =>
@@ -107,15 +133,24 @@ function othersWith (engine: Engine, { model, values, id }: RefusedWrite, column
   return id === undefined ? same : same.where(primaryKey.name, '<>', id)
 }
 
-/** Finds the first written foreign key that refers to no record. */
-async function findDangling (engine: Engine, { known, values }: RefusedWrite): Promise<Column | undefined> {
+/** Finds the first written foreign key that refers to no record that the client may see. */
+async function findDangling (engine: Engine, { known, values, references }: FailedWrite): Promise<Column | undefined> {
   for (const [column, value] of values) {
     if (value === null || !isForeignKey(column) || !known.has(column)) continue
+    const guarded = references.find((reference) => reference.column === column)
     const target = column.target()
-    const referred = rowsOf(engine, target).where(isEqual(target.primaryKey, value, engine.dialect))
-    if (!await finds(engine, referred)) return column
+    const isThere = guarded === undefined
+      ? await finds(engine, rowsOf(engine, target).where(isEqual(target.primaryKey, value, engine.dialect)))
+      : await isReferred(engine, guarded, guarded.visible)
+    if (!isThere) return column
   }
   return undefined
+}
+
+/** True if a reference leads to a record inside a scope. */
+async function isReferred (engine: Engine, { column, value }: GuardedReference, scope: Scope): Promise<boolean> {
+  const { row } = await engine.executor.execute(referenceExists(engine, { column, value, scope }))
+  return row !== undefined
 }
 
 function rowsOf ({ db }: Engine, { table }: Model) {

@@ -17,6 +17,8 @@ export interface UserColumns {
   readonly active: Column | undefined
   /** Absent if no user is an admin. */
   readonly admin: Column | undefined
+  /** Further columns of the user that the policy asks for. */
+  readonly further: readonly Column[]
 }
 
 /** A user as read for a login. */
@@ -25,6 +27,8 @@ export interface FoundUser {
   readonly admin: boolean
   readonly password: string | null
   readonly active: boolean
+  /** Values of the further columns, by declared name. */
+  readonly further: Readonly<Record<string, Json>>
 }
 
 /**
@@ -53,10 +57,11 @@ function withoutSeeks (handle: Handle): Handle {
 }
 
 function compileUserQuery (
-  { db, dialect }: Handle, users: Model, { username, password, active, admin }: UserColumns
+  { db, dialect }: Handle, users: Model, { username, password, active, admin, further }: UserColumns
 ): (username: string) => Query {
   const { primaryKey } = users
-  const wanted = [primaryKey, password, active, admin].filter((column) => column !== undefined)
+  const named = [primaryKey, password, active, admin].filter((column) => column !== undefined)
+  const wanted = [...new Set([...named, ...further])]
   const isNamed = conditionSql({ column: username, operator: 'eq', values: [placeholder] }, dialect)
   const compiled = db.selectFrom(users.table).select(selection(wanted, dialect)).where(isNamed)
     .orderBy(primaryKey.name).limit(oneRow).compile()
@@ -65,13 +70,14 @@ function compileUserQuery (
 }
 
 function userMaker (
-  primaryKey: Column, { password, active, admin }: UserColumns, dialect: Dialect
+  primaryKey: Column, { password, active, admin, further }: UserColumns, dialect: Dialect
 ): (row: Row) => FoundUser {
   const valueOf = (row: Row, column: Column): Json => decode(column, row[column.key] as Stored, dialect)
   return (row) => ({
     id: valueOf(row, primaryKey) as RecordKey,
     password: valueOf(row, password) as string | null,
     active: active === undefined || valueOf(row, active) === true,
-    admin: admin !== undefined && valueOf(row, admin) === true
+    admin: admin !== undefined && valueOf(row, admin) === true,
+    further: Object.fromEntries(further.map((column) => [column.field, valueOf(row, column)]))
   })
 }

@@ -4,11 +4,13 @@ import type { Stored } from '../engines/storage.js'
 import { errors } from '../errors.js'
 import { encode, type Column } from '../model/column.js'
 import type { WritePlan } from '../plan/plan-write.js'
+import type { RecordGuard, ScopedRecord } from '../plan/record-guard.js'
+import { scopedDelete, scopedInsert, scopedSelect, scopedUpdate } from '../sql/scoped-statements.js'
 import { updateStatement, type Statements, type StatementShape } from '../sql/statements.js'
 import type { RecordKey } from '../values/values.js'
 import type { Engine } from './engine.js'
-import { explainFailure } from './explain-failure.js'
-import { updateAndRead } from './update-and-read.js'
+import { explainFailure, explainUnwritten } from './explain-failure.js'
+import { writeAndRead, type WriteAndRead } from './transaction.js'
 
 /** A table to write to, and its statements. */
 export interface WriteTarget extends StatementShape {
@@ -17,63 +19,107 @@ export interface WriteTarget extends StatementShape {
   readonly known: ReadonlySet<Column>
 }
 
+/** A change of one record. */
+export interface RecordUpdate {
+  readonly id: RecordKey
+  readonly plan: WritePlan
+  /** Id of the user who must own the record; null if the resource has no owner field. */
+  readonly ownerId: RecordKey | null
+  readonly guard: RecordGuard
+}
+
 /**
- * Creates a record.
+ * Creates a record, if its references lead where they may.
  *
  * @returns its visible columns
  * @throws REST_MODELS_NOT_UNIQUE (409), REST_MODELS_UNKNOWN_REFERENCE (400), REST_MODELS_INVALID_RECORD (400) if a text
- *   is too long for an index, REST_MODELS_FORBIDDEN (403) if a policy for rows refuses it, REST_MODELS_CONSTRAINT (409)
+ *   is too long for an index, REST_MODELS_FORBIDDEN (403) if a policy for rows refuses it, or if the record would lie
+ *   outside its scope, REST_MODELS_CONSTRAINT (409)
  */
 export async function runCreate (
-  engine: Engine, { model, statements, known }: WriteTarget, plan: WritePlan
+  engine: Engine, target: WriteTarget, plan: WritePlan, guard: RecordGuard
 ): Promise<Row> {
+  const { model, statements, known } = target
   const values = encodeAll(engine, plan)
   try {
-    const { row } = await engine.executor.execute(statements.create(...values.values()))
-    if (row === undefined) throw new errors.Constraint()
+    const create = guard.references.length === 0
+      ? statements.create(...values.values())
+      : scopedInsert(engine, target, { values, references: guard.references })
+    const { row } = guard.outcome.length === 0
+      ? await engine.executor.execute(create)
+      : await writeAndRead(engine, { write: create, ...outcomeOf(engine, target, guard) })
+    if (row === undefined) throw await explainUnwritten(engine, { model, known, values, ...guard })
     return row
   } catch (failure) {
-    throw await explainFailure(engine, { model, known, values }, failure)
+    throw await explainFailure(engine, { model, known, values, ...guard }, failure)
   }
 }
 
 /**
- * Changes a record, if it is there and still belongs to the owner.
+ * Changes a record, if it is there, inside its scope, still belongs to the owner, and its references lead where they
+ * may.
  *
  * @returns its visible columns, or undefined if nothing was changed
  * @throws as {@link runCreate}
  */
 export async function runUpdate (
-  engine: Engine,
-  target: WriteTarget,
-  { id, plan, ownerId }: { readonly id: RecordKey, readonly plan: WritePlan, readonly ownerId: Stored }
+  engine: Engine, target: WriteTarget, { id, plan, ownerId, guard }: RecordUpdate
 ): Promise<Row | undefined> {
   const values = encodeAll(engine, plan)
-  const fill = updateStatement(engine, target, [...values.keys()])
   const own = ownParameters(target, id, ownerId)
-  const update = fill(...values.values(), ...own)
+  const { scope, references } = guard
+  const update = scope.length === 0 && references.length === 0
+    ? updateStatement(engine, target, [...values.keys()])(...values.values(), ...own)
+    : scopedUpdate(engine, target, { id, ownerId, scope }, { values, references })
   try {
-    const { row } = engine.dialect.returnsUpdates
+    const { row } = engine.dialect.returnsUpdates && guard.outcome.length === 0
       ? await engine.executor.execute(update)
-      : await updateAndRead(engine, update, target.statements.own(...own))
+      : await writeAndRead(engine, { write: update, ...readAfter(engine, target, { id, plan, ownerId, guard }) })
     return row
   } catch (failure) {
     const { model, known } = target
-    throw await explainFailure(engine, { model, known, values, id }, failure)
+    throw await explainFailure(engine, { model, known, values, id, ...guard }, failure)
+  }
+}
+
+/** Returns the reason why an update of a record that is there changed nothing, as {@link explainUnwritten} says. */
+export async function explainUnchanged (
+  engine: Engine, { model, known }: WriteTarget, { id, plan, guard }: Pick<RecordUpdate, 'id' | 'plan' | 'guard'>
+): Promise<Error> {
+  return await explainUnwritten(engine, { model, known, id, values: encodeAll(engine, plan), ...guard })
+}
+
+/** Returns the read after an update: of the record if it lies inside its scope, or of any record if it has none. */
+function readAfter (
+  engine: Engine, target: WriteTarget, { id, ownerId, guard: { scope } }: RecordUpdate
+): Omit<WriteAndRead, 'write'> {
+  const own = ownParameters(target, id, ownerId)
+  return scope.length === 0
+    ? { read: () => target.statements.own(...own) }
+    : { read: () => scopedSelect(engine, target, 'visible', { id, scope }), refuse: () => new errors.Forbidden() }
+}
+
+/** Returns the read after a create, which finds the record only if it lies inside its scope. */
+function outcomeOf (engine: Engine, target: WriteTarget, { outcome }: RecordGuard): Omit<WriteAndRead, 'write'> {
+  const { key } = target.model.primaryKey
+  return {
+    read: (written) => scopedSelect(engine, target, 'visible', { id: written?.[key] as RecordKey, scope: outcome }),
+    refuse: () => new errors.Forbidden()
   }
 }
 
 /**
- * Deletes a record, if it is there and still belongs to the owner.
+ * Deletes a record, if it is there, inside its scope, and still belongs to the owner.
  *
  * @returns true if it deleted the record
  * @throws REST_MODELS_STILL_REFERENCED (409), REST_MODELS_FORBIDDEN (403), REST_MODELS_CONSTRAINT (409)
  */
-export async function runDelete (
-  engine: Engine, target: WriteTarget, id: RecordKey, ownerId: Stored
-): Promise<boolean> {
+export async function runDelete (engine: Engine, target: WriteTarget, record: ScopedRecord): Promise<boolean> {
+  const { id, scope, ownerId = null } = record
   try {
-    const { changed } = await engine.executor.execute(target.statements.delete(...ownParameters(target, id, ownerId)))
+    const { changed } = await engine.executor.execute(scope.length === 0
+      ? target.statements.delete(...ownParameters(target, id, ownerId))
+      : scopedDelete(engine, target, record))
     return changed > 0
   } catch (failure) {
     if (!(failure instanceof StatementFailure)) throw failure
@@ -85,13 +131,22 @@ export async function runDelete (
   }
 }
 
+/** Reads the visible columns of a record. Returns no row if there is no such record inside the scope. */
+export function readVisible (reader: Engine, target: WriteTarget, { id, scope }: ScopedRecord): MaybePromise<Outcome> {
+  return reader.executor.execute(
+    scope.length === 0 ? target.statements.read(id) : scopedSelect(reader, target, 'visible', { id, scope }))
+}
+
 /**
  * Reads the columns of a record that an update or delete has to know: those that records show, and the owner.
  *
- * @returns no row if there is no such record
+ * @returns no row if there is no such record inside the scope
  */
-export function readStored ({ executor }: Engine, { statements }: WriteTarget, id: RecordKey): MaybePromise<Outcome> {
-  return executor.execute(statements.stored(id))
+export function readStored (
+  engine: Engine, target: WriteTarget, { id, scope }: ScopedRecord
+): MaybePromise<Outcome> {
+  return engine.executor.execute(
+    scope.length === 0 ? target.statements.stored(id) : scopedSelect(engine, target, 'stored', { id, scope }))
 }
 
 function ownParameters ({ owner }: StatementShape, id: RecordKey, ownerId: Stored): readonly Stored[] {

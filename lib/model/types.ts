@@ -28,6 +28,9 @@ export type CreateOf<M extends Model> = Flat<
 /** Body of an update: every field may be left out. */
 export type UpdateOf<M extends Model> = Flat<{ [N in Names<M> as Key<N, Fields<M>[N]>]?: Value<Fields<M>[N]> }>
 
+/** JSON value of a field of a model, which may be null if the field is nullable. */
+export type FieldValueOf<M extends Model, Name extends FieldNameOf<M>> = Value<Fields<M>[Name]>
+
 /** Names of the fields of a model as declared, without `id`. Options of a resource name fields in this way. */
 export type FieldNameOf<M extends Model> = Names<M>
 

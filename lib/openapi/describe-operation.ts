@@ -9,6 +9,7 @@ import { documentedFilters, type DocumentedFilters } from './filters.js'
 import { listParameters } from './list-parameters.js'
 import { operationTexts, remarksOf } from './operation-texts.js'
 import { responsesOf } from './responses.js'
+import { fixableBy } from './scope-fields.js'
 
 /** Description of an operation, in the form in which `@fastify/swagger` takes it from a route. */
 export type OperationDocumentation = Readonly<Record<string, unknown>>
@@ -63,16 +64,18 @@ function filterRemarks ({ isCut }: DocumentedFilters, { limits, guardedModels }:
 }
 
 /**
- * Returns the security requirements of an operation. An open or closed operation has none, whatever the host requires
- * elsewhere. If the policy does not tell how credentials are sent, the requirements of the host apply.
+ * Returns the security requirements of an operation. A closed operation has none, whatever the host requires elsewhere,
+ * and an open one only if credentials decide which records are seen; they are then optional. If the policy does not
+ * tell how credentials are sent, the requirements of the host apply.
  */
 function securityOf (
-  document: OpenApiDocument, { protections, policy: { scheme } }: Resource, operation: Operation
+  document: OpenApiDocument, { protections, policy: { scheme }, scopeRule }: Resource, operation: Operation
 ): JsonSchema {
-  if (protections[operation] !== 'guarded') return { security: [] }
+  const isOptional = protections[operation] === 'open' && scopeRule !== undefined
+  if (protections[operation] !== 'guarded' && !isOptional) return { security: [] }
   if (scheme === undefined) return {}
   const { type, scheme: name = type } = scheme
-  return { security: [{ [shareSecurity(document, String(name), scheme)]: [] }] }
+  return { security: [...(isOptional ? [{}] : []), { [shareSecurity(document, String(name), scheme)]: [] }] }
 }
 
 function answerOf (document: OpenApiDocument, resource: Resource, body: 'record' | 'list'): JsonSchema {
@@ -85,7 +88,9 @@ function answerOf (document: OpenApiDocument, resource: Resource, body: 'record'
 
 function bodyOf (document: OpenApiDocument, resource: Resource, takes: 'create' | 'update'): JsonSchema {
   const { schemas, writable, excluded } = resource
-  const columns = { writable: [...writable], required: schemas[takes].required ?? [], excluded }
+  const fixable = fixableBy(resource)
+  const required = (schemas[takes].required ?? []).filter((key) => !fixable.has(key))
+  const columns = { writable: [...writable], required, excluded }
   const name = `${titleOf(resource)}${takes === 'create' ? 'Create' : 'Update'}`
   const json = shareSchema(document, name, bodyDocumentation(columns))
   const form = shareSchema(document, 'Form', formSchema)

@@ -2,6 +2,8 @@ import { STATUS_CODES } from 'node:http'
 import { plain, type JsonSchema } from '../../schemas/documentation.js'
 import { errorSchema } from '../../schemas/error.js'
 import { errors, withDetails, type FieldFault } from '../errors.js'
+import type { SecurityScheme } from '../policy/policy.js'
+import { challengeOf, isBasic } from '../policy/refusal.js'
 
 /** A kind of failure: its status, its meaning, and the errors that report it. */
 interface FailureRow {
@@ -48,6 +50,11 @@ export const failures = {
       new errors.UnknownParameter('colour'), new errors.InvalidQuery()
     ],
     foreign: ['FST_ERR_BAD_URL', 'FST_ERR_CTP_INVALID_CONTENT_LENGTH']
+  },
+  AuthenticationFailed: {
+    status: 401,
+    description: 'There are no credentials, they are wrong, or nobody may do this',
+    examples: [new errors.AuthenticationFailed()]
   },
   Forbidden: {
     status: 403,
@@ -133,11 +140,13 @@ export function failureResponse (name: Failure, ref: JsonSchema): JsonSchema {
 }
 
 /**
- * The answer with 401, from the service document, "Refusal response (401)". Its body is a text, not JSON as in other
- * failures.
+ * Returns the answer with 401. For HTTP Basic it is that of the service document, "Refusal response (401)": its body is
+ * a text, not JSON as in other failures.
  */
-export const refusal = {
-  description: 'There are no credentials, they are wrong, or nobody may do this',
-  headers: { 'WWW-Authenticate': { type: 'string', enum: ['Basic realm="Login Required"'] } },
-  content: { 'text/html': { schema: { type: 'string', enum: [new errors.AuthenticationFailed().message] } } }
+export function refusalResponse (scheme: SecurityScheme | undefined, ref: JsonSchema): JsonSchema {
+  const { description } = failures.AuthenticationFailed
+  const headers = { 'WWW-Authenticate': { type: 'string', enum: [challengeOf(scheme)] } }
+  const text = { type: 'string', enum: [new errors.AuthenticationFailed().message] }
+  const content = isBasic(scheme) ? { 'text/html': { schema: text } } : { 'application/json': { schema: ref } }
+  return { description, headers, content }
 }

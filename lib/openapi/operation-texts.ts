@@ -1,6 +1,7 @@
 import { writes, type Operation } from '../policy/operations.js'
 import type { Resource } from '../resource/resource.js'
 import type { Failure } from './failures.js'
+import { fixableBy } from './scope-fields.js'
 
 /** Documentation of an operation that is the same for all resources. */
 interface OperationText {
@@ -55,8 +56,9 @@ export const operationTexts: Readonly<Record<Operation, OperationText>> = {
 
 /** Returns the sentences that a resource adds to the description of an operation. */
 export function remarksOf (
-  operation: Operation, { protections, owner, name, excluded, limits }: Resource
+  operation: Operation, resource: Resource
 ): string[] {
+  const { protections, owner, name, excluded, limits, scopeRule } = resource
   return [
     ...(operation === 'list'
       ? [`At most ${limits.filters} filters through ${limits.totalJoins} different joins, ` +
@@ -65,7 +67,17 @@ export function remarksOf (
     ...(protections[operation] === 'closed' ? ['Nobody may do this.'] : []),
     ...(writes.includes(operation) && owner !== undefined
       ? [ownerRemark(operation, name, excluded.has(owner) ? 'the owner' : `\`${owner.key}\``)]
-      : [])
+      : []),
+    ...(scopeRule === undefined ? [] : scopeRemarks(operation, resource))
+  ]
+}
+
+function scopeRemarks (operation: Operation, resource: Resource): string[] {
+  if (operation !== 'create') return ['Records that the user may not see are answered like missing ones.']
+  const fixable = [...fixableBy(resource)].map((key) => `\`${key}\``).join(', ')
+  return [
+    'The record must be one that the user may see.',
+    ...(fixable === '' ? [] : [`Where this decides the value of a field, the server sets it: ${fixable}.`])
   ]
 }
 

@@ -1,9 +1,11 @@
 import type { JsonSchema } from '../../schemas/documentation.js'
 import { isSecret } from '../model/column.js'
+import { isPrivate } from '../policy/no-store.js'
 import { reads, rowOf, type Operation } from '../policy/operations.js'
+import { isBasic } from '../policy/refusal.js'
 import type { Resource } from '../resource/resource.js'
 import { shareSchema, type OpenApiDocument } from './document.js'
-import { failureBase, failureResponse, failures, failureSchema, refusal, type Failure } from './failures.js'
+import { failureBase, failureResponse, failures, failureSchema, refusalResponse, type Failure } from './failures.js'
 import { operationTexts } from './operation-texts.js'
 
 /**
@@ -28,21 +30,27 @@ export function responsesOf (
       ...(body ? { content: { 'application/json': { schema: body } } } : { type: 'null' })
     }
   }
-  if (protection !== 'open') responses[401] = refusal
   const base = shareSchema(document, failureBase.name, failureBase.schema)
+  if (isPrivate(resource, operation)) responses[401] = refusalOf(document, resource, base)
   for (const name of failuresOf(resource, operation)) {
     responses[failures[name].status] = failureResponse(name, shareSchema(document, name, failureSchema(name, base)))
   }
   return responses
 }
 
+function refusalOf (document: OpenApiDocument, { policy: { scheme } }: Resource, base: JsonSchema): JsonSchema {
+  const ref = isBasic(scheme)
+    ? base
+    : shareSchema(document, 'AuthenticationFailed', failureSchema('AuthenticationFailed', base))
+  return refusalResponse(scheme, ref)
+}
+
 /** Statuses with which Fastify may refuse a path. */
 const pathStatuses: ReadonlySet<number> = new Set([400, 414])
 
 /** Returns the failures of an operation in the order in which a request meets them: before, at and after the policy. */
-function failuresOf (
-  { protections, writable }: Resource, operation: Operation
-): readonly Failure[] {
+function failuresOf (resource: Resource, operation: Operation): readonly Failure[] {
+  const { protections, writable } = resource
   const { failures: own } = operationTexts[operation]
   const before: Failure[] = reads.includes(operation)
     ? ['InternalError']
@@ -53,6 +61,7 @@ function failuresOf (
     return [...before, ...ofPath]
   }
   const isHashed = rowOf(operation).takes !== undefined && [...writable].some(isSecret)
-  const login: Failure[] = protections[operation] === 'open' ? [] : ['Forbidden', 'TooManyLogins']
+  const mayForbid: Failure[] = protections[operation] === 'open' ? [] : ['Forbidden']
+  const login: Failure[] = isPrivate(resource, operation) ? [...mayForbid, 'TooManyLogins'] : []
   return [...before, ...login, ...(isHashed ? ['TooManyLogins'] as const : []), ...own]
 }

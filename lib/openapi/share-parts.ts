@@ -1,5 +1,5 @@
 import { shareParameter, shareResponse, type OpenApiDocument } from './document.js'
-import { failures, refusal, type Failure } from './failures.js'
+import { failures, type Failure } from './failures.js'
 
 /** An operation as `@fastify/swagger` has written it: parameters and responses are written out, not referred to. */
 interface WrittenOperation {
@@ -9,10 +9,9 @@ interface WrittenOperation {
 }
 
 /** Names of the responses that all resources share, by their descriptions. */
-const sharedResponses = new Map([
-  [refusal.description, 'AuthenticationFailed'],
-  ...Object.keys(failures).map((name) => [failures[name as Failure].description, name] as const)
-])
+const sharedResponses = new Map<string, string>(
+  Object.keys(failures).map((name) => [failures[name as Failure].description, name])
+)
 /** Names of the parameters that all resources share, by place and name. */
 const sharedParameters: Readonly<Record<string, string>> =
   { 'path id': 'Key', 'query limit': 'Limit', 'query page': 'Page', 'query after': 'After' }

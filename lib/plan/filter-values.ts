@@ -1,3 +1,4 @@
+import type { Dialect } from '../engines/dialect.js'
 import type { Stored } from '../engines/storage.js'
 import { errors, withDetails } from '../errors.js'
 import { fieldKinds } from '../fields/field-kinds.js'
@@ -29,7 +30,7 @@ const readers: Readonly<Record<FilterSyntax, Reader>> = {
   },
   pattern: (text, _column, limits) => {
     if (text.length > limits.patternLength) return `must have at most ${limits.patternLength} characters`
-    if (/(?:^|[^\\])(?:\\\\)*\\$/.test(text)) return 'must not end with a single backslash'
+    if (isUnfinished(text)) return 'must not end with a single backslash'
     return storableText(text) === undefined ? `must be ${fieldKinds.text.expects}` : [text]
   },
   constant: (text, { kind }) => {
@@ -37,6 +38,11 @@ const readers: Readonly<Record<FilterSyntax, Reader>> = {
     if (constant === null || (constant !== undefined && kind === 'boolean')) return [constant]
     return kind === 'boolean' ? 'must be null, true or false' : 'must be null'
   }
+}
+
+/** True if a pattern ends with a backslash that escapes nothing. */
+export function isUnfinished (pattern: string): boolean {
+  return /(?:^|[^\\])(?:\\\\)*\\$/.test(pattern)
 }
 
 const constants = new Map([['null', null], ['none', null], ['true', true], ['false', false]])
@@ -52,9 +58,17 @@ export function readFilterValues (
   { column, operator }: FilterTarget,
   { limits, reader: { dialect } }: Pick<ListScope, 'limits' | 'reader'>
 ): readonly Stored[] {
-  const { syntax, inEngine } = operators[operator]
+  const { syntax } = operators[operator]
   const values = readers[syntax](text, column, limits)
   if (typeof values === 'string') throw withDetails(new errors.InvalidValue(name), [{ field: name, message: values }])
+  return storedValues({ column, operator, values }, dialect)
+}
+
+/** Returns the typed values of a condition as the engine stores them, and its patterns as the engine takes them. */
+export function storedValues (
+  { column, operator, values }: FilterTarget & { readonly values: readonly Json[] }, dialect: Dialect
+): readonly Stored[] {
+  const { inEngine } = operators[operator]
   return values.map((value) =>
     inEngine === undefined ? encode(column, value, dialect) : inEngine(String(value), dialect))
 }

@@ -1,3 +1,4 @@
+import { isOperator, type Operator } from '../fields/operators.js'
 import { isForeignKey, type Column, type ForeignKeyColumn } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 
@@ -33,6 +34,17 @@ export function followPath (model: Model, names: readonly string[]): Path | unde
   }
   const column = reached.byName.get(names.at(-1) ?? '')
   return column && { joins, column }
+}
+
+/**
+ * Splits the name of a filter into a path and an operator. It can do so because no field has the name of an operator.
+ */
+export function splitName (name: string): { names: readonly string[], operator: Operator } {
+  const names = name.split('__')
+  const last = names.at(-1)
+  return last !== undefined && isOperator(last)
+    ? { names: names.slice(0, -1), operator: last }
+    : { names, operator: 'eq' }
 }
 
 /** Returns a path in declared names: `user__username` also for `user_id__username`. */

@@ -1,14 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Stored } from '../engines/storage.js'
 import { errors, withDetails } from '../errors.js'
-import { isOperator, type Operator } from '../fields/operators.js'
+import type { Operator } from '../fields/operators.js'
 import { valueKindOf } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { unknownParameter, type WrittenFilter } from '../request/list-query.js'
-import { readFilterValues } from './filter-values.js'
+import { readFilterValues, storedValues } from './filter-values.js'
 import { baseAlias, type PlannedCondition, type PlannedJoin } from './list-plan.js'
 import type { ListScope } from './list-scope.js'
-import { permittedPath, type Path } from './path.js'
+import { permittedPath, splitName, type Path } from './path.js'
+import { behind, type Scope, type ListViewer } from './viewer.js'
 
 interface ResolvedFilter {
   readonly path: Path
@@ -22,18 +23,41 @@ interface Spelled extends Omit<PlannedCondition, 'values'> {
   readonly given: Map<string, readonly Stored[]>
 }
 
-const noFilters = Object.freeze({ joins: [], conditions: [] })
+/** The joins of a list, by the fields that they follow, each with a space behind it. */
+type Joins = Map<string, PlannedJoin>
 
-/** Plans the joins and conditions of the filters. Filters of one path and operator become one condition. */
-export function planFilters (scope: ListScope, filters: readonly WrittenFilter[], closed: ReadonlySet<Model>): {
+interface PlannedFilters {
   readonly joins: readonly PlannedJoin[]
   readonly conditions: readonly PlannedCondition[]
-} {
-  if (filters.length === 0) return noFilters
+}
+
+const noFilters: PlannedFilters = Object.freeze({ joins: [], conditions: [] })
+
+/**
+ * Plans the joins and conditions of the filters, and of the scopes of all records that they touch. Filters of one path
+ * and operator become one condition.
+ */
+export function planFilters (scope: ListScope, filters: readonly WrittenFilter[], viewer: ListViewer): PlannedFilters {
+  if (filters.length === 0 && viewer.scope.length === 0) return noFilters
+  const joins: Joins = new Map()
+  const { paths, conditions } = planWanted(scope, filters, { joins, closed: viewer.closed })
+  const seen = [...viewer.scope, ...scopesAlong(paths, viewer)].map(({ path, operator, values }) => {
+    const { column } = path
+    const stored = storedValues({ column, operator, values }, scope.reader.dialect)
+    return { alias: planJoins(joins, path), column, operator, values: stored }
+  })
+  return { joins: [...joins.values()], conditions: [...seen, ...conditions] }
+}
+
+/** Plans the conditions of the filters themselves, and adds their joins, which the limits bound. */
+function planWanted (
+  scope: ListScope, filters: readonly WrittenFilter[],
+  { joins, closed }: { readonly joins: Joins, readonly closed: ReadonlySet<Model> }
+): { readonly paths: readonly Path[], readonly conditions: readonly PlannedCondition[] } {
   const { filters: most, totalJoins } = scope.limits
   const surplus = filters[most]
   if (surplus !== undefined) throw tooMuch(surplus.name, `is more than ${most} filters`)
-  const joins = new Map<string, PlannedJoin>()
+  const paths: Path[] = []
   const conditions = new Map<string, Spelled>()
   for (const filter of filters) {
     const { path, operator, spelling } = resolveFilter(scope, filter.name, closed)
@@ -45,8 +69,22 @@ export function planFilters (scope: ListScope, filters: readonly WrittenFilter[]
     const condition = conditions.get(name) ?? { alias, column, operator, given: new Map<string, readonly Stored[]>() }
     condition.given.set(spelling, [...condition.given.get(spelling) ?? [], ...values])
     conditions.set(name, condition)
+    paths.push(path)
   }
-  return { joins: [...joins.values()], conditions: [...conditions.values()].map(toCondition) }
+  return { paths, conditions: [...conditions.values()].map(toCondition) }
+}
+
+/** Returns the scopes of the related records that paths lead through, each once. */
+function scopesAlong (paths: readonly Path[], viewer: ListViewer): Scope {
+  const scopes = new Map<string, Scope>()
+  for (const { joins } of paths) {
+    for (const [index, { target }] of joins.entries()) {
+      const prefix = joins.slice(0, index + 1)
+      const name = prefix.map(({ field }) => field).join(' ')
+      if (!scopes.has(name)) scopes.set(name, behind(prefix, viewer.scopeOf(target())))
+    }
+  }
+  return [...scopes.values()].flat()
 }
 
 function resolveFilter (scope: ListScope, name: string, closed: ReadonlySet<Model>): ResolvedFilter {
@@ -59,19 +97,10 @@ function resolveFilter (scope: ListScope, name: string, closed: ReadonlySet<Mode
   return { path, operator, spelling: names.join('__') }
 }
 
-/** Splits a parameter's name into a path and an operator. It can do so because no field has the name of an operator. */
-function splitName (name: string): { names: readonly string[], operator: Operator } {
-  const names = name.split('__')
-  const last = names.at(-1)
-  return last !== undefined && isOperator(last)
-    ? { names: names.slice(0, -1), operator: last }
-    : { names, operator: 'eq' }
-}
-
 /**
  * Adds the joins of a path to `joins`, if they are not there yet. Returns the alias of the table that the path ends in.
  */
-function planJoins (joins: Map<string, PlannedJoin>, { joins: columns }: Path): string {
+function planJoins (joins: Joins, { joins: columns }: Path): string {
   let alias = baseAlias
   let name = ''
   for (const column of columns) {

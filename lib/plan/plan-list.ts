@@ -7,18 +7,18 @@ import type { ListPlan, PlannedOrder } from './list-plan.js'
 import type { ListScope } from './list-scope.js'
 import { permittedPath, type Access } from './path.js'
 import { planFilters } from './plan-filters.js'
+import type { ListViewer } from './viewer.js'
 
 const nothingClosed: ReadonlySet<Model> = new Set()
 
 /**
  * Resolves the names and values of a list request for a resource.
  *
- * @param closed  related models that the client may not read
  * @throws REST_MODELS_UNKNOWN_PARAMETER, REST_MODELS_UNKNOWN_OPERATOR, REST_MODELS_INVALID_VALUE, REST_MODELS_TOO_MUCH,
  *   REST_MODELS_INVALID_ORDERING, REST_MODELS_INVALID_PAGE (all 400), naming the parameter
  */
-export function planList (scope: ListScope, wanted: ListRequest, closed: ReadonlySet<Model>): ListPlan {
-  const { joins, conditions } = planFilters(scope, wanted.filters, closed)
+export function planList (scope: ListScope, wanted: ListRequest, viewer: ListViewer): ListPlan {
+  const { joins, conditions } = planFilters(scope, wanted.filters, viewer)
   const ordering = planOrdering(scope, wanted.ordering)
   const limit = planLimit(scope, wanted)
   const { start, after } = hasCursors(scope, wanted, ordering)

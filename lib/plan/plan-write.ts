@@ -31,49 +31,59 @@ export interface WriteScope {
 /** Values to write, by column: typed, in the form in which they are stored, passwords not yet hashed. */
 export type WritePlan = ReadonlyMap<Column, Json>
 
+/** Values that the server sets whatever a client writes: the owner, and fields that a scope fixes. */
+export type GivenValues = ReadonlyMap<Column, Json>
+
 /**
- * Plans the values of a new record: those of the body, the owner, and defaults.
+ * Plans the values of a new record: those of the body, those that the server gives, and defaults.
  *
- * @param ownerId  id of the user who creates. An owner in the body is ignored and never a fault, even if that field is
- *   excluded, although any other excluded field in the body is a fault
+ * @param given  what the body says of these columns is ignored and never a fault, even if they are excluded, although
+ *   any other excluded field in the body is a fault
  * @returns a value for each column that the database does not generate, in the order of the model
  * @throws REST_MODELS_INVALID_RECORD (400) listing every fault by field; REST_MODELS_CONSTRAINT (409) if neither the
  *   API nor the database can make a primary key
  */
-export function planCreate (scope: WriteScope, payload: Payload, ownerId: Json): WritePlan {
-  const { model, created, owner, writable, checkCreate } = scope
+export function planCreate (scope: WriteScope, payload: Payload, given: GivenValues): WritePlan {
+  const { model, created, writable, checkCreate } = scope
   if (isGivenByOthers(model.primaryKey)) throw new errors.Constraint()
-  const { fields, faults } = readFields(scope, withoutOwner(payload, owner), { check: checkCreate })
+  const check = given.size === 0 ? checkCreate : checkOthers(checkCreate, given)
+  const { fields, faults } = readFields(scope, withoutGiven(payload, given), { check })
   const fixed = [...fields.values()].filter(({ column }) => !writable.has(column))
   requireNoFaults(faults, fixed, 'is set by the server')
   const now = new Date()
   const values = new Map<Column, Json>()
   for (const column of created) {
-    const written = fields.get(column)
-    if (column === owner) values.set(column, ownerValue(column, ownerId))
-    else values.set(column, written === undefined ? givenValue(scope, column, now) : written.value)
+    const written = given.has(column) ? given.get(column) : fields.get(column)?.value
+    values.set(column, written === undefined ? defaultValue(scope, column, now) : written)
   }
   return values
 }
 
 /**
- * Returns the id of the user as a value of the owner field.
+ * Returns what the server gives to a new record: what the scope fixes, and the id of the user as the owner.
  *
  * @throws TypeError if a policy of the deployer's own gives an id that is no key of the owner's model
  */
-function ownerValue (owner: Column, id: Json): Json {
+export function givenValues (owner: Column | undefined, id: Json, fixed: GivenValues): GivenValues {
+  if (owner === undefined) return fixed
   const value = valueKindOf(owner).accept(id as Exclude<Json, null>, owner.options)
   if (value === undefined) {
     throw new TypeError(`The policy gives a user whose id is no key of what '${owner.field}' refers to`)
   }
-  return value
+  return new Map(fixed).set(owner, value)
+}
+
+/** Returns a check that requires nothing of the columns that the server sets. */
+function checkOthers (check: Check, given: GivenValues): Check {
+  const keys = new Set([...given.keys()].map(({ key }) => key))
+  return (values) => check(values).filter(({ field }) => !keys.has(field))
 }
 
 /**
  * Returns a value for a column that the body leaves out: a new UUID for the primary key, otherwise the default. UUIDs
  * of version 7 begin with the time, so new records stand together in the index.
  */
-function givenValue ({ model, checkValues }: WriteScope, column: Column, now: Date): Json {
+function defaultValue ({ model, checkValues }: WriteScope, column: Column, now: Date): Json {
   return column === model.primaryKey ? makeUuid() : defaultOf(column, now, checkValues)
 }
 
@@ -81,24 +91,26 @@ function givenValue ({ model, checkValues }: WriteScope, column: Column, now: Da
  * Returns the value of a column before an update; undefined if the column is hidden, so that a write must not look at
  * it.
  */
-type StoredOf = (column: Column) => Json | undefined
+export type StoredOf = (column: Column) => Json | undefined
 
 /**
  * Plans the values that an update changes.
  *
  * @param storedOf  gives the value of a column before the update; a field that is not writable may repeat that value
+ * @param fixed     values that the scope fixes: the record has them already, and no client may change them
  * @returns the changed values only, possibly none
  * @throws REST_MODELS_INVALID_RECORD (400) listing every fault by field
  */
-export function planUpdate (scope: WriteScope, payload: Payload, storedOf: StoredOf): WritePlan {
-  const { writable } = scope
-  const isSame = (field: WrittenField): boolean => isKept(field, storedOf, writable)
-  const check: Check = (values) => faultsOfChanges(scope, values, storedOf)
+export function planUpdate (scope: WriteScope, payload: Payload, storedOf: StoredOf, fixed: GivenValues): WritePlan {
+  const isWritable = (column: Column): boolean => scope.writable.has(column) && !fixed.has(column)
+  const before: StoredOf = (column) => fixed.has(column) ? fixed.get(column) : storedOf(column)
+  const isSame = (field: WrittenField): boolean => isKept(field, before, isWritable)
+  const check: Check = (values) => faultsOfChanges(scope, values, before)
   const { fields, faults } = readFields(scope, payload, { check, isKept: isSame })
   // Compared once more, because readFields() turns other spellings of a value into the same one.
   const changed = [...fields.values()].filter((field) => !isSame(field))
-  const fixed = changed.filter(({ column }) => !writable.has(column))
-  requireNoFaults(faults, fixed, 'cannot be changed')
+  const unwritable = changed.filter(({ column }) => !isWritable(column))
+  requireNoFaults(faults, unwritable, 'cannot be changed')
   return new Map(changed.map(({ column, value }) => [column, value]))
 }
 
@@ -119,13 +131,14 @@ function faultsOfChanges (
 }
 
 /**
- * Removes the owner from a body.
+ * Removes from a body what the server sets.
  *
  * @see service document, "POST create": the owner is the authenticated user, whatever the body says
  */
-function withoutOwner (payload: Payload, owner: Column | undefined): Payload {
-  if (owner === undefined) return payload
-  return Object.fromEntries(Object.entries(payload).filter(([name]) => name !== owner.field && name !== owner.key))
+function withoutGiven (payload: Payload, given: GivenValues): Payload {
+  if (given.size === 0) return payload
+  const names = new Set([...given.keys()].flatMap(({ field, key }) => [field, key]))
+  return Object.fromEntries(Object.entries(payload).filter(([name]) => !names.has(name)))
 }
 
 /** Storages of values that a record may show in whole seconds, in fewer digits, as null, or in another spelling. */
@@ -135,9 +148,11 @@ const lossyStorages: ReadonlySet<StorageName> = new Set(['datetime', 'date', 'nu
  * True if a field repeats what the record shows, and writing that could do harm. A body that repeats a whole record
  * holds the hash of its password, which must not be hashed again. Other values in it may be less than what is stored.
  */
-function isKept ({ column, value }: WrittenField, storedOf: StoredOf, writable: ReadonlySet<Column>): boolean {
+function isKept (
+  { column, value }: WrittenField, storedOf: StoredOf, isWritable: (column: Column) => boolean
+): boolean {
   const { storage } = valueKindOf(column)
-  const mayLose = isSecret(column) || !writable.has(column) || lossyStorages.has(storage)
+  const mayLose = isSecret(column) || !isWritable(column) || lossyStorages.has(storage)
   return mayLose && isShownAs(value, storage, () => storedOf(column))
 }
 

@@ -1,17 +1,17 @@
 import type { FastifyInstance } from 'fastify'
 import { checkCompiler } from '../../schemas/check.js'
-import { openEngine } from '../database/engine.js'
+import { openEngine, type Engine } from '../database/engine.js'
 import { errors } from '../errors.js'
 import type { Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { browserGuard } from '../policy/browser-guard.js'
 import { readCredentials } from '../policy/credentials.js'
-import { kUser } from '../policy/guard.js'
-import { kStored } from '../policy/owner.js'
+import { noStore } from '../policy/no-store.js'
 import { Passwords } from '../policy/passwords.js'
-import type { Authenticate, Policy, PolicySetting } from '../policy/policy.js'
+import type { AnyPolicy, Authenticate, PolicySetting } from '../policy/policy.js'
 import { compileAccess, reachableModels } from '../resource/access.js'
-import { isCreatable, type Registration } from '../resource/registration.js'
+import { isCreatable } from '../resource/creatable.js'
+import type { Registration } from '../resource/registration.js'
 import { compileResource, type Resource } from '../resource/resource.js'
 import { warnOfExposure, warnOfUnshown } from '../resource/warnings.js'
 import { isFailure, passOn, serializeFailure } from '../response/failure.js'
@@ -25,22 +25,27 @@ import { unshownColumns } from '../tables/unshown.js'
 import type { CheckedOptions } from './options.js'
 import { Scheduler } from './scheduling/scheduler.js'
 
+/** A resource, and the function that finds the user who sends a request to it. */
+export interface ServedResource {
+  readonly resource: Resource
+  readonly authenticate: Authenticate
+}
+
 /**
  * Returns the Fastify plugin that serves the registered models in a scope of its own. The body parser, the serializer
  * and the hooks of that scope do not apply to the rest of the app.
  *
- * @param note  gets each compiled resource after its routes were added
+ * @param note  gets each resource after its routes were added
  */
 export function openContainer (
-  registrations: readonly Registration[], options: CheckedOptions, note: (resource: Resource) => void
+  registrations: readonly Registration[], options: CheckedOptions, note: (served: ServedResource) => void
 ) {
   return async function restModelsContainer (scope: FastifyInstance): Promise<void> {
     const { db, limits, allowedOrigins } = options
     const engines = await openEngines(options, registrations)
-    for (const [model, shown] of shownBy(registrations)) {
-      warnOfUnshown(scope.log, model, await unshownColumns(engines.engine, model, shown))
-    }
+    await warnOfAllUnshown(scope, engines.engine, registrations)
     const scheduler = new Scheduler(scope.server, engines.engine.dialect.isEmbedded)
+    scope.addHook('onRequest', noStore)
     scope.addHook('onRequest', scheduler.onRequest)
     isolate(scope, allowedOrigins)
     const passwords = new Passwords()
@@ -50,9 +55,18 @@ export function openContainer (
     for (const registration of registrations) {
       warnOfExposure(scope.log, registration, registrations)
       const resource = compileResource(registration, setting)
-      addRoutes(scope, resource, { authenticate: authenticateBy(registration.policy), scheduler })
-      note(resource)
+      const authenticate = authenticateBy(registration.policy)
+      addRoutes(scope, resource, { authenticate, scheduler })
+      note({ resource, authenticate })
     }
+  }
+}
+
+async function warnOfAllUnshown (
+  { log }: FastifyInstance, engine: Engine, registrations: readonly Registration[]
+): Promise<void> {
+  for (const [model, shown] of shownBy(registrations)) {
+    warnOfUnshown(log, model, await unshownColumns(engine, model, shown))
   }
 }
 
@@ -88,8 +102,6 @@ function shownBy (registrations: readonly Registration[]): ReadonlyMap<Model, re
 }
 
 function isolate (scope: FastifyInstance, allowedOrigins: readonly string[]): void {
-  scope.decorateRequest(kUser, null)
-  scope.decorateRequest(kStored, null)
   scope.removeAllContentTypeParsers()
   // JSON is named as well, because Fastify then finds its parser without reading the header again.
   scope.addContentTypeParser(
@@ -101,10 +113,6 @@ function isolate (scope: FastifyInstance, allowedOrigins: readonly string[]): vo
     isFailure(httpStatus) ? serializeFailure : serializerOf(schema as object))
   // Async, so that it rejects: if it threw a value that is no Error, Fastify would send that as the answer.
   scope.setErrorHandler(async (error, request) => passOn(error, request))
-  scope.addHook('onRequest', (request, reply, done) => {
-    if (request.headers.authorization !== undefined) reply.header('cache-control', 'no-store')
-    done()
-  })
   scope.addHook('onRequest', browserGuard(allowedOrigins))
 }
 
@@ -112,8 +120,8 @@ function isolate (scope: FastifyInstance, allowedOrigins: readonly string[]): vo
  * Returns a function that calls `policy.authenticator()` once for each policy. All resources with the same policy get
  * the same result.
  */
-function authenticators (setting: PolicySetting): (policy: Policy) => Authenticate {
-  const made = new Map<Policy, Authenticate>()
+function authenticators (setting: PolicySetting): (policy: AnyPolicy) => Authenticate {
+  const made = new Map<AnyPolicy, Authenticate>()
   return (policy) => {
     const authenticate = made.get(policy) ?? policy.authenticator(setting)
     if (typeof authenticate !== 'function') {

@@ -2,7 +2,7 @@ import { readHandle, type AnyKysely } from '../database/engine.js'
 import { errors } from '../errors.js'
 import { defaultLimits, type Limits } from '../plan/limits.js'
 import { readOnlyAuth } from '../policy/policies.js'
-import type { Policy } from '../policy/policy.js'
+import type { AnyPolicy } from '../policy/policy.js'
 import { requirePolicy } from '../policy/require-policy.js'
 import { checkLimits } from '../resource/page-limits.js'
 import { requireKnown } from '../suggest.js'
@@ -17,7 +17,7 @@ export interface RestModelsOptions {
    */
   readonly readDb?: AnyKysely
   /** Policy of the resources that name none. Default: `readOnlyAuth()`. */
-  readonly defaultAuth?: Policy
+  readonly defaultAuth?: AnyPolicy
   /** Path before the names of the resources: `/api` makes `/api/article/`. Default `/api`. */
   readonly prefix?: string
   /**
@@ -42,7 +42,7 @@ export interface RestModelsOptions {
 export type CheckedOptions = Required<Omit<RestModelsOptions, 'limits' | 'defaultAuth'>> & {
   readonly limits: Limits
   /** The option `defaultAuth`, under the name that it has among the options of a resource. */
-  readonly auth: Policy
+  readonly auth: AnyPolicy
 }
 
 const optionNames: Readonly<Record<keyof RestModelsOptions, true>> = {

@@ -1,9 +1,14 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, preHandlerAsyncHookHandler } from 'fastify'
 import { errors } from '../errors.js'
 import type { Model } from '../model/define-model.js'
+import { operations, type Operation } from '../policy/operations.js'
+import type { AnyPolicy, Policy } from '../policy/policy.js'
+import { requireCreatable } from '../resource/creatable.js'
 import { checkRegistration, type Registration, type ResourceOptions } from '../resource/registration.js'
 import type { Resource } from '../resource/resource.js'
-import { openContainer } from './container.js'
+import { guardHooks } from '../routes/guard-hooks.js'
+import { suggestion } from '../suggest.js'
+import { openContainer, type ServedResource } from './container.js'
 import type { CheckedOptions } from './options.js'
 
 /**
@@ -17,7 +22,7 @@ export class ResourceRegistry {
   readonly #fastify: FastifyInstance
   readonly #options: CheckedOptions
   readonly #registrations: Registration[] = []
-  readonly #resources: Resource[] = []
+  readonly #served: ServedResource[] = []
   #isSetUp = false
   #isReady = false
 
@@ -25,7 +30,7 @@ export class ResourceRegistry {
    * Returns the compiled resources of all registries of an app. Those of a registry appear when its `setup()` is done.
    */
   static resourcesOf ({ server }: Pick<FastifyInstance, 'server'>): readonly Resource[] {
-    return (registries.get(server) ?? []).flatMap((registry) => registry.#resources)
+    return (registries.get(server) ?? []).flatMap((registry) => registry.#served).map(({ resource }) => resource)
   }
 
   constructor (fastify: FastifyInstance, options: CheckedOptions) {
@@ -45,7 +50,7 @@ export class ResourceRegistry {
    * @throws REST_MODELS_INVALID_OPTIONS, REST_MODELS_UNKNOWN_OPTION_FIELD, REST_MODELS_DUPLICATE_RESOURCE,
    *   REST_MODELS_ALREADY_SET_UP
    */
-  register<M extends Model> (model: M, resource?: ResourceOptions<M>): this
+  register<M extends Model, Auth extends AnyPolicy = Policy> (model: M, resource?: ResourceOptions<M, Auth>): this
   register (model: Model, resource: ResourceOptions = {}): this {
     if (this.#isSetUp) {
       throw new errors.AlreadySetUp(
@@ -53,6 +58,7 @@ export class ResourceRegistry {
     }
     this.#requireNotReady(`Model '${model?.name}' was registered`)
     const registration = checkRegistration(model, resource, this.#options)
+    requireCreatable(registration)
     const other = this.#registrations.find(({ name }) => name === registration.name)
     if (other !== undefined) {
       throw new errors.DuplicateResource(
@@ -77,8 +83,41 @@ export class ResourceRegistry {
     this.#requireNotReady('setup() was called')
     this.#isSetUp = true
     const container =
-      openContainer(this.#registrations, this.#options, (resource) => { this.#resources.push(resource) })
+      openContainer(this.#registrations, this.#options, (served) => { this.#served.push(served) })
     await this.#fastify.register(container, { prefix: this.#options.prefix })
+  }
+
+  /**
+   * Returns preHandler hooks for a route of the host, which guard it as an operation of a resource is guarded: against
+   * writes that a browser sends for another site, with 401 and 403 of the policy, and on a path with `:id` with 404 and
+   * the owner's 403. Behind them, `userOf(request)` is the user.
+   *
+   * @param resource  a registered model, or the path of a resource if its model is registered several times
+   * @throws REST_MODELS_NOT_SET_UP before `setup()`; REST_MODELS_INVALID_OPTIONS if there is no such resource or
+   *   operation
+   */
+  guard (resource: Model | string, operation: Operation): preHandlerAsyncHookHandler[] {
+    if (this.#served.length === 0) throw new errors.NotSetUp('guard() was called before setup(): call it afterwards')
+    if (!operations.includes(operation)) {
+      throw new errors.InvalidOptions(`guard() knows no operation '${operation}'${suggestion(operation, operations)}`)
+    }
+    const served = this.#servedAs(resource)
+    return guardHooks(served.resource, operation, { ...served, allowedOrigins: this.#options.allowedOrigins })
+  }
+
+  #servedAs (wanted: Model | string): ServedResource {
+    const found = this.#served.filter(({ resource: { name, model } }) => wanted === name || wanted === model)
+    const [served, ...others] = found
+    const name = typeof wanted === 'string' ? wanted : wanted?.name
+    if (served === undefined) {
+      const names = this.#served.map(({ resource }) => resource.name)
+      throw new errors.InvalidOptions(`guard() knows no resource '${name}'${suggestion(name, names)}`)
+    }
+    if (others.length > 0) {
+      const names = found.map(({ resource }) => `'${resource.name}'`).join(', ')
+      throw new errors.InvalidOptions(`Model '${name}' is several resources (${names}): give guard() the path of one`)
+    }
+    return served
   }
 
   #requireNotReady (what: string): void {

@@ -1,8 +1,10 @@
 import basicAuth from '@fastify/basic-auth'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Credentials } from './passwords.js'
+import type { SecurityScheme } from './policy.js'
 
-const kCredentials = Symbol('rest-models.credentials')
+/** Key under which a request keeps its HTTP Basic credentials. */
+export const kCredentials = Symbol('rest-models.credentials')
 
 /**
  * Returns a function that reads the HTTP Basic credentials of a request. `@fastify/basic-auth` only parses the header
@@ -12,7 +14,6 @@ const kCredentials = Symbol('rest-models.credentials')
 export async function readCredentials (
   scope: FastifyInstance
 ): Promise<(request: FastifyRequest, reply: FastifyReply) => Credentials | undefined> {
-  scope.decorateRequest(kCredentials, undefined)
   await scope.register(basicAuth, {
     validate: (username, password, request, _reply, done) => {
       request.setDecorator(kCredentials, { username, password })
@@ -24,4 +25,19 @@ export async function readCredentials (
     scope.basicAuth(request, reply, () => {})
     return request.getDecorator<Credentials | undefined>(kCredentials)
   }
+}
+
+/**
+ * True if a request carries credentials of a scheme, right or wrong. Without a scheme, and for every scheme but
+ * `apiKey`, they are in the header Authorization; for `apiKey` in the header, cookie or parameter that it names.
+ */
+export function sendsCredentials ({ headers, query }: FastifyRequest, scheme: SecurityScheme | undefined): boolean {
+  if (scheme?.type !== 'apiKey') return headers.authorization !== undefined
+  const name = String(scheme['name'])
+  if (scheme['in'] === 'cookie') return cookieNames(headers.cookie ?? '').includes(name)
+  return scheme['in'] === 'query' ? Object.hasOwn(Object(query), name) : headers[name.toLowerCase()] !== undefined
+}
+
+function cookieNames (header: string): readonly string[] {
+  return header.split(';').map((cookie) => cookie.split('=', 1).join().trim())
 }

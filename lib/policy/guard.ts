@@ -1,9 +1,9 @@
-import type { FastifyReply, FastifyRequest, preHandlerAsyncHookHandler } from 'fastify'
+import type { FastifyRequest, preHandlerAsyncHookHandler } from 'fastify'
 import { errors } from '../errors.js'
 import type { Model } from '../model/define-model.js'
-import { uuid } from '../values/values.js'
+import { sendsCredentials } from './credentials.js'
 import type { Operation } from './operations.js'
-import type { Authenticate, Policy, PolicyUser } from './policy.js'
+import type { AnyPolicy, Authenticate, Identity, PolicyUser } from './policy.js'
 import type { Protections, RelatedProtection } from './protection.js'
 import { refuse } from './refusal.js'
 
@@ -12,35 +12,57 @@ export const kUser = Symbol('rest-models.user')
 
 /**
  * Returns the user who sent a request, as found by the policy. It is null before the policy has run, if the operation
- * is open, and on routes of the host.
+ * is open, and on routes of the host that have no guard.
  */
-export function userOf (request: FastifyRequest): PolicyUser | null {
-  return kUser in request ? request.getDecorator<PolicyUser | null>(kUser) : null
+export function userOf<User extends Identity = PolicyUser> (request: FastifyRequest): User | null {
+  return kUser in request ? request.getDecorator<User | undefined>(kUser) ?? null : null
+}
+
+/** A resource, as far as its policy protects its operations. */
+export interface Protected {
+  readonly policy: AnyPolicy
+  readonly protections: Protections
+  /** The scope of the resource; undefined if it has none. */
+  readonly scopeRule: unknown
 }
 
 /**
  * Returns the hooks that apply a policy before an operation; none if the operation is open. They answer 401 if the user
- * is unknown or the operation is closed, and 403 if the user may not do it.
+ * is unknown or the operation is closed, and 403 if the user may not do it. If the resource has a scope, they also find
+ * the user of an open operation, and answer 401 if credentials were sent that are wrong.
  */
 export function policyHooks (
-  { policy, protections }: { readonly policy: Policy, readonly protections: Protections },
-  authenticate: Authenticate,
-  operation: Operation
+  { policy, protections, scopeRule }: Protected, authenticate: Authenticate, operation: Operation
 ): preHandlerAsyncHookHandler[] {
   const { [operation]: protection } = protections
-  if (protection === 'open') return []
-  if (protection === 'closed') return [async (_request, reply) => refuse(reply)]
-  return [async (request: FastifyRequest, reply: FastifyReply) => {
+  const { scheme } = policy
+  if (protection === 'closed') return [async (_request, reply) => refuse(reply, scheme)]
+  if (protection === 'guarded') {
+    return [async (request, reply) => {
+      const user = await authenticate(request, reply)
+      if (!isUser(user)) return refuse(reply, scheme)
+      if (policy.permits(user, operation) !== true) throw new errors.Forbidden()
+      request.setDecorator(kUser, user)
+    }]
+  }
+  if (scopeRule === undefined) return []
+  return [async (request, reply) => {
     const user = await authenticate(request, reply)
-    // A policy in JavaScript may give a user without an id, or a promise as an answer: neither may let anybody in.
-    if (user == null || !isKey(user.id)) return refuse(reply)
-    if (policy.permits(user, operation) !== true) throw new errors.Forbidden()
-    request.setDecorator(kUser, user)
+    if (isUser(user)) request.setDecorator(kUser, user)
+    else if (sendsCredentials(request, scheme)) return refuse(reply, scheme)
   }]
 }
 
-function isKey (id: unknown): boolean {
-  return Number.isSafeInteger(id) || (typeof id === 'string' && uuid(id) === id)
+/** UTF-16 units of the longest id of a user. */
+const maxIdLength = 255
+
+/**
+ * True if what a policy found is a user with an id. A policy in JavaScript may give a user without an id, or a promise
+ * as an answer: neither may let anybody in.
+ */
+function isUser (user: Identity | null | undefined): user is Identity {
+  const id: unknown = user?.id
+  return Number.isSafeInteger(id) || (typeof id === 'string' && id !== '' && id.length <= maxIdLength)
 }
 
 /** Returns the related models that the sender of a request may not list, and so may not filter through. */
@@ -48,8 +70,8 @@ export function modelsClosedTo (
   request: FastifyRequest, { closedModels, guardedModels }: RelatedProtection
 ): ReadonlySet<Model> {
   if (guardedModels.size === 0) return closedModels
-  const user = userOf(request)
-  const mayList = (policy: Policy): boolean => user !== null && policy.permits(user, 'list') === true
-  const others = [...guardedModels].filter(([, policies]) => !policies.every(mayList)).map(([model]) => model)
+  const user = userOf<Identity>(request)
+  const mayList = (policy: AnyPolicy): boolean => user !== null && policy.permits(user, 'list') === true
+  const others = [...guardedModels].filter(([, policy]) => !mayList(policy)).map(([model]) => model)
   return new Set([...closedModels, ...others])
 }

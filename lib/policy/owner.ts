@@ -1,59 +1,92 @@
 import type { FastifyRequest } from 'fastify'
 import type { Engine } from '../database/engine.js'
-import { readStored, type WriteTarget } from '../database/write.js'
+import { explainUnchanged, readStored, type RecordUpdate, type WriteTarget } from '../database/write.js'
 import type { Row } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
 import { errors } from '../errors.js'
-import { decode } from '../model/column.js'
+import { decode, valueKindOf } from '../model/column.js'
 import { planKey } from '../plan/plan-key.js'
+import type { ScopedRecord } from '../plan/record-guard.js'
+import type { Viewer } from '../plan/viewer.js'
 import type { RecordKey } from '../values/values.js'
 import { userOf } from './guard.js'
-import type { PolicyUser } from './policy.js'
+import type { AnyPolicy, Identity } from './policy.js'
+import { viewerOf, type ResourceScopes } from './scopes.js'
 
 /** Key under which a request keeps the record that it is about to change or delete. */
 export const kStored = Symbol('rest-models.stored')
 
+/** A record that a request is about to change or delete, its key, and what the sender of the request may see. */
+export interface StoredRecord {
+  readonly id: RecordKey
+  readonly row: Row
+  readonly viewer: Viewer
+}
+
 /** Returns the record that a request is about to change or delete, as {@link recordHook} read it before the handler. */
-export function storedOf (request: FastifyRequest): Row {
-  return request.getDecorator<Row>(kStored)
+export function storedOf (request: FastifyRequest): StoredRecord {
+  return request.getDecorator<StoredRecord>(kStored)
+}
+
+/** A resource whose records have owners and scopes. */
+export interface OwnedResource extends WriteTarget, ResourceScopes {
+  readonly engine: Engine
+  readonly policy: AnyPolicy
 }
 
 /**
- * Returns a preHandler hook that keeps the record for {@link storedOf}. It answers 404 if there is no such record, and
- * 403 if the resource has an owner field and the user is not the owner.
+ * Returns a preHandler hook that keeps the record for {@link storedOf}. It answers 404 if there is no such record that
+ * the user may see, and 403 if the resource has an owner field and the user is not the owner.
  */
-export function recordHook (engine: Engine, target: WriteTarget): (request: FastifyRequest) => Promise<void> {
+export function recordHook (resource: OwnedResource): (request: FastifyRequest) => Promise<void> {
   return async (request) => {
-    const { id } = request.params as { readonly id: string }
-    const { row } = await readStored(engine, target, planKey(target.model, id))
-    if (row === undefined) throw new errors.RecordNotFound()
-    if (!isOwn(engine, row, { target, user: userOf(request) })) throw new errors.Forbidden()
-    request.setDecorator(kStored, row)
+    const { id, row, viewer } = await readRecord(request, resource)
+    if (!isOwn(resource, row, ownerIdOf(request, resource))) throw new errors.Forbidden()
+    request.setDecorator(kStored, { id, row, viewer } satisfies StoredRecord)
   }
+}
+
+/**
+ * Reads the record that the path of a request names.
+ *
+ * @throws REST_MODELS_RECORD_NOT_FOUND (404) if there is no such record that the user may see
+ */
+export async function readRecord (request: FastifyRequest, resource: OwnedResource): Promise<StoredRecord> {
+  const id = planKey(resource.model, (request.params as { readonly id: string }).id)
+  const viewer = viewerOf(request, resource)
+  const { row } = await readStored(resource.engine, resource, { id, scope: viewer.scope })
+  if (row === undefined) throw new errors.RecordNotFound()
+  return { id, row, viewer }
+}
+
+/**
+ * Returns the id of the user in the form that the owner field holds. It is null if the resource has no owner field, or
+ * if the user's id is no key of what the field refers to.
+ */
+export function ownerIdOf (request: FastifyRequest, { owner }: Pick<WriteTarget, 'owner'>): RecordKey | null {
+  const id = userOf<Identity>(request)?.id
+  if (owner === undefined || id === undefined) return null
+  return valueKindOf(owner).parse(String(id), owner.options) as RecordKey | undefined ?? null
 }
 
 /**
  * Returns the reason why a write found nothing to write although its request was admitted.
  *
- * @returns REST_MODELS_RECORD_NOT_FOUND (404) if the record was deleted meanwhile; REST_MODELS_FORBIDDEN (403) if it
- *   has another owner now; otherwise REST_MODELS_CONSTRAINT (409), because a trigger of the database keeps the record
- *   as it is
+ * @param change  the values of an update, and what must hold for them; absent for a delete
+ * @returns REST_MODELS_RECORD_NOT_FOUND (404) if the record was deleted or left the scope meanwhile;
+ *   REST_MODELS_FORBIDDEN (403) if it has another owner now; otherwise as {@link explainUnwritten}
  */
-export async function explainLost (engine: Engine, target: WriteTarget, { id, user }: Claim): Promise<Error> {
-  const { row } = await readStored(engine, target, id)
+export async function explainLost (
+  resource: OwnedResource, record: ScopedRecord, change?: Pick<RecordUpdate, 'plan' | 'guard'>
+): Promise<Error> {
+  const { engine } = resource
+  const { row } = await readStored(engine, resource, record)
   if (row === undefined) return new errors.RecordNotFound()
-  return isOwn(engine, row, { target, user }) ? new errors.Constraint() : new errors.Forbidden()
+  if (!isOwn(resource, row, record.ownerId)) return new errors.Forbidden()
+  if (change === undefined) return new errors.Constraint()
+  return await explainUnchanged(engine, resource, { ...record, ...change })
 }
 
-/** A record and the user who wants to write it. */
-interface Claim {
-  readonly id: RecordKey
-  readonly user: PolicyUser | null
-}
-
-function isOwn (
-  { dialect }: Engine, row: Row, { target, user }: { readonly target: WriteTarget, readonly user: PolicyUser | null }
-): boolean {
-  const { owner } = target
-  return owner === undefined || (user !== null && decode(owner, row[owner.key] as Stored, dialect) === user.id)
+function isOwn ({ owner, engine: { dialect } }: OwnedResource, row: Row, ownerId: Stored | undefined): boolean {
+  return owner === undefined || (ownerId != null && decode(owner, row[owner.key] as Stored, dialect) === ownerId)
 }

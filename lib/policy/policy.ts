@@ -5,15 +5,20 @@ import type { RecordKey } from '../values/values.js'
 import type { Operation } from './operations.js'
 import type { Credentials, Passwords } from './passwords.js'
 
-/** The user who sends a request. */
-export interface PolicyUser {
-  /** Primary key of the user's record, an integer or a UUID in lower case. Owner fields are compared with it. */
+/** The user who sends a request. A policy's users may have further properties. */
+export interface Identity {
+  /** A safe integer, or a text of 1 to 255 characters. Owner fields are compared with it. */
   readonly id: RecordKey
+}
+
+/** The user whom a policy with a model of users finds. */
+export interface PolicyUser extends Identity {
   readonly admin: boolean
 }
 
 /** Finds the user who sends a request. Null means that the user is unknown; the answer is then 401. */
-export type Authenticate = (request: FastifyRequest, reply: FastifyReply) => Promise<PolicyUser | null>
+export type Authenticate<User extends Identity = Identity> =
+  (request: FastifyRequest, reply: FastifyReply) => Promise<User | null>
 
 /** A Security Scheme Object of OpenAPI for how credentials are sent, such as `{ type: 'http', scheme: 'bearer' }`. */
 export interface SecurityScheme {
@@ -31,18 +36,25 @@ export interface PolicySetting {
   readonly passwords: Passwords
 }
 
-/** Rules for who may do what with a resource. Any object of this type can serve as a policy. */
-export interface Policy {
+/**
+ * Rules for who may do what with a resource. Any object of this type can serve as a policy.
+ *
+ * `User` is the type of the users that the policy finds.
+ */
+export interface Policy<User extends Identity = PolicyUser> {
   /** Operations that anybody may do; their credentials are not read. */
   readonly open: readonly Operation[]
   /** Operations that nobody may do; they are answered with 401. Default none. */
   readonly closed?: readonly Operation[]
-  /** The way credentials are sent, for documentation. */
+  /**
+   * The way credentials are sent. It is shown in the OpenAPI document and decides the challenge of a 401. Without it,
+   * or with HTTP Basic, the 401 is that of the service document, for which browsers ask for a password.
+   */
   readonly scheme?: SecurityScheme
   /** Returns the function that finds the user who sends a request. It is called once at setup. */
-  authenticator (setting: PolicySetting): Authenticate
+  authenticator (setting: PolicySetting): Authenticate<User>
   /** True if a known user may do an operation that is not open; otherwise it is answered with 403. */
-  permits (user: PolicyUser, operation: Operation): boolean
+  permits (user: User, operation: Operation): boolean
   /** The model of the users, if there is one: an owner field must refer to it. */
   readonly users?: Model
   /**
@@ -52,3 +64,17 @@ export interface Policy {
    */
   readonly login?: unknown
 }
+
+/**
+ * A policy under which every operation needs a user. Where it protects a resource, the user of a request is never null.
+ */
+export interface ClosedPolicy<User extends Identity = PolicyUser> extends Policy<User> {
+  readonly open: readonly []
+}
+
+/** A policy, whatever its users have beside their ids. */
+export type AnyPolicy = Policy<Identity>
+
+/** The user that the scope of a resource gets. It is null only where the policy lets somebody do something unknown. */
+export type ScopeUser<Auth extends AnyPolicy> =
+  Auth extends ClosedPolicy<infer User> ? User : Auth extends Policy<infer User> ? User | null : never

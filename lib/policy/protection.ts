@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Model } from '../model/define-model.js'
 import { operations, type Operation } from './operations.js'
-import type { Policy } from './policy.js'
+import type { AnyPolicy } from './policy.js'
 
 /** How a policy protects an operation: anybody may do it, users that the policy permits, or nobody. */
 export type Protection = 'open' | 'guarded' | 'closed'
@@ -9,13 +9,13 @@ export type Protection = 'open' | 'guarded' | 'closed'
 export type Protections = Readonly<Record<Operation, Protection>>
 
 /** Compiles how a policy protects each operation. */
-export function compileProtections (policy: Policy): Protections {
+export function compileProtections (policy: AnyPolicy): Protections {
   const rows = operations.map((operation) => [operation, protectionOf(policy, operation)])
   return Object.freeze(Object.fromEntries(rows) as Protections)
 }
 
 /** Returns how a policy protects an operation. */
-export function protectionOf ({ open, closed }: Policy, operation: Operation): Protection {
+export function protectionOf ({ open, closed }: AnyPolicy, operation: Operation): Protection {
   if (open.includes(operation)) return 'open'
   return closed?.includes(operation) === true ? 'closed' : 'guarded'
 }
@@ -24,33 +24,28 @@ export function protectionOf ({ open, closed }: Policy, operation: Operation): P
 export interface RelatedProtection {
   /** Models that no client may filter through, whichever user it is. */
   readonly closedModels: ReadonlySet<Model>
-  /**
-   * Models that only some users may filter through, each with policies. A user may do so if all of these permit the
-   * user to list.
-   */
-  readonly guardedModels: ReadonlyMap<Model, readonly Policy[]>
+  /** Models that only some users may filter through: those whom the model's policy permits to list. */
+  readonly guardedModels: ReadonlyMap<Model, AnyPolicy>
 }
 
 /**
  * Compiles which related models the clients of a resource may filter through: those that they may list.
  *
  * @param policy  policy of the resource
- * @param related policies of all resources of each related model
+ * @param related policy of the first registered resource of each related model
  */
 export function compileRelatedProtection (
-  policy: Policy, related: ReadonlyMap<Model, readonly Policy[]>
+  policy: AnyPolicy, related: ReadonlyMap<Model, AnyPolicy>
 ): RelatedProtection {
   const isKnown = protectionOf(policy, 'list') !== 'open'
-  const mayPermit = (other: Policy): boolean =>
+  const mayPermit = (other: AnyPolicy): boolean =>
     isOpen(other) || (isKnown && protectionOf(other, 'list') === 'guarded' && findsSameUsers(other, policy))
-  const closed = [...related].filter(([, policies]) => !policies.every(mayPermit))
-  const guarded = [...related]
-    .filter(([, policies]) => policies.every(mayPermit) && !policies.every(isOpen))
-    .map(([model, policies]) => [model, policies.filter((other) => !isOpen(other))] as const)
+  const closed = [...related].filter(([, other]) => !mayPermit(other))
+  const guarded = [...related].filter(([, other]) => mayPermit(other) && !isOpen(other))
   return { closedModels: new Set(closed.map(([model]) => model)), guardedModels: new Map(guarded) }
 }
 
-function isOpen (policy: Policy): boolean {
+function isOpen (policy: AnyPolicy): boolean {
   return protectionOf(policy, 'list') === 'open'
 }
 
@@ -58,8 +53,7 @@ function isOpen (policy: Policy): boolean {
  * True if two policies find the same users. A policy without `login` shares its users with no other, although two
  * missing values are equal: nothing tells how it finds them.
  */
-function findsSameUsers (one: Policy, other: Policy): boolean {
+export function findsSameUsers (one: AnyPolicy, other: AnyPolicy): boolean {
   if (one === other) return true
-  return one.users !== undefined && one.users === other.users && one.login != null &&
-    isDeepStrictEqual(one.login, other.login)
+  return one.users === other.users && one.login != null && isDeepStrictEqual(one.login, other.login)
 }

@@ -1,13 +1,30 @@
 import type { FastifyReply } from 'fastify'
 import { errors } from '../errors.js'
+import type { SecurityScheme } from './policy.js'
 
-/** Sends the refusal of the service document, "Refusal response (401)", to the letter. */
-export function refuse (reply: FastifyReply): FastifyReply {
+/**
+ * Returns the challenge of a 401. For HTTP Basic, and for a policy that names no scheme, it is that of the service
+ * document, for which browsers ask for a password. No browser asks for one because of another challenge.
+ */
+export function challengeOf (scheme: SecurityScheme | undefined): string {
+  if (isBasic(scheme)) return 'Basic realm="Login Required"'
+  return `${scheme?.type === 'apiKey' ? 'ApiKey' : 'Bearer'} realm="Login Required"`
+}
+
+/** True if a 401 is the one of the service document: a text, with a challenge for which browsers ask for a password. */
+export function isBasic (scheme: SecurityScheme | undefined): boolean {
+  return scheme === undefined || (scheme.type === 'http' && scheme.scheme?.toLowerCase() === 'basic')
+}
+
+/**
+ * Refuses a request of somebody unknown. For HTTP Basic, this sends the refusal of the service document, "Refusal
+ * response (401)", to the letter.
+ *
+ * @throws REST_MODELS_AUTHENTICATION_FAILED (401) if the policy has another scheme
+ */
+export function refuse (reply: FastifyReply, scheme: SecurityScheme | undefined): FastifyReply {
+  reply.header('www-authenticate', challengeOf(scheme))
+  if (!isBasic(scheme)) throw new errors.AuthenticationFailed()
   const { message } = new errors.AuthenticationFailed()
-  return reply.code(401)
-    .header('www-authenticate', 'Basic realm="Login Required"')
-    .header('cache-control', 'no-store')
-    .header('x-content-type-options', 'nosniff')
-    .type('text/html; charset=utf-8')
-    .send(message)
+  return reply.code(401).header('x-content-type-options', 'nosniff').type('text/html; charset=utf-8').send(message)
 }

@@ -1,7 +1,7 @@
 import { errors } from '../errors.js'
 import { suggestion } from '../suggest.js'
 import { operations } from './operations.js'
-import type { Policy } from './policy.js'
+import type { AnyPolicy } from './policy.js'
 
 /**
  * Checks a policy that the deployer wrote. In JavaScript it may be any value.
@@ -9,7 +9,7 @@ import type { Policy } from './policy.js'
  * @param where  the option that holds it, for messages
  * @throws REST_MODELS_INVALID_OPTIONS
  */
-export function requirePolicy (where: string, policy: Policy): void {
+export function requirePolicy (where: string, policy: AnyPolicy): void {
   const isPolicy =
     typeof policy?.authenticator === 'function' && typeof policy.permits === 'function' && Array.isArray(policy.open)
   if (!isPolicy) {

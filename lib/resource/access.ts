@@ -2,23 +2,39 @@ import { isSecret, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { Access } from '../plan/path.js'
 import { compileRelatedProtection, type RelatedProtection } from '../policy/protection.js'
+import type { ResourceScopes, ScopeRule } from '../policy/scopes.js'
 import type { Registration } from './registration.js'
 
-/** The columns that clients of a resource may name, and the related models that some of them may not list. */
-export interface ResourceAccess extends Pick<Access, 'filterable' | 'related'>, RelatedProtection {}
+/**
+ * The columns that clients of a resource may name, the related models that some of them may not list, and the records
+ * that they may see.
+ */
+export interface ResourceAccess
+  extends Pick<Access, 'filterable' | 'related'>, RelatedProtection, Pick<ResourceScopes, 'relatedScopes'> {}
 
 /**
- * Compiles the allow lists of all resources. A field that a resource excludes is closed through joins too. If a model
- * has several resources, a field is open through joins only if all of them open it.
+ * Compiles the allow lists and the scopes of all resources. A related model is seen as its first registered resource
+ * shows it: with that resource's policy, excluded fields and scope.
  */
 export function compileAccess (registrations: readonly Registration[]): (registration: Registration) => ResourceAccess {
-  const resourcesOf = (model: Model) => registrations.filter((registration) => registration.model === model)
+  const first = new Map([...registrations].reverse().map((registration) => [registration.model, registration]))
   const models = [...reachableModels(registrations.map(({ model }) => model))]
-  const related = new Map(models.map((model) => [model, openThroughJoins(model, resourcesOf(model))]))
-  const policies = new Map(models.map((model) => [model, resourcesOf(model).map(({ policy }) => policy)]))
+  const related = new Map(models.map((model) => [model, openThroughJoins(model, first.get(model))]))
+  const policies = new Map([...first].map(([model, { policy }]) => [model, policy]))
+  const relatedScopes = new Map([...first].flatMap(([model, { scopeRule }]) =>
+    scopeRule === undefined ? [] : [[model, scopeRule] satisfies [Model, ScopeRule]]))
   return (registration) => ({
-    filterable: openColumns(registration), related, ...compileRelatedProtection(registration.policy, policies)
+    filterable: openColumns(registration),
+    related,
+    relatedScopes: scopesBehind(registration.model, relatedScopes),
+    ...compileRelatedProtection(registration.policy, policies)
   })
+}
+
+/** Returns the scopes of the models that the foreign keys of a model lead to, directly or through others. */
+function scopesBehind (model: Model, scopes: ReadonlyMap<Model, ScopeRule>): ReadonlyMap<Model, ScopeRule> {
+  const reached = reachableModels([model])
+  return new Map([...scopes].filter(([related]) => reached.has(related)))
 }
 
 /** Returns the models themselves and all that their foreign keys lead to. */
@@ -36,8 +52,6 @@ function openColumns ({ model, excluded, opened }: Registration): ReadonlySet<Co
 }
 
 /** Returns the columns that are open through joins; of a model without a resource only the primary key. */
-function openThroughJoins (model: Model, resources: readonly Registration[]): ReadonlySet<Column> {
-  const open = resources.map(openColumns)
-  return new Set(model.columns.filter((column) =>
-    open.length === 0 ? column === model.primaryKey : open.every((columns) => columns.has(column))))
+function openThroughJoins ({ primaryKey }: Model, first: Registration | undefined): ReadonlySet<Column> {
+  return first === undefined ? new Set([primaryKey]) : openColumns(first)
 }

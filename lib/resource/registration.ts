@@ -1,20 +1,28 @@
 import type { FastifyContextConfig } from 'fastify'
 import { errors } from '../errors.js'
-import { isForeignKey, isGivenByOthers, isSecret, type Column, type ForeignKeyColumn } from '../model/column.js'
+import { isForeignKey, isSecret, type Column, type ForeignKeyColumn } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
+import type { ScopeOf } from '../model/scope-of.js'
 import type { FieldNameOf, ForeignKeyNameOf } from '../model/types.js'
 import { followPath, pathName, type Path } from '../plan/path.js'
 import { writes } from '../policy/operations.js'
-import type { Policy } from '../policy/policy.js'
+import type { AnyPolicy, Policy, ScopeUser } from '../policy/policy.js'
 import { compileProtections, type Protections } from '../policy/protection.js'
 import { requirePolicy } from '../policy/require-policy.js'
+import type { ScopeRule } from '../policy/scopes.js'
 import { requireKnown, suggestion } from '../suggest.js'
 import { checkLimits, type PageLimits } from './page-limits.js'
 
 /** Options for a model that becomes a resource; all of them may be left out. */
-export interface ResourceOptions<M extends Model = Model> {
+export interface ResourceOptions<M extends Model = Model, Auth extends AnyPolicy = Policy> {
   /** The policy, which decides who may do what; the container's default policy if absent. */
-  readonly auth?: Policy
+  readonly auth?: Auth
+  /**
+   * Returns which records a user may see: an object in the grammar of filters, such as `{ company: user.company }`, or
+   * null for none. `{}` is all records. A field of the resource itself that has one value in it is set by the server.
+   * The user is null if nobody is logged in.
+   */
+  readonly scope?: (user: ScopeUser<Auth>) => ScopeOf<M> | null
   /** Fields that are never serialized, and neither filtered nor ordered by. */
   readonly exclude?: ReadonlyArray<FieldNameOf<M>>
   /** The foreign key to the user that owns a record: only the owner may change or delete it. */
@@ -38,18 +46,20 @@ export interface ResourceOptions<M extends Model = Model> {
 
 /** Options that a container gives to resources that have none of their own. */
 export interface ResourceDefaults extends PageLimits {
-  readonly auth: Policy
+  readonly auth: AnyPolicy
 }
 
 /** A model with checked options, in which names have become columns. */
 export interface Registration extends PageLimits {
   readonly name: string
   readonly model: Model
-  readonly policy: Policy
+  readonly policy: AnyPolicy
   readonly protections: Protections
   readonly excluded: ReadonlySet<Column>
   readonly readOnly: ReadonlySet<Column>
   readonly owner: ForeignKeyColumn | undefined
+  /** The scope of the resource; undefined if everybody sees every record. */
+  readonly scopeRule: ScopeRule | undefined
   /** The paths that are opened, by their names as `pathName` writes them. */
   readonly opened: ReadonlyMap<string, Path>
   readonly config: Readonly<FastifyContextConfig>
@@ -57,6 +67,7 @@ export interface Registration extends PageLimits {
 
 const optionNames: Readonly<Record<keyof ResourceOptions, true>> = {
   auth: true,
+  scope: true,
   exclude: true,
   ownerField: true,
   readOnly: true,
@@ -90,11 +101,11 @@ export function checkRegistration (model: Model, options: ResourceOptions, defau
     excluded: columnsNamed(model, options, 'exclude'),
     readOnly: columnsNamed(model, options, 'readOnly'),
     owner: ownerOf(model, options.ownerField, policy),
+    scopeRule: scopeRuleOf(model, policy, options.scope),
     opened: new Map(listed(model, options, 'filterable').map((path) => openedPath(model, path))),
     ...checkLimits(`resource '${model.name}'`, options, defaults),
     config: configOf(model, options)
   }
-  requireCreatable(registration)
   return Object.freeze(registration)
 }
 
@@ -132,7 +143,7 @@ function requireField (model: Model, option: keyof ResourceOptions, name: string
     suggestion(name, Object.keys(model.fields)))
 }
 
-function ownerOf (model: Model, name: string | undefined, policy: Policy): ForeignKeyColumn | undefined {
+function ownerOf (model: Model, name: string | undefined, policy: AnyPolicy): ForeignKeyColumn | undefined {
   if (name === undefined) return undefined
   const owner = requireField(model, 'ownerField', name)
   const where = `'ownerField' of resource '${model.name}'`
@@ -148,6 +159,13 @@ function ownerOf (model: Model, name: string | undefined, policy: Policy): Forei
   return owner
 }
 
+function scopeRuleOf (model: Model, policy: AnyPolicy, scope: ResourceOptions['scope']): ScopeRule | undefined {
+  if (scope === undefined) return undefined
+  if (typeof scope === 'function') return { model, policy, scope: scope as ScopeRule['scope'] }
+  throw new errors.InvalidOptions(
+    `'scope' of resource '${model.name}' must be a function that returns which records a user may see`)
+}
+
 function openedPath (model: Model, written: string): readonly [name: string, path: Path] {
   const path = followPath(model, written.split('__'))
   const where = `'filterable' of resource '${model.name}' names '${written}'`
@@ -157,22 +175,4 @@ function openedPath (model: Model, written: string): readonly [name: string, pat
   }
   if (isSecret(path.column)) throw new errors.InvalidOptions(`${where}: a password can never be filtered by`)
   return [pathName(path), path]
-}
-
-/**
- * True if clients may create records. They may not if the policy closes that, if every field is read-only, or if
- * neither the database nor the API makes primary keys.
- */
-export function isCreatable ({ model: { columns: [key, ...fields] }, protections, readOnly }: Registration): boolean {
-  return protections.create !== 'closed' && !isGivenByOthers(key) &&
-    (fields.length === 0 || fields.some((column) => !readOnly.has(column)))
-}
-
-function requireCreatable ({ model, readOnly, owner }: Registration): void {
-  const unfillable =
-    [...readOnly].find((column) => column !== owner && !column.nullable && column.options.default === undefined)
-  if (unfillable !== undefined) {
-    throw new errors.InvalidOptions(`'readOnly' of resource '${model.name}' names '${unfillable.field}', ` +
-      'which has no default: no record could be created')
-  }
 }

@@ -13,6 +13,7 @@ import type { ListScope } from '../plan/list-scope.js'
 import type { WriteScope } from '../plan/plan-write.js'
 import type { Passwords } from '../policy/passwords.js'
 import type { RelatedProtection } from '../policy/protection.js'
+import type { ResourceScopes, ScopeRule } from '../policy/scopes.js'
 import { compileToListed, compileToRecord, type ModelRecord } from '../response/record.js'
 import type { ListBase } from '../sql/list-sql.js'
 import { isLong } from '../sql/long-values.js'
@@ -21,11 +22,13 @@ import type { ResourceAccess } from './access.js'
 import type { Registration } from './registration.js'
 
 /** Everything about a resource that setup decides before the first request, frozen. */
-export interface Resource extends Registration, ListScope, ListBase, WriteScope, WriteTarget, RelatedProtection {
+export interface Resource
+  extends Registration, ListScope, ListBase, WriteScope, WriteTarget, RelatedProtection, ResourceScopes {
   /** Path of the list, with the final slash. */
   readonly url: string
   readonly model: Model
   readonly owner: ForeignKeyColumn | undefined
+  readonly scopeRule: ScopeRule | undefined
   readonly engine: Engine
   /** Engine that runs lists and reads: that of the option `readDb`. */
   readonly reader: Engine

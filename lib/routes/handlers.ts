@@ -1,20 +1,22 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { runList } from '../database/list.js'
-import { runCreate, runDelete, runUpdate } from '../database/write.js'
+import { readVisible, runCreate, runDelete, runUpdate } from '../database/write.js'
 import { errors } from '../errors.js'
+import type { Column } from '../model/column.js'
 import { writeCursor } from '../plan/cursor.js'
 import { planKey } from '../plan/plan-key.js'
 import { planList } from '../plan/plan-list.js'
-import { planCreate, planUpdate } from '../plan/plan-write.js'
+import { planGuardedCreate, planGuardedUpdate } from '../plan/plan-guarded-write.js'
 import { modelsClosedTo, userOf } from '../policy/guard.js'
-import { explainLost, storedOf } from '../policy/owner.js'
+import { explainLost, ownerIdOf, storedOf } from '../policy/owner.js'
+import { viewerOf } from '../policy/scopes.js'
 import { parseListQuery, requireNoQuery } from '../request/list-query.js'
 import { parsePayload } from '../request/payload.js'
 import { queryOf } from '../request/query-string.js'
 import type { Resource } from '../resource/resource.js'
 import { toEnvelope, type ListEnvelope } from '../response/envelope.js'
 import { valueOf, type ModelRecord } from '../response/record.js'
-import type { RecordKey } from '../values/values.js'
+import type { Json } from '../values/values.js'
 
 /** Returns the handler of a route for a resource. The handler gets only the requests that the policy lets through. */
 export type Handler<Answer> = (resource: Resource) => (request: FastifyRequest, reply: FastifyReply) => Promise<Answer>
@@ -22,7 +24,7 @@ export type Handler<Answer> = (resource: Resource) => (request: FastifyRequest, 
 export const list: Handler<ListEnvelope> = (resource) => async (request) => {
   const { reader, limits, name, url, toListed } = resource
   const wanted = parseListQuery(queryOf(request.url), limits.queryLength)
-  const plan = planList(resource, wanted, modelsClosedTo(request, resource))
+  const plan = planList(resource, wanted, { ...viewerOf(request, resource), closed: modelsClosedTo(request, resource) })
   const { rows, limit: count, hasNext, last } = await runList(reader, resource, plan)
   const { limit, start } = plan
   const cursor = last && writeCursor({ ...plan, limit: count }, last, reader.dialect)
@@ -31,8 +33,9 @@ export const list: Handler<ListEnvelope> = (resource) => async (request) => {
 }
 
 export const read: Handler<ModelRecord> = (resource) => async (request) => {
-  const { reader, statements, limits, toRead } = resource
-  const { row } = await reader.executor.execute(statements.read(keyOf(request, resource)))
+  const { reader, model, limits, toRead } = resource
+  const id = planKey(model, (request.params as { readonly id: string }).id)
+  const { row } = await readVisible(reader, resource, { id, scope: viewerOf(request, resource).scope })
   if (row === undefined) throw new errors.RecordNotFound()
   requireNoQuery(queryOf(request.url), limits.queryLength)
   return toRead(row)
@@ -42,8 +45,9 @@ export const create: Handler<ModelRecord> = (resource) => async (request, reply)
   const { engine, passwords, url, limits, toWritten } = resource
   requireNoQuery(queryOf(request.url), limits.queryLength)
   const payload = await parsePayload(request.body, request.headers['content-type'])
-  const plan = planCreate(resource, payload, userOf(request)?.id ?? null)
-  const record = toWritten(await runCreate(engine, resource, await passwords.hashIn(plan)))
+  const viewer = viewerOf(request, resource)
+  const { plan, guard } = planGuardedCreate(resource, payload, viewer, userOf(request)?.id ?? null)
+  const record = toWritten(await runCreate(engine, resource, await passwords.hashIn(plan), guard))
   reply.header('location', `${url}${String(record['id'])}/`)
   return record
 }
@@ -52,23 +56,24 @@ export const update: Handler<ModelRecord> = (resource) => async (request) => {
   const { engine, passwords, limits, toWritten } = resource
   requireNoQuery(queryOf(request.url), limits.queryLength)
   const payload = await parsePayload(request.body, request.headers['content-type'])
-  const stored = storedOf(request)
-  const plan = planUpdate(resource, payload, (column) => valueOf(column, stored, engine.dialect))
+  const { id, row: stored, viewer } = storedOf(request)
+  const storedValue = (column: Column): Json | undefined => valueOf(column, stored, engine.dialect)
+  const { plan, guard } = planGuardedUpdate(resource, payload, viewer, storedValue)
   if (plan.size === 0) return toWritten(stored)
-  const id = keyOf(request, resource)
-  const user = userOf(request)
-  const row = await runUpdate(engine, resource, { id, plan: await passwords.hashIn(plan), ownerId: user?.id ?? null })
-  if (row === undefined) throw await explainLost(engine, resource, { id, user })
+  const record = { id, scope: viewer.scope, ownerId: ownerIdOf(request, resource) }
+  const change = { plan: await passwords.hashIn(plan), guard }
+  const row = await runUpdate(engine, resource, { ...record, ...change })
+  if (row === undefined) throw await explainLost(resource, record, change)
   return toWritten(row)
 }
 
 export const remove: Handler<undefined> = (resource) => async (request) => {
   const { engine, limits } = resource
   requireNoQuery(queryOf(request.url), limits.queryLength)
-  const id = keyOf(request, resource)
-  const user = userOf(request)
-  const isDeleted = await runDelete(engine, resource, id, user?.id ?? null)
-  if (!isDeleted) throw await explainLost(engine, resource, { id, user })
+  const { id, viewer } = storedOf(request)
+  const record = { id, scope: viewer.scope, ownerId: ownerIdOf(request, resource) }
+  const isDeleted = await runDelete(engine, resource, record)
+  if (!isDeleted) throw await explainLost(resource, record)
 }
 
 export const refuseMethod = (allowed: string) =>
@@ -76,7 +81,3 @@ export const refuseMethod = (allowed: string) =>
     reply.header('allow', allowed)
     throw new errors.MethodNotAllowed()
   }
-
-function keyOf (request: FastifyRequest, { model }: Resource): RecordKey {
-  return planKey(model, (request.params as { readonly id: string }).id)
-}

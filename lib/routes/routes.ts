@@ -9,6 +9,7 @@ import { envelopeSchema } from '../../schemas/list.js'
 import { documentedAs, sharesPartsOf, undocumented } from '../openapi/transform.js'
 import type { Scheduler } from '../plugin/scheduling/scheduler.js'
 import { policyHooks } from '../policy/guard.js'
+import { isPrivate, privateConfig } from '../policy/no-store.js'
 import { recordHook } from '../policy/owner.js'
 import { operationTable, rowOf, writes, type Operation } from '../policy/operations.js'
 import type { Authenticate } from '../policy/policy.js'
@@ -54,11 +55,11 @@ function addOperation (scope: FastifyInstance, resource: Resource, operation: Op
   const handle = wrap(handler(resource))
   addRoute(scope, `/${resource.name}${suffixes[path]}`, {
     method,
-    preHandler: needsRecord ? [...preHandler, recordHook(resource.engine, resource)] : preHandler,
+    preHandler: needsRecord ? [...preHandler, recordHook(resource)] : preHandler,
     onSend,
     handler: (request, reply) => handle(request, reply.code(status)),
     schema: schemaOf(operation, resource),
-    config: { ...documentedAs(resource, operation), ...resource.config }
+    config: { ...documentedAs(resource, operation), ...privacyOf(resource, operation), ...resource.config }
   })
 }
 
@@ -78,15 +79,22 @@ function addRefusals (scope: FastifyInstance, resource: Resource, path: 'list' |
     handler: refuseMethod(answered.join(', ')),
     // Each route gets a copy, because a hook of the host may change it.
     schema: hidden({ response: { ...failures } }),
-    config: { ...resource.config, ...sharesPartsOf(resource) }
+    config: { ...privacyOf(resource, judgedAs as Operation), ...resource.config, ...sharesPartsOf(resource) }
   })
+}
+
+function privacyOf (resource: Resource, operation: Operation): object {
+  return isPrivate(resource, operation) ? privateConfig : {}
 }
 
 type PreHandlers = ReadonlyArray<preHandlerHookHandler | preHandlerAsyncHookHandler>
 
 /** Returns the steps around the handler of an operation: its schedule, and its policy. */
 function stepsOf (resource: Resource, operation: Operation, { authenticate, scheduler }: Guards) {
-  const schedule = scheduler.scheduleOf(operation, resource.protections[operation])
+  const { protections: { [operation]: protection }, scopeRule } = resource
+  // An open operation on a resource with a scope checks passwords too, if they are sent.
+  const checksUsers = scopeRule !== undefined && protection === 'open'
+  const schedule = scheduler.scheduleOf(operation, checksUsers ? 'guarded' : protection)
   const preHandler: PreHandlers = [...schedule.preHandler, ...policyHooks(resource, authenticate, operation)]
   return { ...schedule, preHandler }
 }

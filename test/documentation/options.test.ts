@@ -5,7 +5,7 @@ import { test } from 'tap'
 import restModels, { type ResourceOptions, type RestModelsOptions } from '../../lib/index.js'
 import { checkOptions } from '../../lib/plugin/options.js'
 import { defaultLimits } from '../../lib/plan/limits.js'
-import type { UserAuthOptions } from '../../lib/policy/policies.js'
+import type { UserAuthOptions } from '../../lib/policy/user-auth.js'
 import { fieldKinds } from '../../lib/fields/field-kinds.js'
 import { openDatabase } from '../support/database.js'
 import { readPage } from './page.js'
@@ -24,6 +24,7 @@ const ofPlugin: Record<keyof RestModelsOptions, true> = {
 }
 const ofResource: Record<keyof ResourceOptions, true> = {
   auth: true,
+  scope: true,
   exclude: true,
   ownerField: true,
   readOnly: true,
@@ -34,7 +35,8 @@ const ofResource: Record<keyof ResourceOptions, true> = {
   config: true
 }
 const ofUserAuth: Record<keyof UserAuthOptions, true> = {
-  username: true, password: true, active: true, admin: true, verify: true, protect: true
+  username: true, password: true, active: true, admin: true, verify: true, protect: true, fields: true,
+  permits: true
 }
 
 /** The names in the first cells of the rows under a heading of a page, without those in what is said of them. */

@@ -3,7 +3,7 @@
 import { CompiledQuery, type Kysely } from 'kysely'
 import { test } from 'tap'
 import type { Handle } from '../../lib/database/engine.js'
-import { updateAndRead } from '../../lib/database/update-and-read.js'
+import { writeAndRead } from '../../lib/database/transaction.js'
 import { dialects } from '../../lib/database/dialects.js'
 import type { DialectName } from '../../lib/engines/dialect.js'
 import type { Outcome, Tables } from '../../lib/engines/executor.js'
@@ -118,7 +118,7 @@ for (const [name, kinds] of Object.entries(failures) as Array<[DialectName, type
       t.same(await run(one.engine, write), { row: found.rows[0], changed: 1 })
       t.equal(one.attempts(), 3)
       const both = failing(name, { executing: [failure] })
-      t.same(await updateAndRead(both.engine, write, read), { row: found.rows[0], changed: 1 })
+      t.same(await writeAndRead(both.engine, { write, read: () => read }), { row: found.rows[0], changed: 1 })
       t.equal(both.attempts(), 2)
     }
   })
@@ -142,7 +142,7 @@ for (const [name, kinds] of Object.entries(failures) as Array<[DialectName, type
       await t.rejects(run(one.engine, write), { ...unavailable, cause })
       t.equal(one.attempts(), 1)
       const both = failing(name, { executing: [cause] })
-      await t.rejects(updateAndRead(both.engine, write, read), { ...unavailable, cause })
+      await t.rejects(writeAndRead(both.engine, { write, read: () => read }), { ...unavailable, cause })
       t.equal(both.attempts(), 1)
       const again = failing(name, { executing: [cause] })
       await t.resolves(run(again.engine, read))
@@ -253,8 +253,9 @@ test('a write that changed nothing is followed by no read', async (t) => {
   const provideConnection = async <Result> (use: (connection: object) => Promise<Result>) => await use({ executeQuery })
   const db = { getExecutor: () => ({ provideConnection }) } as unknown as Kysely<Tables>
   t.same(
-    await updateAndRead(
-      { db, dialect: dialects.mariadb, executor: new KyselyExecutor(db, dialects.mariadb) }, write, read
+    await writeAndRead(
+      { db, dialect: dialects.mariadb, executor: new KyselyExecutor(db, dialects.mariadb) },
+      { write, read: () => read }
     ),
     { row: undefined, changed: 0 }
   )

@@ -7,7 +7,7 @@ import { MariadbConnection, type DriverConnection } from '../../lib/engines/mari
 import { MariadbDialect } from '../../lib/mariadb.js'
 import type { Tables } from '../../lib/engines/executor.js'
 import { KyselyExecutor } from '../../lib/engines/kysely-executor.js'
-import { updateAndRead } from '../../lib/database/update-and-read.js'
+import { writeAndRead } from '../../lib/database/transaction.js'
 import { dialects } from '../../lib/database/dialects.js'
 
 type Done = (error: object | null, result?: unknown) => void
@@ -45,7 +45,7 @@ test('MariaDB: a change whose commit may have happened is not made again, whatev
   const db = new Kysely<Tables>({ dialect: new MariadbDialect({ pool }) })
   const query = (sql: string): CompiledQuery => ({ ...db.selectNoFrom([]).compile(), sql })
   const handle = { db, dialect: dialects.mariadb, executor: new KyselyExecutor(db, dialects.mariadb) }
-  const change = updateAndRead(handle, query('update'), query('select'))
+  const change = writeAndRead(handle, { write: query('update'), read: () => query('select') })
   await t.rejects(change, { code: 'REST_MODELS_UNAVAILABLE', statusCode: 503, cause: { errno: 1180 } })
   t.same(sent, ['begin', 'update', 'select', 'commit', 'rollback', 'closed'])
   t.ok(left > 0, 'and the next request goes to another node')

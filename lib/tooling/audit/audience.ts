@@ -1,5 +1,5 @@
 import type { Operation } from '../../policy/operations.js'
-import type { Policy, PolicyUser } from '../../policy/policy.js'
+import type { AnyPolicy, PolicyUser } from '../../policy/policy.js'
 import { protectionOf } from '../../policy/protection.js'
 
 /**
@@ -14,7 +14,7 @@ export type Audience = (typeof audiences)[number]
  * Otherwise the function asks the policy about a made-up user and a made-up admin. If the policy throws, or refuses
  * even the admin, the answer is `some users`: the policy then has its own reasons to permit somebody.
  */
-export function audienceOf (policy: Policy, operation: Operation): Audience {
+export function audienceOf (policy: AnyPolicy, operation: Operation): Audience {
   const protection = protectionOf(policy, operation)
   if (protection === 'open') return 'anybody'
   if (protection === 'closed') return 'nobody'
@@ -26,7 +26,7 @@ export function audienceOf (policy: Policy, operation: Operation): Audience {
 }
 
 /** Returns true if a policy permits an operation to a user, false if not, and undefined if the policy throws. */
-function permits (policy: Policy, user: PolicyUser, operation: Operation): boolean | undefined {
+function permits (policy: AnyPolicy, user: PolicyUser, operation: Operation): boolean | undefined {
   try {
     return policy.permits(user, operation) === true
   } catch {

@@ -2,7 +2,7 @@ import { isForeignKey, isSecret, type Column } from '../../model/column.js'
 import type { Model } from '../../model/define-model.js'
 import { looksSecret } from '../../model/secret-names.js'
 import { pathName, type Path } from '../../plan/path.js'
-import type { Policy } from '../../policy/policy.js'
+import type { AnyPolicy } from '../../policy/policy.js'
 import type { Resource } from '../../resource/resource.js'
 import { audienceOf, includes, wider, type Audience } from './audience.js'
 import { audiencesOf, fieldPermissions } from './permissions.js'
@@ -76,7 +76,7 @@ function fieldDangers (resource: Resource, column: Column, all: readonly Resourc
 }
 
 /** Returns the column that tells a policy who is an admin, if any. The `login` of a custom policy may be any value. */
-function flagOf ({ login }: Policy): unknown {
+function flagOf ({ login }: AnyPolicy): unknown {
   return Object(Object(login).columns).admin
 }
 

@@ -9,6 +9,7 @@ import { baseAlias, type ListPlan } from '../../plan/list-plan.js'
 import { pathName, type Path } from '../../plan/path.js'
 import { permittedPaths } from '../../plan/permitted-paths.js'
 import { planList } from '../../plan/plan-list.js'
+import { unscoped, type ListViewer } from '../../plan/viewer.js'
 import { parseListQuery } from '../../request/list-query.js'
 import type { Resource } from '../../resource/resource.js'
 import { listStatement } from '../../sql/list-statement.js'
@@ -22,6 +23,7 @@ export interface Unindexed {
 }
 
 const noModels: ReadonlySet<Model> = new Set()
+const viewer: ListViewer = { ...unscoped, closed: noModels }
 
 /**
  * The `limit` in rows of an explained list with a filter. With a small one, the database may plan to read the table
@@ -108,7 +110,7 @@ async function isOrdered (resource: Resource, column: Column): Promise<boolean> 
 /** Returns the plan of a list, or undefined if the limits refuse the list. */
 function planOf (resource: Resource, query: string): ListPlan | undefined {
   try {
-    return planList(resource, parseListQuery(query, resource.limits.queryLength), noModels)
+    return planList(resource, parseListQuery(query, resource.limits.queryLength), viewer)
   } catch (error) {
     if (error instanceof errors.TooMuch || error instanceof errors.QueryTooLong) return undefined
     throw error

@@ -1,0 +1,49 @@
+import type { KindOperators } from '../fields/field-kinds.js'
+import type { OperatorSyntax } from '../fields/operators.js'
+import type { Field, ForeignKeyField, ValueOf } from './field.js'
+import type { Model } from './model.js'
+import type { FieldNameOf, Key } from './types.js'
+
+/** The fields of a model by each of their names: `user` also as `user_id`. */
+type Columns<M extends Model> = string extends keyof M['fields']
+  ? {}
+  : { readonly [N in FieldNameOf<M> as N | Key<N, M['fields'][N]>]: M['fields'][N] } &
+    { readonly id: M['fields'] extends { readonly id: infer F extends Field } ? F : Field<'key'> }
+
+type OneOrMore<T> = T | readonly T[]
+/** The type of a condition's value, by the syntax of its operator. */
+interface Operands<F extends Field> {
+  value: OneOrMore<ValueOf<F>>
+  list: ReadonlyArray<ValueOf<F>>
+  pattern: OneOrMore<string>
+  constant: null | (F['kind'] extends 'boolean' ? boolean : never)
+}
+
+/** The conditions on the fields `C`, whose names begin with `Prefix`. */
+type Conditions<C, Prefix extends string> = {
+  readonly [N in keyof C & string as C[N] extends Field<'json' | 'password'> ? never : `${Prefix}${N}`]?:
+  C[N] extends Field ? OneOrMore<ValueOf<C[N]>> | null : never
+} & {
+  readonly [N in keyof C & string as C[N] extends Field ? `${Prefix}${N}__${KindOperators[C[N]['kind']]}` : never]?:
+  C[N] extends Field ? Operands<C[N]>[OperatorSyntax[KindOperators[C[N]['kind']]]] : never
+}
+
+type ForeignKeys<C> = { [N in keyof C & string]: C[N] extends ForeignKeyField ? N : never }[keyof C & string]
+type TargetOf<F> = F extends ForeignKeyField<infer Target> ? Target : never
+type Intersection<Union> =
+  (Union extends unknown ? (one: Union) => void : never) extends ((all: infer All) => void) ? All : never
+
+/** The conditions through one foreign key, and through a second one behind it. */
+type Joined<C, Prefix extends string, More extends boolean> = Intersection<{
+  [N in ForeignKeys<C>]: Conditions<Columns<TargetOf<C[N]>>, `${Prefix}${N}__`> &
+    (More extends true ? Joined<Columns<TargetOf<C[N]>>, `${Prefix}${N}__`, false> : {})
+}[ForeignKeys<C>]>
+
+/**
+ * The records of a model that a user may see, in the grammar of filters: `{ company: 1, name__like: 'a%' }`. All
+ * conditions must hold. A list means any of its values, and null means that there is no value. TypeScript knows the
+ * names through up to two foreign keys; further ones are checked when they are used.
+ */
+export type ScopeOf<M extends Model> =
+  Conditions<Columns<M>, ''> & Joined<Columns<M>, '', true> &
+  { readonly [further: `${string}__${string}__${string}__${string}`]: unknown }

@@ -1,0 +1,124 @@
+import type { Dialect } from '../engines/dialect.js'
+import { errors } from '../errors.js'
+import { encode, isForeignKey, type Column } from '../model/column.js'
+import type { Payload } from '../request/payload.js'
+import type { Json } from '../values/values.js'
+import { storedValues } from './filter-values.js'
+import {
+  givenValues, planCreate, planUpdate, type GivenValues, type StoredOf, type WritePlan, type WriteScope
+} from './plan-write.js'
+import { unguarded, type GuardedReference, type RecordGuard } from './record-guard.js'
+import { unscoped, type Scope, type ScopeCondition, type Viewer } from './viewer.js'
+
+/** The values of a write, and what must hold so that it keeps inside its scopes. */
+interface GuardedPlan {
+  readonly plan: WritePlan
+  readonly guard: RecordGuard
+}
+
+/** A resource to write to, and the engine that does so. */
+interface WriteSetting extends WriteScope {
+  readonly engine: { readonly dialect: Dialect }
+}
+
+/**
+ * Plans a create, as {@link planCreate} says. The server sets the owner and what the scope fixes.
+ *
+ * @param userId  id of the user who creates; null if nobody is logged in
+ * @throws as `planCreate`; REST_MODELS_FORBIDDEN (403) if the values tell that the record would lie outside the scope
+ */
+export function planGuardedCreate (
+  setting: WriteSetting, payload: Payload, viewer: Viewer, userId: Json
+): GuardedPlan {
+  const given = givenValues(setting.owner, userId, fixedBy(viewer.scope, setting.model.primaryKey))
+  const plan = planCreate(setting, payload, given)
+  const isWritten = (column: Column): boolean => setting.writable.has(column) && !given.has(column)
+  return { plan, guard: planGuard(setting, viewer, { plan, isCreate: true, isWritten }) }
+}
+
+/**
+ * Plans an update, as {@link planUpdate} says. No client may change what the scope fixes.
+ *
+ * @throws as `planUpdate`; REST_MODELS_FORBIDDEN (403) if the values tell that the record would lie outside the scope
+ */
+export function planGuardedUpdate (
+  setting: WriteSetting, payload: Payload, viewer: Viewer, storedOf: StoredOf
+): GuardedPlan {
+  const plan = planUpdate(setting, payload, storedOf, fixedBy(viewer.scope, setting.model.primaryKey))
+  const isWritten = (column: Column): boolean => plan.get(column) !== storedOf(column)
+  return { plan, guard: planGuard(setting, viewer, { plan, isCreate: false, isWritten }) }
+}
+
+/** Returns the values that a scope fixes: fields of the resource itself that it permits one value only. */
+function fixedBy (scope: Scope, primaryKey: Column): GivenValues {
+  const fixed = new Map<Column, Json>()
+  for (const { path: { joins, column }, operator, values: [value, ...others] } of scope) {
+    const isOne = value !== undefined && others.length === 0 && ['eq', 'in', 'is'].includes(operator)
+    if (isOne && joins.length === 0 && column !== primaryKey && !fixed.has(column)) fixed.set(column, value)
+  }
+  return fixed
+}
+
+interface PlannedWrite {
+  readonly plan: WritePlan
+  /** True if the write creates the record, so that it also sets the columns that the database generates. */
+  readonly isCreate: boolean
+  /**
+   * True for a column to which the client gives a new value. A foreign key must then lead to a record that the client
+   * may see.
+   */
+  isWritten (column: Column): boolean
+}
+
+/** Plans what must hold so that a write neither reaches a record outside the scope, nor moves one there. */
+function planGuard (
+  { engine: { dialect } }: WriteSetting, viewer: Viewer, write: PlannedWrite
+): RecordGuard {
+  if (viewer === unscoped) return unguarded
+  const { scope } = viewer
+  const undecided = scope.filter((condition) => !isDecided(condition, write, dialect))
+  return {
+    scope: write.isCreate ? [] : scope,
+    references: guardedReferences(viewer, write),
+    outcome: undecided.length === 0 ? [] : scope
+  }
+}
+
+function guardedReferences ({ scope, scopeOf }: Viewer, { plan, isCreate, isWritten }: PlannedWrite) {
+  const references: GuardedReference[] = []
+  for (const [column, value] of plan) {
+    if (!isForeignKey(column) || value === null || (!isCreate && !isWritten(column))) continue
+    const visible = isWritten(column) ? scopeOf(column.target()) : []
+    const required = through(column, scope)
+    if (visible.length > 0 || required.length > 0) references.push({ column, value, visible, required })
+  }
+  return references
+}
+
+/** Returns the conditions of a scope behind one of its foreign keys, as conditions on the record at its end. */
+function through (column: Column, scope: Scope): Scope {
+  return scope.filter(({ path: { joins } }) => joins[0] === column)
+    .map(({ path, ...condition }) => ({ ...condition, path: { ...path, joins: path.joins.slice(1) } }))
+}
+
+/**
+ * True if a condition of the scope certainly holds after the write: the write does not touch it, its reference is
+ * checked with the write, or the written value meets it.
+ *
+ * @throws REST_MODELS_FORBIDDEN (403) if the written value does not meet it
+ */
+function isDecided (condition: ScopeCondition, { plan, isCreate }: PlannedWrite, dialect: Dialect): boolean {
+  const { path: { joins: [join], column }, operator } = condition
+  const value = plan.get(join ?? column)
+  if (value === undefined) return !isCreate
+  if (join !== undefined) return requireInside(value !== null)
+  if (operator === 'is') return requireInside(condition.values.includes(value))
+  if (operator !== 'eq' && operator !== 'in') return false
+  const values = storedValues({ column, operator, values: condition.values }, dialect)
+  return requireInside(values.includes(encode(column, value, dialect)))
+}
+
+function requireInside (holds: boolean): true {
+  if (!holds) throw new errors.Forbidden()
+  return true
+}

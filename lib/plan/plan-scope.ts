@@ -1,0 +1,91 @@
+import type { StorageName } from '../engines/storage.js'
+import { operators, type Operator } from '../fields/operators.js'
+import { valueKindOf, type Column } from '../model/column.js'
+import type { Model } from '../model/define-model.js'
+import { suggestion } from '../suggest.js'
+import { storableText, type Json } from '../values/values.js'
+import { isUnfinished } from './filter-values.js'
+import { followPath, splitName } from './path.js'
+import type { Scope, ScopeCondition } from './viewer.js'
+
+/**
+ * Returns the conditions of what a deployer's function `scope` returned: an object in the grammar of filters, or null
+ * for no record at all.
+ *
+ * @throws TypeError that names the model and the field if a name is unknown, or if a value is undefined or of a wrong
+ *   type: never all records by accident
+ */
+export function planScope (model: Model, given: unknown): Scope {
+  if (given === null) return [{ path: { joins: [], column: model.primaryKey }, operator: 'in', values: [] }]
+  if (!isPlain(given)) {
+    throw wrong(model, 'must return an object with names of fields, or null, and no promise')
+  }
+  return Object.entries(given).map(([name, value]) => planCondition(model, name, value))
+}
+
+function isPlain (given: unknown): given is object {
+  return typeof given === 'object' && given !== null && [Object.prototype, null].includes(Object.getPrototypeOf(given))
+}
+
+function planCondition (model: Model, name: string, value: unknown): ScopeCondition {
+  const { names, operator } = splitName(name)
+  const path = followPath(model, names)
+  if (path === undefined) {
+    throw wrong(model, `names '${name}', which leads to no field${suggestion(name, Object.keys(model.fields))}`)
+  }
+  const { operators: permitted } = valueKindOf(path.column)
+  if (!permitted.includes(operator)) {
+    throw wrong(model, `names '${name}', but '${path.column.field}' does not have the operator '${operator}'`)
+  }
+  const planned = planValues(path.column, operator, value)
+  if (planned === undefined) {
+    const given = value === undefined ? 'undefined' : 'a value of a wrong type'
+    throw wrong(model, `gives ${given} for '${name}', which must be ${valueKindOf(path.column).expects}`)
+  }
+  return { path, ...planned }
+}
+
+function wrong ({ name }: Model, message: string): Error {
+  return new TypeError(`The scope of model '${name}' ${message}`)
+}
+
+type Values = Pick<ScopeCondition, 'operator' | 'values'>
+
+/** Returns the typed values of a condition, and its operator; undefined if they are wrong. */
+function planValues (column: Column, operator: Operator, value: unknown): Values | undefined {
+  const { syntax } = operators[operator]
+  if (operator === 'eq' && value === null) return { operator: 'is', values: [null] }
+  if (syntax === 'list' && !Array.isArray(value)) return undefined
+  const given: readonly unknown[] = Array.isArray(value) ? value : [value]
+  // An empty list has none of its values; the opposite, with `ne`, would be every record.
+  if (given.length === 0 && operator !== 'eq' && operator !== 'in') return undefined
+  const values = given.map((item) => readers[syntax](item, column))
+  if (values.includes(undefined)) return undefined
+  const isList = operator === 'eq' && values.length !== 1
+  return { operator: isList ? 'in' : operator, values: values as Json[] }
+}
+
+/** Readers of values, by syntax. A reader returns the typed value, or undefined if it is wrong. */
+const readers = {
+  value: readValue,
+  list: readValue,
+  pattern: (value: unknown) =>
+    typeof value === 'string' && !isUnfinished(value) ? storableText(value) : undefined,
+  constant: (value: unknown, { kind }: Column) =>
+    value === null || (kind === 'boolean' && typeof value === 'boolean') ? value : undefined
+}
+
+function readValue (value: unknown, column: Column): Json | undefined {
+  const type = typeof value
+  if (type !== typeOf(column)) return undefined
+  return valueKindOf(column).parse(String(value), column.options)
+}
+
+const numbers: ReadonlySet<StorageName> = new Set(['key', 'integer', 'number'])
+
+/** Returns the type that the values of a column have in JavaScript. */
+function typeOf (column: Column): 'string' | 'number' | 'boolean' {
+  const { storage } = valueKindOf(column)
+  if (storage === 'boolean') return storage
+  return numbers.has(storage) ? 'number' : 'string'
+}

@@ -1,0 +1,55 @@
+import type { FastifyReply, FastifyRequest, preHandlerAsyncHookHandler } from 'fastify'
+import { browserGuard } from '../policy/browser-guard.js'
+import { policyHooks } from '../policy/guard.js'
+import { isPrivate } from '../policy/no-store.js'
+import { rowOf, writes, type Operation } from '../policy/operations.js'
+import { readRecord, recordHook } from '../policy/owner.js'
+import type { Authenticate } from '../policy/policy.js'
+import type { Resource } from '../resource/resource.js'
+import { passOn } from '../response/failure.js'
+
+/** How the users of a resource are found, and which other sites may send writes. */
+interface GuardSetting {
+  readonly authenticate: Authenticate
+  readonly allowedOrigins: readonly string[]
+}
+
+type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
+
+/**
+ * Returns the preHandler hooks with which a route of the host does as an operation of a resource does before its
+ * handler: it refuses writes that a browser sends for another site, and answers 401 and 403 by the policy. For an
+ * operation on one record, on a path with `:id`, it also answers 404, and 403 to others than the owner.
+ */
+export function guardHooks (
+  resource: Resource, operation: Operation, { authenticate, allowedOrigins }: GuardSetting
+): preHandlerAsyncHookHandler[] {
+  const policy = policyHooks(resource, authenticate, operation) as readonly Hook[]
+  const hooks: Hook[] = [browserHook(allowedOrigins), ...policy, ...recordHooks(resource, operation)]
+  return hooks.map((hook) => async (request, reply) => {
+    if (isPrivate(resource, operation)) reply.header('cache-control', 'no-store')
+    try {
+      return await hook(request, reply)
+    } catch (error) {
+      return passOn(error, request)
+    }
+  })
+}
+
+function browserHook (allowedOrigins: readonly string[]): Hook {
+  const guard = browserGuard(allowedOrigins)
+  return async (request, reply) => {
+    await new Promise<void>((resolve, reject) => {
+      guard.call(request.server, request, reply, (error) => { if (error === undefined) resolve(); else reject(error) })
+    })
+  }
+}
+
+/** Returns the hook that looks for the record. On a path without `:id` there is none to look for. */
+function recordHooks (resource: Resource, operation: Operation): readonly Hook[] {
+  if (rowOf(operation).path !== 'record') return []
+  const look: Hook = writes.includes(operation)
+    ? recordHook(resource)
+    : async (request) => { await readRecord(request, resource) }
+  return [async (request, reply) => { if (Object.hasOwn(Object(request.params), 'id')) await look(request, reply) }]
+}

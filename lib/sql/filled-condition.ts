@@ -1,0 +1,77 @@
+import type { Dialect } from '../engines/dialect.js'
+import type { Parameter, Slot, Stored } from '../engines/storage.js'
+import { operators } from '../fields/operators.js'
+import { valueKindOf, type Column } from '../model/column.js'
+import type { PlannedCondition } from '../plan/list-plan.js'
+
+/** A condition with the values that its slots are filled with. */
+export interface FilledCondition extends Omit<PlannedCondition, 'alias'> {
+  /**
+   * If true, `values` has one element: the text of a JSON array that holds the values of the filter. Otherwise `values`
+   * holds the values themselves.
+   */
+  readonly isArray?: boolean
+  /**
+   * True if the pattern holds characters that the engine's patterns confuse. Its SQL is then longer, to tell them
+   * apart.
+   */
+  readonly isAmbiguous?: boolean
+}
+
+/**
+ * An `in` list of up to this many values is padded to a power of two. A longer one becomes one JSON array, or stays as
+ * it is if the engine or the column cannot compare with an array.
+ */
+const maxPaddedValues = 128
+
+/**
+ * Returns a condition whose SQL many requests share. An `in` list repeats its last value up to a power of two; one of
+ * over 128 values becomes a JSON array where possible. A pattern that the engine would confuse is marked.
+ */
+export function withFewShapes<C extends FilledCondition> (condition: C, dialect: Dialect): C {
+  const { column, operator, values } = condition
+  const { syntax } = operators[operator]
+  if (syntax === 'pattern' && values.some((value) => dialect.ambiguous?.test(String(value)))) {
+    return { ...condition, isAmbiguous: true }
+  }
+  const last = syntax === 'list' ? values.at(-1) : undefined
+  if (last === undefined) return condition
+  if (values.length > maxPaddedValues) {
+    const hasArray = dialect.listed !== undefined && isListed(column)
+    return hasArray ? { ...condition, values: [toArray(values)], isArray: true } : condition
+  }
+  const length = 2 ** Math.ceil(Math.log2(values.length))
+  return { ...condition, values: [...values, ...Array<Stored>(length - values.length).fill(last)] }
+}
+
+/**
+ * True for columns of texts, integers and UUIDs, which can be compared with the items of a JSON array. JSON loses part
+ * of other values, or engines compare them in their own way.
+ */
+function isListed (column: Column): boolean {
+  return ['key', 'text', 'integer', 'bigint', 'uuid'].includes(valueKindOf(column).storage)
+}
+
+function toArray (values: readonly Stored[]): string {
+  return `[${values.map((value) => typeof value === 'bigint' ? String(value) : JSON.stringify(value)).join()}]`
+}
+
+/** Returns a condition with a slot in place of each value. A value of the operator `is` stays, as part of the SQL. */
+export function openCondition<C extends FilledCondition> (
+  condition: C, nextSlot: () => Slot
+): Omit<C, 'values'> & { readonly values: readonly Parameter[] } {
+  const slots = condition.values.map(nextSlot)
+  return isConstant(condition) ? condition : { ...condition, values: slots }
+}
+
+/** Returns all that the SQL of a condition depends on, beside the table of its column, as one text. */
+export function shapeOfCondition (condition: FilledCondition): string {
+  const { column, operator, values, isArray = false, isAmbiguous = false } = condition
+  const filling = isConstant(condition) ? values.join() : isArray ? 'array' : values.length
+  return `${column.key} ${operator} ${filling}${isAmbiguous ? ' ambiguous' : ''}`
+}
+
+/** True for the operator `is`, whose null, true or false is part of the compiled statement and needs no slot. */
+function isConstant ({ operator }: FilledCondition): boolean {
+  return operators[operator].syntax === 'constant'
+}

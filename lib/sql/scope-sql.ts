@@ -1,0 +1,35 @@
+import { sql, type RawBuilder, type SqlBool } from 'kysely'
+import type { Dialect } from '../engines/dialect.js'
+import type { Parameter } from '../engines/storage.js'
+import type { Operator } from '../fields/operators.js'
+import type { Column, ForeignKeyColumn } from '../model/column.js'
+import { conditionSql } from './condition.js'
+import { columnRef } from './selection.js'
+
+/** A condition of a scope, with slots in place of its values. */
+export interface OpenScope {
+  readonly joins: readonly ForeignKeyColumn[]
+  readonly column: Column
+  readonly operator: Operator
+  readonly values: readonly Parameter[]
+  readonly isArray?: boolean
+  readonly isAmbiguous?: boolean
+}
+
+/**
+ * Returns the SQL of a condition in a statement on one record. Foreign keys become `exists`, because updates and
+ * deletes cannot join.
+ *
+ * @param base  table or alias of the record
+ */
+export function scopeSql (
+  { joins: [join, ...others], ...condition }: OpenScope, base: string, dialect: Dialect
+): RawBuilder<SqlBool> {
+  if (join === undefined) return conditionSql({ ...condition, alias: base }, dialect)
+  const { table, primaryKey } = join.target()
+  // No table has a name with a blank.
+  const alias = `related ${others.length}`
+  const inner = scopeSql({ ...condition, joins: others }, alias, dialect)
+  return sql<SqlBool>`exists (select 1 from ${sql.table(table)} as ${sql.ref(alias)}
+    where ${columnRef(primaryKey, alias)} = ${columnRef(join, base)} and ${inner})`
+}

@@ -1,0 +1,81 @@
+import { sql, type CompiledQuery, type RawBuilder, type SqlBool } from 'kysely'
+import type { Stored } from '../engines/storage.js'
+import type { Column } from '../model/column.js'
+import type { GuardedReference, ScopedRecord } from '../plan/record-guard.js'
+import type { Scope } from '../plan/viewer.js'
+import { selection } from './selection.js'
+import { ShapedStatement, type Build } from './shaped-statement.js'
+import type { SqlContext } from './sql-context.js'
+import type { StatementShape } from './statements.js'
+
+/** A write of values, and the references that it sets. */
+export interface ScopedValues {
+  readonly values: ReadonlyMap<Column, Stored>
+  readonly references: readonly GuardedReference[]
+}
+
+/** Selects columns of a record, if it lies inside the scope and belongs to the owner. */
+export function scopedSelect (
+  context: SqlContext, shape: StatementShape, columns: 'visible' | 'stored', record: ScopedRecord
+): CompiledQuery {
+  const { db, dialect } = context
+  const statement = new ShapedStatement(`read ${columns}`, shape, dialect)
+  const conditions = statement.isRecord(record)
+  return statement.compileOnce(context, () => whereAll(
+    db.selectFrom(shape.model.table).select(selection(shape[columns], dialect)), conditions))
+}
+
+/** Deletes a record, if it lies inside the scope and belongs to the owner. */
+export function scopedDelete (context: SqlContext, shape: StatementShape, record: ScopedRecord): CompiledQuery {
+  const statement = new ShapedStatement('delete', shape, context.dialect)
+  const conditions = statement.isRecord(record)
+  return statement.compileOnce(context, () => whereAll(context.db.deleteFrom(shape.model.table), conditions))
+}
+
+/**
+ * Changes a record, if it lies inside the scope, belongs to the owner, and all references lead where they may. Returns
+ * the visible columns if the engine can do that.
+ */
+export function scopedUpdate (
+  context: SqlContext, shape: StatementShape, record: ScopedRecord, { values, references }: ScopedValues
+): CompiledQuery {
+  const { db, dialect } = context
+  const statement = new ShapedStatement('update', shape, dialect)
+  const changes = statement.write(values)
+  const conditions = [...statement.isRecord(record), ...statement.leads(references)]
+  return statement.compileOnce(context, () => {
+    const update = whereAll(db.updateTable(shape.model.table).set(Object.fromEntries(changes)), conditions)
+    return dialect.returnsUpdates ? update.returning(selection(shape.visible, dialect)) : update
+  })
+}
+
+/** Creates a record, if all references lead where they may. Returns the visible columns. */
+export function scopedInsert (
+  context: SqlContext, shape: StatementShape, { values, references }: ScopedValues
+): CompiledQuery {
+  const { db, dialect } = context
+  const statement = new ShapedStatement('create', shape, dialect)
+  const written = statement.write(values)
+  const conditions = statement.leads(references)
+  return statement.compileOnce(context, () => db.insertInto(shape.model.table)
+    .columns(written.map(([name]) => name))
+    .expression(whereAll(db.selectNoFrom(written.map(([name, slot]) => sql`${slot}`.as(name))), conditions))
+    .returning(selection(shape.visible, dialect)))
+}
+
+/** Selects one row if a reference leads to a record inside a scope, otherwise none. */
+export function referenceExists (
+  context: SqlContext, { column, value, scope }: Pick<GuardedReference, 'column' | 'value'> & { readonly scope: Scope }
+): CompiledQuery {
+  const model = column.target()
+  const statement = new ShapedStatement('reference', { name: model.table, model, owner: undefined }, context.dialect)
+  const conditions = statement.leads([{ column, value, visible: scope, required: [] }])
+  return statement.compileOnce(context, () => whereAll(context.db.selectNoFrom(sql.lit(1).as('one')), conditions))
+}
+
+/** Adds conditions to a statement, all of which must hold. */
+function whereAll<Query extends { where (condition: RawBuilder<SqlBool>): Query }> (
+  query: Query, conditions: readonly Build[]
+): Query {
+  return conditions.reduce((narrowed, build) => narrowed.where(build()), query)
+}

@@ -1,0 +1,97 @@
+import { sql, type CompiledQuery, type RawBuilder, type SqlBool } from 'kysely'
+import type { Dialect } from '../engines/dialect.js'
+import { Slot, type Stored } from '../engines/storage.js'
+import { encode, type Column } from '../model/column.js'
+import { storedValues } from '../plan/filter-values.js'
+import type { GuardedReference, ScopedRecord } from '../plan/record-guard.js'
+import type { Scope } from '../plan/viewer.js'
+import { openCondition, shapeOfCondition, withFewShapes } from './filled-condition.js'
+import { scopeSql } from './scope-sql.js'
+import { columnRef, compared, isEqual } from './selection.js'
+import type { SqlContext } from './sql-context.js'
+import type { StatementShape } from './statements.js'
+
+/** Makes a condition. It is called only if the statement is the first of its shape. */
+export type Build = () => RawBuilder<SqlBool>
+
+/** The table of a statement, its owner field, and a name under which its shapes are cached. */
+type NamedTable = Pick<StatementShape, 'name' | 'model' | 'owner'>
+
+/** Alias of the record that a reference leads to. No table has a name with a blank. */
+const referred = 'referred record'
+
+/**
+ * A statement on one record whose conditions depend on the user. It collects the values with a slot for each, and all
+ * that its SQL depends on, so that statements of one shape are compiled once.
+ */
+export class ShapedStatement {
+  readonly #shape: NamedTable
+  readonly #dialect: Dialect
+  readonly #values: Stored[] = []
+  #name: string
+
+  constructor (what: string, shape: NamedTable, dialect: Dialect) {
+    this.#shape = shape
+    // One row is looked up by its key, so no index of a text is needed.
+    this.#dialect = { ...dialect, seeksByCollation: false }
+    this.#name = `${what} of ${shape.name}`
+  }
+
+  /** Returns the conditions that a row is the record, lies inside its scope and belongs to its owner. */
+  isRecord ({ id, scope, ownerId }: ScopedRecord): readonly Build[] {
+    const { model: { primaryKey, table }, owner } = this.#shape
+    const isOwn = owner === undefined || ownerId === undefined ? [] : [this.#equals(owner, ownerId)]
+    if (isOwn.length > 0) this.#name += ' own'
+    return [this.#equals(primaryKey, id), ...isOwn, ...this.#holds(scope, table)]
+  }
+
+  /** Returns the conditions that each reference leads to a record that it may lead to. */
+  leads (references: readonly GuardedReference[]): readonly Build[] {
+    return references.map(({ column, value, visible, required }) => {
+      const target = column.target()
+      this.#name += ` to:${column.key}`
+      const key = this.#take(encode(column, value, this.#dialect))
+      const holds = this.#holds([...visible, ...required], referred)
+      const isKey: Build = () =>
+        sql<SqlBool>`${columnRef(target.primaryKey, referred)} = ${compared(target.primaryKey, key, this.#dialect)}`
+      return () => sql<SqlBool>`exists (select 1 from ${sql.table(target.table)} as ${sql.ref(referred)}
+        where ${sql.join([isKey, ...holds].map((build) => build()), sql` and `)})`
+    })
+  }
+
+  /** Returns the names of the columns to write, each with a slot for its value. */
+  write (values: ReadonlyMap<Column, Stored>): ReadonlyArray<readonly [name: string, slot: Slot]> {
+    return [...values].map(([{ name, key }, value]) => {
+      this.#name += ` set:${key}`
+      return [name, this.#take(value)] as const
+    })
+  }
+
+  /** Returns the statement with its values. It is built only if it is the first of its shape. */
+  compileOnce ({ shapes }: SqlContext, build: () => { compile (): CompiledQuery }): CompiledQuery {
+    const { query, queryId, sql, parameters } = shapes.compileOnce(this.#name, () => build().compile())
+    const values = parameters.map((parameter) =>
+      parameter instanceof Slot ? this.#values[parameter.position] : parameter)
+    return { query, queryId, sql, parameters: values }
+  }
+
+  #equals (column: Column, value: Stored): Build {
+    const slot = this.#take(value)
+    return () => isEqual(column, slot, this.#dialect)
+  }
+
+  #holds (scope: Scope, base: string): readonly Build[] {
+    return scope.map(({ path: { joins, column }, operator, values }) => {
+      const stored = storedValues({ column, operator, values }, this.#dialect)
+      const filled = withFewShapes({ column, operator, values: stored }, this.#dialect)
+      this.#name += ` if:${joins.map(({ key }) => `${key}.`).join('')}${shapeOfCondition(filled)}`
+      let index = 0
+      const open = openCondition(filled, () => this.#take(filled.values[index++] as Stored))
+      return () => scopeSql({ ...open, joins }, base, this.#dialect)
+    })
+  }
+
+  #take (value: Stored): Slot {
+    return new Slot(this.#values.push(value) - 1)
+  }
+}
