@@ -119,17 +119,17 @@ function userColumns (users: Model, options: UserAuthOptions): UserColumns {
   return {
     username: requireField(users, username, 'text'),
     password: requireField(users, password, 'password'),
-    active: active === null ? undefined : requireField(users, active, 'boolean'),
+    active: active === null ? undefined : requireField(users, active, 'boolean', ', or set active: null'),
     admin: users.byName.has(admin) || options.admin != null ? requireField(users, admin, 'boolean') : undefined
   }
 }
 
-function requireField (users: Model, name: string, kind: FieldKind) {
+function requireField (users: Model, name: string, kind: FieldKind, alternative = '') {
   const column = users.byName.get(name)
   if (column === undefined) {
     throw new errors.UnknownOptionField(
       `The policy for users of model '${users.name}' needs its field '${name}'` +
-      `${suggestion(name, Object.keys(users.fields))}; name another in the policy's options`)
+      `${suggestion(name, Object.keys(users.fields))}; name another in the policy's options${alternative}`)
   }
   if (column.kind !== kind) {
     throw new errors.InvalidOptions(
