@@ -58,7 +58,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'tooling/introspect': ['schemas', 'database', 'plan', 'model', 'suggest', 'fields', 'engines', 'values', 'errors'],
   'tooling/cli': [
     'tooling/introspect', 'tooling/audit', 'index', 'sqlite', 'postgres', 'mariadb', 'tables', 'policy', 'type model',
-    'suggest', 'type engines', 'errors'
+    'suggest', 'engines', 'errors'
   ],
   tools: ['tooling/cli', 'tooling/introspect', 'tooling/audit']
 }

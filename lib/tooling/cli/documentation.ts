@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyPluginCallback } from 'fastify'
+import { isMissing } from '../../engines/load-driver.js'
 import { importModule } from './import-module.js'
-import { isMissing } from './open-database.js'
 
 export const documentationPath = '/documentation'
 
