@@ -66,5 +66,5 @@ test('a wrong password and an unknown database are told apart', { skip: engine =
     t.teardown(async () => { await db.destroy() })
     const failure = await createTables(db, [Note]).catch((error: unknown) => error) as Error
     t.match(failure.message, new RegExp(`gives no connection: .*Check the ${part} in the URL`))
-    }
+  }
 })

@@ -39,7 +39,8 @@ test('an entry of filterable that has an effect for somebody is not told', async
   const auth = userAuth(User, { protect: 'all' })
   t.same(await warningsOf(t, {
     register: (registry) => {
-      registry.register(User, { auth, exclude: ['password'] }).register(Message, { auth, filterable: ['user__username'] })
+      registry.register(User, { auth, exclude: ['password'] })
+        .register(Message, { auth, filterable: ['user__username'] })
     }
   }), [])
 })
