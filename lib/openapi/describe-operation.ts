@@ -17,7 +17,7 @@ export type OperationDocumentation = Readonly<Record<string, unknown>>
 export function describeOperation (
   document: OpenApiDocument, resource: Resource, operation: Operation
 ): OperationDocumentation {
-  const { name, model, protections } = resource
+  const { name, model } = resource
   const { path, takes, answers } = rowOf(operation)
   const { summary, description } = operationTexts[operation]
   const list = operation === 'list' ? documentedFilters(resource, resource.closedModels) : undefined
@@ -33,7 +33,7 @@ export function describeOperation (
     ...securityOf(document, resource, operation),
     ...(list && { querystring: listParameters(document, resource, list.filters) }),
     ...(path === 'record' && { params: keyDocumentation(model) }),
-    ...(takes && protections[operation] !== 'closed' && { body: bodyOf(document, resource, takes) }),
+    ...(takes && { body: bodyOf(document, resource, takes) }),
     response: responsesOf(
       document, resource, { operation, body: answers && answerOf(document, resource, answers) })
   }
@@ -63,13 +63,13 @@ function filterRemarks ({ isCut }: DocumentedFilters, { limits, guardedModels }:
 }
 
 /**
- * Returns the security requirements of an operation. An open or closed operation has none, whatever the host requires
+ * Returns the security requirements of an operation. An open operation has none, whatever the host requires
  * elsewhere. If the policy does not tell how credentials are sent, the requirements of the host apply.
  */
 function securityOf (
   document: OpenApiDocument, { protections, policy: { scheme } }: Resource, operation: Operation
 ): JsonSchema {
-  if (protections[operation] !== 'guarded') return { security: [] }
+  if (protections[operation] === 'open') return { security: [] }
   if (scheme === undefined) return {}
   const { type, scheme: name = type } = scheme
   return { security: [{ [shareSecurity(document, String(name), scheme)]: [] }] }

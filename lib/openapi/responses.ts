@@ -20,13 +20,11 @@ export function responsesOf (
 ): Readonly<Record<string, JsonSchema>> {
   const protection = resource.protections[operation]
   const responses: Record<string, JsonSchema> = {}
-  if (protection !== 'closed') {
-    const { success: description, headers } = operationTexts[operation]
-    responses[rowOf(operation).status] = {
-      description,
-      ...(headers && { headers }),
-      ...(body ? { content: { 'application/json': { schema: body } } } : { type: 'null' })
-    }
+  const { success: description, headers } = operationTexts[operation]
+  responses[rowOf(operation).status] = {
+    description,
+    ...(headers && { headers }),
+    ...(body ? { content: { 'application/json': { schema: body } } } : { type: 'null' })
   }
   if (protection !== 'open') responses[401] = refusal
   const base = shareSchema(document, failureBase.name, failureBase.schema)
@@ -36,9 +34,6 @@ export function responsesOf (
   return responses
 }
 
-/** Statuses with which Fastify may refuse a path. */
-const pathStatuses: ReadonlySet<number> = new Set([400, 414])
-
 /** Returns the failures of an operation in the order in which a request meets them: before, at and after the policy. */
 function failuresOf (
   { protections, writable }: Resource, operation: Operation
@@ -47,11 +42,6 @@ function failuresOf (
   const before: Failure[] = reads.includes(operation)
     ? ['InternalError']
     : ['InternalError', 'Forbidden', 'BodyTooLarge', 'InvalidContentType']
-  // A closed operation has a path too, which Fastify may refuse.
-  if (protections[operation] === 'closed') {
-    const ofPath = own.filter((name) => pathStatuses.has(failures[name].status))
-    return [...before, ...ofPath]
-  }
   const isHashed = rowOf(operation).takes !== undefined && [...writable].some(isSecret)
   const login: Failure[] = protections[operation] === 'open' ? [] : ['Forbidden', 'TooManyLogins']
   return [...before, ...login, ...(isHashed ? ['TooManyLogins'] as const : []), ...own]

@@ -495,7 +495,7 @@ test('without the packages of the page, serve goes on and says what to install',
   t.match(said, /^Table 'PlaylistTrack' is left out/)
   t.match(said, 'There is no documentation page; to add it, run: npm install @fastify/swagger @fastify/swagger-ui')
   const broken = { ...packages, swagger: async () => { throw new TypeError('broken') } }
-  await t.rejects(addDocumentation(served.app, { write: false, packages: broken }), { message: 'broken' })
+  await t.rejects(addDocumentation(served.app, broken), { message: 'broken' })
 })
 
 const site = `
