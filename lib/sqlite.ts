@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module'
-import Database from 'better-sqlite3'
+import type Database from 'better-sqlite3'
 import type { Kysely } from 'kysely'
 import { openKysely, type Tables } from './engines/executor.js'
+import { loadDriver } from './engines/load-driver.js'
 import { EmbeddedDialect } from './engines/sqlite/connections.js'
 import { deadlineFunction, requireTime } from './engines/sqlite/deadline.js'
 import { watchFile } from './engines/sqlite/file.js'
@@ -52,9 +53,10 @@ export function openSqlite<DB = Tables> (path: string, options: SqliteOptions = 
   for (const [name, value] of Object.entries({ readonly, check })) {
     if (typeof value !== 'boolean') throw new errors.InvalidOptions(`'${name}' of openSqlite() is true or false`)
   }
+  const Driver = loadDriver<typeof Database>('better-sqlite3')
   const { version }: { readonly version: string } = createRequire(import.meta.url)('better-sqlite3/package.json')
   requireDriver(process.versions.node, version)
-  const dialect = openDialect(path, { durability, readonly, check })
+  const dialect = openDialect((settings) => new Driver(path, settings), path, { durability, readonly, check })
   return openKysely<DB>(dialect, (db) => dialect.makeExecutors(db), async () => dialect.close())
 }
 
@@ -78,10 +80,10 @@ function requirePath (path: unknown): void {
 /** Opens one more connection to a database. */
 type Open = (options: Database.Options) => Database.Database
 
-function openDialect (path: string, options: Required<SqliteOptions>): EmbeddedDialect {
+function openDialect (connect: Open, path: string, options: Required<SqliteOptions>): EmbeddedDialect {
   const opened: Database.Database[] = []
   const open: Open = (settings) => {
-    const database = new Database(path, { timeout: lockTimeout, ...settings })
+    const database = connect({ timeout: lockTimeout, ...settings })
     opened.push(database)
     database.pragma('trusted_schema = off')
     return database.function(deadlineFunction, { deterministic: false, directOnly: true }, requireTime)

@@ -1,4 +1,4 @@
-import { closest } from 'fastest-levenshtein'
+import { closest, distance } from 'fastest-levenshtein'
 import { errors } from './errors.js'
 
 /**
@@ -7,14 +7,27 @@ import { errors } from './errors.js'
  */
 const maxNameLength = 100
 
+/** Part of the characters of a name that may differ from a near one. */
+const maxDifference = 0.4
+/** UTF-16 units of the shortest text for which a name is suggested that begins with it. */
+const minBeginning = 3
+
 /**
  * Returns `, did you mean 'x'?`, where x is the known name that is most similar to what was written. Returns an empty
- * text if no name is known, or if what was written is not a text of at most 100 UTF-16 units.
+ * text if no known name is near, or if what was written is not a text of at most 100 UTF-16 units.
  */
 export function suggestion (written: unknown, known: Iterable<string>): string {
   const names = [...known]
   if (names.length === 0 || typeof written !== 'string' || written.length > maxNameLength) return ''
-  return `, did you mean '${closest(written, names)}'?`
+  const name = nearest(written, names)
+  return name === undefined ? '' : `, did you mean '${name}'?`
+}
+
+/** Returns the most similar name, or the first that begins with what was written; undefined if neither is there. */
+function nearest (written: string, names: readonly string[]): string | undefined {
+  const name = closest(written, names)
+  if (distance(written, name) <= maxDifference * Math.max(written.length, name.length)) return name
+  return written.length < minBeginning ? undefined : names.find((other) => other.startsWith(written))
 }
 
 /**

@@ -2,6 +2,7 @@ import type { TSchema } from '@sinclair/typebox'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { FieldFault } from '../lib/errors.js'
 import { formats } from './formats.js'
+import { messageOf } from './messages.js'
 
 /** Returns the faults of an object's properties. It does not coerce, remove or fill in anything. */
 export type Check = (value: object) => readonly FieldFault[]
@@ -42,7 +43,7 @@ export function checkCompiler (): CheckCompiler {
         return faultsOf(validate, value).map(faultOf)
       }
     },
-    ofValue: (schema) => (value) => faultsOf(validatorOf(schema), value)[0]?.message
+    ofValue: (schema) => (value) => faultsOf(validatorOf(schema), value).map(messageOf)[0]
   }
 }
 
@@ -51,8 +52,8 @@ function faultsOf (validate: ValidateFunction, value: unknown): readonly ErrorOb
   return validate.errors ?? []
 }
 
-function faultOf ({ keyword, instancePath, params, message }: ErrorObject): FieldFault {
-  return keyword === 'required'
-    ? { field: String(params['missingProperty']), message: 'is required' }
-    : { field: instancePath.slice(1), message: String(message) }
+function faultOf (fault: ErrorObject): FieldFault {
+  const { keyword, instancePath, params } = fault
+  const field = keyword === 'required' ? String(params['missingProperty']) : instancePath.slice(1)
+  return { field, message: messageOf(fault) }
 }

@@ -54,7 +54,7 @@ const table = {
   } as const satisfies KindRow<number, RangeOptions>,
   bigint: {
     options: {},
-    expects: 'the text of a whole number of 64 bits',
+    expects: 'a whole number of 64 bits as text, such as "12"',
     schema: () => Type.String({ pattern: '^(0|-?[1-9][0-9]*)$', maxLength: 20 }),
     accept: values.bigintText,
     parse: values.bigintText,
@@ -72,7 +72,7 @@ const table = {
   } as const satisfies KindRow<number, RangeOptions>,
   decimal: {
     options: { precision: true, scale: true },
-    expects: 'the text of a decimal number within its digits',
+    expects: 'a decimal number that looks like "12.50", with no more digits than its field takes',
     schema: () => Type.String({ pattern: '^-?(0|[1-9][0-9]*)(\\.[0-9]+)?$', maxLength: 18 }),
     accept: (text, options) => values.decimal(text, ...digits(options)),
     parse: (text, options) => values.decimal(text, ...digits(options)),

@@ -18,7 +18,7 @@ export type OperationDocumentation = Readonly<Record<string, unknown>>
 export function describeOperation (
   document: OpenApiDocument, resource: Resource, operation: Operation
 ): OperationDocumentation {
-  const { name, model, protections } = resource
+  const { name, model } = resource
   const { path, takes, answers } = rowOf(operation)
   const { summary, description } = operationTexts[operation]
   const list = operation === 'list' ? documentedFilters(resource, resource.closedModels) : undefined
@@ -34,7 +34,7 @@ export function describeOperation (
     ...securityOf(document, resource, operation),
     ...(list && { querystring: listParameters(document, resource, list.filters) }),
     ...(path === 'record' && { params: keyDocumentation(model) }),
-    ...(takes && protections[operation] !== 'closed' && { body: bodyOf(document, resource, takes) }),
+    ...(takes && { body: bodyOf(document, resource, takes) }),
     response: responsesOf(
       document, resource, { operation, body: answers && answerOf(document, resource, answers) })
   }
@@ -64,18 +64,18 @@ function filterRemarks ({ isCut }: DocumentedFilters, { limits, guardedModels }:
 }
 
 /**
- * Returns the security requirements of an operation. A closed operation has none, whatever the host requires elsewhere,
- * and an open one only if credentials decide which records are seen; they are then optional. If the policy does not
- * tell how credentials are sent, the requirements of the host apply.
+ * Returns the security requirements of an operation. An open one has some only if credentials decide which records are
+ * seen; they are then optional. If the policy does not tell how credentials are sent, the requirements of the host
+ * apply.
  */
 function securityOf (
   document: OpenApiDocument, { protections, policy: { scheme }, scopeRule }: Resource, operation: Operation
 ): JsonSchema {
-  const isOptional = protections[operation] === 'open' && scopeRule !== undefined
-  if (protections[operation] !== 'guarded' && !isOptional) return { security: [] }
+  const isOpen = protections[operation] === 'open'
+  if (isOpen && scopeRule === undefined) return { security: [] }
   if (scheme === undefined) return {}
   const { type, scheme: name = type } = scheme
-  return { security: [...(isOptional ? [{}] : []), { [shareSecurity(document, String(name), scheme)]: [] }] }
+  return { security: [...(isOpen ? [{}] : []), { [shareSecurity(document, String(name), scheme)]: [] }] }
 }
 
 function answerOf (document: OpenApiDocument, resource: Resource, body: 'record' | 'list'): JsonSchema {

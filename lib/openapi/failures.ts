@@ -46,7 +46,7 @@ export const failures = {
     status: 400,
     description: 'The body is not one JSON object, or fields of it are wrong, missing or unknown',
     examples: [
-      invalidRecord, new errors.InvalidBody('one JSON object'), new errors.UnknownReference('user_id'),
+      invalidRecord, new errors.InvalidBody('must be one JSON object'), new errors.UnknownReference('user_id'),
       new errors.UnknownParameter('colour'), new errors.InvalidQuery()
     ],
     foreign: ['FST_ERR_BAD_URL', 'FST_ERR_CTP_INVALID_CONTENT_LENGTH']

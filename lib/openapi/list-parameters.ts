@@ -32,8 +32,7 @@ function placeParameters ({ defaultLimit, maxLimit, limits }: ListScope): JsonSc
     page: {
       type: 'integer',
       minimum: 1,
-      default: 1,
-      description: `Number of the page; at most ${limits.offset} records can be skipped`
+      description: `Number of the page, 1 if absent; at most ${limits.offset} records can be skipped`
     },
     after: {
       type: 'string',

@@ -21,7 +21,9 @@ const location = { Location: { type: 'string', description: 'Path of the new rec
 export const operationTexts: Readonly<Record<Operation, OperationText>> = {
   list: {
     summary: (name) => `List records of ${name}`,
-    description: 'Different filters must all match; one that is given several times matches any of its values ' +
+    description: 'To filter, give fields as parameters: `<name>=<value>`, `<name>__<operator>=<value>`, or ' +
+      '`<foreign key>__<name>=<value>` for a field of the record that is referred to. ' +
+      'Different filters must all match; one that is given several times matches any of its values ' +
       '(`ne`: none of them). `<name>__eq` is the same as `<name>`, and a foreign key `<name>` ' +
       'may also be written `<name>_id`.',
     failures: ['InvalidListQuery', 'QueryTooLong', 'Unavailable'],
@@ -58,13 +60,12 @@ export const operationTexts: Readonly<Record<Operation, OperationText>> = {
 export function remarksOf (
   operation: Operation, resource: Resource
 ): string[] {
-  const { protections, owner, name, excluded, limits, scopeRule } = resource
+  const { owner, name, excluded, limits, scopeRule } = resource
   return [
     ...(operation === 'list'
       ? [`At most ${limits.filters} filters through ${limits.totalJoins} different joins, ` +
         `in a query of ${limits.queryLength} characters.`]
       : []),
-    ...(protections[operation] === 'closed' ? ['Nobody may do this.'] : []),
     ...(writes.includes(operation) && owner !== undefined
       ? [ownerRemark(operation, name, excluded.has(owner) ? 'the owner' : `\`${owner.key}\``)]
       : []),

@@ -20,15 +20,12 @@ export interface Answered {
 export function responsesOf (
   document: OpenApiDocument, resource: Resource, { operation, body }: Answered
 ): Readonly<Record<string, JsonSchema>> {
-  const protection = resource.protections[operation]
   const responses: Record<string, JsonSchema> = {}
-  if (protection !== 'closed') {
-    const { success: description, headers } = operationTexts[operation]
-    responses[rowOf(operation).status] = {
-      description,
-      ...(headers && { headers }),
-      ...(body ? { content: { 'application/json': { schema: body } } } : { type: 'null' })
-    }
+  const { success: description, headers } = operationTexts[operation]
+  responses[rowOf(operation).status] = {
+    description,
+    ...(headers && { headers }),
+    ...(body ? { content: { 'application/json': { schema: body } } } : { type: 'null' })
   }
   const base = shareSchema(document, failureBase.name, failureBase.schema)
   if (isPrivate(resource, operation)) responses[401] = refusalOf(document, resource, base)
@@ -45,9 +42,6 @@ function refusalOf (document: OpenApiDocument, { policy: { scheme } }: Resource,
   return refusalResponse(scheme, ref)
 }
 
-/** Statuses with which Fastify may refuse a path. */
-const pathStatuses: ReadonlySet<number> = new Set([400, 414])
-
 /** Returns the failures of an operation in the order in which a request meets them: before, at and after the policy. */
 function failuresOf (resource: Resource, operation: Operation): readonly Failure[] {
   const { protections, writable } = resource
@@ -55,11 +49,6 @@ function failuresOf (resource: Resource, operation: Operation): readonly Failure
   const before: Failure[] = reads.includes(operation)
     ? ['InternalError']
     : ['InternalError', 'Forbidden', 'BodyTooLarge', 'InvalidContentType']
-  // A closed operation has a path too, which Fastify may refuse.
-  if (protections[operation] === 'closed') {
-    const ofPath = own.filter((name) => pathStatuses.has(failures[name].status))
-    return [...before, ...ofPath]
-  }
   const isHashed = rowOf(operation).takes !== undefined && [...writable].some(isSecret)
   const mayForbid: Failure[] = protections[operation] === 'open' ? [] : ['Forbidden']
   const login: Failure[] = isPrivate(resource, operation) ? [...mayForbid, 'TooManyLogins'] : []

@@ -2,14 +2,16 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Stored } from '../engines/storage.js'
 import { errors, withDetails } from '../errors.js'
 import type { Operator } from '../fields/operators.js'
-import { valueKindOf } from '../model/column.js'
+import { valueKindOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
-import { unknownParameter, type WrittenFilter } from '../request/list-query.js'
+import { reservedParameters, unknownParameter, type WrittenFilter } from '../request/list-query.js'
+import { suggestion } from '../suggest.js'
 import { readFilterValues, storedValues } from './filter-values.js'
 import { baseAlias, type PlannedCondition, type PlannedJoin } from './list-plan.js'
 import type { ListScope } from './list-scope.js'
-import { permittedPath, splitName, type Path } from './path.js'
-import { behind, type Scope, type ListViewer } from './viewer.js'
+import { pathName, permittedPath, splitName, type Path } from './path.js'
+import { permittedPaths } from './permitted-paths.js'
+import { behind, type ListViewer, type Scope } from './viewer.js'
 
 interface ResolvedFilter {
   readonly path: Path
@@ -92,8 +94,8 @@ function resolveFilter (scope: ListScope, name: string, closed: ReadonlySet<Mode
   const { names, operator } = splitName(name)
   if (names.length - 1 > limits.joins) throw tooMuch(name, `follows more than ${limits.joins} foreign keys`)
   const path = permittedPath(scope, names, closed)
-  if (path === undefined) throw unknownName(name, permittedPath(scope, names.slice(0, -1), closed))
-  if (!valueKindOf(path.column).operators.includes(operator)) throw unknownOperator(name)
+  if (path === undefined) throw unknownName(scope, name, closed)
+  if (!valueKindOf(path.column).operators.includes(operator)) throw unknownOperator(name, path.column)
   return { path, operator, spelling: names.join('__') }
 }
 
@@ -130,12 +132,28 @@ function toCondition ({ given, alias, column, operator }: Spelled): PlannedCondi
  * Returns the error for a name that leads nowhere. If it goes on behind a permitted column that is no foreign key, its
  * last part can only be meant as an operator.
  */
-function unknownName (name: string, shorter: Path | undefined): Error {
-  return shorter === undefined || shorter.column.target !== undefined ? unknownParameter(name) : unknownOperator(name)
+function unknownName (scope: ListScope, name: string, closed: ReadonlySet<Model>): Error {
+  const { names } = splitName(name)
+  const shorter = permittedPath(scope, names.slice(0, -1), closed)
+  if (shorter !== undefined && shorter.column.target === undefined) return unknownOperator(name, shorter.column)
+  const known = [...reservedParameters, ...firstPaths(scope, closed)]
+  return unknownParameter(name, suggestion(names.join('__'), known))
 }
 
-function unknownOperator (name: string): Error {
-  const message = 'asks for an operator that its field does not have'
+/** Paths whose names are compared with one that leads nowhere: few enough for every wrong request. */
+const maxCompared = 200
+
+/** Returns the names of the nearest paths that the client may use. No other name may be suggested. */
+function firstPaths (scope: ListScope, closed: ReadonlySet<Model>): string[] {
+  const names: string[] = []
+  for (const path of permittedPaths(scope, scope.limits.joins, closed)) {
+    if (names.push(pathName(path)) === maxCompared) break
+  }
+  return names
+}
+
+function unknownOperator (name: string, column: Column): Error {
+  const message = `must end in an operator of its field: ${valueKindOf(column).operators.join(', ')}`
   return withDetails(new errors.UnknownOperator(name), [{ field: name, message }])
 }
 

@@ -2,6 +2,7 @@ import { errors, withDetails } from '../errors.js'
 import { isOrderable, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { ListRequest } from '../request/list-query.js'
+import { suggestion } from '../suggest.js'
 import { isShown, readCursor, requireShown } from './cursor.js'
 import type { ListPlan, PlannedOrder } from './list-plan.js'
 import type { ListScope } from './list-scope.js'
@@ -20,7 +21,7 @@ const nothingClosed: ReadonlySet<Model> = new Set()
 export function planList (scope: ListScope, wanted: ListRequest, viewer: ListViewer): ListPlan {
   const { joins, conditions } = planFilters(scope, wanted.filters, viewer)
   const ordering = planOrdering(scope, wanted.ordering)
-  const limit = planLimit(scope, wanted)
+  const { limit = scope.defaultLimit } = wanted
   const { start, after } = hasCursors(scope, wanted, ordering)
     ? planCursor(scope, wanted.after, ordering)
     : planPage(scope, wanted, limit)
@@ -44,19 +45,16 @@ function planOrdering (access: Access, written: readonly string[]): readonly Pla
 
 function planOrder (access: Access, name: string): PlannedOrder {
   const descending = name.startsWith('-')
-  const path = permittedPath(access, [descending ? name.slice(1) : name], nothingClosed)
+  const written = descending ? name.slice(1) : name
+  const path = permittedPath(access, [written], nothingClosed)
   if (path !== undefined && isOrderable(path.column)) return { column: path.column, descending }
+  const names = [...access.filterable].filter(isOrderable).flatMap(({ field, key }) => [field, key])
   throw invalidOrdering('must be columns that this resource can be ordered by, separated by commas, ' +
-    'each with an optional hyphen before it')
+    `each with an optional hyphen before it${suggestion(written, names)}`)
 }
 
 function invalidOrdering (message: string): Error {
   return withDetails(new errors.InvalidOrdering('ordering'), [{ field: 'ordering', message }])
-}
-
-function planLimit ({ defaultLimit, maxLimit }: ListScope, { limit = defaultLimit }: ListRequest): number {
-  if (limit > maxLimit) throw invalidPage('limit', `must be from 1 to ${maxLimit}`)
-  return limit
 }
 
 type Place = Pick<ListPlan, 'start' | 'after'>

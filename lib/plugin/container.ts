@@ -13,7 +13,7 @@ import { compileAccess, reachableModels } from '../resource/access.js'
 import { isCreatable } from '../resource/creatable.js'
 import type { Registration } from '../resource/registration.js'
 import { compileResource, type Resource } from '../resource/resource.js'
-import { warnOfExposure, warnOfUnshown } from '../resource/warnings.js'
+import { warnOfExposure, warnOfIneffective, warnOfUnshown } from '../resource/warnings.js'
 import { isFailure, passOn, serializeFailure } from '../response/failure.js'
 import { serializerCompiler } from '../response/serializer.js'
 import { addRoutes } from '../routes/routes.js'
@@ -55,6 +55,7 @@ export function openContainer (
     for (const registration of registrations) {
       warnOfExposure(scope.log, registration, registrations)
       const resource = compileResource(registration, setting)
+      warnOfIneffective(scope.log, resource)
       const authenticate = authenticateBy(registration.policy)
       addRoutes(scope, resource, { authenticate, scheduler })
       note({ resource, authenticate })

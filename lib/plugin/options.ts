@@ -1,3 +1,4 @@
+import { types } from 'node:util'
 import { readHandle, type AnyKysely } from '../database/engine.js'
 import { errors } from '../errors.js'
 import { defaultLimits, type Limits } from '../plan/limits.js'
@@ -95,7 +96,8 @@ function requireHandles (db: AnyKysely, readDb: AnyKysely): void {
 
 function requireKysely (name: string, handle: AnyKysely): void {
   if (typeof handle?.getExecutor === 'function') return
-  throw new errors.InvalidOptions(`'${name}' must be a Kysely instance, such as openSqlite() gives`)
+  const remedy = types.isPromise(handle) ? 'but is a promise: await it' : 'such as openSqlite() gives'
+  throw new errors.InvalidOptions(`'${name}' must be a Kysely instance, ${remedy}`)
 }
 
 function requirePrefix (prefix: string): void {

@@ -1,5 +1,5 @@
 import type { FastifyRequest, onRequestHookHandler } from 'fastify'
-import { errors } from '../errors.js'
+import { errors, shownName } from '../errors.js'
 
 /** Methods that change nothing. OPTIONS is not among them because resources have no route for it. */
 const safeMethods = ['GET', 'HEAD']
@@ -16,7 +16,10 @@ const ownSites = ['same-origin', 'none']
 export function browserGuard (allowedOrigins: readonly string[]): onRequestHookHandler {
   return (request, _reply, done) => {
     if (safeMethods.includes(request.method) || isOwn(request, allowedOrigins)) return done()
-    request.log.info('Refused a write that a browser sent for another site')
+    const { origin } = request.headers
+    request.log.info({ origin: origin && shownName(origin) },
+      'Refused a write that a browser sent for a page of another site. If that site is yours, ' +
+      "name its origin in the option 'allowedOrigins'")
     done(new errors.Forbidden())
   }
 }

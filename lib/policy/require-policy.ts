@@ -10,11 +10,7 @@ import type { AnyPolicy } from './policy.js'
  * @throws REST_MODELS_INVALID_OPTIONS
  */
 export function requirePolicy (where: string, policy: AnyPolicy): void {
-  const isPolicy =
-    typeof policy?.authenticator === 'function' && typeof policy.permits === 'function' && Array.isArray(policy.open)
-  if (!isPolicy) {
-    throw new errors.InvalidOptions(`${where} is not a policy; use readOnlyAuth(), userAuth(User) or adminAuth(User)`)
-  }
+  requireParts(where, policy)
   const { open, closed = [], scheme } = policy
   if (!Array.isArray(closed)) throw new errors.InvalidOptions(`${where} needs a list of operations as 'closed'`)
   const unknown = [...open, ...closed].find((operation) => !operations.includes(operation))
@@ -29,4 +25,16 @@ export function requirePolicy (where: string, policy: AnyPolicy): void {
     throw new errors.InvalidOptions(
       `${where} needs a security scheme of OpenAPI as 'scheme', such as { type: 'http', scheme: 'bearer' }`)
   }
+}
+
+function requireParts (where: string, policy: AnyPolicy): void {
+  const { authenticator, permits, open } = Object(policy) as Partial<AnyPolicy>
+  const missing = [
+    ...(typeof authenticator === 'function' ? [] : ["the function 'authenticator'"]),
+    ...(typeof permits === 'function' ? [] : ["the function 'permits'"]),
+    ...(Array.isArray(open) ? [] : ["the list 'open'"])
+  ]
+  if (missing.length === 0) return
+  throw new errors.InvalidOptions(`${where} is not a policy, because it lacks ${missing.join(', ')}; ` +
+    'use readOnlyAuth(), userAuth(User) or adminAuth(User)')
 }

@@ -140,7 +140,7 @@ function userColumns (users: Model, options: UserAuthOptions): UserColumns {
   return {
     username: requireField(users, username, 'text'),
     password: requireField(users, password, 'password'),
-    active: active === null ? undefined : requireField(users, active, 'boolean'),
+    active: active === null ? undefined : requireField(users, active, 'boolean', ', or set active: null'),
     admin: users.byName.has(admin) || options.admin != null ? requireField(users, admin, 'boolean') : undefined,
     further: furtherColumns(users, options.fields ?? [])
   }
@@ -158,16 +158,16 @@ function furtherColumns (users: Model, names: readonly string[]): readonly Colum
   })
 }
 
-function requireColumn (users: Model, name: string): Column {
+function requireColumn (users: Model, name: string, alternative = ''): Column {
   const column = users.byName.get(name)
   if (column !== undefined) return column
   throw new errors.UnknownOptionField(
     `The policy for users of model '${users.name}' needs its field '${name}'` +
-    `${suggestion(name, Object.keys(users.fields))}; name another in the policy's options`)
+    `${suggestion(name, Object.keys(users.fields))}; name another in the policy's options${alternative}`)
 }
 
-function requireField (users: Model, name: string, kind: FieldKind): Column {
-  const column = requireColumn(users, name)
+function requireField (users: Model, name: string, kind: FieldKind, alternative = ''): Column {
+  const column = requireColumn(users, name, alternative)
   if (column.kind !== kind) {
     throw new errors.InvalidOptions(
       `The policy for users needs field '${name}' of model '${users.name}' to be ${kind}(), not ${column.kind}()`)

@@ -22,24 +22,25 @@ export interface ListRequest {
 }
 
 const pageParameters = ['limit', 'page', 'after']
-const reservedParameters = [...pageParameters, 'ordering']
+export const reservedParameters: readonly string[] = [...pageParameters, 'ordering']
 const wholeNumber = /^[1-9]\d{0,14}$/
 
 /**
  * Reads the query of a list.
  *
- * @param query  the raw query string, at most `maxLength` characters
+ * @param query     the raw query string, at most `maxLength` characters
+ * @param maxLimit  the greatest `limit` that is not refused
  * @returns filters in URL order; an empty `ordering` counts as absent
  * @throws REST_MODELS_QUERY_TOO_LONG (414), REST_MODELS_INVALID_QUERY (400) if it cannot be decoded,
- *   REST_MODELS_INVALID_PAGE (400) if `page` or `limit` is not a whole number of at least 1, if `page`, `limit` or
- *   `after` is given twice, or `after` beside `page`,
+ *   REST_MODELS_INVALID_PAGE (400) if `page` or `limit` is not a whole number of at least 1, if `limit` is more than
+ *   `maxLimit`, if `page`, `limit` or `after` is given twice, or `after` beside `page`,
  *   REST_MODELS_INVALID_ORDERING (400) if `ordering` is given twice
  * @see service document, "Filtering", "Ordering" and "Pagination"
  */
-export function parseListQuery (query: string, maxLength: number): ListRequest {
+export function parseListQuery (query: string, maxLength: number, maxLimit: number): ListRequest {
   const entries = parseEntries(query, maxLength)
   const ordering = single(entries, 'ordering', errors.InvalidOrdering)
-  const page = positive(entries, 'page')
+  const page = positive(entries, 'page', { most: Infinity, range: 'of at least 1' })
   const after = single(entries, 'after', errors.InvalidPage)
   if (page !== undefined && after !== undefined) throw invalidPage('after', 'must not be given beside page')
   const filters: WrittenFilter[] = []
@@ -51,7 +52,7 @@ export function parseListQuery (query: string, maxLength: number): ListRequest {
   return {
     filters,
     ordering: ordering === undefined || ordering === '' ? [] : ordering.split(','),
-    limit: positive(entries, 'limit'),
+    limit: positive(entries, 'limit', { most: maxLimit, range: `from 1 to ${maxLimit}` }),
     page: page ?? 1,
     after,
     rest
@@ -71,9 +72,11 @@ export function requireNoQuery (query: string, maxLength: number): void {
 /**
  * Returns the error for a parameter that the client may not use. It is the same for a hidden field as for a name that
  * does not exist, so that it gives nothing away.
+ *
+ * @param hint  words that suggest a name; only one that the client may use
  */
-export function unknownParameter (name: string): Error {
-  const message = 'is not a parameter of this resource'
+export function unknownParameter (name: string, hint = ''): Error {
+  const message = `is not a parameter of this resource${hint}`
   return withDetails(new errors.UnknownParameter(name), [{ field: name, message }])
 }
 
@@ -90,11 +93,17 @@ function single (entries: Entries, name: string, Fault: NamedError): string | un
   return first?.[1]
 }
 
-function positive (entries: Entries, name: string): number | undefined {
+/** Permitted numbers of a parameter: from 1 to `most`. The message says `range`. */
+interface Numbers {
+  readonly most: number
+  readonly range: string
+}
+
+function positive (entries: Entries, name: string, { most, range }: Numbers): number | undefined {
   const text = single(entries, name, errors.InvalidPage)
   if (text === undefined) return undefined
-  if (wholeNumber.test(text)) return Number(text)
-  throw invalidPage(name, 'must be a whole number of at least 1')
+  if (wholeNumber.test(text) && Number(text) <= most) return Number(text)
+  throw invalidPage(name, `must be a whole number ${range}`)
 }
 
 function invalidPage (field: string, message: string): Error {

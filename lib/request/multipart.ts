@@ -14,7 +14,7 @@ export async function readMultipart (body: Buffer, contentType: string): Promise
   try {
     return await fieldsOf(Parser, body, contentType)
   } catch {
-    throw new errors.InvalidBody('a well-formed multipart form without files')
+    throw new errors.InvalidBody('must be a well-formed multipart form without files')
   }
 }
 

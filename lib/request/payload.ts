@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import secureJson from 'secure-json-parse'
-import { errors } from '../errors.js'
+import { errors, messageOf } from '../errors.js'
 import { readMultipart } from './multipart.js'
 import { decodeEntries, type Entries } from './query-string.js'
 
@@ -21,7 +21,7 @@ const formReaders = {
  */
 export function parsePayload (body: unknown, contentType = ''): Payload | Promise<Payload> {
   const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0)
-  if (!isUtf8(bytes)) throw new errors.InvalidBody('valid UTF-8')
+  if (!isUtf8(bytes)) throw new errors.InvalidBody('must be valid UTF-8')
   const [type = ''] = contentType.split(';', 1)
   const name = type.trim().toLowerCase()
   const text = bytes.toString()
@@ -32,7 +32,7 @@ export function parsePayload (body: unknown, contentType = ''): Payload | Promis
 async function parseForm (name: keyof typeof formReaders, body: Buffer, contentType: string): Promise<Payload> {
   const [first, second] = await formReaders[name](body, contentType)
   if (first?.[0] !== 'data' || second !== undefined) {
-    throw new errors.InvalidBody("a form with one field 'data' and no other")
+    throw new errors.InvalidBody("must be a form with one field 'data' and no other")
   }
   return parseObject(first[1])
 }
@@ -42,9 +42,9 @@ function isForm (type: string): type is keyof typeof formReaders {
 }
 
 function parseObject (text: string): Payload {
-  const value = parseJson(text)
+  const value = text === '' ? undefined : parseJson(text)
   if (isPayload(value)) return value
-  throw new errors.InvalidBody('one JSON object')
+  throw new errors.InvalidBody('must be one JSON object')
 }
 
 function isPayload (value: unknown): value is Payload {
@@ -54,7 +54,16 @@ function isPayload (value: unknown): value is Payload {
 function parseJson (text: string): unknown {
   try {
     return secureJson(text, { protoAction: 'error', constructorAction: 'error' })
-  } catch {
-    throw new errors.InvalidBody('one JSON object')
+  } catch (error) {
+    throw new errors.InvalidBody(jsonFault(messageOf(error)))
   }
+}
+
+/** Returns the fault of a text that is not JSON, with its place if the parser names it, or of a forbidden key. */
+function jsonFault (message: string): string {
+  if (message.includes('forbidden prototype property')) {
+    return "must not have the keys '__proto__' and 'constructor.prototype'"
+  }
+  const [, position] = / at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(message) ?? []
+  return `is not valid JSON${position === undefined ? '' : ` (position ${position})`}`
 }

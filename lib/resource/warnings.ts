@@ -2,12 +2,30 @@ import type { FastifyBaseLogger } from 'fastify'
 import { isSecret, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { Registration } from './registration.js'
+import type { Resource } from './resource.js'
 
 /** Logs a warning for each column that is answered as null although the model says that it is not nullable. */
 export function warnOfUnshown (log: FastifyBaseLogger, { name }: Model, columns: readonly Column[]): void {
   for (const { field } of columns) {
     log.warn(`Field '${field}' of model '${name}' is not nullable, but its column holds values that no record can ` +
       'show, such as infinity or a date before our era. They are answered as null: declare it nullable')
+  }
+}
+
+/**
+ * Logs a warning for each path in the option `filterable` of a resource that no client can use, because it leads
+ * through a model that none of them may list, or through too many foreign keys.
+ */
+export function warnOfIneffective (
+  log: FastifyBaseLogger, { name, opened, closedModels, limits }: Resource
+): void {
+  for (const [path, { joins }] of opened) {
+    const closed = joins.map(({ target }) => target()).find((model) => closedModels.has(model))
+    const reason = closed === undefined
+      ? joins.length > limits.joins && `it follows more than the ${limits.joins} foreign keys of 'limits.joins'`
+      : `clients of this resource may not list model '${closed.name}'. Give both resources the same policy, ` +
+        `or open the reads of '${closed.name}'`
+    if (reason !== false) log.warn(`'${path}' in 'filterable' of resource '${name}' has no effect, because ${reason}`)
   }
 }
 

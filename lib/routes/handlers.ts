@@ -22,8 +22,8 @@ import type { Json } from '../values/values.js'
 export type Handler<Answer> = (resource: Resource) => (request: FastifyRequest, reply: FastifyReply) => Promise<Answer>
 
 export const list: Handler<ListEnvelope> = (resource) => async (request) => {
-  const { reader, limits, name, url, toListed } = resource
-  const wanted = parseListQuery(queryOf(request.url), limits.queryLength)
+  const { reader, limits, maxLimit, name, url, toListed } = resource
+  const wanted = parseListQuery(queryOf(request.url), limits.queryLength, maxLimit)
   const plan = planList(resource, wanted, { ...viewerOf(request, resource), closed: modelsClosedTo(request, resource) })
   const { rows, limit: count, hasNext, last } = await runList(reader, resource, plan)
   const { limit, start } = plan
@@ -77,7 +77,8 @@ export const remove: Handler<undefined> = (resource) => async (request) => {
 }
 
 export const refuseMethod = (allowed: string) =>
-  async (_request: FastifyRequest, reply: FastifyReply): Promise<never> => {
+  async (request: FastifyRequest, reply: FastifyReply): Promise<never> => {
     reply.header('allow', allowed)
-    throw new errors.MethodNotAllowed()
+    const isPartial = request.method === 'PATCH' && allowed.includes('PUT')
+    throw new errors.MethodNotAllowed(isPartial ? ': use PUT, which changes only the fields that are sent' : '')
   }

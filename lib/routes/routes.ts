@@ -58,9 +58,19 @@ function addOperation (scope: FastifyInstance, resource: Resource, operation: Op
     preHandler: needsRecord ? [...preHandler, recordHook(resource)] : preHandler,
     onSend,
     handler: (request, reply) => handle(request, reply.code(status)),
-    schema: schemaOf(operation, resource),
-    config: { ...documentedAs(resource, operation), ...privacyOf(resource, operation), ...resource.config }
+    ...documentationOf(operation, resource)
   })
+}
+
+/**
+ * Returns the schema and the `config` of an operation's route. Documentation leaves out what nobody may do.
+ */
+function documentationOf (operation: Operation, resource: Resource): Pick<RouteParts, 'schema' | 'config'> {
+  const schema = schemaOf(operation, resource)
+  const config = { ...privacyOf(resource, operation), ...resource.config }
+  return resource.protections[operation] === 'closed'
+    ? { schema: hidden(schema), config: { ...config, ...undocumented } }
+    : { schema, config: { ...documentedAs(resource, operation), ...config } }
 }
 
 /**

@@ -129,7 +129,7 @@ test('errors are of one class, which tells status, code and faults', async (t) =
   t.match(invalid, { name: 'RestModelsError', status: 400, code: 'REST_MODELS_INVALID_RECORD', retryAfter: undefined })
   t.match(invalid.details, [
     { field: 'contents', message: /^is not a field of this resource/ },
-    { field: 'content', message: 'must be string' }
+    { field: 'content', message: 'must be a string' }
   ])
   t.match(await failure(as().message.list({ usr: 1 } as {})), {
     status: 400, code: 'REST_MODELS_UNKNOWN_PARAMETER', message: "Unknown parameter 'usr'", details: [{ field: 'usr' }]

@@ -92,8 +92,8 @@ test('D-14: an operator that the kind of a field does not have is 400 naming the
   const { list, get } = await things(t, [full, nulls])
   for (const name of ['extra', 'extra__in', 'count__like', 'at__ilike', 'done__like', 'user__like']) {
     t.equal(await list(`${name}=1`), 400, name)
-    t.same((await get(`/api/thing/?${name}=1`)).json().details, [
-      { field: name, message: 'asks for an operator that its field does not have' }
+    t.match((await get(`/api/thing/?${name}=1`)).json().details, [
+      { field: name, message: /^must end in an operator of its field: (eq, ne, in, )?is/ }
     ])
   }
   t.same(await list('extra__is=null'), [2])
@@ -119,8 +119,9 @@ test('D-14: an unknown parameter is 400 naming it on every other route, and noth
 })
 
 test('D-15: a hidden field is answered in the words of a name that does not exist, in filters', async (t) => {
+  // What is suggested depends on what was written, and on the names that the client may use.
   const words = async (path: string, name: string) =>
-    (await site.get(path.replaceAll('NAME', name))).body.replaceAll(name, 'NAME')
+    (await site.get(path.replaceAll('NAME', name))).body.replaceAll(name, 'NAME').replace(/, did you mean '\w+'\?/, '')
   for (const path of [
     'user/?NAME=a', 'user/?NAME__eq=a', 'user/?NAME__is=null', 'user/?NAME__other=a', 'user/?NAME__like=%25',
     'user/?NAME__user=a', 'message/?user__NAME=a', 'message/?user__NAME__gt=a', 'message/?user__NAME__other=a',

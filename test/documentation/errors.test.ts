@@ -214,7 +214,7 @@ test("the app's error handler sees an error with its code, status and details, a
     reason: 'REST_MODELS_INVALID_RECORD',
     faults: [
       { field: 'contents', message: "is not a field of this resource, did you mean 'content'?" },
-      { field: 'content', message: 'must be string' }
+      { field: 'content', message: 'must be a string' }
     ]
   })
   await provocations.Internal(app)

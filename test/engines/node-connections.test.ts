@@ -14,6 +14,7 @@ function connectionsOf (socket: Duplex, statementTimeout: number): NodeConnectio
   const connection = { socket }
   const connections = new NodeConnections<{ readonly socket: Duplex }>({
     options: { connections: 2, readonly: false, statementTimeout },
+    server: { name: 'PostgreSQL', opener: 'openPostgres()', host: 'db' },
     take: async () => connection,
     socketOf: (raw) => raw.socket,
     idOf: () => 1,

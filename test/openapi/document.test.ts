@@ -11,19 +11,23 @@ import { openSqlite } from '../../lib/sqlite.js'
 import { buildApp, Message, Note, User } from '../support/site.js'
 import { documentedApp, info, parametersOf, version31 } from './documents.js'
 
-test('D-73: a host with @fastify/swagger has one operation for each of the five routes, and no other', async (t) => {
+test('D-73: a host with @fastify/swagger has one operation for each route that somebody may use', async (t) => {
   const { document } = await documentedApp(t)
   t.strictSame(
     Object.entries(document.paths).map(([path, methods]) => [path, Object.keys(methods).sort()]),
-    ['user', 'relationship', 'message', 'note'].flatMap((name) => [
-      [`/api/${name}/`, ['get', 'post']],
-      [`/api/${name}/{id}/`, ['delete', 'get', 'put']]
-    ])
+    [
+      ...['user', 'relationship', 'message'].flatMap((name) => [
+        [`/api/${name}/`, ['get', 'post']],
+        [`/api/${name}/{id}/`, ['delete', 'get', 'put']]
+      ]),
+      ['/api/note/', ['get']],
+      ['/api/note/{id}/', ['get']]
+    ]
   )
   const ids = Object.values(document.paths).flatMap((methods) => Object.values(methods))
     .map(({ operationId }) => operationId)
   t.strictSame(ids.slice(0, 5).sort(), ['createUser', 'deleteUser', 'listUser', 'readUser', 'updateUser'])
-  t.equal(new Set(ids).size, 20)
+  t.equal(new Set(ids).size, 17)
   t.strictSame(document.tags.map(({ name }) => name), ['user', 'relationship', 'message', 'note'])
   const { summary, tags, description } = document.operation('deleteMessage')
   t.strictSame([summary, tags], ['Delete a record of message', ['message']])
@@ -54,7 +58,7 @@ test('D-73: a host that asks for Swagger 2.0 gets the schemas of the routes', as
   const { app } = await buildApp(t, { prepare: async (app) => { await app.register(swagger, { swagger: { info } }) } })
   const { paths = {} } = app.swagger() as { paths?: Record<string, object> }
   t.strictSame(Object.keys(paths).length, 8)
-  t.strictSame(Object.keys(paths['/api/note/'] ?? {}), ['get', 'post'])
+  t.strictSame(Object.keys(paths['/api/message/'] ?? {}), ['get', 'post'])
 })
 
 test('D-73: no host needs @fastify/swagger, and no request is judged by what documentation says', async (t) => {
@@ -85,9 +89,6 @@ const statusesOf: Readonly<Record<string, readonly string[]>> = {
   deleteMessage: ['204', '400', '404', '409', ...guarded, ...bodied, ...always],
   // Nobody writes.
   listNote: ['200', '400', ...always],
-  createNote: ['400', '401', '403', ...bodied, '414', '500'],
-  updateNote: ['400', '401', '403', ...bodied, '414', '500'],
-  deleteNote: ['400', '401', '403', ...bodied, '414', '500'],
   // Admins do all.
   listUser: ['200', '400', ...guarded, ...always],
   readUser: ['200', '400', '404', ...guarded, ...always]
@@ -108,7 +109,7 @@ test('D-74: an operation has the statuses that its policy and its resource let h
   for (const status of ['429', '503']) {
     t.hasStrict(responses[status]?.headers, { 'Retry-After': { schema: { type: 'integer' } } })
   }
-  t.match(document.operation('createNote').description, 'Nobody may do this.')
+  t.throws(() => document.operation('createNote'), /No operation/, 'nobody may do this')
 })
 
 test('D-74: an open write that hashes a password can be one too many', async (t) => {
@@ -212,7 +213,7 @@ test('D-73: the operations of two containers have names of their own, and share 
 
 test('D-73: HEAD is documented for a host that exposes it, under a name of its own', async (t) => {
   const { document } = await documentedApp(t, {}, { ...version31, exposeHeadRoutes: true })
-  t.strictSame(Object.keys(document.paths['/api/note/'] ?? {}).sort(), ['get', 'head', 'post'])
+  t.strictSame(Object.keys(document.paths['/api/note/'] ?? {}).sort(), ['get', 'head'])
   t.equal(document.paths['/api/note/']?.['head']?.operationId, 'listNote-head')
 })
 

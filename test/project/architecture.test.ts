@@ -58,7 +58,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'tooling/introspect': ['schemas', 'database', 'plan', 'model', 'suggest', 'fields', 'engines', 'values', 'errors'],
   'tooling/cli': [
     'tooling/introspect', 'tooling/audit', 'index', 'sqlite', 'postgres', 'mariadb', 'tables', 'policy', 'type model',
-    'suggest', 'type engines', 'errors'
+    'suggest', 'engines', 'errors'
   ],
   tools: ['tooling/cli', 'tooling/introspect', 'tooling/audit']
 }
@@ -88,8 +88,8 @@ const packages: Readonly<Record<string, { readonly values: readonly string[], re
   '@fastify/busboy': { values: ['request/multipart'] },
   '@fastify/error': { values: ['errors', 'tooling/cli/host-check'] },
   '@node-rs/argon2': { values: ['policy/passwords'] },
-  ajv: { values: ['schemas/check'], types: ['schemas/formats'] },
-  'ajv-formats': { values: ['schemas/formats', 'model/define-model'] },
+  ajv: { values: ['schemas/check'], types: ['schemas/formats', 'schemas/messages'] },
+  'ajv-formats': { values: ['schemas/formats', 'model/define-model'], types: ['schemas/messages'] },
   'better-sqlite3': { values: ['sqlite'], types: ['engines/sqlite'] },
   'fast-json-stringify': { values: ['response/serializer'] },
   'fastest-levenshtein': { values: ['suggest'] },

@@ -105,15 +105,19 @@ const spellings: ReadonlyArray<(name: string) => string> = [
   (name) => `${name}%00`
 ]
 
-/** Status, headers that matter and body of an answer, without the name that was asked for. */
+/**
+ * Status, headers that matter and body of an answer, without the name that was asked for and what is suggested for it:
+ * that depends on what was written, and on the names that the client may use.
+ */
 async function answer (app: TestApp, url: string, name = 'NAME') {
   app.forget()
   const reply = await app.get(url)
   assert.deepEqual(app.statements, [], `${url} runs a statement`)
   const { date, 'content-length': _length, ...headers } = reply.headers
-  return { status: reply.statusCode, headers, body: reply.body.replaceAll(name, 'NAME') }
+  return { status: reply.statusCode, headers, body: reply.body.replaceAll(name, 'NAME').replace(suggested, '') }
 }
 
+const suggested = /, did you mean '\w+'\?/
 const written = (name: string): string => decodeURIComponent(name.replaceAll('+', ' '))
 const inBody = (name: string): string => JSON.stringify(written(name)).slice(1, -1)
 

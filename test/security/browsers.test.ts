@@ -1,6 +1,7 @@
 // @once: about headers, which are judged before any statement
 
 import { test } from 'tap'
+import { buildApp } from '../support/site.js'
 import { attack } from './security-helper.js'
 
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
@@ -194,4 +195,15 @@ test('T-72: no shared cache keeps what was answered to credentials', async (t) =
   t.same(withCredentials.map(({ statusCode }) => statusCode), [200, 200, 404, 400, 200, 400, 403, 204, 200, 401])
   for (const { headers } of withCredentials) t.equal(headers['cache-control'], 'no-store')
   t.equal((await get('/api/message/')).headers['cache-control'], undefined)
+})
+
+test('a refused write of another site is logged with its origin, cut, and the option that permits it', async (t) => {
+  const lines: Array<Record<string, unknown>> = []
+  const write = (line: string): void => { lines.push(JSON.parse(line)) }
+  const { post } = await buildApp(t, { server: { logger: { stream: { write } } } })
+  for (const headers of [{ origin: foreign }, { origin: 'x'.repeat(200) }, { 'sec-fetch-site': 'cross-site' }]) {
+    await post('/api/message/', '{}', { headers })
+  }
+  const logged = lines.filter(({ msg }) => /Refused a write.*'allowedOrigins'/.test(String(msg)))
+  t.same(logged.map(({ origin }) => origin), [foreign, `${'x'.repeat(100)}…`, undefined])
 })

@@ -472,7 +472,7 @@ const wrongUsers: Record<string, Mistake> = {
     wrong: { username: 'login', password: 'pin' },
     right: { username: 'login', password: 'pin', active: null },
     code: 'UNKNOWN_OPTION_FIELD',
-    names: ["model 'Account'", "'active'"]
+    names: ["model 'Account'", "'active'; name another", 'or set active: null']
   },
   'an unknown admin field': {
     wrong: { ...accountColumns, admin: 'rot' },
@@ -788,9 +788,14 @@ test('careless options of the plugin and of resources are told at start-up', asy
     [{ limits: 5 as never }, /'limits' must be an object/],
     [{ decorator: '' }, /'decorator'/],
     [{ decorator: 5 as never }, /'decorator'/],
-    [{ defaultAuth: policy({ authenticator: undefined }) }, /'defaultAuth' is not a policy; use readOnlyAuth\(\)/],
-    [{ defaultAuth: policy({ permits: true }) }, /'defaultAuth' is not a policy/],
-    [{ defaultAuth: policy({ open: 'list' }) }, /'defaultAuth' is not a policy/],
+    [
+      { defaultAuth: policy({ authenticator: undefined }) },
+      /'defaultAuth' is not a policy, because it lacks the function 'authenticator'; use readOnlyAuth\(\)/
+    ],
+    [{ defaultAuth: policy({ permits: true }) }, /'defaultAuth' is not a policy, because it lacks the function 'permits';/],
+    [{ defaultAuth: policy({ open: 'list' }) }, /'defaultAuth' is not a policy, because it lacks the list 'open';/],
+    [{ defaultAuth: null as never }, /lacks the function 'authenticator', the function 'permits', the list 'open';/],
+    [{ db: Promise.resolve() as never }, /'db' must be a Kysely instance, but is a promise: await it/],
     [
       { defaultAuth: policy({ open: ['reed'] }) },
       /'defaultAuth' opens an unknown operation 'reed', did you mean 'read'\?/

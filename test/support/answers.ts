@@ -114,8 +114,8 @@ function plainHeader (value: unknown): unknown {
 }
 
 /**
- * Of HEAD those of GET; of a method that the path does not have, and so the document neither, what refuses a write, and
- * 405.
+ * Of HEAD those of GET; of a method that the path does not have or that nobody may use, and so the document neither,
+ * what refuses a write, and 405.
  */
 function responsesOf (
   { paths, components }: Documented, { method, routeOptions }: FastifyRequest
@@ -124,7 +124,7 @@ function responsesOf (
   const methods = paths[path] ?? {}
   const known = methods[method === 'HEAD' ? 'get' : method.toLowerCase()]
   if (known !== undefined) return known.responses
-  const { responses = {} } = methods['post'] ?? methods['put'] ?? {}
+  const { responses = closedResponses(components) } = methods['post'] ?? methods['put'] ?? {}
   const refusals = Object.fromEntries(Object.entries(responses)
     .filter(([status]) => !['2', '404', '409'].some((start) => status.startsWith(start))))
   return {
@@ -134,6 +134,18 @@ function responsesOf (
         'application/json': { schema: { ...components.schemas['Error'], required: ['code', 'error', 'message'] } }
       }
     }
+  }
+}
+
+/** Of an operation that nobody may do, which the document leaves out. */
+function closedResponses ({ schemas }: Documented['components']): Readonly<Record<string, Response>> {
+  const failure = { content: { 'application/json': { schema: { ...schemas['Error'], required: ['code', 'error'] } } } }
+  return {
+    401: {
+      headers: { 'WWW-Authenticate': { schema: { enum: ['Basic realm="Login Required"'] } } },
+      content: { 'text/html': { schema: { type: 'string' } } }
+    },
+    ...Object.fromEntries([400, 403, 413, 414, 415, 500].map((status) => [status, failure]))
   }
 }
 

@@ -1,8 +1,9 @@
-import { createPool, type ConnectionOptions, type Pool } from 'mysql2'
+import type { ConnectionOptions, Pool } from 'mysql2'
 import { NodeConnections, type Purpose } from '../server/node-connections.js'
 import type { PreparedStatements } from '../server/prepared-statements.js'
 import { connectTimeout, type ServerOptions } from '../server/server-options.js'
 import { MariadbConnection, type ConnectionSetting, type DriverConnection } from './connection.js'
+import { driver } from './driver.js'
 import { busyOn, probeMariadb } from './probe.js'
 
 /**
@@ -44,9 +45,10 @@ export class MariadbNode {
     this.name = new URL(uri).host
     this.#config = { uri, ...driverOptions }
     this.#setting = { options, prepared, leave: () => { leave(this) } }
-    this.#pool = createPool({ ...this.#config, connectionLimit: options.connections, queueLimit })
+    this.#pool = driver().createPool({ ...this.#config, connectionLimit: options.connections, queueLimit })
     this.#connections = new NodeConnections({
       options,
+      server: { name: 'MariaDB', opener: 'openMariadb()', host: this.name },
       take: () => take(this.#pool),
       socketOf: ({ stream }) => stream,
       idOf: ({ threadId }) => threadId,

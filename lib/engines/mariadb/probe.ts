@@ -1,6 +1,7 @@
-import { createConnection, type Connection, type ConnectionOptions } from 'mysql2'
+import type { Connection, ConnectionOptions } from 'mysql2'
 import type { Duplex } from 'node:stream'
 import { askAlone } from '../server/ask-alone.js'
+import { driver } from './driver.js'
 import { readsOnly, situation, type Situation } from './situation.js'
 
 /** A connection of the driver, with what its declarations leave out. */
@@ -32,7 +33,7 @@ export async function busyOn (config: ConnectionOptions, ids: readonly number[])
 }
 
 async function ask<Row> (config: ConnectionOptions, sql: string): Promise<readonly Row[]> {
-  const connection = createConnection(config) as DriverConnection
+  const connection = driver().createConnection(config) as DriverConnection
   connection.on('error', () => {})
   const alone = { socket: () => connection.stream, end: () => { connection.end(() => {}) } }
   return await askAlone(alone, async () => await new Promise((resolve, reject) => {

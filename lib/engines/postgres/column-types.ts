@@ -1,6 +1,6 @@
-import pg from 'pg'
+import type pg from 'pg'
+import { driver } from './driver.js'
 
-const { builtins } = pg.types
 const asText = (text: string): string => text
 const asSafeInteger = (text: string): number | string => {
   const number = Number(text)
@@ -8,18 +8,19 @@ const asSafeInteger = (text: string): number | string => {
 }
 
 /**
- * Parsers by type: https://www.postgresql.org/docs/15/catalog-pg-type.html. Without them the driver makes local dates
- * of the first three types, and text of every bigint.
+ * Returns parsers for the values of one pool. Other pools keep the parsers of the driver, which makes local dates of
+ * dates and times, and text of every bigint.
+ *
+ * @see https://www.postgresql.org/docs/15/catalog-pg-type.html
  */
-const parsers: Readonly<Record<number, (text: string) => unknown>> = {
-  [builtins.TIMESTAMP]: asText,
-  [builtins.TIMESTAMPTZ]: asText,
-  [builtins.DATE]: asText,
-  [builtins.TIME]: asText,
-  [builtins.INT8]: asSafeInteger
-}
-
-/** Parsers for the values of one pool. Other pools keep the parsers of the driver. */
-export const columnTypes: pg.CustomTypesConfig = {
-  getTypeParser: (type, format) => (format !== 'binary' && parsers[type]) || pg.types.getTypeParser(type, format)
+export function columnTypes (): pg.CustomTypesConfig {
+  const { builtins, getTypeParser } = driver().types
+  const parsers: Readonly<Record<number, (text: string) => unknown>> = {
+    [builtins.TIMESTAMP]: asText,
+    [builtins.TIMESTAMPTZ]: asText,
+    [builtins.DATE]: asText,
+    [builtins.TIME]: asText,
+    [builtins.INT8]: asSafeInteger
+  }
+  return { getTypeParser: (type, format) => (format !== 'binary' && parsers[type]) || getTypeParser(type, format) }
 }

@@ -1,5 +1,5 @@
 import type { CompiledQuery, PostgresCursor, PostgresPoolClient, PostgresQueryResult } from 'kysely'
-import pg from 'pg'
+import type pg from 'pg'
 import type { ArrayRows, Row } from '../executor.js'
 import { ConnectionUse } from '../server/connection-use.js'
 import { Deadline } from '../server/deadline.js'
@@ -7,6 +7,7 @@ import type { Lease } from '../server/node-connections.js'
 import type { Answer, PooledConnection } from '../server/pooled-executor.js'
 import type { PreparedStatements } from '../server/prepared-statements.js'
 import { connectTimeout, type ServerOptions } from '../server/server-options.js'
+import { driver } from './driver.js'
 
 /** Pooled connection of the driver, with what its declarations leave out. */
 export type DriverClient = UndeclaredParts & pg.PoolClient
@@ -148,7 +149,7 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
    * not send means that the connection broke.
    */
   #judge (error: unknown): void {
-    const code = error instanceof pg.DatabaseError ? String(error.code) : undefined
+    const code = error instanceof driver().DatabaseError ? String(error.code) : undefined
     const isUnfit = code === undefined || unfitNodeCodes.has(code)
     if (isUnfit || staleStatementCodes.has(code)) this.#use.spend()
     if (isUnfit) this.#setting.leave()

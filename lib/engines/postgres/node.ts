@@ -1,4 +1,4 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { NodeConnections, type Purpose } from '../server/node-connections.js'
 import type { PreparedStatements } from '../server/prepared-statements.js'
 import { connectTimeout, driverTimeout, type MaxLag, type ServerOptions } from '../server/server-options.js'
@@ -6,6 +6,7 @@ import { columnTypes } from './column-types.js'
 import {
   isStandby, PostgresConnection, type ConnectionSetting, type DriverClient
 } from './connection.js'
+import { driver } from './driver.js'
 import { probePostgres } from './probe.js'
 
 export type NodeOptions = Required<ServerOptions> & MaxLag
@@ -38,6 +39,7 @@ export class PostgresNode {
     this.#pool = openPool(this.#config, options)
     this.#connections = new NodeConnections({
       options,
+      server: { name: 'PostgreSQL', opener: 'openPostgres()', host: this.name },
       take: () => this.#pool.connect() as Promise<DriverClient>,
       socketOf: (client) => client.connection.stream,
       idOf: (client) => client.processID,
@@ -82,13 +84,13 @@ function configOf (url: string, { statementTimeout, readonly }: NodeOptions): pg
     connectionTimeoutMillis: connectTimeout,
     keepAlive: true,
     fallback_application_name: 'fastify-rest-models',
-    types: columnTypes,
+    types: columnTypes(),
     ...(statementTimeout > 0 && { statement_timeout: statementTimeout })
   }
 }
 
 function openPool (config: pg.ClientConfig, { connections }: NodeOptions): pg.Pool {
-  const pool = new pg.Pool({ ...config, max: connections })
+  const pool = new (driver().Pool)({ ...config, max: connections })
   // Without these listeners the process ends when a connection dies, an idle one or one in use.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))

@@ -1,5 +1,6 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { askAlone } from '../server/ask-alone.js'
+import { driver } from './driver.js'
 
 /** State of a server, as the server reports it. */
 export interface PostgresReport {
@@ -38,7 +39,7 @@ export async function probePostgres (
   config: pg.ClientConfig,
   processes: readonly number[] = []
 ): Promise<PostgresReport> {
-  const client = new pg.Client(config)
+  const client = new (driver().Client)(config)
   client.on('error', () => {})
   const alone = { socket: () => client.connection.stream, end: () => { client.end().catch(() => {}) } }
   return await askAlone(alone, async () => {

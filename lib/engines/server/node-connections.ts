@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AbandonedConnections } from './abandoned-connections.js'
+import { connectionFailure, type ServerWords } from './connection-failure.js'
 import { NoneIsFree } from './nodes.js'
 import { Semaphore } from './semaphore.js'
 import { connectTimeout, driverTimeout, type ServerOptions } from './server-options.js'
@@ -21,6 +22,7 @@ export interface Lease<Raw> {
 
 interface Driver<Raw> {
   readonly options: Required<Pick<ServerOptions, 'connections' | 'readonly' | 'statementTimeout'>>
+  readonly server: ServerWords
   /** Takes a connection from the pool. */
   take (): Promise<Raw>
   socketOf (raw: Raw): Duplex
@@ -64,7 +66,7 @@ export class NodeConnections<Raw extends object> {
    * Takes a connection from the pool. A write waits up to two seconds while writes have all connections but those kept
    * for reads, so that writes that wait for a standby or a lock do not stop reads.
    *
-   * @throws NoneIsFree if no connection becomes free; otherwise the error of the driver
+   * @throws NoneIsFree if no connection becomes free; otherwise the error of the driver, with words about the server
    */
   async take (purpose: Purpose): Promise<Lease<Raw>> {
     const isWrite = purpose === 'write'
@@ -73,7 +75,8 @@ export class NodeConnections<Raw extends object> {
       return this.#lease(await this.#driver.take(), isWrite)
     } catch (error) {
       if (isWrite) this.#writes.release()
-      if (this.#inUse < this.#driver.options.connections) throw error
+      const { options, server } = this.#driver
+      if (this.#inUse < options.connections) throw connectionFailure(error as Error, server)
       throw new NoneIsFree('No connection has become free', { cause: error })
     }
   }

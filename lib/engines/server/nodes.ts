@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { reasonOf } from './connection-failure.js'
 
 /**
  * Thrown when all connections of this process to a node are in use, and none becomes free in time. The node serves, so
@@ -150,13 +151,4 @@ function failureOf (nodes: ReadonlyArray<{ readonly name: string }>, { errors }:
   if (errors.length === 1) return errors[0]
   const reasons = nodes.map(({ name }, index) => `${name}: ${reasonOf(errors[index])}`)
   return new AggregateError(errors, `No host serves: ${reasons.join('; ')}`)
-}
-
-/**
- * Returns the message of an error; the drivers name no password. The error for several addresses of one host has an
- * empty message, so that its code stands in.
- */
-function reasonOf (error: unknown): string {
-  const { message, code } = error as { readonly message: string, readonly code?: unknown }
-  return message === '' ? String(code) : message
 }

@@ -110,7 +110,7 @@ async function isOrdered (resource: Resource, column: Column): Promise<boolean> 
 /** Returns the plan of a list, or undefined if the limits refuse the list. */
 function planOf (resource: Resource, query: string): ListPlan | undefined {
   try {
-    return planList(resource, parseListQuery(query, resource.limits.queryLength), viewer)
+    return planList(resource, parseListQuery(query, resource.limits.queryLength, resource.maxLimit), viewer)
   } catch (error) {
     if (error instanceof errors.TooMuch || error instanceof errors.QueryTooLong) return undefined
     throw error

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyPluginCallback } from 'fastify'
+import { isMissing } from '../../engines/load-driver.js'
 import { importModule } from './import-module.js'
-import { isMissing } from './open-database.js'
 
 export const documentationPath = '/documentation'
 
@@ -15,42 +15,21 @@ const installedPackages: DocumentationPackages = {
   swaggerUi: async () => await importModule<typeof import('@fastify/swagger-ui')>('@fastify/swagger-ui')
 }
 
-/** Options of the page: which routes it shows, and the packages that make it. */
-interface Setting {
-  /** True if the page shows routes that write. */
-  readonly write: boolean
-  readonly packages?: DocumentationPackages | undefined
-}
-
 /**
  * Adds a page at {@link documentationPath} that documents the routes that the app registers afterwards.
  *
  * @returns the names of packages that are not installed. If it is empty, the page was added; otherwise it was not
  */
 export async function addDocumentation (
-  app: FastifyInstance, { write, packages: { swagger, swaggerUi } = installedPackages }: Setting
+  app: FastifyInstance, { swagger, swaggerUi }: DocumentationPackages = installedPackages
 ): Promise<readonly string[]> {
   const found = await Promise.all([load('@fastify/swagger', swagger), load('@fastify/swagger-ui', swaggerUi)])
   const missing = found.filter((plugin) => typeof plugin === 'string')
   const [documents, page] = found as readonly [Plugin, Plugin]
   if (missing.length > 0) return missing
-  await app.register(documents, {
-    openapi: { openapi: '3.1.0', info: { title: 'REST API', version: '1' } },
-    ...(!write && { transformObject: withoutWrites })
-  })
+  await app.register(documents, { openapi: { openapi: '3.1.0', info: { title: 'REST API', version: '1' } } })
   await app.register(page, { routePrefix: documentationPath })
   return []
-}
-
-/** The argument of @fastify/swagger's `transformObject`. */
-interface TransformInput {
-  readonly openapiObject: { readonly paths: Readonly<Record<string, { readonly get?: object }>> }
-}
-
-/** Returns the OpenAPI document with GET operations only, because nobody may use the others. */
-function withoutWrites ({ openapiObject }: TransformInput): object {
-  const paths = Object.fromEntries(Object.entries(openapiObject.paths).map(([path, { get }]) => [path, { get }]))
-  return { ...openapiObject, paths }
 }
 
 type Plugin = FastifyPluginCallback<Record<string, unknown>>

@@ -81,7 +81,7 @@ export async function serveDatabase (
   app.addHook('onRequest', hostCheck(host))
   try {
     const { resources, notes } = await planResources(db, options)
-    const missing = await addDocumentation(app, { write, packages })
+    const missing = await addDocumentation(app, packages)
     await app.register(restModels, { db, defaultAuth: write ? openAuth : readOnlyAuth() })
     for (const { model, hidden, auth } of resources) {
       app.restModels.register(model, { exclude: hidden.map(({ field }) => field), ...(auth && { auth }) })

@@ -1,0 +1,38 @@
+import { propertyOf } from '../dialect.js'
+
+/** A database server as messages name it, and the function that got its URL. */
+export interface ServerWords {
+  readonly name: 'PostgreSQL' | 'MariaDB'
+  readonly opener: 'openPostgres()' | 'openMariadb()'
+  readonly host: string
+}
+
+const account = 'user and password in the URL'
+const database = 'database in the URL'
+const place = 'host and port in the URL'
+
+/** What to check, by the code of a failure to connect. Codes of MariaDB are numbers. */
+const remedies = new Map([
+  ['28P01', account], ['28000', account], ['1045', account], ['1698', account],
+  ['3D000', database], ['1049', database], ['1044', database],
+  ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH'].map((code) => [code, place] as const)
+])
+
+/**
+ * Returns the error to throw if a server gives no connection. It says which server, the reason of the driver and what
+ * to check, and has the properties of the failure. The drivers name no password.
+ */
+export function connectionFailure (failure: Error, { name, opener, host }: ServerWords): Error {
+  const [remedy = 'URL'] = ['errno', 'code'].flatMap((property) => remedies.get(propertyOf(failure, property)) ?? [])
+  return Object.assign(new Error(
+    `${name} at ${host} gives no connection: ${reasonOf(failure)}. Check the ${remedy} that ${opener} gets`), failure)
+}
+
+/**
+ * Returns the message of an error; the drivers name no password. The error for several addresses of one host has an
+ * empty message, so that its code stands in.
+ */
+export function reasonOf (error: unknown): string {
+  const { message, code } = error as { readonly message: string, readonly code?: unknown }
+  return message === '' ? String(code) : message
+}
