@@ -37,6 +37,9 @@ export const afterByFilter: RequestMaker = (_random, messages) => get(`/api/mess
 
 export const ofUser: RequestMaker = (random) => get(`/api/message/?user__username=${usernameOf(randomUser(random))}&ordering=-pub_date`)
 
+/** Asks for the messages of the user who is logged in, by a header that names the user. */
+export const own: RequestMaker = (random) => ({ ...get('/api/message/?limit=20'), headers: { 'x-user': String(randomUser(random)) } })
+
 export const search: RequestMaker = (random, messages) => get(
   `/api/message/?user__username=${usernameOf(randomUser(random))}&user__active=true&id__gte=${1 + random(messages / 10)}&id__lt=${messages}` +
   `&pub_date__gte=${encodeURIComponent('2023-03-01 00:00:00')}&content__ilike=${encodeURIComponent(`%${someWord(random)}%`)}`)

@@ -25,7 +25,11 @@ app.decorateRequest(userSymbol, 0)
 const authenticate = basicAuth(async (username) => (await ask<UserRow>('select id, password, active from user where username = ?', [username]))[0])
 const guard = policy === 'open' ? [] : [authenticate]
 
-app.get<ByQuery>('/api/message/', { schema: schemas.list }, async ({ query }): Promise<MessageList> => toList(await rowsOf(query), query))
+app.get<ByQuery>('/api/message/', { schema: schemas.list }, async ({ query, headers }): Promise<MessageList> => {
+  const own = `select ${columns} from message where user_id = ? order by id limit ? offset ?`
+  const rows = policy === 'scoped' ? ask(own, [Number(headers['x-user']), ...windowOf(query)]) : rowsOf(query)
+  return toList(await rows, query)
+})
 
 app.get<ByKey>('/api/message/:id/', { schema: schemas.read }, async ({ params }, reply) => {
   const [row] = await ask(read, [params.id])

@@ -18,6 +18,7 @@ const ofUser = 'select m.id, m.user_id, m.content, m.pub_date from message m joi
 const statements = {
   read: `select ${columns} from message where id = $1`,
   list: `select ${columns} from message order by id limit $1 offset $2`,
+  own: `select ${columns} from message where user_id = $1 order by id limit $2 offset $3`,
   ofUser: `${ofUser} order by m.pub_date desc, m.id limit $2 offset $3`,
   search: `${ofUser} and u.active = $2 and m.id >= $3 and m.id < $4 and m.pub_date >= $5 and m.content ilike $6 order by m.id limit $7 offset $8`,
   create: `insert into message (user_id, content, pub_date) values ($1, $2, $3) returning ${columns}`,
@@ -36,7 +37,10 @@ app.decorateRequest(userSymbol, 0)
 const authenticate = basicAuth(async (username) => (await ask<UserRow>('user', [username]))[0])
 const guard = policy === 'open' ? [] : [authenticate]
 
-app.get<ByQuery>('/api/message/', { schema: schemas.list }, async ({ query }): Promise<MessageList> => toList(await rowsOf(query), query))
+app.get<ByQuery>('/api/message/', { schema: schemas.list }, async ({ query, headers }): Promise<MessageList> => {
+  const rows = policy === 'scoped' ? ask('own', [Number(headers['x-user']), ...windowOf(query)]) : rowsOf(query)
+  return toList(await rows, query)
+})
 
 app.get<ByKey>('/api/message/:id/', { schema: schemas.read }, async ({ params }, reply) => {
   const [row] = await ask('read', [params.id])

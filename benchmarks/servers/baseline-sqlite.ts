@@ -18,6 +18,7 @@ const window = 'limit cast(? as integer) offset cast(? as integer)'
 const statements = {
   read: database.prepare<[number], MessageRecord>(`select ${columns} from message where id = ?`),
   list: database.prepare<[number, number], MessageRecord>(`select ${columns} from message order by id ${window}`),
+  own: database.prepare<[number, number, number], MessageRecord>(`select ${columns} from message where user_id = ? order by id ${window}`),
   ofUser: database.prepare<[string, number, number], MessageRecord>(`${ofUser} order by m.pub_date desc, m.id ${window}`),
   search: database.prepare<unknown[], MessageRecord>(
     `${ofUser} and u.active = ? and m.id >= ? and m.id < ? and m.pub_date >= ? and m.content like ? order by m.id ${window}`),
@@ -36,8 +37,8 @@ app.decorateRequest(userSymbol, 0)
 const authenticate = basicAuth((username) => statements.user.get(username))
 const guard = policy === 'open' ? [] : [authenticate]
 
-app.get<ByQuery>('/api/message/', { schema: schemas.list }, ({ query }, reply) => {
-  reply.send(toList(rowsOf(query), query))
+app.get<ByQuery>('/api/message/', { schema: schemas.list }, ({ query, headers }, reply) => {
+  reply.send(toList(policy === 'scoped' ? statements.own.all(Number(headers['x-user']), ...windowOf(query)) : rowsOf(query), query))
 })
 
 app.get<ByKey>('/api/message/:id/', { schema: schemas.read }, ({ params }, reply) => {

@@ -1,5 +1,5 @@
 import Fastify from 'fastify'
-import restModels, { adminAuth, userAuth, type Operation, type Policy, type ResourceOptions } from 'fastify-rest-models'
+import restModels, { adminAuth, hostAuth, userAuth, type ClosedPolicy, type Identity, type Operation, type Policy, type ResourceOptions } from 'fastify-rest-models'
 import { Message, User } from '../site/models.js'
 import { openDatabase } from './open-database.js'
 import { readArguments, serve, type PolicyName } from './serve.js'
@@ -7,7 +7,11 @@ import { readArguments, serve, type PolicyName } from './serve.js'
 const everything: readonly Operation[] = ['list', 'read', 'create', 'update', 'delete']
 const anybody: Policy = { open: everything, authenticator: () => async () => null, permits: () => false }
 
-const guards: Readonly<Record<PolicyName, ResourceOptions<typeof Message>>> = {
+/** The login of a host that names the user in a header. */
+const host = hostAuth(({ headers }) => ({ id: Number(headers['x-user']) }), { protect: 'all' })
+const scoped: ResourceOptions<typeof Message, ClosedPolicy<Identity & { readonly id: number }>> = { auth: host, scope: ({ id }) => ({ user: id }) }
+
+const guards: Readonly<Record<Exclude<PolicyName, 'scoped'>, ResourceOptions<typeof Message>>> = {
   open: { auth: anybody },
   basic: { auth: userAuth(User) },
   owner: { auth: userAuth(User), ownerField: 'user' }
@@ -17,6 +21,7 @@ const { database, policy, durability } = readArguments()
 const app = Fastify()
 await app.register(restModels, { db: await openDatabase(database, durability) })
 app.restModels.register(User, { auth: adminAuth(User), exclude: ['password', 'email'] })
-app.restModels.register(Message, guards[policy])
+if (policy === 'scoped') app.restModels.register(Message, scoped)
+else app.restModels.register(Message, guards[policy])
 await app.restModels.setup()
 await serve(app)

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { endProfile, startProfile } from './profiler.js'
 
 /** Guard of messages: none, Basic, or Basic and the owner rule. */
-export type PolicyName = 'open' | 'basic' | 'owner'
+export type PolicyName = 'open' | 'basic' | 'owner' | 'scoped'
 
 /** Durability of SQLite, as in openSqlite: whether each commit waits for the disk. */
 export type Durability = 'full' | 'normal'

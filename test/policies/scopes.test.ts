@@ -1,4 +1,4 @@
-// @servers
+// @servers: statements of scopes differ between the engines
 
 import { test, type Test } from 'tap'
 import {

@@ -55,7 +55,7 @@ type DrawnSite = typeof site extends fc.Arbitrary<infer Value> ? Value : never
 
 /** Without a login a policy makes out people of its own. */
 function realmOf ({ login, users }: Drawn, index: number): string {
-  return login === 'none' ? `policy-${index}` : `${login}-${users}`
+  return login === 'none' || users === 'none' ? `policy-${index}` : `${login}-${users}`
 }
 
 function policyOf (drawn: Drawn, index: number): Policy {
