@@ -11,7 +11,7 @@ import { baseAlias, type PlannedCondition, type PlannedJoin } from './list-plan.
 import type { ListScope } from './list-scope.js'
 import { pathName, permittedPath, splitName, type Path } from './path.js'
 import { permittedPaths } from './permitted-paths.js'
-import { behind, type ListViewer, type Scope } from './viewer.js'
+import { behind, unscoped, type ListViewer, type Scope } from './viewer.js'
 
 interface ResolvedFilter {
   readonly path: Path
@@ -43,6 +43,7 @@ export function planFilters (scope: ListScope, filters: readonly WrittenFilter[]
   if (filters.length === 0 && viewer.scope.length === 0) return noFilters
   const joins: Joins = new Map()
   const { paths, conditions } = planWanted(scope, filters, { joins, closed: viewer.closed })
+  if (viewer.scopeOf === unscoped.scopeOf) return { joins: [...joins.values()], conditions }
   const seen = [...viewer.scope, ...scopesAlong(paths, viewer)].map(({ path, operator, values }) => {
     const { column } = path
     const stored = storedValues({ column, operator, values }, scope.reader.dialect)

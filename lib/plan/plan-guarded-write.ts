@@ -30,7 +30,7 @@ interface WriteSetting extends WriteScope {
 export function planGuardedCreate (
   setting: WriteSetting, payload: Payload, viewer: Viewer, userId: Json
 ): GuardedPlan {
-  const given = givenValues(setting.owner, userId, fixedBy(viewer.scope, setting.model.primaryKey))
+  const given = givenValues(setting.owner, userId, fixedBy(viewer, setting))
   const plan = planCreate(setting, payload, given)
   const isWritten = (column: Column): boolean => setting.writable.has(column) && !given.has(column)
   return { plan, guard: planGuard(setting, viewer, { plan, isCreate: true, isWritten }) }
@@ -44,13 +44,16 @@ export function planGuardedCreate (
 export function planGuardedUpdate (
   setting: WriteSetting, payload: Payload, viewer: Viewer, storedOf: StoredOf
 ): GuardedPlan {
-  const plan = planUpdate(setting, payload, storedOf, fixedBy(viewer.scope, setting.model.primaryKey))
+  const plan = planUpdate(setting, payload, storedOf, fixedBy(viewer, setting))
   const isWritten = (column: Column): boolean => plan.get(column) !== storedOf(column)
   return { plan, guard: planGuard(setting, viewer, { plan, isCreate: false, isWritten }) }
 }
 
+const nothing: GivenValues = new Map()
+
 /** Returns the values that a scope fixes: fields of the resource itself that it permits one value only. */
-function fixedBy (scope: Scope, primaryKey: Column): GivenValues {
+function fixedBy ({ scope }: Viewer, { model: { primaryKey } }: WriteScope): GivenValues {
+  if (scope.length === 0) return nothing
   const fixed = new Map<Column, Json>()
   for (const { path: { joins, column }, operator, values: [value, ...others] } of scope) {
     const isOne = value !== undefined && others.length === 0 && ['eq', 'in', 'is'].includes(operator)

@@ -44,9 +44,11 @@ export type GivenValues = ReadonlyMap<Column, Json>
  *   API nor the database can make a primary key
  */
 export function planCreate (scope: WriteScope, payload: Payload, given: GivenValues): WritePlan {
-  const { model, created, writable, checkCreate } = scope
+  const { model, created, owner, writable, checkCreate } = scope
   if (isGivenByOthers(model.primaryKey)) throw new errors.Constraint()
-  const check = given.size === 0 ? checkCreate : checkOthers(checkCreate, given)
+  // The check never asks for the owner.
+  const isFixed = given.size > (owner === undefined ? 0 : 1)
+  const check = isFixed ? checkOthers(checkCreate, given) : checkCreate
   const { fields, faults } = readFields(scope, withoutGiven(payload, given), { check })
   const fixed = [...fields.values()].filter(({ column }) => !writable.has(column))
   requireNoFaults(faults, fixed, 'is set by the server')

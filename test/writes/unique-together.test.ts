@@ -190,7 +190,7 @@ test('D-61: every engine has room for the longest texts that are unique together
   t.equal((await post('/api/long/', { ...uuids, a: text500, b: text100 })).statusCode, 201)
   t.equal((await post('/api/long/', { ...uuids, a: text500, b: text100 })).statusCode, 409)
   t.match((await post('/api/long/', { ...uuids, a: `${text500}x`, b: '' })).json(), {
-    statusCode: 400, details: [{ field: 'a', message: 'must NOT have more than 500 characters' }]
+    statusCode: 400, details: [{ field: 'a', message: 'must have at most 500 characters' }]
   })
 })
 
