@@ -35,7 +35,13 @@ const ofResource: Record<keyof ResourceOptions, true> = {
   config: true
 }
 const ofUserAuth: Record<keyof UserAuthOptions, true> = {
-  username: true, password: true, active: true, admin: true, verify: true, protect: true, fields: true,
+  username: true,
+  password: true,
+  active: true,
+  admin: true,
+  verify: true,
+  protect: true,
+  fields: true,
   permits: true
 }
 
