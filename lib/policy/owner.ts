@@ -36,7 +36,7 @@ export interface OwnedResource extends WriteTarget, ResourceScopes {
 }
 
 /**
- * Returns a preHandler hook that keeps the record for {@link storedOf}. It answers 404 if there is no such record that
+ * Returns a preHandler hook that reads the record for {@link storedOf}. It answers 404 if there is no such record that
  * the user may see, and 403 if the resource has an owner field and the user is not the owner.
  */
 export function recordHook (resource: OwnedResource): (request: FastifyRequest) => Promise<void> {

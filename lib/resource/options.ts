@@ -5,7 +5,7 @@ import type { ScopeOf } from '../model/scope-of.js'
 import type { FieldNameOf, ForeignKeyNameOf } from '../model/types.js'
 import type { AnyPolicy, Policy, ScopeUser } from '../policy/policy.js'
 
-/** Options for a model that becomes a resource; all of them may be left out. */
+/** Options of a resource, all optional. */
 export interface ResourceOptions<M extends Model = Model, Auth extends AnyPolicy = Policy> {
   /** The policy, which decides who may do what; the container's default policy if absent. */
   readonly auth?: Auth
@@ -36,7 +36,7 @@ export interface ResourceOptions<M extends Model = Model, Auth extends AnyPolicy
   readonly config?: FastifyContextConfig
 }
 
-/** Options that a container gives to resources that have none of their own. */
+/** Options of the plugin that hold for every resource without an option of the same name. */
 export interface ResourceDefaults extends PageLimits {
   readonly auth: AnyPolicy
 }
