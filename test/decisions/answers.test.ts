@@ -172,7 +172,7 @@ test('D-09: a path is documented once, with the slash', async (t) => {
         }
       })
     },
-    register: (registry) => { registry.register(Note) }
+    register: (registry) => { registry.register(Note, { auth: userAuth(User) }) }
   })
   t.ok(documented.includes('GET /api/note/') && documented.includes('PUT /api/note/:id/'))
   t.same(documented.filter((route) => !route.endsWith('/')), [])
