@@ -19,7 +19,7 @@ export const Project = defineModel('Project', {
   name: text({ minLength: 1, maxLength: 80 }),
   budget: decimal({ precision: 12, scale: 2, nullable: true }),
   archived: boolean({ default: false })
-})
+}, { unique: [['company', 'name']] })
 
 export const Task = defineModel('Task', {
   id: uuid(),

@@ -149,6 +149,25 @@ test('only admins write companies, and only managers write members and projects'
   t.equal((await post('/api/project/', project, { as: 'amy' })).statusCode, 201, 'and is a manager at once')
 })
 
+test('only admins change members that are admins', async (t) => {
+  const { put, delete: remove, get } = await buildNew(t)
+  for (const url of ['/api/member/1/', '/api/member/1']) {
+    t.equal((await put(url, { password: 'taken over' }, { as: 'ann' })).statusCode, 403)
+    t.equal((await remove(url, { as: 'ann' })).statusCode, 403)
+  }
+  t.equal((await put('/api/member/1/', { full_name: 'x' }, { as: 'gus' })).statusCode, 404, 'of another company')
+  t.equal((await get('/api/company/', { as: 'root' })).statusCode, 200)
+  t.equal((await put('/api/member/1/', { full_name: 'The Root' }, { as: 'root' })).statusCode, 200)
+  t.equal((await put('/api/member/3/', { full_name: 'Art' }, { as: 'ann' })).statusCode, 200)
+})
+
+test('two projects of one company need different names', async (t) => {
+  const { post } = await buildNew(t)
+  const taken = await post('/api/project/', { name: 'Apollo' }, { as: 'ann' })
+  t.match(taken.json(), { statusCode: 409, details: [{ field: 'company_id' }, { field: 'name' }] })
+  t.equal((await post('/api/project/', { name: 'Gamma' }, { as: 'ann' })).statusCode, 201, 'Globex has a Gamma too')
+})
+
 test('what the company decides is set by the server, and no record leaves it', async (t) => {
   const { post, put, delete: remove } = await buildNew(t)
   const aurora = await post('/api/project/', { name: 'Aurora', company: 2 }, { as: 'ann' })
