@@ -72,8 +72,9 @@ test('what the users of a host see is told by the properties that their scopes a
         : roles.includes('guest') ? {} : { company_id__in: companies, name__like: `%${email}`, rank__gte: 3 }
     })
     registry.register(Task, {
-      auth: members, scope: ({ organisation, id }) => ({
-        project__company: organisation.id, title: ['a', String(id)], parent: null, title__ilike: String(id)
+      auth: members,
+      scope: ({ organisation, id, email }) => ({
+        project__company: organisation.id, title: ['a', String(id)], parent: null, title__ilike: email
       })
     })
     registry.register(Post, { auth: readers, scope: (user) => user === null ? { published: true } : {} })
@@ -83,7 +84,7 @@ test('what the users of a host see is told by the properties that their scopes a
     'company user: id = user.company', 'company admin: everything',
     'project user: company in user.companies, name like "%<user.email>", rank >= 3', 'project admin: nothing',
     ...['user', 'admin'].map((name) => `task ${name}: project__company = user.organisation.id, ` +
-      'title in ["a", user.id], parent is null, title ilike user.id'),
+      'title in ["a", user.id], parent is null, title ilike user.email'),
     'post nobody: published = true', 'post user: everything', 'post admin: everything',
     'none nobody: nothing', 'none user: nothing', 'none admin: nothing'
   ])
@@ -125,11 +126,21 @@ test('what the users of a model see is told by the fields that the policy reads'
   const tables = [Company, Person, Admin, Thing]
   const found = await inspect(await build(t, (registry) => {
     registry.register(Thing, {
-      auth: people, scope: ({ id, admin, role, data, ...user }) => admin || data === null
+      auth: people,
+      scope: ({ id, admin, role, data, ...user }) => admin || data === null
         ? {}
         : {
-            owner: id, team: user.team, company: user.company, token: user.token, born: user.born, seen: user.seen,
-            count: user.count, size: user.size, weight: user.weight, price: user.price, trusted: user.trusted,
+            owner: id,
+            team: user.team,
+            company: user.company,
+            token: user.token,
+            born: user.born,
+            seen: user.seen,
+            count: user.count,
+            size: user.size,
+            weight: user.weight,
+            price: user.price,
+            trusted: user.trusted,
             role__ne: role
           }
     })
@@ -154,21 +165,25 @@ test('a scope that is none is told for each user', async (t) => {
     registry.register(Company, { auth: members, scope: (async () => ({})) as never })
     registry.register(Project, { auth: members, scope: ({ email }) => ({ companies: email }) as never })
     registry.register(Post, { auth: members, scope: ({ admin }) => admin ? { title__like: 7 } as never : null })
-    registry.register(Task, { auth: members, scope: () => { throw 7 } })
+    registry.register(Task, { auth: members, scope: () => { throw new Error('x', { cause: 7 }) } })
     registry.register(Comment, { auth: members, scope: (() => 'post') as never })
+    registry.register(Comment, {
+      auth: members, path: 'mapped', scope: ({ companies }) => ({ post: companies.map((company) => company) })
+    })
   }))
   t.strictSame(linesOf(found).filter((line) => line.includes(' user')), [
     `company user: fails: The scope of model 'Company' ${none}`,
     "project user: fails: The scope of model 'Project' names 'companies', which leads to no field, " +
       "did you mean 'company'?",
     'post user: nothing',
-    "task user: fails: The scope of model 'Task' failed",
-    `comment user: fails: The scope of model 'Comment' ${none}`
+    'task user: fails: x',
+    `comment user: fails: The scope of model 'Comment' ${none}`,
+    'mapped user: fails: companies.map is not a function'
   ])
   t.match(linesOf(found).find((line) => line.startsWith('post admin')), 'a value of a wrong type')
 })
 
-test('a resource without a scope is dangerous beside one that has a scope, for who sees only a part there', async (t) => {
+test('a resource without a scope is dangerous beside one with a scope, for who sees only a part there', async (t) => {
   const scope = (user: Member) => user.admin ? {} : { company: user.company }
   const admins = hostAuth<Member>(find, { protect: 'all', permits: ({ admin }) => admin })
   const wrong = await inspect(await build(t, (registry) => {
@@ -178,6 +193,7 @@ test('a resource without a scope is dangerous beside one that has a scope, for w
     registry.register(Post, { auth: readers, scope: (user) => user === null ? { published: true } : {} })
     registry.register(Comment, { auth: readers })
     registry.register(Task, { auth: readers, path: 'tasks' })
+    registry.register(Task, { auth: hostAuth(() => null, { protect: 'all' }), path: 'others' })
   }))
   t.strictSame(dangersOf(wrong), [
     "projects: has no scope, but resource 'project' of the same model has one: " +
@@ -187,7 +203,9 @@ test('a resource without a scope is dangerous beside one that has a scope, for w
     "comment.post: refers to resource 'post', which has a scope, but has none itself: " +
       'anybody may list, read all records',
     "tasks.project: refers to resource 'project', which has a scope, but has none itself: " +
-      'anybody may list, read and users may update, delete all records'
+      'anybody may list, read and users may update, delete all records',
+    "others.project: refers to resource 'project', which has a scope, but has none itself: " +
+      'users may list, read, update, delete all records'
   ])
   const right = await inspect(await build(t, (registry) => {
     registry.register(Project, { auth: members, scope })

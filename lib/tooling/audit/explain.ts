@@ -28,7 +28,9 @@ interface Indexed {
 }
 
 /** Runs a query for columns of indexes. Returns true if its result has the given column. */
-export async function lists (db: Kysely<Tables>, query: RawBuilder<Indexed>, { table, column }: Indexed): Promise<boolean> {
+export async function lists (
+  db: Kysely<Tables>, query: RawBuilder<Indexed>, { table, column }: Indexed
+): Promise<boolean> {
   const { rows } = await query.execute(db)
   return rows.some((index) => index.table === table && index.column === column)
 }

@@ -1,14 +1,13 @@
-import { valueKindOf, type ForeignKeyColumn } from '../../model/column.js'
+import type { ForeignKeyColumn } from '../../model/column.js'
 import { pathName } from '../../plan/path.js'
 import { planList } from '../../plan/plan-list.js'
 import { unscoped, type Scope, type ScopeCondition } from '../../plan/viewer.js'
 import { parseListQuery } from '../../request/list-query.js'
 import type { Resource } from '../../resource/resource.js'
-import type { Json } from '../../values/values.js'
 import { isMember } from './audience.js'
 import { isSought } from './explain.js'
 import { audiencesOf } from './permissions.js'
-import { sampleOf } from './sample.js'
+import { sampleValues } from './sample.js'
 import { evaluate, madeUpUsers } from './visible-records.js'
 
 /**
@@ -44,8 +43,8 @@ async function isConditionSought (resource: Resource, condition: ScopeCondition)
   const { joins, column } = condition.path
   // A primary key always has an index.
   const isKey = column === (joins.at(-1)?.target() ?? resource.model).primaryKey
-  const conditions = [...joins.map((join, index) => references(joins.slice(0, index), join)), ...isKey ? [] : [condition]]
-  for (const wanted of conditions) {
+  const hops = joins.map((join, index) => references(joins.slice(0, index), join))
+  for (const wanted of isKey ? hops : [...hops, condition]) {
     const plan = planList(resource, parseListQuery('', 0), { ...unscoped, closed: new Set(), scope: [wanted] })
     if (!await isSought(resource, plan)) return false
   }
@@ -54,6 +53,5 @@ async function isConditionSought (resource: Resource, condition: ScopeCondition)
 
 /** Returns the condition that a foreign key refers to a given record. */
 function references (joins: ScopeCondition['path']['joins'], column: ForeignKeyColumn): ScopeCondition {
-  const value = valueKindOf(column).parse(sampleOf(column), column.options) as Json
-  return { path: { joins, column }, operator: 'eq', values: [value] }
+  return { path: { joins, column }, operator: 'eq', values: sampleValues(column) }
 }

@@ -29,10 +29,10 @@ const viewer: ListViewer = { ...unscoped, closed: noModels }
 
 /**
  * Returns the scopes, filters and orderings of a resource that no index serves. If an index finds the records of each
- * scope, filters and orderings need no index of their own, because they read no records but these. The database explains lists with one filter or
- * one ordering each, but runs none of them. Filters are on the fields of the resource, on those of the models that its
- * foreign keys refer to, and on paths that its option `filterable` names. Lists that the limits refuse to everybody are
- * left out.
+ * scope, filters and orderings need no index of their own, because they read only these records. The database explains
+ * lists with one condition or one ordering each, but runs none of them. Filters are on the fields of the resource, on
+ * those of the models that its foreign keys refer to, and on paths that its option `filterable` names. Lists that the
+ * limits refuse to everybody are left out.
  */
 export async function unindexedOf (resource: Resource): Promise<readonly Unindexed[]> {
   const scopes = listedScopes(resource)

@@ -1,5 +1,5 @@
 import { operators, type Operator } from '../../fields/operators.js'
-import { valueKindOf, type Column } from '../../model/column.js'
+import type { Column } from '../../model/column.js'
 import type { Model } from '../../model/define-model.js'
 import { followPath, pathName, splitName } from '../../plan/path.js'
 import { everything, type Scope } from '../../plan/viewer.js'
@@ -7,7 +7,7 @@ import { madeUpUser, nobody, placeholderName, type MadeUpName, type MadeUpUser }
 import type { AnyPolicy } from '../../policy/policy.js'
 import { scopeFor, type ScopeRule } from '../../policy/scopes.js'
 import type { Resource } from '../../resource/resource.js'
-import { sampleOf } from './sample.js'
+import { sampleValues } from './sample.js'
 
 /** What a scope says of a made-up user. */
 export type ScopeOutcome =
@@ -100,5 +100,5 @@ function typedValue (model: Model, name: string, value: unknown): unknown {
 }
 
 function withoutPlaceholder (column: Column, value: unknown): unknown {
-  return placeholderName(value) === undefined ? value : valueKindOf(column).parse(sampleOf(column), column.options)
+  return placeholderName(value) === undefined ? value : sampleValues(column)[0]
 }

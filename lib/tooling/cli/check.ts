@@ -29,8 +29,8 @@ export const checkCommand: CommandRow<Options> = {
       if (scopes.length > 0) out(`Scopes, for made-up users:\n${scopes.map(scopeLine).join('\n')}`)
       out(dangers.length === 0 ? 'Nothing dangerous was found.' : `Dangerous:\n${dangerTable(dangers)}`)
       if (unindexed.length > 0) {
-        out(`These filters${unindexed.some(({ use }) => use === 'scope') ? ', scopes' : ''} and orderings have no index, ` +
-          `so each reads its whole table:\n${unindexedTable(unindexed)}`)
+        const what = unindexed.some(({ use }) => use === 'scope') ? 'scopes, filters' : 'filters'
+        out(`These ${what} and orderings have no index, so each reads its whole table:\n${unindexedTable(unindexed)}`)
       }
       if (unbounded.length > 0) {
         out("Lists show these texts, which have no 'maxLength'; set one if the texts are short:\n" +
