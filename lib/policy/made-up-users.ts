@@ -82,15 +82,20 @@ function withEveryProperty (known: Readonly<Record<string, unknown>>, isAdmin: b
   })
 }
 
+/** Properties of properties of a user that are placeholders. A loop that follows them, such as `team.parent`, ends. */
+const maxDepth = 4
+
 /**
  * Returns a text object that stands for a value whose type is not known: `<user.company>`. Its own properties are
- * placeholders, too.
+ * placeholders, too, down to {@link maxDepth}.
  */
-function placeholder (name: string): object {
+function placeholder (name: string, depth = 1): object {
   return new Proxy<object>(Object(`<${name}>`), {
     get: (text, property) => {
       const value: unknown = Reflect.get(text, property)
-      if (value === undefined && typeof property === 'string') return placeholder(`${name}.${property}`)
+      if (value === undefined && typeof property === 'string' && depth < maxDepth) {
+        return placeholder(`${name}.${property}`, depth + 1)
+      }
       return typeof value === 'function' ? value.bind(text) : value
     }
   })

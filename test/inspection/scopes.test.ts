@@ -20,12 +20,15 @@ const Post = defineModel('Post', { published: boolean(), title: text() })
 const Comment = defineModel('Comment', { post: foreignKey(() => Post) })
 const models = [Company, Project, Task, Post, Comment]
 
+interface Team { readonly id: number, readonly parent?: Team }
+
 interface Member extends Identity {
   readonly company: number
   readonly companies: number[]
   readonly email: string
   readonly organisation: { readonly id: number }
   readonly roles: string[]
+  readonly team: Team
   readonly isStaff: boolean
   readonly admin: boolean
 }
@@ -168,6 +171,15 @@ test('a scope that is none is told for each user', async (t) => {
     registry.register(Task, { auth: members, scope: () => { throw new Error('x', { cause: 7 }) } })
     registry.register(Comment, { auth: members, scope: (() => 'post') as never })
     registry.register(Comment, {
+      auth: members,
+      path: 'climbing',
+      scope: (user) => {
+        let { team } = user
+        while (team.parent) team = team.parent
+        return { post: team.id }
+      }
+    })
+    registry.register(Comment, {
       auth: members, path: 'mapped', scope: ({ companies }) => ({ post: companies.map((company) => company) })
     })
   }))
@@ -178,6 +190,7 @@ test('a scope that is none is told for each user', async (t) => {
     'post user: nothing',
     'task user: fails: x',
     `comment user: fails: The scope of model 'Comment' ${none}`,
+    "climbing user: fails: The scope of model 'Comment' gives undefined for 'post', which must be the id of a record",
     'mapped user: fails: companies.map is not a function'
   ])
   t.match(linesOf(found).find((line) => line.startsWith('post admin')), 'a value of a wrong type')

@@ -21,7 +21,7 @@ test('fields that a scope fixes for a made-up user are not required in bodies', 
       registry.register(Project, { auth: people, scope: ({ company }) => ({ company }) })
       registry.register(Project, { auth: members, path: 'ours', scope: (user) => ({ company_id: user!.company }) })
       registry.register(Project, { auth: members, path: 'some', scope: () => ({ company__ne: 1, company__name: 'a' }) })
-      registry.register(Project, { auth: members, path: 'none', scope: () => ({ compny: 1 }) as never })
+      registry.register(Project, { auth: members, path: 'none', scope: () => ({ compny: 1, eq: 2 }) as never })
       registry.register(Project, {
         auth: members, path: 'failing', scope: (user) => ({ company: user!.teams.map((team) => team) })
       })
