@@ -52,9 +52,10 @@ export class ShapedStatement {
       this.#name += ` ${column.key}`
       const key = this.#take(encode(column, value, this.#dialect))
       const holds = this.#holds([...visible, ...required], referred)
+      const isKey = () =>
+        sql`${columnRef(target.primaryKey, referred)} = ${compared(target.primaryKey, key, this.#dialect)}`
       return () => sql<SqlBool>`exists (select 1 from ${sql.table(target.table)} as ${sql.ref(referred)} where ${
-        columnRef(target.primaryKey, referred)} = ${compared(target.primaryKey, key, this.#dialect)} and ${
-        sql.join(holds.map((build) => build()), sql` and `)})`
+        sql.join([isKey, ...holds].map((build) => build()), sql` and `)})`
     })
   }
 

@@ -95,3 +95,20 @@ test('a scope bounds lists, reads and writes', async (t) => {
   t.equal((await get('/api/company/')).statusCode, 401)
   t.equal((await get('/api/company/')).headers['www-authenticate'], 'ApiKey realm="Login Required"')
 })
+
+test('a reference to a record that everybody sees, but that leads out of the scope, is a 403', async (t) => {
+  const { post, put, rowsOf } = await buildApp(t, {
+    models: [Company, Project],
+    rows: { company: rows.company, project: rows.project },
+    undocumented: 'scopes with references',
+    register: (registry) => {
+      registry.register(Company, { auth: members })
+      registry.register(Project, { auth: members, scope: () => ({ company__name: 'Acme' }) })
+    }
+  })
+  t.equal((await post('/api/project/', { company: 2, name: 'x' }, as(1))).statusCode, 403)
+  t.equal((await put('/api/project/1/', { company: 2 }, as(1))).statusCode, 403)
+  t.equal((await post('/api/project/', { company: 99, name: 'x' }, as(1))).statusCode, 400)
+  t.equal((await rowsOf('project')).length, 3)
+  t.equal((await post('/api/project/', { company: 1, name: 'x' }, as(1))).statusCode, 201)
+})
