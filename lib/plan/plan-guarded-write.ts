@@ -49,12 +49,16 @@ export function planGuardedUpdate (
   return { plan, guard: planGuard(setting, viewer, { plan, isCreate: false, isWritten }) }
 }
 
-/** Returns the values that a scope fixes: fields of the resource itself that it permits one value only. */
+/**
+ * Returns the values that a scope fixes: fields of the resource itself that it permits one value only. No value is fixed
+ * that the field cannot hold, which is null.
+ */
 function fixedBy (scope: Scope, primaryKey: Column): GivenValues {
   const fixed = new Map<Column, Json>()
   for (const { path: { joins, column }, operator, values: [value, ...others] } of scope) {
     const isOne = value !== undefined && others.length === 0 && ['eq', 'in', 'is'].includes(operator)
-    if (isOne && joins.length === 0 && column !== primaryKey && !fixed.has(column)) fixed.set(column, value)
+    const fits = value !== null || column.nullable
+    if (isOne && fits && joins.length === 0 && column !== primaryKey && !fixed.has(column)) fixed.set(column, value)
   }
   return fixed
 }

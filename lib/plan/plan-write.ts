@@ -53,7 +53,7 @@ export function planCreate (scope: WriteScope, payload: Payload, given: GivenVal
   const now = new Date()
   const values = new Map<Column, Json>()
   for (const column of created) {
-    const written = given.get(column) ?? fields.get(column)?.value
+    const written = given.has(column) ? given.get(column) : fields.get(column)?.value
     values.set(column, written === undefined ? defaultValue(scope, column, now) : written)
   }
   return values

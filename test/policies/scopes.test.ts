@@ -112,3 +112,21 @@ test('a reference to a record that everybody sees, but that leads out of the sco
   t.equal((await rowsOf('project')).length, 3)
   t.equal((await post('/api/project/', { company: 1, name: 'x' }, as(1))).statusCode, 201)
 })
+
+test('a scope that fixes null sets null, whatever the default is', async (t) => {
+  const Ticket = defineModel('Ticket', {
+    title: text({ default: 'none' }), closed: text({ nullable: true, default: 'no' })
+  })
+  const { post } = await buildApp(t, {
+    models: [Ticket],
+    undocumented: 'scopes with null',
+    register: (registry) => {
+      registry.register(Ticket, { auth: members, scope: () => ({ closed: null }) })
+      registry.register(Ticket, { auth: members, scope: () => ({ title: null }), path: 'untitled' })
+    }
+  })
+  const created = await post('/api/ticket/', { title: 'a', closed: 'yes' }, as(1))
+  t.equal(created.statusCode, 201)
+  t.same(created.json(), { id: 1, title: 'a', closed: null })
+  t.equal((await post('/api/untitled/', { title: 'a' }, as(1))).statusCode, 403, 'no record is without a title')
+})
