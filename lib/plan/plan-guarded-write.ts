@@ -1,6 +1,7 @@
 import type { Dialect } from '../engines/dialect.js'
 import { errors } from '../errors.js'
 import { encode, isForeignKey, type Column } from '../model/column.js'
+import type { Model } from '../model/define-model.js'
 import type { Payload } from '../request/payload.js'
 import type { Json } from '../values/values.js'
 import { storedValues } from './filter-values.js'
@@ -76,11 +77,12 @@ interface PlannedWrite {
 
 /** Plans what must hold so that a write neither reaches a record outside the scope, nor moves one there. */
 function planGuard (
-  { engine: { dialect } }: WriteSetting, viewer: Viewer, write: PlannedWrite
+  { model, engine: { dialect } }: WriteSetting, viewer: Viewer, write: PlannedWrite
 ): RecordGuard {
   if (viewer === unscoped) return unguarded
   const { scope } = viewer
-  const undecided = scope.filter((condition) => !isDecided(condition, write, dialect))
+  const undecided = scope.filter((condition) =>
+    (!write.isCreate && returns(condition, model)) || !isDecided(condition, write, dialect))
   return {
     scope: write.isCreate ? [] : scope,
     references: guardedReferences(viewer, write),
@@ -103,6 +105,11 @@ function guardedReferences ({ scope, scopeOf }: Viewer, { plan, isCreate, isWrit
 function through (column: Column, scope: Scope): Scope {
   return scope.filter(({ path: { joins } }) => joins[0] === column)
     .map(({ path, ...condition }) => ({ ...condition, path: { ...path, joins: path.joins.slice(1) } }))
+}
+
+/** True if a path leads back to the model, so that it may end in the record itself, and the write may change it there. */
+function returns ({ path: { joins } }: ScopeCondition, model: Model): boolean {
+  return joins.some(({ target }) => target() === model)
 }
 
 /**

@@ -130,3 +130,18 @@ test('a scope that fixes null sets null, whatever the default is', async (t) => 
   t.same(created.json(), { id: 1, title: 'a', closed: null })
   t.equal((await post('/api/untitled/', { title: 'a' }, as(1))).statusCode, 403, 'no record is without a title')
 })
+
+test('a record that is its own neighbour cannot be moved out of a scope through that neighbour', async (t) => {
+  type Self = Model<'Node', { rank: Field<'integer'> }>
+  const Node = defineModel('Node', { rank: integer(), parent: foreignKey((): Self => Node, { nullable: true }) })
+  const { put, rowsOf } = await buildApp(t, {
+    models: [Node],
+    rows: { node: [{ id: 1, rank: 1, parent_id: null }, { id: 2, rank: 5, parent_id: 1 }] },
+    undocumented: 'scopes in circles',
+    register: (registry) => { registry.register(Node, { auth: members, scope: () => ({ parent__rank: 1 }) }) }
+  })
+  t.equal((await put('/api/node/2/', { rank: 1 }, as(1))).statusCode, 200)
+  t.equal((await put('/api/node/2/', { parent: 2 }, as(1))).statusCode, 200)
+  t.equal((await put('/api/node/2/', { rank: 6 }, as(1))).statusCode, 403)
+  t.same(await rowsOf('node'), [{ id: 1, rank: 1, parent_id: null }, { id: 2, rank: 1, parent_id: 2 }])
+})
