@@ -80,13 +80,14 @@ function planGuard (
   { model, engine: { dialect } }: WriteSetting, viewer: Viewer, write: PlannedWrite
 ): RecordGuard {
   if (viewer === unscoped) return unguarded
-  const { scope } = viewer
-  const undecided = scope.filter((condition) =>
-    (!write.isCreate && returns(condition, model)) || !isDecided(condition, write, dialect))
+  const { scope, scopeOf } = viewer
+  // What leads back to the record itself depends on what the write makes of it.
+  const foreseeable = write.isCreate ? scope : scope.filter((condition) => !returns(condition, model))
+  const decided = foreseeable.filter((condition) => isDecided(condition, write, dialect))
   return {
     scope: write.isCreate ? [] : scope,
-    references: guardedReferences(viewer, write),
-    outcome: undecided.length === 0 ? [] : scope
+    references: guardedReferences({ scope: foreseeable, scopeOf }, write),
+    outcome: decided.length === scope.length ? [] : scope
   }
 }
 
