@@ -51,8 +51,8 @@ export function planGuardedUpdate (
 }
 
 /**
- * Returns the values that a scope fixes: fields of the resource itself that it permits one value only. No value is fixed
- * that the field cannot hold, which is null.
+ * Returns the values that a scope fixes: fields of the resource itself that it permits one value only. Null is fixed
+ * only where the field can hold it.
  */
 function fixedBy (scope: Scope, primaryKey: Column): GivenValues {
   const fixed = new Map<Column, Json>()
@@ -108,7 +108,7 @@ function through (column: Column, scope: Scope): Scope {
     .map(({ path, ...condition }) => ({ ...condition, path: { ...path, joins: path.joins.slice(1) } }))
 }
 
-/** True if a path leads back to the model, so that it may end in the record itself, and the write may change it there. */
+/** True if a path leads back to the model: it may end in the record itself, where the write may change it. */
 function returns ({ path: { joins } }: ScopeCondition, model: Model): boolean {
   return joins.some(({ target }) => target() === model)
 }

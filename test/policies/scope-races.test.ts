@@ -81,7 +81,9 @@ class Judge {
   }
 
   /** Each record in an answer must be one of the tenant, by what the answer itself says. */
-  note (company: number, what: string, { statusCode, body }: LightMyRequestResponse, expected: readonly number[]): void {
+  note (
+    company: number, what: string, { statusCode, body }: LightMyRequestResponse, expected: readonly number[]
+  ): void {
     this.#total += 1
     this.counts[`${what} ${statusCode}`] = (this.counts[`${what} ${statusCode}`] ?? 0) + 1
     if (!expected.includes(statusCode)) this.leaks.push(`${company}: ${what} ${statusCode} ${body}`)
@@ -138,10 +140,8 @@ async function move (db: Kysely<Tables>, judge: Judge): Promise<Set<number>> {
     await withRetries(async () =>
       await db.updateTable('task').set({ project_id: project, writer: company }).where('id', '=', any(20)).execute())
     const paper = any(200)
-    const [{ numUpdatedRows }] = await withRetries(async () => await db.updateTable('paper')
-      .set({ company: 2, title: 'moved' }).where('id', '=', paper).where('company', '=', 1).execute()) as [
-        { numUpdatedRows: bigint }
-      ]
+    const { numUpdatedRows } = await withRetries(async () => await db.updateTable('paper')
+      .set({ company: 2, title: 'moved' }).where('id', '=', paper).where('company', '=', 1).executeTakeFirstOrThrow())
     if (numUpdatedRows > 0n) moved.add(paper)
     await sleep(any(3) - 1)
   }
@@ -177,8 +177,10 @@ test('50 readers and writers of two tenants see and write no record that belongs
   const moved = [...first as Set<number>, ...second as Set<number>]
   t.strictSame(moved.filter((id) => !left.has(id)), [], 'nothing was deleted outside')
   t.comment(judge.counts, `papers moved: ${moved.length}`)
-  for (const kind of ['list 200', 'join 200', 'read 200', 'read 404', 'update 200', 'update 404', 'move 200', 'move 400',
-    'create 201', 'create 400', 'delete 204', 'delete paper 204']) {
+  for (const kind of [
+    'list 200', 'join 200', 'read 200', 'read 404', 'update 200', 'update 404', 'move 200', 'move 400', 'create 201',
+    'create 400', 'delete 204', 'delete paper 204'
+  ]) {
     t.ok((judge.counts[kind] ?? 0) > 0, kind)
   }
 })
@@ -202,7 +204,7 @@ test('a record that leaves the scope right before the statement that writes is n
     await execute(db.updateTable(pending.table).set({ company: 2 }).where('id', '=', pending.id).compile())
   })
   for (const { method, url, body, leaves: [table, id], status } of interleaved) {
-    // The write is the first statement of a create, and the second or, in a transaction of MariaDB, the third of others.
+    // The write is the first statement of a create, otherwise the second, or in a transaction of MariaDB the third.
     for (const number of method === 'post' ? [1] : engine === 'mariadb' && method === 'put' ? [1, 2, 3] : [1, 2]) {
       await db.updateTable('item').set({ company: 1 }).where('id', '=', 2).execute()
       await db.updateTable('project').set({ company: 1 }).where('id', 'in', [2, 4]).execute()

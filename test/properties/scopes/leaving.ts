@@ -10,7 +10,7 @@ export interface Change {
   readonly row: Row
 }
 
-/** A change that lets a record of an update or delete, or one that its body refers to, leave its scope, if there is one. */
+/** A change that lets the record of a write, or one that its body refers to, leave its scope, if there is one. */
 export function drawLeaving (draw: Draw, scene: Scene, request: Request): Change | undefined {
   const stored = storedRow(scene, request)
   if (stored === undefined || !isSeen(scene, request.resource.model, stored)) return undefined

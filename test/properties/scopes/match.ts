@@ -4,7 +4,7 @@ import { engine } from '../../support/database.js'
 import { drawLeaving, type Change } from './leaving.js'
 import { drawRequest, drawSender, unknownKey, urlOf, type Body, type Request, type Scene } from './requests.js'
 import { isInside, userOf, viewOf, type World } from './scopes.js'
-import type { ModelSpec, Row, Rows, ScopeSpec, Sender, Value } from './specs.js'
+import type { ModelSpec, Row, Rows, ScopeSpec, Value } from './specs.js'
 import {
   fieldNamed, guess, insideOf, modelOf, storedRow, translate, withoutRow, type Translated
 } from './translate.js'

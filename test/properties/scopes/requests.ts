@@ -106,7 +106,8 @@ function drawFilter (draw: Draw, scene: Scene, at: number): [name: string, value
   const operator = draw.weighted<string>([
     [14, draw.one(operators)], [2, 'is'], [1, 'nothing'], ...field.kind === 'text' ? [[5, 'like'] as const] : []
   ])
-  const name = [...path.map(spelled), draw.chance(2) ? 'nothing' : spelled(field), ...operator === '' ? [] : [operator]].join('__')
+  const last = draw.chance(2) ? 'nothing' : spelled(field)
+  const name = [...path.map(spelled), last, ...operator === '' ? [] : [operator]].join('__')
   if (operator === 'is') return [name, 'null']
   if (operator === 'like') return [name, draw.one(['%', 'a%', '_', '%b'])]
   const known = (rows[model] ?? []).map((row) => row[field.key] ?? null).filter((value) => value !== null)

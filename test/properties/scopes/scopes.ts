@@ -52,7 +52,8 @@ export function fixedBy (scope: ScopeSpec): ReadonlyMap<string, { readonly field
     if (path.length > 0 || field.key === 'id' || !['', 'eq', 'in', 'is'].includes(operator)) continue
     const values = (Array.isArray(value) ? value : [value]) as readonly Value[]
     const [first = null] = values
-    if (values.length === 1 && (first !== null || field.nullable) && !fixed.has(field.key)) fixed.set(field.key, { field, value: first })
+    const isOne = values.length === 1 && (first !== null || field.nullable)
+    if (isOne && !fixed.has(field.key)) fixed.set(field.key, { field, value: first })
   }
   return fixed
 }

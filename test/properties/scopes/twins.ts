@@ -3,7 +3,7 @@ import { CompiledQuery, sql, type Kysely } from 'kysely'
 import { isDeepStrictEqual } from 'node:util'
 import type { Test } from 'tap'
 import restModels, {
-  createTables, hostAuth, openAuth, type Identity, type Model, type Policy, type ResourceOptions
+  createTables, hostAuth, openAuth, type Identity, type Model, type ResourceOptions
 } from '../../../lib/index.js'
 import type { Tables } from '../../../lib/engines/executor.js'
 import { emptyDatabase, engine, openUrl } from '../../support/database.js'
@@ -11,7 +11,9 @@ import { beforeStatements } from '../../support/interleaving.js'
 import { kindModel } from '../kinds.js'
 import type { Change } from './leaving.js'
 import { toObject, type World } from './scopes.js'
-import { define, type FieldSpec, type PolicyName, type ResourceSpec, type Row, type Rows, type Sender } from './specs.js'
+import {
+  define, type FieldSpec, type PolicyName, type ResourceSpec, type Row, type Rows, type Sender
+} from './specs.js'
 
 export interface Answer {
   readonly status: number
@@ -30,11 +32,11 @@ const findUser: FindUser = ({ headers: { [kHeader]: number } }) =>
 const findOthers: FindUser = (request) => findUser(request)
 const scheme = { type: 'apiKey', in: 'header', name: kHeader } as const
 
-const policies: Readonly<Record<PolicyName, Policy<never>>> = {
-  all: hostAuth<User>(findUser, { protect: 'all', scheme }) as Policy<never>,
-  writes: hostAuth<User>(findUser, { scheme }) as Policy<never>,
-  foreign: hostAuth<User>(findOthers, { protect: 'all', scheme }) as Policy<never>,
-  open: openAuth() as Policy<never>
+const policies: Readonly<Record<PolicyName, unknown>> = {
+  all: hostAuth<User>(findUser, { protect: 'all', scheme }),
+  writes: hostAuth<User>(findUser, { scheme }),
+  foreign: hostAuth<User>(findOthers, { protect: 'all', scheme }),
+  open: openAuth()
 }
 
 /** Statements that switch the check of references off and on, on one connection. */
