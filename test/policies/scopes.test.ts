@@ -1,4 +1,4 @@
-// @servers
+// @servers: scopes are conditions in SQL
 
 import { test, type Test } from 'tap'
 import {
