@@ -55,7 +55,7 @@ export type {
   Authenticate, ClosedPolicy, Identity, Policy, PolicySetting, PolicyUser, SecurityScheme
 } from './policy/policy.js'
 export type { AnyKysely } from './database/engine.js'
-export type { ResourceOptions } from './resource/registration.js'
+export type { ResourceOptions } from './resource/options.js'
 export type { ScopeOf } from './model/scope-of.js'
 export type { ResourceRegistry } from './plugin/registry.js'
 export { createTables } from './tables/create-tables.js'

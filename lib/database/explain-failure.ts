@@ -1,5 +1,5 @@
 import { sql, type Compilable, type SqlBool } from 'kysely'
-import { propertyOf } from '../engines/dialect.js'
+import { propertyOf } from '../engines/failure-properties.js'
 import { StatementFailure } from '../engines/statement-failure.js'
 import type { Stored } from '../engines/storage.js'
 import { errors, withDetails } from '../errors.js'
@@ -15,7 +15,7 @@ import type { Engine } from './engine.js'
 /** A write that the database did not execute. */
 interface FailedWrite {
   readonly model: Model
-  /** Columns that a client may be told of. */
+  /** Columns that an error may name. */
   readonly known: ReadonlySet<Column>
   readonly values: ReadonlyMap<Column, Stored>
   /** Key of the record to update; absent for a create. */

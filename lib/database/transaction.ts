@@ -1,7 +1,7 @@
 import { CompiledQuery } from 'kysely'
 import type { Outcome, Query, Row } from '../engines/executor.js'
 import { outcomeOf } from '../engines/kysely-executor.js'
-import { retry } from '../engines/retry.js'
+import { withRetries } from '../engines/retry.js'
 import { toStatementError } from '../engines/statement-failure.js'
 import type { Handle } from './engine.js'
 
@@ -29,12 +29,7 @@ export interface WriteAndRead {
  * @throws as {@link Executor} says, and what `refuse` returns
  */
 export async function writeAndRead (handle: Handle, both: WriteAndRead): Promise<Outcome> {
-  const start = performance.now()
-  try {
-    return await attempt(handle, both)
-  } catch (failure) {
-    return await retry(failure, start, async () => await attempt(handle, both))
-  }
+  return await withRetries(() => attempt(handle, both))
 }
 
 async function attempt ({ db, dialect }: Handle, { write, read, refuse }: WriteAndRead): Promise<Outcome> {

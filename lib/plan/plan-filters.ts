@@ -4,7 +4,8 @@ import { errors, withDetails } from '../errors.js'
 import type { Operator } from '../fields/operators.js'
 import { valueKindOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
-import { reservedParameters, unknownParameter, type WrittenFilter } from '../request/list-query.js'
+import { reservedParameters, type WrittenFilter } from '../request/list-query.js'
+import { unknownParameter } from '../request/query-string.js'
 import { suggestion } from '../suggest.js'
 import { readFilterValues, storedValues } from './filter-values.js'
 import { baseAlias, type PlannedCondition, type PlannedJoin } from './list-plan.js'
@@ -43,7 +44,8 @@ export function planFilters (scope: ListScope, filters: readonly WrittenFilter[]
   if (filters.length === 0 && viewer.scope.length === 0) return noFilters
   const joins: Joins = new Map()
   const { paths, conditions } = planWanted(scope, filters, { joins, closed: viewer.closed })
-  if (viewer.scopeOf === unscoped.scopeOf) return { joins: [...joins.values()], conditions }
+  const isUnscoped = viewer.scope.length === 0 && viewer.scopeOf === unscoped.scopeOf
+  if (isUnscoped) return { joins: [...joins.values()], conditions }
   const seen = [...viewer.scope, ...scopesAlong(paths, viewer)].map(({ path, operator, values }) => {
     const { column } = path
     const stored = storedValues({ column, operator, values }, scope.reader.dialect)

@@ -45,11 +45,11 @@ export function openContainer (
     const engines = await openEngines(options, registrations)
     await warnOfAllUnshown(scope, engines.engine, registrations)
     const scheduler = new Scheduler(scope.server, engines.engine.dialect.isEmbedded)
-    scope.addHook('onRequest', noStore)
+    isolate(scope)
     scope.addHook('onRequest', scheduler.onRequest)
-    isolate(scope, allowedOrigins)
     const passwords = new Passwords()
     const authenticateBy = authenticators({ db, passwords, credentials: await readCredentials(scope) })
+    const refuseForeign = browserGuard(allowedOrigins)
     const accessOf = compileAccess(registrations)
     const setting = { ...engines, limits, passwords, prefix: `${scope.prefix}/`, checks: checkCompiler(), accessOf }
     for (const registration of registrations) {
@@ -57,7 +57,7 @@ export function openContainer (
       const resource = compileResource(registration, setting)
       warnOfIneffective(scope.log, resource)
       const authenticate = authenticateBy(registration.policy)
-      addRoutes(scope, resource, { authenticate, scheduler })
+      addRoutes(scope, resource, { authenticate, refuseForeign, scheduler })
       note({ resource, authenticate })
     }
   }
@@ -102,7 +102,7 @@ function shownBy (registrations: readonly Registration[]): ReadonlyMap<Model, re
     [model, model.columns.filter((column) => registrations.some(shows(column)))]))
 }
 
-function isolate (scope: FastifyInstance, allowedOrigins: readonly string[]): void {
+function isolate (scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers()
   // JSON is named as well, because Fastify then finds its parser without reading the header again.
   scope.addContentTypeParser(
@@ -114,7 +114,7 @@ function isolate (scope: FastifyInstance, allowedOrigins: readonly string[]): vo
     isFailure(httpStatus) ? serializeFailure : serializerOf(schema as object))
   // Async, so that it rejects: if it threw a value that is no Error, Fastify would send that as the answer.
   scope.setErrorHandler(async (error, request) => passOn(error, request))
-  scope.addHook('onRequest', browserGuard(allowedOrigins))
+  scope.addHook('onRequest', noStore)
 }
 
 /**

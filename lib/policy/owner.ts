@@ -5,7 +5,7 @@ import type { Row } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
 import { errors } from '../errors.js'
 import { decode, valueKindOf } from '../model/column.js'
-import { planKey } from '../plan/plan-key.js'
+import type { PlanKey } from '../plan/plan-key.js'
 import type { ScopedRecord } from '../plan/record-guard.js'
 import type { Viewer } from '../plan/viewer.js'
 import type { RecordKey } from '../values/values.js'
@@ -32,10 +32,11 @@ export function storedOf (request: FastifyRequest): StoredRecord {
 export interface OwnedResource extends WriteTarget, ResourceScopes {
   readonly engine: Engine
   readonly policy: AnyPolicy
+  readonly planKey: PlanKey
 }
 
 /**
- * Returns a preHandler hook that keeps the record for {@link storedOf}. It answers 404 if there is no such record that
+ * Returns a preHandler hook that reads the record for {@link storedOf}. It answers 404 if there is no such record that
  * the user may see, and 403 if the resource has an owner field and the user is not the owner.
  */
 export function recordHook (resource: OwnedResource): (request: FastifyRequest) => Promise<void> {
@@ -52,7 +53,7 @@ export function recordHook (resource: OwnedResource): (request: FastifyRequest) 
  * @throws REST_MODELS_RECORD_NOT_FOUND (404) if there is no such record that the user may see
  */
 export async function readRecord (request: FastifyRequest, resource: OwnedResource): Promise<StoredRecord> {
-  const id = planKey(resource.model, (request.params as { readonly id: string }).id)
+  const id = resource.planKey((request.params as { readonly id: string }).id)
   const viewer = viewerOf(request, resource)
   const { row } = await readStored(resource.engine, resource, { id, scope: viewer.scope })
   if (row === undefined) throw new errors.RecordNotFound()

@@ -37,7 +37,7 @@ function scopesBehind (model: Model, scopes: ReadonlyMap<Model, ScopeRule>): Rea
   return new Map([...scopes].filter(([related]) => reached.has(related)))
 }
 
-/** Returns the models themselves and all that their foreign keys lead to. */
+/** Returns the models, and all others that their foreign keys lead to, directly or not. */
 export function reachableModels (models: Iterable<Model>): ReadonlySet<Model> {
   const reached = new Set(models)
   for (const model of reached) {
@@ -51,7 +51,7 @@ function openColumns ({ model, excluded, opened }: Registration): ReadonlySet<Co
     !isSecret(column) && (!excluded.has(column) || opened.has(column.field))))
 }
 
-/** Returns the columns that are open through joins; of a model without a resource only the primary key. */
+/** Returns the columns that filters may name through joins; of a model without a resource only the primary key. */
 function openThroughJoins ({ primaryKey }: Model, first: Registration | undefined): ReadonlySet<Column> {
   return first === undefined ? new Set([primaryKey]) : openColumns(first)
 }

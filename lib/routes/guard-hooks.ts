@@ -14,6 +14,9 @@ interface GuardSetting {
   readonly allowedOrigins: readonly string[]
 }
 
+/** Methods that change nothing, so that a request of another site does no harm. */
+const safeMethods = ['GET', 'HEAD']
+
 type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 
 /**
@@ -39,6 +42,7 @@ export function guardHooks (
 function browserHook (allowedOrigins: readonly string[]): Hook {
   const guard = browserGuard(allowedOrigins)
   return async (request, reply) => {
+    if (safeMethods.includes(request.method)) return
     await new Promise<void>((resolve, reject) => {
       guard.call(request.server, request, reply, (error) => { if (error === undefined) resolve(); else reject(error) })
     })

@@ -4,15 +4,15 @@ import { readVisible, runCreate, runDelete, runUpdate } from '../database/write.
 import { errors } from '../errors.js'
 import type { Column } from '../model/column.js'
 import { writeCursor } from '../plan/cursor.js'
-import { planKey } from '../plan/plan-key.js'
 import { planList } from '../plan/plan-list.js'
 import { planGuardedCreate, planGuardedUpdate } from '../plan/plan-guarded-write.js'
 import { modelsClosedTo, userOf } from '../policy/guard.js'
+import { operationTable } from '../policy/operations.js'
 import { explainLost, ownerIdOf, storedOf } from '../policy/owner.js'
 import { viewerOf } from '../policy/scopes.js'
-import { parseListQuery, requireNoQuery } from '../request/list-query.js'
+import { parseListQuery } from '../request/list-query.js'
 import { parsePayload } from '../request/payload.js'
-import { queryOf } from '../request/query-string.js'
+import { queryOf, requireNoQuery } from '../request/query-string.js'
 import type { Resource } from '../resource/resource.js'
 import { toEnvelope, type ListEnvelope } from '../response/envelope.js'
 import { valueOf, type ModelRecord } from '../response/record.js'
@@ -33,8 +33,8 @@ export const list: Handler<ListEnvelope> = (resource) => async (request) => {
 }
 
 export const read: Handler<ModelRecord> = (resource) => async (request) => {
-  const { reader, model, limits, toRead } = resource
-  const id = planKey(model, (request.params as { readonly id: string }).id)
+  const { reader, planKey, limits, toRead } = resource
+  const id = planKey((request.params as { readonly id: string }).id)
   const { row } = await readVisible(reader, resource, { id, scope: viewerOf(request, resource).scope })
   if (row === undefined) throw new errors.RecordNotFound()
   requireNoQuery(queryOf(request.url), limits.queryLength)
@@ -48,7 +48,7 @@ export const create: Handler<ModelRecord> = (resource) => async (request, reply)
   const viewer = viewerOf(request, resource)
   const { plan, guard } = planGuardedCreate(resource, payload, viewer, userOf(request)?.id ?? null)
   const record = toWritten(await runCreate(engine, resource, await passwords.hashIn(plan), guard))
-  reply.header('location', `${url}${String(record['id'])}/`)
+  reply.code(operationTable.create.status).header('location', `${url}${String(record['id'])}/`)
   return record
 }
 
@@ -67,13 +67,14 @@ export const update: Handler<ModelRecord> = (resource) => async (request) => {
   return toWritten(row)
 }
 
-export const remove: Handler<undefined> = (resource) => async (request) => {
+export const remove: Handler<undefined> = (resource) => async (request, reply) => {
   const { engine, limits } = resource
   requireNoQuery(queryOf(request.url), limits.queryLength)
   const { id, viewer } = storedOf(request)
   const record = { id, scope: viewer.scope, ownerId: ownerIdOf(request, resource) }
   const isDeleted = await runDelete(engine, resource, record)
   if (!isDeleted) throw await explainLost(resource, record)
+  reply.code(operationTable.delete.status)
 }
 
 export const refuseMethod = (allowed: string) =>

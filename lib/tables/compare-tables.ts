@@ -74,7 +74,7 @@ export function isView (tables: DatabaseTables, model: Model, { foldName }: Dial
   return model.columns.some(({ name }) => tables.of(model)?.get(foldName(name))?.isView === true)
 }
 
-/** True if a column of one of the models has a type in the database. */
+/** True if at least one column of the models has the given type in the database. */
 export function hasType (
   tables: DatabaseTables, models: Iterable<Model>,
   { type, dialect }: { readonly type: string, readonly dialect: Dialect }

@@ -239,6 +239,7 @@ test('D-136: guard() answers 401, 403, 404 and the owner\'s 403 before a route o
   t.equal((await send('POST', '/publish/1/', { ...user, 'sec-fetch-site': 'cross-site' })).statusCode, 403)
   t.equal((await send('POST', '/publish/1/', { ...user, origin: 'https://app.example.com' })).statusCode, 200)
   t.same((await send('GET', '/raw/1/')).json(), { user: null })
+  t.equal((await send('GET', '/raw/1/', { 'sec-fetch-site': 'cross-site' })).statusCode, 200, 'a read changes nothing')
   t.equal((await send('GET', '/raw/1/')).headers['cache-control'], undefined)
   t.equal((await send('GET', '/raw/9/')).statusCode, 404)
   t.equal((await send('POST', '/copy/9/', user)).statusCode, 200, 'a create looks for no record')

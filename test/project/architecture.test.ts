@@ -89,7 +89,7 @@ const packages: Readonly<Record<string, { readonly values: readonly string[], re
   '@fastify/error': { values: ['errors', 'tooling/cli/host-check'] },
   '@node-rs/argon2': { values: ['policy/passwords'] },
   ajv: { values: ['schemas/check'], types: ['schemas/formats', 'schemas/messages'] },
-  'ajv-formats': { values: ['schemas/formats', 'model/define-model'], types: ['schemas/messages'] },
+  'ajv-formats': { values: ['schemas/formats', 'model/check-options'], types: ['schemas/messages'] },
   'better-sqlite3': { values: ['sqlite'], types: ['engines/sqlite'] },
   'fast-json-stringify': { values: ['response/serializer'] },
   'fastest-levenshtein': { values: ['suggest'] },
@@ -98,7 +98,7 @@ const packages: Readonly<Record<string, { readonly values: readonly string[], re
   mysql2: { values: ['engines/mariadb'] },
   'p-retry': { values: ['engines/retry', 'tables/schema-change', 'engines/sqlite/lock'] },
   uuid: { values: ['plan/plan-write'] },
-  'lru-cache': { values: ['policy/passwords', 'sql/shapes', 'engines/server', 'engines/sqlite/statement-cache'] },
+  'lru-cache': { values: ['policy/passwords', 'sql/shapes', 'engines/server', 'engines/sqlite/connection'] },
   'p-limit': { values: ['policy/passwords'] },
   'secure-json-parse': { values: ['request/payload'] }
 }

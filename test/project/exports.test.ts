@@ -12,9 +12,9 @@ import * as tools from '../../lib/tools.js'
 // A name that is added here is one that has to be kept: see "Versions" in the changelog.
 const values = {
   'lib/index.ts': [
-    'adminAuth', 'bigint', 'boolean', 'createTables', 'date', 'datetime', 'decimal', 'default', 'defineModel',
-    'errors', 'foreignKey', 'hashPassword', 'integer', 'json',
-    'key', 'number', 'password', 'readOnlyAuth', 'text', 'userAuth', 'userOf', 'uuid'
+    'adminAuth', 'bigint', 'boolean', 'createTables', 'date', 'datetime', 'decimal', 'default', 'defineModel', 'errors',
+    'foreignKey', 'hashPassword', 'hostAuth', 'integer', 'json', 'key', 'number', 'openAuth', 'password',
+    'readOnlyAuth', 'text', 'userAuth', 'userOf', 'uuid'
   ],
   'lib/client.ts': ['RestModelsError', 'createClient'],
   'lib/sqlite.ts': ['openSqlite'],
@@ -24,10 +24,11 @@ const values = {
 }
 const types = {
   'lib/index.ts': [
-    'AnyKysely', 'Authenticate', 'CommonOptions', 'CreateOf', 'Credentials', 'DatabaseOf', 'DecimalOptions', 'Field',
-    'FieldFault', 'ForeignKeyField', 'ForeignKeyOptions', 'Json', 'KeyOptions', 'Limits', 'Model', 'Operation',
-    'PasswordOptions', 'Policy', 'PolicySetting', 'PolicyUser', 'RangeOptions', 'RecordOf', 'ResourceOptions',
-    'ResourceRegistry', 'RestModelsOptions', 'SecurityScheme', 'TextOptions', 'UpdateOf', 'UserAuthOptions', 'Verify'
+    'AnyKysely', 'Authenticate', 'ClosedPolicy', 'CommonOptions', 'CreateOf', 'Credentials', 'DatabaseOf',
+    'DecimalOptions', 'Field', 'FieldFault', 'FindHostUser', 'ForeignKeyField', 'ForeignKeyOptions', 'HostAuthOptions',
+    'Identity', 'Json', 'KeyOptions', 'Limits', 'Model', 'Operation', 'PasswordOptions', 'Policy', 'PolicySetting',
+    'PolicyUser', 'RangeOptions', 'RecordOf', 'ResourceOptions', 'ResourceRegistry', 'RestModelsOptions', 'ScopeOf',
+    'SecurityScheme', 'TextOptions', 'UpdateOf', 'UserAuthOptions', 'UserOf', 'Verify'
   ],
   'lib/client.ts': [
     'CallOptions', 'Client', 'ClientOptions', 'ErrorCode', 'Fetch', 'FetchAnswer', 'FetchInit', 'Field', 'FieldFault',

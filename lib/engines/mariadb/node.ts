@@ -2,8 +2,8 @@ import type { ConnectionOptions, Pool } from 'mysql2'
 import { NodeConnections, type Purpose } from '../server/node-connections.js'
 import type { PreparedStatements } from '../server/prepared-statements.js'
 import { connectTimeout, type ServerOptions } from '../server/server-options.js'
-import { MariadbConnection, type ConnectionSetting, type DriverConnection } from './connection.js'
-import { driver } from './driver.js'
+import { MariadbConnection, type ConnectionSetting } from './connection.js'
+import { driver, type DriverConnection } from './driver.js'
 import { busyOn, probeMariadb } from './probe.js'
 
 /**

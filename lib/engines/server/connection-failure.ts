@@ -1,4 +1,4 @@
-import { propertyOf } from '../dialect.js'
+import { propertyOf } from '../failure-properties.js'
 
 /** A database server as messages name it, and the function that got its URL. */
 export interface ServerWords {

@@ -83,7 +83,7 @@ function flagOf ({ login }: AnyPolicy): unknown {
   return Object(Object(login).columns).admin
 }
 
-/** Returns a danger for each secret of another model whose path the resource opens by name. */
+/** Returns a danger for each secret of another model whose path the option `filterable` lists. */
 function pathDangers (resource: Resource): Danger[] {
   const { name, opened } = resource
   return [...opened.values()].filter(({ joins, column }) => joins.length > 0 && looksSecret(column)).flatMap((path) => {

@@ -3,7 +3,7 @@ import type { Tables } from '../../engines/executor.js'
 import type { PlannedUse, PlanRow } from '../../engines/query-plan.js'
 import type { ListPlan, PlannedCondition } from '../../plan/list-plan.js'
 import type { Resource } from '../../resource/resource.js'
-import { listStatement } from '../../sql/list-statement.js'
+import { firstReach, listStatement } from '../../sql/list-statement.js'
 
 /**
  * The `limit` in rows of an explained list with a filter. With a small one, the database may plan to read the table
@@ -39,7 +39,7 @@ export async function lists (
 export async function explain (resource: Resource, use: PlannedUse, plan: ListPlan): Promise<readonly PlanRow[]> {
   const { reader } = resource
   const { db, dialect: { plans: { explain, settings: { [use]: settings } } } } = reader
-  const { sql, parameters } = listStatement(reader, resource, plan)
+  const { sql, parameters } = listStatement(reader, resource, { ...plan, reach: firstReach(resource, plan) })
   const run = async (connection: Kysely<Tables>): Promise<readonly PlanRow[]> => {
     for (const setting of settings) await setting.execute(connection)
     const { rows } = await connection.executeQuery<PlanRow>(CompiledQuery.raw(`${explain}${sql}`, [...parameters]))

@@ -45,7 +45,7 @@ async function isConditionSought (resource: Resource, condition: ScopeCondition)
   const isKey = column === (joins.at(-1)?.target() ?? resource.model).primaryKey
   const hops = joins.map((join, index) => references(joins.slice(0, index), join))
   for (const wanted of isKey ? hops : [...hops, condition]) {
-    const plan = planList(resource, parseListQuery('', 0), { ...unscoped, closed: new Set(), scope: [wanted] })
+    const plan = planList(resource, parseListQuery('', 0, resource.maxLimit), { ...unscoped, closed: new Set(), scope: [wanted] })
     if (!await isSought(resource, plan)) return false
   }
   return true
