@@ -1,28 +1,22 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
-import { accounts, toLine } from './seed.js'
 
 /** Path of the page. */
 export const documentationPath = '/documentation'
-
-const description = `
-Write your first message: **Authorize** as \`alice\` with the password \`alice\`, open **POST /api/message/**, and **Execute**.
-Then **GET /api/message/** lists it. Changing one of bob's messages is 403.
-
-Each account's password is its name: ${toLine(accounts)}. Reading needs no account.
-`
 
 /**
  * Describes the routes that are added afterwards as OpenAPI 3.1, and serves a page to try them. The page sends only the
  * credentials of its own Authorize button. With those of the browser, a 401 would open the browser's own dialog instead of
  * being shown.
  */
-export async function addDocumentation (app: FastifyInstance): Promise<void> {
+export async function addDocumentation (
+  app: FastifyInstance, info: { readonly title: string, readonly description: string }
+): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: { title: 'The example site', version: '1.0.0', description }
+      info: { version: '1.0.0', ...info }
     }
   })
   await app.register(swaggerUi, {

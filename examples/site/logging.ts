@@ -1,5 +1,6 @@
 import { LogController, type FastifyReply, type FastifyRequest, type FastifyServerOptions } from 'fastify'
 
+const { LOG_LEVEL = 'info' } = process.env
 const pathOf = (url: string): string => url.split('?', 1)[0] ?? ''
 
 /** Logs one line for each request, without credentials, bodies and query values, and the cause of each failure. */
@@ -18,6 +19,6 @@ class OneLine extends LogController {
 }
 
 export const logging: FastifyServerOptions = {
-  logger: { serializers: { req: ({ method, url }) => ({ method, path: pathOf(url) }) } },
+  logger: { level: LOG_LEVEL, serializers: { req: ({ method, url }) => ({ method, path: pathOf(url) }) } },
   logController: new OneLine()
 }

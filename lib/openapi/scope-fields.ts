@@ -1,24 +1,21 @@
-import type { Identity } from '../policy/policy.js'
-import type { Resource } from '../resource/resource.js'
 import { splitName } from '../plan/path.js'
+import { madeUpUser } from '../policy/made-up-users.js'
+import type { Resource } from '../resource/resource.js'
 
 /**
  * Returns the keys of the fields that the scope of a resource may fix to one value, so that the server sets them. The
  * scope is asked about a made-up user who is no admin. If it fails for that user, none is known.
  */
-export function fixableBy ({ model, scopeRule }: Pick<Resource, 'model' | 'scopeRule'>): ReadonlySet<string> {
-  const given = scopeRule === undefined ? {} : outcomeOf(() => scopeRule.scope(madeUpUser))
+export function fixableBy (
+  { model, policy, scopeRule }: Pick<Resource, 'model' | 'policy' | 'scopeRule'>
+): ReadonlySet<string> {
+  const given = scopeRule === undefined ? {} : outcomeOf(() => scopeRule.scope(madeUpUser(policy, false).identity))
   const columns = Object.keys(given).map((name) => {
     const { names: [field = '', ...others], operator } = splitName(name)
     return others.length === 0 && operator === 'eq' ? model.byName.get(field) : undefined
   })
   return new Set(columns.flatMap((column) => column === undefined ? [] : [column.key]))
 }
-
-/** A user with every property: no admin, and else some text. */
-const madeUpUser = new Proxy<Identity>({ id: 0 }, {
-  get: (user, name) => name === 'id' ? user.id : name === 'admin' ? false : 'a'
-})
 
 function outcomeOf (evaluate: () => unknown): object {
   try {

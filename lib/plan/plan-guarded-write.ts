@@ -1,6 +1,7 @@
 import type { Dialect } from '../engines/dialect.js'
 import { errors } from '../errors.js'
 import { encode, isForeignKey, type Column } from '../model/column.js'
+import type { Model } from '../model/define-model.js'
 import type { Payload } from '../request/payload.js'
 import type { Json } from '../values/values.js'
 import { storedValues } from './filter-values.js'
@@ -51,13 +52,17 @@ export function planGuardedUpdate (
 
 const nothing: GivenValues = new Map()
 
-/** Returns the values that a scope fixes: fields of the resource itself that it permits one value only. */
+/**
+ * Returns the values that a scope fixes: fields of the resource itself that it permits one value only. Null is fixed
+ * only where the field can hold it.
+ */
 function fixedBy ({ scope }: Viewer, { model: { primaryKey } }: WriteScope): GivenValues {
   if (scope.length === 0) return nothing
   const fixed = new Map<Column, Json>()
   for (const { path: { joins, column }, operator, values: [value, ...others] } of scope) {
     const isOne = value !== undefined && others.length === 0 && ['eq', 'in', 'is'].includes(operator)
-    if (isOne && joins.length === 0 && column !== primaryKey && !fixed.has(column)) fixed.set(column, value)
+    const fits = value !== null || column.nullable
+    if (isOne && fits && joins.length === 0 && column !== primaryKey && !fixed.has(column)) fixed.set(column, value)
   }
   return fixed
 }
@@ -75,15 +80,17 @@ interface PlannedWrite {
 
 /** Plans what must hold so that a write neither reaches a record outside the scope, nor moves one there. */
 function planGuard (
-  { engine: { dialect } }: WriteSetting, viewer: Viewer, write: PlannedWrite
+  { model, engine: { dialect } }: WriteSetting, viewer: Viewer, write: PlannedWrite
 ): RecordGuard {
   if (viewer === unscoped) return unguarded
-  const { scope } = viewer
-  const undecided = scope.filter((condition) => !isDecided(condition, write, dialect))
+  const { scope, scopeOf } = viewer
+  // What leads back to the record itself depends on what the write makes of it.
+  const foreseeable = write.isCreate ? scope : scope.filter((condition) => !returns(condition, model))
+  const decided = foreseeable.filter((condition) => isDecided(condition, write, dialect))
   return {
     scope: write.isCreate ? [] : scope,
-    references: guardedReferences(viewer, write),
-    outcome: undecided.length === 0 ? [] : scope
+    references: guardedReferences({ scope: foreseeable, scopeOf }, write),
+    outcome: decided.length === scope.length ? [] : scope
   }
 }
 
@@ -102,6 +109,11 @@ function guardedReferences ({ scope, scopeOf }: Viewer, { plan, isCreate, isWrit
 function through (column: Column, scope: Scope): Scope {
   return scope.filter(({ path: { joins } }) => joins[0] === column)
     .map(({ path, ...condition }) => ({ ...condition, path: { ...path, joins: path.joins.slice(1) } }))
+}
+
+/** True if a path leads back to the model: it may end in the record itself, where the write may change it. */
+function returns ({ path: { joins } }: ScopeCondition, model: Model): boolean {
+  return joins.some(({ target }) => target() === model)
 }
 
 /**

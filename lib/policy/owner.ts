@@ -67,7 +67,8 @@ export async function readRecord (request: FastifyRequest, resource: OwnedResour
 export function ownerIdOf (request: FastifyRequest, { owner }: Pick<WriteTarget, 'owner'>): RecordKey | null {
   const id = userOf<Identity>(request)?.id
   if (owner === undefined || id === undefined) return null
-  return valueKindOf(owner).parse(String(id), owner.options) as RecordKey | undefined ?? null
+  // A text is never the integer that it reads like: it may come from another system.
+  return valueKindOf(owner).accept(id, owner.options) as RecordKey | undefined ?? null
 }
 
 /**

@@ -647,6 +647,58 @@ test('check says what is wrong with a module, and checks an app that is safe', a
   t.match(out, /Nothing dangerous was found\.\n$/)
 })
 
+test('check prints what made-up users see, what leaks beside a scope, and scopes without an index', async (t) => {
+  const lib = (name: string): string => JSON.stringify(resolve('lib', name))
+  const { code, out } = await run('check', moduleFor(t, `
+    import restModels, { boolean, createTables, defineModel, foreignKey, hostAuth, text } from ${lib('index.ts')}
+    import { openSqlite } from ${lib('sqlite.ts')}
+    export const app = async (app) => {
+      const db = openSqlite(':memory:')
+      app.addHook('onClose', () => db.destroy())
+      const Project = defineModel('Project', { company: text(), title: text() })
+      const Task = defineModel('Task', { project: foreignKey(() => Project) })
+      const Post = defineModel('Post', { published: boolean() })
+      await createTables(db, [Project, Task, Post])
+      await app.register(restModels, { db })
+      const find = () => null
+      const members = hostAuth(find, { protect: 'all' })
+      const scope = (user) => user.admin ? {} : { company: user.company, title__ne: 'x' }
+      app.restModels.register(Project, { auth: members, scope })
+      app.restModels.register(Task, { auth: members })
+      app.restModels.register(Post, { auth: hostAuth(find), scope: (user) => user.id ? null : {} })
+      await app.restModels.setup()
+    }`), '--strict')
+  t.equal(code, 1, out)
+  t.match(out, 'project: list users, read users, create users, update users, delete users; ' +
+    'a scope bounds list, read, create, update, delete\n')
+  t.match(out, 'task: list users, read users, create users, update users, delete users\n')
+  t.match(out, `
+Scopes, for made-up users:
+project: a user sees company = user.company and title != "x"
+project: an admin sees everything
+post: for nobody it fails: Cannot read properties of null (reading 'id')
+post: a user sees nothing
+post: an admin sees nothing
+`)
+  t.match(out, /│ task +│ project +│ refers to resource 'project', which has a scope, but has none itself: users may/)
+  t.match(out, /These scopes, filters and orderings have no index.*│ project +│ scope +│ company +│/s)
+  const open = moduleFor(t, `
+    import restModels, { boolean, createTables, defineModel } from ${lib('index.ts')}
+    import { openSqlite } from ${lib('sqlite.ts')}
+    export const app = async (app) => {
+      const db = openSqlite(':memory:')
+      app.addHook('onClose', () => db.destroy())
+      const Post = defineModel('Post', { published: boolean() })
+      await createTables(db, [Post])
+      await app.register(restModels, { db })
+      app.restModels.register(Post, { scope: (user) => user === null ? { published: true } : {} })
+      await app.restModels.setup()
+    }`)
+  t.match((await run('check', open, '--strict')), {
+    code: 0, out: /\npost: who is not logged in sees published = true\npost: a user sees everything\n/
+  })
+})
+
 test('the program itself serves until SIGTERM, introspects, and ends with the code of what it did', async (t) => {
   const path = await siteFile(t)
   const introspected = spawnSync(process.execPath, [main, 'introspect', `sqlite:${path}`])

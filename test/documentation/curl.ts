@@ -10,6 +10,9 @@ export interface CurlRequest {
   readonly body: string | undefined
   /** `-i`: status and headers are printed, too. */
   readonly isWithHead: boolean
+  /** `-c` and `-b` with a file: cookies of the answer are kept there, and cookies that are there are sent. */
+  readonly keepsCookies: boolean
+  readonly sendsCookies: boolean
 }
 
 /** An answer as curl prints it. */
@@ -19,6 +22,9 @@ export interface CurlAnswer {
   readonly body: string
 }
 
+/** The file in which pages keep cookies. */
+const cookieFile = 'cookies.txt'
+
 /** Reads the words behind `curl`; an option that pages do not use is an error. */
 export function parseCurl (words: readonly string[]): CurlRequest {
   const headers: Record<string, string> = {}
@@ -26,9 +32,13 @@ export function parseCurl (words: readonly string[]): CurlRequest {
   let method: string | undefined
   let url: URL | undefined
   let isWithHead = false
+  let keepsCookies = false
+  let sendsCookies = false
   const rest = [...words]
   const options: Readonly<Record<string, () => void>> = {
     '-i': () => { isWithHead = true },
+    '-c': () => { keepsCookies = rest.shift() === cookieFile },
+    '-b': () => { sendsCookies = rest.shift() === cookieFile },
     '-g': () => {},
     '-s': () => {},
     '-X': () => { method = String(rest.shift()) },
@@ -60,7 +70,9 @@ export function parseCurl (words: readonly string[]): CurlRequest {
     path: `${url.pathname}${url.search}`,
     headers,
     body,
-    isWithHead
+    isWithHead,
+    keepsCookies,
+    sendsCookies
   }
 }
 
@@ -79,4 +91,10 @@ export async function curl ({ method, path, headers, body }: CurlRequest, addres
   const { statusCode = 0, rawHeaders } = response
   const lines = rawHeaders.flatMap((name, index) => index % 2 === 0 ? [`${name}: ${rawHeaders[index + 1]}`] : [])
   return { head: [`HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode]}`, ...lines], body: await text(response) }
+}
+
+/** The cookies of an answer as a header that sends them back. */
+export function cookiesOf ({ head }: CurlAnswer): string {
+  return head.filter((line) => /^set-cookie: /i.test(line))
+    .map((line) => line.replace(/^set-cookie: /i, '').replace(/;.*/, '')).join('; ')
 }

@@ -2,7 +2,7 @@
 
 import Fastify from 'fastify'
 import { test } from 'tap'
-import restModels, { type ResourceOptions, type RestModelsOptions } from '../../lib/index.js'
+import restModels, { type HostAuthOptions, type ResourceOptions, type RestModelsOptions } from '../../lib/index.js'
 import { checkOptions } from '../../lib/plugin/options.js'
 import { defaultLimits } from '../../lib/plan/limits.js'
 import type { UserAuthOptions } from '../../lib/policy/user-auth.js'
@@ -44,6 +44,7 @@ const ofUserAuth: Record<keyof UserAuthOptions, true> = {
   fields: true,
   permits: true
 }
+const ofHostAuth: Record<keyof HostAuthOptions, true> = { protect: true, permits: true, users: true, scheme: true }
 
 /** The names in the first cells of the rows under a heading of a page, without those in what is said of them. */
 function namesUnder (file: string, heading: string): string[] {
@@ -58,6 +59,7 @@ test('the pages name each option and each limit, and no other', (t) => {
   t.same(namesUnder('docs/options.md', 'Of the plugin').sort(), Object.keys(ofPlugin).sort())
   t.same(namesUnder('docs/options.md', 'Limits').sort(), Object.keys(defaultLimits).sort())
   t.same(namesUnder('docs/policies.md', '').sort(), Object.keys(ofUserAuth).sort())
+  t.same(namesUnder('docs/policies.md', 'The login of your application').sort(), Object.keys(ofHostAuth).sort())
   t.end()
 })
 

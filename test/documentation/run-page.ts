@@ -4,11 +4,11 @@ import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import type { Test } from 'tap'
 import { startServer, type ServerProcess } from '../support/process.js'
-import { curl, parseCurl } from './curl.js'
+import { cookiesOf, curl, parseCurl, type CurlAnswer } from './curl.js'
 import { npx } from './npx.js'
 import type { Block, Page } from './page.js'
 import { arePrintedLines, isPrinted, joinLines } from './printed.js'
-import { commandsOf, type Command } from './shell.js'
+import { assignmentOf, commandsOf, type Command } from './shell.js'
 
 /** What a page is reported to. */
 export type Reporter = Pick<Test, 'ok' | 'teardown'>
@@ -52,6 +52,8 @@ class Reader {
   readonly #t: Reporter
   readonly #start = Date.now()
   #folder = ''
+  #cookies = ''
+  readonly #variables = new Map<string, string>()
   #server: ServerProcess | undefined
 
   constructor (t: Reporter) {
@@ -82,20 +84,34 @@ class Reader {
   }
 
   async type (command: Command, where: string): Promise<void> {
+    const assignment = assignmentOf(command)
+    if (assignment !== undefined) {
+      this.#variables.set(assignment.name, (await this.#ask(assignment.words, where)).body)
+      return
+    }
     const [program = '', ...words] = command.words
     const act = this.#programs[program]
     if (act === undefined) throw new Error(`${where} has a command that is not run: ${command.text}`)
     await act(words, command, where)
   }
 
+  /** Sends a request of a page, with the cookies and the variables that it has by then. */
+  async #ask (words: readonly string[], where: string): Promise<CurlAnswer & { readonly isWithHead: boolean }> {
+    if (this.#server === undefined) throw new Error(`${where}: no program of the page serves`)
+    const request = parseCurl(words.map((word) => word.replaceAll(/\$(\w+)/g, (text, name: string) =>
+      this.#variables.get(name) ?? text)))
+    const cookies = request.sendsCookies && this.#cookies !== '' ? { cookie: this.#cookies } : {}
+    const answer = await curl({ ...request, headers: { ...cookies, ...request.headers } }, this.#server.address)
+    if (request.keepsCookies) this.#cookies = cookiesOf(answer)
+    return { ...answer, isWithHead: request.isWithHead }
+  }
+
   readonly #programs: Readonly<Record<string, (
     words: readonly string[], command: Command, where: string
   ) => Promise<void>>> = {
       curl: async (words, { text, printed }, where) => {
-        if (this.#server === undefined) throw new Error(`${where}: no program of the page serves`)
-        const request = parseCurl(words)
-        const { head, body } = await curl(request, this.#server.address)
-        const split = request.isWithHead ? splitAnswer(printed) : { head: ['…'], body: printed }
+        const { head, body, isWithHead } = await this.#ask(words, where)
+        const split = isWithHead ? splitAnswer(printed) : { head: ['…'], body: printed }
         const isSame = arePrintedLines(split.head, head, this.#start) &&
         isPrinted(joinLines(split.body), body, this.#start)
         this.#t.ok(isSame, `${where}: ${text}`, { found: [...head, '', body].join('\n').split('\n'), wanted: printed })

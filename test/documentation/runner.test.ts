@@ -61,6 +61,21 @@ async function verdicts (t: Test, text: string): Promise<boolean[]> {
   return seen
 }
 
+test('a page keeps cookies in its file, and an answer in a variable, and sends them when it says so', async (t) => {
+  const echo = server.replace("response.end('{\"path\":\"' + request.url + '\"}')", `{
+  response.setHeader('set-cookie', ['a=1; Path=/', 'b=2'])
+  response.end(request.headers.cookie + ' ' + request.headers['x-token'] + ' ' + request.url)
+}`)
+  const page = (commands: string): string => `\`\`\`js${echo}\n\`\`\`\n\n\`\`\`console\n${commands}\n\`\`\`\n`
+  const url = 'http://localhost:3000'
+  t.same(await verdicts(t, page([
+    `$ curl -b cookies.txt ${url}/1\nundefined undefined /1`, `$ curl -c cookies.txt ${url}/2\nundefined undefined /2`,
+    `$ curl ${url}/3\nundefined undefined /3`, `$ curl -b cookies.txt ${url}/4\na=1; b=2 undefined /4`,
+    `$ TOKEN=$(curl -s ${url}/5)`, `$ curl -H "x-token: $TOKEN" ${url}/6\nundefined undefined undefined /5 /6`,
+    `$ curl -H "x-token: $OTHER" ${url}/7\nundefined $OTHER /7`
+  ].join('\n\n'))), [true, true, true, true, true, true])
+})
+
 test('a page fails if it shows another answer than there is, and throws if a command is not run', async (t) => {
   const page = (commands: string): string => `\`\`\`js${server}\n\`\`\`\n\n\`\`\`console\n${commands}\n\`\`\`\n`
   const answers = ['{"path":"/a"}', '{"path":\n  "/a"}', '{"path":"/b"}', '']

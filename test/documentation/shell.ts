@@ -21,6 +21,14 @@ function withoutEnd (lines: readonly string[]): readonly string[] {
   return lines.slice(0, lines.findLastIndex((line) => line !== '') + 1)
 }
 
+/** What a command such as `TOKEN=$(curl http://…)` assigns: the output of `curl` to a variable. */
+export function assignmentOf (
+  { text }: Command
+): { readonly name: string, readonly words: readonly string[] } | undefined {
+  const [, name, command] = /^([A-Z]+)=\$\(curl (.*)\)$/.exec(text) ?? []
+  return name === undefined || command === undefined ? undefined : { name, words: wordsOf(command) }
+}
+
 /** The words of a command, as a shell reads them: what stands in quotes is one, single quotes take all as it is. */
 export function wordsOf (command: string): string[] {
   const words: string[] = []

@@ -140,7 +140,7 @@ for (const order of ['before', 'after'] as const) {
 
 test("the host's decorators of requests and replies are untouched", async (t) => {
   const app = await buildHost(t, (app) => {
-    app.decorateRequest('user', null)
+    app.decorateRequest('user', '')
     app.decorateReply('user', null)
     app.decorate('user', 'decorated')
     app.addHook('onRequest', async (request) => { Object.assign(request, { user: 'by the host' }) })

@@ -79,7 +79,7 @@ const packages: Readonly<Record<string, { readonly values: readonly string[], re
   kysely: {
     values: [
       'fields/operators', 'engines', 'engines/sqlite', 'engines/postgres', 'engines/mariadb', 'sql', 'database',
-      'tables', 'tooling/introspect', 'tooling/audit/unindexed', 'sqlite', 'postgres', 'mariadb'
+      'tables', 'tooling/introspect', 'tooling/audit/explain', 'sqlite', 'postgres', 'mariadb'
     ],
     types: ['model/types', 'engines/server', 'tooling/cli']
   },

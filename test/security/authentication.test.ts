@@ -45,8 +45,8 @@ test('T-51: a policy that fails without a reason lets nobody in', async (t) => {
   t.equal((await remove('/api/message/1/')).statusCode, 204)
 })
 
-test('T-51: whoever has no whole number for an id is nobody', async (t) => {
-  for (const id of [undefined, null, Number.NaN, 1.5, '2', {}]) {
+test('T-51: whoever has neither a whole number nor a text for an id is nobody', async (t) => {
+  for (const id of [undefined, null, Number.NaN, 1.5, '', 'x'.repeat(256), {}]) {
     const auth = {
       open: reads, permits: () => true, authenticator: () => async () => ({ id, admin: true })
     } as unknown as Policy
@@ -56,6 +56,15 @@ test('T-51: whoever has no whole number for an id is nobody', async (t) => {
     t.equal((await post('/api/message/', { content: 'x' })).statusCode, 401, String(id))
     t.equal((await put('/api/message/1/', {})).statusCode, 401, String(id))
   }
+})
+
+test('T-51: a text is not the user whose number it reads like', async (t) => {
+  const auth = { open: reads, permits: () => true, authenticator: () => async () => ({ id: '2', admin: true }) }
+  const { put, delete: remove } = await attack(t, {
+    register: (registry) => registry.register(Message, { auth, ownerField: 'user' })
+  })
+  t.equal((await put('/api/message/1/', {})).statusCode, 403)
+  t.equal((await remove('/api/message/1/')).statusCode, 403)
 })
 
 test('T-51: a policy that permits by a promise permits nothing', async (t) => {

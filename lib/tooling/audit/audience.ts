@@ -1,5 +1,6 @@
+import { madeUpUser, type MadeUpName, type MadeUpUser } from '../../policy/made-up-users.js'
 import type { Operation } from '../../policy/operations.js'
-import type { AnyPolicy, PolicyUser } from '../../policy/policy.js'
+import type { AnyPolicy, Identity } from '../../policy/policy.js'
 import { protectionOf } from '../../policy/protection.js'
 
 /**
@@ -18,23 +19,40 @@ export function audienceOf (policy: AnyPolicy, operation: Operation): Audience {
   const protection = protectionOf(policy, operation)
   if (protection === 'open') return 'anybody'
   if (protection === 'closed') return 'nobody'
-  const isIntegerKey = policy.users === undefined || policy.users.primaryKey.kind === 'key'
-  const id = isIntegerKey ? 0 : '00000000-0000-0000-0000-000000000000'
-  const isUserPermitted = permits(policy, { id, admin: false }, operation)
+  const isUserPermitted = permits(policy, madeUpUser(policy, false), operation)
   if (isUserPermitted === true) return 'users'
-  return isUserPermitted === false && permits(policy, { id, admin: true }, operation) === true ? 'admins' : 'some users'
+  const isAdminPermitted = isUserPermitted === false && permits(policy, madeUpUser(policy, true), operation) === true
+  return isAdminPermitted ? 'admins' : 'some users'
 }
 
 /** Returns true if a policy permits an operation to a user, false if not, and undefined if the policy throws. */
-function permits (policy: AnyPolicy, user: PolicyUser, operation: Operation): boolean | undefined {
+function permits (policy: AnyPolicy, { identity }: MadeUpUser, operation: Operation): boolean | undefined {
   try {
-    return policy.permits(user, operation) === true
+    return policy.permits(identity as Identity, operation) === true
   } catch {
     return undefined
   }
 }
 
-/** True if everybody in `narrow` is in `wide`, too. */
+const members: Readonly<Record<Audience, readonly MadeUpName[]>> = {
+  anybody: ['nobody', 'user', 'admin'],
+  users: ['user', 'admin'],
+  'some users': ['user', 'admin'],
+  admins: ['admin'],
+  nobody: []
+}
+
+/** True if a made-up user may belong to an audience. */
+export function isMember (audience: Audience, { name }: Pick<MadeUpUser, 'name'>): boolean {
+  return members[audience].includes(name)
+}
+
+/** True if an audience includes users who are not admins. Admins alone are no danger: they may do much anyway. */
+export function isWide (audience: Audience): boolean {
+  return includes(audience, 'some users')
+}
+
+/** True if the wide audience contains everybody of the narrow one. */
 export function includes (wide: Audience, narrow: Audience): boolean {
   return audiences.indexOf(wide) <= audiences.indexOf(narrow)
 }

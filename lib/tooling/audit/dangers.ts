@@ -2,37 +2,29 @@ import { isForeignKey, isSecret, type Column } from '../../model/column.js'
 import type { Model } from '../../model/define-model.js'
 import { looksSecret } from '../../model/secret-names.js'
 import { pathName, type Path } from '../../plan/path.js'
+import { isAdminFlag } from '../../policy/made-up-users.js'
 import type { AnyPolicy } from '../../policy/policy.js'
 import type { Resource } from '../../resource/resource.js'
-import { audienceOf, includes, wider, type Audience } from './audience.js'
+import { audienceOf, includes, isWide, wider, type Audience } from './audience.js'
+import type { Danger } from './danger.js'
 import { audiencesOf, fieldPermissions } from './permissions.js'
+import { scopeDangers } from './scope-dangers.js'
+import { visibleRecordsOf } from './visible-records.js'
 
-/** A permission that the deployer may not have intended. */
-export interface Danger {
-  readonly resource: string
-  /** A field, or a path of its option `filterable`: `user__api_key`. Absent if the danger is in the whole resource. */
-  readonly field?: string
-  readonly why: string
-}
-
-/** Names of fields that give power over other users, such as `is_admin` or `roles`. */
-const powerNames = /^(?:is_?)?(?:admin|administrator|superuser|super_?user|staff|root)$|^(?:roles?|permissions?)$/i
+/** Names of fields that give power over other users, beside flags such as `is_admin`. */
+const powerNames = /^(?:roles?|permissions?)$/i
 
 /** Returns the dangers in the resources of an app, grouped by resource. */
 export function dangersOf (resources: readonly Resource[]): readonly Danger[] {
   const users = new Set(resources.flatMap(({ policy }) => policy.users ?? []))
   return resources.flatMap((resource) => [
     ...resourceDangers(resource, users),
+    ...scopeDangers(resource, resources),
     ...resource.model.columns.flatMap((column) =>
       fieldDangers(resource, column, resources)
         .map((why) => ({ resource: resource.name, field: column.field, why }))),
     ...pathDangers(resource)
   ])
-}
-
-/** True if an audience includes users who are not admins. Admins alone are no danger: they may do much anyway. */
-function isWide (audience: Audience): boolean {
-  return includes(audience, 'some users')
 }
 
 function resourceDangers (resource: Resource, users: ReadonlySet<Model>): Danger[] {
@@ -44,18 +36,28 @@ function resourceDangers (resource: Resource, users: ReadonlySet<Model>): Danger
   const found: string[] = []
   if (open.length > 0) found.push(`anybody may ${open.join(', ')} without logging in`)
   if (users.has(model) && create === 'anybody') found.push('anybody may create users who can log in')
-  if (users.has(model) && owner === undefined && isWide(update)) {
+  if (users.has(model) && owner === undefined && isWide(update) && !seesOnlyOwn(resource, model.primaryKey)) {
     found.push(`${update} may change other users, their passwords too`)
   }
-  const refers = model.columns
-    .filter((column) => isForeignKey(column) && users.has(column.target()))
-    .map(({ field }) => field)
   const writing = [update, remove].find((audience) => isWide(audience) && audience !== 'anybody')
-  if (!users.has(model) && owner === undefined && refers.length > 0 && writing !== undefined) {
+  const refers = users.has(model) || owner !== undefined ? [] : referencesTo(users, resource)
+  if (refers.length > 0 && writing !== undefined) {
     found.push(`${writing} may write each other's records: ` +
       `it refers to users by ${refers.join(', ')}, but has no ownerField`)
   }
   return found.map((why) => ({ resource: name, why }))
+}
+
+/** Returns the fields that refer to users; none if a scope shows users only the records that refer to themselves. */
+function referencesTo (users: ReadonlySet<Model>, resource: Resource): readonly string[] {
+  const columns = resource.model.columns.filter((column) => isForeignKey(column) && users.has(column.target()))
+  return columns.some((column) => seesOnlyOwn(resource, column)) ? [] : columns.map(({ field }) => field)
+}
+
+/** True if the scope of a resource shows a user only the records that have the user's id in a column. */
+function seesOnlyOwn (resource: Resource, { field }: Column): boolean {
+  return visibleRecordsOf(resource).some((seen) =>
+    seen.user === 'user' && seen.sees === 'some' && seen.conditions.includes(`${field} = user.id`))
 }
 
 function fieldDangers (resource: Resource, column: Column, all: readonly Resource[]): readonly string[] {
@@ -66,7 +68,8 @@ function fieldDangers (resource: Resource, column: Column, all: readonly Resourc
     found.push(`looks secret, and ${filter} can find its values out by filters`)
   }
   const writing = wider(create, update)
-  const isPower = powerNames.test(column.field) || all.some(({ policy }) => flagOf(policy) === column)
+  const isPower = isAdminFlag(column.field) || powerNames.test(column.field) ||
+     all.some(({ policy }) => flagOf(policy) === column)
   if (isPower && isWide(writing)) found.push(`gives power over others, and ${writing} may write it`)
   const owning = all.find(({ model, owner }) => model === resource.model && owner === column)
   if (owning !== undefined && isWide(writing)) {

@@ -2,22 +2,26 @@ import type { FastifyInstance } from 'fastify'
 import { errors } from '../../errors.js'
 import { ResourceRegistry } from '../../plugin/registry.js'
 import type { Resource } from '../../resource/resource.js'
-import { dangersOf, type Danger } from './dangers.js'
+import type { Danger } from './danger.js'
+import { dangersOf } from './dangers.js'
 import { permissionsOf, type ResourcePermissions } from './permissions.js'
 import { unboundedOf, type Unbounded } from './unbounded.js'
 import { unindexedOf, type Unindexed } from './unindexed.js'
+import { visibleRecordsOf, type VisibleRecords } from './visible-records.js'
 
-/** A report about an app: permissions, dangers, and lists that may be slow or large. */
+/** A report about an app: permissions, scopes, dangers, and lists that may be slow or large. */
 export interface Inspection {
   readonly resources: readonly ResourcePermissions[]
+  /** What each scope shows to made-up users. */
+  readonly scopes: readonly VisibleRecords[]
   readonly dangers: readonly Danger[]
   readonly unindexed: readonly Unindexed[]
   readonly unbounded: readonly Unbounded[]
 }
 
 /**
- * Reports who may do what in an app, and what of that is dangerous. Also reports the filters and orderings that no
- * index serves, and the texts that have no maximum length.
+ * Reports who may do what in an app with which records, and what of that is dangerous. Also reports the filters,
+ * orderings and scopes that no index serves, and the texts that have no maximum length.
  *
  * @param app  an app with the plugin, in any scopes and under any decorator names. The function calls its `ready()`
  * @throws REST_MODELS_INVALID_OPTIONS if the app has no resources
@@ -29,6 +33,7 @@ export async function inspect (app: FastifyInstance): Promise<Inspection> {
   for (const resource of resources) unindexed.push(...await unindexedOf(resource))
   return {
     resources: resources.map(permissionsOf),
+    scopes: resources.flatMap(visibleRecordsOf),
     dangers: dangersOf(resources),
     unindexed,
     unbounded: resources.flatMap(unboundedOf)

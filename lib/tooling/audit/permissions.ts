@@ -1,7 +1,8 @@
 import { isGivenByOthers, isOrderable, valueKindOf, type Column } from '../../model/column.js'
-import type { Operation } from '../../policy/operations.js'
+import { operations, type Operation } from '../../policy/operations.js'
 import type { Resource } from '../../resource/resource.js'
-import { audienceOf, wider, type Audience } from './audience.js'
+import { audienceOf, isMember, wider, type Audience } from './audience.js'
+import { visibleRecordsOf } from './visible-records.js'
 
 /**
  * Who may change a record: an audience, or for a resource with an owner field only the owner of the record. `owner`
@@ -26,6 +27,8 @@ export interface FieldPermissions {
 export interface ResourcePermissions {
   readonly resource: string
   readonly operations: Readonly<Record<Operation, Changer>>
+  /** Operations in which the scope bounds the records for a user who may do them. */
+  readonly scoped: readonly Operation[]
   readonly fields: readonly FieldPermissions[]
 }
 
@@ -33,10 +36,13 @@ export interface ResourcePermissions {
 export function permissionsOf (resource: Resource): ResourcePermissions {
   const { name, model, owner } = resource
   const own = audiencesOf(resource)
+  const bounded = visibleRecordsOf(resource).filter(({ sees }) => sees !== 'everything')
   const owned = (audience: Audience) => owner === undefined ? audience : owning(audience)
   return {
     resource: name,
     operations: { ...own, update: owned(own.update), delete: owned(own.delete) },
+    scoped: operations.filter((operation) =>
+      bounded.some(({ user }) => isMember(own[operation], { name: user }))),
     fields: model.columns.map((column) => {
       const { read, filter, order, create, update } = fieldPermissions(resource, column)
       return { field: column.field, read, filter, order, create, update: owned(update) }

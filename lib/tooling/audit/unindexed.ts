@@ -1,24 +1,26 @@
-import { CompiledQuery, type Kysely, type RawBuilder } from 'kysely'
-import type { Tables } from '../../engines/executor.js'
-import type { PlannedUse, PlanRow } from '../../engines/query-plan.js'
+import type { PlannedUse } from '../../engines/query-plan.js'
 import { errors } from '../../errors.js'
-import { kindDocumentation } from '../../fields/kind-documentation.js'
 import { isOrderable, storageOf, valueKindOf, type Column } from '../../model/column.js'
 import type { Model } from '../../model/define-model.js'
-import { baseAlias, type ListPlan } from '../../plan/list-plan.js'
+import type { ListPlan } from '../../plan/list-plan.js'
 import { pathName, type Path } from '../../plan/path.js'
 import { permittedPaths } from '../../plan/permitted-paths.js'
 import { planList } from '../../plan/plan-list.js'
 import { unscoped, type ListViewer } from '../../plan/viewer.js'
 import { parseListQuery } from '../../request/list-query.js'
 import type { Resource } from '../../resource/resource.js'
-import { firstReach, listStatement } from '../../sql/list-statement.js'
+import { explain, isSought, lists } from './explain.js'
+import { sampleOf } from './sample.js'
+import { listedScopes, unindexedScopes } from './unindexed-scopes.js'
 
-/** A filter or an ordering that a resource permits, but for which the database reads the whole table. */
+/**
+ * A filter or an ordering that a resource permits, or a condition of its scope, for which the database reads the whole
+ * table.
+ */
 export interface Unindexed {
   readonly resource: string
-  readonly use: PlannedUse
-  /** The name as a query writes it: `user__email`. */
+  readonly use: PlannedUse | 'scope'
+  /** The name as a query or a scope writes it: `user__email`. */
   readonly name: string
 }
 
@@ -26,22 +28,27 @@ const noModels: ReadonlySet<Model> = new Set()
 const viewer: ListViewer = { ...unscoped, closed: noModels }
 
 /**
- * The `limit` in rows of an explained list with a filter. With a small one, the database may plan to read the table
- * until it has enough rows, even if an index could find them.
- */
-const explainedLimit = 1_000_000
-
-/**
- * Returns the filters and orderings of a resource that no index serves. The database explains lists with one filter or
- * one ordering each, but runs none of them. Filters are on the fields of the resource, on those of the models that its
- * foreign keys refer to, and on paths that its option `filterable` names. Lists that the limits refuse to everybody are
- * left out.
+ * Returns the scopes, filters and orderings of a resource that no index serves. If an index finds the records of each
+ * scope, filters and orderings need no index of their own, because they read only these records. The database explains
+ * lists with one condition or one ordering each, but runs none of them. Filters are on the fields of the resource, on
+ * those of the models that its foreign keys refer to, and on paths that its option `filterable` names. Lists that the
+ * limits refuse to everybody are left out.
  */
 export async function unindexedOf (resource: Resource): Promise<readonly Unindexed[]> {
+  const scopes = listedScopes(resource)
+  const unindexed = await unindexedScopes(resource, scopes)
+  const isBounded = unindexed.length === 0 && scopes.length > 0 && scopes.every((scope) => scope.length > 0)
+  return [
+    ...unindexed.map((name) => ({ resource: resource.name, use: 'scope', name }) as const),
+    ...isBounded ? [] : await unindexedQueries(resource)
+  ]
+}
+
+async function unindexedQueries (resource: Resource): Promise<readonly Unindexed[]> {
   const { name } = resource
   const filters: Unindexed[] = []
   for (const path of filterPaths(resource)) {
-    if (!await isSought(resource, path)) filters.push({ resource: name, use: 'filter', name: pathName(path) })
+    if (!await isFilterSought(resource, path)) filters.push({ resource: name, use: 'filter', name: pathName(path) })
   }
   const orderings: Unindexed[] = []
   for (const column of resource.filterable) {
@@ -64,36 +71,13 @@ function filterPaths (resource: Resource): readonly Path[] {
 }
 
 /** True if an index finds the rows of a filter, or if the limits refuse the filter. */
-async function isSought (resource: Resource, path: Path): Promise<boolean> {
+async function isFilterSought (resource: Resource, path: Path): Promise<boolean> {
   const { column } = path
   const isEqual = valueKindOf(column).operators.includes('eq')
   const sample = isEqual ? sampleOf(column) : 'null'
   if (isEqual && sample.length > resource.limits.valueLength) return true
   const plan = planOf(resource, `${pathName(path)}${isEqual ? '__eq' : '__is'}=${encodeURIComponent(sample)}`)
-  if (plan === undefined) return true
-  const { reader: { db, dialect: { plans } }, model } = resource
-  const rows = await explain(resource, 'filter', { ...plan, limit: explainedLimit })
-  const { alias = baseAlias, table = model.table } = plan.joins.at(-1) ?? {}
-  if (!plans.seeks(rows, { alias, table, name: column.name })) return false
-  return plans.sought === undefined || await lists(db, plans.sought, { table, column: column.name })
-}
-
-/** A column of an index. */
-interface Indexed {
-  readonly table: string
-  readonly column: string
-}
-
-/** Runs a query for columns of indexes. Returns true if its result has the given column. */
-async function lists (db: Kysely<Tables>, query: RawBuilder<Indexed>, { table, column }: Indexed): Promise<boolean> {
-  const { rows } = await query.execute(db)
-  return rows.some((index) => index.table === table && index.column === column)
-}
-
-/** Returns a valid value for a filter by equality. */
-function sampleOf ({ target, kind, options }: Column): string {
-  const { example } = kindDocumentation[target === undefined ? kind : target().primaryKey.kind]
-  return String(example(options) ?? 'x')
+  return plan === undefined || await isSought(resource, plan)
 }
 
 /** True if an index orders the rows, or if the limits refuse the ordering. */
@@ -115,16 +99,4 @@ function planOf (resource: Resource, query: string): ListPlan | undefined {
     if (error instanceof errors.TooMuch || error instanceof errors.QueryTooLong) return undefined
     throw error
   }
-}
-
-async function explain (resource: Resource, use: PlannedUse, plan: ListPlan): Promise<readonly PlanRow[]> {
-  const { reader } = resource
-  const { db, dialect: { plans: { explain, settings: { [use]: settings } } } } = reader
-  const { sql, parameters } = listStatement(reader, resource, { ...plan, reach: firstReach(resource, plan) })
-  const run = async (connection: Kysely<Tables>): Promise<readonly PlanRow[]> => {
-    for (const setting of settings) await setting.execute(connection)
-    const { rows } = await connection.executeQuery<PlanRow>(CompiledQuery.raw(`${explain}${sql}`, [...parameters]))
-    return rows
-  }
-  return settings.length === 0 ? await run(db) : await db.transaction().execute(run)
 }

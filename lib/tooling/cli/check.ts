@@ -1,7 +1,8 @@
 import Table from 'cli-table3'
-import type { Danger } from '../audit/dangers.js'
+import type { Danger } from '../audit/danger.js'
 import { inspect, type Inspection } from '../audit/inspect.js'
 import type { ResourcePermissions } from '../audit/permissions.js'
+import type { VisibleRecords } from '../audit/visible-records.js'
 import type { CommandRow } from './command-row.js'
 import { loadApp } from './load-app.js'
 
@@ -23,11 +24,13 @@ export const checkCommand: CommandRow<Options> = {
   run: async (path, { export: name, strict = false }, { out }) => {
     const app = await loadApp(path, name)
     try {
-      const { resources, dangers, unindexed, unbounded } = await inspect(app)
+      const { resources, scopes, dangers, unindexed, unbounded } = await inspect(app)
       for (const resource of resources) out(permissionTable(resource))
+      if (scopes.length > 0) out(`Scopes, for made-up users:\n${scopes.map(scopeLine).join('\n')}`)
       out(dangers.length === 0 ? 'Nothing dangerous was found.' : `Dangerous:\n${dangerTable(dangers)}`)
       if (unindexed.length > 0) {
-        out(`These filters and orderings have no index, so each reads its whole table:\n${unindexedTable(unindexed)}`)
+        const what = unindexed.some(({ use }) => use === 'scope') ? 'scopes, filters' : 'filters'
+        out(`These ${what} and orderings have no index, so each reads its whole table:\n${unindexedTable(unindexed)}`)
       }
       if (unbounded.length > 0) {
         out("Lists show these texts, which have no 'maxLength'; set one if the texts are short:\n" +
@@ -42,14 +45,29 @@ export const checkCommand: CommandRow<Options> = {
 
 const permissionColumns = ['read', 'filter', 'order', 'create', 'update'] as const
 
-function permissionTable ({ resource, operations, fields }: ResourcePermissions): string {
+function permissionTable ({ resource, operations, scoped, fields }: ResourcePermissions): string {
   const rows = fields.map((field) => [field.field, ...permissionColumns.map((column) => mark(field[column]))])
   const who = Object.entries(operations).map(([operation, who]) => `${operation} ${who}`).join(', ')
-  return `${resource}: ${who}\n${tableOf(['field', ...permissionColumns], rows)}`
+  const bounded = scoped.length === 0 ? '' : `; a scope bounds ${scoped.join(', ')}`
+  return `${resource}: ${who}${bounded}\n${tableOf(['field', ...permissionColumns], rows)}`
 }
 
 function mark (who: string): string {
   return who === 'nobody' ? '-' : who
+}
+
+const userNames: Readonly<Record<VisibleRecords['user'], string>> = {
+  nobody: 'nobody', user: 'a user', admin: 'an admin'
+}
+
+/** Returns what a made-up user sees, such as `project: a user sees company = user.company`. */
+function scopeLine (visible: VisibleRecords): string {
+  const { resource, user, sees } = visible
+  const name = userNames[user]
+  if (sees === 'fails') return `${resource}: for ${name} it fails: ${visible.message}`
+  // "Nobody sees" would say the opposite.
+  const who = user === 'nobody' ? 'who is not logged in' : name
+  return `${resource}: ${who} sees ${sees === 'some' ? visible.conditions.join(' and ') : sees}`
 }
 
 function dangerTable (dangers: readonly Danger[]): string {

@@ -1,0 +1,108 @@
+import { kindDocumentation } from '../fields/kind-documentation.js'
+import { valueKindOf, type Column } from '../model/column.js'
+import type { Json } from '../values/values.js'
+import type { AnyPolicy, Identity } from './policy.js'
+
+/** Users whom tools make up, to ask a policy or a scope about them. `nobody` is a client that is not logged in. */
+export type MadeUpName = 'nobody' | 'user' | 'admin'
+
+/** A made-up user. */
+export interface MadeUpUser {
+  readonly name: MadeUpName
+  /** The user as a scope gets it: null for nobody. */
+  readonly identity: Identity | null
+  /** Names of the user's properties, such as `user.company`, by their made-up values as far as these are distinct. */
+  readonly names: ReadonlyMap<unknown, string>
+}
+
+/** A client that is not logged in. */
+export const nobody: MadeUpUser = Object.freeze({ name: 'nobody', identity: null, names: new Map() })
+
+/**
+ * Makes up a user of a policy: an admin or not. If the policy finds users in a model, the user has the fields that the
+ * policy reads, with made-up values of their kinds. Users of other policies have every property. Its value is a
+ * {@link placeholder}, but for flags such as `admin`.
+ */
+export function madeUpUser (policy: AnyPolicy, isAdmin: boolean): MadeUpUser {
+  const key = policy.users?.primaryKey
+  const columns = furtherColumns(policy)
+  const read = [...key === undefined ? [] : [key], ...columns ?? []]
+  const values = read.map((column, number) => [column, madeUpValue(column, number)] as const)
+  const known = { ...Object.fromEntries(values.map(([{ field }, value]) => [field, value])), admin: isAdmin }
+  return {
+    name: isAdmin ? 'admin' : 'user',
+    identity: columns === undefined ? withEveryProperty(known, isAdmin) : { id: 0, ...known },
+    names: new Map(values.filter(([column]) => isDistinct(column))
+      .map(([{ field }, value]) => [value, `user.${field}`]))
+  }
+}
+
+/** True if the name of a user's property says that the user is an admin: `admin`, `isAdmin`, `staff`, … */
+export function isAdminFlag (name: string): boolean {
+  return /^(?:is_?)?(?:admin|administrator|superuser|super_?user|staff|root)$/i.test(name)
+}
+
+/**
+ * Returns the columns that a policy reads beside the id and the flag for admins; undefined if the policy itself knows
+ * what its users have. The `login` of a custom policy may be any value.
+ */
+function furtherColumns ({ login }: AnyPolicy): readonly Column[] | undefined {
+  const { further } = Object(Object(login).columns)
+  return Array.isArray(further) ? further : undefined
+}
+
+/** Returns a value of a column. If the kind has many values, those of different numbers are different. */
+function madeUpValue (column: Column, number: number): Json | undefined {
+  const { kind, field, options } = column
+  if (kind === 'text') return options.enum?.[0] ?? `user.${field}`
+  const { parse } = valueKindOf(column)
+  const values = candidates(number).map((candidate) => parse(candidate, options))
+  return values.find((value) => value !== undefined) ?? kindDocumentation[kind].example(options)
+}
+
+/** Returns the texts of an integer, a UUID, a day and a flag. */
+function candidates (number: number): readonly string[] {
+  const integer = String(1_000_000_000 + number)
+  const day = new Date(Date.UTC(3000, 0, 1 + number)).toISOString().slice(0, 10)
+  return [integer, `00000000-0000-7000-8000-${integer.padStart(12, '0')}`, day, 'false']
+}
+
+/** True if the made-up value of a column tells from which column it comes. */
+function isDistinct ({ kind, options }: Column): boolean {
+  return !['boolean', 'decimal', 'json'].includes(kind) && options.enum === undefined
+}
+
+/** Returns a user who has the known properties, and placeholders for all others. */
+function withEveryProperty (known: Readonly<Record<string, unknown>>, isAdmin: boolean): Identity {
+  return new Proxy<Identity>({ id: 0, ...known }, {
+    get: (user, name) => {
+      if (Object.hasOwn(known, name) || typeof name === 'symbol') return Reflect.get(user, name)
+      return isAdminFlag(name) ? isAdmin : placeholder(`user.${name}`)
+    }
+  })
+}
+
+/** Properties of properties of a user that are placeholders. A loop that follows them, such as `team.parent`, ends. */
+const maxDepth = 4
+
+/**
+ * Returns a text object that stands for a value whose type is not known: `<user.company>`. Its own properties are
+ * placeholders, too, down to {@link maxDepth}.
+ */
+function placeholder (name: string, depth = 1): object {
+  return new Proxy<object>(Object(`<${name}>`), {
+    get: (text, property) => {
+      const value: unknown = Reflect.get(text, property)
+      if (value === undefined && typeof property === 'string' && depth < maxDepth) {
+        return placeholder(`${name}.${property}`, depth + 1)
+      }
+      return typeof value === 'function' ? value.bind(text) : value
+    }
+  })
+}
+
+/** Returns the name of the property that a placeholder stands for; undefined if the value is none. */
+export function placeholderName (value: unknown): string | undefined {
+  if (typeof value !== 'string' && !(value instanceof String)) return undefined
+  return /^<(user\.[^<>]+)>$/.exec(String(value))?.[1]
+}

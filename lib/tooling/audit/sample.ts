@@ -1,0 +1,14 @@
+import { kindDocumentation } from '../../fields/kind-documentation.js'
+import { valueKindOf, type Column } from '../../model/column.js'
+import type { ScopeCondition } from '../../plan/viewer.js'
+
+/** Returns the text of a valid value for a filter by equality. */
+export function sampleOf ({ target, kind, options }: Column): string {
+  const { example } = kindDocumentation[target === undefined ? kind : target().primaryKey.kind]
+  return String(example(options) ?? 'x')
+}
+
+/** Returns the values of a condition by equality: one valid value. */
+export function sampleValues (column: Column): ScopeCondition['values'] {
+  return [valueKindOf(column).parse(sampleOf(column), column.options)] as ScopeCondition['values']
+}

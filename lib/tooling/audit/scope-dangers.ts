@@ -1,0 +1,73 @@
+import { isForeignKey } from '../../model/column.js'
+import type { Operation } from '../../policy/operations.js'
+import { nobody } from '../../policy/made-up-users.js'
+import { findsSameUsers } from '../../policy/protection.js'
+import type { ScopeRule } from '../../policy/scopes.js'
+import type { Resource } from '../../resource/resource.js'
+import { isMember, isWide } from './audience.js'
+import type { Danger } from './danger.js'
+import { audiencesOf } from './permissions.js'
+import { evaluate, madeUpUsers, visibleRecordsOf } from './visible-records.js'
+
+/** A resource with a scope. */
+type Scoped = Resource & { readonly scopeRule: ScopeRule }
+
+/** Returns what is dangerous in the scope of a resource, or in that it has none although others have one. */
+export function scopeDangers (resource: Resource, all: readonly Resource[]): readonly Danger[] {
+  return isScoped(resource) ? excessDangers(resource) : leakDangers(resource, all.filter(isScoped))
+}
+
+function isScoped (resource: Resource): resource is Scoped {
+  return resource.scopeRule !== undefined
+}
+
+/** Returns a danger if a scope shows every record to somebody, but only some to users who should see more. */
+function excessDangers (resource: Scoped): readonly Danger[] {
+  const audiences = audiencesOf(resource)
+  const readers = visibleRecordsOf(resource).filter(({ user }) =>
+    [audiences.list, audiences.read].some((audience) => isMember(audience, { name: user })))
+  const sees = (name: string) => readers.find(({ user }) => user === name)?.sees
+  const isBounded = (name: string): boolean => ['some', 'nothing'].includes(String(sees(name)))
+  const excess = (who: string, others: string): Danger =>
+    ({ resource: resource.name, why: `its scope shows every record to ${who}, but not to ${others}` })
+  return [
+    ...sees('nobody') === 'everything' && isBounded('user') ? [excess('anybody without a login', 'users')] : [],
+    ...sees('user') === 'everything' && isBounded('admin') ? [excess('users', 'admins')] : []
+  ]
+}
+
+/** Returns how a resource without a scope shows or changes records that a scope of another resource bounds. */
+function leakDangers (resource: Resource, scoped: readonly Scoped[]): readonly Danger[] {
+  const { name, model, relatedScopes } = resource
+  const twins = scoped.filter((other) => other.model === model).flatMap((other) => {
+    const who = unboundedUsers(resource, other.scopeRule)
+    const why = `has no scope, but resource '${other.name}' of the same model has one: ${who} all records`
+    return who === '' ? [] : [{ resource: name, why }]
+  })
+  const neighbours = model.columns.filter(isForeignKey).flatMap(({ field, target }) => {
+    const other = scoped.find(({ scopeRule }) => target() !== model && scopeRule === relatedScopes.get(target()))
+    const who = other === undefined ? '' : unboundedUsers(resource, other.scopeRule)
+    if (other === undefined || who === '') return []
+    const why = `refers to resource '${other.name}', which has a scope, but has none itself: ${who} all records`
+    return [{ resource: name, field, why }]
+  })
+  return [...twins, ...neighbours]
+}
+
+/**
+ * Returns what users may do with a resource, in words such as `users may list, read`, as far as the scope of another
+ * resource shows these users only some of its records. Admins do not count.
+ */
+function unboundedUsers (resource: Resource, rule: ScopeRule): string {
+  const { policy, owner } = resource
+  const isSame = findsSameUsers(rule.policy, policy)
+  const bounded = madeUpUsers(policy).filter((user) =>
+    user.name !== 'admin' && evaluate(rule, isSame ? user : nobody).outcome.sees !== 'everything')
+  const audiences = audiencesOf(resource)
+  // Who creates a record sees no other, and of a record with an owner only the owner changes it.
+  const others: readonly Operation[] = owner === undefined ? ['list', 'read', 'update', 'delete'] : ['list', 'read']
+  const leaking = others.filter((operation) =>
+    isWide(audiences[operation]) && bounded.some((user) => isMember(audiences[operation], user)))
+  return [...new Set(leaking.map((operation) => audiences[operation]))].map((audience) =>
+    `${audience} may ${leaking.filter((operation) => audiences[operation] === audience).join(', ')}`).join(' and ')
+}

@@ -1,0 +1,57 @@
+import type { ForeignKeyColumn } from '../../model/column.js'
+import { pathName } from '../../plan/path.js'
+import { planList } from '../../plan/plan-list.js'
+import { unscoped, type Scope, type ScopeCondition } from '../../plan/viewer.js'
+import { parseListQuery } from '../../request/list-query.js'
+import type { Resource } from '../../resource/resource.js'
+import { isMember } from './audience.js'
+import { isSought } from './explain.js'
+import { audiencesOf } from './permissions.js'
+import { sampleValues } from './sample.js'
+import { evaluate, madeUpUsers } from './visible-records.js'
+
+/**
+ * Returns the scopes of the made-up users who may list a resource and see records there. Admins count only if no other
+ * users do, because they are few.
+ */
+export function listedScopes (resource: Resource): readonly Scope[] {
+  const { policy, scopeRule } = resource
+  if (scopeRule === undefined) return []
+  const { list } = audiencesOf(resource)
+  const listing = madeUpUsers(policy).filter((user) => isMember(list, user))
+    .map(({ name, ...user }) => ({ name, ...evaluate(scopeRule, { name, ...user }) }))
+    .filter(({ outcome }) => outcome.sees !== 'nothing')
+  const others = listing.filter(({ name }) => name !== 'admin')
+  return (others.length > 0 ? others : listing).map(({ scope }) => scope)
+}
+
+/**
+ * Returns the names in scopes that need an index: those of each scope in which no index serves any condition. The
+ * database explains a list with each condition.
+ */
+export async function unindexedScopes (resource: Resource, scopes: readonly Scope[]): Promise<readonly string[]> {
+  const names = new Set<string>()
+  for (const scope of scopes) {
+    const isServed = await Promise.all(scope.map(async (condition) => await isConditionSought(resource, condition)))
+    if (!isServed.includes(true)) for (const { path } of scope) names.add(pathName(path))
+  }
+  return [...names]
+}
+
+/** True if indexes find the records that meet a condition: one of its column, and one of each foreign key before it. */
+async function isConditionSought (resource: Resource, condition: ScopeCondition): Promise<boolean> {
+  const { joins, column } = condition.path
+  // A primary key always has an index.
+  const isKey = column === (joins.at(-1)?.target() ?? resource.model).primaryKey
+  const hops = joins.map((join, index) => references(joins.slice(0, index), join))
+  for (const wanted of isKey ? hops : [...hops, condition]) {
+    const plan = planList(resource, parseListQuery('', 0, resource.maxLimit), { ...unscoped, closed: new Set(), scope: [wanted] })
+    if (!await isSought(resource, plan)) return false
+  }
+  return true
+}
+
+/** Returns the condition that a foreign key refers to a given record. */
+function references (joins: ScopeCondition['path']['joins'], column: ForeignKeyColumn): ScopeCondition {
+  return { path: { joins, column }, operator: 'eq', values: sampleValues(column) }
+}

@@ -1,0 +1,104 @@
+import { operators, type Operator } from '../../fields/operators.js'
+import type { Column } from '../../model/column.js'
+import type { Model } from '../../model/define-model.js'
+import { followPath, pathName, splitName } from '../../plan/path.js'
+import { everything, type Scope } from '../../plan/viewer.js'
+import { madeUpUser, nobody, placeholderName, type MadeUpName, type MadeUpUser } from '../../policy/made-up-users.js'
+import type { AnyPolicy } from '../../policy/policy.js'
+import { scopeFor, type ScopeRule } from '../../policy/scopes.js'
+import type { Resource } from '../../resource/resource.js'
+import { sampleValues } from './sample.js'
+
+/** What a scope says of a made-up user. */
+export type ScopeOutcome =
+  | { readonly sees: 'everything' | 'nothing' }
+  | {
+    readonly sees: 'some'
+    /** Conditions in words, all of which hold: `company = user.company`. */
+    readonly conditions: readonly string[]
+  }
+  | {
+    /** The scope throws, or returns what is no scope. A request of such a user would be answered with 500. */
+    readonly sees: 'fails'
+    readonly message: string
+  }
+
+/** The records of a resource that a made-up user sees. `nobody` is a client that is not logged in. */
+export type VisibleRecords = { readonly resource: string, readonly user: MadeUpName } & ScopeOutcome
+
+/** Returns what the users of a resource see, one row for each made-up user. None if the resource has no scope. */
+export function visibleRecordsOf ({ name, policy, scopeRule }: Resource): readonly VisibleRecords[] {
+  if (scopeRule === undefined) return []
+  return madeUpUsers(policy).map((user) => ({ resource: name, user: user.name, ...evaluate(scopeRule, user).outcome }))
+}
+
+/** Returns the made-up users of a policy: nobody if an operation is open, a user, and an admin if there are admins. */
+export function madeUpUsers (policy: AnyPolicy): readonly MadeUpUser[] {
+  const { columns } = Object(policy.login)
+  const hasAdmins = columns === undefined || columns.admin !== undefined
+  return [
+    ...policy.open.length > 0 ? [nobody] : [], madeUpUser(policy, false), ...hasAdmins ? [madeUpUser(policy, true)] : []
+  ]
+}
+
+/** A scope for a made-up user, with made-up values. It is empty if it fails. */
+export interface Evaluation {
+  readonly scope: Scope
+  readonly outcome: ScopeOutcome
+}
+
+/** Evaluates a scope for a made-up user. */
+export function evaluate (rule: ScopeRule, user: MadeUpUser): Evaluation {
+  let given: unknown
+  const scopeOf: ScopeRule['scope'] = (identity) => {
+    given = rule.scope(identity)
+    return withTypedValues(rule.model, given)
+  }
+  try {
+    const scope = scopeFor({ ...rule, scope: scopeOf }, user.identity)
+    return { scope, outcome: outcomeOf(scope, given, user) }
+  } catch (error) {
+    const { message, cause } = error as Error
+    return { scope: everything, outcome: { sees: 'fails', message: cause instanceof Error ? cause.message : message } }
+  }
+}
+
+function outcomeOf (scope: Scope, given: unknown, user: MadeUpUser): ScopeOutcome {
+  if (scope.length === 0) return { sees: 'everything' }
+  if (scope.some(({ operator, values }) => operator === 'in' && values.length === 0)) return { sees: 'nothing' }
+  const values: readonly unknown[] = Object.values(Object(given))
+  const conditions = scope.map(({ path, operator }, index) =>
+    `${pathName(path)} ${symbols[operator] ?? operator} ${describe(values[index], user)}`)
+  return { sees: 'some', conditions }
+}
+
+const symbols: Readonly<Partial<Record<Operator, string>>> = {
+  eq: '=', ne: '!=', lt: '<', lte: '<=', gt: '>', gte: '>='
+}
+
+function describe (value: unknown, user: MadeUpUser): string {
+  if (Array.isArray(value)) return `[${value.map((item) => describe(item, user)).join(', ')}]`
+  return placeholderName(value) ?? user.names.get(value) ?? JSON.stringify(value)
+}
+
+/** Returns what a scope returned, with a valid value in place of each placeholder. */
+function withTypedValues (model: Model, given: unknown): unknown {
+  if (typeof given !== 'object' || given === null) return given
+  const entries = Object.entries(given).map(([name, value]) => [name, typedValue(model, name, value)])
+  return Object.assign(Object.create(Object.getPrototypeOf(given)), Object.fromEntries(entries))
+}
+
+function typedValue (model: Model, name: string, value: unknown): unknown {
+  const { names, operator } = splitName(name)
+  const column = followPath(model, names)?.column
+  if (column === undefined) return value
+  const { syntax } = operators[operator]
+  if (syntax === 'pattern') return value instanceof String ? String(value) : value
+  if (Array.isArray(value)) return value.map((item) => withoutPlaceholder(column, item))
+  const typed = withoutPlaceholder(column, value)
+  return syntax === 'list' && typed !== value ? [typed] : typed
+}
+
+function withoutPlaceholder (column: Column, value: unknown): unknown {
+  return placeholderName(value) === undefined ? value : sampleValues(column)[0]
+}

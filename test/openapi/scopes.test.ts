@@ -1,0 +1,36 @@
+// @once: about the document, which no engine sees
+
+import { test } from 'tap'
+import { boolean, defineModel, foreignKey, hostAuth, password, text, userAuth, type Identity } from '../../lib/index.js'
+import { documentedApp } from './documents.js'
+
+const Company = defineModel('Company', { name: text() })
+const Person = defineModel('Person', {
+  username: text(), password: password(), active: boolean(), company: foreignKey(() => Company)
+})
+const Project = defineModel('Project', { company: foreignKey(() => Company), name: text() })
+
+interface Member extends Identity { readonly company: number, readonly teams: readonly number[] }
+
+test('fields that a scope fixes for a made-up user are not required in bodies', async (t) => {
+  const members = hostAuth<Member>(() => null)
+  const people = userAuth(Person, { fields: ['company'], protect: 'all' })
+  const { document } = await documentedApp(t, {
+    models: [Company, Person, Project],
+    register: (registry) => {
+      registry.register(Project, { auth: people, scope: ({ company }) => ({ company }) })
+      registry.register(Project, { auth: members, path: 'ours', scope: (user) => ({ company_id: user!.company }) })
+      registry.register(Project, { auth: members, path: 'some', scope: () => ({ company__ne: 1, company__name: 'a' }) })
+      registry.register(Project, { auth: members, path: 'none', scope: () => ({ compny: 1, eq: 2 }) as never })
+      registry.register(Project, {
+        auth: members, path: 'failing', scope: (user) => ({ company: user!.teams.map((team) => team) })
+      })
+    }
+  })
+  const required = (name: string) => document.operation(`create${name}`).requestBody
+    ?.content['application/json']?.schema.required
+  t.strictSame(['Project', 'Ours', 'Some', 'None', 'Failing'].map(required), [
+    ['name'], ['name'], ['company_id', 'name'], ['company_id', 'name'], ['company_id', 'name']
+  ])
+  t.match(document.operation('createProject').description, 'the server sets it: `company_id`.')
+})
