@@ -1,5 +1,6 @@
 import type { ForeignKeyColumn } from '../../model/column.js'
 import { pathName } from '../../plan/path.js'
+import type { Model } from '../../model/define-model.js'
 import { planList } from '../../plan/plan-list.js'
 import { unscoped, type Scope, type ScopeCondition } from '../../plan/viewer.js'
 import { parseListQuery } from '../../request/list-query.js'
@@ -45,7 +46,8 @@ async function isConditionSought (resource: Resource, condition: ScopeCondition)
   const isKey = column === (joins.at(-1)?.target() ?? resource.model).primaryKey
   const hops = joins.map((join, index) => references(joins.slice(0, index), join))
   for (const wanted of isKey ? hops : [...hops, condition]) {
-    const plan = planList(resource, parseListQuery('', 0, resource.maxLimit), { ...unscoped, closed: new Set(), scope: [wanted] })
+    const viewer = { ...unscoped, closed: new Set<Model>(), scope: [wanted] }
+    const plan = planList(resource, parseListQuery('', 0, resource.maxLimit), viewer)
     if (!await isSought(resource, plan)) return false
   }
   return true
