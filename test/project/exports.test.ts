@@ -40,7 +40,8 @@ const types = {
   'lib/mariadb.ts': ['MariadbOptions'],
   'lib/tools.ts': [
     'Audience', 'Changer', 'Danger', 'FieldPermissions', 'Inspection', 'IntrospectOptions', 'Introspection', 'Note',
-    'OpenOptions', 'ResourcePermissions', 'ServeOptions', 'ServedDatabase', 'Unbounded', 'Unindexed'
+    'OpenOptions', 'ResourcePermissions', 'ScopeOutcome', 'ServeOptions', 'ServedDatabase', 'Unbounded', 'Unindexed',
+    'VisibleRecords'
   ]
 }
 const entryPoints = {
