@@ -99,3 +99,11 @@ export function withDetails<E extends Error> (error: E, details: readonly FieldF
 export function withRetryAfter<E extends Error> (error: E, seconds: number): E {
   return Object.assign(error, { headers: { 'retry-after': String(seconds) } })
 }
+
+/**
+ * Returns REST_MODELS_UNAVAILABLE (503) with Retry-After, for a request that cannot be served now, or whose client has
+ * gone.
+ */
+export function unavailable (...options: ConstructorParameters<typeof errors.Unavailable>): Error {
+  return withRetryAfter(new errors.Unavailable(...options), 1)
+}

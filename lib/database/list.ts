@@ -2,7 +2,7 @@ import type { ArrayRows } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
 import type { ListPlan } from '../plan/list-plan.js'
 import { wholeKey, type ListBase } from '../sql/list-sql.js'
-import { listStatement, type Reach } from '../sql/list-statement.js'
+import { firstReach, listStatement, type Reach } from '../sql/list-statement.js'
 import { countFitting, isAnyWithheld, unlimited } from '../sql/long-values.js'
 import type { Engine } from './engine.js'
 
@@ -27,15 +27,14 @@ export interface Page {
  */
 export async function runList (engine: Engine, base: ListBase, plan: ListPlan): Promise<Page> {
   const keys = plan.after === undefined ? base.keys : [...base.keys, wholeKey]
-  const deadline = performance.now() + base.limits.statementTime
-  const ask = (asked: ListPlan & { readonly reach?: Reach }) =>
-    engine.executor.readArrays(listStatement(engine, base, asked), keys)
-  const found = await ask(plan)
+  const ask = (reach: Reach) => engine.executor.readArrays(listStatement(engine, base, { ...plan, reach }), keys)
+  const reach = firstReach(base, plan)
+  const found = await ask(reach)
   const isHeavy = isAnyWithheld(found, base.long)
   const limit = isHeavy ? limitOf(found, base, plan) : plan.limit
   const hasNext = found.length > limit
   const rows = isHeavy
-    ? await ask({ ...plan, reach: { deadline, most: limit, longest: unlimited } })
+    ? await ask({ ...reach, most: limit, longest: unlimited })
     : hasNext ? found.slice(0, limit) : found
   return { rows, limit, hasNext, last: hasNext ? lastOf(rows, base, plan) : undefined }
 }

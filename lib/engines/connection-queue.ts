@@ -1,6 +1,6 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { DatabaseConnection, QueryExecutor } from 'kysely'
-import { errors, withRetryAfter } from '../errors.js'
+import { unavailable } from '../errors.js'
 
 /** Milliseconds after which a request that waits for a connection is refused with 503. */
 const connectionTimeoutMs = 2000
@@ -35,7 +35,7 @@ export class ConnectionQueue {
       const timer = setTimeout(() => {
         isLate = true
         this.#waiting.delete(ask)
-        reject(withRetryAfter(new errors.Unavailable({ cause: new Error('No connection has become free') }), 1))
+        reject(unavailable({ cause: new Error('No connection has become free') }))
       }, connectionTimeoutMs)
       const unlessLate = async (connection: DatabaseConnection): Promise<Result | undefined> => {
         clearTimeout(timer)

@@ -6,3 +6,31 @@ const { nodeTiming } = performance
 export function currentTurn (): number {
   return nodeTiming.uvMetricsInfo.loopCount
 }
+
+/**
+ * Predicts bursts of calls. A burst is at least `minCount` calls in one event-loop turn. A burst is expected in a turn
+ * if the last turn that had any calls had a burst.
+ */
+export class BurstDetector {
+  readonly #minCount: number
+  #turn = -1
+  #count = 0
+  #isBurst = false
+
+  /** @param minCount  number of calls in one turn that make a burst */
+  constructor (minCount: number) {
+    this.#minCount = minCount
+  }
+
+  /** Counts a call in the current event-loop turn. Returns true if a burst is expected in this turn. */
+  join (): boolean {
+    const turn = currentTurn()
+    if (turn !== this.#turn) {
+      this.#isBurst = this.#count >= this.#minCount
+      this.#count = 0
+      this.#turn = turn
+    }
+    this.#count++
+    return this.#isBurst
+  }
+}

@@ -1,6 +1,7 @@
 import pRetry, { type Options } from 'p-retry'
+import { unavailable } from '../errors.js'
 import type { Query } from './executor.js'
-import { Repeatable, unavailable } from './statement-failure.js'
+import { Repeatable } from './statement-failure.js'
 
 /** Up to 4 retries within 3 s: short enough for a client that waits, long enough for another node to take over. */
 const backoff = {
@@ -29,7 +30,7 @@ export async function retry<Result> (
       return await attempt()
     }, { ...backoff, maxRetryTime, shouldRetry })
   } catch (last) {
-    throw last instanceof Repeatable ? unavailable(last.cause) : last
+    throw last instanceof Repeatable ? unavailable({ cause: last.cause }) : last
   }
 }
 

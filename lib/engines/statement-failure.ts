@@ -1,4 +1,4 @@
-import { errors, withRetryAfter } from '../errors.js'
+import { errors, unavailable } from '../errors.js'
 import type { Dialect, FailureKind } from './dialect.js'
 import type { Query } from './executor.js'
 
@@ -41,7 +41,7 @@ export function toStatementError (rules: FailureRules, failure: unknown, { isRea
   if (kind === 'unexecuted' || (kind === 'lost' && isRead)) {
     return new Repeatable('The statement may be repeated', { cause })
   }
-  return kind === 'lost' || kind === 'unavailable' ? unavailable(cause) : new StatementFailure(kind, cause)
+  return kind === 'lost' || kind === 'unavailable' ? unavailable({ cause }) : new StatementFailure(kind, cause)
 }
 
 /**
@@ -53,10 +53,6 @@ export function toStatementError (rules: FailureRules, failure: unknown, { isRea
 export function withoutIndex (rules: FailureRules, failure: unknown, query: Query): Query {
   if (query.withoutIndex === undefined || failureKind(rules, failure) !== 'incomparable') throw failure
   return query.withoutIndex()
-}
-
-export function unavailable (cause: unknown): Error {
-  return withRetryAfter(new errors.Unavailable({ cause }), 1)
 }
 
 function failureKind ({ codesOf, failures }: FailureRules, failure: unknown): FailureKind | undefined {

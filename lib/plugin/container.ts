@@ -41,15 +41,16 @@ export function openContainer (
     }
     const scheduler = new Scheduler(scope.server, engines.engine.dialect.isEmbedded)
     scope.addHook('onRequest', scheduler.onRequest)
-    isolate(scope, allowedOrigins)
+    isolate(scope)
     const passwords = await Passwords.create()
     const authenticateBy = authenticators({ db, passwords, credentials: await readCredentials(scope) })
+    const refuseForeign = browserGuard(allowedOrigins)
     const accessOf = compileAccess(registrations)
     const setting = { ...engines, limits, passwords, prefix: `${scope.prefix}/`, checks: checkCompiler(), accessOf }
     for (const registration of registrations) {
       warnOfExposure(scope.log, registration, registrations)
       const resource = compileResource(registration, setting)
-      addRoutes(scope, resource, { authenticate: authenticateBy(registration.policy), scheduler })
+      addRoutes(scope, resource, { authenticate: authenticateBy(registration.policy), refuseForeign, scheduler })
       note(resource)
     }
   }
@@ -85,7 +86,7 @@ function shownBy (registrations: readonly Registration[]): ReadonlyMap<Model, re
     [model, model.columns.filter((column) => registrations.some(shows(column)))]))
 }
 
-function isolate (scope: FastifyInstance, allowedOrigins: readonly string[]): void {
+function isolate (scope: FastifyInstance): void {
   scope.decorateRequest(kUser, null)
   scope.decorateRequest(kStored, null)
   scope.removeAllContentTypeParsers()
@@ -103,7 +104,6 @@ function isolate (scope: FastifyInstance, allowedOrigins: readonly string[]): vo
     if (request.headers.authorization !== undefined) reply.header('cache-control', 'no-store')
     done()
   })
-  scope.addHook('onRequest', browserGuard(allowedOrigins))
 }
 
 /**

@@ -1,21 +1,19 @@
 import type { FastifyRequest, onRequestHookHandler } from 'fastify'
 import { errors } from '../errors.js'
 
-/** Methods that change nothing. OPTIONS is not among them because resources have no route for it. */
-const safeMethods = ['GET', 'HEAD']
 /** Values of Sec-Fetch-Site for requests of the same origin, and for those that the user makes directly. */
 const ownSites = ['same-origin', 'none']
 
 /**
- * Returns a hook that refuses writes which a browser sends for another site. Browsers attach Basic credentials by
- * themselves, and a form needs no preflight. A request with neither Origin nor Sec-Fetch-Site is not from a browser.
+ * Returns an onRequest hook for writes. It refuses those that a browser sends for another site, with
+ * REST_MODELS_FORBIDDEN (403). Browsers attach Basic credentials by themselves, and a form needs no preflight. A
+ * request with neither Origin nor Sec-Fetch-Site is not from a browser.
  *
- * @returns an onRequest hook, which fails with REST_MODELS_FORBIDDEN (403)
  * @see https://www.w3.org/TR/fetch-metadata/ and RFC 6454, section 7
  */
 export function browserGuard (allowedOrigins: readonly string[]): onRequestHookHandler {
   return (request, _reply, done) => {
-    if (safeMethods.includes(request.method) || isOwn(request, allowedOrigins)) return done()
+    if (isOwn(request, allowedOrigins)) return done()
     request.log.info('Refused a write that a browser sent for another site')
     done(new errors.Forbidden())
   }

@@ -5,7 +5,6 @@ import { uuid } from '../values/values.js'
 import type { Operation } from './operations.js'
 import type { Authenticate, Policy, PolicyUser } from './policy.js'
 import type { Protections, RelatedProtection } from './protection.js'
-import { refuse } from './refusal.js'
 
 /** Key under which a request keeps the user who sent it. */
 export const kUser = Symbol('rest-models.user')
@@ -37,6 +36,17 @@ export function policyHooks (
     if (policy.permits(user, operation) !== true) throw new errors.Forbidden()
     request.setDecorator(kUser, user)
   }]
+}
+
+/** Sends the refusal of the service document, "Refusal response (401)", to the letter. */
+function refuse (reply: FastifyReply): FastifyReply {
+  const { message } = new errors.AuthenticationFailed()
+  return reply.code(401)
+    .header('www-authenticate', 'Basic realm="Login Required"')
+    .header('cache-control', 'no-store')
+    .header('x-content-type-options', 'nosniff')
+    .type('text/html; charset=utf-8')
+    .send(message)
 }
 
 function isKey (id: unknown): boolean {

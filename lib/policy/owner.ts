@@ -5,7 +5,7 @@ import type { Row } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
 import { errors } from '../errors.js'
 import { decode } from '../model/column.js'
-import { planKey } from '../plan/plan-key.js'
+import type { PlanKey } from '../plan/plan-key.js'
 import type { RecordKey } from '../values/values.js'
 import { userOf } from './guard.js'
 import type { PolicyUser } from './policy.js'
@@ -22,10 +22,12 @@ export function storedOf (request: FastifyRequest): Row {
  * Returns a preHandler hook that keeps the record for {@link storedOf}. It answers 404 if there is no such record, and
  * 403 if the resource has an owner field and the user is not the owner.
  */
-export function recordHook (engine: Engine, target: WriteTarget): (request: FastifyRequest) => Promise<void> {
+export function recordHook (
+  engine: Engine, target: WriteTarget & { readonly planKey: PlanKey }
+): (request: FastifyRequest) => Promise<void> {
   return async (request) => {
     const { id } = request.params as { readonly id: string }
-    const { row } = await readStored(engine, target, planKey(target.model, id))
+    const { row } = await readStored(engine, target, target.planKey(id))
     if (row === undefined) throw new errors.RecordNotFound()
     if (!isOwn(engine, row, { target, user: userOf(request) })) throw new errors.Forbidden()
     request.setDecorator(kStored, row)

@@ -1,5 +1,5 @@
 import { errors, withDetails } from '../errors.js'
-import { decodeEntries, type Entries } from './query-string.js'
+import { parseEntries, type Entries } from './query-string.js'
 
 /** A filter as the client wrote it. Its name is not checked yet, and may be that of no field. */
 export interface WrittenFilter {
@@ -56,30 +56,6 @@ export function parseListQuery (query: string, maxLength: number): ListRequest {
     after,
     rest
   }
-}
-
-/**
- * Refuses every parameter, on routes that have none.
- *
- * @throws REST_MODELS_UNKNOWN_PARAMETER (400) naming the first one
- */
-export function requireNoQuery (query: string, maxLength: number): void {
-  const [first] = parseEntries(query, maxLength)
-  if (first !== undefined) throw unknownParameter(first[0])
-}
-
-/**
- * Returns the error for a parameter that the client may not use. It is the same for a hidden field as for a name that
- * does not exist, so that it gives nothing away.
- */
-export function unknownParameter (name: string): Error {
-  const message = 'is not a parameter of this resource'
-  return withDetails(new errors.UnknownParameter(name), [{ field: name, message }])
-}
-
-function parseEntries (query: string, maxLength: number): Entries {
-  if (query.length > maxLength) throw new errors.QueryTooLong()
-  return decodeEntries(query)
 }
 
 type NamedError = new (name: string) => Error

@@ -1,4 +1,4 @@
-import { errors } from '../errors.js'
+import { errors, withDetails } from '../errors.js'
 
 /** Names and values of a query string or an urlencoded form, decoded, in the order in which they were written. */
 export type Entries = ReadonlyArray<readonly [name: string, value: string]>
@@ -7,6 +7,36 @@ export type Entries = ReadonlyArray<readonly [name: string, value: string]>
 export function queryOf (url: string): string {
   const start = url.search(/[?;]/)
   return start === -1 ? '' : url.slice(start + 1)
+}
+
+/**
+ * Decodes a query string.
+ *
+ * @throws REST_MODELS_QUERY_TOO_LONG (414) if it has more than `maxLength` UTF-16 units;
+ *   REST_MODELS_INVALID_QUERY (400) as {@link decodeEntries}
+ */
+export function parseEntries (query: string, maxLength: number): Entries {
+  if (query.length > maxLength) throw new errors.QueryTooLong()
+  return decodeEntries(query)
+}
+
+/**
+ * Refuses every parameter, on routes that have none.
+ *
+ * @throws REST_MODELS_UNKNOWN_PARAMETER (400) naming the first one
+ */
+export function requireNoQuery (query: string, maxLength: number): void {
+  const [first] = parseEntries(query, maxLength)
+  if (first !== undefined) throw unknownParameter(first[0])
+}
+
+/**
+ * Returns the error for a parameter that the client may not use. It is the same for a hidden field as for a name that
+ * does not exist, so that it gives nothing away.
+ */
+export function unknownParameter (name: string): Error {
+  const message = 'is not a parameter of this resource'
+  return withDetails(new errors.UnknownParameter(name), [{ field: name, message }])
 }
 
 /**

@@ -10,6 +10,7 @@ import type { Model } from '../model/define-model.js'
 import { requireSoundDefaults } from '../plan/defaults.js'
 import type { Limits } from '../plan/limits.js'
 import type { ListScope } from '../plan/list-scope.js'
+import { compilePlanKey, type PlanKey } from '../plan/plan-key.js'
 import type { WriteScope } from '../plan/plan-write.js'
 import type { Passwords } from '../policy/passwords.js'
 import type { RelatedProtection } from '../policy/protection.js'
@@ -32,6 +33,7 @@ export interface Resource extends Registration, ListScope, ListBase, WriteScope,
   readonly limits: Limits
   readonly passwords: Passwords
   readonly schemas: Readonly<Record<Shape, TObject>>
+  readonly planKey: PlanKey
   /** Returns the record of a row from a list on `reader`: an array of values, in the order of `keys`. */
   toListed (values: readonly Stored[]): ModelRecord
   /** Returns the record of a row from `reader` that has its values under keys, as the read of one record gives it. */
@@ -69,6 +71,7 @@ export function compileResource (registration: Registration, setting: ResourceSe
     reader,
     limits,
     passwords,
+    planKey: compilePlanKey(model),
     keys: visible.map(({ key }) => key),
     long: [...visible.keys()].filter((index) => isLong(visible[index] as Column)),
     toListed: compileToListed(visible, reader.dialect),

@@ -3,14 +3,14 @@ import { runList } from '../database/list.js'
 import { runCreate, runDelete, runUpdate } from '../database/write.js'
 import { errors } from '../errors.js'
 import { writeCursor } from '../plan/cursor.js'
-import { planKey } from '../plan/plan-key.js'
 import { planList } from '../plan/plan-list.js'
 import { planCreate, planUpdate } from '../plan/plan-write.js'
 import { modelsClosedTo, userOf } from '../policy/guard.js'
+import { operationTable } from '../policy/operations.js'
 import { explainLost, storedOf } from '../policy/owner.js'
-import { parseListQuery, requireNoQuery } from '../request/list-query.js'
+import { parseListQuery } from '../request/list-query.js'
 import { parsePayload } from '../request/payload.js'
-import { queryOf } from '../request/query-string.js'
+import { queryOf, requireNoQuery } from '../request/query-string.js'
 import type { Resource } from '../resource/resource.js'
 import { toEnvelope, type ListEnvelope } from '../response/envelope.js'
 import { valueOf, type ModelRecord } from '../response/record.js'
@@ -44,7 +44,7 @@ export const create: Handler<ModelRecord> = (resource) => async (request, reply)
   const payload = await parsePayload(request.body, request.headers['content-type'])
   const plan = planCreate(resource, payload, userOf(request)?.id ?? null)
   const record = toWritten(await runCreate(engine, resource, await passwords.hashIn(plan)))
-  reply.header('location', `${url}${String(record['id'])}/`)
+  reply.code(operationTable.create.status).header('location', `${url}${String(record['id'])}/`)
   return record
 }
 
@@ -62,13 +62,14 @@ export const update: Handler<ModelRecord> = (resource) => async (request) => {
   return toWritten(row)
 }
 
-export const remove: Handler<undefined> = (resource) => async (request) => {
+export const remove: Handler<undefined> = (resource) => async (request, reply) => {
   const { engine, limits } = resource
   requireNoQuery(queryOf(request.url), limits.queryLength)
   const id = keyOf(request, resource)
   const user = userOf(request)
   const isDeleted = await runDelete(engine, resource, id, user?.id ?? null)
   if (!isDeleted) throw await explainLost(engine, resource, { id, user })
+  reply.code(operationTable.delete.status)
 }
 
 export const refuseMethod = (allowed: string) =>
@@ -77,6 +78,6 @@ export const refuseMethod = (allowed: string) =>
     throw new errors.MethodNotAllowed()
   }
 
-function keyOf (request: FastifyRequest, { model }: Resource): RecordKey {
-  return planKey(model, (request.params as { readonly id: string }).id)
+function keyOf (request: FastifyRequest, { planKey }: Resource): RecordKey {
+  return planKey((request.params as { readonly id: string }).id)
 }

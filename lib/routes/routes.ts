@@ -1,6 +1,6 @@
 import type {
-  FastifyContextConfig, FastifyInstance, FastifySchema, HTTPMethods, preHandlerAsyncHookHandler, preHandlerHookHandler,
-  RouteHandlerMethod, onSendHookHandler
+  FastifyContextConfig, FastifyInstance, FastifySchema, HTTPMethods, onRequestHookHandler, onSendHookHandler,
+  preHandlerAsyncHookHandler, preHandlerHookHandler, RouteHandlerMethod
 } from 'fastify'
 import { emptySchema } from '../../schemas/empty.js'
 import { errorSchema } from '../../schemas/error.js'
@@ -35,9 +35,11 @@ const suffixes = { list: '/', record: '/:id/' } as const
 /** Methods that a resource answers, by itself or with 405. */
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-/** The check of users and the scheduler that run before the handlers of a resource. */
+/** Checks that run before the handlers of a resource, and the scheduler. */
 interface Guards {
   readonly authenticate: Authenticate
+  /** Refuses a write that a browser sends for another site. */
+  readonly refuseForeign: onRequestHookHandler
   readonly scheduler: Scheduler
 }
 
@@ -48,15 +50,15 @@ export function addRoutes (scope: FastifyInstance, resource: Resource, guards: G
 }
 
 function addOperation (scope: FastifyInstance, resource: Resource, operation: Operation, guards: Guards): void {
-  const { method, path, status } = rowOf(operation)
+  const { method, path } = rowOf(operation)
   const { handler, needsRecord } = routeTable[operation]
-  const { preHandler, onSend, wrap } = stepsOf(resource, operation, guards)
-  const handle = wrap(handler(resource))
+  const { onRequest, preHandler, onSend, wrap } = stepsOf(resource, operation, guards)
   addRoute(scope, `/${resource.name}${suffixes[path]}`, {
     method,
+    onRequest,
     preHandler: needsRecord ? [...preHandler, recordHook(resource.engine, resource)] : preHandler,
     onSend,
-    handler: (request, reply) => handle(request, reply.code(status)),
+    handler: wrap(handler(resource)),
     schema: schemaOf(operation, resource),
     config: { ...documentedAs(resource, operation), ...resource.config }
   })
@@ -70,8 +72,9 @@ function addRefusals (scope: FastifyInstance, resource: Resource, path: 'list' |
   const rows = Object.entries(operationTable).filter(([, row]) => row.path === path)
   const answered = rows.flatMap(([, { method }]) => method === 'GET' ? ['GET', 'HEAD'] : [method])
   const [judgedAs] = rows.map(([operation]) => operation as Operation).filter((operation) => writes.includes(operation))
-  const { preHandler, onSend } = stepsOf(resource, judgedAs as Operation, guards)
+  const { onRequest, preHandler, onSend } = stepsOf(resource, judgedAs as Operation, guards)
   addRoute(scope, `/${resource.name}${suffixes[path]}`, {
+    onRequest,
     preHandler,
     onSend,
     method: methods.filter((method) => !answered.includes(method)),
@@ -84,14 +87,15 @@ function addRefusals (scope: FastifyInstance, resource: Resource, path: 'list' |
 
 type PreHandlers = ReadonlyArray<preHandlerHookHandler | preHandlerAsyncHookHandler>
 
-/** Returns the steps around the handler of an operation: its schedule, and its policy. */
-function stepsOf (resource: Resource, operation: Operation, { authenticate, scheduler }: Guards) {
+/** Returns the steps around the handler of an operation: the check of its origin, its schedule, and its policy. */
+function stepsOf (resource: Resource, operation: Operation, { authenticate, refuseForeign, scheduler }: Guards) {
   const schedule = scheduler.scheduleOf(operation, resource.protections[operation])
   const preHandler: PreHandlers = [...schedule.preHandler, ...policyHooks(resource, authenticate, operation)]
-  return { ...schedule, preHandler }
+  return { ...schedule, onRequest: writes.includes(operation) ? [refuseForeign] : [], preHandler }
 }
 
 interface RouteParts {
+  readonly onRequest: readonly onRequestHookHandler[]
   readonly preHandler: PreHandlers
   readonly onSend: readonly onSendHookHandler[]
   readonly method: HTTPMethods | HTTPMethods[]
@@ -113,9 +117,15 @@ function addRoute (scope: FastifyInstance, url: string, parts: RouteParts): void
  * Returns a copy of the options for one route. The host's onRoute hooks add to the lists in the options. Two routes
  * must not share a list, or each hook would add to that list twice.
  */
-function optionsOf ({ preHandler, onSend, config, ...rest }: RouteParts) {
-  const exposeHeadRoute = rest.method === 'GET'
-  return { ...rest, preHandler: [...preHandler], onSend: [...onSend], config: { ...config }, exposeHeadRoute }
+function optionsOf ({ onRequest, preHandler, onSend, config, ...rest }: RouteParts) {
+  return {
+    ...rest,
+    onRequest: [...onRequest],
+    preHandler: [...preHandler],
+    onSend: [...onSend],
+    config: { ...config },
+    exposeHeadRoute: rest.method === 'GET'
+  }
 }
 
 /** Hides a route from documentation, which shows each route once. */

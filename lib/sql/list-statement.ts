@@ -17,25 +17,25 @@ export interface Reach {
   readonly longest: number
 }
 
-/** Returns the limits of the first statement: one row more than the page holds tells if another page follows. */
-function firstReach (base: ListBase, { limit }: ListPlan): Reach {
+/** Returns the limits of the first statement of a list. One row more than the page holds tells if another follows. */
+export function firstReach (base: ListBase, { limit }: ListPlan): Reach {
   const most = limit + 1
   return { deadline: performance.now() + base.limits.statementTime, most, longest: longestOf(base, most) }
 }
 
-/**
- * Returns the statement of a list. Lists that differ only in values share one compiled SQL text. Without `reach`, the
- * statement reads one row more than the page holds.
- */
-export function listStatement (
-  engine: SqlContext, base: ListBase, given: ListPlan & { readonly reach?: Reach }
-): Query {
+/** A list, and the limits of one statement of it. */
+export interface ReachingPlan extends ListPlan {
+  readonly reach: Reach
+}
+
+/** Returns the statement of a list. Lists that differ only in values share one compiled SQL text. */
+export function listStatement (engine: SqlContext, base: ListBase, given: ReachingPlan): Query {
   const plan = given.conditions.length === 0
     ? given
     : { ...given, conditions: given.conditions.map((condition) => withFewShapes(condition, engine)) }
   const { query, queryId, sql, parameters } =
     engine.shapes.compileOnce(shapeOf(engine, base, plan), () => compileList(engine, base, openPlan(plan)))
-  const values = valuesOf(plan, plan.reach ?? firstReach(base, plan))
+  const values = valuesOf(plan)
   const filled = parameters.map((parameter) => parameter instanceof Slot ? values[parameter.position] : parameter)
   return { query, queryId, sql, parameters: filled, withoutIndex: withoutSeeks(engine, base, given) }
 }
@@ -44,7 +44,7 @@ export function listStatement (
  * Returns {@link Query.withoutIndex}: a function that makes the same statement without the help of an index of a text
  * column. Undefined if the engine can always use the index.
  */
-function withoutSeeks (engine: SqlContext, base: ListBase, given: ListPlan): Query['withoutIndex'] {
+function withoutSeeks (engine: SqlContext, base: ListBase, given: ReachingPlan): Query['withoutIndex'] {
   if (!engine.dialect.seeksByCollation) return undefined
   return () => listStatement({ ...engine, dialect: { ...engine.dialect, seeksByCollation: false } }, base, given)
 }
@@ -104,7 +104,8 @@ function toArray (values: readonly Stored[]): string {
 }
 
 /** Returns the values that fill the slots of {@link openPlan}, in the order of those slots. */
-function valuesOf ({ conditions, start, after }: ListPlan, { deadline, most, longest }: Reach): readonly Stored[] {
+function valuesOf ({ conditions, start, after, reach }: ReachingPlan): readonly Stored[] {
+  const { deadline, most, longest } = reach
   const values: Stored[] = [deadline, most, start, longest]
   if (after !== undefined) values.push(...after)
   for (const condition of conditions) values.push(...condition.values)

@@ -3,9 +3,9 @@
 import { CompiledQuery } from 'kysely'
 import { test } from 'tap'
 import type { Executor, Outcome } from '../../lib/engines/executor.js'
+import type { SqliteConnection } from '../../lib/engines/sqlite/connection.js'
 import type { GroupCommit } from '../../lib/engines/sqlite/group-commit.js'
 import { SqliteExecutor } from '../../lib/engines/sqlite/sqlite-executor.js'
-import type { StatementCache } from '../../lib/engines/sqlite/statement-cache.js'
 
 const query = CompiledQuery.raw('select 1')
 const later: Outcome = { row: { answer: 1 }, changed: 0 }
@@ -27,11 +27,7 @@ function failing (code: string, { isWrite = false } = {}) {
   const statements = { prepareOnce: () => ({ readonly: !isWrite, get: fail, all: fail, run: fail }) }
   const commits = { execute: async (write: () => Outcome) => write() }
   const executor = new SqliteExecutor(
-    {
-      objects: statements as unknown as StatementCache,
-      arrays: statements as unknown as StatementCache,
-      isFree: () => true
-    },
+    { objects: statements, arrays: statements, isFree: true } as unknown as SqliteConnection,
     { commits: commits as unknown as GroupCommit, requireFile: () => {}, queued }
   )
   return { executor, waiting }

@@ -12,7 +12,7 @@ import { openEngine, readHandle } from '../../lib/database/engine.js'
 import type { Executor, Tables } from '../../lib/engines/executor.js'
 import { deadlineFunction } from '../../lib/engines/sqlite/deadline.js'
 import { listStatement } from '../../lib/sql/list-statement.js'
-import { EmbeddedDialect } from '../../lib/engines/sqlite/connections.js'
+import { EmbeddedDialect } from '../../lib/engines/sqlite/embedded-dialect.js'
 import { requireDriver } from '../../lib/engines/sqlite/load-driver.js'
 import { openSqlite, type SqliteOptions } from '../../lib/sqlite.js'
 import { switchToWal } from '../../lib/engines/sqlite/wal.js'
@@ -342,7 +342,8 @@ test('D-104: compiled shapes are kept up to 2 MiB, and one that is kept is not c
     ordering: [{ column: id, descending: false }],
     limit: 20,
     start: 0,
-    after: undefined
+    after: undefined,
+    reach: { deadline: 0, most: 21, longest: 1000 }
   })
   const { queryId } = list([])
   t.equal(list([]).queryId, queryId)

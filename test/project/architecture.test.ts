@@ -98,7 +98,7 @@ const packages: Readonly<Record<string, { readonly values: readonly string[], re
   mysql2: { values: ['engines/mariadb'] },
   'p-retry': { values: ['engines/retry', 'tables/schema-change', 'engines/sqlite/lock'] },
   uuid: { values: ['plan/plan-write'] },
-  'lru-cache': { values: ['policy/passwords', 'sql/shapes', 'engines/server', 'engines/sqlite/statement-cache'] },
+  'lru-cache': { values: ['policy/passwords', 'sql/shapes', 'engines/server', 'engines/sqlite/connection'] },
   'p-limit': { values: ['policy/passwords'] },
   'secure-json-parse': { values: ['request/payload'] }
 }

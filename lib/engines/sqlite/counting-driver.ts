@@ -1,30 +1,28 @@
 import {
   SqliteDriver, type CompiledQuery, type DatabaseConnection, type QueryResult, type SqliteDialectConfig
 } from 'kysely'
+import type { SqliteConnection } from './connection.js'
 import type { GroupCommit } from './group-commit.js'
 import { isLocked, lockTimeout, retryWhileLocked } from './lock.js'
 
 /**
- * Kysely's driver for one connection. `isIdle` is false while somebody holds the connection or waits for it. Writes
- * queued in {@link GroupCommit} are committed before anybody gets the connection.
+ * Kysely's driver for one connection. It counts those who hold the connection or wait for it. Writes queued in
+ * {@link GroupCommit} are committed before anybody gets the connection.
  */
 export class CountingDriver extends SqliteDriver {
+  readonly #counted: SqliteConnection
   readonly #commits: GroupCommit
   #connection: DatabaseConnection | undefined
-  #takers = 0
 
-  constructor (config: SqliteDialectConfig, commits: GroupCommit) {
+  constructor (config: SqliteDialectConfig, counted: SqliteConnection, commits: GroupCommit) {
     super(config)
+    this.#counted = counted
     this.#commits = commits
-  }
-
-  get isIdle (): boolean {
-    return this.#takers === 0
   }
 
   override async acquireConnection (): Promise<DatabaseConnection> {
     // Counted first, so that from now on nobody writes without this driver.
-    this.#takers += 1
+    this.#counted.holders += 1
     for (let locked = this.#commits.commit(); locked !== undefined; locked = this.#commits.commit()) await locked
     const connection = await super.acquireConnection()
     return (this.#connection ??= new RetryingConnection(connection))
@@ -32,7 +30,7 @@ export class CountingDriver extends SqliteDriver {
 
   override async releaseConnection (): Promise<void> {
     await super.releaseConnection()
-    this.#takers -= 1
+    this.#counted.holders -= 1
   }
 }
 

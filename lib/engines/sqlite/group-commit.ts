@@ -1,5 +1,5 @@
 import type { Database, Transaction } from 'better-sqlite3'
-import { BurstDetector } from '../burst-detector.js'
+import { BurstDetector } from '../event-loop-turn.js'
 import type { Outcome, MaybePromise } from '../executor.js'
 import { isLocked, lockTimeout, retryWhileLocked } from './lock.js'
 

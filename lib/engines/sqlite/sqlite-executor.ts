@@ -1,18 +1,10 @@
 import type { Statement } from 'better-sqlite3'
 import type { ArrayRows, Executor, MaybePromise, Outcome, Query, Row } from '../executor.js'
 import { Repeatable, toStatementError } from '../statement-failure.js'
+import type { SqliteConnection } from './connection.js'
 import { sqliteDialect } from './dialect.js'
 import type { GroupCommit } from './group-commit.js'
 import { isLocked } from './lock.js'
-import type { StatementCache } from './statement-cache.js'
-
-/** A connection that is used without Kysely's driver. */
-export interface Connection {
-  readonly objects: StatementCache
-  readonly arrays: StatementCache
-  /** Returns true if the connection is open and nobody holds it, so that it is in no transaction. */
-  readonly isFree: () => boolean
-}
 
 /** Parts that the executors of one database share. */
 export interface SharedParts {
@@ -28,16 +20,16 @@ export interface SharedParts {
  * cannot run at once, because somebody holds the connection or the database is locked, goes to the executor `queued`.
  */
 export class SqliteExecutor implements Executor {
-  readonly #connection: Connection
+  readonly #connection: SqliteConnection
   readonly #parts: SharedParts
 
-  constructor (connection: Connection, parts: SharedParts) {
+  constructor (connection: SqliteConnection, parts: SharedParts) {
     this.#connection = connection
     this.#parts = parts
   }
 
   get isFree (): boolean {
-    return this.#connection.isFree()
+    return this.#connection.isFree
   }
 
   execute (query: Query): MaybePromise<Outcome> {

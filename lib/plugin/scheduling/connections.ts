@@ -1,8 +1,8 @@
 import type { Server, Socket } from 'node:net'
 import type { onRequestHookHandler } from 'fastify'
+import { currentTurn } from '../../engines/event-loop-turn.js'
+import { unavailable } from '../../errors.js'
 import { Pipeline } from './pipeline.js'
-import { ReadLimit } from './read-limit.js'
-import { unavailable } from './unavailable.js'
 import { UnreadAnswers } from './unread-answers.js'
 
 /**
@@ -10,6 +10,9 @@ import { UnreadAnswers } from './unread-answers.js'
  * connection at once, and keeps 4 KB for each.
  */
 const maxWaiting = 63
+
+/** Requests of all connections in one event-loop turn after which nothing more is read before the next turn. */
+const maxRequestsPerTurn = 500
 
 /** Milliseconds after a connection was accepted during which further clients are assumed to wait to be accepted. */
 const openingMs = 50
@@ -72,5 +75,35 @@ export class Connections {
     const pipeline = this.#pipelines.get(socket) ?? new Pipeline(socket)
     this.#pipelines.set(socket, pipeline)
     return pipeline
+  }
+}
+
+/**
+ * Stops reading from all sockets until the next event-loop turn when 500 requests came in this one. Otherwise Node
+ * would parse all that has arrived before anything is answered, and one socket may hold 1000 requests.
+ */
+class ReadLimit {
+  readonly #sockets: ReadonlySet<Socket>
+  #turn = -1
+  #count = 0
+
+  /** @param sockets  open sockets of the app; the set changes with them */
+  constructor (sockets: ReadonlySet<Socket>) {
+    this.#sockets = sockets
+  }
+
+  /** Counts a request of this event-loop turn. The 500th pauses all sockets until the next turn. */
+  count (): void {
+    const turn = currentTurn()
+    if (turn !== this.#turn) this.#count = 0
+    this.#turn = turn
+    if (++this.#count === maxRequestsPerTurn) this.#pause()
+  }
+
+  #pause (): void {
+    // Sockets that the host has paused, or does not read yet, are left out, because the next turn would resume them.
+    const paused = [...this.#sockets].filter(({ readableFlowing }) => readableFlowing === true)
+    for (const socket of paused) socket.pause()
+    setImmediate(() => { for (const socket of paused) socket.resume() })
   }
 }

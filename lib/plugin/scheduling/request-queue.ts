@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import { unavailable } from '../../errors.js'
 import type { Connections } from './connections.js'
 import { inOwnContext } from './own-context.js'
-import { unavailable } from './unavailable.js'
 
 /**
  * Milliseconds that one request may wait; after that it is refused with 503. A statement waits as long for a

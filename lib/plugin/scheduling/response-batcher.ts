@@ -1,4 +1,4 @@
-import { BurstDetector } from '../../engines/burst-detector.js'
+import { BurstDetector } from '../../engines/event-loop-turn.js'
 
 /**
  * If at least this many answers became ready in one event-loop turn, those of the next turn are sent together. With

@@ -2,6 +2,7 @@ import type { Server } from 'node:net'
 import type {
   FastifyReply, FastifyRequest, onRequestHookHandler, onSendHookHandler, preHandlerHookHandler
 } from 'fastify'
+import { unavailable } from '../../errors.js'
 import { reads, type Operation } from '../../policy/operations.js'
 import { maxLogins } from '../../policy/passwords.js'
 import type { Protection } from '../../policy/protection.js'
@@ -10,7 +11,6 @@ import type { RequestQueue } from './request-queue.js'
 import { ResponseBatcher } from './response-batcher.js'
 import { SlotQueue } from './slot-queue.js'
 import { TurnQueue } from './turn-queue.js'
-import { unavailable } from './unavailable.js'
 
 /**
  * Requests of one queue that may use a database server at a time, over all clients; further ones wait in the queue.

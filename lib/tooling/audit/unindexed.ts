@@ -11,7 +11,7 @@ import { permittedPaths } from '../../plan/permitted-paths.js'
 import { planList } from '../../plan/plan-list.js'
 import { parseListQuery } from '../../request/list-query.js'
 import type { Resource } from '../../resource/resource.js'
-import { listStatement } from '../../sql/list-statement.js'
+import { firstReach, listStatement } from '../../sql/list-statement.js'
 
 /** A filter or an ordering that a resource permits, but for which the database reads the whole table. */
 export interface Unindexed {
@@ -118,7 +118,7 @@ function planOf (resource: Resource, query: string): ListPlan | undefined {
 async function explain (resource: Resource, use: PlannedUse, plan: ListPlan): Promise<readonly PlanRow[]> {
   const { reader } = resource
   const { db, dialect: { plans: { explain, settings: { [use]: settings } } } } = reader
-  const { sql, parameters } = listStatement(reader, resource, plan)
+  const { sql, parameters } = listStatement(reader, resource, { ...plan, reach: firstReach(resource, plan) })
   const run = async (connection: Kysely<Tables>): Promise<readonly PlanRow[]> => {
     for (const setting of settings) await setting.execute(connection)
     const { rows } = await connection.executeQuery<PlanRow>(CompiledQuery.raw(`${explain}${sql}`, [...parameters]))

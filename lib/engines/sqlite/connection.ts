@@ -34,3 +34,25 @@ export class StatementCache extends LRUCache<string, Statement> {
     return prepared
   }
 }
+
+/** Connection that is used without Kysely's driver, too. */
+export class SqliteConnection {
+  /** Statements whose rows are objects. */
+  readonly objects: StatementCache
+  /** Statements whose rows are arrays of values. */
+  readonly arrays: StatementCache
+  /** Number of those who hold the connection in Kysely's driver, or wait for it there. */
+  holders = 0
+  readonly #database: Database
+
+  constructor (database: Database) {
+    this.objects = new StatementCache(database)
+    this.arrays = new StatementCache(database, 'arrays')
+    this.#database = database
+  }
+
+  /** True if the connection is open and nobody holds it, so that it is in no transaction. */
+  get isFree (): boolean {
+    return this.holders === 0 && this.#database.open
+  }
+}

@@ -2,11 +2,11 @@ import type { Database, Statement } from 'better-sqlite3'
 import { SqliteDialect, type Kysely, type SqliteDriver } from 'kysely'
 import type { Executors } from '../executor.js'
 import { KyselyExecutor } from '../kysely-executor.js'
+import { SqliteConnection, type StatementCache } from './connection.js'
 import { CountingDriver } from './counting-driver.js'
 import { sqliteDialect } from './dialect.js'
 import { GroupCommit } from './group-commit.js'
-import { SqliteExecutor, type Connection } from './sqlite-executor.js'
-import { StatementCache } from './statement-cache.js'
+import { SqliteExecutor } from './sqlite-executor.js'
 
 /** Statement with which Kysely's driver ends a transaction. */
 const commit = 'commit'
@@ -25,8 +25,8 @@ export interface DatabaseFile {
  */
 export class EmbeddedDialect extends SqliteDialect {
   readonly #driver: CountingDriver
-  readonly #writer: Connection
-  readonly #reader: Connection
+  readonly #writer: SqliteConnection
+  readonly #reader: SqliteConnection
   readonly #commits: GroupCommit
   readonly #requireFile: () => void
   /** Commits queued writes, and closes the connections. May be called more than once. */
@@ -37,19 +37,17 @@ export class EmbeddedDialect extends SqliteDialect {
    * @param file    absent for a database with only one connection: in memory, or opened only for reading
    */
   constructor (writer: Database, { reader = writer, requireFile = () => {} }: Partial<DatabaseFile> = {}) {
-    const objects = new StatementCache(writer)
+    const connection = new SqliteConnection(writer)
     const commits = new GroupCommit(writer, requireFile)
-    let isOpen = true
     const close = (): void => {
       commits.close()
-      isOpen = false
       for (const one of [reader, writer]) one.close()
     }
-    const config = { database: { prepare: preparing(objects, requireFile), close } }
+    const config = { database: { prepare: preparing(connection.objects, requireFile), close } }
     super(config)
-    this.#driver = new CountingDriver(config, commits)
-    this.#writer = connectionTo(writer, objects, () => isOpen && this.#driver.isIdle)
-    this.#reader = reader === writer ? this.#writer : connectionTo(reader, new StatementCache(reader), () => isOpen)
+    this.#driver = new CountingDriver(config, connection, commits)
+    this.#writer = connection
+    this.#reader = reader === writer ? connection : new SqliteConnection(reader)
     this.#commits = commits
     this.#requireFile = requireFile
     this.close = close
@@ -71,10 +69,6 @@ export class EmbeddedDialect extends SqliteDialect {
     }
     return { writer: new SqliteExecutor(this.#writer, parts), reader: new SqliteExecutor(this.#reader, parts) }
   }
-}
-
-function connectionTo (database: Database, objects: StatementCache, isFree: () => boolean): Connection {
-  return { objects, arrays: new StatementCache(database, 'arrays'), isFree }
 }
 
 /**
