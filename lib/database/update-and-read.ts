@@ -1,7 +1,7 @@
 import { CompiledQuery } from 'kysely'
 import type { Outcome, Query, Row } from '../engines/executor.js'
 import { outcomeOf } from '../engines/kysely-executor.js'
-import { retry } from '../engines/retry.js'
+import { withRetries } from '../engines/retry.js'
 import { toStatementError } from '../engines/statement-failure.js'
 import type { Handle } from './engine.js'
 
@@ -17,12 +17,7 @@ const rollback = CompiledQuery.raw('rollback')
  * @throws as {@link Executor} says
  */
 export async function updateAndRead (handle: Handle, update: Query, read: Query): Promise<Outcome> {
-  const start = performance.now()
-  try {
-    return await attempt(handle, update, read)
-  } catch (failure) {
-    return await retry(failure, start, async () => await attempt(handle, update, read))
-  }
+  return await withRetries(() => attempt(handle, update, read))
 }
 
 async function attempt ({ db, dialect }: Handle, update: Query, read: Query): Promise<Outcome> {

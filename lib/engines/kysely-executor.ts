@@ -2,7 +2,7 @@ import type { DatabaseConnection, Kysely, QueryResult } from 'kysely'
 import { ConnectionQueue } from './connection-queue.js'
 import type { Dialect } from './dialect.js'
 import type { ArrayRows, Executor, Outcome, Query, Row } from './executor.js'
-import { isRead, retry } from './retry.js'
+import { isRead, withRetries } from './retry.js'
 import { toStatementError, withoutIndex } from './statement-failure.js'
 import type { Stored } from './storage.js'
 
@@ -29,23 +29,14 @@ export class KyselyExecutor implements Executor {
   }
 
   execute (query: Query): Promise<Outcome> {
-    return this.#run(query, async (connection, query) => outcomeOf(await connection.executeQuery<Row>(query)))
+    return withRetries(() => this.#attempt(query, askOutcome))
   }
 
   readArrays (query: Query, keys: readonly string[]): Promise<ArrayRows> {
-    return this.#run(query, async (connection, query) => {
+    return withRetries(() => this.#attempt(query, async (connection, query) => {
       const { rows } = await connection.executeQuery<Row>(query)
       return rows.map((row) => keys.map((key) => row[key] as Stored))
-    })
-  }
-
-  async #run<Result> (query: Query, ask: Ask<Result>): Promise<Result> {
-    const start = performance.now()
-    try {
-      return await this.#attempt(query, ask)
-    } catch (failure) {
-      return await retry(failure, start, async () => await this.#attempt(query, ask))
-    }
+    }))
   }
 
   async #attempt<Result> (query: Query, ask: Ask<Result>): Promise<Result> {
@@ -60,6 +51,10 @@ export class KyselyExecutor implements Executor {
       throw toStatementError(this.#dialect, failure, { isRead: isRead(query), isConnected })
     }
   }
+}
+
+async function askOutcome (connection: DatabaseConnection, query: Query): Promise<Outcome> {
+  return outcomeOf(await connection.executeQuery<Row>(query))
 }
 
 /** Returns the first row, and the count of changed rows, which Kysely gives as a BigInt or leaves out. */

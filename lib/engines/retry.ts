@@ -9,18 +9,27 @@ const backoff = {
 } as const satisfies Options
 
 /**
- * Repeats a statement that failed, after pauses, as long as it fails with {@link Repeatable}: up to 4 times, within 3 s
- * of `start`. The failure counts as the first attempt, so that only failures pay for p-retry.
+ * Runs a statement. If it fails with {@link Repeatable}, it is repeated after pauses: up to 4 times, within 3 s of the
+ * beginning.
  *
- * @param failure  what the first attempt threw
- * @param start    time of `performance.now()`, in milliseconds, at which the first attempt began
- * @param attempt  runs the statement once more; it must throw {@link Repeatable} if the statement may be repeated again
- * @throws the failure itself if the statement must not be repeated; after the last attempt REST_MODELS_UNAVAILABLE
- *   (503) with Retry-After
+ * @param attempt  runs the statement once; throws {@link Repeatable} if the statement may be repeated
+ * @throws what the last attempt threw, but REST_MODELS_UNAVAILABLE (503) with Retry-After instead of
+ *   {@link Repeatable}
  */
-export async function retry<Result> (
-  failure: unknown, start: number, attempt: () => Promise<Result>
-): Promise<Result> {
+export async function withRetries<Result> (attempt: () => Promise<Result>): Promise<Result> {
+  const start = performance.now()
+  try {
+    return await attempt()
+  } catch (failure) {
+    return await retry(failure, start, attempt)
+  }
+}
+
+/**
+ * Repeats a statement whose first attempt, begun at `start`, has failed. p-retry counts that attempt, so that only
+ * failures pay for p-retry.
+ */
+async function retry<Result> (failure: unknown, start: number, attempt: () => Promise<Result>): Promise<Result> {
   if (!(failure instanceof Repeatable)) throw failure
   const maxRetryTime = Math.max(0, backoff.maxRetryTime - (performance.now() - start))
   const shouldRetry = ({ error }: { error: Error }): boolean => error instanceof Repeatable

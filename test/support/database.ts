@@ -5,7 +5,7 @@ import { openMariadb } from '../../lib/mariadb.js'
 import { openPostgres } from '../../lib/postgres.js'
 import { readHandle } from '../../lib/database/engine.js'
 import { executorsOf } from '../../lib/engines/executor.js'
-import { isRead, retry } from '../../lib/engines/retry.js'
+import { isRead, withRetries } from '../../lib/engines/retry.js'
 import { toStatementError } from '../../lib/engines/statement-failure.js'
 import type { Tables } from '../../lib/engines/executor.js'
 import { openSqlite } from '../../lib/sqlite.js'
@@ -143,7 +143,12 @@ export function beforeDirect (db: Kysely<Tables>, act: (query: CompiledQuery) =>
     try {
       return attempt()
     } catch (failure) {
-      return retry(failure, performance.now(), async () => await attempt())
+      let isFirst = true
+      return withRetries(async () => {
+        if (!isFirst) return await attempt()
+        isFirst = false
+        throw failure
+      })
     }
   }
   for (const executor of new Set(Object.values(executorsOf(db) ?? {}))) {

@@ -1,5 +1,5 @@
 import type { ArrayRows, Executor, Outcome, Query, Row } from '../executor.js'
-import { isRead, retry } from '../retry.js'
+import { isRead, withRetries } from '../retry.js'
 import { toStatementError, withoutIndex, type FailureRules } from '../statement-failure.js'
 import type { Purpose } from './node-connections.js'
 
@@ -35,20 +35,11 @@ export class PooledExecutor implements Executor {
   }
 
   execute (query: Query): Promise<Outcome> {
-    return this.#run(query, askOutcome)
+    return withRetries(() => this.#attempt(query, askOutcome))
   }
 
   readArrays (query: Query): Promise<ArrayRows> {
-    return this.#run(query, askArrays)
-  }
-
-  async #run<Result> (query: Query, ask: Ask<Result>): Promise<Result> {
-    const start = performance.now()
-    try {
-      return await this.#attempt(query, ask)
-    } catch (failure) {
-      return await retry(failure, start, async () => await this.#attempt(query, ask))
-    }
+    return withRetries(() => this.#attempt(query, askArrays))
   }
 
   async #attempt<Result> (query: Query, ask: Ask<Result>): Promise<Result> {
