@@ -43,7 +43,7 @@ export { hashPassword, type Credentials, type Verify } from './policy/passwords.
 export type { Operation } from './policy/operations.js'
 export type { Authenticate, Policy, PolicySetting, PolicyUser, SecurityScheme } from './policy/policy.js'
 export type { AnyKysely } from './database/engine.js'
-export type { ResourceOptions } from './resource/registration.js'
+export type { ResourceOptions } from './resource/options.js'
 export type { ResourceRegistry } from './plugin/registry.js'
 export { createTables } from './tables/create-tables.js'
 export type { Json } from './values/values.js'

@@ -1,5 +1,5 @@
 import { sql, type Compilable } from 'kysely'
-import { propertyOf } from '../engines/dialect.js'
+import { propertyOf } from '../engines/failure-properties.js'
 import { StatementFailure } from '../engines/statement-failure.js'
 import type { Stored } from '../engines/storage.js'
 import { errors, withDetails } from '../errors.js'

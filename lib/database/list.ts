@@ -1,9 +1,10 @@
 import type { ArrayRows } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
 import type { ListPlan } from '../plan/list-plan.js'
-import { wholeKey, type ListBase } from '../sql/list-sql.js'
+import type { ListBase } from '../sql/list-sql.js'
 import { firstReach, listStatement, type Reach } from '../sql/list-statement.js'
 import { countFitting, isAnyWithheld, unlimited } from '../sql/long-values.js'
+import { wholeKey } from '../sql/ordering.js'
 import type { Engine } from './engine.js'
 
 /** Rows of one page, with the position at which the next page begins. */

@@ -1,7 +1,8 @@
 import type { Expression, RawBuilder, SqlBool } from 'kysely'
-import type { Catalog, ColumnRow } from './catalog.js'
+import type { Catalog } from './catalog.js'
 import type { QueryPlans } from './query-plan.js'
-import type { Parameter, Storage, StorageTable, WrittenColumn } from './storage.js'
+import type { SchemaHabits } from './schema-habits.js'
+import type { Parameter, Storage, StorageTable } from './storage.js'
 
 /**
  * SQL with which an engine in this process ends a list statement that has run past its deadline. A deadline is in
@@ -126,79 +127,4 @@ export interface Dialect {
   readonly requiredBy?: Readonly<Record<string, Requirement>>
 }
 
-/** SQL and rules of an engine for creating tables. */
-export interface SchemaHabits {
-  /** SQL type of a primary key whose values the engine generates. */
-  readonly generatedKey: string
-  /** Text behind the list of columns in `create table`. */
-  readonly tableOptions?: string
-  /**
-   * True if a table may refer only to tables that exist. Foreign keys in a circle are then added after all tables are
-   * created. False if a table may be created before those that it refers to.
-   */
-  readonly needsTargets: boolean
-  /**
-   * Statement that begins a transaction in which tables are created. Absent if the engine commits after each `create
-   * table`.
-   */
-  readonly begin?: RawBuilder<unknown>
-  /**
-   * Lock that keeps other processes from creating tables at the same time. Absent if `begin` does that. The answer of
-   * `acquire` is 1 if this process got the lock, otherwise 0 or null. Without `release`, the lock ends with the
-   * transaction.
-   */
-  readonly lock?: { readonly acquire: RawBuilder<{ answer: unknown }>, readonly release?: RawBuilder<unknown> }
-  /**
-   * Returns the statement that drops a table, even if others refer to it. Present if the engine cannot roll tables
-   * back.
-   */
-  drop? (table: RawBuilder<unknown>): RawBuilder<unknown>
-  /**
-   * Query for the columns of all tables. Present if Kysely does not see that a column with a quoted name is generated.
-   */
-  readonly keys?: RawBuilder<ColumnRow>
-  /** Query for the columns whose declared type must be known, because {@link Storage.ofType} depends on it. */
-  readonly written: RawBuilder<WrittenColumn>
-  /**
-   * Query that answers 0 if the server tells names of tables apart by case. `foldName` then applies only to columns.
-   * After another answer, or if there is no such query, it applies to both.
-   */
-  readonly foldsTables?: RawBuilder<{ answer: unknown }>
-  /**
-   * Query for the names of the schemas in which a table is found by its bare name, as rows `{ name }`. If several
-   * schemas have the table, the first row wins. Absent if the engine has no such schemas.
-   */
-  readonly searchPath?: RawBuilder<{ name: string }>
-}
-
 export type DialectName = 'sqlite' | 'postgres' | 'mariadb'
-
-/** Returns a failure's property as text; empty if it is absent or null. */
-export function propertyOf (failure: unknown, name: string): string {
-  const value = valueOf(failure, name)
-  return value === undefined || value === null ? '' : String(value)
-}
-
-function valueOf (failure: unknown, name: string): unknown {
-  return Object.getOwnPropertyDescriptor(Object(failure), name)?.value
-}
-
-/**
- * Returns a copy of a failure without properties that may hold values, such as PostgreSQL's `detail` and the SQL that
- * MariaDB's driver adds.
- *
- * @param isTold  true if the message holds no values and is kept; otherwise another text with the code replaces it
- * @param names   names of the properties to keep, that of the code first
- */
-export function withoutValues (
-  failure: Error, isTold: boolean, names: readonly [code: string, ...others: string[]]
-): Error {
-  const kept = Object.fromEntries(
-    names.map((name) => [name, valueOf(failure, name)]).filter(([, value]) => value !== undefined)
-  )
-  const code = propertyOf(failure, names[0])
-  const message = isTold
-    ? failure.message
-    : `The database failed with code ${code}. Its message is left out, because it may hold values`
-  return Object.assign(new Error(message), kept)
-}

@@ -1,13 +1,10 @@
-import { formatNames } from 'ajv-formats/dist/formats.js'
 import { errors } from '../errors.js'
 import type { OptionNames } from '../fields/field-kind-row.js'
 import { fieldKinds } from '../fields/field-kinds.js'
 import { isOperator } from '../fields/operators.js'
 import { unknownOption } from '../suggest.js'
-import {
-  maxFormatLength, maxLengthOf, maxUniqueLength, type CommonOptions, type FieldOptions, type KeyOptions
-} from '../values/field-options.js'
-import { storableText } from '../values/values.js'
+import type { KeyOptions } from '../values/field-options.js'
+import { checkOptions, requireSqlName } from './check-options.js'
 import { columnsOf } from './column.js'
 import { keyName, type Column, type Field, type FieldSet, type Model } from './model.js'
 
@@ -18,16 +15,8 @@ export type { FieldSet, Model }
  * three more than its field, and other engines have similar limits.
  */
 const identifier = /^[A-Za-z][A-Za-z0-9_]{0,59}$/
-/** Matches names of tables and columns. */
-const sqlName = /^[A-Za-z_][A-Za-z0-9_]{0,59}$/
-/** Columns of every table of PostgreSQL: https://www.postgresql.org/docs/15/ddl-system-columns.html */
-const systemColumns = new Set(['tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'ctid'])
-const commonOptions: OptionNames<CommonOptions<unknown>> = { nullable: true, default: true, unique: true, column: true }
 const keyOptions: OptionNames<KeyOptions> = { column: true, generated: true }
 const uuidKeyOptions = { column: true }
-const formats: readonly string[] = formatNames
-const deletions: readonly string[] = ['restrict', 'cascade', 'set null']
-const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0
 const { InvalidModel } = errors
 
 /**
@@ -89,74 +78,6 @@ function requireIdentifier (name: string, where: string): void {
   if (typeof name === 'string' && identifier.test(name) && !name.includes('__') && !name.endsWith('_')) return
   throw new InvalidModel(`${where}: a name consists of letters, digits and single underscores, at most 60, ` +
     'begins with a letter, and does not end with an underscore')
-}
-
-function requireSqlName (name: string, where: string): void {
-  if (sqlName.test(name)) return
-  throw new InvalidModel(`${where}: a name in the database consists of letters, digits and underscores, at most 60`)
-}
-
-function checkOptions (where: string, name: string, { kind, options }: Field): void {
-  const { column: columnName = name } = options
-  const unknown = unknownOption(options, { ...commonOptions, ...fieldKinds[kind].options })
-  if (unknown !== undefined) throw new InvalidModel(`${where} ${unknown}`)
-  if (options.column !== undefined) requireSqlName(options.column, `${where}, column '${options.column}'`)
-  if (systemColumns.has(columnName)) {
-    throw new InvalidModel(`${where}: every table of PostgreSQL has a system column '${columnName}'; ` +
-      "give the field another 'column'")
-  }
-  const fault = optionFault(options) ?? boundFault(options)
-  if (fault !== undefined) throw new InvalidModel(`${where}: ${fault}`)
-}
-
-function optionFault (
-  { nullable, generated, onDelete, format, precision = 15, scale = 2, ...options }: FieldOptions
-): string | undefined {
-  if (format !== undefined && !formats.includes(format)) return `'format' is one of ${formatNames.join(', ')}`
-  if (nullable !== undefined && typeof nullable !== 'boolean') return "'nullable' is true or false"
-  if (generated !== undefined && typeof generated !== 'boolean') return "'generated' is true or false"
-  if (options.default === null && nullable !== true) return "the default is null, but the field is not 'nullable'"
-  if (onDelete !== undefined && !deletions.includes(onDelete)) {
-    return "'onDelete' is 'restrict', 'cascade' or 'set null'"
-  }
-  if (onDelete === 'set null' && nullable !== true) return "onDelete 'set null' needs a field that is 'nullable'"
-  if (!Number.isInteger(precision) || precision < 1 || precision > 15) return "'precision' must be from 1 to 15"
-  if (!Number.isInteger(scale) || scale < 0 || scale > precision) return "'scale' must be from 0 to 'precision'"
-  return undefined
-}
-
-function boundFault (options: FieldOptions): string | undefined {
-  const { enum: choices } = options
-  if (choices !== undefined && !(Array.isArray(choices) && choices.length > 0 && choices.every(isStorable))) {
-    return "'enum' must be a list of at least one text, without NUL characters and broken surrogate pairs"
-  }
-  if (choices !== undefined && new Set(choices).size < choices.length) return "'enum' names a text twice"
-  const length = (['minLength', 'maxLength'] as const).find((name) => !isUndefinedOr(options[name], isCount))
-  if (length !== undefined) return `'${length}' must be a whole number of at least 0`
-  const bound = (['minimum', 'maximum'] as const).find((name) => !isUndefinedOr(options[name], Number.isFinite))
-  if (bound !== undefined) return `'${bound}' must be a finite number`
-  if (options.unique === true && isAbove(options.maxLength, maxUniqueLength)) {
-    return `'maxLength' of a unique text is at most ${maxUniqueLength}, because an engine cannot index longer texts`
-  }
-  if (options.format !== undefined && isAbove(options.maxLength, maxFormatLength)) {
-    return `'maxLength' of a text with a 'format' is at most ${maxFormatLength}`
-  }
-  if (isAbove(options.minimum, options.maximum)) return "'minimum' is more than 'maximum'"
-  const maxLength = maxLengthOf(options)
-  if (isAbove(options.minLength, maxLength)) return `'minLength' is more than 'maxLength', which is ${maxLength}`
-  return undefined
-}
-
-function isStorable (choice: unknown): boolean {
-  return typeof choice === 'string' && storableText(choice) !== undefined
-}
-
-function isUndefinedOr (value: number | undefined, holds: (value: number) => boolean): boolean {
-  return value === undefined || holds(value)
-}
-
-function isAbove (low: number | undefined, high: number | undefined): boolean {
-  return low !== undefined && high !== undefined && low > high
 }
 
 /** Refuses two fields in one column. Engines do not tell columns apart by case. */

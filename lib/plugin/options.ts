@@ -4,7 +4,7 @@ import { defaultLimits, type Limits } from '../plan/limits.js'
 import { readOnlyAuth } from '../policy/policies.js'
 import type { Policy } from '../policy/policy.js'
 import { requirePolicy } from '../policy/require-policy.js'
-import { checkLimits } from '../resource/page-limits.js'
+import { checkLimits } from '../resource/options.js'
 import { requireKnown } from '../suggest.js'
 
 /** Options of the plugin; only `db` is required. */

@@ -2,12 +2,13 @@ import { sql, type AliasedRawBuilder, type CompiledQuery, type RawBuilder, type 
 import type { Dialect } from '../engines/dialect.js'
 import type { Parameter, Slot } from '../engines/storage.js'
 import { operators } from '../fields/operators.js'
-import { storageOf, type Column } from '../model/column.js'
+import type { Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
-import { baseAlias, type ListPlan, type PlannedCondition, type PlannedOrder } from '../plan/list-plan.js'
+import { baseAlias, type ListPlan, type PlannedCondition } from '../plan/list-plan.js'
 import { conditionSql } from './condition.js'
 import { keysetBranches, type Bound, type KeysetBranch } from './keyset.js'
 import { isLong, withholdLong, type LongValues } from './long-values.js'
+import { orderSql, tellsWhole, wholeKey } from './ordering.js'
 import { columnRef, selected } from './selection.js'
 import type { SqlContext } from './sql-context.js'
 
@@ -21,12 +22,6 @@ export interface ListBase extends LongValues {
   /** Keys of the `visible` columns in records, in the same order. */
   readonly keys: readonly string[]
 }
-
-/**
- * Name of an extra value behind the keys of a row: 1 if the row holds the values of the ordering in full, otherwise 0.
- * A cursor can only be made of a full row. The value is absent if every row is full. No key begins with an underscore.
- */
-export const wholeKey = '_whole'
 
 /**
  * A {@link ListPlan} with a slot in place of each value, so that its SQL serves all requests that differ only in
@@ -153,30 +148,6 @@ function selectFirst (
     .select(tellsWhole(plan.ordering, dialect).map(() => sql.ref(wholeKey).as(wholeKey)))
   for (const { order, key } of ordered) query = query.orderBy(orderSql(order, sql`${sql.ref(key)}`, dialect))
   return query.limit(dialect.limit(plan.most)).compile()
-}
-
-/** Returns {@link wholeKey} as a column to select; nothing if every row holds the values of the ordering in full. */
-function tellsWhole (
-  ordering: readonly PlannedOrder[], dialect: Dialect
-): ReadonlyArray<AliasedRawBuilder<unknown, string>> {
-  const claims = ordering.flatMap(({ column }) => {
-    const ref = columnRef(column, baseAlias)
-    const claim = storageOf(column, dialect).isWhole?.(ref)
-    return claim === undefined ? [] : [column.nullable ? sql`(${ref} is null or ${claim})` : claim]
-  })
-  return claims.length === 0 ? [] : [sql`case when ${sql.join(claims, sql` and `)} then 1 else 0 end`.as(wholeKey)]
-}
-
-/**
- * Returns one column of an ordering as SQL. The SQL says where nulls go only if the column is nullable. For other
- * columns, an index in the engine's own order then serves.
- */
-function orderSql (
-  { column, descending }: PlannedOrder, ref: RawBuilder<unknown>, dialect: Dialect
-): RawBuilder<unknown> {
-  const target = storageOf(column, dialect).isCollated ? dialect.exact(ref) : ref
-  const { [descending ? 'descending' : 'ascending']: nullsFirst } = dialect.nullsFirst
-  return sql`${target} ${column.nullable ? nullsFirst : descending ? sql`desc` : sql`asc`}`
 }
 
 /**

@@ -1,7 +1,7 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import pRetry from 'p-retry'
 import { readHandle, type AnyKysely } from '../database/engine.js'
-import type { SchemaHabits } from '../engines/dialect.js'
+import type { SchemaHabits } from '../engines/schema-habits.js'
 import type { Tables } from '../engines/executor.js'
 
 /**

@@ -89,7 +89,7 @@ const packages: Readonly<Record<string, { readonly values: readonly string[], re
   '@fastify/error': { values: ['errors', 'tooling/cli/host-check'] },
   '@node-rs/argon2': { values: ['policy/passwords'] },
   ajv: { values: ['schemas/check'], types: ['schemas/formats'] },
-  'ajv-formats': { values: ['schemas/formats', 'model/define-model'] },
+  'ajv-formats': { values: ['schemas/formats', 'model/check-options'] },
   'better-sqlite3': { values: ['sqlite'], types: ['engines/sqlite'] },
   'fast-json-stringify': { values: ['response/serializer'] },
   'fastest-levenshtein': { values: ['suggest'] },

@@ -1,6 +1,5 @@
-import type { CompiledQuery, MysqlOkPacket, MysqlPoolConnection, MysqlStream, MysqlStreamOptions } from 'kysely'
-import type { PoolConnection, QueryError, QueryOptions } from 'mysql2'
-import type { Socket } from 'node:net'
+import type { CompiledQuery, MysqlPoolConnection } from 'kysely'
+import type { QueryError, QueryOptions } from 'mysql2'
 import type { ArrayRows, Row } from '../executor.js'
 import { ConnectionUse } from '../server/connection-use.js'
 import { Deadline } from '../server/deadline.js'
@@ -8,16 +7,8 @@ import type { Lease } from '../server/node-connections.js'
 import type { Answer, PooledConnection } from '../server/pooled-executor.js'
 import type { PreparedStatements } from '../server/prepared-statements.js'
 import { connectTimeout, driverTimeout, type ServerOptions } from '../server/server-options.js'
+import { answerOf, noAnswer, unprepare, type Callback, type DriverConnection, type Streaming } from './driver.js'
 import { readsOnly, sessionSettings, situation, type Situation } from './situation.js'
-
-/** A connection of the driver, with what its declarations leave out. */
-export type DriverConnection = {
-  readonly stream: Socket
-  unprepare (statement: QueryOptions): unknown
-  query (sql: string, values: unknown[]): Streaming
-  query<R> (statement: string | QueryOptions, callback: Callback<R>): void
-  execute<R> (statement: QueryOptions, callback: Callback<R>): void
-} & PoolConnection
 
 export interface ConnectionSetting {
   readonly options: Required<ServerOptions>
@@ -30,10 +21,6 @@ export interface ConnectionSetting {
   leave (): void
 }
 
-/** Receives rows, or the count of rows that a write changed. If there is an error, nobody reads the result. */
-type Callback<R> = (error: QueryError | null, result: MysqlOkPacket | R[]) => void
-type Streaming = { stream: <T>(options: MysqlStreamOptions) => MysqlStream<T> }
-
 /**
  * Numbers of errors after which a node cannot serve the next statement either: it is not ready, shutting down, cut off
  * in a commit, or read-only.
@@ -45,14 +32,6 @@ const tooManyPrepared = 1461
 
 /** Statement that ends a failed transaction. */
 const rollback = 'rollback'
-
-/**
- * Closes a prepared statement on the server. The driver may have prepared it twice: for rows as objects, and as arrays.
- */
-export function unprepare (connection: DriverConnection, _name: string | undefined, sql: string): void {
-  connection.unprepare({ sql })
-  connection.unprepare({ sql, rowsAsArray: true })
-}
 
 /** A pooled connection. It is closed instead of being used again if it broke or its node turned out to be unfit. */
 export class MariadbConnection implements MysqlPoolConnection, PooledConnection {
@@ -199,18 +178,4 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
     this.#connection.destroy()
     this.#connection.stream.destroy()
   }
-}
-
-/**
- * Returns a driver's result as an answer: the rows of a statement that returns some, otherwise the number of rows
- * changed.
- */
-function answerOf<R> (result: MysqlOkPacket | R[]): Answer<R> {
-  return Array.isArray(result)
-    ? { rows: result, rowCount: 0 }
-    : { rows: [], rowCount: Number(result.affectedRows) }
-}
-
-function noAnswer (): QueryError {
-  return Object.assign(new Error('The server does not answer'), { code: 'PROTOCOL_SEQUENCE_TIMEOUT', fatal: true })
 }

@@ -1,4 +1,5 @@
-import { propertyOf, withoutValues, type Dialect } from '../dialect.js'
+import type { Dialect } from '../dialect.js'
+import { propertyOf, withoutValues } from '../failure-properties.js'
 
 /** Code for a failure that the driver marks as fatal: the connection broke, whatever the reason. */
 const fatal = 'fatal'

@@ -2,7 +2,8 @@ import { createPool, type ConnectionOptions, type Pool } from 'mysql2'
 import { NodeConnections, type Purpose } from '../server/node-connections.js'
 import type { PreparedStatements } from '../server/prepared-statements.js'
 import { connectTimeout, type ServerOptions } from '../server/server-options.js'
-import { MariadbConnection, type ConnectionSetting, type DriverConnection } from './connection.js'
+import { MariadbConnection, type ConnectionSetting } from './connection.js'
+import type { DriverConnection } from './driver.js'
 import { busyOn, probeMariadb } from './probe.js'
 
 /**

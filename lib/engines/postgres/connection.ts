@@ -7,17 +7,7 @@ import type { Lease } from '../server/node-connections.js'
 import type { Answer, PooledConnection } from '../server/pooled-executor.js'
 import type { PreparedStatements } from '../server/prepared-statements.js'
 import { connectTimeout, type ServerOptions } from '../server/server-options.js'
-
-/** Pooled connection of the driver, with what its declarations leave out. */
-export type DriverClient = UndeclaredParts & pg.PoolClient
-
-interface UndeclaredParts {
-  readonly processID: number
-  /** The texts of the prepared statements by name. */
-  readonly connection: pg.Connection & { readonly parsedStatements: Record<string, string> }
-  query<R> (cursor: PostgresCursor<R>): PostgresCursor<R>
-  query<R> (query: pg.QueryConfig, callback: (error: Error | null, result: PostgresQueryResult<R>) => void): void
-}
+import type { DriverClient } from './driver.js'
 
 export interface ConnectionSetting {
   /** Milliseconds after which a statement without an answer fails; its connection is not used again. */
@@ -48,12 +38,6 @@ const staleStatementCodes = new Set(['0A000', '26000', '42P05'])
 
 /** Statement that ends a failed transaction. */
 const rollbackText = 'rollback'
-
-/** Closes a prepared statement. The message travels ahead of the next statement, so that nobody waits for it. */
-export function unprepare ({ connection }: DriverClient, name: string): void {
-  connection.close({ type: 'S', name }, true)
-  delete connection.parsedStatements[name]
-}
 
 /** Pooled connection. It is closed instead of being used again if it broke or its node turned out to be unfit. */
 export class PostgresConnection implements PostgresPoolClient, PooledConnection {

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
-import { propertyOf, withoutValues, type Dialect } from '../dialect.js'
+import type { Dialect } from '../dialect.js'
+import { propertyOf, withoutValues } from '../failure-properties.js'
 import { postgresCatalog } from './catalog.js'
 import { postgresPlans } from './plans.js'
 import { ownPostgresStorage, postgresStorage } from './storage.js'

@@ -3,9 +3,8 @@ import { NodeConnections, type Purpose } from '../server/node-connections.js'
 import type { PreparedStatements } from '../server/prepared-statements.js'
 import { connectTimeout, driverTimeout, type MaxLag, type ServerOptions } from '../server/server-options.js'
 import { columnTypes } from './column-types.js'
-import {
-  isStandby, PostgresConnection, type ConnectionSetting, type DriverClient
-} from './connection.js'
+import { isStandby, PostgresConnection, type ConnectionSetting } from './connection.js'
+import type { DriverClient } from './driver.js'
 import { probePostgres } from './probe.js'
 
 export type NodeOptions = Required<ServerOptions> & MaxLag

@@ -1,5 +1,6 @@
 import { sql, type Expression, type RawBuilder, type SqlBool } from 'kysely'
-import { propertyOf, withoutValues, type Dialect } from '../dialect.js'
+import type { Dialect } from '../dialect.js'
+import { propertyOf, withoutValues } from '../failure-properties.js'
 import type { WrittenColumn } from '../storage.js'
 import { sqliteCatalog } from './catalog.js'
 import { sqliteDeadline } from './deadline.js'

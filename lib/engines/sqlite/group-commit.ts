@@ -1,7 +1,8 @@
-import type { Database, Transaction } from 'better-sqlite3'
+import type { Database } from 'better-sqlite3'
 import { BurstDetector } from '../event-loop-turn.js'
 import type { Outcome, MaybePromise } from '../executor.js'
 import { isLocked, lockTimeout, retryWhileLocked } from './lock.js'
+import { groupWriter, maxGroupMs, type Waiting } from './write-group.js'
 
 /**
  * Number of writes in one event-loop turn that make a burst. After a burst, the writes of the next turn with writes are
@@ -10,53 +11,22 @@ import { isLocked, lockTimeout, retryWhileLocked } from './lock.js'
 const minGroupSize = 2
 
 /**
- * Milliseconds that one group may write, because writing blocks the process. Then the group is committed, and the
- * writes that remain wait in the queue for the next group. A queue that would take longer is written without waiting
- * for the end of the turn.
- */
-const maxGroupMs = 10
-
-/** A queued write, and the functions that settle its promise. */
-interface Waiting {
-  readonly since: number
-  readonly write: () => Outcome
-  readonly resolve: (outcome: Outcome) => void
-  readonly reject: (failure: unknown) => void
-}
-
-/** Settles the promise of a write that was committed or has failed. */
-type Tell = () => void
-
-/** Thrown when a write that failed has rolled back the earlier writes of its group. */
-class Undone extends Error {}
-
-/**
  * Commits writes in groups, if many come: those of one event-loop turn together, at the end of that turn. A commit
- * costs as much as a short write, and far more if it waits for the disk. A write's promise is settled only after the
- * commit. If a failure rolls back other writes, or the commit fails, all writes of the group are written again, each by
- * itself. While another process has the lock, all wait in one queue with one attempt at a time, because many attempts
- * would block the process.
+ * costs as much as a short write, and far more if it waits for the disk. While another process has the lock, all wait
+ * in one queue with one attempt at a time, because many attempts would block the process.
  */
 export class GroupCommit {
-  readonly #together: Transaction<(waiting: readonly Waiting[]) => readonly Tell[]>
+  readonly #writeGroup: ReturnType<typeof groupWriter>
   readonly #bursts = new BurstDetector(minGroupSize)
   #waiting: Waiting[] = []
-  /** Milliseconds that the last write took; after a group, the average of its writes without the commit. */
-  #cost = 0
+  /** Milliseconds that the last write took, or that one of the last group took on average. */
+  #writeMs = 0
   /** Failure of a write because another process has the lock, and a promise that resolves when the wait is over. */
   #lock: { readonly failure: unknown, readonly gone: Promise<void> } | undefined
 
-  /**
-   * @param beforeCommit  called before the commit of a group; if it throws, the group is rolled back, and each of its
-   *   writes is run again by itself
-   */
+  /** @param beforeCommit  called before the commit of a group; if it throws, each write is run again by itself */
   constructor (database: Database, beforeCommit: () => void) {
-    const requireNotUndone = (): void => { if (!database.inTransaction) throw new Undone() }
-    this.#together = database.transaction((waiting: readonly Waiting[]) => {
-      const tells = this.#writeSome(waiting, requireNotUndone)
-      beforeCommit()
-      return tells
-    })
+    this.#writeGroup = groupWriter(database, beforeCommit)
   }
 
   /**
@@ -70,7 +40,7 @@ export class GroupCommit {
     const start = performance.now()
     try {
       const outcome = write()
-      this.#cost = performance.now() - start
+      this.#writeMs = performance.now() - start
       return outcome
     } catch (failure) {
       if (!isLocked(failure)) throw failure
@@ -85,7 +55,7 @@ export class GroupCommit {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ since: performance.now(), write, resolve, reject })
       if (this.#waiting.length === 1) setImmediate(this.#commitSome)
-      if (this.#waiting.length * this.#cost > maxGroupMs) this.#commitSome()
+      if (this.#waiting.length * this.#writeMs > maxGroupMs) this.#commitSome()
     })
   }
 
@@ -138,55 +108,11 @@ export class GroupCommit {
    * the lock.
    */
   #commitGroup (): void {
-    const tells = this.#tryTogether(this.#waiting)
+    const { tells, averageMs } = this.#writeGroup(this.#waiting)
+    this.#writeMs = averageMs
     this.#waiting = this.#waiting.slice(tells.length)
     // Otherwise the rest would wait until another write comes.
     if (this.#waiting.length > 0) setImmediate(this.#commitSome)
     for (const tell of tells) tell()
-  }
-
-  #tryTogether (waiting: readonly Waiting[]): readonly Tell[] {
-    try {
-      return this.#together.immediate(waiting)
-    } catch (failure) {
-      if (isLocked(failure)) throw failure
-      return this.#writeSome(waiting, () => {})
-    }
-  }
-
-  /**
-   * Executes waiting writes in their order. It stops once they have taken more than 10 ms, or when another process has
-   * the lock. Those that remain stay in the queue.
-   *
-   * @param check  called after each write; throws if the write has rolled back those before it
-   * @returns for each write a function that settles its promise, to be called after the commit
-   */
-  #writeSome (waiting: readonly Waiting[], check: () => void): readonly Tell[] {
-    const start = performance.now()
-    const tells: Tell[] = []
-    let took = 0
-    for (const one of waiting) {
-      const tell = attempt(one)
-      if (tell instanceof Error) {
-        if (tells.length > 0) break
-        throw tell
-      }
-      tells.push(tell)
-      check()
-      took = performance.now() - start
-      if (took > maxGroupMs) break
-    }
-    this.#cost = took / tells.length
-    return tells
-  }
-}
-
-/** Executes one write. Returns a function that settles its promise; or the failure, if another process has the lock. */
-function attempt ({ write, resolve, reject }: Waiting): Tell | Error {
-  try {
-    const outcome = write()
-    return () => { resolve(outcome) }
-  } catch (failure) {
-    return isLocked(failure) ? failure : () => { reject(failure) }
   }
 }

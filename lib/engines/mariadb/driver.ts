@@ -1,0 +1,41 @@
+import type { MysqlOkPacket, MysqlStream, MysqlStreamOptions } from 'kysely'
+import type { PoolConnection, QueryError, QueryOptions } from 'mysql2'
+import type { Socket } from 'node:net'
+import type { Answer } from '../server/pooled-executor.js'
+
+/** A connection of the driver, with what its declarations leave out. */
+export type DriverConnection = {
+  readonly stream: Socket
+  unprepare (statement: QueryOptions): unknown
+  query (sql: string, values: unknown[]): Streaming
+  query<R> (statement: string | QueryOptions, callback: Callback<R>): void
+  execute<R> (statement: QueryOptions, callback: Callback<R>): void
+} & PoolConnection
+
+/** Receives rows, or the count of rows that a write changed. If there is an error, nobody reads the result. */
+export type Callback<R> = (error: QueryError | null, result: MysqlOkPacket | R[]) => void
+/** A statement whose rows the driver gives as a stream. */
+export type Streaming = { stream: <T>(options: MysqlStreamOptions) => MysqlStream<T> }
+
+/**
+ * Closes a prepared statement on the server. The driver may have prepared it twice: for rows as objects, and as arrays.
+ */
+export function unprepare (connection: DriverConnection, _name: string | undefined, sql: string): void {
+  connection.unprepare({ sql })
+  connection.unprepare({ sql, rowsAsArray: true })
+}
+
+/**
+ * Returns a driver's result as an answer: the rows of a statement that returns some, otherwise the number of rows
+ * changed.
+ */
+export function answerOf<R> (result: MysqlOkPacket | R[]): Answer<R> {
+  return Array.isArray(result)
+    ? { rows: result, rowCount: 0 }
+    : { rows: [], rowCount: Number(result.affectedRows) }
+}
+
+/** Returns the error for a statement without an answer in time. */
+export function noAnswer (): QueryError {
+  return Object.assign(new Error('The server does not answer'), { code: 'PROTOCOL_SEQUENCE_TIMEOUT', fatal: true })
+}

@@ -1,0 +1,48 @@
+import type { RawBuilder } from 'kysely'
+import type { ColumnRow } from './catalog.js'
+import type { WrittenColumn } from './storage.js'
+
+/** SQL and rules of an engine for creating tables. */
+export interface SchemaHabits {
+  /** SQL type of a primary key whose values the engine generates. */
+  readonly generatedKey: string
+  /** Text behind the list of columns in `create table`. */
+  readonly tableOptions?: string
+  /**
+   * True if a table may refer only to tables that exist. Foreign keys in a circle are then added after all tables are
+   * created. False if a table may be created before those that it refers to.
+   */
+  readonly needsTargets: boolean
+  /**
+   * Statement that begins a transaction in which tables are created. Absent if the engine commits after each `create
+   * table`.
+   */
+  readonly begin?: RawBuilder<unknown>
+  /**
+   * Lock that keeps other processes from creating tables at the same time. Absent if `begin` does that. The answer of
+   * `acquire` is 1 if this process got the lock, otherwise 0 or null. Without `release`, the lock ends with the
+   * transaction.
+   */
+  readonly lock?: { readonly acquire: RawBuilder<{ answer: unknown }>, readonly release?: RawBuilder<unknown> }
+  /**
+   * Returns the statement that drops a table, even if others refer to it. Present if the engine cannot roll tables
+   * back.
+   */
+  drop? (table: RawBuilder<unknown>): RawBuilder<unknown>
+  /**
+   * Query for the columns of all tables. Present if Kysely does not see that a column with a quoted name is generated.
+   */
+  readonly keys?: RawBuilder<ColumnRow>
+  /** Query for the columns whose declared type must be known, because their storage depends on it. */
+  readonly written: RawBuilder<WrittenColumn>
+  /**
+   * Query that answers 0 if the server tells names of tables apart by case. `foldName` then applies only to columns.
+   * After another answer, or if there is no such query, it applies to both.
+   */
+  readonly foldsTables?: RawBuilder<{ answer: unknown }>
+  /**
+   * Query for the names of the schemas in which a table is found by its bare name, as rows `{ name }`. If several
+   * schemas have the table, the first row wins. Absent if the engine has no such schemas.
+   */
+  readonly searchPath?: RawBuilder<{ name: string }>
+}

@@ -1,0 +1,82 @@
+import type { Database, Transaction } from 'better-sqlite3'
+import type { Outcome } from '../executor.js'
+import { isLocked } from './lock.js'
+
+/**
+ * Milliseconds that one group may write, because writing blocks the process. Then the group is committed, and the
+ * writes that remain wait for the next group.
+ */
+export const maxGroupMs = 10
+
+/** A queued write, and the functions that settle its promise. */
+export interface Waiting {
+  /** Milliseconds of `performance.now()` when it was queued. */
+  readonly since: number
+  readonly write: () => Outcome
+  readonly resolve: (outcome: Outcome) => void
+  readonly reject: (failure: unknown) => void
+}
+
+/** Writes that were committed or have failed. */
+interface Written {
+  /** Settles the promise of each write, in their order. */
+  readonly tells: ReadonlyArray<() => void>
+  /** Milliseconds that a write took on average, without the commit. */
+  readonly averageMs: number
+}
+
+/** Thrown when a write that failed has rolled back the earlier writes of its group. */
+class Undone extends Error {}
+
+/**
+ * Returns a function that commits waiting writes together, from the first on, until they have taken 10 ms or another
+ * process has the lock. If a failure rolls back other writes, or the commit fails, each is written again by itself. The
+ * function throws the failure if nothing was written because another process has the lock.
+ *
+ * @param beforeCommit  called before the commit of a group; if it throws, the group is rolled back
+ */
+export function groupWriter (database: Database, beforeCommit: () => void): (waiting: readonly Waiting[]) => Written {
+  const requireNotUndone = (): void => { if (!database.inTransaction) throw new Undone() }
+  const together: Transaction<typeof writeEach> = database.transaction((waiting) => {
+    const written = writeEach(waiting, requireNotUndone)
+    beforeCommit()
+    return written
+  })
+  return (waiting) => {
+    try {
+      return together.immediate(waiting, requireNotUndone)
+    } catch (failure) {
+      if (isLocked(failure)) throw failure
+      return writeEach(waiting, () => {})
+    }
+  }
+}
+
+/** Executes writes in their order, and calls `check` after each; it throws if the write rolled back those before it. */
+function writeEach (waiting: readonly Waiting[], check: () => void): Written {
+  const start = performance.now()
+  const tells: Array<() => void> = []
+  let took = 0
+  for (const one of waiting) {
+    const tell = attempt(one)
+    if (tell instanceof Error) {
+      if (tells.length > 0) break
+      throw tell
+    }
+    tells.push(tell)
+    check()
+    took = performance.now() - start
+    if (took > maxGroupMs) break
+  }
+  return { tells, averageMs: took / tells.length }
+}
+
+/** Executes one write. Returns a function that settles its promise; or the failure, if another process has the lock. */
+function attempt ({ write, resolve, reject }: Waiting): (() => void) | Error {
+  try {
+    const outcome = write()
+    return () => { resolve(outcome) }
+  } catch (failure) {
+    return isLocked(failure) ? failure : () => { reject(failure) }
+  }
+}

@@ -1,0 +1,78 @@
+import { errors } from '../errors.js'
+import { isForeignKey, isSecret, type Column, type ForeignKeyColumn } from '../model/column.js'
+import type { Model } from '../model/define-model.js'
+import { followPath, pathName, type Path } from '../plan/path.js'
+import { writes } from '../policy/operations.js'
+import type { Policy } from '../policy/policy.js'
+import { suggestion } from '../suggest.js'
+import type { ResourceOptions } from './options.js'
+
+/**
+ * Returns the columns that an option names.
+ *
+ * @throws REST_MODELS_INVALID_OPTIONS, REST_MODELS_UNKNOWN_OPTION_FIELD
+ */
+export function columnsNamed (
+  model: Model, options: ResourceOptions, option: 'exclude' | 'readOnly'
+): ReadonlySet<Column> {
+  return new Set(listed(model, options, option).map((name) => requireField(model, option, name)))
+}
+
+function listed (
+  model: Model, options: ResourceOptions, option: 'exclude' | 'readOnly' | 'filterable'
+): readonly string[] {
+  const { [option]: names = [] } = options
+  if (!Array.isArray(names)) {
+    throw new errors.InvalidOptions(`'${option}' of resource '${model.name}' must be a list of names`)
+  }
+  return names
+}
+
+function requireField (model: Model, option: keyof ResourceOptions, name: string): Column {
+  const column = model.columns.slice(1).find(({ field }) => field === name)
+  if (column !== undefined) return column
+  throw new errors.UnknownOptionField(
+    `'${option}' of resource '${model.name}' names '${name}', which is not a field of the model` +
+    suggestion(name, Object.keys(model.fields)))
+}
+
+/**
+ * Returns the foreign key that the option `ownerField` names; undefined if there is no such option.
+ *
+ * @throws REST_MODELS_UNKNOWN_OPTION_FIELD, or REST_MODELS_INVALID_OPTIONS if the policy cannot tell who the owner is
+ */
+export function ownerOf (model: Model, name: string | undefined, policy: Policy): ForeignKeyColumn | undefined {
+  if (name === undefined) return undefined
+  const owner = requireField(model, 'ownerField', name)
+  const where = `'ownerField' of resource '${model.name}'`
+  if (!isForeignKey(owner)) throw new errors.InvalidOptions(`${where} names '${name}', which is not a foreign key`)
+  if (policy.open.some((operation) => writes.includes(operation))) {
+    throw new errors.InvalidOptions(`${where} needs a policy that knows who writes`)
+  }
+  if (policy.users !== undefined && owner.target() !== policy.users) {
+    throw new errors.InvalidOptions(
+      `${where} names '${name}', which refers to model '${owner.target().name}', ` +
+      `but the policy's users are model '${policy.users.name}'`)
+  }
+  return owner
+}
+
+/**
+ * Returns the paths that the option `filterable` names, by their names in declared fields.
+ *
+ * @throws REST_MODELS_INVALID_OPTIONS, REST_MODELS_UNKNOWN_OPTION_FIELD
+ */
+export function openedPaths (model: Model, options: ResourceOptions): ReadonlyMap<string, Path> {
+  return new Map(listed(model, options, 'filterable').map((path) => openedPath(model, path)))
+}
+
+function openedPath (model: Model, written: string): readonly [name: string, path: Path] {
+  const path = followPath(model, written.split('__'))
+  const where = `'filterable' of resource '${model.name}' names '${written}'`
+  if (path === undefined) {
+    throw new errors.UnknownOptionField(
+      `${where}, which leads to no field${suggestion(written, Object.keys(model.fields))}`)
+  }
+  if (isSecret(path.column)) throw new errors.InvalidOptions(`${where}: a password can never be filtered by`)
+  return [pathName(path), path]
+}

@@ -1,0 +1,73 @@
+import type { FastifyContextConfig } from 'fastify'
+import { errors } from '../errors.js'
+import type { Model } from '../model/define-model.js'
+import type { FieldNameOf, ForeignKeyNameOf } from '../model/types.js'
+import type { Policy } from '../policy/policy.js'
+
+/** Options for a model that becomes a resource; all of them may be left out. */
+export interface ResourceOptions<M extends Model = Model> {
+  /** The policy, which decides who may do what; the container's default policy if absent. */
+  readonly auth?: Policy
+  /** Fields that are never serialized, and neither filtered nor ordered by. */
+  readonly exclude?: ReadonlyArray<FieldNameOf<M>>
+  /** The foreign key to the user that owns a record: only the owner may change or delete it. */
+  readonly ownerField?: ForeignKeyNameOf<M>
+  /** Fields that no client may write. */
+  readonly readOnly?: ReadonlyArray<FieldNameOf<M>>
+  /**
+   * Names that are opened to filters although they would be closed: excluded fields, or paths such as `user__email`.
+   */
+  readonly filterable?: readonly string[]
+  /** Name of the resource in the path; the model's name in lower case if absent. */
+  readonly path?: string
+  /** Records per page if the request has no `limit`; that of the plugin if absent. */
+  readonly defaultLimit?: number
+  readonly maxLimit?: number
+  /**
+   * The `config` of every route of the resource. Plugins such as `@fastify/rate-limit` look there for their options.
+   */
+  readonly config?: FastifyContextConfig
+}
+
+/** Options that a container gives to resources that have none of their own. */
+export interface ResourceDefaults extends PageLimits {
+  readonly auth: Policy
+}
+
+/** Names of the options of a resource. */
+export const optionNames: Readonly<Record<keyof ResourceOptions, true>> = {
+  auth: true,
+  exclude: true,
+  ownerField: true,
+  readOnly: true,
+  filterable: true,
+  path: true,
+  defaultLimit: true,
+  maxLimit: true,
+  config: true
+}
+
+/**
+ * Records of one page: `defaultLimit` if the request has no `limit`; `maxLimit` is the greatest `limit` that is not
+ * refused.
+ */
+export interface PageLimits {
+  readonly defaultLimit: number
+  readonly maxLimit: number
+}
+
+/**
+ * Returns the page limits of options; a limit that is left out gets its default. If `defaultLimit` is left out, it is
+ * lowered to `maxLimit` where that is smaller.
+ */
+export function checkLimits (where: string, options: Partial<PageLimits>, defaults: PageLimits): PageLimits {
+  const { maxLimit = defaults.maxLimit } = options
+  const { defaultLimit = Math.min(defaults.defaultLimit, maxLimit) } = options
+  for (const [name, value] of Object.entries({ maxLimit, defaultLimit })) {
+    if (!Number.isSafeInteger(value) || value < 1) {
+      throw new errors.InvalidOptions(`'${name}' of ${where} must be a whole number of at least 1`)
+    }
+  }
+  if (defaultLimit > maxLimit) throw new errors.InvalidOptions(`'defaultLimit' of ${where} is more than its 'maxLimit'`)
+  return { defaultLimit, maxLimit }
+}

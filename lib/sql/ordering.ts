@@ -1,0 +1,35 @@
+import { sql, type AliasedRawBuilder, type RawBuilder } from 'kysely'
+import type { Dialect } from '../engines/dialect.js'
+import { storageOf } from '../model/column.js'
+import { baseAlias, type PlannedOrder } from '../plan/list-plan.js'
+import { columnRef } from './selection.js'
+
+/**
+ * Name of an extra value behind the keys of a row: 1 if the row holds the values of the ordering in full, otherwise 0.
+ * A cursor can only be made of a full row. The value is absent if every row is full. No key begins with an underscore.
+ */
+export const wholeKey = '_whole'
+
+/** Returns {@link wholeKey} as a column to select; nothing if every row holds the values of the ordering in full. */
+export function tellsWhole (
+  ordering: readonly PlannedOrder[], dialect: Dialect
+): ReadonlyArray<AliasedRawBuilder<unknown, string>> {
+  const claims = ordering.flatMap(({ column }) => {
+    const ref = columnRef(column, baseAlias)
+    const claim = storageOf(column, dialect).isWhole?.(ref)
+    return claim === undefined ? [] : [column.nullable ? sql`(${ref} is null or ${claim})` : claim]
+  })
+  return claims.length === 0 ? [] : [sql`case when ${sql.join(claims, sql` and `)} then 1 else 0 end`.as(wholeKey)]
+}
+
+/**
+ * Returns one column of an ordering as SQL. The SQL says where nulls go only if the column is nullable. For other
+ * columns, an index in the engine's own order then serves.
+ */
+export function orderSql (
+  { column, descending }: PlannedOrder, ref: RawBuilder<unknown>, dialect: Dialect
+): RawBuilder<unknown> {
+  const target = storageOf(column, dialect).isCollated ? dialect.exact(ref) : ref
+  const { [descending ? 'descending' : 'ascending']: nullsFirst } = dialect.nullsFirst
+  return sql`${target} ${column.nullable ? nullsFirst : descending ? sql`desc` : sql`asc`}`
+}
