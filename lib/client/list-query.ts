@@ -116,7 +116,7 @@ export type AnyQuery<D extends Described, All> =
   { readonly [Name in Names<D, All> | keyof Paging<D>]?: unknown } &
   { readonly [further: `${string}__${string}`]: unknown }
 
-/** The parameters that a query has, each with the type of its value. */
+/** A query whose values have the types of their parameters; others become a type that tells of an unknown parameter. */
 export type Checked<Query, D extends Described, All> = {
   readonly [Name in keyof Query]: Name extends keyof Paging<D>
     ? Paging<D>[Name]

@@ -27,7 +27,7 @@ interface Operations {
   delete (key: unknown, options?: CallOptions): Promise<void>
 }
 
-/** Returns the operations of the resource that has a name. */
+/** Returns the functions that call the operations of a resource, found by its name in the path. */
 export function resourceClient (endpoint: Endpoint, name: string): Operations {
   const call = async (wanted: Omit<Call, 'path'>, rest = ''): Promise<unknown> =>
     await send(endpoint, { ...wanted, path: `/${name}/${rest}` })

@@ -12,7 +12,7 @@ import type { Engine } from './engine.js'
 /** A write that the database did not execute. */
 interface FailedWrite {
   readonly model: Model
-  /** Columns that a client may be told of. */
+  /** Columns that an error may name. */
   readonly known: ReadonlySet<Column>
   readonly values: ReadonlyMap<Column, Stored>
   /** Key of the record to update; absent for a create. */

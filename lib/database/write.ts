@@ -10,10 +10,10 @@ import type { Engine } from './engine.js'
 import { explainFailure } from './explain-failure.js'
 import { updateAndRead } from './update-and-read.js'
 
-/** A table to write to, and its statements. */
+/** A resource's table, and the statements that write to it. */
 export interface WriteTarget extends StatementShape {
   readonly statements: Statements
-  /** Columns that a client may be told of. */
+  /** Columns that an error may name. */
   readonly known: ReadonlySet<Column>
 }
 

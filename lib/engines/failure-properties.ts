@@ -1,4 +1,4 @@
-/** Returns a failure's property as text; empty if it is absent or null. */
+/** Returns a property of an error as text; empty if the property is absent or null. */
 export function propertyOf (failure: unknown, name: string): string {
   const value = valueOf(failure, name)
   return value === undefined || value === null ? '' : String(value)

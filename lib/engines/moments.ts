@@ -31,7 +31,7 @@ export function inWholeSeconds ({ first, last }: Second): ShownCondition {
 
 type Compare = (column: RawBuilder<unknown>, value: Parameter) => RawBuilder<SqlBool>
 
-/** Returns a condition that is true if at least one of several is. */
+/** Joins conditions with `or`. */
 export function anyOf (conditions: ReadonlyArray<RawBuilder<SqlBool>>): RawBuilder<SqlBool> {
   return sql<SqlBool>`(${sql.join(conditions.map((condition) => sql`(${condition})`), sql` or `)})`
 }
@@ -53,7 +53,7 @@ export function exactMoment (suffix: string): Exact {
   }
 }
 
-/** Returns the text of a moment without its fraction of a second. */
+/** Cuts the fraction of a second off a date and time. */
 export function cutFraction (stored: Stored): string {
   return String(stored).slice(0, '2024-02-29 23:59:59'.length)
 }

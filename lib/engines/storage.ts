@@ -24,8 +24,8 @@ export type StorageName =
   'key' | 'text' | 'integer' | 'bigint' | 'number' | 'decimal' | 'boolean' | 'datetime' | 'date' | 'json' | 'uuid'
 
 /**
- * Returns a condition that compares what records show of a column with values. It is true if any of the values matches;
- * for `ne`, if none is equal.
+ * Returns a condition that compares a column with values by what records show, which may be less than is stored: whole
+ * seconds, for example. It is true if any of the values matches; for `ne`, if none is equal.
  */
 export type ShownCondition = (
   column: RawBuilder<unknown>,
@@ -133,7 +133,7 @@ function finite (stored: Stored): number | null {
   return Number.isFinite(value) && !(typeof stored === 'string' && notDecimal.test(stored)) ? value : null
 }
 
-/** Returns a decimal with exactly `scale` digits behind the point, whatever the column has; null if not finite. */
+/** Returns a stored number as text with exactly `scale` digits behind the point; null if it is not finite. */
 export function decodeDecimal (stored: Stored, { scale = 2 }: FieldOptions): string | null {
   return finite(stored)?.toFixed(scale) ?? null
 }
@@ -155,7 +155,7 @@ export const asBit = {
   }
 }
 
-/** Returns a function that is true if a declared type has one of some names, in any case. */
+/** Returns a function that is true if the declared type of a column is one of the names, in any case. */
 export function named (...names: readonly string[]): Storage['holds'] {
   return (declaredType) => names.includes(declaredType.toLowerCase())
 }

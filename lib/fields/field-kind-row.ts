@@ -4,7 +4,7 @@ import type { CommonOptions, FieldOptions } from '../values/field-options.js'
 import type { Json } from '../values/values.js'
 import type { Operator } from './operators.js'
 
-/** An object with the name of each of some options as a key. */
+/** The names of options, as keys of an object. The compiler requires all of them. */
 export type OptionNames<Options> = Readonly<Record<keyof Options, true>>
 
 /**

@@ -145,7 +145,7 @@ const table = {
 const unsendable = /[\p{Cc}\u2028\u2029]/u
 
 export type FieldKind = keyof typeof table
-/** JSON value of each kind. */
+/** Type of the JSON values of each kind of field. */
 export type KindValues = {
   [Kind in FieldKind]: Exclude<ReturnType<(typeof table)[Kind]['accept']>, undefined>
 }

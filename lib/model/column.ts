@@ -68,7 +68,7 @@ export function isGivenByOthers ({ kind, options }: Column): boolean {
   return kind === 'key' && options.generated === false
 }
 
-/** True if a column is hashed on every write, and no filter or ordering may name it. */
+/** True if a column holds passwords: they are hashed on every write, and no filter or ordering may name them. */
 export function isSecret ({ kind }: Column): boolean {
   return fieldKinds[kind].isSecret === true
 }
@@ -83,7 +83,7 @@ export function isNow ({ kind, options }: Column): boolean {
   return options.default === 'now' && fieldKinds[kind].now !== undefined
 }
 
-/** Returns the way in which an engine keeps the values of a column. */
+/** Returns how an engine stores the values of a column. */
 export function storageOf (column: Column, { storage, storages }: Dialect): Storage {
   return storages?.get(column) ?? storage[valueKindOf(column).storage]
 }

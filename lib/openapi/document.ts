@@ -13,7 +13,7 @@ export interface OpenApiDocument {
 }
 
 /**
- * Adds a schema to the components, if no equal one has the name, and returns a reference to it. For OpenAPI 3.0 the
+ * Adds a schema to the components of the document, if they lack it, and returns a reference to it. For OpenAPI 3.0 the
  * schema is converted first.
  */
 export function shareSchema ({ openapi, components }: OpenApiDocument, name: string, schema: JsonSchema): JsonSchema {
@@ -52,7 +52,7 @@ export function addTag (document: OpenApiDocument, name: string, description: st
   if (!tags.some((tag) => tag.name === name)) document.tags = [...tags, { name, description } as { name: string }]
 }
 
-/** Returns the name itself, or the name with a number behind it if another operation has it. */
+/** Returns an `operationId` that no other operation has: the name, followed by a number if it is taken. */
 export function freeOperationId ({ paths }: OpenApiDocument, name: string): string {
   const taken = new Set(Object.values(paths).flatMap((methods) => Object.values(methods)).map(operationIdOf))
   return firstFree(name, (id) => !taken.has(id))

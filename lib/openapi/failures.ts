@@ -23,7 +23,7 @@ const unknownParameter: FailureRow['examples'][number] =
 const invalidRecord: FailureRow['examples'][number] =
   withDetails(new errors.InvalidRecord("'id'"), [{ field: 'id', message: 'is set by the server' }])
 
-/** Every kind of failure, by the name of its schema. */
+/** Every kind of error answer, by the name of its schema. */
 export const failures = {
   InvalidListQuery: {
     status: 400,
@@ -126,7 +126,7 @@ export function failureSchema (name: Failure, base: JsonSchema): JsonSchema {
   })
 }
 
-/** Returns the answer of a failure, as a response of an operation. */
+/** Returns an error answer as a Response Object of OpenAPI. */
 export function failureResponse (name: Failure, ref: JsonSchema): JsonSchema {
   const { description, headers }: FailureRow = failures[name]
   return { description, ...(headers && { headers }), content: { 'application/json': { schema: ref } } }

@@ -8,7 +8,7 @@ import { storableText, type Json } from '../values/values.js'
 import type { Limits } from './limits.js'
 import type { ListScope } from './list-scope.js'
 
-/** Column and operator that the text of a filter is read for. */
+/** Column and operator of a filter. They decide how its text is read. */
 export interface FilterTarget {
   readonly column: Column
   readonly operator: Operator

@@ -14,13 +14,13 @@ export interface Access {
   readonly filterable: ReadonlySet<Column>
   /** Columns of each related model that may be filtered by. */
   readonly related: ReadonlyMap<Model, ReadonlySet<Column>>
-  /** Paths that the resource opens by name, as {@link pathName} writes them. */
+  /** Paths of the option `filterable` of the resource, by their names as {@link pathName} writes them. */
   readonly opened: ReadonlyMap<string, Path>
 }
 
 /**
- * Returns the path that names lead along, from any starting model; undefined if there is none. It does not check
- * whether a client may use the path, as {@link permittedPath} does.
+ * Resolves a path, from the names of its foreign keys and its column; undefined if there is none. Unlike
+ * {@link permittedPath}, it does not check whether a client may use the path.
  */
 export function followPath (model: Model, names: readonly string[]): Path | undefined {
   const joins: ForeignKeyColumn[] = []
@@ -35,13 +35,13 @@ export function followPath (model: Model, names: readonly string[]): Path | unde
   return column && { joins, column }
 }
 
-/** Returns a path in declared names: `user__username` also for `user_id__username`. */
+/** Returns the name of a path, with fields as they were declared: `user__username` also for `user_id__username`. */
 export function pathName ({ joins, column }: Path): string {
   return [...joins, column].map(({ field }) => field).join('__')
 }
 
 /**
- * Returns the path that names lead along, if a client may use it.
+ * Resolves a path, from the names of its foreign keys and its column, if a client may use it.
  *
  * @param closed  related models that the client may not read
  * @returns undefined alike for a name that does not exist and for one that is hidden

@@ -3,9 +3,9 @@ import type { Model } from '../model/define-model.js'
 import { pathName, type Access, type Path } from './path.js'
 
 /**
- * Yields the paths that a client may name, each once: the resource's own columns, then those that it opens by name,
- * then the columns of related models, the nearest first. Their number grows with each join, and circles have no end, so
- * the caller has to stop in time.
+ * Yields the paths that a client may name, each once: the resource's own columns, then those of its option
+ * `filterable`, then the columns of related models, the nearest first. Their number grows with each join, and circles
+ * have no end, so the caller has to stop in time.
  *
  * @param maxJoins  number of foreign keys that a path may follow
  * @param closed    related models that the client may not read

@@ -132,8 +132,9 @@ function withoutOwner (payload: Payload, owner: Column | undefined): Payload {
 const lossyStorages: ReadonlySet<StorageName> = new Set(['datetime', 'date', 'number', 'decimal', 'json', 'uuid'])
 
 /**
- * True if a field repeats what the record shows, and writing that could do harm. A body that repeats a whole record
- * holds the hash of its password, which must not be hashed again. Other values in it may be less than what is stored.
+ * True if a field repeats the value that the record shows, and to write it could do harm. A body that repeats a whole
+ * record holds the hash of its password, which must not be hashed again. Other values in it may be less than what is
+ * stored.
  */
 function isKept ({ column, value }: WrittenField, storedOf: StoredOf, writable: ReadonlySet<Column>): boolean {
   const { storage } = valueKindOf(column)

@@ -12,7 +12,7 @@ export interface WrittenField {
   readonly value: Json
 }
 
-/** Lists what is wrong with the properties of an object. */
+/** Returns the faults of an object's properties; an empty list if there are none. */
 export type Check = (values: object) => readonly FieldFault[]
 
 /** Checks that the fields of a body have to pass. */

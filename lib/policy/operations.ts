@@ -37,7 +37,7 @@ export const writes: readonly Operation[] = names.filter((name) => !reads.includ
 
 export const operations: readonly Operation[] = [...reads, ...writes]
 
-/** Returns the row of an operation. */
+/** Returns an operation's row of {@link operationTable}. */
 export function rowOf (operation: Operation): OperationRow {
   return operationTable[operation]
 }

@@ -19,7 +19,7 @@ export function storedOf (request: FastifyRequest): Row {
 }
 
 /**
- * Returns a preHandler hook that keeps the record for {@link storedOf}. It answers 404 if there is no such record, and
+ * Returns a preHandler hook that reads the record for {@link storedOf}. It answers 404 if there is no such record, and
  * 403 if the resource has an owner field and the user is not the owner.
  */
 export function recordHook (

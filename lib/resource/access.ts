@@ -21,7 +21,7 @@ export function compileAccess (registrations: readonly Registration[]): (registr
   })
 }
 
-/** Returns the models themselves and all that their foreign keys lead to. */
+/** Returns the models, and all others that their foreign keys lead to, directly or not. */
 export function reachableModels (models: Iterable<Model>): ReadonlySet<Model> {
   const reached = new Set(models)
   for (const model of reached) {
@@ -35,7 +35,7 @@ function openColumns ({ model, excluded, opened }: Registration): ReadonlySet<Co
     !isSecret(column) && (!excluded.has(column) || opened.has(column.field))))
 }
 
-/** Returns the columns that are open through joins; of a model without a resource only the primary key. */
+/** Returns the columns that filters may name through joins; of a model without a resource only the primary key. */
 function openThroughJoins (model: Model, resources: readonly Registration[]): ReadonlySet<Column> {
   const open = resources.map(openColumns)
   return new Set(model.columns.filter((column) =>

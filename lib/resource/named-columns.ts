@@ -8,7 +8,7 @@ import { suggestion } from '../suggest.js'
 import type { ResourceOptions } from './options.js'
 
 /**
- * Returns the columns that an option names.
+ * Returns the columns of the fields that the option `exclude` or `readOnly` of a resource lists.
  *
  * @throws REST_MODELS_INVALID_OPTIONS, REST_MODELS_UNKNOWN_OPTION_FIELD
  */
@@ -58,7 +58,7 @@ export function ownerOf (model: Model, name: string | undefined, policy: Policy)
 }
 
 /**
- * Returns the paths that the option `filterable` names, by their names in declared fields.
+ * Returns the paths that the option `filterable` of a resource lists, by their names as `pathName` writes them.
  *
  * @throws REST_MODELS_INVALID_OPTIONS, REST_MODELS_UNKNOWN_OPTION_FIELD
  */

@@ -4,7 +4,7 @@ import type { Model } from '../model/define-model.js'
 import type { FieldNameOf, ForeignKeyNameOf } from '../model/types.js'
 import type { Policy } from '../policy/policy.js'
 
-/** Options for a model that becomes a resource; all of them may be left out. */
+/** Options of a resource, all optional. */
 export interface ResourceOptions<M extends Model = Model> {
   /** The policy, which decides who may do what; the container's default policy if absent. */
   readonly auth?: Policy
@@ -29,7 +29,7 @@ export interface ResourceOptions<M extends Model = Model> {
   readonly config?: FastifyContextConfig
 }
 
-/** Options that a container gives to resources that have none of their own. */
+/** Options of the plugin that hold for every resource without an option of the same name. */
 export interface ResourceDefaults extends PageLimits {
   readonly auth: Policy
 }

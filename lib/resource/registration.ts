@@ -10,7 +10,7 @@ import { requireKnown } from '../suggest.js'
 import { columnsNamed, openedPaths, ownerOf } from './named-columns.js'
 import { checkLimits, optionNames, type PageLimits, type ResourceDefaults, type ResourceOptions } from './options.js'
 
-/** A model with checked options, in which names have become columns. */
+/** A model that becomes a resource, with its checked options: names of fields are replaced by columns. */
 export interface Registration extends PageLimits {
   readonly name: string
   readonly model: Model
@@ -19,7 +19,7 @@ export interface Registration extends PageLimits {
   readonly excluded: ReadonlySet<Column>
   readonly readOnly: ReadonlySet<Column>
   readonly owner: ForeignKeyColumn | undefined
-  /** The paths that are opened, by their names as `pathName` writes them. */
+  /** The paths of the option `filterable`, by their names as `pathName` writes them. */
   readonly opened: ReadonlyMap<string, Path>
   readonly config: Readonly<FastifyContextConfig>
 }

@@ -7,7 +7,7 @@ export interface ListEnvelope {
   readonly objects: readonly ModelRecord[]
 }
 
-/** Values that the links of an envelope are made of. */
+/** Values from which the links to other pages are made. */
 export interface PageLinks {
   readonly name: string
   /** Path of the list, with the final slash. */

@@ -32,7 +32,7 @@ function isComparison (operator: Operator): operator is Parameters<ShownConditio
   return operators[operator].syntax === 'value' || operators[operator].syntax === 'list'
 }
 
-/** Returns the SQL of a condition. */
+/** Returns a condition as SQL for `where`. */
 export function conditionSql (
   { alias, column, operator, values, isArray = false, isAmbiguous = false, asStored = false }: Condition,
   dialect: Dialect

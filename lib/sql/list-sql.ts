@@ -39,7 +39,7 @@ export interface OpenPlan extends Pick<ListPlan, 'joins' | 'ordering'> {
   readonly longest: Slot
   /** Position of the cursor, one bound for each column of the ordering; none on a first page or without a cursor. */
   readonly bounds: readonly Bound[]
-  /** True if a cursor may be made of the last row. */
+  /** True if a cursor may be made of the last row, because pages are linked by cursors. */
   readonly leadsOn: boolean
 }
 

@@ -7,7 +7,7 @@ import { compileList, type ListBase, type OpenPlan } from './list-sql.js'
 import { longestOf } from './long-values.js'
 import type { SqlContext } from './sql-context.js'
 
-/** Limits of one statement of a list. */
+/** Limits of a list statement. A list may need two statements with different limits. */
 export interface Reach {
   /** Time of `performance.now()`, in milliseconds, at which the list is given up. */
   readonly deadline: number
@@ -23,7 +23,7 @@ export function firstReach (base: ListBase, { limit }: ListPlan): Reach {
   return { deadline: performance.now() + base.limits.statementTime, most, longest: longestOf(base, most) }
 }
 
-/** A list, and the limits of one statement of it. */
+/** A list with the limits of one of its statements. */
 export interface ReachingPlan extends ListPlan {
   readonly reach: Reach
 }

@@ -5,12 +5,12 @@ import { baseAlias, type PlannedOrder } from '../plan/list-plan.js'
 import { columnRef } from './selection.js'
 
 /**
- * Name of an extra value behind the keys of a row: 1 if the row holds the values of the ordering in full, otherwise 0.
- * A cursor can only be made of a full row. The value is absent if every row is full. No key begins with an underscore.
+ * Name of an extra value at the end of a row: 1 if the row holds all that is stored in the columns of the ordering,
+ * otherwise 0. A cursor can only be made of a row with 1. If every row would have 1, the value is left out.
  */
 export const wholeKey = '_whole'
 
-/** Returns {@link wholeKey} as a column to select; nothing if every row holds the values of the ordering in full. */
+/** Returns the value {@link wholeKey} for `select`; an empty list if no row needs it. */
 export function tellsWhole (
   ordering: readonly PlannedOrder[], dialect: Dialect
 ): ReadonlyArray<AliasedRawBuilder<unknown, string>> {

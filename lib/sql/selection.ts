@@ -18,15 +18,14 @@ export function selection (
 }
 
 /**
- * Returns the SQL that selects the exact value of one column, as {@link selection} does for several, but without its
- * key.
+ * Returns the SQL that selects the exact value of one column. Unlike {@link selection}, it gives the value no name.
  */
 export function selected (column: Column, dialect: Dialect, alias?: string): RawBuilder<unknown> {
   const ref = columnRef(column, alias)
   return sql`${storageOf(column, dialect).select?.(ref) ?? ref}`
 }
 
-/** Returns the SQL of a value that a column is compared with. */
+/** Returns a value as SQL, to compare a column with it. */
 export function compared (column: Column, value: Parameter, dialect: Dialect): Expression<unknown> {
   return storageOf(column, dialect).compared?.(value) ?? sql`${value}`
 }

@@ -3,7 +3,7 @@ import type { Dialect } from '../engines/dialect.js'
 import type { Tables } from '../engines/executor.js'
 import type { Shapes } from './shapes.js'
 
-/** The database that statements are compiled for. */
+/** The database for which statements are compiled. */
 export interface SqlContext {
   readonly db: Kysely<Tables>
   readonly dialect: Dialect

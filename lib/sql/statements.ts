@@ -31,8 +31,8 @@ export interface Statements {
   /** Inserts a record. Parameters: a value for each column that the database does not generate, in model order. */
   readonly create: Statement
   /**
-   * Selects the visible columns on the engine that writes, but only if the owner is the given one. Parameters: as of
-   * `delete`.
+   * Selects the visible columns on the engine that writes, but only if the user owns the record. Parameters: the same
+   * as for `delete`.
    */
   readonly own: Statement
   /** Deletes a record. Parameters: the id, and the id of the owner if the resource has an owner field. */
@@ -73,7 +73,7 @@ export function compileStatements (
 /**
  * Returns the statement that changes some columns of one record, or only of the owner's record if the resource has an
  * owner. The statement returns the record if the engine can do that. Parameters: the values, in the order of the
- * columns, and then as of `delete`.
+ * columns, and then the same as for `delete`.
  */
 export function updateStatement (engine: SqlContext, shape: StatementShape, changed: readonly Column[]): Statement {
   const name = `update ${shape.name} ${changed.map(({ key }) => key).join()}`

@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Dialect } from '../engines/dialect.js'
 import { isSecret, storageOf, type Column } from '../model/column.js'
 
-/** Returns the rules of a column that the database checks too, for rows that are written past the API. */
+/** Returns the conditions for `check` in `create table`, so that other programs can only store what the API accepts. */
 export function checksOf (declared: Column, dialect: Dialect): ReadonlyArray<RawBuilder<unknown>> {
   const column = sql`${sql.ref(declared.name)}`
   const { minimum, maximum, minLength, maxLength, enum: choices } = declared.options

@@ -69,7 +69,7 @@ export function requireTables (tables: DatabaseTables, models: Iterable<Model>, 
   }
 }
 
-/** True if a column of one of the models has a type in the database. */
+/** True if at least one column of the models has the given type in the database. */
 export function hasType (
   tables: DatabaseTables, models: Iterable<Model>,
   { type, dialect }: { readonly type: string, readonly dialect: Dialect }

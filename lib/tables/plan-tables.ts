@@ -4,7 +4,7 @@ import { isForeignKey, type ForeignKeyColumn } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { DatabaseTables } from './compare-tables.js'
 
-/** A foreign key of a table. */
+/** A foreign key, and the model that has it. */
 export interface Reference {
   readonly model: Model
   readonly column: ForeignKeyColumn

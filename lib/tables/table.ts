@@ -55,7 +55,7 @@ export async function createIndexes (db: Kysely<Tables>, { table, columns }: Mod
   }
 }
 
-/** Adds a foreign key to a table. */
+/** Adds a foreign key to a table that exists. */
 export async function addReference (db: Kysely<Tables>, { model: { table }, column }: Reference): Promise<void> {
   await db.schema.alterTable(table)
     .addForeignKeyConstraint(
@@ -96,7 +96,7 @@ function constrain (builder: ColumnDefinitionBuilder, column: Column, dialect: D
 }
 
 /**
- * Returns the default of a column as SQL, so that rows that are inserted past the API get it too. It is undefined if a
+ * Returns the default of a column as SQL, so that rows that other programs insert get it too. It is undefined if a
  * function gives the default, and for passwords, because these are hashed.
  */
 function defaultExpression (column: Column, dialect: Dialect) {

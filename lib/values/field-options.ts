@@ -68,7 +68,7 @@ export interface ForeignKeyOptions extends CommonOptions<number | string> {
   readonly onDelete?: OnDelete
 }
 
-/** Options of the primary key of a table that exists. */
+/** Options of `key()`, an integer primary key. */
 export interface KeyOptions {
   /** Name of the column, if it is not `id`. */
   readonly column?: string
@@ -94,7 +94,7 @@ export const maxFormatLength = 2048
  */
 export const maxTextLength = 65_536
 
-/** Returns the characters of the longest text that a client may write. */
+/** Returns the most characters that a text of a field may have. */
 export function maxLengthOf ({ maxLength, unique = false, format }: FieldOptions): number {
   return maxLength ??
     Math.min(unique ? maxUniqueLength : maxTextLength, format === undefined ? maxTextLength : maxFormatLength)

@@ -66,7 +66,7 @@ export function decimal (text: string, precision: number, scale: number): string
   return /[1-9]/.test(value) ? sign + value : undefined
 }
 
-/** Returns a UUID in lower case, or undefined if the text is none. */
+/** Returns a UUID in lower case; undefined if the text is no UUID. */
 export function uuid (text: string): string | undefined {
   return uuidText.test(text) ? text.toLowerCase() : undefined
 }

@@ -149,7 +149,7 @@ function notReadOnly (): Error {
   return Object.assign(new Error(message), { code: '0A000' })
 }
 
-/** Returns the error for a standby if the node must accept writes. */
+/** Returns the error for a server that is a standby, although the connection must accept writes. */
 export function isStandby (): Error {
   return Object.assign(new Error('The node is a standby'), { code: '25006' })
 }

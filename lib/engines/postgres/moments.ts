@@ -102,5 +102,5 @@ export const ownDatetime = {
   ofType: ({ written }: WrittenColumn) => momentsOf(written, { select: utcOf(written), decode: decodeWritten })
 } satisfies Storage
 
-/** Storage of dates on connections as of {@link ownDatetime}. */
+/** Storage of dates on the same connections as {@link ownDatetime}. */
 export const ownDate = { ...date, select: asItIs, decode: decodeWritten } satisfies Storage

@@ -20,11 +20,11 @@ export interface ServerOptions {
   readonly preparedStatements?: boolean
   /** True if only nodes that accept writes are used. Default: true for a URL of several nodes without `readonly`. */
   readonly writable?: boolean
-  /** True if the database server is told to refuse every write. Default false. */
+  /** True if the database server must refuse every write. Default false. */
   readonly readonly?: boolean
 }
 
-/** Milliseconds after which a node that does not answer is taken for dead. */
+/** Milliseconds after which a server that does not answer counts as failed. */
 export const connectTimeout = 2000
 /**
  * Milliseconds by which the driver gives up later than the server. The deadline of the server does not cover every
@@ -39,7 +39,7 @@ const serverDeadlineMs = 30_000
 /** Milliseconds of the longest `statementTimeout`: a timer of Node.js takes at most 2^31-1. */
 const maxTimeoutMs = 2 ** 31 - 1 - graceMs
 
-/** Returns the milliseconds after which the driver gives a statement up. */
+/** Returns the milliseconds after which a statement without an answer fails, a little more than the server's limit. */
 export function driverTimeout (statementTimeout: number): number {
   return (statementTimeout === 0 ? serverDeadlineMs : statementTimeout) + graceMs
 }

@@ -35,7 +35,7 @@ export class StatementCache extends LRUCache<string, Statement> {
   }
 }
 
-/** Connection that is used without Kysely's driver, too. */
+/** Connection that the plugin uses, and Kysely's driver too. */
 export class SqliteConnection {
   /** Statements whose rows are objects. */
   readonly objects: StatementCache

@@ -34,7 +34,7 @@ function permits (policy: Policy, user: PolicyUser, operation: Operation): boole
   }
 }
 
-/** True if the wide audience contains everybody of the narrow one. */
+/** True if everybody in `narrow` is in `wide`, too. */
 export function includes (wide: Audience, narrow: Audience): boolean {
   return audiences.indexOf(wide) <= audiences.indexOf(narrow)
 }

@@ -10,7 +10,7 @@ import { audiencesOf, fieldPermissions } from './permissions.js'
 /** A permission that the deployer may not have intended. */
 export interface Danger {
   readonly resource: string
-  /** A field, or a path that the resource opens: `user__api_key`. Absent if the danger is in the whole resource. */
+  /** A field, or a path of its option `filterable`: `user__api_key`. Absent if the danger is in the whole resource. */
   readonly field?: string
   readonly why: string
 }
@@ -80,7 +80,7 @@ function flagOf ({ login }: Policy): unknown {
   return Object(Object(login).columns).admin
 }
 
-/** Returns a danger for each secret of another model whose path the resource opens by name. */
+/** Returns a danger for each secret of another model whose path the option `filterable` lists. */
 function pathDangers (resource: Resource): Danger[] {
   const { name, opened } = resource
   return [...opened.values()].filter(({ joins, column }) => joins.length > 0 && looksSecret(column)).flatMap((path) => {

@@ -22,7 +22,7 @@ export interface FieldPermissions {
   readonly update: Changer
 }
 
-/** The audiences of a resource's operations and of its fields. The fields are in the order of the model. */
+/** Who may do the operations of a resource, and use its fields. The fields are in the order of the model. */
 export interface ResourcePermissions {
   readonly resource: string
   readonly operations: Readonly<Record<Operation, Changer>>
@@ -49,7 +49,7 @@ function owning (audience: Audience): Changer {
   return audience === 'admins' || audience === 'some users' ? `${audience} who own it` : 'owner'
 }
 
-/** Returns the audience of each operation, without regard to owners. */
+/** Returns who may do each operation of a resource, without regard to owners. */
 export function audiencesOf ({ policy, model }: Resource): Readonly<Record<Operation, Audience>> {
   return {
     list: audienceOf(policy, 'list'),
@@ -60,7 +60,7 @@ export function audiencesOf ({ policy, model }: Resource): Readonly<Record<Opera
   }
 }
 
-/** Returns the audiences of a field, without regard to owners. */
+/** Returns who may read, write, filter and order by a field, without regard to owners. */
 export function fieldPermissions (
   resource: Resource, column: Column
 ): Readonly<Record<'read' | 'filter' | 'order' | 'create' | 'update', Audience>> {

@@ -2,7 +2,7 @@ import { defineModel } from '../../model/define-model.js'
 import type { Field, FieldSet, ForeignKeyField, Model } from '../../model/model.js'
 import type { FieldPlan, ModelPlan } from './model-plan.js'
 
-/** Returns the models of a plan, in its order. */
+/** Makes the planned models, in the same order. */
 export function defineModels (plans: readonly ModelPlan[]): readonly Model[] {
   const byTable = new Map<string, Model>()
   const fieldOf = ({ kind, options, target }: FieldPlan): Field | ForeignKeyField =>

@@ -18,7 +18,7 @@ export interface DefaultSetting {
   readonly notes: Note[]
 }
 
-/** The column that a field is planned for. */
+/** A column of the database, for which a field is planned. */
 export interface Source {
   readonly column: ColumnRow
   /** The kind of the values. For a foreign key, that of the primary key that it refers to. */

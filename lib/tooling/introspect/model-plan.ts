@@ -10,7 +10,7 @@ export interface Note {
   readonly why: string
 }
 
-/** A field to declare. */
+/** A field that a generated model will declare. */
 export interface FieldPlan {
   readonly name: string
   readonly kind: FieldKind
@@ -19,7 +19,7 @@ export interface FieldPlan {
   readonly target?: string
 }
 
-/** A model to define. */
+/** A model to generate from a table. */
 export interface ModelPlan {
   readonly name: string
   readonly table: string

@@ -1,6 +1,6 @@
 import { isOperator } from '../../fields/operators.js'
 
-/** A set of names in which each name occurs once, without regard to case. */
+/** A set of names that are unique without regard to case. */
 export class Names {
   readonly #taken = new Set<string>()
 
@@ -47,7 +47,7 @@ export function fieldName (column: string): string {
 }
 
 /**
- * Returns the name of a foreign key for that of its column, without a final id: `user_id` and `userId` become `user`.
+ * Returns the name of the field for a foreign key's column, without a final id: `user_id` and `userId` become `user`.
  */
 export function referenceName (column: string): string {
   const name = fieldName(column)

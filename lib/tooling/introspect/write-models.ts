@@ -77,7 +77,7 @@ function comments (notes: readonly Note[]): string[] {
   return notes.length === 0 ? [] : [notes.map((note) => `// ${describeNote(note)}`).join('\n')]
 }
 
-/** Returns a note as one line of text. */
+/** Returns, as one line of text, what the models leave out of a table or declare differently. */
 export function describeNote ({ table, column, why }: Note): string {
   const text = column === undefined
     ? `Table '${table}' is left out: it ${why}`
