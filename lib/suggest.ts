@@ -7,8 +7,8 @@ import { errors } from './errors.js'
  */
 const maxNameLength = 100
 
-/** Part of the characters of a name that may differ from a near one. */
-const maxDifference = 0.4
+/** Changed, missing or surplus characters with which a name is still near, if they are less than half of it. */
+const maxEdits = 2
 /** UTF-16 units of the shortest text for which a name is suggested that begins with it. */
 const minBeginning = 3
 
@@ -26,7 +26,8 @@ export function suggestion (written: unknown, known: Iterable<string>): string {
 /** Returns the most similar name, or the first that begins with what was written; undefined if neither is there. */
 function nearest (written: string, names: readonly string[]): string | undefined {
   const name = closest(written, names)
-  if (distance(written, name) <= maxDifference * Math.max(written.length, name.length)) return name
+  const edits = distance(written, name)
+  if (edits <= maxEdits && edits < Math.max(written.length, name.length) / 2) return name
   return written.length < minBeginning ? undefined : names.find((other) => other.startsWith(written))
 }
 

@@ -12,7 +12,7 @@ done
 
 documents='(README|CHANGELOG|CONTRIBUTING|SECURITY)\.md|docs/[a-z-]+\.(md|png)|docs/patches/[a-z-]+\.patch|benchmarks/[a-z]+\.md'
 licences='LICENSE|dist/lib/chunks/LICENSE\.(typebox|uuid)'
-others=$(grep -vxE "(package\.json|$licences|$documents|examples/site/[a-z]+\.ts|dist/(lib|schemas)/.+\.(js|d\.ts))" <<< "$files" || true)
+others=$(grep -vxE "(package\.json|$licences|$documents|examples/(site|workspace)/[a-z-]+\.ts|dist/(lib|schemas)/.+\.(js|d\.ts))" <<< "$files" || true)
 if [[ -n $others ]]; then
   echo "not wanted: $others"
   code=1
