@@ -185,7 +185,7 @@ function withUnique (spec: ModelSpec): fc.Arbitrary<ModelSpec> {
   const names = fields.filter(({ name, kind }) => kind !== 'json' && kind !== 'password' && name !== 'username')
     .map(({ name }) => name)
   if (names.length < 2) return fc.constant(spec)
-  return maybe(35, fc.shuffledSubarray(names, { minLength: 2, maxLength: Math.min(3, names.length) })).map((group) => ({
+  return maybe(20, fc.shuffledSubarray(names, { minLength: 2, maxLength: Math.min(3, names.length) })).map((group) => ({
     ...spec,
     fields: fields.map((field) => group?.includes(field.name) === true ? withShortText(field) : field),
     unique: group === undefined ? [] : [group]
