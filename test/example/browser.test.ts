@@ -97,7 +97,7 @@ test('in a browser, the page of the example app tries all five operations', asyn
     cwd: t.testdir(), env: { DATABASE_URL: 'sqlite::memory:' }
   })
   const watched = await openPage(t, `${address}/documentation`)
-  await t.test('it shows the operations of each resource that somebody may do', async (t) => { await showsOperations(t, watched) })
+  await t.test('it shows the operations that somebody may do', async (t) => { await showsOperations(t, watched) })
   await t.test('a list with a filter', async (t) => { await lists(t, watched) })
   await t.test('a 401 is shown in the page, and no dialog of the browser swallows it', async (t) => {
     await showsRefusals(t, watched)

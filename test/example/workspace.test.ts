@@ -180,7 +180,7 @@ test('what the company decides is set by the server, and no record leaves it', a
   }
   t.match((await put(url, { name: 'mine' }, { as: 'gus' })).json(), refusals.absent)
   t.match((await remove(url, { as: 'gus' })).json(), refusals.absent)
-  t.equal((await post('/api/project/', { name: 'Borealis' }, { as: 'root' })).statusCode, 400, 'an admin names a company')
+  t.equal((await post('/api/project/', { name: 'Borealis' }, { as: 'root' })).statusCode, 400, 'an admin names one')
   t.match((await post('/api/project/', { name: 'Borealis', company: 2 }, { as: 'root' })).json(), { company_id: 2 })
   t.match((await put(url, { company: 2 }, { as: 'root' })).json(), { company_id: 2 }, 'and moves a project to another')
 })
