@@ -166,7 +166,7 @@ test('a scope that is none is told for each user', async (t) => {
   const none = 'must return an object with names of fields, or null, and no promise'
   const found = await inspect(await build(t, (registry) => {
     registry.register(Company, { auth: members, scope: (async () => ({})) as never })
-    registry.register(Project, { auth: members, scope: ({ email }) => ({ companies: email }) as never })
+    registry.register(Project, { auth: members, scope: ({ email }) => ({ compny: email }) as never })
     registry.register(Post, { auth: members, scope: ({ admin }) => admin ? { title__like: 7 } as never : null })
     registry.register(Task, { auth: members, scope: () => { throw new Error('x', { cause: 7 }) } })
     registry.register(Comment, { auth: members, scope: (() => 'post') as never })
@@ -185,7 +185,7 @@ test('a scope that is none is told for each user', async (t) => {
   }))
   t.strictSame(linesOf(found).filter((line) => line.includes(' user')), [
     `company user: fails: The scope of model 'Company' ${none}`,
-    "project user: fails: The scope of model 'Project' names 'companies', which leads to no field, " +
+    "project user: fails: The scope of model 'Project' names 'compny', which leads to no field, " +
       "did you mean 'company'?",
     'post user: nothing',
     'task user: fails: x',
