@@ -138,7 +138,8 @@ function addRoute (scope: FastifyInstance, url: string, parts: RouteParts): void
 function optionsOf ({ onRequest, preHandler, onSend, config, ...rest }: RouteParts) {
   return {
     ...rest,
-    onRequest: [...onRequest],
+    // Fastify gives the same list to the route for HEAD, so a GET has none.
+    ...(onRequest.length > 0 && { onRequest: [...onRequest] }),
     preHandler: [...preHandler],
     onSend: [...onSend],
     config: { ...config },
