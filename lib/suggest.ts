@@ -7,28 +7,43 @@ import { errors } from './errors.js'
  */
 const maxNameLength = 100
 
-/** Changed, missing or surplus characters with which a name is still near, if they are less than half of it. */
+/** Part of the characters that may differ between a deployer's name and the one that is suggested. */
+const maxDifference = 0.4
+/** Changed, missing or surplus characters of a client's name, if they are less than half of it. */
 const maxEdits = 2
 /** UTF-16 units of the shortest text for which a name is suggested that begins with it. */
 const minBeginning = 3
 
 /**
- * Returns `, did you mean 'x'?`, where x is the known name that is most similar to what was written. Returns an empty
- * text if no known name is near, or if what was written is not a text of at most 100 UTF-16 units.
+ * Returns `, did you mean 'x'?`, where x is the known name that is most similar to what a deployer wrote. Returns an
+ * empty text if no known name is near, or if what was written is not a text of at most 100 UTF-16 units.
  */
 export function suggestion (written: unknown, known: Iterable<string>): string {
+  return suggested(written, known, (edits, length) => edits <= maxDifference * length)
+}
+
+/**
+ * Returns the same for what a client wrote, but only for a mere typing error. The name of a hidden field is seldom so
+ * near to a visible one, and then answers as any other unknown name.
+ */
+export function typoSuggestion (written: string, visible: Iterable<string>): string {
+  return suggested(written, visible, (edits, length) => edits <= maxEdits && edits < length / 2)
+}
+
+function suggested (
+  written: unknown, known: Iterable<string>, isNear: (edits: number, length: number) => boolean
+): string {
   const names = [...known]
   if (names.length === 0 || typeof written !== 'string' || written.length > maxNameLength) return ''
-  const name = nearest(written, names)
+  const nearest = closest(written, names)
+  const name = isNear(distance(written, nearest), Math.max(written.length, nearest.length))
+    ? nearest
+    : beginningWith(written, names)
   return name === undefined ? '' : `, did you mean '${name}'?`
 }
 
-/** Returns the most similar name, or the first that begins with what was written; undefined if neither is there. */
-function nearest (written: string, names: readonly string[]): string | undefined {
-  const name = closest(written, names)
-  const edits = distance(written, name)
-  if (edits <= maxEdits && edits < Math.max(written.length, name.length) / 2) return name
-  return written.length < minBeginning ? undefined : names.find((other) => other.startsWith(written))
+function beginningWith (written: string, names: readonly string[]): string | undefined {
+  return written.length < minBeginning ? undefined : names.find((name) => name.startsWith(written))
 }
 
 /**

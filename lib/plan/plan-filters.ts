@@ -6,7 +6,7 @@ import { valueKindOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { reservedParameters, type WrittenFilter } from '../request/list-query.js'
 import { unknownParameter } from '../request/query-string.js'
-import { suggestion } from '../suggest.js'
+import { typoSuggestion } from '../suggest.js'
 import { readFilterValues, storedValues } from './filter-values.js'
 import { baseAlias, type PlannedCondition, type PlannedJoin } from './list-plan.js'
 import type { ListScope } from './list-scope.js'
@@ -140,7 +140,7 @@ function unknownName (scope: ListScope, name: string, closed: ReadonlySet<Model>
   const shorter = permittedPath(scope, names.slice(0, -1), closed)
   if (shorter !== undefined && shorter.column.target === undefined) return unknownOperator(name, shorter.column)
   const known = [...reservedParameters, ...firstPaths(scope, closed)]
-  return unknownParameter(name, suggestion(names.join('__'), known))
+  return unknownParameter(name, typoSuggestion(names.join('__'), known))
 }
 
 /** Paths whose names are compared with one that leads nowhere: few enough for every wrong request. */

@@ -2,7 +2,7 @@ import { errors, withDetails } from '../errors.js'
 import { isOrderable, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { ListRequest } from '../request/list-query.js'
-import { suggestion } from '../suggest.js'
+import { typoSuggestion } from '../suggest.js'
 import { isShown, readCursor, requireShown } from './cursor.js'
 import type { ListPlan, PlannedOrder } from './list-plan.js'
 import type { ListScope } from './list-scope.js'
@@ -50,7 +50,7 @@ function planOrder (access: Access, name: string): PlannedOrder {
   if (path !== undefined && isOrderable(path.column)) return { column: path.column, descending }
   const names = [...access.filterable].filter(isOrderable).flatMap(({ field, key }) => [field, key])
   throw invalidOrdering('must be columns that this resource can be ordered by, separated by commas, ' +
-    `each with an optional hyphen before it${suggestion(written, names)}`)
+    `each with an optional hyphen before it${typoSuggestion(written, names)}`)
 }
 
 function invalidOrdering (message: string): Error {

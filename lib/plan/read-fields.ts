@@ -2,7 +2,7 @@ import type { FieldFault } from '../errors.js'
 import { valueKindOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { Payload } from '../request/payload.js'
-import { suggestion } from '../suggest.js'
+import { typoSuggestion } from '../suggest.js'
 import type { Json } from '../values/values.js'
 
 /** A field of a body: its column, the name that the client wrote, and its value in the form in which it is stored. */
@@ -84,7 +84,7 @@ function nameFields ({ model, known, writable }: Names, payload: Payload, faults
     if (faults.isFull) return fields
     const column = model.byName.get(name)
     if (column === undefined || !known.has(column)) {
-      faults.add(name, `is not a field of this resource${suggestion(name, [...writable].map(({ key }) => key))}`)
+      faults.add(name, `is not a field of this resource${typoSuggestion(name, [...writable].map(({ key }) => key))}`)
       continue
     }
     const before = fields.get(column)
