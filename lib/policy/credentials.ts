@@ -34,7 +34,7 @@ export async function readCredentials (
 export function sendsCredentials ({ headers, query }: FastifyRequest, scheme: SecurityScheme | undefined): boolean {
   if (scheme?.type !== 'apiKey') return headers.authorization !== undefined
   const name = String(scheme['name'])
-  if (scheme['in'] === 'cookie') return cookieNames(headers.cookie ?? '').includes(name)
+  if (scheme['in'] === 'cookie') return cookieNames(String(headers.cookie)).includes(name)
   return scheme['in'] === 'query' ? Object.hasOwn(Object(query), name) : headers[name.toLowerCase()] !== undefined
 }
 

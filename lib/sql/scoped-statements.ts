@@ -43,10 +43,9 @@ export function scopedUpdate (
   const statement = new ShapedStatement('update', shape, dialect)
   const changes = statement.write(values)
   const conditions = [...statement.isRecord(record), ...statement.leads(references)]
-  return statement.compileOnce(context, () => {
-    const update = whereAll(db.updateTable(shape.model.table).set(Object.fromEntries(changes)), conditions)
-    return dialect.returnsUpdates ? update.returning(selection(shape.visible, dialect)) : update
-  })
+  return statement.compileOnce(context, () =>
+    whereAll(db.updateTable(shape.model.table).set(Object.fromEntries(changes)), conditions)
+      .$if(dialect.returnsUpdates, (update) => update.returning(selection(shape.visible, dialect))))
 }
 
 /** Creates a record, if all references lead where they may. Returns the visible columns. */

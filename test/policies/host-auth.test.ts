@@ -93,6 +93,13 @@ test('D-131: the id of a user may be a UUID in any case, and owns what it create
   t.equal((await remove('/api/card/1/')).statusCode, 204)
 })
 
+test('D-136: without the plugin nobody is known', async (t) => {
+  const app = Fastify()
+  app.get('/', async (request) => ({ user: userOf(request) }))
+  t.same((await app.inject('/')).json(), { user: null })
+  await app.close()
+})
+
 test('D-132: openAuth permits everything to everybody', async (t) => {
   const { get, post, put, delete: remove } = await notes(t, openAuth())
   t.equal((await post('/api/note/', { message: 'x' })).statusCode, 201)
