@@ -298,10 +298,12 @@ test('D-142: a wrong scope is a 500 that the log explains, on every operation, a
 
 test('D-139: a trigger that drops a write in silence is a 409, although its references are right', async (t) => {
   const { db, post } = await tenants(t)
-  // Only SQLite's triggers can drop a write without a word; elsewhere there is nothing to test.
-  if (engine !== 'sqlite') return
-  await sql`create trigger quiet before insert on task begin select raise(ignore); end`.execute(db)
-  t.match((await post('/api/task/', { title: 'x', project: 1 }, as(1))).json(), { code: 'REST_MODELS_CONSTRAINT' })
+  // Only SQLite's triggers can drop a write without a word.
+  if (engine === 'sqlite') {
+    await sql`create trigger quiet before insert on task begin select raise(ignore); end`.execute(db)
+  }
+  const { statusCode } = await post('/api/task/', { title: 'x', project: 1 }, as(1))
+  t.equal(statusCode, engine === 'sqlite' ? 409 : 201)
 })
 
 test("D-142: 'scope' must be a function", async (t) => {
