@@ -48,7 +48,8 @@ export { userOf } from './policy/guard.js'
 export {
   hostAuth, openAuth, readOnlyAuth, type FindHostUser, type HostAuthOptions
 } from './policy/policies.js'
-export { adminAuth, userAuth, type UserAuthOptions, type UserOf } from './policy/user-auth.js'
+export { adminAuth, userAuth, type UserOf } from './policy/user-auth.js'
+export type { UserAuthOptions } from './policy/user-options.js'
 export { hashPassword, type Credentials, type Verify } from './policy/passwords.js'
 export type { Operation } from './policy/operations.js'
 export type {

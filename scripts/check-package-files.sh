@@ -1,18 +1,21 @@
 #!/usr/bin/env bash
-# check-package-files.sh TARBALL: the package holds the compiled sources and the documents a reader expects, nothing else.
-# Every link of a document to a file leads to one in the package.
+# check-package-files.sh TARBALL: the package holds the compiled sources and the documents a reader expects, nothing
+# else. Every link of a document to a file leads to one in the package.
 set -euo pipefail
 
 files=$(tar -tzf "$1" | sed 's|^package/||')
 code=0
 
-for wanted in package.json README.md CHANGELOG.md LICENSE docs/quick-start.md dist/lib/{index,client,sqlite,postgres,mariadb,tools,tooling/cli/main}.{js,d.ts}; do
+compiled=$(echo dist/lib/{index,client,sqlite,postgres,mariadb,tools,tooling/cli/main}.{js,d.ts})
+for wanted in package.json README.md CHANGELOG.md LICENSE docs/quick-start.md $compiled; do
   grep -qxF "$wanted" <<< "$files" || { echo "missing: $wanted"; code=1; }
 done
 
-documents='(README|CHANGELOG|CONTRIBUTING|SECURITY)\.md|docs/[a-z-]+\.(md|png)|docs/patches/[a-z-]+\.patch|benchmarks/[a-z]+\.md'
+documents='(README|CHANGELOG|CONTRIBUTING|SECURITY)\.md|docs/[a-z-]+\.(md|png)|docs/patches/[a-z-]+\.patch'
 licences='LICENSE|dist/lib/chunks/LICENSE\.(typebox|uuid)'
-others=$(grep -vxE "(package\.json|$licences|$documents|examples/(site|workspace)/[a-z-]+\.ts|dist/(lib|schemas)/.+\.(js|d\.ts))" <<< "$files" || true)
+code_files='examples/(site|workspace)/[a-z-]+\.ts|dist/(lib|schemas)/.+\.(js|d\.ts)'
+wanted="package\.json|$licences|$documents|benchmarks/[a-z]+\.md|$code_files"
+others=$(grep -vxE "($wanted)" <<< "$files" || true)
 if [[ -n $others ]]; then
   echo "not wanted: $others"
   code=1
@@ -24,8 +27,8 @@ tar -xzf "$1" -C "$work"
 cd "$work/package"
 while read -r page; do
   # Fenced blocks are left out, and links to other hosts and to headings of the same page.
-  links=$(awk '/^ *```/ { fenced = !fenced; next } !fenced' "$page" | grep -oE '\]\([^) ]+\)' | sed -E 's/^\]\(|\)$//g; s/#.*//' |
-    grep -vE '^$|^[a-z]+:' | sort -u || true)
+  links=$(awk '/^ *```/ { fenced = !fenced; next } !fenced' "$page" | grep -oE '\]\([^) ]+\)' |
+    sed -E 's/^\]\(|\)$//g; s/#.*//' | grep -vE '^$|^[a-z]+:' | sort -u || true)
   for link in $links; do
     [[ -e $(dirname "$page")/$link ]] || { echo "dead link in $page: $link"; code=1; }
   done

@@ -1,27 +1,11 @@
 import { buildSite } from './app.js'
 import { documentationPath } from './documentation.js'
-import { logging } from './logging.js'
+import { serve, serverOptions } from './serve.js'
 import { accounts, toLine } from './seed.js'
 
-const { PORT = '3000', HOST = '127.0.0.1', DATABASE_URL = 'sqlite:./site.db' } = process.env
+const { DATABASE_URL = 'sqlite:./site.db' } = process.env
 
-const app = await buildSite(DATABASE_URL, {
-  ...logging,
-  // Requests on open connections are also served while the app closes.
-  return503OnClosing: false,
-  // Without a proxy in front, the server itself must give up on slow senders.
-  requestTimeout: 30_000,
-  connectionTimeout: 60_000
-})
-
-for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  process.once(signal, async () => {
-    app.log.info(`${signal}: finishing running requests`)
-    await app.close()
-  })
-}
-
-const address = await app.listen({ port: Number(PORT), host: HOST })
+const address = await serve(await buildSite(DATABASE_URL, serverOptions))
 console.log(`
 The example site is on ${address}
 

@@ -1,28 +1,8 @@
-import { sql, type Compilable, type SqlBool } from 'kysely'
-import { propertyOf } from '../engines/failure-properties.js'
 import { StatementFailure } from '../engines/statement-failure.js'
-import type { Stored } from '../engines/storage.js'
 import { errors, withDetails } from '../errors.js'
-import { isForeignKey, type Column } from '../model/column.js'
-import type { Model } from '../model/define-model.js'
-import type { GuardedReference } from '../plan/record-guard.js'
-import type { Scope } from '../plan/viewer.js'
-import { referenceExists } from '../sql/scoped-statements.js'
-import { isEqual } from '../sql/selection.js'
-import type { RecordKey } from '../values/values.js'
+import type { Column } from '../model/column.js'
 import type { Engine } from './engine.js'
-
-/** A write that the database did not execute. */
-interface FailedWrite {
-  readonly model: Model
-  /** Columns that an error may name. */
-  readonly known: ReadonlySet<Column>
-  readonly values: ReadonlyMap<Column, Stored>
-  /** Key of the record to update; absent for a create. */
-  readonly id?: RecordKey
-  /** References whose records must lie inside a scope. */
-  readonly references: readonly GuardedReference[]
-}
+import { findDangling, findOversized, findTaken, isReferred, type FailedWrite } from './find-fault.js'
 
 /** A write that a rule of the database refused. */
 interface RefusedWrite extends FailedWrite {
@@ -84,17 +64,6 @@ async function explainSize (engine: Engine, write: RefusedWrite): Promise<Error>
   return withField(new errors.InvalidRecord(`'${column.key}'`), column, 'is too long for an index of the database')
 }
 
-/** Finds the column with the longest written text in the index that the failure names; undefined if it names none. */
-async function findOversized (engine: Engine, { values, failure }: RefusedWrite): Promise<Column | undefined> {
-  const index = propertyOf(failure.cause as Error, 'constraint')
-  const query = index === '' ? undefined : engine.dialect.indexColumns?.(index)
-  if (query === undefined) return undefined
-  const names = (await engine.executor.readArrays(query.compile(engine.db), ['name'])).map(([name]) => name)
-  const [longest] = [...values].filter(([{ name }, value]) => names.includes(name) && typeof value === 'string')
-    .sort(([, a], [, b]) => String(b).length - String(a).length)
-  return longest?.[0]
-}
-
 function notUnique (taken: readonly Column[]): Error {
   const message = taken.length === 1 ? 'is already taken' : 'is already taken in this combination'
   const error = new errors.NotUnique(taken.map(({ key }) => `'${key}'`).join(' and '))
@@ -103,61 +72,4 @@ function notUnique (taken: readonly Column[]): Error {
 
 function withField (error: Error, { key }: Column, message: string): Error {
   return withDetails(error, [{ field: key, message }])
-}
-
-/**
- * Finds the first columns that must be unique, alone or together, and whose values another record has. Columns that a
- * client may not know are skipped, because they got a default.
- */
-async function findTaken (engine: Engine, write: FailedWrite): Promise<readonly Column[] | undefined> {
-  const { model, known, values } = write
-  const alone = [...values.keys()].filter(({ options }) => options.unique === true).map((column) => [column])
-  for (const columns of [...alone, ...model.uniqueTogether]) {
-    const isWritten = columns.some((column) => values.has(column))
-    if (!isWritten || columns.some((column) => values.get(column) === null || !known.has(column))) continue
-    if (await finds(engine, othersWith(engine, write, columns))) return columns
-  }
-  return undefined
-}
-
-/** Selects another record that has the same values in all of the columns: those that are written, or as stored. */
-function othersWith (engine: Engine, { model, values, id }: FailedWrite, columns: readonly Column[]) {
-  const { db, dialect } = engine
-  const { table, primaryKey } = model
-  const isStored = ({ name }: Column) =>
-    sql<SqlBool>`${sql.ref(name)} = ${db.selectFrom(table).select(name).where(primaryKey.name, '=', id)}`
-  const same = columns.reduce((query, column) => {
-    const value = values.get(column)
-    return query.where(value === undefined ? isStored(column) : isEqual(column, value, dialect))
-  }, rowsOf(engine, model))
-  return id === undefined ? same : same.where(primaryKey.name, '<>', id)
-}
-
-/** Finds the first written foreign key that refers to no record that the client may see. */
-async function findDangling (engine: Engine, { known, values, references }: FailedWrite): Promise<Column | undefined> {
-  for (const [column, value] of values) {
-    if (value === null || !isForeignKey(column) || !known.has(column)) continue
-    const guarded = references.find((reference) => reference.column === column)
-    const target = column.target()
-    const isThere = guarded === undefined
-      ? await finds(engine, rowsOf(engine, target).where(isEqual(target.primaryKey, value, engine.dialect)))
-      : await isReferred(engine, guarded, guarded.visible)
-    if (!isThere) return column
-  }
-  return undefined
-}
-
-/** True if a reference leads to a record inside a scope. */
-async function isReferred (engine: Engine, { column, value }: GuardedReference, scope: Scope): Promise<boolean> {
-  const { row } = await engine.executor.execute(referenceExists(engine, { column, value, scope }))
-  return row !== undefined
-}
-
-function rowsOf ({ db }: Engine, { table }: Model) {
-  return db.selectFrom(table).select(sql.lit(1).as('one')).limit(1)
-}
-
-async function finds (engine: Engine, query: Compilable): Promise<boolean> {
-  const { row } = await engine.executor.execute(query.compile())
-  return row !== undefined
 }

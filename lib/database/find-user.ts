@@ -3,7 +3,7 @@ import type { MaybePromise, Outcome, Query, Row } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
 import { decode, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
-import { conditionSql } from '../sql/condition.js'
+import { conditionSql, withoutSeeks } from '../sql/condition.js'
 import { selection } from '../sql/selection.js'
 import { oneRow, placeholder, withParameters } from '../sql/statements.js'
 import type { Json, RecordKey } from '../values/values.js'
@@ -41,7 +41,9 @@ export function compileFindUser (
   const handle = readHandle(given)
   const { dialect, executor } = handle
   const query = compileUserQuery(handle, users, columns)
-  const other = dialect.seeksByCollation ? compileUserQuery(withoutSeeks(handle), users, columns) : undefined
+  const other = dialect.seeksByCollation
+    ? compileUserQuery({ ...handle, dialect: withoutSeeks(dialect) }, users, columns)
+    : undefined
   const toUser = userMaker(users.primaryKey, columns, dialect)
   const toFound = ({ row }: Outcome): FoundUser | undefined => row && toUser(row)
   return (username) => {
@@ -49,11 +51,6 @@ export function compileFindUser (
     const found = executor.execute(other === undefined ? asked : { ...asked, withoutIndex: () => other(username) })
     return found instanceof Promise ? found.then(toFound) : toFound(found)
   }
-}
-
-/** Returns the handle for statements that use no index of a text column. */
-function withoutSeeks (handle: Handle): Handle {
-  return { ...handle, dialect: { ...handle.dialect, seeksByCollation: false } }
 }
 
 function compileUserQuery (

@@ -15,8 +15,8 @@ export interface WriteAndRead {
   /** Returns the read; `written` is the row that the write returned, if any. */
   read (written: Row | undefined): Query
   /**
-   * What to do if the read finds nothing, although something was written: roll back, and throw REST_MODELS_FORBIDDEN
-   * (403) or the like. Without it, the outcome has no row.
+   * Makes the error for a read that finds nothing although something was written. It is thrown after a rollback.
+   * Without it, the outcome has no row.
    */
   readonly refuse?: (() => Error) | undefined
 }

@@ -1,4 +1,4 @@
-import type { MaybePromise, Outcome, Row } from '../engines/executor.js'
+import type { Row } from '../engines/executor.js'
 import { StatementFailure } from '../engines/statement-failure.js'
 import type { Stored } from '../engines/storage.js'
 import { errors } from '../errors.js'
@@ -6,15 +6,15 @@ import { encode, type Column } from '../model/column.js'
 import type { WritePlan } from '../plan/plan-write.js'
 import type { RecordGuard, ScopedRecord } from '../plan/record-guard.js'
 import { scopedDelete, scopedInsert, scopedSelect, scopedUpdate } from '../sql/scoped-statements.js'
-import { updateStatement, type Statements, type StatementShape } from '../sql/statements.js'
+import { updateStatement, type StatementShape } from '../sql/statements.js'
 import type { RecordKey } from '../values/values.js'
 import type { Engine } from './engine.js'
 import { explainFailure, explainUnwritten } from './explain-failure.js'
+import type { ReadTarget } from './read.js'
 import { writeAndRead, type WriteAndRead } from './transaction.js'
 
-/** A resource's table, and the statements that write to it. */
-export interface WriteTarget extends StatementShape {
-  readonly statements: Statements
+/** A resource's table, and the columns that a failed write may name. */
+export interface WriteTarget extends ReadTarget {
   /** Columns that an error may name. */
   readonly known: ReadonlySet<Column>
 }
@@ -129,24 +129,6 @@ export async function runDelete (engine: Engine, target: WriteTarget, record: Sc
       : errors.Constraint
     throw new Refusal({ cause: failure })
   }
-}
-
-/** Reads the visible columns of a record. Returns no row if there is no such record inside the scope. */
-export function readVisible (reader: Engine, target: WriteTarget, { id, scope }: ScopedRecord): MaybePromise<Outcome> {
-  return reader.executor.execute(
-    scope.length === 0 ? target.statements.read(id) : scopedSelect(reader, target, 'visible', { id, scope }))
-}
-
-/**
- * Reads the columns of a record that an update or delete has to know: those that records show, and the owner.
- *
- * @returns no row if there is no such record inside the scope
- */
-export function readStored (
-  engine: Engine, target: WriteTarget, { id, scope }: ScopedRecord
-): MaybePromise<Outcome> {
-  return engine.executor.execute(
-    scope.length === 0 ? target.statements.stored(id) : scopedSelect(engine, target, 'stored', { id, scope }))
 }
 
 function ownParameters ({ owner }: StatementShape, id: RecordKey, ownerId: Stored): readonly Stored[] {

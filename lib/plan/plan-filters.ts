@@ -2,16 +2,14 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Stored } from '../engines/storage.js'
 import { errors, withDetails } from '../errors.js'
 import type { Operator } from '../fields/operators.js'
-import { valueKindOf, type Column } from '../model/column.js'
+import { valueKindOf } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
-import { reservedParameters, type WrittenFilter } from '../request/list-query.js'
-import { unknownParameter } from '../request/query-string.js'
-import { typoSuggestion } from '../suggest.js'
+import type { WrittenFilter } from '../request/list-query.js'
 import { readFilterValues, storedValues } from './filter-values.js'
 import { baseAlias, type PlannedCondition, type PlannedJoin } from './list-plan.js'
 import type { ListScope } from './list-scope.js'
-import { pathName, permittedPath, splitName, type Path } from './path.js'
-import { permittedPaths } from './permitted-paths.js'
+import { permittedPath, splitName, type Path } from './path.js'
+import { unknownName, unknownOperator } from './unknown-filter.js'
 import { behind, unscoped, type ListViewer, type Scope } from './viewer.js'
 
 interface ResolvedFilter {
@@ -129,35 +127,6 @@ function toCondition ({ given, alias, column, operator }: Spelled): PlannedCondi
     throw withDetails(new errors.InvalidValue(field), [{ field, message: 'contradicts another spelling of its name' }])
   }
   return { alias, column, operator, values }
-}
-
-/**
- * Returns the error for a name that leads nowhere. If it goes on behind a permitted column that is no foreign key, its
- * last part can only be meant as an operator.
- */
-function unknownName (scope: ListScope, name: string, closed: ReadonlySet<Model>): Error {
-  const { names } = splitName(name)
-  const shorter = permittedPath(scope, names.slice(0, -1), closed)
-  if (shorter !== undefined && shorter.column.target === undefined) return unknownOperator(name, shorter.column)
-  const known = [...reservedParameters, ...firstPaths(scope, closed)]
-  return unknownParameter(name, typoSuggestion(names.join('__'), known))
-}
-
-/** Paths whose names are compared with one that leads nowhere: few enough for every wrong request. */
-const maxCompared = 200
-
-/** Returns the names of the nearest paths that the client may use. No other name may be suggested. */
-function firstPaths (scope: ListScope, closed: ReadonlySet<Model>): string[] {
-  const names: string[] = []
-  for (const path of permittedPaths(scope, scope.limits.joins, closed)) {
-    if (names.push(pathName(path)) === maxCompared) break
-  }
-  return names
-}
-
-function unknownOperator (name: string, column: Column): Error {
-  const message = `must end in an operator of its field: ${valueKindOf(column).operators.join(', ')}`
-  return withDetails(new errors.UnknownOperator(name), [{ field: name, message }])
 }
 
 function tooMuch (field: string, message: string): Error {

@@ -5,9 +5,8 @@ import type { Model } from '../model/define-model.js'
 import type { Payload } from '../request/payload.js'
 import type { Json } from '../values/values.js'
 import { storedValues } from './filter-values.js'
-import {
-  givenValues, planCreate, planUpdate, type GivenValues, type StoredOf, type WritePlan, type WriteScope
-} from './plan-write.js'
+import { planUpdate, type StoredOf } from './plan-update.js'
+import { givenValues, planCreate, type GivenValues, type WritePlan, type WriteScope } from './plan-write.js'
 import { unguarded, type GuardedReference, type RecordGuard } from './record-guard.js'
 import { unscoped, type Scope, type ScopeCondition, type Viewer } from './viewer.js'
 

@@ -20,7 +20,7 @@ export interface GuardedReference {
   readonly required: Scope
 }
 
-/** What must hold for a write of one record, beside that its owner is the user. */
+/** Conditions for a write of one record, beside that its owner is the user. */
 export interface RecordGuard {
   /** The scope that the record must lie in before the write; that of a create is empty. */
   readonly scope: Scope

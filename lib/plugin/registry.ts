@@ -1,4 +1,4 @@
-import type { FastifyInstance, preHandlerAsyncHookHandler } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { errors } from '../errors.js'
 import type { Model } from '../model/define-model.js'
 import { operations, type Operation } from '../policy/operations.js'
@@ -97,7 +97,7 @@ export class ResourceRegistry {
    * @throws REST_MODELS_NOT_SET_UP before `setup()`; REST_MODELS_INVALID_OPTIONS if there is no such resource or
    *   operation
    */
-  guard (resource: Model | string, operation: Operation): preHandlerAsyncHookHandler[] {
+  guard (resource: Model | string, operation: Operation): ReturnType<typeof guardHooks> {
     if (this.#served.length === 0) throw new errors.NotSetUp('guard() was called before setup(): call it afterwards')
     if (!operations.includes(operation)) {
       throw new errors.InvalidOptions(`guard() knows no operation '${operation}'${suggestion(operation, operations)}`)

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Engine } from '../database/engine.js'
-import { explainUnchanged, readStored, type RecordUpdate, type WriteTarget } from '../database/write.js'
+import { readStored } from '../database/read.js'
+import { explainUnchanged, type RecordUpdate, type WriteTarget } from '../database/write.js'
 import type { Row } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
 import { errors } from '../errors.js'

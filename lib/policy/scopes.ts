@@ -1,10 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import type { Model } from '../model/define-model.js'
 import { planScope } from '../plan/plan-scope.js'
-import { unscoped, type Scope, type Viewer } from '../plan/viewer.js'
+import { everything, unscoped, type Scope, type Viewer } from '../plan/viewer.js'
 import { userOf } from './guard.js'
 import type { AnyPolicy, Identity } from './policy.js'
-import { findsSameUsers } from './protection.js'
 
 /** The function of a resource that says which records a user may see, and the policy whose users it is made for. */
 export interface ScopeRule {
@@ -14,28 +13,38 @@ export interface ScopeRule {
   scope (user: Identity | null): unknown
 }
 
+/** The scope of a related model, as its first registered resource says. */
+export interface RelatedScope {
+  readonly rule: ScopeRule
+  /** True if the policies of both resources find the same users; otherwise the scope is evaluated for nobody. */
+  readonly hasSameUsers: boolean
+}
+
 /** The scopes that a request to a resource may meet. */
 export interface ResourceScopes {
   /** Scope of the resource itself; undefined if everybody sees every record. */
   readonly scopeRule: ScopeRule | undefined
-  /** Scopes of the models that are seen in part only, as their first registered resources say. */
-  readonly relatedScopes: ReadonlyMap<Model, ScopeRule>
+  /** Scopes of the models that are seen in part only. */
+  readonly relatedScopes: ReadonlyMap<Model, RelatedScope>
 }
 
 /** Returns what the sender of a request may see. Each scope is evaluated when it is first asked for, and only once. */
-export function viewerOf (
-  request: FastifyRequest, { policy, scopeRule, relatedScopes }: ResourceScopes & { readonly policy: AnyPolicy }
-): Viewer {
+export function viewerOf (request: FastifyRequest, { scopeRule, relatedScopes }: ResourceScopes): Viewer {
   if (scopeRule === undefined && relatedScopes.size === 0) return unscoped
   const user = userOf<Identity>(request)
   const known = new Map<ScopeRule, Scope>()
-  const evaluate = (rule: ScopeRule | undefined): Scope => {
-    if (rule === undefined) return unscoped.scope
-    const scope = known.get(rule) ?? scopeFor(rule, findsSameUsers(rule.policy, policy) ? user : null)
+  const evaluate = (rule: ScopeRule, hasSameUsers: boolean): Scope => {
+    const scope = known.get(rule) ?? scopeFor(rule, hasSameUsers ? user : null)
     known.set(rule, scope)
     return scope
   }
-  return { scope: evaluate(scopeRule), scopeOf: (related) => evaluate(relatedScopes.get(related)) }
+  return {
+    scope: scopeRule === undefined ? everything : evaluate(scopeRule, true),
+    scopeOf: (related) => {
+      const found = relatedScopes.get(related)
+      return found === undefined ? everything : evaluate(found.rule, found.hasSameUsers)
+    }
+  }
 }
 
 /**

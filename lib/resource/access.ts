@@ -1,8 +1,8 @@
 import { isSecret, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { Access } from '../plan/path.js'
-import { compileRelatedProtection, type RelatedProtection } from '../policy/protection.js'
-import type { ResourceScopes, ScopeRule } from '../policy/scopes.js'
+import { compileRelatedProtection, findsSameUsers, type RelatedProtection } from '../policy/protection.js'
+import type { RelatedScope, ResourceScopes, ScopeRule } from '../policy/scopes.js'
 import type { Registration } from './registration.js'
 
 /**
@@ -21,20 +21,22 @@ export function compileAccess (registrations: readonly Registration[]): (registr
   const models = [...reachableModels(registrations.map(({ model }) => model))]
   const related = new Map(models.map((model) => [model, openThroughJoins(model, first.get(model))]))
   const policies = new Map([...first].map(([model, { policy }]) => [model, policy]))
-  const relatedScopes = new Map([...first].flatMap(([model, { scopeRule }]) =>
-    scopeRule === undefined ? [] : [[model, scopeRule] satisfies [Model, ScopeRule]]))
+  const rules = [...first.values()].flatMap(({ scopeRule }) => scopeRule ?? [])
   return (registration) => ({
     filterable: openColumns(registration),
     related,
-    relatedScopes: scopesBehind(registration.model, relatedScopes),
+    relatedScopes: scopesBehind(registration, rules),
     ...compileRelatedProtection(registration.policy, policies)
   })
 }
 
-/** Returns the scopes of the models that the foreign keys of a model lead to, directly or through others. */
-function scopesBehind (model: Model, scopes: ReadonlyMap<Model, ScopeRule>): ReadonlyMap<Model, ScopeRule> {
+/** Returns the scopes of the models that the foreign keys of a resource lead to, directly or through others. */
+function scopesBehind (
+  { model, policy }: Registration, rules: readonly ScopeRule[]
+): ReadonlyMap<Model, RelatedScope> {
   const reached = reachableModels([model])
-  return new Map([...scopes].filter(([related]) => reached.has(related)))
+  return new Map(rules.filter((rule) => reached.has(rule.model))
+    .map((rule) => [rule.model, { rule, hasSameUsers: findsSameUsers(rule.policy, policy) }]))
 }
 
 /** Returns the models, and all others that their foreign keys lead to, directly or not. */

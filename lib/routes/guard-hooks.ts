@@ -1,4 +1,6 @@
-import type { FastifyReply, FastifyRequest, preHandlerAsyncHookHandler } from 'fastify'
+import type {
+  FastifyReply, FastifyRequest, preHandlerAsyncHookHandler, preHandlerHookHandler
+} from 'fastify'
 import { browserGuard } from '../policy/browser-guard.js'
 import { policyHooks } from '../policy/guard.js'
 import { isPrivate } from '../policy/no-store.js'
@@ -14,9 +16,6 @@ interface GuardSetting {
   readonly allowedOrigins: readonly string[]
 }
 
-/** Methods that change nothing, so that a request of another site does no harm. */
-const safeMethods = ['GET', 'HEAD']
-
 type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 
 /**
@@ -26,26 +25,37 @@ type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
  */
 export function guardHooks (
   resource: Resource, operation: Operation, { authenticate, allowedOrigins }: GuardSetting
-): preHandlerAsyncHookHandler[] {
+): Array<preHandlerHookHandler | preHandlerAsyncHookHandler> {
   const policy = policyHooks(resource, authenticate, operation) as readonly Hook[]
-  const hooks: Hook[] = [browserHook(allowedOrigins), ...policy, ...recordHooks(resource, operation)]
-  return hooks.map((hook) => async (request, reply) => {
-    if (isPrivate(resource, operation)) reply.header('cache-control', 'no-store')
+  return [
+    ...isPrivate(resource, operation) ? [noStore] : [],
+    refuseForeign(allowedOrigins),
+    ...[...policy, ...recordHooks(resource, operation)].map(passingOn)
+  ]
+}
+
+const noStore: preHandlerHookHandler = (_request, reply, done) => {
+  reply.header('cache-control', 'no-store')
+  done()
+}
+
+/** Returns a hook that refuses foreign writes. A route of the host may have any method, so it asks for that first. */
+function refuseForeign (allowedOrigins: readonly string[]): preHandlerHookHandler {
+  const guard = browserGuard(allowedOrigins)
+  return function (request, reply, done) {
+    if (['GET', 'HEAD'].includes(request.method)) done()
+    else guard.call(this, request, reply, done)
+  }
+}
+
+/** Returns a hook that fails as routes of a resource do: what has no status becomes a 500 that tells nothing. */
+function passingOn (hook: Hook): preHandlerAsyncHookHandler {
+  return async (request, reply) => {
     try {
       return await hook(request, reply)
     } catch (error) {
       return passOn(error, request)
     }
-  })
-}
-
-function browserHook (allowedOrigins: readonly string[]): Hook {
-  const guard = browserGuard(allowedOrigins)
-  return async (request, reply) => {
-    if (safeMethods.includes(request.method)) return
-    await new Promise<void>((resolve, reject) => {
-      guard.call(request.server, request, reply, (error) => { if (error === undefined) resolve(); else reject(error) })
-    })
   }
 }
 

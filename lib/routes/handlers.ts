@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { runList } from '../database/list.js'
-import { readVisible, runCreate, runDelete, runUpdate } from '../database/write.js'
+import { readVisible } from '../database/read.js'
+import { runCreate, runDelete, runUpdate } from '../database/write.js'
 import { errors } from '../errors.js'
 import type { Column } from '../model/column.js'
 import { writeCursor } from '../plan/cursor.js'

@@ -1,19 +1,14 @@
 import type {
-  FastifyContextConfig, FastifyInstance, FastifySchema, HTTPMethods, onRequestHookHandler, onSendHookHandler,
-  preHandlerAsyncHookHandler, preHandlerHookHandler, RouteHandlerMethod
+  FastifyInstance, HTTPMethods, onRequestHookHandler, onSendHookHandler, preHandlerAsyncHookHandler,
+  preHandlerHookHandler, RouteHandlerMethod
 } from 'fastify'
-import { emptySchema } from '../../schemas/empty.js'
-import { errorSchema } from '../../schemas/error.js'
-import { keySchema } from '../../schemas/key.js'
-import { envelopeSchema } from '../../schemas/list.js'
-import { documentedAs, sharesPartsOf, undocumented } from '../openapi/transform.js'
 import type { Scheduler } from '../plugin/scheduling/scheduler.js'
 import { policyHooks } from '../policy/guard.js'
-import { isPrivate, privateConfig } from '../policy/no-store.js'
 import { recordHook } from '../policy/owner.js'
 import { operationTable, rowOf, writes, type Operation } from '../policy/operations.js'
 import type { Authenticate } from '../policy/policy.js'
 import type { Resource } from '../resource/resource.js'
+import { describeRefusal, describeRoute, describeTwin, type RouteDescription } from './describe-route.js'
 import { create, list, read, refuseMethod, remove, update, type Handler } from './handlers.js'
 
 /** Properties of an operation's route that its row in {@link operationTable} does not have. */
@@ -60,19 +55,8 @@ function addOperation (scope: FastifyInstance, resource: Resource, operation: Op
     preHandler: needsRecord ? [...preHandler, recordHook(resource)] : preHandler,
     onSend,
     handler: wrap(handler(resource)),
-    ...documentationOf(operation, resource)
+    ...describeRoute(resource, operation)
   })
-}
-
-/**
- * Returns the schema and the `config` of an operation's route. Documentation leaves out what nobody may do.
- */
-function documentationOf (operation: Operation, resource: Resource): Pick<RouteParts, 'schema' | 'config'> {
-  const schema = schemaOf(operation, resource)
-  const config = { ...privacyOf(resource, operation), ...resource.config }
-  return resource.protections[operation] === 'closed'
-    ? { schema: hidden(schema), config: { ...config, ...undocumented } }
-    : { schema, config: { ...documentedAs(resource, operation), ...config } }
 }
 
 /**
@@ -90,14 +74,8 @@ function addRefusals (scope: FastifyInstance, resource: Resource, path: 'list' |
     onSend,
     method: methods.filter((method) => !answered.includes(method)),
     handler: refuseMethod(answered.join(', ')),
-    // Each route gets a copy, because a hook of the host may change it.
-    schema: hidden({ response: { ...failures } }),
-    config: { ...privacyOf(resource, judgedAs as Operation), ...resource.config, ...sharesPartsOf(resource) }
+    ...describeRefusal(resource, judgedAs as Operation)
   })
-}
-
-function privacyOf (resource: Resource, operation: Operation): object {
-  return isPrivate(resource, operation) ? privateConfig : {}
 }
 
 type PreHandlers = ReadonlyArray<preHandlerHookHandler | preHandlerAsyncHookHandler>
@@ -112,23 +90,19 @@ function stepsOf (resource: Resource, operation: Operation, { authenticate, refu
   return { ...schedule, onRequest: writes.includes(operation) ? [refuseForeign] : [], preHandler }
 }
 
-interface RouteParts {
+interface RouteParts extends RouteDescription {
   readonly onRequest: readonly onRequestHookHandler[]
   readonly preHandler: PreHandlers
   readonly onSend: readonly onSendHookHandler[]
   readonly method: HTTPMethods | HTTPMethods[]
   readonly handler: RouteHandlerMethod
-  readonly config: Readonly<FastifyContextConfig>
-  readonly schema: FastifySchema
 }
 
 /** Adds a route with and without the final slash. A redirect instead would lose request bodies. */
 function addRoute (scope: FastifyInstance, url: string, parts: RouteParts): void {
   scope.route({ ...optionsOf(parts), url })
   if (ignoresSlash(scope)) return
-  const { schema, config } = parts
-  const hiddenParts = { ...parts, schema: hidden(schema), config: { ...config, ...undocumented } }
-  scope.route({ ...optionsOf(hiddenParts), url: url.slice(0, -1) })
+  scope.route({ ...optionsOf({ ...parts, ...describeTwin(parts) }), url: url.slice(0, -1) })
 }
 
 /**
@@ -147,23 +121,6 @@ function optionsOf ({ onRequest, preHandler, onSend, config, ...rest }: RoutePar
   }
 }
 
-/** Hides a route from documentation, which shows each route once. */
-function hidden (schema: FastifySchema): FastifySchema {
-  return { ...schema, ...{ hide: true } }
-}
-
 function ignoresSlash ({ initialConfig }: FastifyInstance): boolean {
   return (initialConfig.routerOptions?.ignoreTrailingSlash ?? initialConfig.ignoreTrailingSlash) === true
-}
-
-const failures = { '4xx': errorSchema, '5xx': errorSchema }
-
-function schemaOf (operation: Operation, { schemas, model }: Resource): FastifySchema {
-  const { path, status, takes, answers } = rowOf(operation)
-  const answer = { list: envelopeSchema(schemas.record), record: schemas.record, none: emptySchema }
-  return {
-    ...(path === 'record' && { params: keySchema(model) }),
-    ...(takes && { body: schemas[takes] }),
-    response: { [status]: answer[answers ?? 'none'], ...failures }
-  }
 }

@@ -27,6 +27,11 @@ interface Condition extends Pick<PlannedCondition, 'column' | 'operator'> {
   readonly isAmbiguous?: boolean
 }
 
+/** Returns the dialect for statements that use no index of a text column. */
+export function withoutSeeks (dialect: Dialect): Dialect {
+  return { ...dialect, seeksByCollation: false }
+}
+
 /** True if an operator compares values; `is` and the operators with patterns do not. */
 function isComparison (operator: Operator): operator is Parameters<ShownCondition>[1] {
   return operators[operator].syntax === 'value' || operators[operator].syntax === 'list'

@@ -1,6 +1,7 @@
 import type { Query } from '../engines/executor.js'
 import { Slot, type Stored } from '../engines/storage.js'
 import type { ListPlan, PlannedOrder } from '../plan/list-plan.js'
+import { withoutSeeks } from './condition.js'
 import { openCondition, shapeOfCondition, withFewShapes, type FilledCondition } from './filled-condition.js'
 import { compileList, type ListBase, type OpenPlan } from './list-sql.js'
 import { longestOf } from './long-values.js'
@@ -36,16 +37,16 @@ export function listStatement (engine: SqlContext, base: ListBase, given: Reachi
     engine.shapes.compileOnce(shapeOf(engine, base, plan), () => compileList(engine, base, openPlan(plan)))
   const values = valuesOf(plan)
   const filled = parameters.map((parameter) => parameter instanceof Slot ? values[parameter.position] : parameter)
-  return { query, queryId, sql, parameters: filled, withoutIndex: withoutSeeks(engine, base, given) }
+  return { query, queryId, sql, parameters: filled, withoutIndex: withoutIndexOf(engine, base, given) }
 }
 
 /**
  * Returns {@link Query.withoutIndex}: a function that makes the same statement without the help of an index of a text
  * column. Undefined if the engine can always use the index.
  */
-function withoutSeeks (engine: SqlContext, base: ListBase, given: ReachingPlan): Query['withoutIndex'] {
+function withoutIndexOf (engine: SqlContext, base: ListBase, given: ReachingPlan): Query['withoutIndex'] {
   if (!engine.dialect.seeksByCollation) return undefined
-  return () => listStatement({ ...engine, dialect: { ...engine.dialect, seeksByCollation: false } }, base, given)
+  return () => listStatement({ ...engine, dialect: withoutSeeks(engine.dialect) }, base, given)
 }
 
 type FilledPlan = ListPlan & { readonly conditions: ReadonlyArray<FilledCondition & { readonly alias: string }> }

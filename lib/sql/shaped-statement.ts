@@ -5,6 +5,7 @@ import { encode, type Column } from '../model/column.js'
 import { storedValues } from '../plan/filter-values.js'
 import type { GuardedReference, ScopedRecord } from '../plan/record-guard.js'
 import type { Scope } from '../plan/viewer.js'
+import { withoutSeeks } from './condition.js'
 import { openCondition, shapeOfCondition, withFewShapes } from './filled-condition.js'
 import { scopeSql } from './scope-sql.js'
 import { columnRef, compared, isEqual } from './selection.js'
@@ -32,8 +33,7 @@ export class ShapedStatement {
 
   constructor (what: string, shape: NamedTable, dialect: Dialect) {
     this.#shape = shape
-    // One row is looked up by its key, so no index of a text is needed.
-    this.#dialect = { ...dialect, seeksByCollation: false }
+    this.#dialect = dialect
     this.#name = `${what} of ${shape.name}`
   }
 
@@ -87,7 +87,8 @@ export class ShapedStatement {
       this.#name += ` if:${joins.map(({ key }) => `${key}.`).join('')}${shapeOfCondition(filled)}`
       let index = 0
       const open = openCondition(filled, () => this.#take(filled.values[index++] as Stored))
-      return () => scopeSql({ ...open, joins }, base, this.#dialect)
+      // One row is looked up by its key, so no index of a text is needed.
+      return () => scopeSql({ ...open, joins }, base, withoutSeeks(this.#dialect))
     })
   }
 

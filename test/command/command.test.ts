@@ -98,7 +98,10 @@ test('a database that cannot be opened is said to be so, with the remedy, and no
   t.strictSame(readdirSync(folder), [])
   writeFileSync(join(folder, 'text.db'), 'this is no database, although it is long enough to be looked at')
   t.match(await run('introspect', `sqlite:${folder}/text.db`), { code: 1, err: /file is not a database/ })
-  t.match(await run('introspect', 'postgres://me:secret@127.0.0.1:1/site'), { code: 1, err: /PostgreSQL at 127\.0\.0\.1:1 gives no connection: connect ECONNREFUSED.* Check the host and port in the URL/ })
+  t.match(await run('introspect', 'postgres://me:secret@127.0.0.1:1/site'), {
+    code: 1,
+    err: /PostgreSQL at 127\.0\.0\.1:1 gives no connection: connect ECONNREFUSED.* Check the host and port in the URL/
+  })
   t.notMatch((await run('introspect', 'postgres://me:secret@/site')).err, /secret/)
 })
 

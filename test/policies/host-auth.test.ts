@@ -206,7 +206,8 @@ test('D-131, D-135: wrong options of the built-in policies are errors that name 
   wrong(() => userAuth(Member, { fields: 'role' as never }), /'fields'.*list/)
   wrong(() => userAuth(Member, { fields: ['password'] }), /'fields'.*'password'/)
   wrong(() => userAuth(Member, { fields: ['admin'] }), /'fields'.*'admin'/)
-  wrong(() => userAuth(Member, { fields: ['rol' as 'role'] }), /did you mean 'role'/, 'REST_MODELS_UNKNOWN_OPTION_FIELD')
+  const misspelt = () => userAuth(Member, { fields: ['rol' as 'role'] })
+  wrong(misspelt, /did you mean 'role'/, 'REST_MODELS_UNKNOWN_OPTION_FIELD')
 })
 
 async function guarded (t: Test) {

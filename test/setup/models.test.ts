@@ -310,7 +310,9 @@ const uniqueFaults: Record<string, Fault> = {
     message: /names 'user_id', which is not a field/
   },
   'a unique field that only objects have': {
-    wrong: unique([['name', 'toString']]), right: unique([['name', 'size']]), message: /names 'toString', which is not a/
+    wrong: unique([['name', 'toString']]),
+    right: unique([['name', 'size']]),
+    message: /names 'toString', which is not a/
   },
   'the primary key with another unique field': {
     wrong: unique([['id', 'name']], { id: uuid() }),
@@ -333,7 +335,7 @@ const uniqueFaults: Record<string, Fault> = {
   'unique texts that are too long together': {
     wrong: unique([['name', 'title']], { title: text({ maxLength: 521 }) }),
     right: unique([['name', 'title']], { title: text({ maxLength: 520 }) }),
-    message: /^model 'Shop': the texts of the entry name, title of 'unique' have 601 characters, but together at most 600/
+    message: /^model 'Shop': the texts of the entry name, title of 'unique' have 601 characters, but together at/
   },
   'several unique texts without a length': {
     wrong: unique([['word', 'title']], { title: text(), word: text() }),

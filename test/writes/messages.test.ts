@@ -97,7 +97,9 @@ test('the pattern of every kind has words of its own', async (t) => {
   for (const [kind, { schema, expects }] of Object.entries(fieldKinds)) {
     const { pattern, type } = schema({})
     if (pattern !== undefined) t.equal(check.ofValue(schema({}))('x'), `must be ${expects}`, kind)
-    else if (type !== undefined) t.match(check.ofValue(schema({}))([]), /^must be (a|an) \w+$|^must be true or false$/, kind)
+    else if (type !== undefined) {
+      t.match(check.ofValue(schema({}))([]), /^must be (a|an) \w+$|^must be true or false$/, kind)
+    }
   }
 })
 

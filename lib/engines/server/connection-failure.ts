@@ -11,7 +11,7 @@ const account = 'user and password in the URL'
 const database = 'database in the URL'
 const place = 'host and port in the URL'
 
-/** What to check, by the code of a failure to connect. Codes of MariaDB are numbers. */
+/** Remedies by the code of a failure to connect. Codes of MariaDB are numbers. */
 const remedies = new Map([
   ['28P01', account], ['28000', account], ['1045', account], ['1698', account],
   ['3D000', database], ['1049', database], ['1044', database],

@@ -12,7 +12,7 @@ import { visibleRecordsOf, type VisibleRecords } from './visible-records.js'
 /** A report about an app: permissions, scopes, dangers, and lists that may be slow or large. */
 export interface Inspection {
   readonly resources: readonly ResourcePermissions[]
-  /** What each scope shows to made-up users. */
+  /** The records that each scope shows to made-up users. */
   readonly scopes: readonly VisibleRecords[]
   readonly dangers: readonly Danger[]
   readonly unindexed: readonly Unindexed[]

@@ -45,7 +45,7 @@ function leakDangers (resource: Resource, scoped: readonly Scoped[]): readonly D
     return who === '' ? [] : [{ resource: name, why }]
   })
   const neighbours = model.columns.filter(isForeignKey).flatMap(({ field, target }) => {
-    const other = scoped.find(({ scopeRule }) => target() !== model && scopeRule === relatedScopes.get(target()))
+    const other = scoped.find(({ scopeRule }) => target() !== model && scopeRule === relatedScopes.get(target())?.rule)
     const who = other === undefined ? '' : unboundedUsers(resource, other.scopeRule)
     if (other === undefined || who === '') return []
     const why = `refers to resource '${other.name}', which has a scope, but has none itself: ${who} all records`

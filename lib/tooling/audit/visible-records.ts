@@ -9,7 +9,7 @@ import { scopeFor, type ScopeRule } from '../../policy/scopes.js'
 import type { Resource } from '../../resource/resource.js'
 import { sampleValues } from './sample.js'
 
-/** What a scope says of a made-up user. */
+/** The records of a scope that a made-up user sees. */
 export type ScopeOutcome =
   | { readonly sees: 'everything' | 'nothing' }
   | {

@@ -1,0 +1,24 @@
+import type { FastifyInstance, FastifyServerOptions } from 'fastify'
+import { logging } from './logging.js'
+
+/** Options of a server that clients reach without a proxy in front. */
+export const serverOptions: FastifyServerOptions = {
+  ...logging,
+  // Requests on open connections are also served while the app closes.
+  return503OnClosing: false,
+  // The server itself must give up on slow senders.
+  requestTimeout: 30_000,
+  connectionTimeout: 60_000
+}
+
+/** Listens on PORT and HOST, closes the app on SIGTERM and SIGINT, and returns the address. */
+export async function serve (app: FastifyInstance): Promise<string> {
+  const { PORT = '3000', HOST = '127.0.0.1' } = process.env
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, async () => {
+      app.log.info(`${signal}: finishing running requests`)
+      await app.close()
+    })
+  }
+  return await app.listen({ port: Number(PORT), host: HOST })
+}

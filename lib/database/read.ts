@@ -1,0 +1,28 @@
+import type { MaybePromise, Outcome } from '../engines/executor.js'
+import type { ScopedRecord } from '../plan/record-guard.js'
+import { scopedSelect } from '../sql/scoped-statements.js'
+import type { Statements, StatementShape } from '../sql/statements.js'
+import type { Engine } from './engine.js'
+
+/** A resource's table, and the statements that are compiled for it. */
+export interface ReadTarget extends StatementShape {
+  readonly statements: Statements
+}
+
+/** Reads the visible columns of a record. Returns no row if there is no such record inside the scope. */
+export function readVisible (reader: Engine, target: ReadTarget, { id, scope }: ScopedRecord): MaybePromise<Outcome> {
+  return reader.executor.execute(
+    scope.length === 0 ? target.statements.read(id) : scopedSelect(reader, target, 'visible', { id, scope }))
+}
+
+/**
+ * Reads the columns of a record that an update or delete has to know: those that records show, and the owner.
+ *
+ * @returns no row if there is no such record inside the scope
+ */
+export function readStored (
+  engine: Engine, target: ReadTarget, { id, scope }: ScopedRecord
+): MaybePromise<Outcome> {
+  return engine.executor.execute(
+    scope.length === 0 ? target.statements.stored(id) : scopedSelect(engine, target, 'stored', { id, scope }))
+}

@@ -1,0 +1,78 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { StorageName } from '../engines/storage.js'
+import type { FieldFault } from '../errors.js'
+import { isSecret, valueKindOf, type Column } from '../model/column.js'
+import type { Payload } from '../request/payload.js'
+import type { Json } from '../values/values.js'
+import { requireNoFaults, type GivenValues, type WritePlan, type WriteScope } from './plan-write.js'
+import { readFields, type Check, type WrittenField } from './read-fields.js'
+
+/**
+ * Returns the value of a column before an update; undefined if the column is hidden, so that a write must not look at
+ * it.
+ */
+export type StoredOf = (column: Column) => Json | undefined
+
+/**
+ * Plans the values that an update changes.
+ *
+ * @param storedOf  gives the value of a column before the update; a field that is not writable may repeat that value
+ * @param fixed     values that the scope fixes: the record has them already, and no client may change them
+ * @returns the changed values only, possibly none
+ * @throws REST_MODELS_INVALID_RECORD (400) listing every fault by field
+ */
+export function planUpdate (scope: WriteScope, payload: Payload, storedOf: StoredOf, fixed: GivenValues): WritePlan {
+  const isWritable = (column: Column): boolean => scope.writable.has(column) && !fixed.has(column)
+  const before: StoredOf = (column) => fixed.has(column) ? fixed.get(column) : storedOf(column)
+  const isSame = (field: WrittenField): boolean => isKept(field, before, isWritable)
+  const check: Check = (values) => faultsOfChanges(scope, values, before)
+  const { fields, faults } = readFields(scope, payload, { check, isKept: isSame })
+  // Compared once more, because readFields() turns other spellings of a value into the same one.
+  const changed = [...fields.values()].filter((field) => !isSame(field))
+  const unwritable = changed.filter(({ column }) => !isWritable(column))
+  requireNoFaults(faults, unwritable, 'cannot be changed')
+  return new Map(changed.map(({ column, value }) => [column, value]))
+}
+
+/**
+ * Lists faults, except those of stored texts that the body repeats. So a record that was read can be sent back whole,
+ * even if it is older than the rules of its model.
+ */
+function faultsOfChanges (
+  { model, checkValues }: WriteScope, values: object, storedOf: StoredOf
+): readonly FieldFault[] {
+  const faults = checkValues(values)
+  if (faults.length === 0) return faults
+  const written = new Map<string, unknown>(Object.entries(values))
+  return faults.filter(({ field }) => {
+    const value = written.get(field)
+    return typeof value !== 'string' || value !== storedOf(model.byName.get(field) as Column)
+  })
+}
+
+/** Storages of values that a record may show in whole seconds, in fewer digits, as null, or in another spelling. */
+const lossyStorages: ReadonlySet<StorageName> = new Set(['datetime', 'date', 'number', 'decimal', 'json', 'uuid'])
+
+/**
+ * True if a field repeats the value that the record shows, and to write it could do harm. A body that repeats a whole
+ * record holds the hash of its password, which must not be hashed again. Other values in it may be less than what is
+ * stored.
+ */
+function isKept (
+  { column, value }: WrittenField, storedOf: StoredOf, isWritable: (column: Column) => boolean
+): boolean {
+  const { storage } = valueKindOf(column)
+  const mayLose = isSecret(column) || !isWritable(column) || lossyStorages.has(storage)
+  return mayLose && isShownAs(value, storage, () => storedOf(column))
+}
+
+function isShownAs (value: Json, storage: StorageName, stored: () => Json | undefined): boolean {
+  try {
+    const shown = stored()
+    const isOtherUuid = storage === 'uuid' && typeof shown === 'string' && value !== shown
+    return isDeepStrictEqual(value, isOtherUuid ? shown.toLowerCase() : shown)
+  } catch {
+    // A value that cannot be shown was never read, so the body does not repeat it.
+    return false
+  }
+}

@@ -1,0 +1,39 @@
+import { errors, withDetails } from '../errors.js'
+import { valueKindOf, type Column } from '../model/column.js'
+import type { Model } from '../model/define-model.js'
+import { reservedParameters } from '../request/list-query.js'
+import { unknownParameter } from '../request/query-string.js'
+import { typoSuggestion } from '../suggest.js'
+import type { ListScope } from './list-scope.js'
+import { pathName, permittedPath, splitName } from './path.js'
+import { permittedPaths } from './permitted-paths.js'
+
+/**
+ * Returns the error for a name that leads nowhere. If it goes on behind a permitted column that is no foreign key, its
+ * last part can only be meant as an operator.
+ */
+export function unknownName (scope: ListScope, name: string, closed: ReadonlySet<Model>): Error {
+  const { names } = splitName(name)
+  const shorter = permittedPath(scope, names.slice(0, -1), closed)
+  if (shorter !== undefined && shorter.column.target === undefined) return unknownOperator(name, shorter.column)
+  const known = [...reservedParameters, ...firstPaths(scope, closed)]
+  return unknownParameter(name, typoSuggestion(names.join('__'), known))
+}
+
+/** Paths whose names are compared with one that leads nowhere: few enough for every wrong request. */
+const maxCompared = 200
+
+/** Returns the names of the nearest paths that the client may use. No other name may be suggested. */
+function firstPaths (scope: ListScope, closed: ReadonlySet<Model>): string[] {
+  const names: string[] = []
+  for (const path of permittedPaths(scope, scope.limits.joins, closed)) {
+    if (names.push(pathName(path)) === maxCompared) break
+  }
+  return names
+}
+
+/** Returns the error for an operator that a field does not have. */
+export function unknownOperator (name: string, column: Column): Error {
+  const message = `must end in an operator of its field: ${valueKindOf(column).operators.join(', ')}`
+  return withDetails(new errors.UnknownOperator(name), [{ field: name, message }])
+}

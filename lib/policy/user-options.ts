@@ -1,0 +1,100 @@
+import type { UserColumns } from '../database/find-user.js'
+import { errors } from '../errors.js'
+import type { FieldKind } from '../fields/field-kinds.js'
+import { isSecret, type Column } from '../model/column.js'
+import type { Model } from '../model/define-model.js'
+import { requireKnown, suggestion } from '../suggest.js'
+import type { Operation } from './operations.js'
+import type { Verify } from './passwords.js'
+import { checkProtection } from './policies.js'
+import type { PolicyUser } from './policy.js'
+
+/** Options of the user and the admin policy, mostly names of fields in the user model. */
+export interface UserAuthOptions<Name extends string = string, Names extends Name = Name, User = PolicyUser> {
+  /** Field by which a user is found. Default `username`. */
+  readonly username?: Name
+  /** Field of the stored password, made by `password()`. Default `password`. */
+  readonly password?: Name
+  /** Field that must be true to log in; null if every user may log in. Default `active`. */
+  readonly active?: Name | null
+  /** Field that is true for admins. Default `admin`. */
+  readonly admin?: Name
+  /** Checks stored passwords that are not argon2id hashes; without it their users cannot log in. */
+  readonly verify?: Verify
+  /** Operations that need credentials: `writes` (default), or `all`. */
+  readonly protect?: 'writes' | 'all'
+  /**
+   * Further fields of the user, read in the statement of the login. `permits` and `scope` get them under their declared
+   * names.
+   */
+  readonly fields?: readonly Names[]
+  /** True if a user may do an operation that is not open; otherwise it is answered with 403. Default: always. */
+  permits? (user: User, operation: Operation): boolean
+}
+
+const optionNames: Readonly<Record<keyof UserAuthOptions, true>> = {
+  username: true, password: true, active: true, admin: true, verify: true, protect: true, fields: true, permits: true
+}
+
+/**
+ * Checks the options of a policy for a model of users, but for the names of fields.
+ *
+ * @throws REST_MODELS_INVALID_OPTIONS
+ */
+export function checkOptions (users: Model, options: UserAuthOptions): void {
+  requireKnown<UserAuthOptions>('A policy', options, optionNames)
+  if (!(users?.byName instanceof Map)) {
+    throw new errors.InvalidOptions('A policy for users needs their model; do files import each other in a circle?')
+  }
+  if (options.verify !== undefined && typeof options.verify !== 'function') {
+    throw new errors.InvalidOptions("The option 'verify' of a policy is a function")
+  }
+  checkProtection(options)
+}
+
+/**
+ * Returns the columns of users that a policy needs.
+ *
+ * @throws REST_MODELS_UNKNOWN_OPTION_FIELD, REST_MODELS_INVALID_OPTIONS if the model lacks a field or has it of
+ *   another kind
+ */
+export function userColumns (users: Model, options: UserAuthOptions): UserColumns {
+  const { username = 'username', password = 'password', active = 'active', admin = 'admin' } = options
+  return {
+    username: requireField(users, username, 'text'),
+    password: requireField(users, password, 'password'),
+    active: active === null ? undefined : requireField(users, active, 'boolean', ', or set active: null'),
+    admin: users.byName.has(admin) || options.admin != null ? requireField(users, admin, 'boolean') : undefined,
+    further: furtherColumns(users, options.fields ?? [])
+  }
+}
+
+function furtherColumns (users: Model, names: readonly string[]): readonly Column[] {
+  if (!Array.isArray(names)) throw new errors.InvalidOptions("The option 'fields' of a policy is a list of names")
+  return names.map((name) => {
+    const column = requireColumn(users, name)
+    if (isSecret(column) || ['id', 'admin'].includes(name)) {
+      throw new errors.InvalidOptions(`The option 'fields' of a policy must not name '${name}': ` +
+        "passwords stay hidden, and users have 'id' and 'admin' already")
+    }
+    return column
+  })
+}
+
+function requireColumn (users: Model, name: string, alternative = ''): Column {
+  const column = users.byName.get(name)
+  if (column !== undefined) return column
+  throw new errors.UnknownOptionField(
+    `The policy for users of model '${users.name}' needs its field '${name}'` +
+    `${suggestion(name, Object.keys(users.fields))}; name another in the policy's options${alternative}`)
+}
+
+/** Returns a column of the user model, which must have a kind. Throws as {@link userColumns}. */
+export function requireField (users: Model, name: string, kind: FieldKind, alternative = ''): Column {
+  const column = requireColumn(users, name, alternative)
+  if (column.kind !== kind) {
+    throw new errors.InvalidOptions(
+      `The policy for users needs field '${name}' of model '${users.name}' to be ${kind}(), not ${column.kind}()`)
+  }
+  return column
+}
