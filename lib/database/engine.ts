@@ -1,4 +1,5 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
+import { provideConnectionsOf, type ProvideConnection } from '../engines/connection-queue.js'
 import type { Dialect, Requirement } from '../engines/dialect.js'
 import { executorsOf, type Executor, type Role, type Tables } from '../engines/executor.js'
 import { KyselyExecutor } from '../engines/kysely-executor.js'
@@ -15,6 +16,8 @@ export interface Handle {
   readonly db: Kysely<Tables>
   readonly dialect: Dialect
   readonly executor: Executor
+  /** Provides connections for transactions. */
+  readonly provideConnection: ProvideConnection
 }
 
 /** A database that {@link openEngine} has checked, with the cache of its compiled statements. */
@@ -26,14 +29,14 @@ export interface Engine extends Handle, SqlContext {}
  * @throws REST_MODELS_UNSUPPORTED_DATABASE with the remedy
  */
 export async function openEngine (handle: AnyKysely, role: Role = 'writer'): Promise<Engine> {
-  const { db, dialect: general, executor } = readHandle(handle, role)
+  const { db, dialect: general, ...connections } = readHandle(handle, role)
   const isOwn = executorsOf(handle) !== undefined
   const dialect = isOwn ? { ...general, storage: general.ownStorage ?? general.storage } : general
   for (const requirement of dialect.requirements) await requireOf(db, requirement)
   const { listDeadline } = dialect
   const hasDeadline = listDeadline !== undefined && Number(await ask(db, listDeadline.isAvailable)) > 0
   const fitted = { ...dialect, listDeadline: hasDeadline ? listDeadline : undefined }
-  return Object.freeze({ db, dialect: fitted, executor, shapes: new Shapes() })
+  return Object.freeze({ db, dialect: fitted, ...connections, shapes: new Shapes() })
 }
 
 /**
@@ -69,7 +72,14 @@ export function readHandle (handle: AnyKysely, role: Role = 'writer'): Handle {
   if (dialect === undefined) {
     throw new errors.UnsupportedDatabase(`'db' runs on ${names[0]}; supported: ${Object.keys(dialects).join(', ')}`)
   }
-  return { db, dialect, executor: executorsOf(handle)?.[role] ?? new KyselyExecutor(db, dialect) }
+  return handleOf(db, dialect, executorsOf(handle)?.[role])
+}
+
+/** Returns the handle of a Kysely instance. Without an executor of its own, statements go through Kysely's driver. */
+export function handleOf (
+  db: Kysely<Tables>, dialect: Dialect, executor: Executor = new KyselyExecutor(db, dialect)
+): Handle {
+  return { db, dialect, executor, provideConnection: provideConnectionsOf(db, dialect) }
 }
 
 /** Returns the names of an object's class and of the classes that it extends. */
