@@ -100,10 +100,10 @@ function bodyOf (
   document: OpenApiDocument, resource: Resource,
   { takes, isPatch }: { readonly takes: 'create' | 'update', readonly isPatch: boolean }
 ): JsonSchema {
-  const { schemas, writable, excluded } = resource
+  const { schemas, writable, creatable, excluded } = resource
   const fixable = fixableBy(resource)
   const required = (schemas[takes].required ?? []).filter((key) => !fixable.has(key))
-  const columns = { writable: [...writable], required, excluded }
+  const columns = { writable: [...(takes === 'create' ? creatable : writable)], required, excluded }
   const name = `${titleOf(resource)}${takes === 'create' ? 'Create' : 'Update'}`
   const json = shareSchema(document, name, bodyDocumentation(columns))
   const form = shareSchema(document, 'Form', formSchema)
