@@ -12,7 +12,7 @@ import { operationTable } from '../policy/operations.js'
 import { explainLost, ownerIdOf, storedOf } from '../policy/owner.js'
 import { viewerOf } from '../policy/scopes.js'
 import { parseListQuery } from '../request/list-query.js'
-import { parsePayload } from '../request/payload.js'
+import { parsePatch, parsePayload } from '../request/payload.js'
 import { queryOf, requireNoQuery } from '../request/query-string.js'
 import type { Resource } from '../resource/resource.js'
 import { toEnvelope, type ListEnvelope } from '../response/envelope.js'
@@ -59,7 +59,8 @@ export const create: Handler<ModelRecord> = (resource) => async (request, reply)
 export const update: Handler<ModelRecord> = (resource) => async (request) => {
   const { engine, passwords, limits, toWritten, hooked } = resource
   requireNoQuery(queryOf(request.url), limits.queryLength)
-  const payload = await parsePayload(request.body, request.headers['content-type'])
+  const parse = request.method === 'PATCH' ? parsePatch : parsePayload
+  const payload = await parse(request.body, request.headers['content-type'])
   const { id, row: stored, viewer } = storedOf(request)
   const storedValue = (column: Column): Json | undefined => valueOf(column, stored, engine.dialect)
   const planned = planGuardedUpdate(resource, payload, viewer, storedValue)
@@ -85,8 +86,7 @@ export const remove: Handler<undefined> = (resource) => async (request, reply) =
 }
 
 export const refuseMethod = (allowed: string) =>
-  async (request: FastifyRequest, reply: FastifyReply): Promise<never> => {
+  async (_request: FastifyRequest, reply: FastifyReply): Promise<never> => {
     reply.header('allow', allowed)
-    const isPartial = request.method === 'PATCH' && allowed.includes('PUT')
-    throw new errors.MethodNotAllowed(isPartial ? ': use PUT, which changes only the fields that are sent' : '')
+    throw new errors.MethodNotAllowed()
   }
