@@ -45,7 +45,7 @@ interface Operands<F extends Field> {
   value: OneOrMore<Value<F>>
   list: ReadonlyArray<Value<F>>
   pattern: OneOrMore<string>
-  constant: OneOrMore<null | (F['kind'] extends 'boolean' ? boolean : never)>
+  constant: OneOrMore<null | 'notnull' | (F['kind'] extends 'boolean' ? boolean : never)>
 }
 type OperatorOf<F extends Field> = KindOperators[F['kind']]
 type Operand<F, O> = F extends Field ? O extends OperatorOf<F> ? Operands<F>[OperatorSyntax[O]] : never : never

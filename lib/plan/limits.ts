@@ -33,7 +33,7 @@ export const defaultLimits: Limits = Object.freeze({
   inItems: 100,
   patternLength: 128,
   valueLength: 1024,
-  queryLength: 4096,
+  queryLength: 8192,
   statementTime: 2000,
   pageBytes: 4 * 1024 * 1024
 })

@@ -80,6 +80,7 @@ test('every operator that a kind has is a filter, with values of the kind', asyn
     text__like: 'a%',
     text__ilike: 'a%'
   })
+  list({ text__is: 'notnull', boolean__is: ['notnull', true], user__is: 'notnull' })
   list({ status: 'draft', status__in: ['draft', 'final'], status__like: 'd%' })
   list({
     integer: 1,
@@ -153,6 +154,8 @@ test('every operator that a kind has is a filter, with values of the kind', asyn
   list({ integer__in: ['1'] })
   // @ts-expect-error a text is null or not, but neither true nor false
   list({ text__is: true })
+  // @ts-expect-error not one of the words
+  list({ text__is: 'not null' })
   // @ts-expect-error a pattern is a text
   list({ text__like: 1 })
   t.throws(() => list({ text: {} as string }), TypeError, 'and what is passed by force is refused again')

@@ -103,8 +103,8 @@ test('D-76: every filter that is listed is permitted, with the operators and the
   t.match(schemaOf('count__gt'), { type: 'integer', minimum: -(2 ** 31) })
   t.match(schemaOf('group'), { type: 'string', pattern: /0-9a-f/ })
   t.match(schemaOf('group__name__ilike'), { type: 'string', maxLength: 128 })
-  t.strictSame(schemaOf('flag__is').enum, ['null', 'true', 'false'])
-  t.strictSame(schemaOf('extra__is').enum, ['null'])
+  t.strictSame(schemaOf('flag__is').enum, ['null', 'notnull', 'true', 'false'])
+  t.strictSame(schemaOf('extra__is').enum, ['null', 'notnull'])
   t.strictSame(names.filter((name) => /^(secret|extra|limit|const|properties)/.test(name)), [
     'limit', 'extra__is',
     ...['const', 'properties'].flatMap((name) =>
