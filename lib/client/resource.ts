@@ -1,6 +1,6 @@
 import type { Described, RecordKeyOf, ResourceCreate, ResourceRecord, ResourceUpdate } from './definition.js'
 import type { AnyQuery, Checked } from './list-query.js'
-import { List, type Page } from './list.js'
+import { List, type Counts, type Page } from './list.js'
 import type { Endpoint } from './options.js'
 import { encode, toQuery } from './query.js'
 import { send, type Call, type CallOptions } from './send.js'
@@ -8,9 +8,9 @@ import { send, type Call, type CallOptions } from './send.js'
 /** The five operations of a resource. Each one fails with a RestModelsError if the answer is an error. */
 export interface ResourceClient<D extends Described, All = {}> {
   /** Lists records: `await` gives one page, `for await` gives all records. */
-  readonly list: <Query extends AnyQuery<D, All>> (
-    query?: Checked<Query, D, All>, options?: CallOptions
-  ) => List<ResourceRecord<D>>
+  readonly list: <Query extends AnyQuery<D, All>, const C extends Counts = undefined> (
+    query?: Checked<Query, D, All> & { readonly count?: C }, options?: CallOptions
+  ) => List<ResourceRecord<D>, C>
   readonly create: (body: ResourceCreate<D>, options?: CallOptions) => Promise<ResourceRecord<D>>
   readonly read: (key: RecordKeyOf<D>, options?: CallOptions) => Promise<ResourceRecord<D>>
   /** Updates a record. Fields that the body leaves out keep their values. */

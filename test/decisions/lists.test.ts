@@ -692,15 +692,15 @@ for (const [field, values] of Object.entries(wrongValues)) {
   test(`D-27: a value that is not of the type of ${field} is 400 before any statement runs`, async (t) => {
     const { get, list, statements } = await things(t, [full, nulls])
     for (const value of values) {
-      const reply = await get(`/api/thing/?${field}=${q(value)}`)
+      const reply = await get(`/api/thing/?${field}__eq=${q(value)}`)
       t.equal(reply.statusCode, 400, value)
-      t.match(reply.json(), { code: 'REST_MODELS_INVALID_VALUE', details: [{ field }] })
+      t.match(reply.json(), { code: 'REST_MODELS_INVALID_VALUE', details: [{ field: `${field}__eq` }] })
       t.equal(await list(`${field}__gt=${q(value)}`), 400, value)
       t.equal(await list(`${field}__in=${q(`"${value}"`)}`), 400, value)
     }
     t.same(statements, [])
     const right = { ...full, user: 2 }[field as 'count']
-    t.same(await list(`${field}=${q(String(right))}`), [1])
+    t.same(await list(`${field}__eq=${q(String(right))}`), [1])
     t.equal(statements.length, 1)
   })
 }
