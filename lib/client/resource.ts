@@ -1,6 +1,6 @@
 import type { Described, RecordKeyOf, ResourceCreate, ResourceRecord, ResourceUpdate } from './definition.js'
 import type { AnyQuery, Checked } from './list-query.js'
-import { List, type Page } from './list.js'
+import { List, type Counts, type Page } from './list.js'
 import type { Endpoint } from './options.js'
 import { encode, toQuery } from './query.js'
 import { createOnce, hasOwnKey } from './repeat.js'
@@ -9,9 +9,9 @@ import { send, type Call, type CallOptions } from './send.js'
 /** The five operations of a resource. Each one fails with a RestModelsError if the answer is an error. */
 export interface ResourceClient<D extends Described, All = {}> {
   /** Lists records: `await` gives one page, `for await` gives all records. */
-  readonly list: <Query extends AnyQuery<D, All>> (
-    query?: Checked<Query, D, All>, options?: CallOptions
-  ) => List<ResourceRecord<D>>
+  readonly list: <Query extends AnyQuery<D, All>, const C extends Counts = undefined> (
+    query?: Checked<Query, D, All> & { readonly count?: C }, options?: CallOptions
+  ) => List<ResourceRecord<D>, C>
   /**
    * Creates a record. If the body brings its own `id`, a random UUID, the request is repeated up to three times after a
    * 503 with `Retry-After` and when the answer was lost, and still creates one record.

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { runCount } from '../database/count.js'
 import { runList } from '../database/list.js'
 import { readVisible } from '../database/read.js'
 import { runCreate, runDelete, runUpdate } from '../database/write.js'
@@ -27,10 +28,12 @@ export const list: Handler<ListEnvelope> = (resource) => async (request) => {
   const { reader, limits, maxLimit, name, url, toListed } = resource
   const wanted = parseListQuery(queryOf(request.url), limits.queryLength, maxLimit)
   const plan = planList(resource, wanted, { ...viewerOf(request, resource), closed: modelsClosedTo(request, resource) })
-  const { rows, limit: count, hasNext, last } = await runList(reader, resource, plan)
+  const page = await runList(reader, resource, plan)
+  const total = wanted.counts ? await runCount(reader, resource, plan, page) : undefined
+  const { rows, limit: count, hasNext, last } = page
   const { limit, start } = plan
   const cursor = last && writeCursor({ ...plan, limit: count }, last, reader.dialect)
-  const links = { name, url, limit, count, start, hasNext, cursor, limits }
+  const links = { name, url, limit, count, start, hasNext, cursor, limits, total }
   return toEnvelope(rows.map(toListed), links, wanted)
 }
 
