@@ -31,12 +31,14 @@ const suffixes = { list: '/', record: '/:id/' } as const
 /** Methods that a resource answers, by itself or with 405. */
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-/** Checks that run before the handlers of a resource, and the scheduler. */
+/** What the routes of all resources of a container share: checks before their handlers, and the scheduler. */
 interface Guards {
   readonly authenticate: Authenticate
   /** Refuses a write that a browser sends for another site. */
   readonly refuseForeign: onRequestHookHandler
   readonly scheduler: Scheduler
+  /** Is called when a document in Swagger 2.0 is asked for. */
+  readonly noteSwagger2: () => void
 }
 
 /** Adds the routes of a resource below the scope's prefix. */
@@ -55,7 +57,7 @@ function addOperation (scope: FastifyInstance, resource: Resource, operation: Op
     preHandler: needsRecord ? [...preHandler, recordHook(resource)] : preHandler,
     onSend,
     handler: wrap(handler(resource)),
-    ...describeRoute(resource, operation)
+    ...describeRoute(resource, operation, guards.noteSwagger2)
   })
 }
 
