@@ -14,6 +14,7 @@ export interface ResourceDefinition<M extends Model = Model> {
   readonly readOnly?: readonly string[]
   readonly filterable?: readonly string[]
   readonly scope?: (user: never) => object | null
+  readonly etag?: boolean
   readonly path?: string
 }
 

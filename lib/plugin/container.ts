@@ -15,7 +15,7 @@ import type { Registration } from '../resource/registration.js'
 import { compileResource, type Resource } from '../resource/resource.js'
 import { warnOfExposure, warnOfIneffective, warnOfUnshown } from '../resource/warnings.js'
 import { isFailure, passOn, serializeFailure } from '../response/failure.js'
-import { serializerCompiler } from '../response/serializer.js'
+import { serializerCompiler, type SerializerOf } from '../response/serializer.js'
 import { addRoutes } from '../routes/routes.js'
 import { readTables } from '../tables/compare-tables.js'
 import { requireFillable } from '../tables/creatable.js'
@@ -45,13 +45,15 @@ export function openContainer (
     const engines = await openEngines(options, registrations)
     await warnOfAllUnshown(scope, engines.engine, registrations)
     const scheduler = new Scheduler(scope.server, engines.engine.dialect.isEmbedded)
-    isolate(scope)
+    const serializerOf = serializerCompiler()
+    isolate(scope, serializerOf)
     scope.addHook('onRequest', scheduler.onRequest)
     const passwords = new Passwords()
     const authenticateBy = authenticators({ db, passwords, credentials: await readCredentials(scope) })
     const refuseForeign = browserGuard(allowedOrigins)
     const accessOf = compileAccess(registrations)
-    const setting = { ...engines, limits, passwords, prefix: `${scope.prefix}/`, checks: checkCompiler(), accessOf }
+    const prefix = `${scope.prefix}/`
+    const setting = { ...engines, limits, passwords, prefix, checks: checkCompiler(), serializerOf, accessOf }
     for (const registration of registrations) {
       warnOfExposure(scope.log, registration, registrations)
       const resource = compileResource(registration, setting)
@@ -102,14 +104,13 @@ function shownBy (registrations: readonly Registration[]): ReadonlyMap<Model, re
     [model, model.columns.filter((column) => registrations.some(shows(column)))]))
 }
 
-function isolate (scope: FastifyInstance): void {
+function isolate (scope: FastifyInstance, serializerOf: SerializerOf): void {
   scope.removeAllContentTypeParsers()
   // JSON is named as well, because Fastify then finds its parser without reading the header again.
   scope.addContentTypeParser(
     ['application/json', '*'], { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
   // Handlers validate requests themselves, so that refusals come in the right order. The schemas are for documentation.
   scope.setValidatorCompiler(() => () => true)
-  const serializerOf = serializerCompiler()
   scope.setSerializerCompiler(({ schema, httpStatus }) =>
     isFailure(httpStatus) ? serializeFailure : serializerOf(schema as object))
   // Async, so that it rejects: if it threw a value that is no Error, Fastify would send that as the answer.

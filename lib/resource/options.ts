@@ -25,6 +25,11 @@ export interface ResourceOptions<M extends Model = Model, Auth extends AnyPolicy
    * Names that are opened to filters although they would be closed: excluded fields, or paths such as `user__email`.
    */
   readonly filterable?: readonly string[]
+  /**
+   * True if answers with one record have an `ETag`. A write with `If-Match` is then refused if the record has changed
+   * meanwhile.
+   */
+  readonly etag?: boolean
   /** Name of the resource in the path; the model's name in lower case if absent. */
   readonly path?: string
   /** Records per page if the request has no `limit`; that of the plugin if absent. */
@@ -49,6 +54,7 @@ export const optionNames: Readonly<Record<keyof ResourceOptions, true>> = {
   ownerField: true,
   readOnly: true,
   filterable: true,
+  etag: true,
   path: true,
   defaultLimit: true,
   maxLimit: true,

@@ -22,6 +22,8 @@ export interface Registration extends PageLimits {
   readonly owner: ForeignKeyColumn | undefined
   /** The scope of the resource; undefined if everybody sees every record. */
   readonly scopeRule: ScopeRule | undefined
+  /** True if answers with one record have an `ETag`. */
+  readonly etag: boolean
   /** The paths of the option `filterable`, by their names as `pathName` writes them. */
   readonly opened: ReadonlyMap<string, Path>
   readonly config: Readonly<FastifyContextConfig>
@@ -51,6 +53,7 @@ export function checkRegistration (model: Model, options: ResourceOptions, defau
     readOnly: columnsNamed(model, options, 'readOnly'),
     owner: ownerOf(model, options.ownerField, policy),
     scopeRule: scopeRuleOf(model, policy, options.scope),
+    etag: etagOf(model, options),
     opened: openedPaths(model, options),
     ...checkLimits(`resource '${model.name}'`, options, defaults),
     config: configOf(model, options)
@@ -62,6 +65,11 @@ function requirePath (model: Model, path: string): void {
   if (/^[a-z0-9_-]+$/.test(path)) return
   throw new errors.InvalidOptions(
     `'path' of resource '${model.name}' consists of lower-case letters, digits, '_' and '-'`)
+}
+
+function etagOf (model: Model, { etag = false }: ResourceOptions): boolean {
+  if (typeof etag === 'boolean') return etag
+  throw new errors.InvalidOptions(`'etag' of resource '${model.name}' must be true or false`)
 }
 
 function configOf (model: Model, { config = {} }: ResourceOptions): Registration['config'] {

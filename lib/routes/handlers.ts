@@ -6,6 +6,7 @@ import { errors } from '../errors.js'
 import type { Column } from '../model/column.js'
 import { writeCursor } from '../plan/cursor.js'
 import { planList } from '../plan/plan-list.js'
+import { changesNothing } from '../plan/plan-update.js'
 import { planGuardedCreate, planGuardedUpdate } from '../plan/plan-guarded-write.js'
 import { modelsClosedTo, userOf } from '../policy/guard.js'
 import { operationTable } from '../policy/operations.js'
@@ -18,6 +19,7 @@ import type { Resource } from '../resource/resource.js'
 import { toEnvelope, type ListEnvelope } from '../response/envelope.js'
 import { valueOf, type ModelRecord } from '../response/record.js'
 import type { Json } from '../values/values.js'
+import { answerRead, requireMatch, tagged } from './conditional.js'
 
 /** Returns the handler of a route for a resource. The handler gets only the requests that the policy lets through. */
 export type Handler<Answer> = (resource: Resource) => (request: FastifyRequest, reply: FastifyReply) => Promise<Answer>
@@ -33,13 +35,13 @@ export const list: Handler<ListEnvelope> = (resource) => async (request) => {
   return toEnvelope(rows.map(toListed), links, wanted)
 }
 
-export const read: Handler<ModelRecord> = (resource) => async (request) => {
+export const read: Handler<ModelRecord | undefined> = (resource) => async (request, reply) => {
   const { reader, planKey, limits, toRead } = resource
   const id = planKey((request.params as { readonly id: string }).id)
   const { row } = await readVisible(reader, resource, { id, scope: viewerOf(request, resource).scope })
   if (row === undefined) throw new errors.RecordNotFound()
   requireNoQuery(queryOf(request.url), limits.queryLength)
-  return toRead(row)
+  return answerRead(request, reply, resource, toRead(row))
 }
 
 export const create: Handler<ModelRecord> = (resource) => async (request, reply) => {
@@ -50,30 +52,34 @@ export const create: Handler<ModelRecord> = (resource) => async (request, reply)
   const { plan, guard } = planGuardedCreate(resource, payload, viewer, userOf(request)?.id ?? null)
   const record = toWritten(await runCreate(engine, resource, await passwords.hashIn(plan), guard))
   reply.code(operationTable.create.status).header('location', `${url}${String(record['id'])}/`)
-  return record
+  return tagged(reply, resource, record)
 }
 
-export const update: Handler<ModelRecord> = (resource) => async (request) => {
+export const update: Handler<ModelRecord> = (resource) => async (request, reply) => {
   const { engine, passwords, limits, toWritten } = resource
+  const { id, row: stored, viewer } = storedOf(request)
+  const requireUnchanged = requireMatch(request, resource, stored)
   requireNoQuery(queryOf(request.url), limits.queryLength)
   const payload = await parsePayload(request.body, request.headers['content-type'])
-  const { id, row: stored, viewer } = storedOf(request)
   const storedValue = (column: Column): Json | undefined => valueOf(column, stored, engine.dialect)
   const { plan, guard } = planGuardedUpdate(resource, payload, viewer, storedValue)
-  if (plan.size === 0) return toWritten(stored)
+  // Without a precondition equal values are written, because somebody else may have changed them since they were read.
+  const isDone = plan.size === 0 || (requireUnchanged !== undefined && changesNothing(plan, storedValue))
+  if (isDone) return tagged(reply, resource, toWritten(stored))
   const record = { id, scope: viewer.scope, ownerId: ownerIdOf(request, resource) }
   const change = { plan: await passwords.hashIn(plan), guard }
-  const row = await runUpdate(engine, resource, { ...record, ...change })
+  const row = await runUpdate(engine, resource, { ...record, ...change, requireUnchanged })
   if (row === undefined) throw await explainLost(resource, record, change)
-  return toWritten(row)
+  return tagged(reply, resource, toWritten(row))
 }
 
 export const remove: Handler<undefined> = (resource) => async (request, reply) => {
   const { engine, limits } = resource
+  const { id, row, viewer } = storedOf(request)
+  const requireUnchanged = requireMatch(request, resource, row)
   requireNoQuery(queryOf(request.url), limits.queryLength)
-  const { id, viewer } = storedOf(request)
   const record = { id, scope: viewer.scope, ownerId: ownerIdOf(request, resource) }
-  const isDeleted = await runDelete(engine, resource, record)
+  const isDeleted = await runDelete(engine, resource, { ...record, requireUnchanged })
   if (!isDeleted) throw await explainLost(resource, record)
   reply.code(operationTable.delete.status)
 }

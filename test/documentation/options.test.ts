@@ -29,6 +29,7 @@ const ofResource: Record<keyof ResourceOptions, true> = {
   ownerField: true,
   readOnly: true,
   filterable: true,
+  etag: true,
   path: true,
   defaultLimit: true,
   maxLimit: true,
