@@ -376,7 +376,7 @@ test('of 20 writers with one tag exactly one writes, the others are 412', async 
 
 test('updates with If-Match that are repeated after a 412 count exactly', async (t) => {
   const { get, put, rowsOf } = await build(t)
-  const wanted = Math.ceil(400 * share)
+  const wanted = share === 1 ? 1000 : 100
   let left = wanted
   let refused = 0
   const count = async (): Promise<void> => {
@@ -392,4 +392,20 @@ test('updates with If-Match that are repeated after a 412 count exactly', async 
   await Promise.all(Array.from({ length: 8 }, count))
   t.match(await rowsOf('counter'), [{ count: wanted }])
   t.comment(`${wanted} updates, ${refused} refused`)
+})
+
+test("'etag' must be true or false", async (t) => {
+  const register = async (etag: unknown) => await buildApp(t, {
+    models: [Counter],
+    register: (registry) => { registry.register(Counter, { auth: openAuth(), etag: etag as boolean }) }
+  })
+  for (const etag of ['weak', 1, null, {}]) {
+    await t.rejects(register(etag), {
+      code: 'REST_MODELS_INVALID_OPTIONS', message: "'etag' of resource 'Counter' must be true or false"
+    })
+  }
+  for (const etag of [false, undefined]) {
+    const { post } = await register(etag)
+    t.equal((await post('/api/counter/', { count: 1 })).headers.etag, undefined)
+  }
 })
