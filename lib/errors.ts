@@ -96,6 +96,18 @@ export function withDetails<E extends Error> (error: E, details: readonly FieldF
 }
 
 /**
+ * Returns REST_MODELS_INVALID_RECORD (400) for a hook to throw: `invalidRecord({ title: 'must not contain links' })`.
+ *
+ * @param faults  what is wrong with each field, under the name that records have
+ * @throws TypeError without any field
+ */
+export function invalidRecord (faults: Readonly<Record<string, string>>): Error {
+  const details = Object.entries(faults).map(([field, message]) => ({ field, message }))
+  if (details.length === 0) throw new TypeError('invalidRecord() needs what is wrong with at least one field')
+  return withDetails(new errors.InvalidRecord(details.map(({ field }) => `'${shownName(field)}'`).join(', ')), details)
+}
+
+/**
  * Adds a `Retry-After` header to an error, and returns the same error. It asks the client to repeat the request only
  * after `seconds`.
  */

@@ -64,12 +64,17 @@ async function explainUnwritten (engine: Engine, write: FailedWrite): Promise<Er
   if (write.references.length === 0) return new errors.Constraint()
   const taken = await findTaken(engine, write)
   if (taken !== undefined) return notUnique(taken)
+  return await explainReferences(engine, write) ?? new errors.Constraint()
+}
+
+/** Returns what is wrong with the references of a write, or undefined. */
+export async function explainReferences (engine: Engine, write: FailedWrite): Promise<Error | undefined> {
   const dangling = await findDangling(engine, write)
   if (dangling !== undefined) return unknownReference(dangling)
   for (const reference of write.references) {
     if (!await isReferred(engine, reference, reference.required)) return new errors.Forbidden()
   }
-  return new errors.Constraint()
+  return undefined
 }
 
 function unknownReference (column: Column): Error {

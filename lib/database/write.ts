@@ -8,7 +8,7 @@ import { scopedDelete, scopedInsert, scopedSelect, scopedUpdate } from '../sql/s
 import { updateStatement, type StatementShape } from '../sql/statements.js'
 import type { RecordKey } from '../values/values.js'
 import type { Engine } from './engine.js'
-import { explainFailure, explainKept, Unwritten } from './explain-failure.js'
+import { explainFailure, explainKept, explainReferences, Unwritten } from './explain-failure.js'
 import { runLocked, type Precondition } from './locked-write.js'
 import type { ReadTarget } from './read.js'
 import { OpenTransaction, writeAndRead, type WriteAndRead } from './transaction.js'
@@ -94,6 +94,18 @@ export async function explainWrite (
   if (engine.executor instanceof OpenTransaction) return failure
   const key = id === undefined ? {} : { id }
   return await explainFailure(engine, { model, known, values: encodeAll(engine, plan), ...key, ...guard }, failure)
+}
+
+/**
+ * Checks that the references of a planned write lead where they may, before it is executed.
+ *
+ * @throws REST_MODELS_UNKNOWN_REFERENCE (400), REST_MODELS_FORBIDDEN (403) if the record would lie outside its scope
+ */
+export async function requireReferences (
+  engine: Engine, { model, known }: WriteTarget, { plan, guard: { references } }: Pick<Change, 'plan' | 'guard'>
+): Promise<void> {
+  const error = await explainReferences(engine, { model, known, values: encodeAll(engine, plan), references })
+  if (error !== undefined) throw error
 }
 
 /** Returns the read after an update: of the record if it lies inside its scope, or of any record if it has none. */

@@ -20,6 +20,11 @@ export interface WriteScope {
   readonly known: ReadonlySet<Column>
   /** Columns that a client may write: neither the primary key, nor the owner, nor read-only. */
   readonly writable: ReadonlySet<Column>
+  /**
+   * True if an update writes no value that the record has already. Otherwise it may, because that does no harm, and a
+   * comparison of all values takes time.
+   */
+  readonly comparesAll: boolean
   /** Lists the faults of the values of a create, and the required fields that are missing. */
   readonly checkCreate: Check
   /** Lists the faults of the values of any columns. Unlike `checkCreate`, it requires no field. */

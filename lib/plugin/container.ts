@@ -45,15 +45,13 @@ export function openContainer (
     const engines = await openEngines(options, registrations)
     await warnOfAllUnshown(scope, engines.engine, registrations)
     const scheduler = new Scheduler(scope.server, engines.engine.dialect.isEmbedded)
-    const serializerOf = serializerCompiler()
-    isolate(scope, serializerOf)
+    const serializerOf = isolate(scope)
     scope.addHook('onRequest', scheduler.onRequest)
     const passwords = new Passwords()
     const authenticateBy = authenticators({ db, passwords, credentials: await readCredentials(scope) })
     const refuseForeign = browserGuard(allowedOrigins)
-    const accessOf = compileAccess(registrations)
-    const prefix = `${scope.prefix}/`
-    const setting = { ...engines, limits, passwords, prefix, checks: checkCompiler(), serializerOf, accessOf }
+    const compilers = { checks: checkCompiler(), serializerOf, accessOf: compileAccess(registrations) }
+    const setting = { ...engines, ...compilers, limits, passwords, prefix: `${scope.prefix}/` }
     for (const registration of registrations) {
       warnOfExposure(scope.log, registration, registrations)
       const resource = compileResource(registration, setting)
@@ -104,18 +102,25 @@ function shownBy (registrations: readonly Registration[]): ReadonlyMap<Model, re
     [model, model.columns.filter((column) => registrations.some(shows(column)))]))
 }
 
-function isolate (scope: FastifyInstance, serializerOf: SerializerOf): void {
+/**
+ * Gives a scope the body parser, the serializer and the error handler that only the plugin's own routes need.
+ *
+ * @returns the serializers of its answers
+ */
+function isolate (scope: FastifyInstance): SerializerOf {
   scope.removeAllContentTypeParsers()
   // JSON is named as well, because Fastify then finds its parser without reading the header again.
   scope.addContentTypeParser(
     ['application/json', '*'], { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
   // Handlers validate requests themselves, so that refusals come in the right order. The schemas are for documentation.
   scope.setValidatorCompiler(() => () => true)
+  const serializerOf = serializerCompiler()
   scope.setSerializerCompiler(({ schema, httpStatus }) =>
     isFailure(httpStatus) ? serializeFailure : serializerOf(schema as object))
   // Async, so that it rejects: if it threw a value that is no Error, Fastify would send that as the answer.
   scope.setErrorHandler(async (error, request) => passOn(error, request))
   scope.addHook('onRequest', noStore)
+  return serializerOf
 }
 
 /**

@@ -10,6 +10,7 @@ import type { ScopeRule } from '../policy/scopes.js'
 import { requireKnown } from '../suggest.js'
 import { columnsNamed, openedPaths, ownerOf } from './named-columns.js'
 import { checkLimits, optionNames, type PageLimits, type ResourceDefaults, type ResourceOptions } from './options.js'
+import { hooksOf, type AnyHooks } from './write-hooks.js'
 
 /** A model that becomes a resource, with its checked options: names of fields are replaced by columns. */
 export interface Registration extends PageLimits {
@@ -22,6 +23,7 @@ export interface Registration extends PageLimits {
   readonly owner: ForeignKeyColumn | undefined
   /** The scope of the resource; undefined if everybody sees every record. */
   readonly scopeRule: ScopeRule | undefined
+  readonly hooks: AnyHooks | undefined
   /** True if answers with one record have an `ETag`. */
   readonly etag: boolean
   /** The paths of the option `filterable`, by their names as `pathName` writes them. */
@@ -36,11 +38,7 @@ export interface Registration extends PageLimits {
  *   right name
  */
 export function checkRegistration (model: Model, options: ResourceOptions, defaults: ResourceDefaults): Registration {
-  if (!(model?.byName instanceof Map)) throw new errors.InvalidOptions('register() needs a model made by defineModel()')
-  if (typeof options !== 'object' || options === null) {
-    throw new errors.InvalidOptions(`register() of model '${model.name}' takes options in an object`)
-  }
-  requireKnown<ResourceOptions>(`resource '${model.name}'`, options, optionNames)
+  requireOptions(model, options)
   const { auth: policy = defaults.auth, path: name = model.name.toLowerCase() } = options
   requirePath(model, name)
   requirePolicy(`'auth' of resource '${model.name}'`, policy)
@@ -53,12 +51,21 @@ export function checkRegistration (model: Model, options: ResourceOptions, defau
     readOnly: columnsNamed(model, options, 'readOnly'),
     owner: ownerOf(model, options.ownerField, policy),
     scopeRule: scopeRuleOf(model, policy, options.scope),
+    hooks: hooksOf(model, options),
     etag: etagOf(model, options),
     opened: openedPaths(model, options),
     ...checkLimits(`resource '${model.name}'`, options, defaults),
     config: configOf(model, options)
   }
   return Object.freeze(registration)
+}
+
+function requireOptions (model: Model, options: ResourceOptions): void {
+  if (!(model?.byName instanceof Map)) throw new errors.InvalidOptions('register() needs a model made by defineModel()')
+  if (typeof options !== 'object' || options === null) {
+    throw new errors.InvalidOptions(`register() of model '${model.name}' takes options in an object`)
+  }
+  requireKnown<ResourceOptions>(`resource '${model.name}'`, options, optionNames)
 }
 
 function requirePath (model: Model, path: string): void {

@@ -22,6 +22,7 @@ import type { ListBase } from '../sql/list-sql.js'
 import { isLong } from '../sql/long-values.js'
 import { compileStatements } from '../sql/statements.js'
 import type { ResourceAccess } from './access.js'
+import { compileHooked, type HookedTarget } from './hooked-target.js'
 import type { Registration } from './registration.js'
 
 /** Everything about a resource that setup decides before the first request, frozen. */
@@ -39,6 +40,8 @@ export interface Resource
   readonly passwords: Passwords
   readonly schemas: Readonly<Record<Shape, TObject>>
   readonly planKey: PlanKey
+  /** What writes with hooks need; undefined if the resource has no hooks. */
+  readonly hooked: HookedTarget | undefined
   /** Returns the record of a row from a list on `reader`: an array of values, in the order of `keys`. */
   toListed (values: readonly Stored[]): ModelRecord
   /** Returns the record of a row from `reader` that has its values under keys, as the read of one record gives it. */
@@ -69,7 +72,7 @@ export function compileResource (registration: Registration, setting: ResourceSe
   const { name, model, etag } = registration
   const columns = columnsOf(registration)
   const { visible } = columns
-  const writes = writesOf(model, columns, checks)
+  const writes = writesOf(registration, columns, checks)
   return Object.freeze({
     ...registration,
     ...columns,
@@ -85,7 +88,8 @@ export function compileResource (registration: Registration, setting: ResourceSe
     long: [...visible.keys()].filter((index) => isLong(visible[index] as Column)),
     ...recordsOf(visible, setting),
     tagOf: etag ? compileTagOf(serializerOf(writes.schemas.record)) : undefined,
-    statements: compileStatements(engine, reader, { ...registration, ...columns })
+    statements: compileStatements(engine, reader, { ...registration, ...columns }),
+    hooked: registration.hooks && compileHooked(registration.hooks, { ...registration, ...columns }, engine)
   })
 }
 
@@ -116,14 +120,16 @@ function columnsOf ({ model, excluded, readOnly, owner }: Registration): Resourc
 }
 
 function writesOf (
-  { name, columns }: Model, { visible, writable }: ResourceColumns, checks: CheckCompiler
-): Pick<Resource, 'schemas' | 'checkCreate' | 'checkValues'> {
+  { model: { name, columns }, hooks }: Registration, { visible, writable }: ResourceColumns, checks: CheckCompiler
+): Pick<Resource, 'schemas' | 'comparesAll' | 'checkCreate' | 'checkValues'> {
   requireSoundDefaults(name, columns, (column) => checks.ofValue(valueSchema(column)))
   const shapeOf = (shape: Shape) => shapeSchema(shape, { visible, writable: [...writable] })
   const schemas = { record: shapeOf('record'), create: shapeOf('create'), update: shapeOf('update') }
   const anyValues = shapeSchema('update', { visible, writable: columns })
   return {
     schemas,
+    // Hooks run only if something changes.
+    comparesAll: hooks !== undefined,
     checkCreate: checks.ofObject({ ...anyValues, required: schemas.create.required ?? [] }),
     checkValues: checks.ofObject(anyValues)
   }

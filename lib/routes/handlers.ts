@@ -20,6 +20,7 @@ import { toEnvelope, type ListEnvelope } from '../response/envelope.js'
 import { valueOf, type ModelRecord } from '../response/record.js'
 import type { Json } from '../values/values.js'
 import { answerRead, requireMatch, tagged } from './conditional.js'
+import { createWithHooks, deleteWithHooks, updateWithHooks } from './hooked-writes.js'
 
 /** Returns the handler of a route for a resource. The handler gets only the requests that the policy lets through. */
 export type Handler<Answer> = (resource: Resource) => (request: FastifyRequest, reply: FastifyReply) => Promise<Answer>
@@ -45,41 +46,46 @@ export const read: Handler<ModelRecord | undefined> = (resource) => async (reque
 }
 
 export const create: Handler<ModelRecord> = (resource) => async (request, reply) => {
-  const { engine, passwords, url, limits, toWritten } = resource
+  const { engine, passwords, url, limits, toWritten, hooked } = resource
   requireNoQuery(queryOf(request.url), limits.queryLength)
   const payload = await parsePayload(request.body, request.headers['content-type'])
   const viewer = viewerOf(request, resource)
-  const { plan, guard } = planGuardedCreate(resource, payload, viewer, userOf(request)?.id ?? null)
-  const record = toWritten(await runCreate(engine, resource, await passwords.hashIn(plan), guard))
+  const planned = planGuardedCreate(resource, payload, viewer, userOf(request)?.id ?? null)
+  const record = toWritten(hooked === undefined
+    ? await runCreate(engine, resource, await passwords.hashIn(planned.plan), planned.guard)
+    : await createWithHooks({ resource, hooked, request, viewer }, planned))
   reply.code(operationTable.create.status).header('location', `${url}${String(record['id'])}/`)
   return tagged(reply, resource, record)
 }
 
 export const update: Handler<ModelRecord> = (resource) => async (request, reply) => {
-  const { engine, passwords, limits, toWritten } = resource
+  const { engine, passwords, limits, toWritten, hooked } = resource
   const { id, row: stored, viewer } = storedOf(request)
   const requireUnchanged = requireMatch(request, resource, stored)
   requireNoQuery(queryOf(request.url), limits.queryLength)
   const payload = await parsePayload(request.body, request.headers['content-type'])
   const storedValue = (column: Column): Json | undefined => valueOf(column, stored, engine.dialect)
-  const { plan, guard } = planGuardedUpdate(resource, payload, viewer, storedValue)
+  const planned = planGuardedUpdate(resource, payload, viewer, storedValue)
   // Without a precondition equal values are written, because somebody else may have changed them since they were read.
-  const isDone = plan.size === 0 || (requireUnchanged !== undefined && changesNothing(plan, storedValue))
-  if (isDone) return tagged(reply, resource, toWritten(stored))
-  const record = { id, scope: viewer.scope, ownerId: ownerIdOf(request, resource) }
-  const change = { plan: await passwords.hashIn(plan), guard }
-  const row = await runUpdate(engine, resource, { ...record, ...change, requireUnchanged })
-  if (row === undefined) throw await explainLost(resource, record, change)
+  const isSame = requireUnchanged !== undefined && changesNothing(planned.plan, storedValue)
+  if (isSame || planned.plan.size === 0) return tagged(reply, resource, toWritten(stored))
+  const record = { id, scope: viewer.scope, ownerId: ownerIdOf(request, resource), requireUnchanged }
+  const row = hooked === undefined
+    ? await runUpdate(engine, resource, { ...record, ...planned, plan: await passwords.hashIn(planned.plan) })
+    : await updateWithHooks({ resource, hooked, request, viewer }, planned, record)
+  if (row === undefined) throw await explainLost(resource, record, planned)
   return tagged(reply, resource, toWritten(row))
 }
 
 export const remove: Handler<undefined> = (resource) => async (request, reply) => {
-  const { engine, limits } = resource
+  const { engine, limits, hooked } = resource
   const { id, row, viewer } = storedOf(request)
   const requireUnchanged = requireMatch(request, resource, row)
   requireNoQuery(queryOf(request.url), limits.queryLength)
-  const record = { id, scope: viewer.scope, ownerId: ownerIdOf(request, resource) }
-  const isDeleted = await runDelete(engine, resource, { ...record, requireUnchanged })
+  const record = { id, scope: viewer.scope, ownerId: ownerIdOf(request, resource), requireUnchanged }
+  const isDeleted = hooked === undefined
+    ? await runDelete(engine, resource, record)
+    : await deleteWithHooks({ resource, hooked, request, viewer }, record)
   if (!isDeleted) throw await explainLost(resource, record)
   reply.code(operationTable.delete.status)
 }
