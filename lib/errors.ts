@@ -64,7 +64,7 @@ const requestErrors = {
   AuthenticationFailed: plainError('AUTHENTICATION_FAILED', 'Authentication failed', 401),
   Forbidden: plainError('FORBIDDEN', 'This request is not permitted', 403),
   RecordNotFound: plainError('RECORD_NOT_FOUND', 'No such record', 404),
-  MethodNotAllowed: messageError('METHOD_NOT_ALLOWED', 'This method is not allowed here%s', 405),
+  MethodNotAllowed: plainError('METHOD_NOT_ALLOWED', 'This method is not allowed here', 405),
   NotUnique: messageError('NOT_UNIQUE', 'Another record has the same %s', 409),
   StillReferenced: plainError('STILL_REFERENCED', 'Other records refer to this one', 409),
   Constraint: plainError('CONSTRAINT', 'A rule of the database refuses this change', 409),

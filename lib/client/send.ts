@@ -31,7 +31,19 @@ export interface Call extends ConditionalOptions {
  * @returns the parsed JSON of the answer, or undefined if it has no body
  * @throws RestModelsError if the answer is an error or not JSON, and what `fetch` throws
  */
-export async function send (endpoint: Endpoint, { method, path, body, signal, ifMatch }: Call): Promise<unknown> {
+export async function send (endpoint: Endpoint, call: Call): Promise<unknown> {
+  const request = await prepare(endpoint, call)
+  return await request()
+}
+
+/**
+ * Prepares a request.
+ *
+ * @returns a function that sends the request each time that it is called, as {@link send} says
+ */
+export async function prepare (
+  endpoint: Endpoint, { method, path, body, signal, ifMatch }: Call
+): Promise<() => Promise<unknown>> {
   const condition = ifMatchHeader(ifMatch)
   const headers = { ...await endpoint.headers(), ...condition }
   const init: FetchInit = {
@@ -43,12 +55,14 @@ export async function send (endpoint: Endpoint, { method, path, body, signal, if
     ...body !== undefined && { body: JSON.stringify(body, requireJson) },
     ...signal !== undefined && { signal }
   }
-  const answer = await endpoint.fetch(endpoint.url + path, init)
-  const text = await answer.text()
-  if (!answer.ok) throw toFailure(answer, text)
-  const parsed = text === '' ? undefined : parse(text, answer.status)
-  keepEtag(parsed, answer.headers.get('etag'))
-  return parsed
+  return async () => {
+    const answer = await endpoint.fetch(endpoint.url + path, init)
+    const text = await answer.text()
+    if (!answer.ok) throw toFailure(answer, text)
+    const parsed = text === '' ? undefined : parse(text, answer.status)
+    keepEtag(parsed, answer.headers.get('etag'))
+    return parsed
+  }
 }
 
 /** Refuses NaN and infinite numbers, because JSON would turn them into null. */

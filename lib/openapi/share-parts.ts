@@ -18,6 +18,7 @@ const sharedParameters: Readonly<Record<string, string>> = {
   'query limit': 'Limit',
   'query page': 'Page',
   'query after': 'After',
+  'query count': 'Count',
   'header If-Match': 'IfMatch',
   'header If-None-Match': 'IfNoneMatch'
 }

@@ -10,6 +10,7 @@ import type { ScopeRule } from '../policy/scopes.js'
 import { requireKnown } from '../suggest.js'
 import { columnsNamed, openedPaths, ownerOf } from './named-columns.js'
 import { checkLimits, optionNames, type PageLimits, type ResourceDefaults, type ResourceOptions } from './options.js'
+import { searchedColumns } from './searched-columns.js'
 import { hooksOf, type AnyHooks } from './write-hooks.js'
 
 /** A model that becomes a resource, with its checked options: names of fields are replaced by columns. */
@@ -28,6 +29,8 @@ export interface Registration extends PageLimits {
   readonly etag: boolean
   /** The paths of the option `filterable`, by their names as `pathName` writes them. */
   readonly opened: ReadonlyMap<string, Path>
+  /** The columns of the option `search`; none if the resource has no such option. */
+  readonly searched: readonly Column[]
   readonly config: Readonly<FastifyContextConfig>
 }
 
@@ -47,13 +50,11 @@ export function checkRegistration (model: Model, options: ResourceOptions, defau
     model,
     policy,
     protections: compileProtections(policy),
-    excluded: columnsNamed(model, options, 'exclude'),
-    readOnly: columnsNamed(model, options, 'readOnly'),
+    ...namedColumns(model, options),
     owner: ownerOf(model, options.ownerField, policy),
     scopeRule: scopeRuleOf(model, policy, options.scope),
     hooks: hooksOf(model, options),
     etag: etagOf(model, options),
-    opened: openedPaths(model, options),
     ...checkLimits(`resource '${model.name}'`, options, defaults),
     config: configOf(model, options)
   }
@@ -66,6 +67,20 @@ function requireOptions (model: Model, options: ResourceOptions): void {
     throw new errors.InvalidOptions(`register() of model '${model.name}' takes options in an object`)
   }
   requireKnown<ResourceOptions>(`resource '${model.name}'`, options, optionNames)
+}
+
+/** Returns the columns and paths that options of a resource name. */
+function namedColumns (
+  model: Model, options: ResourceOptions
+): Pick<Registration, 'excluded' | 'readOnly' | 'opened' | 'searched'> {
+  const excluded = columnsNamed(model, options, 'exclude')
+  const opened = openedPaths(model, options)
+  return {
+    excluded,
+    readOnly: columnsNamed(model, options, 'readOnly'),
+    opened,
+    searched: searchedColumns(model, options, { excluded, opened })
+  }
 }
 
 function requirePath (model: Model, path: string): void {

@@ -5,7 +5,7 @@ import type { Engine } from '../database/engine.js'
 import type { WriteTarget } from '../database/write.js'
 import type { Row } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
-import { isGenerated, type Column, type ForeignKeyColumn } from '../model/column.js'
+import { isClientGenerated, isGenerated, type Column, type ForeignKeyColumn } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { requireSoundDefaults } from '../plan/defaults.js'
 import type { Limits } from '../plan/limits.js'
@@ -104,26 +104,30 @@ function recordsOf (
 }
 
 /** The columns of a resource by what a client may do with them. */
-type ResourceColumns = Pick<Resource, 'visible' | 'stored' | 'created' | 'writable' | 'known'>
+type ResourceColumns = Pick<Resource, 'visible' | 'stored' | 'created' | 'writable' | 'creatable' | 'known'>
 
 function columnsOf ({ model, excluded, readOnly, owner }: Registration): ResourceColumns {
   const { columns, primaryKey } = model
   const visible = columns.filter((column) => !excluded.has(column))
-  const writable = columns.filter((column) => column !== primaryKey && !readOnly.has(column) && column !== owner)
+  const writable = new Set(
+    columns.filter((column) => column !== primaryKey && !readOnly.has(column) && column !== owner))
   return {
     visible,
     stored: columns.filter((column) => !excluded.has(column) || column === owner),
     created: columns.filter((column) => !isGenerated(column)),
-    writable: new Set(writable),
+    writable,
+    creatable: isClientGenerated(primaryKey) ? new Set([...writable, primaryKey]) : writable,
     known: new Set([...visible, ...writable])
   }
 }
 
 function writesOf (
-  { model: { name, columns }, hooks }: Registration, { visible, writable }: ResourceColumns, checks: CheckCompiler
+  { model: { name, columns }, hooks }: Registration, { visible, writable, creatable }: ResourceColumns,
+  checks: CheckCompiler
 ): Pick<Resource, 'schemas' | 'comparesAll' | 'checkCreate' | 'checkValues'> {
   requireSoundDefaults(name, columns, (column) => checks.ofValue(valueSchema(column)))
-  const shapeOf = (shape: Shape) => shapeSchema(shape, { visible, writable: [...writable] })
+  const shapeOf = (shape: Shape) =>
+    shapeSchema(shape, { visible, writable: [...(shape === 'create' ? creatable : writable)] })
   const schemas = { record: shapeOf('record'), create: shapeOf('create'), update: shapeOf('update') }
   const anyValues = shapeSchema('update', { visible, writable: columns })
   return {

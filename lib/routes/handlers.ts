@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { runCount } from '../database/count.js'
 import { runList } from '../database/list.js'
 import { readVisible } from '../database/read.js'
 import { runCreate, runDelete, runUpdate } from '../database/write.js'
@@ -13,7 +14,7 @@ import { operationTable } from '../policy/operations.js'
 import { explainLost, ownerIdOf, storedOf } from '../policy/owner.js'
 import { viewerOf } from '../policy/scopes.js'
 import { parseListQuery } from '../request/list-query.js'
-import { parsePayload } from '../request/payload.js'
+import { parsePatch, parsePayload } from '../request/payload.js'
 import { queryOf, requireNoQuery } from '../request/query-string.js'
 import type { Resource } from '../resource/resource.js'
 import { toEnvelope, type ListEnvelope } from '../response/envelope.js'
@@ -29,10 +30,12 @@ export const list: Handler<ListEnvelope> = (resource) => async (request) => {
   const { reader, limits, maxLimit, name, url, toListed } = resource
   const wanted = parseListQuery(queryOf(request.url), limits.queryLength, maxLimit)
   const plan = planList(resource, wanted, { ...viewerOf(request, resource), closed: modelsClosedTo(request, resource) })
-  const { rows, limit: count, hasNext, last } = await runList(reader, resource, plan)
+  const page = await runList(reader, resource, plan)
+  const total = wanted.counts ? await runCount(reader, resource, plan, page) : undefined
+  const { rows, limit: count, hasNext, last } = page
   const { limit, start } = plan
   const cursor = last && writeCursor({ ...plan, limit: count }, last, reader.dialect)
-  const links = { name, url, limit, count, start, hasNext, cursor, limits }
+  const links = { name, url, limit, count, start, hasNext, cursor, limits, total }
   return toEnvelope(rows.map(toListed), links, wanted)
 }
 
@@ -63,7 +66,8 @@ export const update: Handler<ModelRecord> = (resource) => async (request, reply)
   const { id, row: stored, viewer } = storedOf(request)
   const requireUnchanged = requireMatch(request, resource, stored)
   requireNoQuery(queryOf(request.url), limits.queryLength)
-  const payload = await parsePayload(request.body, request.headers['content-type'])
+  const parse = request.method === 'PATCH' ? parsePatch : parsePayload
+  const payload = await parse(request.body, request.headers['content-type'])
   const storedValue = (column: Column): Json | undefined => valueOf(column, stored, engine.dialect)
   const planned = planGuardedUpdate(resource, payload, viewer, storedValue)
   // Without a precondition equal values are written, because somebody else may have changed them since they were read.
@@ -91,8 +95,7 @@ export const remove: Handler<undefined> = (resource) => async (request, reply) =
 }
 
 export const refuseMethod = (allowed: string) =>
-  async (request: FastifyRequest, reply: FastifyReply): Promise<never> => {
+  async (_request: FastifyRequest, reply: FastifyReply): Promise<never> => {
     reply.header('allow', allowed)
-    const isPartial = request.method === 'PATCH' && allowed.includes('PUT')
-    throw new errors.MethodNotAllowed(isPartial ? ': use PUT, which changes only the fields that are sent' : '')
+    throw new errors.MethodNotAllowed()
   }

@@ -31,6 +31,7 @@ const ofResource: Record<keyof ResourceOptions, true> = {
   ownerField: true,
   readOnly: true,
   filterable: true,
+  search: true,
   etag: true,
   path: true,
   defaultLimit: true,

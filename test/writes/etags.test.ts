@@ -394,6 +394,59 @@ test('updates with If-Match that are repeated after a 412 count exactly', async 
   t.comment(`${wanted} updates, ${refused} refused`)
 })
 
+test('D-182: PATCH has the precondition of PUT', async (t) => {
+  const { app, get } = await build(t)
+  const patch = async (payload: object, tag: string) => await app.inject({
+    method: 'PATCH', url: '/api/counter/1/', payload, headers: { 'if-match': tag, 'content-type': 'application/json' }
+  })
+  const tag = tagOf(await get('/api/counter/1/'))
+  t.equal((await patch([], '"x"')).statusCode, 412, 'before the body')
+  t.equal((await patch([], tag)).statusCode, 400)
+  const changed = await patch({ count: 3 }, tag)
+  t.strictSame([changed.statusCode, changed.json()], [200, { id: 1, count: 3, note: '' }])
+  t.equal(tagOf(changed), tagOf(await get('/api/counter/1/')))
+  t.equal((await patch({ count: 4 }, tag)).statusCode, 412)
+})
+
+test('D-186: hooks are called only if the locked record still has the tag', async (t) => {
+  const calls: string[] = []
+  const app = await buildApp(t, {
+    models: [Counter],
+    rows: { counter: [{ id: 1, count: 0, note: '' }] },
+    register: (registry) => {
+      registry.register(Counter, {
+        auth: openAuth(),
+        etag: true,
+        exclude: ['note'],
+        beforeWrite: ({ operation }) => {
+          calls.push(`before ${operation}`)
+          return operation === 'update' ? { note: 'by the hook' } : {}
+        },
+        afterWrite: ({ operation }) => { calls.push(`after ${operation}`) }
+      })
+    }
+  })
+  const { db, get, put, delete: remove, rowsOf } = app
+  const tag = tagOf(await get('/api/counter/1/'))
+  const updated = await put('/api/counter/1/', { count: 1 }, ifMatch(tag))
+  t.strictSame([updated.statusCode, tagOf(updated)], [200, tagOf(await get('/api/counter/1/'))])
+  t.strictSame(calls.splice(0), ['before update', 'after update'])
+  t.equal((await put('/api/counter/1/', { count: 2 }, ifMatch(tag))).statusCode, 412)
+  const lookOut = await meanwhile(t, app, db.updateTable('counter').set({ count: 7 }).compile())
+  for (const send of [
+    async (tag: string) => await put('/api/counter/1/', { count: 3 }, ifMatch(tag)),
+    async (tag: string) => await remove('/api/counter/1/', ifMatch(tag))
+  ]) {
+    await db.updateTable('counter').set({ count: 1 }).execute()
+    lookOut()
+    t.equal((await send(tagOf(updated))).statusCode, 412)
+    t.match(await rowsOf('counter'), [{ count: 7, note: 'by the hook' }])
+  }
+  t.strictSame(calls, [])
+  t.equal((await remove('/api/counter/1/', ifMatch(tagOf(await get('/api/counter/1/'))))).statusCode, 204)
+  t.strictSame(calls, ['before delete', 'after delete'])
+})
+
 test("'etag' must be true or false", async (t) => {
   const register = async (etag: unknown) => await buildApp(t, {
     models: [Counter],

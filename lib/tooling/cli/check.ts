@@ -29,7 +29,8 @@ export const checkCommand: CommandRow<Options> = {
       if (scopes.length > 0) out(`Scopes, for made-up users:\n${scopes.map(scopeLine).join('\n')}`)
       out(dangers.length === 0 ? 'Nothing dangerous was found.' : `Dangerous:\n${dangerTable(dangers)}`)
       if (unindexed.length > 0) {
-        const what = unindexed.some(({ use }) => use === 'scope') ? 'scopes, filters' : 'filters'
+        const further = (['scope', 'search'] as const).filter((wanted) => unindexed.some(({ use }) => use === wanted))
+        const what = [...further.map((use) => `${plurals[use]}, `), 'filters'].join('')
         out(`These ${what} and orderings have no index, so each reads its whole table:\n${unindexedTable(unindexed)}`)
       }
       if (unbounded.length > 0) {
@@ -73,6 +74,8 @@ function scopeLine (visible: VisibleRecords): string {
 function dangerTable (dangers: readonly Danger[]): string {
   return tableOf(['resource', 'field', 'why'], dangers.map(({ resource, field = '', why }) => [resource, field, why]))
 }
+
+const plurals = { scope: 'scopes', search: 'searches' } as const
 
 function unindexedTable (unindexed: Inspection['unindexed']): string {
   return tableOf(['resource', 'by', 'name'], unindexed.map(({ resource, use, name }) => [resource, use, name]))
