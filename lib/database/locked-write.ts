@@ -1,31 +1,39 @@
-import type { MaybePromise, Outcome, Row } from '../engines/executor.js'
+import type { Row } from '../engines/executor.js'
 import type { ScopedRecord } from '../plan/record-guard.js'
-import type { StatementShape } from '../sql/statements.js'
 import type { Engine } from './engine.js'
 import { withLockedRecord } from './locked-record.js'
+import { explainWrite, runDelete, runUpdate, type RecordUpdate, type WriteTarget } from './write.js'
 
-/** A condition for the write of a record, on the record as it is when nobody else can change it any more. */
-export interface Precondition {
-  /** Throws if the record may not be written, given its visible columns. Absent if any state of the record will do. */
-  readonly requireUnchanged?: ((locked: Row) => void) | undefined
-}
-
-const nothingDone: Outcome = { row: undefined, changed: 0 }
+/** Throws if a record with these visible columns may not be written. */
+export type RequireUnchanged = (locked: Row) => void
 
 /**
- * Writes a record. With a precondition this is done in a transaction, after the record was locked and the precondition
- * checked. If there is then no such record inside the scope, or if its owner is another, nothing is done.
+ * Changes a record as `runUpdate` does, in a transaction that has locked the record and checked it.
+ *
+ * @returns its visible columns, or undefined if nothing was changed
+ * @throws what `requireUnchanged` throws, and what {@link explainWrite} makes of a failure
  */
-export async function runLocked (
-  engine: Engine,
-  target: StatementShape,
-  { requireUnchanged, ...record }: ScopedRecord & Precondition,
-  write: (engine: Engine) => MaybePromise<Outcome>
-): Promise<Outcome> {
-  if (requireUnchanged === undefined) return await write(engine)
-  const outcome = await withLockedRecord(engine, target, record, async (stored, inside) => {
+export async function updateUnchanged (
+  engine: Engine, target: WriteTarget, change: RecordUpdate, requireUnchanged: RequireUnchanged
+): Promise<Row | undefined> {
+  const { id, ownerId, guard: { scope } } = change
+  try {
+    return await withLockedRecord(engine, target, { id, ownerId, scope }, async (stored, inside) => {
+      requireUnchanged(stored)
+      return await runUpdate(inside, target, change)
+    })
+  } catch (failure) {
+    throw await explainWrite(engine, target, change, failure)
+  }
+}
+
+/** Deletes a record as `runDelete` does, in a transaction that has locked the record and checked it. */
+export async function deleteUnchanged (
+  engine: Engine, target: WriteTarget, record: ScopedRecord, requireUnchanged: RequireUnchanged
+): Promise<boolean> {
+  const isDeleted = await withLockedRecord(engine, target, record, async (stored, inside) => {
     requireUnchanged(stored)
-    return await write(inside)
+    return await runDelete(inside, target, record)
   })
-  return outcome ?? nothingDone
+  return isDeleted === true
 }

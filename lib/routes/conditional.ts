@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Precondition } from '../database/locked-write.js'
+import type { RequireUnchanged } from '../database/locked-write.js'
 import type { Row } from '../engines/executor.js'
 import { errors } from '../errors.js'
 import { maxTagsLength, opaquePart, parseEntityTags } from '../request/entity-tags.js'
@@ -13,16 +13,14 @@ export function tagged (reply: FastifyReply, { tagOf }: Pick<Resource, 'tagOf'>,
 }
 
 /**
- * Answers a read: with the record, or with 304 if `If-None-Match` has its tag. The tag may be weak there, and `*` is
- * any tag. A malformed header is ignored, because the record is then what the client asks for.
+ * Answers a read of a resource with tags: with the record, or with 304 if `If-None-Match` has its tag. The tag may be
+ * weak there, and `*` is any tag. A malformed header is ignored: the record is then what the client asks for.
  *
  * @returns the body of the answer; undefined for 304
  */
 export function answerRead (
-  request: FastifyRequest, reply: FastifyReply, { tagOf }: Pick<Resource, 'tagOf'>, record: ModelRecord
+  request: FastifyRequest, reply: FastifyReply, record: ModelRecord, tag: string
 ): ModelRecord | undefined {
-  if (tagOf === undefined) return record
-  const tag = tagOf(record)
   reply.header('etag', tag)
   if (!isUnmodified(request.headers['if-none-match'], tag)) return record
   reply.code(304)
@@ -45,7 +43,7 @@ function isUnmodified (header: string | undefined, tag: string): boolean {
  */
 export function requireMatch (
   { headers }: FastifyRequest, { tagOf, toWritten }: Pick<Resource, 'tagOf' | 'toWritten'>, stored: Row
-): Precondition['requireUnchanged'] {
+): RequireUnchanged | undefined {
   const { 'if-match': header } = headers
   if (header === undefined) return undefined
   if (tagOf === undefined) throw new errors.InvalidPrecondition('is not supported by this resource')

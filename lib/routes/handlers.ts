@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { runCount } from '../database/count.js'
 import { runList } from '../database/list.js'
 import { readVisible } from '../database/read.js'
+import { deleteUnchanged, updateUnchanged } from '../database/locked-write.js'
 import { runCreate, runDelete, runUpdate } from '../database/write.js'
 import { errors } from '../errors.js'
 import type { Column } from '../model/column.js'
@@ -40,16 +41,17 @@ export const list: Handler<ListEnvelope> = (resource) => async (request) => {
 }
 
 export const read: Handler<ModelRecord | undefined> = (resource) => async (request, reply) => {
-  const { reader, planKey, limits, toRead } = resource
+  const { reader, planKey, limits, toRead, tagOf } = resource
   const id = planKey((request.params as { readonly id: string }).id)
   const { row } = await readVisible(reader, resource, { id, scope: viewerOf(request, resource).scope })
   if (row === undefined) throw new errors.RecordNotFound()
   requireNoQuery(queryOf(request.url), limits.queryLength)
-  return answerRead(request, reply, resource, toRead(row))
+  const record = toRead(row)
+  return tagOf === undefined ? record : answerRead(request, reply, record, tagOf(record))
 }
 
 export const create: Handler<ModelRecord> = (resource) => async (request, reply) => {
-  const { engine, passwords, url, limits, toWritten, hooked } = resource
+  const { engine, passwords, url, limits, toWritten, hooked, tagOf } = resource
   requireNoQuery(queryOf(request.url), limits.queryLength)
   const payload = await parsePayload(request.body, request.headers['content-type'])
   const viewer = viewerOf(request, resource)
@@ -58,7 +60,8 @@ export const create: Handler<ModelRecord> = (resource) => async (request, reply)
     ? await runCreate(engine, resource, await passwords.hashIn(planned.plan), planned.guard)
     : await createWithHooks({ resource, hooked, request, viewer }, planned))
   reply.code(operationTable.create.status).header('location', `${url}${String(record['id'])}/`)
-  return tagged(reply, resource, record)
+  if (tagOf !== undefined) reply.header('etag', tagOf(record))
+  return record
 }
 
 export const update: Handler<ModelRecord> = (resource) => async (request, reply) => {
@@ -73,10 +76,13 @@ export const update: Handler<ModelRecord> = (resource) => async (request, reply)
   // Without a precondition equal values are written, because somebody else may have changed them since they were read.
   const isSame = requireUnchanged !== undefined && changesNothing(planned.plan, storedValue)
   if (isSame || planned.plan.size === 0) return tagged(reply, resource, toWritten(stored))
-  const record = { id, scope: viewer.scope, ownerId: ownerIdOf(request, resource), requireUnchanged }
-  const row = hooked === undefined
-    ? await runUpdate(engine, resource, { ...record, ...planned, plan: await passwords.hashIn(planned.plan) })
-    : await updateWithHooks({ resource, hooked, request, viewer }, planned, record)
+  const record = { id, scope: viewer.scope, ownerId: ownerIdOf(request, resource) }
+  const row = hooked !== undefined
+    ? await updateWithHooks({ resource, hooked, request, viewer }, planned, { ...record, requireUnchanged })
+    : requireUnchanged === undefined
+      ? await runUpdate(engine, resource, { ...record, ...planned, plan: await passwords.hashIn(planned.plan) })
+      : await updateUnchanged(
+        engine, resource, { ...record, ...planned, plan: await passwords.hashIn(planned.plan) }, requireUnchanged)
   if (row === undefined) throw await explainLost(resource, record, planned)
   return tagged(reply, resource, toWritten(row))
 }
@@ -86,10 +92,12 @@ export const remove: Handler<undefined> = (resource) => async (request, reply) =
   const { id, row, viewer } = storedOf(request)
   const requireUnchanged = requireMatch(request, resource, row)
   requireNoQuery(queryOf(request.url), limits.queryLength)
-  const record = { id, scope: viewer.scope, ownerId: ownerIdOf(request, resource), requireUnchanged }
-  const isDeleted = hooked === undefined
-    ? await runDelete(engine, resource, record)
-    : await deleteWithHooks({ resource, hooked, request, viewer }, record)
+  const record = { id, scope: viewer.scope, ownerId: ownerIdOf(request, resource) }
+  const isDeleted = hooked !== undefined
+    ? await deleteWithHooks({ resource, hooked, request, viewer }, { ...record, requireUnchanged })
+    : requireUnchanged === undefined
+      ? await runDelete(engine, resource, record)
+      : await deleteUnchanged(engine, resource, record, requireUnchanged)
   if (!isDeleted) throw await explainLost(resource, record)
   reply.code(operationTable.delete.status)
 }

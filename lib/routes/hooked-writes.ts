@@ -1,11 +1,16 @@
 import { withLockedRecord } from '../database/locked-record.js'
-import type { Precondition } from '../database/locked-write.js'
+import type { RequireUnchanged } from '../database/locked-write.js'
 import { inTransaction } from '../database/transaction.js'
 import { explainWrite, requireReferences, runCreate, runDelete, runUpdate } from '../database/write.js'
 import type { Row } from '../engines/executor.js'
 import type { GuardedPlan } from '../plan/plan-guarded-write.js'
 import type { ScopedRecord } from '../plan/record-guard.js'
 import { callAfter, callBefore, planWithHook, type HookedRequest } from './call-hooks.js'
+
+/** What must hold for the record when it is locked; undefined if it may be in any state. */
+interface Precondition {
+  readonly requireUnchanged: RequireUnchanged | undefined
+}
 
 type OwnRecord = ScopedRecord & { readonly ownerId: ScopedRecord['id'] | null }
 
