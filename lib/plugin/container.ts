@@ -13,7 +13,7 @@ import { compileAccess, reachableModels } from '../resource/access.js'
 import { isCreatable } from '../resource/creatable.js'
 import type { Registration } from '../resource/registration.js'
 import { compileResource, type Resource } from '../resource/resource.js'
-import { warnOfExposure, warnOfIneffective, warnOfUnshown } from '../resource/warnings.js'
+import { swagger2Warning, warnOfExposure, warnOfIneffective, warnOfUnshown } from '../resource/warnings.js'
 import { isFailure, passOn, serializeFailure } from '../response/failure.js'
 import { serializerCompiler, type SerializerOf } from '../response/serializer.js'
 import { addRoutes } from '../routes/routes.js'
@@ -49,7 +49,7 @@ export function openContainer (
     scope.addHook('onRequest', scheduler.onRequest)
     const passwords = new Passwords()
     const authenticateBy = authenticators({ db, passwords, credentials: await readCredentials(scope) })
-    const refuseForeign = browserGuard(allowedOrigins)
+    const shared = sharedGuards(scope, scheduler, allowedOrigins)
     const compilers = { checks: checkCompiler(), serializerOf, accessOf: compileAccess(registrations) }
     const setting = { ...engines, ...compilers, limits, passwords, prefix: `${scope.prefix}/` }
     for (const registration of registrations) {
@@ -57,7 +57,7 @@ export function openContainer (
       const resource = compileResource(registration, setting)
       warnOfIneffective(scope.log, resource)
       const authenticate = authenticateBy(registration.policy)
-      addRoutes(scope, resource, { authenticate, refuseForeign, scheduler })
+      addRoutes(scope, resource, { authenticate, ...shared })
       note({ resource, authenticate })
     }
   }
@@ -100,6 +100,13 @@ function shownBy (registrations: readonly Registration[]): ReadonlyMap<Model, re
     ({ model, excluded }: Registration) => model.columns.includes(column) && !excluded.has(column)
   return new Map(registrations.map(({ model }) =>
     [model, model.columns.filter((column) => registrations.some(shows(column)))]))
+}
+
+/** Returns what the routes of all resources share. */
+function sharedGuards (
+  { log }: FastifyInstance, scheduler: Scheduler, allowedOrigins: CheckedOptions['allowedOrigins']
+) {
+  return { scheduler, refuseForeign: browserGuard(allowedOrigins), noteSwagger2: swagger2Warning(log) }
 }
 
 /**
