@@ -4,6 +4,7 @@ import type { FieldFault } from '../errors.js'
 import { isSecret, valueKindOf, type Column } from '../model/column.js'
 import type { Payload } from '../request/payload.js'
 import type { Json } from '../values/values.js'
+import { momentFor } from './defaults.js'
 import { requireNoFaults, type GivenValues, type WritePlan, type WriteScope } from './plan-write.js'
 import { readFields, type Check, type WrittenField } from './read-fields.js'
 
@@ -18,20 +19,31 @@ export type StoredOf = (column: Column) => Json | undefined
  *
  * @param storedOf  gives the value of a column before the update; a field that is not writable may repeat that value
  * @param fixed     values that the scope fixes: the record has them already, and no client may change them
- * @returns the changed values only, possibly none
+ * @returns the changed values only, possibly none, and if there are some, the moment of the update
  * @throws REST_MODELS_INVALID_RECORD (400) listing every fault by field
  */
 export function planUpdate (scope: WriteScope, payload: Payload, storedOf: StoredOf, fixed: GivenValues): WritePlan {
   const isWritable = (column: Column): boolean => scope.writable.has(column) && !fixed.has(column)
   const before: StoredOf = (column) => fixed.has(column) ? fixed.get(column) : storedOf(column)
-  const isSame = (field: WrittenField): boolean => isKept(field, before, isWritable)
+  // What an update touches tells whether it changed something, so a value that is repeated is never one.
+  const mustCompare = (column: Column): boolean =>
+    scope.touched.length > 0 || !isWritable(column) || mayLose(column)
+  const isSame = ({ column, value }: WrittenField): boolean =>
+    mustCompare(column) && isShownAs(value, valueKindOf(column).storage, () => before(column))
   const check: Check = (values) => faultsOfChanges(scope, values, before)
   const { fields, faults } = readFields(scope, payload, { check, isKept: isSame })
   // Compared once more, because readFields() turns other spellings of a value into the same one.
   const changed = [...fields.values()].filter((field) => !isSame(field))
   const unwritable = changed.filter(({ column }) => !isWritable(column))
   requireNoFaults(faults, unwritable, 'cannot be changed')
-  return new Map(changed.map(({ column, value }) => [column, value]))
+  const plan = new Map(changed.map(({ column, value }) => [column, value]))
+  return plan.size === 0 ? plan : touch(plan, scope.touched)
+}
+
+function touch (plan: Map<Column, Json>, touched: readonly Column[]): WritePlan {
+  const now = new Date()
+  for (const column of touched) plan.set(column, momentFor(column, now))
+  return plan
 }
 
 /**
@@ -54,16 +66,11 @@ function faultsOfChanges (
 const lossyStorages: ReadonlySet<StorageName> = new Set(['datetime', 'date', 'number', 'decimal', 'json', 'uuid'])
 
 /**
- * True if a field repeats the value that the record shows, and to write it could do harm. A body that repeats a whole
- * record holds the hash of its password, which must not be hashed again. Other values in it may be less than what is
- * stored.
+ * True if it could do harm to write a value that the record shows. A body that repeats a whole record holds the hash of
+ * its password, which must not be hashed again. Other values in it may be less than what is stored.
  */
-function isKept (
-  { column, value }: WrittenField, storedOf: StoredOf, isWritable: (column: Column) => boolean
-): boolean {
-  const { storage } = valueKindOf(column)
-  const mayLose = isSecret(column) || !isWritable(column) || lossyStorages.has(storage)
-  return mayLose && isShownAs(value, storage, () => storedOf(column))
+function mayLose (column: Column): boolean {
+  return isSecret(column) || lossyStorages.has(valueKindOf(column).storage)
 }
 
 function isShownAs (value: Json, storage: StorageName, stored: () => Json | undefined): boolean {
