@@ -1,5 +1,4 @@
 import type { Row } from '../engines/executor.js'
-import { StatementFailure } from '../engines/statement-failure.js'
 import type { Stored } from '../engines/storage.js'
 import { errors } from '../errors.js'
 import { encode, type Column } from '../model/column.js'
@@ -9,9 +8,10 @@ import { scopedDelete, scopedInsert, scopedSelect, scopedUpdate } from '../sql/s
 import { updateStatement, type StatementShape } from '../sql/statements.js'
 import type { RecordKey } from '../values/values.js'
 import type { Engine } from './engine.js'
-import { explainFailure, explainUnwritten } from './explain-failure.js'
+import { explainFailure, explainKept, explainReferences, Unwritten } from './explain-failure.js'
+import { runLocked, type Precondition } from './locked-write.js'
 import type { ReadTarget } from './read.js'
-import { writeAndRead, type WriteAndRead } from './transaction.js'
+import { OpenTransaction, writeAndRead, type WriteAndRead } from './transaction.js'
 
 /** A resource's table, and the columns that a failed write may name. */
 export interface WriteTarget extends ReadTarget {
@@ -20,7 +20,7 @@ export interface WriteTarget extends ReadTarget {
 }
 
 /** A change of one record. */
-export interface RecordUpdate {
+export interface RecordUpdate extends Precondition {
   readonly id: RecordKey
   readonly plan: WritePlan
   /** Id of the user who must own the record; null if the resource has no owner field. */
@@ -32,26 +32,23 @@ export interface RecordUpdate {
  * Creates a record, if its references lead where they may.
  *
  * @returns its visible columns
- * @throws REST_MODELS_NOT_UNIQUE (409), REST_MODELS_UNKNOWN_REFERENCE (400), REST_MODELS_INVALID_RECORD (400) if a text
- *   is too long for an index, REST_MODELS_FORBIDDEN (403) if a policy for rows refuses it, or if the record would lie
- *   outside its scope, REST_MODELS_CONSTRAINT (409)
+ * @throws what {@link explainWrite} makes of a failure
  */
 export async function runCreate (
   engine: Engine, target: WriteTarget, plan: WritePlan, guard: RecordGuard
 ): Promise<Row> {
-  const { model, statements, known } = target
   const values = encodeAll(engine, plan)
   try {
     const create = guard.references.length === 0
-      ? statements.create(...values.values())
+      ? target.statements.create(...values.values())
       : scopedInsert(engine, target, { values, references: guard.references })
     const { row } = guard.outcome.length === 0
       ? await engine.executor.execute(create)
       : await writeAndRead(engine, { write: create, ...outcomeOf(engine, target, guard) })
-    if (row === undefined) throw await explainUnwritten(engine, { model, known, values, ...guard })
+    if (row === undefined) throw new Unwritten()
     return row
   } catch (failure) {
-    throw await explainFailure(engine, { model, known, values, ...guard }, failure)
+    throw await explainWrite(engine, target, { plan, guard }, failure)
   }
 }
 
@@ -60,11 +57,12 @@ export async function runCreate (
  * may.
  *
  * @returns its visible columns, or undefined if nothing was changed
- * @throws as {@link runCreate}
+ * @throws what `requireUnchanged` throws, and what {@link explainWrite} makes of a failure
  */
 export async function runUpdate (
-  engine: Engine, target: WriteTarget, { id, plan, ownerId, guard }: RecordUpdate
+  engine: Engine, target: WriteTarget, change: RecordUpdate
 ): Promise<Row | undefined> {
+  const { id, plan, ownerId, guard, requireUnchanged } = change
   const values = encodeAll(engine, plan)
   const own = ownParameters(target, id, ownerId)
   const { scope, references } = guard
@@ -72,21 +70,42 @@ export async function runUpdate (
     ? updateStatement(engine, target, [...values.keys()])(...values.values(), ...own)
     : scopedUpdate(engine, target, { id, ownerId, scope }, { values, references })
   try {
-    const { row } = engine.dialect.returnsUpdates && guard.outcome.length === 0
-      ? await engine.executor.execute(update)
-      : await writeAndRead(engine, { write: update, ...readAfter(engine, target, { id, plan, ownerId, guard }) })
+    const { row } = await runLocked(engine, target, { id, ownerId, scope, requireUnchanged }, (engine) =>
+      engine.dialect.returnsUpdates && guard.outcome.length === 0
+        ? engine.executor.execute(update)
+        : writeAndRead(engine, { write: update, ...readAfter(engine, target, change) }))
     return row
   } catch (failure) {
-    const { model, known } = target
-    throw await explainFailure(engine, { model, known, values, id, ...guard }, failure)
+    throw await explainWrite(engine, target, change, failure)
   }
 }
 
-/** Returns the reason why an update of a record that is there changed nothing, as {@link explainUnwritten} says. */
-export async function explainUnchanged (
-  engine: Engine, { model, known }: WriteTarget, { id, plan, guard }: Pick<RecordUpdate, 'id' | 'plan' | 'guard'>
-): Promise<Error> {
-  return await explainUnwritten(engine, { model, known, id, values: encodeAll(engine, plan), ...guard })
+/** A create, or an update of the record `id`. */
+type Change = Pick<RecordUpdate, 'plan' | 'guard'> & Partial<Pick<RecordUpdate, 'id'>>
+
+/**
+ * Returns the error that a client gets for a create or update that failed: as {@link explainFailure} says. That runs
+ * queries, and an open transaction takes none after a failure. So inside a transaction it returns the failure itself,
+ * and whoever began the transaction calls this again after its end.
+ */
+export async function explainWrite (
+  engine: Engine, { model, known }: WriteTarget, { id, plan, guard }: Change, failure: unknown
+): Promise<unknown> {
+  if (engine.executor instanceof OpenTransaction) return failure
+  const key = id === undefined ? {} : { id }
+  return await explainFailure(engine, { model, known, values: encodeAll(engine, plan), ...key, ...guard }, failure)
+}
+
+/**
+ * Checks that the references of a planned write lead where they may, before it is executed.
+ *
+ * @throws REST_MODELS_UNKNOWN_REFERENCE (400), REST_MODELS_FORBIDDEN (403) if the record would lie outside its scope
+ */
+export async function requireReferences (
+  engine: Engine, { model, known }: WriteTarget, { plan, guard: { references } }: Pick<Change, 'plan' | 'guard'>
+): Promise<void> {
+  const error = await explainReferences(engine, { model, known, values: encodeAll(engine, plan), references })
+  if (error !== undefined) throw error
 }
 
 /** Returns the read after an update: of the record if it lies inside its scope, or of any record if it has none. */
@@ -112,22 +131,21 @@ function outcomeOf (engine: Engine, target: WriteTarget, { outcome }: RecordGuar
  * Deletes a record, if it is there, inside its scope, and still belongs to the owner.
  *
  * @returns true if it deleted the record
- * @throws REST_MODELS_STILL_REFERENCED (409), REST_MODELS_FORBIDDEN (403), REST_MODELS_CONSTRAINT (409)
+ * @throws what `requireUnchanged` throws, REST_MODELS_STILL_REFERENCED (409), REST_MODELS_FORBIDDEN (403),
+ *   REST_MODELS_CONSTRAINT (409)
  */
-export async function runDelete (engine: Engine, target: WriteTarget, record: ScopedRecord): Promise<boolean> {
+export async function runDelete (
+  engine: Engine, target: WriteTarget, record: ScopedRecord & Precondition
+): Promise<boolean> {
   const { id, scope, ownerId = null } = record
+  const remove = scope.length === 0
+    ? target.statements.delete(...ownParameters(target, id, ownerId))
+    : scopedDelete(engine, target, record)
   try {
-    const { changed } = await engine.executor.execute(scope.length === 0
-      ? target.statements.delete(...ownParameters(target, id, ownerId))
-      : scopedDelete(engine, target, record))
+    const { changed } = await runLocked(engine, target, record, ({ executor }) => executor.execute(remove))
     return changed > 0
   } catch (failure) {
-    if (!(failure instanceof StatementFailure)) throw failure
-    const refusals = { reference: errors.StillReferenced, forbidden: errors.Forbidden }
-    const Refusal = failure.kind === 'reference' || failure.kind === 'forbidden'
-      ? refusals[failure.kind]
-      : errors.Constraint
-    throw new Refusal({ cause: failure })
+    throw explainKept(failure)
   }
 }
 

@@ -25,11 +25,7 @@ export type StoredOf = (column: Column) => Json | undefined
 export function planUpdate (scope: WriteScope, payload: Payload, storedOf: StoredOf, fixed: GivenValues): WritePlan {
   const isWritable = (column: Column): boolean => scope.writable.has(column) && !fixed.has(column)
   const before: StoredOf = (column) => fixed.has(column) ? fixed.get(column) : storedOf(column)
-  // What an update touches tells whether it changed something, so a value that is repeated is never one.
-  const mustCompare = (column: Column): boolean =>
-    scope.touched.length > 0 || !isWritable(column) || mayLose(column)
-  const isSame = ({ column, value }: WrittenField): boolean =>
-    mustCompare(column) && isShownAs(value, valueKindOf(column).storage, () => before(column))
+  const isSame = (field: WrittenField): boolean => isKept(scope, field, before, isWritable)
   const check: Check = (values) => faultsOfChanges(scope, values, before)
   const { fields, faults } = readFields(scope, payload, { check, isKept: isSame })
   // Compared once more, because readFields() turns other spellings of a value into the same one.
@@ -44,6 +40,11 @@ function touch (plan: Map<Column, Json>, touched: readonly Column[]): WritePlan 
   const now = new Date()
   for (const column of touched) plan.set(column, momentFor(column, now))
   return plan
+}
+
+/** True if each value of an update is the one that the record has. Hidden columns count as changed. */
+export function changesNothing (plan: WritePlan, storedOf: StoredOf): boolean {
+  return [...plan].every(([column, value]) => isDeepStrictEqual(value, storedOf(column)))
 }
 
 /**
@@ -66,11 +67,18 @@ function faultsOfChanges (
 const lossyStorages: ReadonlySet<StorageName> = new Set(['datetime', 'date', 'number', 'decimal', 'json', 'uuid'])
 
 /**
- * True if it could do harm to write a value that the record shows. A body that repeats a whole record holds the hash of
- * its password, which must not be hashed again. Other values in it may be less than what is stored.
+ * True if a field repeats the value that the record shows, and must not be written: to write it could do harm, or the
+ * resource compares all values. A body that repeats a whole
+ * record holds the hash of its password, which must not be hashed again. Other values in it may be less than what is
+ * stored.
  */
-function mayLose (column: Column): boolean {
-  return isSecret(column) || lossyStorages.has(valueKindOf(column).storage)
+function isKept (
+  { comparesAll }: WriteScope, { column, value }: WrittenField, storedOf: StoredOf,
+  isWritable: (column: Column) => boolean
+): boolean {
+  const { storage } = valueKindOf(column)
+  const mayLose = comparesAll || isSecret(column) || !isWritable(column) || lossyStorages.has(storage)
+  return mayLose && isShownAs(value, storage, () => storedOf(column))
 }
 
 function isShownAs (value: Json, storage: StorageName, stored: () => Json | undefined): boolean {

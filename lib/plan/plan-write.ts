@@ -20,6 +20,11 @@ export interface WriteScope {
   readonly known: ReadonlySet<Column>
   /** Columns that a client may write: neither the primary key, nor the owner, nor read-only, nor touched. */
   readonly writable: ReadonlySet<Column>
+  /**
+   * True if an update writes no value that the record has already. Otherwise it may, because that does no harm, and a
+   * comparison of all values takes time.
+   */
+  readonly comparesAll: boolean
   /** Columns that a create may name: the writable ones, and a primary key that clients may generate. */
   readonly creatable: ReadonlySet<Column>
   /** Columns that every update which changes something sets to its moment. */

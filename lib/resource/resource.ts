@@ -15,11 +15,14 @@ import type { WriteScope } from '../plan/plan-write.js'
 import type { Passwords } from '../policy/passwords.js'
 import type { RelatedProtection } from '../policy/protection.js'
 import type { ResourceScopes, ScopeRule } from '../policy/scopes.js'
+import { compileTagOf, type TagOf } from '../response/entity-tag.js'
 import { compileToListed, compileToRecord, type ModelRecord } from '../response/record.js'
+import type { SerializerOf } from '../response/serializer.js'
 import type { ListBase } from '../sql/list-sql.js'
 import { isLong } from '../sql/long-values.js'
 import { compileStatements } from '../sql/statements.js'
 import type { ResourceAccess } from './access.js'
+import { compileHooked, type HookedTarget } from './hooked-target.js'
 import type { Registration } from './registration.js'
 
 /** Everything about a resource that setup decides before the first request, frozen. */
@@ -37,12 +40,16 @@ export interface Resource
   readonly passwords: Passwords
   readonly schemas: Readonly<Record<Shape, TObject>>
   readonly planKey: PlanKey
+  /** What writes with hooks need; undefined if the resource has no hooks. */
+  readonly hooked: HookedTarget | undefined
   /** Returns the record of a row from a list on `reader`: an array of values, in the order of `keys`. */
   toListed (values: readonly Stored[]): ModelRecord
   /** Returns the record of a row from `reader` that has its values under keys, as the read of one record gives it. */
   toRead (row: Row): ModelRecord
   /** Returns the record of a row from `engine` that has its values under keys, as a create or update gives it. */
   toWritten (row: Row): ModelRecord
+  /** Returns the `ETag` of a record; undefined without the option `etag`. */
+  readonly tagOf: TagOf | undefined
 }
 
 /** The parts that all resources of one registration of the plugin share. */
@@ -50,6 +57,7 @@ export interface ResourceSetting extends Pick<Resource, 'engine' | 'reader' | 'l
   /** Path before the resource's name, with a final slash. */
   readonly prefix: string
   readonly checks: CheckCompiler
+  readonly serializerOf: SerializerOf
   readonly accessOf: (registration: Registration) => ResourceAccess
 }
 
@@ -60,15 +68,16 @@ export interface ResourceSetting extends Pick<Resource, 'engine' | 'reader' | 'l
  * @throws REST_MODELS_INVALID_MODEL if a default does not fit its field
  */
 export function compileResource (registration: Registration, setting: ResourceSetting): Resource {
-  const { engine, reader, limits, passwords, prefix, checks, accessOf } = setting
-  const { name, model } = registration
+  const { engine, reader, limits, passwords, prefix, checks, serializerOf, accessOf } = setting
+  const { name, model, etag } = registration
   const columns = columnsOf(registration)
   const { visible } = columns
+  const writes = writesOf(registration, columns, checks)
   return Object.freeze({
     ...registration,
     ...columns,
     ...accessOf(registration),
-    ...writesOf(model, columns, checks),
+    ...writes,
     url: `${prefix}${name}/`,
     engine,
     reader,
@@ -77,11 +86,21 @@ export function compileResource (registration: Registration, setting: ResourceSe
     planKey: compilePlanKey(model),
     keys: visible.map(({ key }) => key),
     long: [...visible.keys()].filter((index) => isLong(visible[index] as Column)),
+    ...recordsOf(visible, setting),
+    tagOf: etag ? compileTagOf(serializerOf(writes.schemas.record)) : undefined,
+    statements: compileStatements(engine, reader, { ...registration, ...columns }),
+    hooked: registration.hooks && compileHooked(registration.hooks, { ...registration, ...columns }, engine)
+  })
+}
+
+function recordsOf (
+  visible: readonly Column[], { engine, reader }: Pick<Resource, 'engine' | 'reader'>
+): Pick<Resource, 'toListed' | 'toRead' | 'toWritten'> {
+  return {
     toListed: compileToListed(visible, reader.dialect),
     toRead: compileToRecord(visible, reader.dialect),
-    toWritten: compileToRecord(visible, engine.dialect),
-    statements: compileStatements(engine, reader, { ...registration, ...columns })
-  })
+    toWritten: compileToRecord(visible, engine.dialect)
+  }
 }
 
 /** The columns of a resource by what a client may do with them. */
@@ -105,8 +124,9 @@ function columnsOf ({ model, excluded, readOnly, owner }: Registration): Resourc
 }
 
 function writesOf (
-  { name, columns }: Model, { visible, writable, creatable }: ResourceColumns, checks: CheckCompiler
-): Pick<Resource, 'schemas' | 'checkCreate' | 'checkValues'> {
+  { model: { name, columns }, hooks }: Registration, { visible, writable, creatable }: ResourceColumns,
+  checks: CheckCompiler
+): Pick<Resource, 'schemas' | 'comparesAll' | 'checkCreate' | 'checkValues'> {
   requireSoundDefaults(name, columns, (column) => checks.ofValue(valueSchema(column)))
   const shapeOf = (shape: Shape) =>
     shapeSchema(shape, { visible, writable: [...(shape === 'create' ? creatable : writable)] })
@@ -114,6 +134,8 @@ function writesOf (
   const anyValues = shapeSchema('update', { visible, writable: columns })
   return {
     schemas,
+    // Hooks run, and moments of updates are set, only if something changes.
+    comparesAll: hooks !== undefined || columns.some(isSetOnUpdate),
     checkCreate: checks.ofObject({ ...anyValues, required: schemas.create.required ?? [] }),
     checkValues: checks.ofObject(anyValues)
   }
