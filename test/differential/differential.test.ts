@@ -143,7 +143,7 @@ const expected = Object.entries({
   'list with records': 300,
   'empty list': 100,
   200: 600,
-  201: 80,
+  201: 70,
   'PUT 200': 15,
   'PATCH 200': 15,
   204: 15,
@@ -151,11 +151,11 @@ const expected = Object.entries({
   401: 60,
   403: 30,
   404: 80,
-  409: 40,
+  409: 35,
   412: 2,
   'with a tag': 40,
   'POST 400': 40,
-  'POST 409': 20,
+  'POST 409': 15,
   'DELETE 409': 4
 })
 

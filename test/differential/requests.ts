@@ -1,7 +1,7 @@
 import type { Json } from '../../lib/index.js'
 import type { Draw } from './draw.js'
 import { accounts, type Row } from './rows.js'
-import { isOptional, keyOf, whole, type FieldSpec, type ModelSpec } from './specs.js'
+import { isOptional, keyOf, takesOwnKeys, whole, type FieldSpec, type ModelSpec } from './specs.js'
 import { canonical, filterTexts, oddTexts, oddValues, spellings } from './values.js'
 
 /** A record whose key is known when the request is sent: a row that was there, or, below 0, one that was created. */
@@ -267,9 +267,23 @@ function create (draw: Draw, world: World, model: number): Request {
     ...common(draw, world, model, true),
     method: 'POST',
     path: [draw.chance(4) ? '' : '/'],
-    ...drawBody(draw, world, model, named)
+    ...withOwnKey(draw, world, model, drawBody(draw, world, model, named))
   }
 }
+
+/** Adds a key to the body, if the model takes keys of clients: a new one, or now and then one that is taken. */
+function withOwnKey (draw: Draw, { models }: World, model: number, drawn: DrawnBody): DrawnBody {
+  const { body } = drawn
+  if (!takesOwnKeys(models[model] as ModelSpec) || body === undefined || typeof body === 'string' || draw.chance(60)) {
+    return drawn
+  }
+  const key = draw.chance(15)
+    ? { model, at: 0 }
+    : draw.one<Json>(spellings(ownKey, draw.any(canonical(ownKey))))
+  return { ...drawn, body: [...body, ['id', key]] }
+}
+
+const ownKey: FieldSpec = { name: 'id', kind: 'uuid', options: {} }
 
 function update (draw: Draw, world: World, model: number): Request {
   const { fields } = world.models[model] as ModelSpec
@@ -286,9 +300,9 @@ function update (draw: Draw, world: World, model: number): Request {
 }
 
 /** Whether a client that knows its way writes a field. */
-function isWritten (draw: Draw, { models }: World, model: number, { name }: FieldSpec): boolean {
+function isWritten (draw: Draw, { models }: World, model: number, { name, options }: FieldSpec): boolean {
   const { readOnly, owner } = models[model] as ModelSpec
-  return draw.chance(4) || (!readOnly.includes(name) && owner !== name)
+  return draw.chance(4) || (!readOnly.includes(name) && owner !== name && options.onUpdate === undefined)
 }
 
 const oddBodies = [
@@ -302,9 +316,11 @@ const contentTypes = [
   'APPLICATION/JSON', 'x'
 ]
 
+type DrawnBody = Pick<Request, 'body' | 'headers' | 'isForm'>
+
 function drawBody (
   draw: Draw, world: World, model: number, fields: readonly FieldSpec[]
-): Pick<Request, 'body' | 'headers' | 'isForm'> {
+): DrawnBody {
   const headers: Record<string, string> = draw.chance(5)
     ? { 'content-type': draw.one(contentTypes) }
     : { 'content-type': 'application/json' }

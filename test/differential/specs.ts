@@ -47,6 +47,10 @@ export const users = 0
 /** The number of the model that has a field of every kind. */
 export const whole = 1
 
+/** Whether creates may bring their own keys. */
+export const takesOwnKeys = ({ hasUuidKey, fields }: Pick<ModelSpec, 'hasUuidKey' | 'fields'>): boolean =>
+  hasUuidKey && fields.length % 2 === 0
+
 /** Whether a field may be left out of a create. */
 export const isOptional = ({ kind, options }: FieldSpec): boolean =>
   kind !== 'password' && (options.nullable === true || options.default !== undefined)
@@ -138,8 +142,13 @@ const field = (name: string, kind: Kind): fc.Arbitrary<FieldSpec> =>
     const fixed: fc.Arbitrary<Json> = kind === 'datetime' || kind === 'date'
       ? fc.oneof(fc.constant('now'), canonical({ name, kind, options }))
       : canonical({ name, kind, options })
-    return maybe(unique ? 5 : 30, fixed).map((value): FieldSpec =>
-      ({ name, kind, options: { ...options, ...(value !== undefined && value !== null && { default: value }) } }))
+    return fc.tuple(maybe(unique ? 5 : 30, fixed), chance(25)).map(([value, isTouched]): FieldSpec => {
+      const hasDefault = value !== undefined && value !== null
+      const isSet = kind === 'datetime' && isTouched && !unique && (hasDefault || nullable)
+      return {
+        name, kind, options: { ...options, ...(hasDefault && { default: value }), ...(isSet && { onUpdate: 'now' }) }
+      }
+    })
   })
 
 const reference = (name: string, at: number, count: number): fc.Arbitrary<FieldSpec> =>
@@ -283,7 +292,9 @@ const makers = { text, integer, bigint, number, decimal, boolean, datetime, date
 export function define (specs: readonly ModelSpec[]): readonly Model[] {
   const made: Model[] = []
   for (const { name, table, hasUuidKey, fields, unique } of specs) {
-    const declared: Record<string, Field | ForeignKeyField> = hasUuidKey ? { id: uuid() } : {}
+    const declared: Record<string, Field | ForeignKeyField> = hasUuidKey
+      ? { id: uuid({ clientGenerated: takesOwnKeys({ hasUuidKey, fields }) }) }
+      : {}
     for (const spec of fields) declared[spec.name] = declare(spec, made)
     made.push(defineModel(name, declared, { table, unique }))
   }
