@@ -236,7 +236,7 @@ const credentials: Readonly<Record<Sender, Readonly<Record<string, string>>>> = 
 }
 
 function optionsOf (spec: ModelSpec, models: readonly Model[]): ResourceOptions {
-  const { policy, exclude, readOnly, filterable, owner, defaultLimit, maxLimit } = spec
+  const { policy, exclude, readOnly, filterable, search, owner, defaultLimit, maxLimit } = spec
   const options = {
     auth: policyOf(policy, models[users] as Model),
     exclude,
@@ -244,6 +244,7 @@ function optionsOf (spec: ModelSpec, models: readonly Model[]): ResourceOptions 
     filterable,
     defaultLimit,
     maxLimit,
+    ...(search.length > 0 && { search }),
     ...(owner !== undefined && { ownerField: owner })
   }
   return options as ResourceOptions
