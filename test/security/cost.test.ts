@@ -225,7 +225,8 @@ test('T-141: a count keeps within the deadline of its list', async (t) => {
   t.equal(headers['retry-after'], '1')
   forget()
   t.match((await get('/api/note/?limit=1&count=true')).json().meta, { count: slowCount, capped: false })
-  t.equal(statements[1]?.parameters.at(-1), 100_001, 'and never more than one beyond its limit')
+  // On servers these lists run on another handle, whose statements are not recorded.
+  if (engine === 'sqlite') t.equal(statements[1]?.parameters.at(-1), 100_001, 'and no more than one beyond its limit')
 })
 
 test('T-92: senders that never finish a request hold up nobody, and are cut off at the time limit', async (t) => {
