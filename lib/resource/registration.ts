@@ -11,6 +11,7 @@ import { requireKnown } from '../suggest.js'
 import { columnsNamed, openedPaths, ownerOf } from './named-columns.js'
 import { checkLimits, optionNames, type PageLimits, type ResourceDefaults, type ResourceOptions } from './options.js'
 import { searchedColumns } from './searched-columns.js'
+import { hooksOf, type AnyHooks } from './write-hooks.js'
 
 /** A model that becomes a resource, with its checked options: names of fields are replaced by columns. */
 export interface Registration extends PageLimits {
@@ -23,6 +24,7 @@ export interface Registration extends PageLimits {
   readonly owner: ForeignKeyColumn | undefined
   /** The scope of the resource; undefined if everybody sees every record. */
   readonly scopeRule: ScopeRule | undefined
+  readonly hooks: AnyHooks | undefined
   /** The paths of the option `filterable`, by their names as `pathName` writes them. */
   readonly opened: ReadonlyMap<string, Path>
   /** The columns of the option `search`; none if the resource has no such option. */
@@ -53,6 +55,7 @@ export function checkRegistration (model: Model, options: ResourceOptions, defau
     ...namedColumns(model, options),
     owner: ownerOf(model, options.ownerField, policy),
     scopeRule: scopeRuleOf(model, policy, options.scope),
+    hooks: hooksOf(model, options),
     ...checkLimits(`resource '${model.name}'`, options, defaults),
     config: configOf(model, options)
   }

@@ -274,6 +274,10 @@ test('records and bodies are those of the model', async (t) => {
   same<ResourceRecord<typeof Message>, RecordOf<typeof Message>>()
   same<ResourceRecord<typeof Everything>, RecordOf<typeof Everything>>()
   same<ResourceCreate<typeof Everything>, CreateOf<typeof Everything>>()
+  const Ticket = defineModel('Ticket', { id: uuid({ clientGenerated: true }), title: text() })
+  t.ok(Ticket.primaryKey.options.clientGenerated)
+  same<ResourceCreate<typeof Ticket>, { id?: string, title: string }>()
+  same<ResourceUpdate<typeof Ticket>, { title?: string }>()
   same<ResourceUpdate<typeof Everything>, UpdateOf<typeof Everything>>()
   same<Awaited<ReturnType<typeof client.house.read>>, RecordOf<typeof House>>()
   const calls = async (): Promise<void> => {

@@ -287,7 +287,7 @@ function update (draw: Draw, world: World, model: number): Request {
   )
   return {
     ...common(draw, world, model, true),
-    method: 'PUT',
+    method: draw.one(['PUT', 'PATCH'] as const),
     path: recordPath(draw, world, model),
     ...drawBody(draw, world, model, named)
   }
