@@ -15,6 +15,7 @@ export interface ResourceDefinition<M extends Model = Model> {
   readonly filterable?: readonly string[]
   readonly search?: readonly string[]
   readonly scope?: (user: never) => object | null
+  readonly etag?: boolean
   readonly path?: string
 }
 

@@ -4,7 +4,11 @@ import { List, type Counts, type Page } from './list.js'
 import type { Endpoint } from './options.js'
 import { encode, toQuery } from './query.js'
 import { createOnce, hasOwnKey } from './repeat.js'
-import { send, type Call, type CallOptions } from './send.js'
+import { send, type Call, type CallOptions, type ConditionalOptions } from './send.js'
+
+/** Options of a call that changes a record. Only a resource with the option `etag` takes `ifMatch`. */
+export type WriteOptions<D extends Described> =
+  D extends { readonly etag: infer Has } ? [Has] extends [false] ? CallOptions : ConditionalOptions : CallOptions
 
 /** The five operations of a resource. Each one fails with a RestModelsError if the answer is an error. */
 export interface ResourceClient<D extends Described, All = {}> {
@@ -19,8 +23,10 @@ export interface ResourceClient<D extends Described, All = {}> {
   readonly create: (body: ResourceCreate<D>, options?: CallOptions) => Promise<ResourceRecord<D>>
   readonly read: (key: RecordKeyOf<D>, options?: CallOptions) => Promise<ResourceRecord<D>>
   /** Updates a record. Fields that the body leaves out keep their values. */
-  readonly update: (key: RecordKeyOf<D>, body: ResourceUpdate<D>, options?: CallOptions) => Promise<ResourceRecord<D>>
-  readonly delete: (key: RecordKeyOf<D>, options?: CallOptions) => Promise<void>
+  readonly update: (
+    key: RecordKeyOf<D>, body: ResourceUpdate<D>, options?: WriteOptions<D>
+  ) => Promise<ResourceRecord<D>>
+  readonly delete: (key: RecordKeyOf<D>, options?: WriteOptions<D>) => Promise<void>
 }
 
 /** The operations without the types of the model, because the client does not know the model at run time. */
@@ -28,8 +34,8 @@ interface Operations {
   list (query?: Readonly<Record<string, unknown>>, options?: CallOptions): List<unknown>
   create (body: unknown, options?: CallOptions): Promise<unknown>
   read (key: unknown, options?: CallOptions): Promise<unknown>
-  update (key: unknown, body: unknown, options?: CallOptions): Promise<unknown>
-  delete (key: unknown, options?: CallOptions): Promise<void>
+  update (key: unknown, body: unknown, options?: ConditionalOptions): Promise<unknown>
+  delete (key: unknown, options?: ConditionalOptions): Promise<void>
 }
 
 /** Returns the functions that call the operations of a resource, found by its name in the path. */
@@ -44,8 +50,9 @@ export function resourceClient (endpoint: Endpoint, name: string): Operations {
       ? await createOnce(endpoint, { path: `/${name}/`, body, signal })
       : await call({ method: 'POST', body, signal }),
     read: async (key, { signal } = {}) => await call({ method: 'GET', signal }, keyPath(key)),
-    update: async (key, body, { signal } = {}) => await call({ method: 'PUT', body, signal }, keyPath(key)),
-    delete: async (key, { signal } = {}) => { await call({ method: 'DELETE', signal }, keyPath(key)) }
+    update: async (key, body, { signal, ifMatch } = {}) =>
+      await call({ method: 'PUT', body, signal, ifMatch }, keyPath(key)),
+    delete: async (key, { signal, ifMatch } = {}) => { await call({ method: 'DELETE', signal, ifMatch }, keyPath(key)) }
   } satisfies Operations)
 }
 

@@ -5,7 +5,10 @@ import { maxWords } from '../plan/plan-search.js'
 import { shareSchema, type OpenApiDocument } from './document.js'
 import type { DocumentedFilter } from './filters.js'
 
-/** Returns the query parameters of a list: page, ordering, count, search and filters. None of them is required. */
+/**
+ * Returns the query parameters of a list: page, ordering, count, search and filters. None of them is required. Only
+ * `limit` has a default or an example: the page of Swagger UI fills both in and sends them.
+ */
 export function listParameters (
   document: OpenApiDocument, scope: ListScope, filters: readonly DocumentedFilter[]
 ): JsonSchema {
@@ -51,8 +54,7 @@ function orderingParameter ({ filterable }: ListScope): JsonSchema {
   return {
     type: 'string',
     pattern: `^(${order}(,${order})*)?$`,
-    examples: [`-${names[0]}`],
-    description: 'Columns separated by commas, each descending with a hyphen before it; ' +
+    description: `Columns separated by commas, each descending with a hyphen before it, such as \`-${names[0]}\`; ` +
       'the primary key always comes last'
   }
 }

@@ -31,6 +31,11 @@ export interface ResourceOptions<M extends Model = Model, Auth extends AnyPolicy
    * parameter.
    */
   readonly search?: ReadonlyArray<TextNameOf<M>>
+  /**
+   * True if answers with one record have an `ETag`. A write with `If-Match` is then refused if the record has changed
+   * meanwhile.
+   */
+  readonly etag?: boolean
   /** Name of the resource in the path; the model's name in lower case if absent. */
   readonly path?: string
   /** Records per page if the request has no `limit`; that of the plugin if absent. */
@@ -58,6 +63,7 @@ export const optionNames: Readonly<Record<keyof ResourceOptions, true>> = {
   readOnly: true,
   filterable: true,
   search: true,
+  etag: true,
   path: true,
   defaultLimit: true,
   maxLimit: true,

@@ -15,7 +15,9 @@ import type { WriteScope } from '../plan/plan-write.js'
 import type { Passwords } from '../policy/passwords.js'
 import type { RelatedProtection } from '../policy/protection.js'
 import type { ResourceScopes, ScopeRule } from '../policy/scopes.js'
+import { compileTagOf, type TagOf } from '../response/entity-tag.js'
 import { compileToListed, compileToRecord, type ModelRecord } from '../response/record.js'
+import type { SerializerOf } from '../response/serializer.js'
 import type { ListBase } from '../sql/list-sql.js'
 import { isLong } from '../sql/long-values.js'
 import { compileStatements } from '../sql/statements.js'
@@ -46,6 +48,8 @@ export interface Resource
   toRead (row: Row): ModelRecord
   /** Returns the record of a row from `engine` that has its values under keys, as a create or update gives it. */
   toWritten (row: Row): ModelRecord
+  /** Returns the `ETag` of a record; undefined without the option `etag`. */
+  readonly tagOf: TagOf | undefined
 }
 
 /** The parts that all resources of one registration of the plugin share. */
@@ -53,6 +57,7 @@ export interface ResourceSetting extends Pick<Resource, 'engine' | 'reader' | 'l
   /** Path before the resource's name, with a final slash. */
   readonly prefix: string
   readonly checks: CheckCompiler
+  readonly serializerOf: SerializerOf
   readonly accessOf: (registration: Registration) => ResourceAccess
 }
 
@@ -63,15 +68,16 @@ export interface ResourceSetting extends Pick<Resource, 'engine' | 'reader' | 'l
  * @throws REST_MODELS_INVALID_MODEL if a default does not fit its field
  */
 export function compileResource (registration: Registration, setting: ResourceSetting): Resource {
-  const { engine, reader, limits, passwords, prefix, checks, accessOf } = setting
-  const { name, model } = registration
+  const { engine, reader, limits, passwords, prefix, checks, serializerOf, accessOf } = setting
+  const { name, model, etag } = registration
   const columns = columnsOf(registration)
   const { visible } = columns
+  const writes = writesOf(registration, columns, checks)
   return Object.freeze({
     ...registration,
     ...columns,
     ...accessOf(registration),
-    ...writesOf(registration, columns, checks),
+    ...writes,
     url: `${prefix}${name}/`,
     engine,
     reader,
@@ -80,12 +86,21 @@ export function compileResource (registration: Registration, setting: ResourceSe
     planKey: compilePlanKey(model),
     keys: visible.map(({ key }) => key),
     long: [...visible.keys()].filter((index) => isLong(visible[index] as Column)),
-    toListed: compileToListed(visible, reader.dialect),
-    toRead: compileToRecord(visible, reader.dialect),
-    toWritten: compileToRecord(visible, engine.dialect),
+    ...recordsOf(visible, setting),
+    tagOf: etag ? compileTagOf(serializerOf(writes.schemas.record)) : undefined,
     statements: compileStatements(engine, reader, { ...registration, ...columns }),
     hooked: registration.hooks && compileHooked(registration.hooks, { ...registration, ...columns }, engine)
   })
+}
+
+function recordsOf (
+  visible: readonly Column[], { engine, reader }: Pick<Resource, 'engine' | 'reader'>
+): Pick<Resource, 'toListed' | 'toRead' | 'toWritten'> {
+  return {
+    toListed: compileToListed(visible, reader.dialect),
+    toRead: compileToRecord(visible, reader.dialect),
+    toWritten: compileToRecord(visible, engine.dialect)
+  }
 }
 
 /** The columns of a resource by what a client may do with them. */

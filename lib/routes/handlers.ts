@@ -7,6 +7,7 @@ import { errors } from '../errors.js'
 import type { Column } from '../model/column.js'
 import { writeCursor } from '../plan/cursor.js'
 import { planList } from '../plan/plan-list.js'
+import { changesNothing } from '../plan/plan-update.js'
 import { planGuardedCreate, planGuardedUpdate } from '../plan/plan-guarded-write.js'
 import { modelsClosedTo, userOf } from '../policy/guard.js'
 import { operationTable } from '../policy/operations.js'
@@ -19,6 +20,7 @@ import type { Resource } from '../resource/resource.js'
 import { toEnvelope, type ListEnvelope } from '../response/envelope.js'
 import { valueOf, type ModelRecord } from '../response/record.js'
 import type { Json } from '../values/values.js'
+import { answerRead, requireMatch, tagged } from './conditional.js'
 import { createWithHooks, deleteWithHooks, updateWithHooks } from './hooked-writes.js'
 
 /** Returns the handler of a route for a resource. The handler gets only the requests that the policy lets through. */
@@ -37,13 +39,13 @@ export const list: Handler<ListEnvelope> = (resource) => async (request) => {
   return toEnvelope(rows.map(toListed), links, wanted)
 }
 
-export const read: Handler<ModelRecord> = (resource) => async (request) => {
+export const read: Handler<ModelRecord | undefined> = (resource) => async (request, reply) => {
   const { reader, planKey, limits, toRead } = resource
   const id = planKey((request.params as { readonly id: string }).id)
   const { row } = await readVisible(reader, resource, { id, scope: viewerOf(request, resource).scope })
   if (row === undefined) throw new errors.RecordNotFound()
   requireNoQuery(queryOf(request.url), limits.queryLength)
-  return toRead(row)
+  return answerRead(request, reply, resource, toRead(row))
 }
 
 export const create: Handler<ModelRecord> = (resource) => async (request, reply) => {
@@ -56,31 +58,35 @@ export const create: Handler<ModelRecord> = (resource) => async (request, reply)
     ? await runCreate(engine, resource, await passwords.hashIn(planned.plan), planned.guard)
     : await createWithHooks({ resource, hooked, request, viewer }, planned))
   reply.code(operationTable.create.status).header('location', `${url}${String(record['id'])}/`)
-  return record
+  return tagged(reply, resource, record)
 }
 
-export const update: Handler<ModelRecord> = (resource) => async (request) => {
+export const update: Handler<ModelRecord> = (resource) => async (request, reply) => {
   const { engine, passwords, limits, toWritten, hooked } = resource
+  const { id, row: stored, viewer } = storedOf(request)
+  const requireUnchanged = requireMatch(request, resource, stored)
   requireNoQuery(queryOf(request.url), limits.queryLength)
   const parse = request.method === 'PATCH' ? parsePatch : parsePayload
   const payload = await parse(request.body, request.headers['content-type'])
-  const { id, row: stored, viewer } = storedOf(request)
   const storedValue = (column: Column): Json | undefined => valueOf(column, stored, engine.dialect)
   const planned = planGuardedUpdate(resource, payload, viewer, storedValue)
-  if (planned.plan.size === 0) return toWritten(stored)
-  const record = { id, scope: viewer.scope, ownerId: ownerIdOf(request, resource) }
+  // Without a precondition equal values are written, because somebody else may have changed them since they were read.
+  const isSame = requireUnchanged !== undefined && changesNothing(planned.plan, storedValue)
+  if (isSame || planned.plan.size === 0) return tagged(reply, resource, toWritten(stored))
+  const record = { id, scope: viewer.scope, ownerId: ownerIdOf(request, resource), requireUnchanged }
   const row = hooked === undefined
     ? await runUpdate(engine, resource, { ...record, ...planned, plan: await passwords.hashIn(planned.plan) })
     : await updateWithHooks({ resource, hooked, request, viewer }, planned, record)
   if (row === undefined) throw await explainLost(resource, record, planned)
-  return toWritten(row)
+  return tagged(reply, resource, toWritten(row))
 }
 
 export const remove: Handler<undefined> = (resource) => async (request, reply) => {
   const { engine, limits, hooked } = resource
+  const { id, row, viewer } = storedOf(request)
+  const requireUnchanged = requireMatch(request, resource, row)
   requireNoQuery(queryOf(request.url), limits.queryLength)
-  const { id, viewer } = storedOf(request)
-  const record = { id, scope: viewer.scope, ownerId: ownerIdOf(request, resource) }
+  const record = { id, scope: viewer.scope, ownerId: ownerIdOf(request, resource), requireUnchanged }
   const isDeleted = hooked === undefined
     ? await runDelete(engine, resource, record)
     : await deleteWithHooks({ resource, hooked, request, viewer }, record)

@@ -380,3 +380,25 @@ test('a query can be kept in a variable', async (t) => {
   const typed: ListQuery<typeof Message> = { user__name: 'alice' }
   t.ok(typed)
 })
+
+test('only resources with the option etag take ifMatch', async (t) => {
+  type Tagged = [
+    typeof User, { model: typeof Message, etag: true }, { model: typeof Everything } & { readonly etag: true },
+    { model: typeof User, path: 'others', etag: false },
+    // As of an object that is not declared `as const`.
+    { model: typeof User, path: 'some', etag: boolean }
+  ]
+  const { user, message, everything, others, some } =
+    createClient<Tagged>({ baseUrl: 'https://example.com', fetch: async () => { throw new Error('nothing is sent') } })
+  const calls: ReadonlyArray<Promise<unknown>> = [
+    message.update(1, {}, { ifMatch: '"a"' }), everything.delete(1, { ifMatch: '"a"' }),
+    some.update(1, {}, { ifMatch: '"a"' }),
+    // @ts-expect-error not described with the option
+    user.update(1, {}, { ifMatch: '"a"' }),
+    // @ts-expect-error without the option
+    others.delete(1, { ifMatch: '"a"' }),
+    // @ts-expect-error a read has no such condition
+    message.read(1, { ifMatch: '"a"' })
+  ]
+  for (const call of calls) await t.rejects(call as Promise<void>, { message: 'nothing is sent' })
+})

@@ -25,6 +25,8 @@ export interface Request {
   readonly query: ReadonlyArray<readonly [name: string, value: Template]> | string
   readonly sender: Sender
   readonly headers: Readonly<Record<string, string>>
+  /** The header `If-Match`, in which `known` stands for the tag that was last seen at the path. */
+  readonly ifMatch?: string
   /** Names and values of a JSON object, or any text. */
   readonly body?: ReadonlyArray<readonly [name: string, value: unknown]> | string
   /** Sends the body as the field `data` of a form. */
@@ -67,6 +69,11 @@ const oddHeaders: ReadonlyArray<Readonly<Record<string, string>>> = [
   { origin: 'https://example.com' }, { 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': 'same-origin' },
   { accept: 'text/html' }, { 'accept-encoding': 'gzip' }, { 'if-none-match': '*' }
 ]
+
+/** The header `If-Match` of some writes. Most resources have tags. */
+const condition = (draw: Draw): Pick<Request, 'ifMatch'> => draw.chance(8)
+  ? { ifMatch: draw.weighted([[6, 'known'], [2, '*'], [1, '"x"'], [1, 'W/known'], [1, '"x", known'], [1, 'x']]) }
+  : {}
 
 function senderOf (draw: Draw, { policy, owner }: ModelSpec, isWrite: boolean): Sender {
   if (draw.chance(10)) return draw.one<Sender>(['nobody', 'carol', 'stranger', 'impostor', 'garbled'])
@@ -265,7 +272,12 @@ function read (draw: Draw, world: World, model: number): Request {
 }
 
 function remove (draw: Draw, world: World, model: number): Request {
-  return { ...common(draw, world, model, true), method: 'DELETE', path: recordPath(draw, world, model) }
+  return {
+    ...common(draw, world, model, true),
+    ...condition(draw),
+    method: 'DELETE',
+    path: recordPath(draw, world, model)
+  }
 }
 
 function create (draw: Draw, world: World, model: number): Request {
@@ -287,6 +299,7 @@ function update (draw: Draw, world: World, model: number): Request {
   )
   return {
     ...common(draw, world, model, true),
+    ...condition(draw),
     method: draw.one(['PUT', 'PATCH'] as const),
     path: recordPath(draw, world, model),
     ...drawBody(draw, world, model, named)

@@ -32,6 +32,7 @@ const ofResource: Record<keyof ResourceOptions, true> = {
   readOnly: true,
   filterable: true,
   search: true,
+  etag: true,
   path: true,
   defaultLimit: true,
   maxLimit: true,

@@ -31,7 +31,7 @@ const everybody = {
 function register (registry: ResourceRegistry): void {
   registerSite(registry)
   registry
-    .register(Shelf, { auth: everybody })
+    .register(Shelf, { auth: everybody, etag: true })
     .register(Paper, {
       auth: userAuth(User),
       ownerField: 'owner',
@@ -39,7 +39,7 @@ function register (registry: ResourceRegistry): void {
       exclude: ['mail', 'ratio', 'data', 'word'],
       search: ['title', 'status']
     })
-    .register(Label, { auth: userAuth(User), search: ['word'] })
+    .register(Label, { auth: userAuth(User), search: ['word'], etag: true })
     .register(Card, { auth: userAuth(User), ownerField: 'owner', search: ['word'] })
 }
 

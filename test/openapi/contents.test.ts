@@ -6,7 +6,7 @@ import {
   uuid, type Model
 } from '../../lib/index.js'
 import { maxListed, maxOwn } from '../../lib/openapi/filters.js'
-import { buildApp, Note, User } from '../support/site.js'
+import { buildApp, Message, Note, User } from '../support/site.js'
 import { documentedApp, parametersOf, type Parameter, type Schema } from './documents.js'
 
 const ajv = new Ajv2020({ strict: false })
@@ -153,6 +153,23 @@ test('D-76: parameters tell limits, defaults and what can be ordered by', async 
   const ordering = new RegExp(String(named['ordering']?.schema.pattern), 'u')
   for (const right of ['', 'id', '-moment', 'group,-group_id,count']) t.match(right, ordering)
   for (const wrong of ['extra', 'secret', 'id,', '--id', 'none']) t.notMatch(wrong, ordering)
+})
+
+test('D-76: place and ordering come first, then own fields, then others; a page fills in no ordering', async (t) => {
+  const { document } = await documentedApp(t, {
+    register: (registry) => registry.register(User).register(Message, { filterable: ['user__username'] })
+  })
+  const { parameters = [], description } = document.operation('listMessage')
+  const names = parameters.map(({ name }) => name)
+  const fields = names.slice(names.indexOf('id')).map((name) => name.replace(/__[a-z]+$/, ''))
+  t.strictSame(names.slice(0, 4), ['limit', 'page', 'after', 'ordering'])
+  t.strictSame([...new Set(fields.filter((name) => !name.startsWith('user__')))], ['id', 'user', 'content', 'pub_date'])
+  t.ok(fields.lastIndexOf('pub_date') < fields.findIndex((name) => name.startsWith('user__')))
+  t.match(description, /^To filter, /)
+  const filledIn = parameters.filter(({ example, schema }) =>
+    example !== undefined || schema['default'] !== undefined || schema.examples !== undefined)
+  t.strictSame(filledIn.map(({ name }) => name), ['limit'])
+  t.match(parameters.find(({ name }) => name === 'ordering'), { description: /such as `-id`/ })
 })
 
 test('D-73: the path of a record takes the primary key of its model', async (t) => {

@@ -11,6 +11,7 @@ import { parseListQuery } from '../../request/list-query.js'
 import type { Resource } from '../../resource/resource.js'
 import { explain, isSought, lists } from './explain.js'
 import { sampleOf } from './sample.js'
+import type { TableSizes } from './table-sizes.js'
 import { listedScopes, unindexedScopes } from './unindexed-scopes.js'
 
 /**
@@ -22,7 +23,13 @@ export interface Unindexed {
   readonly use: PlannedUse | 'scope' | 'search'
   /** The name as a query or a scope writes it: `user__email`. Of a search, all fields that it looks at. */
   readonly name: string
+  /** The table that is read whole. */
+  readonly table: string
+  /** Number of rows of that table. At most 100,000 are counted. */
+  readonly rows: number
 }
+
+type Found = Omit<Unindexed, 'rows'>
 
 const noModels: ReadonlySet<Model> = new Set()
 const viewer: ListViewer = { ...unscoped, closed: noModels }
@@ -34,31 +41,36 @@ const viewer: ListViewer = { ...unscoped, closed: noModels }
  * those of the models that its foreign keys refer to, and on paths that its option `filterable` names. Lists that the
  * limits refuse to everybody are left out. A search is never served, because its words may be anywhere in a text.
  */
-export async function unindexedOf (resource: Resource): Promise<readonly Unindexed[]> {
+export async function unindexedOf (resource: Resource, sizes: TableSizes): Promise<readonly Unindexed[]> {
+  const { name: resourceName, model: { table }, reader: { db } } = resource
   const scopes = listedScopes(resource)
   const unindexed = await unindexedScopes(resource, scopes)
   const isBounded = unindexed.length === 0 && scopes.length > 0 && scopes.every((scope) => scope.length > 0)
-  return [
-    ...unindexed.map((name) => ({ resource: resource.name, use: 'scope', name }) as const),
+  const found: readonly Found[] = [
+    ...unindexed.map((name) => ({ resource: resourceName, use: 'scope', name, table }) as const),
     ...isBounded ? [] : await unindexedQueries(resource)
   ]
+  const sized: Unindexed[] = []
+  for (const item of found) sized.push({ ...item, rows: await sizes.sizeOf(db, item.table) })
+  return sized
 }
 
-async function unindexedQueries (resource: Resource): Promise<readonly Unindexed[]> {
-  const { name, searched } = resource
-  const filters: Unindexed[] = searched.length === 0
-    ? []
-    : [{ resource: name, use: 'search', name: searched.map(({ field }) => field).join(', ') }]
+async function unindexedQueries (resource: Resource): Promise<readonly Found[]> {
+  const { name, model, searched } = resource
+  const fields = searched.map(({ field }) => field).join(', ')
+  const found: Found[] =
+    searched.length === 0 ? [] : [{ resource: name, use: 'search', name: fields, table: model.table }]
   for (const path of filterPaths(resource)) {
-    if (!await isFilterSought(resource, path)) filters.push({ resource: name, use: 'filter', name: pathName(path) })
+    const { table } = path.joins.at(-1)?.target() ?? model
+    if (await isFilterSought(resource, path)) continue
+    found.push({ resource: name, use: 'filter', name: pathName(path), table })
   }
-  const orderings: Unindexed[] = []
   for (const column of resource.filterable) {
     if (isOrderable(column) && !await isOrdered(resource, column)) {
-      orderings.push({ resource: name, use: 'ordering', name: column.field })
+      found.push({ resource: name, use: 'ordering', name: column.field, table: model.table })
     }
   }
-  return [...filters, ...orderings]
+  return found
 }
 
 /**
