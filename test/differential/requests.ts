@@ -94,7 +94,8 @@ function list (draw: Draw, world: World, model: number): Request {
   const filters =
     Array.from({ length: draw.weighted([[3, 0], [6, 1], [3, 2], [1, 3]]) }, () => filter(draw, world, model))
   const repeated = filters.length > 0 && draw.chance(8) ? [draw.one(filters)] : []
-  return { ...request, query: [...ordering(draw, world, model), ...filters, ...repeated, ...paging(draw)] }
+  const others = [...search(draw, world, model), ...paging(draw), ...count(draw)]
+  return { ...request, query: [...ordering(draw, world, model), ...filters, ...repeated, ...others] }
 }
 
 const oddQueries = [
@@ -102,7 +103,8 @@ const oddQueries = [
   'limit=10&limit=10', 'page=1&page=1', 'ordering=id&ordering=id', 'ordering', 'id__eq__eq=1', 'id__=1', '__id=1',
   'id__nothing=1', 'nothing=1', 'id[]=1', 'id%20=1', '+id=1', 'id=1#x', 'id=1;id=2', '?id=1', `x=${'1'.repeat(8192)}`,
   Array.from({ length: 21 }, () => 'id=1').join('&'), 'id__in=1,2', 'id__like=1', 'id__is=null', 'id__is=NONE',
-  'id__is=true', 'ordering=-id,id', 'ordering=,', 'ordering=id,,id', 'ordering=--id', 'ordering=id%20'
+  'id__is=true', 'count=true&count=true', 'count', 'count=1', 'search', 'search=a&search=b', 'search=+%20+',
+  'ordering=-id,id', 'ordering=,', 'ordering=id,,id', 'ordering=--id', 'ordering=id%20'
 ]
 
 function paging (draw: Draw): Array<readonly [string, Template]> {
@@ -118,6 +120,25 @@ function paging (draw: Draw): Array<readonly [string, Template]> {
     ...draw.chance(35) ? [['limit', [draw.one(limit)]] as const] : [],
     ...draw.chance(25) ? [['page', [draw.one(page)]] as const] : []
   ]
+}
+
+function count (draw: Draw): Array<readonly [string, Template]> {
+  if (!draw.chance(15)) return []
+  return [['count', [draw.weighted([[12, 'true'], [1, draw.one(['TRUE', 'false', '', '1'])]])]]]
+}
+
+/** Words that rows have, or parts of them, that mean the same on every engine. */
+function search (draw: Draw, world: World, model: number): Array<readonly [string, Template]> {
+  const { search: names, fields } = world.models[model] as ModelSpec
+  if (!draw.chance(names.length > 0 ? 20 : 2)) return []
+  const searched = fields.filter(({ name }) => names.includes(name))
+  const words = Array.from({ length: draw.weighted([[1, 0], [8, 1], [4, 2], [1, 5], [1, 6]]) }, () => {
+    if (searched.length === 0 || draw.chance(15)) return draw.one(['a', '%', '_', '\\', '*', 'null', 'x'.repeat(129)])
+    const text = withoutCases(String(plainText(draw, world, { model, field: draw.one(searched), operator: 'search' })))
+    const start = draw.number(0, text.length)
+    return text.slice(start, start + draw.number(1, 4)).toWellFormed()
+  })
+  return [['search', [words.join(draw.one([' ', ' ', '  ', '\t', '\u3000']))]]]
 }
 
 const key: FieldSpec = { name: 'id', kind: 'integer', options: {} }

@@ -37,6 +37,8 @@ export interface ModelSpec {
   readonly exclude: readonly string[]
   readonly readOnly: readonly string[]
   readonly filterable: readonly string[]
+  /** Names of the text fields that searches look at; none if the resource has no searches. */
+  readonly search: readonly string[]
   readonly owner?: string
   readonly defaultLimit: number
   readonly maxLimit: number
@@ -63,7 +65,8 @@ export const columnOf = (field: FieldSpec): string => field.options.column ?? ke
 
 /** Names that SQL, JavaScript or the API itself could take for something else. */
 const fieldNames = [
-  'order', 'select', 'group', 'table', 'user', 'desc', 'index', 'limit', 'page', 'ordering', 'a', 'B', 'a_b',
+  'order', 'select', 'group', 'table', 'user', 'desc', 'index', 'limit', 'page', 'ordering', 'count',
+  'search', 'a', 'B', 'a_b',
   'toString', 'constructor', 'data', 'values', 'rowid', 'x1', 'default'
 ]
 const columnNames = ['From', 'SELECT', '_x', 'where', 'Limit_', 'and', 'oid', 'ctid_', 'T0', 'Key']
@@ -229,7 +232,7 @@ const userFields: readonly FieldSpec[] = [
 ]
 
 function resource (fields: readonly FieldSpec[], isUsers: boolean): fc.Arbitrary<Pick<ModelSpec, 'policy' | 'exclude' |
-  'readOnly' | 'filterable' | 'owner' | 'defaultLimit' | 'maxLimit'>> {
+  'readOnly' | 'filterable' | 'search' | 'owner' | 'defaultLimit' | 'maxLimit'>> {
   const names = fields.map(({ name }) => name)
   const owners = fields.filter(({ kind, target }) => kind === 'foreignKey' && target === users).map(({ name }) => name)
   return fc.record({
@@ -245,12 +248,14 @@ function resource (fields: readonly FieldSpec[], isUsers: boolean): fc.Arbitrary
     filterable: fc.oneof({ weight: 3, arbitrary: fc.constant<string[]>([]) }, {
       weight: 1, arbitrary: atMost(1, fields.filter(({ kind }) => kind !== 'password').map(({ name }) => name))
     }),
+    search: fc.subarray(fields.filter(({ kind }) => kind === 'text').map(({ name }) => name)),
     isOwned: chance(80),
     owner: fc.nat(),
     maxLimit: fc.constantFrom(100, 100, 7),
     defaultLimit: fc.constantFrom(20, 7, 3)
   }).map(({ isOwned, owner, defaultLimit, maxLimit, ...options }) => ({
     ...options,
+    search: options.search.filter((name) => !options.exclude.includes(name) || options.filterable.includes(name)),
     defaultLimit: Math.min(defaultLimit, maxLimit),
     maxLimit,
     exclude: isUsers && !options.exclude.includes('password') && owner % 3 > 0

@@ -22,14 +22,16 @@ const query: Target = {
   ],
   words: [
     '&', '=', '__', '-', ',', '"', '%', '+', '%C3%A9', '%ff', '%00', '%ED%A0%80', '\\', ';', '?', '#', 'limit=',
-    'page=', 'after=', 'ordering=', 'eq', 'in', 'is', 'like', 'ilike', 'ne', 'gte', 'null', 'notnull', 'true', 'id',
-    'owner', 'owner_id', 'shelf__', 'next__name', 'title', 'status', 'count', 'big', 'price', 'flag', 'moment', 'day',
-    'token', 'mail', 'data', 'WzIsImlkIiwiMSJd', '9007199254740993', '2024-02-29 12:30:00',
+    'page=', 'after=', 'ordering=', 'count=true', 'search=', 'eq', 'in', 'is', 'like', 'ilike', 'ne', 'gte', 'null',
+    'notnull', 'true', 'id', 'owner', 'owner_id',
+    'shelf__', 'next__name', 'title', 'status', 'count', 'big', 'price', 'flag',
+    'moment', 'day', 'token', 'mail', 'data', 'WzIsImlkIiwiMSJd', '9007199254740993', '2024-02-29 12:30:00',
     '0f8fad5b-d9cb-469f-a165-70867728950e'
   ],
   run: async (input) => {
-    const { filters, ordering, limit, page, after, rest } = parseListQuery(input, longestQuery, 100)
-    const texts = [...filters.flatMap(({ name, text }) => [name, text]), ...ordering, ...rest.flat(), after ?? '']
+    const { filters, ordering, searches, limit, page, after, rest } = parseListQuery(input, longestQuery, 100)
+    const named = filters.flatMap(({ name, text }) => [name, text])
+    const texts = [...named, ...ordering, ...searches, ...rest.flat(), after ?? '']
     assert.ok(texts.every((text) => typeof text === 'string' && text.isWellFormed()))
     assert.ok([limit ?? 1, page].every((number) => Number.isSafeInteger(number) && number >= 1))
     const again = rest.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&')
