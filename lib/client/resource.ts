@@ -1,4 +1,5 @@
 import type { Described, RecordKeyOf, ResourceCreate, ResourceRecord, ResourceUpdate } from './definition.js'
+import type { Including, IncludingRecord } from './include.js'
 import type { AnyQuery, Checked } from './list-query.js'
 import { List, type Page } from './list.js'
 import type { Endpoint } from './options.js'
@@ -8,11 +9,13 @@ import { send, type Call, type CallOptions } from './send.js'
 /** The five operations of a resource. Each one fails with a RestModelsError if the answer is an error. */
 export interface ResourceClient<D extends Described, All = {}> {
   /** Lists records: `await` gives one page, `for await` gives all records. */
-  readonly list: <Query extends AnyQuery<D, All>> (
-    query?: Checked<Query, D, All>, options?: CallOptions
-  ) => List<ResourceRecord<D>>
+  readonly list: <Query extends AnyQuery<D, All>, const Include extends readonly string[] = []> (
+    query?: Checked<Query, D, All> & Including<Include, D, All>, options?: CallOptions
+  ) => List<IncludingRecord<D, All, Include>>
   readonly create: (body: ResourceCreate<D>, options?: CallOptions) => Promise<ResourceRecord<D>>
-  readonly read: (key: RecordKeyOf<D>, options?: CallOptions) => Promise<ResourceRecord<D>>
+  readonly read: <const Include extends readonly string[] = []> (
+    key: RecordKeyOf<D>, options?: CallOptions & Including<Include, D, All>
+  ) => Promise<IncludingRecord<D, All, Include>>
   /** Updates a record. Fields that the body leaves out keep their values. */
   readonly update: (key: RecordKeyOf<D>, body: ResourceUpdate<D>, options?: CallOptions) => Promise<ResourceRecord<D>>
   readonly delete: (key: RecordKeyOf<D>, options?: CallOptions) => Promise<void>
@@ -22,7 +25,7 @@ export interface ResourceClient<D extends Described, All = {}> {
 interface Operations {
   list (query?: Readonly<Record<string, unknown>>, options?: CallOptions): List<unknown>
   create (body: unknown, options?: CallOptions): Promise<unknown>
-  read (key: unknown, options?: CallOptions): Promise<unknown>
+  read (key: unknown, options?: CallOptions & { readonly include?: readonly string[] | undefined }): Promise<unknown>
   update (key: unknown, body: unknown, options?: CallOptions): Promise<unknown>
   delete (key: unknown, options?: CallOptions): Promise<void>
 }
@@ -36,7 +39,10 @@ export function resourceClient (endpoint: Endpoint, name: string): Operations {
       async (text) => await call({ method: 'GET', signal }, text === '' ? '' : `?${text}`) as Page<unknown>,
       toQuery(query)),
     create: async (body, { signal } = {}) => await call({ method: 'POST', body, signal }),
-    read: async (key, { signal } = {}) => await call({ method: 'GET', signal }, keyPath(key)),
+    read: async (key, { include = [], signal } = {}) => {
+      const query = include.length === 0 ? '' : `?${toQuery({ include })}`
+      return await call({ method: 'GET', signal }, `${keyPath(key)}${query}`)
+    },
     update: async (key, body, { signal } = {}) => await call({ method: 'PUT', body, signal }, keyPath(key)),
     delete: async (key, { signal } = {}) => { await call({ method: 'DELETE', signal }, keyPath(key)) }
   } satisfies Operations)

@@ -1,12 +1,14 @@
 import type { JsonSchema } from '../../schemas/documentation.js'
 import { isOrderable } from '../model/column.js'
 import type { ListScope } from '../plan/list-scope.js'
+import type { Resource } from '../resource/resource.js'
 import { shareSchema, type OpenApiDocument } from './document.js'
 import type { DocumentedFilter } from './filters.js'
+import { includeParameter } from './include-parameter.js'
 
-/** Returns the query parameters of a list: page, ordering and filters. None of them is required. */
+/** Returns the query parameters of a list: page, ordering, related records and filters. None of them is required. */
 export function listParameters (
-  document: OpenApiDocument, scope: ListScope, filters: readonly DocumentedFilter[]
+  document: OpenApiDocument, scope: Resource, filters: readonly DocumentedFilter[]
 ): JsonSchema {
   const filterParameters =
     filters.map(({ name, shared, schema }) => [name, shareSchema(document, shared, schema)] as const)
@@ -15,6 +17,7 @@ export function listParameters (
     properties: {
       ...placeParameters(scope),
       ordering: orderingParameter(scope),
+      ...includeParameter(scope),
       ...Object.fromEntries(filterParameters)
     }
   }

@@ -39,7 +39,7 @@ export const operationTexts: Readonly<Record<Operation, OperationText>> = {
   read: {
     summary: (name) => `Read a record of ${name}`,
     description: 'One record, without an envelope.',
-    failures: ['InvalidQuery', 'RecordNotFound', 'QueryTooLong', 'Unavailable'],
+    failures: ['InvalidReadQuery', 'RecordNotFound', 'QueryTooLong', 'Unavailable'],
     success: 'The record'
   },
   update: {
@@ -63,7 +63,7 @@ export function remarksOf (
   const { owner, name, excluded, limits, scopeRule } = resource
   return [
     ...(operation === 'list'
-      ? [`At most ${limits.filters} filters through ${limits.totalJoins} different joins, ` +
+      ? [`At most ${limits.filters} filters, and ${limits.totalJoins} different joins for these and \`include\`, ` +
         `in a query of ${limits.queryLength} characters.`]
       : []),
     ...(writes.includes(operation) && owner !== undefined

@@ -1,5 +1,6 @@
 import type { TObject } from '@sinclair/typebox'
 import type { CheckCompiler } from '../../schemas/check.js'
+import { includingSchemas } from '../../schemas/included.js'
 import { shapeSchema, valueSchema, type Shape } from '../../schemas/shapes.js'
 import type { Engine } from '../database/engine.js'
 import type { WriteTarget } from '../database/write.js'
@@ -15,6 +16,7 @@ import type { WriteScope } from '../plan/plan-write.js'
 import type { Passwords } from '../policy/passwords.js'
 import type { RelatedProtection } from '../policy/protection.js'
 import type { ResourceScopes, ScopeRule } from '../policy/scopes.js'
+import { compileIncluded, type IncludedRecords } from '../response/included.js'
 import { compileToListed, compileToRecord, type ModelRecord } from '../response/record.js'
 import type { ListBase } from '../sql/list-sql.js'
 import { isLong } from '../sql/long-values.js'
@@ -37,6 +39,8 @@ export interface Resource
   readonly passwords: Passwords
   readonly schemas: Readonly<Record<Shape, TObject>>
   readonly planKey: PlanKey
+  /** The records of lists and reads with related records in them. */
+  readonly included: IncludedRecords
   /** Returns the record of a row from a list on `reader`: an array of values, in the order of `keys`. */
   toListed (values: readonly Stored[]): ModelRecord
   /** Returns the record of a row from `reader` that has its values under keys, as the read of one record gives it. */
@@ -63,11 +67,12 @@ export function compileResource (registration: Registration, setting: ResourceSe
   const { engine, reader, limits, passwords, prefix, checks, accessOf } = setting
   const { name, model } = registration
   const columns = columnsOf(registration)
+  const access = accessOf(registration)
   const { visible } = columns
   return Object.freeze({
     ...registration,
     ...columns,
-    ...accessOf(registration),
+    ...access,
     ...writesOf(model, columns, checks),
     url: `${prefix}${name}/`,
     engine,
@@ -77,11 +82,22 @@ export function compileResource (registration: Registration, setting: ResourceSe
     planKey: compilePlanKey(model),
     keys: visible.map(({ key }) => key),
     long: [...visible.keys()].filter((index) => isLong(visible[index] as Column)),
-    toListed: compileToListed(visible, reader.dialect),
-    toRead: compileToRecord(visible, reader.dialect),
-    toWritten: compileToRecord(visible, engine.dialect),
+    ...recordsOf(visible, access, setting),
     statements: compileStatements(engine, reader, { ...registration, ...columns })
   })
+}
+
+/** Compiles the functions that make records of rows. */
+function recordsOf (
+  visible: readonly Column[], { shown }: ResourceAccess,
+  { engine, reader: { dialect }, limits }: Pick<ResourceSetting, 'engine' | 'reader' | 'limits'>
+): Pick<Resource, 'toListed' | 'toRead' | 'toWritten' | 'included'> {
+  return {
+    toListed: compileToListed(visible, dialect),
+    toRead: compileToRecord(visible, dialect),
+    toWritten: compileToRecord(visible, engine.dialect),
+    included: compileIncluded(visible, dialect, () => includingSchemas(visible, shown, limits.joins))
+  }
 }
 
 /** The columns of a resource by what a client may do with them. */

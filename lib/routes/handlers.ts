@@ -7,7 +7,7 @@ import type { Column } from '../model/column.js'
 import { writeCursor } from '../plan/cursor.js'
 import { planList } from '../plan/plan-list.js'
 import { planGuardedCreate, planGuardedUpdate } from '../plan/plan-guarded-write.js'
-import { modelsClosedTo, userOf } from '../policy/guard.js'
+import { userOf } from '../policy/guard.js'
 import { operationTable } from '../policy/operations.js'
 import { explainLost, ownerIdOf, storedOf } from '../policy/owner.js'
 import { viewerOf } from '../policy/scopes.js'
@@ -18,27 +18,30 @@ import type { Resource } from '../resource/resource.js'
 import { toEnvelope, type ListEnvelope } from '../response/envelope.js'
 import { valueOf, type ModelRecord } from '../response/record.js'
 import type { Json } from '../values/values.js'
+import { listViewerOf, readWithQuery, serializeBy } from './including.js'
 
 /** Returns the handler of a route for a resource. The handler gets only the requests that the policy lets through. */
 export type Handler<Answer> = (resource: Resource) => (request: FastifyRequest, reply: FastifyReply) => Promise<Answer>
 
-export const list: Handler<ListEnvelope> = (resource) => async (request) => {
-  const { reader, limits, maxLimit, name, url, toListed } = resource
+export const list: Handler<ListEnvelope> = (resource) => async (request, reply) => {
+  const { reader, limits, maxLimit, name, url, toListed, included } = resource
   const wanted = parseListQuery(queryOf(request.url), limits.queryLength, maxLimit)
-  const plan = planList(resource, wanted, { ...viewerOf(request, resource), closed: modelsClosedTo(request, resource) })
+  const plan = planList(resource, wanted, listViewerOf(request, resource))
   const { rows, limit: count, hasNext, last } = await runList(reader, resource, plan)
   const { limit, start } = plan
   const cursor = last && writeCursor({ ...plan, limit: count }, last, reader.dialect)
   const links = { name, url, limit, count, start, hasNext, cursor, limits }
-  return toEnvelope(rows.map(toListed), links, wanted)
+  if (plan.includes.length === 0) return toEnvelope(rows.map(toListed), links, wanted)
+  serializeBy(reply, included.serializeList)
+  return toEnvelope(rows.map(included.toIncluded(plan.includes)), links, wanted)
 }
 
-export const read: Handler<ModelRecord> = (resource) => async (request) => {
-  const { reader, planKey, limits, toRead } = resource
+export const read: Handler<ModelRecord> = (resource) => async (request, reply) => {
+  const { reader, planKey, toRead } = resource
   const id = planKey((request.params as { readonly id: string }).id)
+  if (queryOf(request.url) !== '') return await readWithQuery(request, reply, resource, id)
   const { row } = await readVisible(reader, resource, { id, scope: viewerOf(request, resource).scope })
   if (row === undefined) throw new errors.RecordNotFound()
-  requireNoQuery(queryOf(request.url), limits.queryLength)
   return toRead(row)
 }
 

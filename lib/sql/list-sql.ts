@@ -6,6 +6,7 @@ import type { Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { baseAlias, type ListPlan, type PlannedCondition } from '../plan/list-plan.js'
 import { conditionSql } from './condition.js'
+import { includedColumns, includeSql, type OpenInclude } from './include-sql.js'
 import { keysetBranches, type Bound, type KeysetBranch } from './keyset.js'
 import { isLong, withholdLong, type LongValues } from './long-values.js'
 import { orderSql, tellsWhole, wholeKey } from './ordering.js'
@@ -19,7 +20,7 @@ export interface ListBase extends LongValues {
   readonly model: Model
   /** Columns that records show. */
   readonly visible: readonly Column[]
-  /** Keys of the `visible` columns in records, in the same order. */
+  /** Keys of the `visible` columns in records, in the same order; those of included columns follow them. */
   readonly keys: readonly string[]
 }
 
@@ -29,6 +30,7 @@ export interface ListBase extends LongValues {
  */
 export interface OpenPlan extends Pick<ListPlan, 'joins' | 'ordering'> {
   readonly conditions: readonly OpenCondition[]
+  readonly includes: readonly OpenInclude[]
   /** Time of `performance.now()`, in milliseconds, at which the list is given up. */
   readonly deadline: Slot
   /** Number of rows to read. */
@@ -66,42 +68,56 @@ export function compileList (engine: SqlContext, base: ListBase, plan: OpenPlan)
  */
 const maxRepeatedValues = 64
 
-function isHeavy ({ conditions }: OpenPlan): boolean {
-  return conditions.reduce((count, { values }) => count + values.length, 0) > maxRepeatedValues
+function isHeavy ({ conditions, includes }: OpenPlan): boolean {
+  const repeated = [...conditions, ...includes.flatMap(({ conditions }) => conditions)]
+  return repeated.reduce((count, { values }) => count + values.length, 0) > maxRepeatedValues
 }
 
 const everyRow: KeysetBranch = { conditions: [], fixed: 0 }
 
 function selectRows ({ db, dialect }: SqlContext, base: ListBase, plan: OpenPlan, branch: KeysetBranch) {
   const { model } = base
-  const { joins, conditions, ordering, deadline, most, leadsOn } = plan
+  const { joins, includes, ordering, most, leadsOn } = plan
   let query = db.selectFrom(`${model.table} as ${baseAlias}`).select(listed(base, plan, dialect))
   if (leadsOn) query = query.select(tellsWhole(ordering, dialect))
   for (const { alias, from, column, table } of joins) {
     query = query.innerJoin(`${table} as ${alias}`, (on) =>
       on.on(sql<SqlBool>`${columnRef(column, from)} = ${columnRef(column.target().primaryKey, alias)}`))
   }
-  const keys = keysOf(model, joins)
-  const { listDeadline } = dialect
-  if (listDeadline !== undefined && mayTakeLong(plan)) {
-    // These come first, because an engine skips the conditions behind one that is false.
-    for (const key of keys.values()) query = query.where(listDeadline.someRows(key, deadline))
+  for (const include of includes) {
+    const { alias, column } = include
+    query = query.leftJoin(`${column.target().table} as ${alias}`, (on) => on.on(includeSql(include, dialect)))
   }
-  for (const condition of branch.conditions) query = query.where(condition)
-  for (const condition of conditions) {
-    query = query.where(filterSql(condition, keys.get(condition.alias) as RawBuilder<unknown>, deadline, dialect))
-  }
+  for (const condition of conditionsOf(dialect, base, plan, branch)) query = query.where(condition)
   for (const order of ordering.slice(branch.fixed)) {
     query = query.orderBy(orderSql(order, columnRef(order.column, baseAlias), dialect))
   }
   return query.limit(dialect.limit(most))
 }
 
+function conditionsOf (
+  dialect: Dialect, { model }: ListBase, plan: OpenPlan, branch: KeysetBranch
+): ReadonlyArray<RawBuilder<SqlBool>> {
+  const { joins, conditions, deadline } = plan
+  const keys = keysOf(model, joins)
+  const { listDeadline } = dialect
+  return [
+    // These come first, because an engine skips the conditions behind one that is false.
+    ...listDeadline !== undefined && mayTakeLong(plan)
+      ? [...keys.values()].map((key) => listDeadline.someRows(key, deadline))
+      : [],
+    ...branch.conditions,
+    ...conditions.map((condition) =>
+      filterSql(condition, keys.get(condition.alias) as RawBuilder<unknown>, deadline, dialect))
+  ]
+}
+
 function listed (
-  { visible, keys }: ListBase, { longest }: OpenPlan, dialect: Dialect
+  { visible, keys }: ListBase, { longest, includes }: OpenPlan, dialect: Dialect
 ): ReadonlyArray<AliasedRawBuilder<unknown, string>> {
-  return visible.map((column, index) => {
-    const value = selected(column, dialect, baseAlias)
+  const own = visible.map((column) => ({ column, alias: baseAlias }))
+  return [...own, ...includedColumns(includes)].map(({ column, alias }, index) => {
+    const value = selected(column, dialect, alias)
     return (isLong(column) ? withholdLong(value, longest) : value).as(keys[index] as string)
   })
 }
@@ -137,7 +153,7 @@ function selectFirst (
 ): CompiledQuery {
   const { db, dialect } = engine
   // Columns are numbered, because keys may differ in case alone and some engines ignore case in a subquery.
-  const keys = base.visible.map((_column, index) => `_${index}`)
+  const keys = base.keys.map((_key, index) => `_${index}`)
   const ordered = plan.ordering.map((order, index) => ({ order, key: `_by${index}` }))
   // Each branch is a subquery, because some engines do not let a part of a union have its own order and limit.
   const part = (branch: KeysetBranch) => db.selectFrom(selectRows(engine, { ...base, keys }, plan, branch)

@@ -44,6 +44,7 @@ const provocations: Readonly<Record<Exclude<RequestError, 'TooManyLogins' | 'Mis
   InvalidValue: async ({ get }) => await get('/api/note/?id=one'),
   InvalidPage: async ({ get }) => await get('/api/note/?limit=0'),
   InvalidOrdering: async ({ get }) => await get('/api/note/?ordering=nothing'),
+  InvalidInclude: async ({ get }) => await get('/api/note/?include=user'),
   TooMuch: async ({ get }) => await get(`/api/note/?${'id=1&'.repeat(21)}`),
   InvalidBody: async ({ post }) => await post('/api/message/', '[', as('alice')),
   InvalidRecord: async ({ post }) => await post('/api/message/', { content: 1, contents: 'a' }, as('alice')),
