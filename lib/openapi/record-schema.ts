@@ -24,12 +24,12 @@ interface Setting {
  * a reference to it.
  */
 export function shareRecord (document: OpenApiDocument, resource: Resource): JsonSchema {
-  const { name, model, visible, shown, closedModels: closed, limits: { joins, totalJoins } } = resource
+  const { name, model, visible, shown, limits: { joins, totalJoins } } = resource
   const setting = { document, shown, hasIncludes: Math.min(joins, totalJoins) > 0 }
   const isFirst = shown.get(model)?.name === name
   return isFirst
     ? shareModel(setting, model)
-    : shareSchema(document, titleOf(resource), recordOf(setting, { name, visible, closed }))
+    : shareSchema(document, titleOf(resource), recordOf(setting, visible))
 }
 
 /**
@@ -41,14 +41,15 @@ const circular = new WeakMap<object, Map<ShownModel, JsonSchema>>()
 function shareModel (setting: Setting, model: Model): JsonSchema {
   const { document, shown, hasIncludes } = setting
   const first = shown.get(model) as ShownModel
-  const title = titleOf({ name: first.name, model })
-  if (!hasIncludes || !isInCircle(shown, model)) return shareSchema(document, title, recordOf(setting, first))
+  const { name, visible } = first
+  const title = titleOf({ name, model })
+  if (!hasIncludes || !isInCircle(shown, model)) return shareSchema(document, title, recordOf(setting, visible))
   const { components: { schemas } } = document
   const known = circular.get(schemas) ?? new Map<ShownModel, JsonSchema>()
   circular.set(schemas, known)
   return known.get(first) ?? shareCircular(document, title, (reference) => {
     known.set(first, reference)
-    return recordOf(setting, first)
+    return recordOf(setting, visible)
   })
 }
 
@@ -64,18 +65,19 @@ function isInCircle (shown: Resource['shown'], model: Model): boolean {
 }
 
 function targetsOf (shown: Resource['shown'], model: Model): readonly Model[] {
-  return referencesOf(shown.get(model) as ShownModel).map(({ target }) => target())
+  return referencesOf(shown, (shown.get(model) as ShownModel).visible).map(({ target }) => target())
 }
 
-function referencesOf ({ visible, closed }: Omit<ShownModel, 'name'>): readonly ForeignKeyColumn[] {
-  return visible.filter(isForeignKey).filter(({ target }) => !closed.has(target()))
+/** Returns the foreign keys behind which somebody may see records. */
+function referencesOf (shown: Resource['shown'], visible: readonly Column[]): readonly ForeignKeyColumn[] {
+  return visible.filter(isForeignKey).filter(({ target }) => shown.get(target())?.isListed)
 }
 
-function recordOf (setting: Setting, record: ShownModel): JsonSchema {
-  const documented = recordDocumentation(record.visible)
+function recordOf (setting: Setting, visible: readonly Column[]): JsonSchema {
+  const documented = recordDocumentation(visible)
   if (!setting.hasIncludes) return documented
-  const references = new Set<Column>(referencesOf(record))
-  const properties = record.visible.flatMap((column) => {
+  const references = new Set<Column>(referencesOf(setting.shown, visible))
+  const properties = visible.flatMap((column) => {
     const { [column.key]: own } = documented['properties'] as Readonly<Record<string, JsonSchema>>
     const related = references.has(column) ? [[column.field, relatedTo(setting, column as ForeignKeyColumn)]] : []
     return [[column.key, own], ...related]

@@ -14,8 +14,8 @@ export interface ShownModel {
   readonly name: string
   /** Columns that the first resource shows; the primary key alone if there is none. */
   readonly visible: readonly Column[]
-  /** Models whose records no client of the first resource may include, whichever user it is. */
-  readonly closed: ReadonlySet<Model>
+  /** False if nobody may list the first resource, so that nobody may include its records. */
+  readonly isListed: boolean
 }
 
 /** A resource, as far as it decides which related records stand in its records. */

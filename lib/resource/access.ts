@@ -3,7 +3,6 @@ import type { Model } from '../model/define-model.js'
 import type { Access } from '../plan/path.js'
 import type { IncludeScope, ShownModel } from '../plan/plan-include.js'
 import { compileRelatedProtection, findsSameUsers, type RelatedProtection } from '../policy/protection.js'
-import type { AnyPolicy } from '../policy/policy.js'
 import type { RelatedScope, ResourceScopes, ScopeRule } from '../policy/scopes.js'
 import type { Registration } from './registration.js'
 
@@ -24,7 +23,7 @@ export function compileAccess (registrations: readonly Registration[]): (registr
   const models = [...reachableModels(registrations.map(({ model }) => model))]
   const related = new Map(models.map((model) => [model, openThroughJoins(model, first.get(model))]))
   const policies = new Map([...first].map(([model, { policy }]) => [model, policy]))
-  const shown = new Map(models.map((model) => [model, shownOf(model, first.get(model), policies)]))
+  const shown = new Map(models.map((model) => [model, shownOf(model, first.get(model))]))
   const rules = [...first.values()].flatMap(({ scopeRule }) => scopeRule ?? [])
   return (registration) => ({
     filterable: openColumns(registration),
@@ -63,13 +62,11 @@ function openThroughJoins ({ primaryKey }: Model, first: Registration | undefine
   return first === undefined ? new Set([primaryKey]) : openColumns(first)
 }
 
-function shownOf (
-  { name, columns, primaryKey }: Model, first: Registration | undefined, policies: ReadonlyMap<Model, AnyPolicy>
-): ShownModel {
-  if (first === undefined) return { name: name.toLowerCase(), visible: [primaryKey], closed: new Set() }
+function shownOf ({ name, columns, primaryKey }: Model, first: Registration | undefined): ShownModel {
+  if (first === undefined) return { name: name.toLowerCase(), visible: [primaryKey], isListed: true }
   return {
     name: first.name,
     visible: columns.filter((column) => !first.excluded.has(column)),
-    closed: compileRelatedProtection(first.policy, policies).closedModels
+    isListed: first.protections.list !== 'closed'
   }
 }

@@ -54,14 +54,22 @@ interface Part extends Pick<PlannedInclude, 'alias' | 'from'> {
 
 type OpenRecord = Record<string, Json>
 
+/**
+ * Returns a copy that can be added to. It inherits nothing, because a foreign key may be called `constructor`, and the
+ * serializer takes for included what it finds under that name.
+ */
+function openRecord (record: ModelRecord): OpenRecord {
+  return Object.assign(Object.create(null), record)
+}
+
 /** Adds the related records of a row to its record. One that is null, and all behind it, were joined as nulls. */
 function addParts (record: ModelRecord, parts: readonly Part[], row: readonly Stored[]): ModelRecord {
-  const records = new Map<string, OpenRecord>([[baseAlias, { ...record }]])
+  const records = new Map<string, OpenRecord>([[baseAlias, openRecord(record)]])
   for (const { alias, from, field, start, end, toRecord } of parts) {
     const parent = records.get(from)
     if (parent === undefined) continue
     // The primary key comes first, and no record has null there.
-    const related = row[start] === null ? null : { ...toRecord(row.slice(start, end)) }
+    const related = row[start] === null ? null : openRecord(toRecord(row.slice(start, end)))
     parent[field] = related
     if (related !== null) records.set(alias, related)
   }

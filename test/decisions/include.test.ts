@@ -112,6 +112,31 @@ test('D-160: a path brings those before it, also in circles; null behind a refer
   ])
 })
 
+test('D-160: a foreign key may be called as what every object has', async (t) => {
+  const Odd: Model = defineModel('Odd', {
+    constructor: foreignKey((): Model => Odd, { nullable: true }),
+    toString: foreignKey((): Model => Odd, { nullable: true }),
+    valueOf: foreignKey(() => Vault, { nullable: true })
+  })
+  const { get } = await buildApp(t, {
+    models: [Vault, Odd],
+    rows: {
+      vault: rows.vault,
+      odd: [
+        { id: 1, constructor_id: null, toString_id: null, valueOf_id: 7 },
+        { id: 2, constructor_id: 1, toString_id: 1, valueOf_id: null }
+      ]
+    },
+    register: (registry) => registry.register(Odd)
+  })
+  const one = '{"id":1,"constructor_id":null,"toString_id":null,"valueOf_id":7}'
+  t.equal((await get('/api/odd/2/?include=constructor')).body,
+    `{"id":2,"constructor_id":1,"constructor":${one},"toString_id":1,"valueOf_id":null}`)
+  t.equal((await get('/api/odd/1/?include=valueOf')).body, `${one.slice(0, -1)},"valueOf":{"id":7}}`)
+  t.equal(objectsOf((await get('/api/odd/?include=toString__valueOf&id=2')).body),
+    `[{"id":2,"constructor_id":1,"toString_id":1,"toString":${one.slice(0, -1)},"valueOf":{"id":7}},"valueOf_id":null}]`)
+})
+
 test('D-161: what cannot be included is refused in the same words, whatever the reason', async (t) => {
   const { get } = await build(t)
   for (const [resource, path] of [

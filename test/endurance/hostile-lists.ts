@@ -48,9 +48,12 @@ const ordering = fc.tuple(ordered, fc.infiniteStream(fc.boolean()), fc.boolean()
   return `ordering=${directed.join()}${after}`
 })
 
+const includes = ['', '', '', '&include=parent', '&include=parent__parent', '&include=parent__parent__parent']
+
 /** Lists of ever new shapes, from short ones to those that are as long as they may be. */
 export function hostileLists (count: number, seed: number): readonly string[] {
-  const query = fc.tuple(ordering, fc.oneof(list, filters)).map(([order, parts]) => join(order, parts))
+  const query = fc.tuple(ordering, fc.oneof(list, filters), fc.constantFrom(...includes))
+    .map(([order, parts, include]) => join(`${order}${include}`, parts))
   return fc.sample(query, { numRuns: count, seed }).map((text) => `/api/wide/?limit=1&${text}`)
 }
 
