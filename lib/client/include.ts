@@ -33,7 +33,8 @@ type CheckedPath<All, D extends Described, Path, Whole, Joins extends readonly u
 /** The option `include` of a call. Its literal decides the type of the records. */
 export interface Including<Include extends readonly string[], D extends Described, All> {
   /** Related records that stand in each record, as paths of declared names: `['user', 'user__company']`. */
-  readonly include?: Include & { readonly [I in keyof Include]: CheckedPath<All, D, Include[I], Include[I]> } | undefined
+  readonly include?:
+  (Include & { readonly [I in keyof Include]: CheckedPath<All, D, Include[I], Include[I]> }) | undefined
 }
 
 type First<Path> = Path extends `${infer Name}__${string}` ? Name : Path

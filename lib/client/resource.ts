@@ -4,6 +4,7 @@ import type { AnyQuery, Checked } from './list-query.js'
 import { List, type Page } from './list.js'
 import type { Endpoint } from './options.js'
 import { encode, toQuery } from './query.js'
+import { createOnce, hasOwnKey } from './repeat.js'
 import { send, type Call, type CallOptions } from './send.js'
 
 /** The five operations of a resource. Each one fails with a RestModelsError if the answer is an error. */
@@ -12,6 +13,10 @@ export interface ResourceClient<D extends Described, All = {}> {
   readonly list: <Query extends AnyQuery<D, All>, const Include extends readonly string[] = []> (
     query?: Checked<Query, D, All> & Including<Include, D, All>, options?: CallOptions
   ) => List<IncludingRecord<D, All, Include>>
+  /**
+   * Creates a record. If the body brings its own `id`, a random UUID, the request is repeated up to three times after a
+   * 503 with `Retry-After` and when the answer was lost, and still creates one record.
+   */
   readonly create: (body: ResourceCreate<D>, options?: CallOptions) => Promise<ResourceRecord<D>>
   readonly read: <const Include extends readonly string[] = []> (
     key: RecordKeyOf<D>, options?: CallOptions & Including<Include, D, All>
@@ -38,7 +43,9 @@ export function resourceClient (endpoint: Endpoint, name: string): Operations {
     list: (query = {}, { signal } = {}) => new List(
       async (text) => await call({ method: 'GET', signal }, text === '' ? '' : `?${text}`) as Page<unknown>,
       toQuery(query)),
-    create: async (body, { signal } = {}) => await call({ method: 'POST', body, signal }),
+    create: async (body, { signal } = {}) => hasOwnKey(body)
+      ? await createOnce(endpoint, { path: `/${name}/`, body, signal })
+      : await call({ method: 'POST', body, signal }),
     read: async (key, { include = [], signal } = {}) => {
       const query = include.length === 0 ? '' : `?${toQuery({ include })}`
       return await call({ method: 'GET', signal }, `${keyPath(key)}${query}`)

@@ -4,9 +4,10 @@ import type { Model } from '../model/define-model.js'
 import type { ScopeOf } from '../model/scope-of.js'
 import type { FieldNameOf, ForeignKeyNameOf } from '../model/types.js'
 import type { AnyPolicy, Policy, ScopeUser } from '../policy/policy.js'
+import type { WriteHooks } from './write-hooks.js'
 
 /** Options of a resource, all optional. */
-export interface ResourceOptions<M extends Model = Model, Auth extends AnyPolicy = Policy> {
+export interface ResourceOptions<M extends Model = Model, Auth extends AnyPolicy = Policy> extends WriteHooks<M, Auth> {
   /** The policy, which decides who may do what; the container's default policy if absent. */
   readonly auth?: Auth
   /**
@@ -45,6 +46,8 @@ export interface ResourceDefaults extends PageLimits {
 export const optionNames: Readonly<Record<keyof ResourceOptions, true>> = {
   auth: true,
   scope: true,
+  beforeWrite: true,
+  afterWrite: true,
   exclude: true,
   ownerField: true,
   readOnly: true,

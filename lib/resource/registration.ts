@@ -10,6 +10,7 @@ import type { ScopeRule } from '../policy/scopes.js'
 import { requireKnown } from '../suggest.js'
 import { columnsNamed, openedPaths, ownerOf } from './named-columns.js'
 import { checkLimits, optionNames, type PageLimits, type ResourceDefaults, type ResourceOptions } from './options.js'
+import { hooksOf, type AnyHooks } from './write-hooks.js'
 
 /** A model that becomes a resource, with its checked options: names of fields are replaced by columns. */
 export interface Registration extends PageLimits {
@@ -22,6 +23,7 @@ export interface Registration extends PageLimits {
   readonly owner: ForeignKeyColumn | undefined
   /** The scope of the resource; undefined if everybody sees every record. */
   readonly scopeRule: ScopeRule | undefined
+  readonly hooks: AnyHooks | undefined
   /** The paths of the option `filterable`, by their names as `pathName` writes them. */
   readonly opened: ReadonlyMap<string, Path>
   readonly config: Readonly<FastifyContextConfig>
@@ -51,6 +53,7 @@ export function checkRegistration (model: Model, options: ResourceOptions, defau
     readOnly: columnsNamed(model, options, 'readOnly'),
     owner: ownerOf(model, options.ownerField, policy),
     scopeRule: scopeRuleOf(model, policy, options.scope),
+    hooks: hooksOf(model, options),
     opened: openedPaths(model, options),
     ...checkLimits(`resource '${model.name}'`, options, defaults),
     config: configOf(model, options)

@@ -242,6 +242,10 @@ test('records and bodies are those of the model', async (t) => {
   same<ResourceRecord<typeof Message>, RecordOf<typeof Message>>()
   same<ResourceRecord<typeof Everything>, RecordOf<typeof Everything>>()
   same<ResourceCreate<typeof Everything>, CreateOf<typeof Everything>>()
+  const Ticket = defineModel('Ticket', { id: uuid({ clientGenerated: true }), title: text() })
+  t.ok(Ticket.primaryKey.options.clientGenerated)
+  same<ResourceCreate<typeof Ticket>, { id?: string, title: string }>()
+  same<ResourceUpdate<typeof Ticket>, { title?: string }>()
   same<ResourceUpdate<typeof Everything>, UpdateOf<typeof Everything>>()
   same<Awaited<ReturnType<typeof client.house.read>>, RecordOf<typeof House>>()
   const calls = async (): Promise<void> => {
@@ -383,7 +387,7 @@ test('related records have the types that the literal of include names', async (
   t.type(use, 'function')
 })
 
-test('of a related model that is no resource of the client only the id is known; excluded ones are not included', async (t) => {
+test('a related model that is no resource of the client has an id alone; none that is excluded is included', async (t) => {
   const some = createClient<[{ model: typeof House, exclude: ['owner'] }, typeof Room, typeof Bed]>(options)
   const use = async (): Promise<void> => {
     const other = createClient<[typeof Bed]>(options)

@@ -134,7 +134,8 @@ test('D-160: a foreign key may be called as what every object has', async (t) =>
     `{"id":2,"constructor_id":1,"constructor":${one},"toString_id":1,"valueOf_id":null}`)
   t.equal((await get('/api/odd/1/?include=valueOf')).body, `${one.slice(0, -1)},"valueOf":{"id":7}}`)
   t.equal(objectsOf((await get('/api/odd/?include=toString__valueOf&id=2')).body),
-    `[{"id":2,"constructor_id":1,"toString_id":1,"toString":${one.slice(0, -1)},"valueOf":{"id":7}},"valueOf_id":null}]`)
+    '[{"id":2,"constructor_id":1,"toString_id":1,"toString":' +
+    `${one.slice(0, -1)},"valueOf":{"id":7}},"valueOf_id":null}]`)
 })
 
 test('D-161: what cannot be included is refused in the same words, whatever the reason', async (t) => {

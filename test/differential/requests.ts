@@ -96,8 +96,9 @@ const oddQueries = [
   'limit=10&limit=10', 'page=1&page=1', 'ordering=id&ordering=id', 'ordering', 'id__eq__eq=1', 'id__=1', '__id=1',
   'id__nothing=1', 'nothing=1', 'id[]=1', 'id%20=1', '+id=1', 'id=1#x', 'id=1;id=2', '?id=1', `x=${'1'.repeat(4096)}`,
   Array.from({ length: 21 }, () => 'id=1').join('&'), 'id__in=1,2', 'id__like=1', 'id__is=null', 'id__is=NONE',
-  'id__is=true', 'ordering=-id,id', 'ordering=,', 'ordering=id,,id', 'ordering=--id', 'ordering=id%20', 'include=user&include=',
-  'include=nothing', 'include=,', 'include=user_id', `include=${Array.from({ length: 500 }, () => 'user').join()}`
+  'id__is=true', 'ordering=-id,id', 'ordering=,', 'ordering=id,,id', 'ordering=--id', 'ordering=id%20',
+  'include=user&include=', 'include=nothing', 'include=,', 'include=user_id',
+  `include=${Array.from({ length: 500 }, () => 'user').join()}`
 ]
 
 function paging (draw: Draw): Array<readonly [string, Template]> {
@@ -286,7 +287,7 @@ function update (draw: Draw, world: World, model: number): Request {
   )
   return {
     ...common(draw, world, model, true),
-    method: 'PUT',
+    method: draw.one(['PUT', 'PATCH'] as const),
     path: recordPath(draw, world, model),
     ...drawBody(draw, world, model, named)
   }

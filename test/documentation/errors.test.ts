@@ -147,8 +147,8 @@ function requireError (t: Test, name: RequestError, reply: LightMyRequestRespons
 }
 
 const withDetails: readonly RequestError[] = [
-  'UnknownParameter', 'UnknownOperator', 'InvalidValue', 'InvalidPage', 'InvalidOrdering', 'TooMuch', 'InvalidRecord',
-  'UnknownReference', 'NotUnique'
+  'UnknownParameter', 'UnknownOperator', 'InvalidValue', 'InvalidPage', 'InvalidOrdering', 'InvalidInclude', 'TooMuch',
+  'InvalidRecord', 'UnknownReference', 'NotUnique'
 ]
 
 for (const [name, provoke] of Object.entries(provocations) as Array<[

@@ -25,6 +25,8 @@ const ofPlugin: Record<keyof RestModelsOptions, true> = {
 const ofResource: Record<keyof ResourceOptions, true> = {
   auth: true,
   scope: true,
+  beforeWrite: true,
+  afterWrite: true,
   exclude: true,
   ownerField: true,
   readOnly: true,

@@ -116,6 +116,17 @@ test('D-76: every filter that is listed is permitted, with the operators and the
   ])
 })
 
+test('D-152: a key that clients may generate is in the body of a create alone, and not required', async (t) => {
+  const Ticket = defineModel('Ticket', { id: uuid({ clientGenerated: true }), title: text({ nullable: true }) })
+  const { document } = await documentedApp(t, {
+    models: [User, Ticket], register: (registry) => { registry.register(Ticket, { auth: userAuth(User) }) }
+  })
+  const { TicketCreate: create, TicketUpdate: update } = document.schemas
+  t.match(create?.properties?.['id'], { type: 'string', pattern: /0-9a-f/, description: /the server makes it/ })
+  t.strictSame([create?.required, Object.keys(update?.properties ?? {})], [undefined, ['title']])
+  t.strictSame(create?.examples, [{ title: 'some text' }])
+})
+
 test('D-76: lists of numbers are accepted as documented, without leading zeros or bare points', async (t) => {
   const { document, get } = await documentedApp(t, things)
   const parameters = document.operation('listThing').parameters ?? []

@@ -30,7 +30,9 @@ declare module 'fastify' {
 }
 
 /** To compile a schema costs more than all that is asked of it; whether it is one is tested with the documents. */
-const ajv = new Ajv2020({ strict: false, validateFormats: true, validateSchema: false, code: { optimize: false }, ownProperties: true })
+const ajv = new Ajv2020({
+  strict: false, validateFormats: true, validateSchema: false, code: { optimize: false }, ownProperties: true
+})
 ajvFormats.default(ajv)
 /**
  * By the text of the schema, since the apps of a test file are much the same; and by the schema itself, of which

@@ -9,7 +9,7 @@ import {
 export interface Request {
   readonly resource: ResourceSpec
   readonly sender: Sender
-  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE'
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** The key of the record; undefined for the list. */
   readonly id?: Value
   readonly query: string
@@ -47,7 +47,8 @@ export function drawRequest (draw: Draw, scene: Scene, resource: ResourceSpec, s
     return { ...base, method: draw.chance(10) ? 'HEAD' : 'GET', id, query: draw.chance(3) ? 'a=1' : include }
   }
   if (kind === 'delete') return { ...base, method: 'DELETE', id, query: '' }
-  return { ...base, method: 'PUT', id, query: '', body: drawBody(draw, scene, resource, row) }
+  const method = draw.one(['PUT', 'PATCH'] as const)
+  return { ...base, method, id, query: '', body: drawBody(draw, scene, resource, row) }
 }
 
 export const unknownKey = (model: ModelSpec): number | string => keyAt(model, 999_999)
