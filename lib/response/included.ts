@@ -1,6 +1,6 @@
 import type { Dialect } from '../engines/dialect.js'
 import type { Stored } from '../engines/storage.js'
-import type { Column } from '../model/column.js'
+import { isForeignKey, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { baseAlias, type PlannedInclude } from '../plan/list-plan.js'
 import type { Json } from '../values/values.js'
@@ -15,16 +15,18 @@ export interface IncludedRecords {
   readonly serializeList: Serialize
 }
 
-type ToRecord = (values: readonly Stored[]) => ModelRecord
+/** A new record, to which related records are added. */
+type OpenRecord = Record<string, Json>
+type ToRecord = (values: readonly Stored[]) => OpenRecord
 
 /** @param schemasOf  returns the schemas of a record and of a list; called when the first one is serialized */
 export function compileIncluded (
   visible: readonly Column[], dialect: Dialect, schemasOf: () => Readonly<Record<'record' | 'list', object>>
 ): IncludedRecords {
-  const toListed = compileToListed(visible, dialect)
+  const toListed = compileToOpen(visible, dialect)
   const compiled = new Map<Model, ToRecord>()
   const toRecordOf = (model: Model, columns: readonly Column[]): ToRecord => {
-    const toRecord = compiled.get(model) ?? compileToListed(columns, dialect)
+    const toRecord = compiled.get(model) ?? compileToOpen(columns, dialect)
     compiled.set(model, toRecord)
     return toRecord
   }
@@ -52,26 +54,28 @@ interface Part extends Pick<PlannedInclude, 'alias' | 'from'> {
   readonly toRecord: ToRecord
 }
 
-type OpenRecord = Record<string, Json>
-
 /**
- * Returns a copy that can be added to. It inherits nothing, because a foreign key may be called `constructor`, and the
- * serializer takes for included what it finds under that name.
+ * Returns a function that makes records that related records can be added to. A foreign key may be called
+ * `constructor`, and the serializer would take what every object inherits under that name for a related record.
  */
-function openRecord (record: ModelRecord): OpenRecord {
-  return Object.assign(Object.create(null), record)
+function compileToOpen (columns: readonly Column[], dialect: Dialect): ToRecord {
+  const toRecord: ToRecord = compileToListed(columns, dialect)
+  const inherited = columns.filter(isForeignKey).map(({ field }) => field).filter((name) => name in Object.prototype)
+  if (inherited.length === 0) return toRecord
+  const absent = Object.fromEntries(inherited.map((name) => [name, undefined]))
+  return (values) => Object.assign(toRecord(values), absent)
 }
 
 /** Adds the related records of a row to its record. One that is null, and all behind it, were joined as nulls. */
-function addParts (record: ModelRecord, parts: readonly Part[], row: readonly Stored[]): ModelRecord {
-  const records = new Map<string, OpenRecord>([[baseAlias, openRecord(record)]])
+function addParts (record: OpenRecord, parts: readonly Part[], row: readonly Stored[]): OpenRecord {
+  const records = new Map([[baseAlias, record]])
   for (const { alias, from, field, start, end, toRecord } of parts) {
     const parent = records.get(from)
     if (parent === undefined) continue
     // The primary key comes first, and no record has null there.
-    const related = row[start] === null ? null : openRecord(toRecord(row.slice(start, end)))
+    const related = row[start] === null ? null : toRecord(row.slice(start, end))
     parent[field] = related
     if (related !== null) records.set(alias, related)
   }
-  return records.get(baseAlias) as ModelRecord
+  return record
 }

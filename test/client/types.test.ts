@@ -387,7 +387,7 @@ test('related records have the types that the literal of include names', async (
   t.type(use, 'function')
 })
 
-test('a related model that is no resource of the client has an id alone; none that is excluded is included', async (t) => {
+test('a related model that the client does not list has its id alone; no excluded one can be included', async (t) => {
   const some = createClient<[{ model: typeof House, exclude: ['owner'] }, typeof Room, typeof Bed]>(options)
   const use = async (): Promise<void> => {
     const other = createClient<[typeof Bed]>(options)
