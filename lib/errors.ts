@@ -60,6 +60,7 @@ const requestErrors = {
   TooMuch: nameError('TOO_MUCH', "'%s' asks for more than is permitted", 400),
   InvalidBody: messageError('INVALID_BODY', 'The body %s', 400),
   InvalidRecord: messageError('INVALID_RECORD', 'Invalid %s', 400),
+  InvalidPrecondition: messageError('INVALID_PRECONDITION', "The header 'If-Match' %s", 400),
   UnknownReference: nameError('UNKNOWN_REFERENCE', "'%s' refers to a record that does not exist", 400),
   AuthenticationFailed: plainError('AUTHENTICATION_FAILED', 'Authentication failed', 401),
   Forbidden: plainError('FORBIDDEN', 'This request is not permitted', 403),
@@ -68,6 +69,8 @@ const requestErrors = {
   NotUnique: messageError('NOT_UNIQUE', 'Another record has the same %s', 409),
   StillReferenced: plainError('STILL_REFERENCED', 'Other records refer to this one', 409),
   Constraint: plainError('CONSTRAINT', 'A rule of the database refuses this change', 409),
+  PreconditionFailed: plainError(
+    'PRECONDITION_FAILED', 'The record is not as the request expects: read it again and repeat the change', 412),
   QueryTooLong: plainError('QUERY_TOO_LONG', 'The query string is too long', 414),
   MisdirectedRequest: plainError(
     'MISDIRECTED_REQUEST', 'Misdirected request: this server does not serve that host name', 421),

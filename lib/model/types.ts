@@ -47,6 +47,11 @@ export type ForeignKeyNameOf<M extends Model> = {
   [N in Names<M>]: 'foreignKey' extends Fields<M>[N]['kind'] ? N : never
 }[Names<M>]
 
+/** Names of the text fields of a model. The option `search` of a resource lists some of them. */
+export type TextNameOf<M extends Model> = {
+  [N in Names<M>]: 'text' extends Fields<M>[N]['kind'] ? N : never
+}[Names<M>]
+
 type ColumnName<Name extends string, F extends Field> =
   F['options'] extends { readonly column: infer Column extends string } ? Column : Key<Name, F>
 

@@ -4,6 +4,7 @@ import {
 import { pageSchema } from '../../schemas/list.js'
 import { rowOf, type Operation } from '../policy/operations.js'
 import type { Resource } from '../resource/resource.js'
+import { parametersOf } from './conditional.js'
 import { addTag, shareSchema, shareSecurity, type OpenApiDocument } from './document.js'
 import { documentedFilters, type DocumentedFilters } from './filters.js'
 import { includeParameter } from './include-parameter.js'
@@ -42,7 +43,7 @@ export function describeOperation (
     tags: [name],
     ...securityOf(document, resource, operation),
     ...(list ? { querystring: listParameters(document, resource, list.filters) } : readParameters(resource, operation)),
-    ...(path === 'record' && { params: keyDocumentation(model) }),
+    ...(path === 'record' && { params: keyDocumentation(model), ...parametersOf(resource, operation) }),
     ...(takes && { body: bodyOf(document, resource, { takes, isPatch }) }),
     response: responsesOf(
       document, resource, { operation, body: answers && answerOf(document, resource, answers) })

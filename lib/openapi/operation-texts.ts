@@ -39,19 +39,19 @@ export const operationTexts: Readonly<Record<Operation, OperationText>> = {
   read: {
     summary: (name) => `Read a record of ${name}`,
     description: 'One record, without an envelope.',
-    failures: ['InvalidReadQuery', 'RecordNotFound', 'QueryTooLong', 'Unavailable'],
+    failures: ['InvalidQuery', 'RecordNotFound', 'QueryTooLong', 'Unavailable'],
     success: 'The record'
   },
   update: {
     summary: (name) => `Change a record of ${name}`,
     description: 'What is left out is kept.',
-    failures: ['InvalidBody', 'RecordNotFound', 'Conflict', 'QueryTooLong', 'Unavailable'],
+    failures: ['InvalidUpdate', 'RecordNotFound', 'Conflict', 'QueryTooLong', 'Unavailable'],
     success: 'The whole record after the change'
   },
   delete: {
     summary: (name) => `Delete a record of ${name}`,
     description: 'Records that others refer to may be kept.',
-    failures: ['InvalidQuery', 'RecordNotFound', 'StillReferenced', 'QueryTooLong', 'Unavailable'],
+    failures: ['InvalidDelete', 'RecordNotFound', 'StillReferenced', 'QueryTooLong', 'Unavailable'],
     success: 'The record is deleted'
   }
 }

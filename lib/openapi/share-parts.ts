@@ -20,8 +20,15 @@ const sharedResponses = new Map<string, string>(
   Object.keys(failures).map((name) => [failures[name as Failure].description, name])
 )
 /** Names of the parameters that all resources share, by place and name. */
-const sharedParameters: Readonly<Record<string, string>> =
-  { 'path id': 'Key', 'query limit': 'Limit', 'query page': 'Page', 'query after': 'After' }
+const sharedParameters: Readonly<Record<string, string>> = {
+  'path id': 'Key',
+  'query limit': 'Limit',
+  'query page': 'Page',
+  'query after': 'After',
+  'query count': 'Count',
+  'header If-Match': 'IfMatch',
+  'header If-None-Match': 'IfNoneMatch'
+}
 
 /**
  * Moves parameters and responses that all resources share from the operations with the given ids to the components.

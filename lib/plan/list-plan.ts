@@ -43,6 +43,8 @@ export interface ListPlan {
   readonly conditions: readonly PlannedCondition[]
   /** Related records; one that another one leads to comes behind that one. */
   readonly includes: readonly PlannedInclude[]
+  /** Patterns that must each match one of the columns that the resource searches. */
+  readonly search: readonly string[]
   /** Ends with the primary key, so that the order is total. */
   readonly ordering: readonly PlannedOrder[]
   readonly limit: number

@@ -10,6 +10,8 @@ export interface ListScope extends Access, IncludeScope {
   readonly model: Model
   /** Columns that records show. */
   readonly visible: readonly Column[]
+  /** Text columns of the option `search`; none if the resource has no such option. */
+  readonly searched: readonly Column[]
   readonly defaultLimit: number
   readonly maxLimit: number
   readonly limits: Limits

@@ -34,6 +34,11 @@ export function planUpdate (scope: WriteScope, payload: Payload, storedOf: Store
   return new Map(changed.map(({ column, value }) => [column, value]))
 }
 
+/** True if each value of an update is the one that the record has. Hidden columns count as changed. */
+export function changesNothing (plan: WritePlan, storedOf: StoredOf): boolean {
+  return [...plan].every(([column, value]) => isDeepStrictEqual(value, storedOf(column)))
+}
+
 /**
  * Lists faults, except those of stored texts that the body repeats. So a record that was read can be sent back whole,
  * even if it is older than the rules of its model.

@@ -16,8 +16,10 @@ import type { WriteScope } from '../plan/plan-write.js'
 import type { Passwords } from '../policy/passwords.js'
 import type { RelatedProtection } from '../policy/protection.js'
 import type { ResourceScopes, ScopeRule } from '../policy/scopes.js'
+import { compileTagOf, type TagOf } from '../response/entity-tag.js'
 import { compileIncluded, type IncludedRecords } from '../response/included.js'
 import { compileToListed, compileToRecord, type ModelRecord } from '../response/record.js'
+import type { SerializerOf } from '../response/serializer.js'
 import type { ListBase } from '../sql/list-sql.js'
 import { isLong } from '../sql/long-values.js'
 import { compileStatements } from '../sql/statements.js'
@@ -50,6 +52,8 @@ export interface Resource
   toRead (row: Row): ModelRecord
   /** Returns the record of a row from `engine` that has its values under keys, as a create or update gives it. */
   toWritten (row: Row): ModelRecord
+  /** Returns the `ETag` of a record; undefined without the option `etag`. */
+  readonly tagOf: TagOf | undefined
 }
 
 /** The parts that all resources of one registration of the plugin share. */
@@ -57,6 +61,7 @@ export interface ResourceSetting extends Pick<Resource, 'engine' | 'reader' | 'l
   /** Path before the resource's name, with a final slash. */
   readonly prefix: string
   readonly checks: CheckCompiler
+  readonly serializerOf: SerializerOf
   readonly accessOf: (registration: Registration) => ResourceAccess
 }
 
@@ -67,36 +72,38 @@ export interface ResourceSetting extends Pick<Resource, 'engine' | 'reader' | 'l
  * @throws REST_MODELS_INVALID_MODEL if a default does not fit its field
  */
 export function compileResource (registration: Registration, setting: ResourceSetting): Resource {
-  const { engine, reader, limits, passwords, prefix, checks, accessOf } = setting
-  const { name, model } = registration
+  const { engine, reader, limits, passwords, prefix, checks, serializerOf, accessOf } = setting
+  const { name, model, etag } = registration
   const columns = columnsOf(registration)
   const access = accessOf(registration)
   const { visible } = columns
+  const writes = writesOf(registration, columns, checks)
   return Object.freeze({
     ...registration,
     ...columns,
     ...access,
-    ...writesOf(registration, columns, checks),
+    ...writes,
     url: `${prefix}${name}/`,
     engine,
     reader,
     limits,
     passwords,
     planKey: compilePlanKey(model),
-    keys: visible.map(({ key }) => key),
-    long: [...visible.keys()].filter((index) => isLong(visible[index] as Column)),
     ...recordsOf(visible, access, setting),
+    tagOf: etag ? compileTagOf(serializerOf(writes.schemas.record)) : undefined,
     statements: compileStatements(engine, reader, { ...registration, ...columns }),
     hooked: registration.hooks && compileHooked(registration.hooks, { ...registration, ...columns }, engine)
   })
 }
 
-/** Compiles the functions that make records of rows. */
+/** Compiles the layout of rows, and the functions that make records of them. */
 function recordsOf (
   visible: readonly Column[], { shown }: ResourceAccess,
   { engine, reader: { dialect }, limits }: Pick<ResourceSetting, 'engine' | 'reader' | 'limits'>
-): Pick<Resource, 'toListed' | 'toRead' | 'toWritten' | 'included'> {
+): Pick<Resource, 'keys' | 'long' | 'toListed' | 'toRead' | 'toWritten' | 'included'> {
   return {
+    keys: visible.map(({ key }) => key),
+    long: [...visible.keys()].filter((index) => isLong(visible[index] as Column)),
     toListed: compileToListed(visible, dialect),
     toRead: compileToRecord(visible, dialect),
     toWritten: compileToRecord(visible, engine.dialect),

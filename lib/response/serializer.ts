@@ -3,11 +3,14 @@ import fastJson from 'fast-json-stringify'
 /** Returns the JSON of a value, as a schema says. */
 export type Serialize = (value: unknown) => string
 
+/** Returns the serializer of a schema. */
+export type SerializerOf = (schema: object) => Serialize
+
 /**
  * Returns a function that gives the serializer of a schema. Equal schemas share a serializer, which is compiled when
  * first used. A schema with `$ref` comes from the host and is compiled at once, so that a fault in it shows at start.
  */
-export function serializerCompiler (): (schema: object) => Serialize {
+export function serializerCompiler (): SerializerOf {
   const serializers = new Map<string, Serialize>()
   return (schema) => {
     const text = JSON.stringify(schema, withoutFormats)

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { runCount } from '../database/count.js'
 import { runList } from '../database/list.js'
 import { readVisible } from '../database/read.js'
 import { runCreate, runDelete, runUpdate } from '../database/write.js'
@@ -6,6 +7,7 @@ import { errors } from '../errors.js'
 import type { Column } from '../model/column.js'
 import { writeCursor } from '../plan/cursor.js'
 import { planList } from '../plan/plan-list.js'
+import { changesNothing } from '../plan/plan-update.js'
 import { planGuardedCreate, planGuardedUpdate } from '../plan/plan-guarded-write.js'
 import { userOf } from '../policy/guard.js'
 import { operationTable } from '../policy/operations.js'
@@ -18,6 +20,7 @@ import type { Resource } from '../resource/resource.js'
 import { toEnvelope, type ListEnvelope } from '../response/envelope.js'
 import { valueOf, type ModelRecord } from '../response/record.js'
 import type { Json } from '../values/values.js'
+import { answerRead, requireMatch, tagged } from './conditional.js'
 import { createWithHooks, deleteWithHooks, updateWithHooks } from './hooked-writes.js'
 import { listViewerOf, readWithQuery, serializeBy } from './including.js'
 
@@ -28,22 +31,24 @@ export const list: Handler<ListEnvelope> = (resource) => async (request, reply) 
   const { reader, limits, maxLimit, name, url, toListed, included } = resource
   const wanted = parseListQuery(queryOf(request.url), limits.queryLength, maxLimit)
   const plan = planList(resource, wanted, listViewerOf(request, resource))
-  const { rows, limit: count, hasNext, last } = await runList(reader, resource, plan)
+  const page = await runList(reader, resource, plan)
+  const total = wanted.counts ? await runCount(reader, resource, plan, page) : undefined
+  const { rows, limit: count, hasNext, last } = page
   const { limit, start } = plan
   const cursor = last && writeCursor({ ...plan, limit: count }, last, reader.dialect)
-  const links = { name, url, limit, count, start, hasNext, cursor, limits }
+  const links = { name, url, limit, count, start, hasNext, cursor, limits, total }
   if (plan.includes.length === 0) return toEnvelope(rows.map(toListed), links, wanted)
   serializeBy(reply, included.serializeList)
   return toEnvelope(rows.map(included.toIncluded(plan.includes)), links, wanted)
 }
 
-export const read: Handler<ModelRecord> = (resource) => async (request, reply) => {
+export const read: Handler<ModelRecord | undefined> = (resource) => async (request, reply) => {
   const { reader, planKey, toRead } = resource
   const id = planKey((request.params as { readonly id: string }).id)
   if (queryOf(request.url) !== '') return await readWithQuery(request, reply, resource, id)
   const { row } = await readVisible(reader, resource, { id, scope: viewerOf(request, resource).scope })
   if (row === undefined) throw new errors.RecordNotFound()
-  return toRead(row)
+  return answerRead(request, reply, resource, toRead(row))
 }
 
 export const create: Handler<ModelRecord> = (resource) => async (request, reply) => {
@@ -56,31 +61,35 @@ export const create: Handler<ModelRecord> = (resource) => async (request, reply)
     ? await runCreate(engine, resource, await passwords.hashIn(planned.plan), planned.guard)
     : await createWithHooks({ resource, hooked, request, viewer }, planned))
   reply.code(operationTable.create.status).header('location', `${url}${String(record['id'])}/`)
-  return record
+  return tagged(reply, resource, record)
 }
 
-export const update: Handler<ModelRecord> = (resource) => async (request) => {
+export const update: Handler<ModelRecord> = (resource) => async (request, reply) => {
   const { engine, passwords, limits, toWritten, hooked } = resource
+  const { id, row: stored, viewer } = storedOf(request)
+  const requireUnchanged = requireMatch(request, resource, stored)
   requireNoQuery(queryOf(request.url), limits.queryLength)
   const parse = request.method === 'PATCH' ? parsePatch : parsePayload
   const payload = await parse(request.body, request.headers['content-type'])
-  const { id, row: stored, viewer } = storedOf(request)
   const storedValue = (column: Column): Json | undefined => valueOf(column, stored, engine.dialect)
   const planned = planGuardedUpdate(resource, payload, viewer, storedValue)
-  if (planned.plan.size === 0) return toWritten(stored)
-  const record = { id, scope: viewer.scope, ownerId: ownerIdOf(request, resource) }
+  // Without a precondition equal values are written, because somebody else may have changed them since they were read.
+  const isSame = requireUnchanged !== undefined && changesNothing(planned.plan, storedValue)
+  if (isSame || planned.plan.size === 0) return tagged(reply, resource, toWritten(stored))
+  const record = { id, scope: viewer.scope, ownerId: ownerIdOf(request, resource), requireUnchanged }
   const row = hooked === undefined
     ? await runUpdate(engine, resource, { ...record, ...planned, plan: await passwords.hashIn(planned.plan) })
     : await updateWithHooks({ resource, hooked, request, viewer }, planned, record)
   if (row === undefined) throw await explainLost(resource, record, planned)
-  return toWritten(row)
+  return tagged(reply, resource, toWritten(row))
 }
 
 export const remove: Handler<undefined> = (resource) => async (request, reply) => {
   const { engine, limits, hooked } = resource
+  const { id, row, viewer } = storedOf(request)
+  const requireUnchanged = requireMatch(request, resource, row)
   requireNoQuery(queryOf(request.url), limits.queryLength)
-  const { id, viewer } = storedOf(request)
-  const record = { id, scope: viewer.scope, ownerId: ownerIdOf(request, resource) }
+  const record = { id, scope: viewer.scope, ownerId: ownerIdOf(request, resource), requireUnchanged }
   const isDeleted = hooked === undefined
     ? await runDelete(engine, resource, record)
     : await deleteWithHooks({ resource, hooked, request, viewer }, record)

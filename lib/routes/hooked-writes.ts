@@ -1,10 +1,13 @@
 import { withLockedRecord } from '../database/locked-record.js'
+import type { Precondition } from '../database/locked-write.js'
 import { inTransaction } from '../database/transaction.js'
 import { explainWrite, requireReferences, runCreate, runDelete, runUpdate } from '../database/write.js'
 import type { Row } from '../engines/executor.js'
 import type { GuardedPlan } from '../plan/plan-guarded-write.js'
 import type { ScopedRecord } from '../plan/record-guard.js'
 import { callAfter, callBefore, planWithHook, type HookedRequest } from './call-hooks.js'
+
+type OwnRecord = ScopedRecord & { readonly ownerId: ScopedRecord['id'] | null }
 
 /** Creates a record as `runCreate` does, and calls the hooks of the resource. */
 export async function createWithHooks (write: HookedRequest, planned: GuardedPlan): Promise<Row> {
@@ -31,13 +34,14 @@ export async function createWithHooks (write: HookedRequest, planned: GuardedPla
  * @returns the row after the update; undefined if nothing was changed
  */
 export async function updateWithHooks (
-  write: HookedRequest, planned: GuardedPlan, record: ScopedRecord & { readonly ownerId: ScopedRecord['id'] | null }
+  write: HookedRequest, planned: GuardedPlan, { requireUnchanged, ...record }: OwnRecord & Precondition
 ): Promise<Row | undefined> {
   const { resource: { engine, passwords }, resource, hooked: { hooks, whole } } = write
   if (hooks.beforeWrite !== undefined) await requireReferences(engine, resource, planned)
   let { plan, guard } = planned
   try {
     return await withLockedRecord(engine, whole, record, async (stored, inside) => {
+      requireUnchanged?.(stored)
       const occasion = { operation: 'update', stored } as const
       const changed = await planWithHook(write, planned, occasion)
       guard = changed.guard
@@ -52,9 +56,12 @@ export async function updateWithHooks (
 }
 
 /** Deletes a record as `runDelete` does, and calls the hooks of the resource. Returns true if it deleted the record. */
-export async function deleteWithHooks (write: HookedRequest, record: ScopedRecord): Promise<boolean> {
+export async function deleteWithHooks (
+  write: HookedRequest, { requireUnchanged, ...record }: ScopedRecord & Precondition
+): Promise<boolean> {
   const { resource, hooked: { whole } } = write
   const isDeleted = await withLockedRecord(resource.engine, whole, record, async (stored, inside) => {
+    requireUnchanged?.(stored)
     const occasion = { operation: 'delete', stored } as const
     await callBefore(write, occasion, new Map())
     if (!await runDelete(inside, resource, record)) return false

@@ -13,6 +13,7 @@ import { serializeFailure } from '../response/failure.js'
 import type { ModelRecord } from '../response/record.js'
 import type { Serialize } from '../response/serializer.js'
 import type { RecordKey } from '../values/values.js'
+import { answerRead } from './conditional.js'
 
 /** Returns what the sender of a request may see, and through which models. */
 export function listViewerOf (request: FastifyRequest, resource: Resource): ListViewer {
@@ -28,7 +29,7 @@ export function serializeBy (reply: FastifyReply, serialize: Serialize): void {
 /** Answers the read of one record with a query. A missing record is 404, whatever is wrong with the query. */
 export async function readWithQuery (
   request: FastifyRequest, reply: FastifyReply, resource: Resource, id: RecordKey
-): Promise<ModelRecord> {
+): Promise<ModelRecord | undefined> {
   const { reader, included } = resource
   const viewer = listViewerOf(request, resource)
   const record = { id, scope: viewer.scope }
@@ -37,7 +38,7 @@ export async function readWithQuery (
     const { row } = await readVisible(reader, resource, record)
     if (row === undefined) throw new errors.RecordNotFound()
     if (fault !== undefined) throw fault
-    return resource.toRead(row)
+    return answerRead(request, reply, resource, resource.toRead(row))
   }
   const row = await readIncluding(reader, resource, record, includes)
   if (row === undefined) throw new errors.RecordNotFound()

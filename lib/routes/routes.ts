@@ -31,12 +31,14 @@ const suffixes = { list: '/', record: '/:id/' } as const
 /** Methods that a resource answers, by itself or with 405. */
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-/** Checks that run before the handlers of a resource, and the scheduler. */
+/** What the routes of all resources of a container share: checks before their handlers, and the scheduler. */
 interface Guards {
   readonly authenticate: Authenticate
   /** Refuses a write that a browser sends for another site. */
   readonly refuseForeign: onRequestHookHandler
   readonly scheduler: Scheduler
+  /** Is called when a document in Swagger 2.0 is asked for. */
+  readonly noteSwagger2: () => void
 }
 
 /** Adds the routes of a resource below the scope's prefix. */
@@ -56,7 +58,8 @@ function addOperation (scope: FastifyInstance, resource: Resource, operation: Op
     handler: wrap(handler(resource))
   }
   for (const method of methods) {
-    addRoute(scope, `/${resource.name}${suffixes[path]}`, { method, ...steps, ...describeRoute(resource, operation) })
+    const description = describeRoute(resource, operation, guards.noteSwagger2)
+    addRoute(scope, `/${resource.name}${suffixes[path]}`, { method, ...steps, ...description })
   }
 }
 

@@ -25,6 +25,8 @@ export interface Request {
   readonly query: ReadonlyArray<readonly [name: string, value: Template]> | string
   readonly sender: Sender
   readonly headers: Readonly<Record<string, string>>
+  /** The header `If-Match`, in which `known` stands for the tag that was last seen at the path. */
+  readonly ifMatch?: string
   /** Names and values of a JSON object, or any text. */
   readonly body?: ReadonlyArray<readonly [name: string, value: unknown]> | string
   /** Sends the body as the field `data` of a form. */
@@ -68,6 +70,11 @@ const oddHeaders: ReadonlyArray<Readonly<Record<string, string>>> = [
   { accept: 'text/html' }, { 'accept-encoding': 'gzip' }, { 'if-none-match': '*' }
 ]
 
+/** The header `If-Match` of some writes. Most resources have tags. */
+const condition = (draw: Draw): Pick<Request, 'ifMatch'> => draw.chance(8)
+  ? { ifMatch: draw.weighted([[6, 'known'], [2, '*'], [1, '"x"'], [1, 'W/known'], [1, '"x", known'], [1, 'x']]) }
+  : {}
+
 function senderOf (draw: Draw, { policy, owner }: ModelSpec, isWrite: boolean): Sender {
   if (draw.chance(10)) return draw.one<Sender>(['nobody', 'carol', 'stranger', 'impostor', 'garbled'])
   if (policy === 'admin') return draw.weighted<Sender>([[8, 'admin'], [2, 'alice']])
@@ -94,7 +101,7 @@ function list (draw: Draw, world: World, model: number): Request {
 const oddQueries = [
   '%', '%FF', '%C3%28', '&&&', '=', '=1', 'id', 'id=', 'id=1=2', 'id=1&id', 'ID=1', '%00=1', 'limit', 'limit=',
   'limit=10&limit=10', 'page=1&page=1', 'ordering=id&ordering=id', 'ordering', 'id__eq__eq=1', 'id__=1', '__id=1',
-  'id__nothing=1', 'nothing=1', 'id[]=1', 'id%20=1', '+id=1', 'id=1#x', 'id=1;id=2', '?id=1', `x=${'1'.repeat(4096)}`,
+  'id__nothing=1', 'nothing=1', 'id[]=1', 'id%20=1', '+id=1', 'id=1#x', 'id=1;id=2', '?id=1', `x=${'1'.repeat(8192)}`,
   Array.from({ length: 21 }, () => 'id=1').join('&'), 'id__in=1,2', 'id__like=1', 'id__is=null', 'id__is=NONE',
   'id__is=true', 'ordering=-id,id', 'ordering=,', 'ordering=id,,id', 'ordering=--id', 'ordering=id%20',
   'include=user&include=', 'include=nothing', 'include=,', 'include=user_id',
@@ -178,7 +185,7 @@ interface Operand { readonly model: number, readonly field: FieldSpec, readonly 
 
 function operandOf (draw: Draw, world: World, operand: Operand): Template {
   const { operator } = operand
-  if (operator === 'is') return [draw.one(['null', 'NULL', 'none', 'true', 'False', '1', ''])]
+  if (operator === 'is') return [draw.one(['null', 'NULL', 'none', 'notnull', 'NotNull', 'true', 'False', '1', ''])]
   if (operator === 'like' || operator === 'ilike') {
     return [pattern(draw, String(plainText(draw, world, operand)), operator)]
   }
@@ -265,7 +272,12 @@ function read (draw: Draw, world: World, model: number): Request {
 }
 
 function remove (draw: Draw, world: World, model: number): Request {
-  return { ...common(draw, world, model, true), method: 'DELETE', path: recordPath(draw, world, model) }
+  return {
+    ...common(draw, world, model, true),
+    ...condition(draw),
+    method: 'DELETE',
+    path: recordPath(draw, world, model)
+  }
 }
 
 function create (draw: Draw, world: World, model: number): Request {
@@ -287,6 +299,7 @@ function update (draw: Draw, world: World, model: number): Request {
   )
   return {
     ...common(draw, world, model, true),
+    ...condition(draw),
     method: draw.one(['PUT', 'PATCH'] as const),
     path: recordPath(draw, world, model),
     ...drawBody(draw, world, model, named)

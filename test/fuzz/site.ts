@@ -31,11 +31,11 @@ const everybody = {
 function register (registry: ResourceRegistry): void {
   registerSite(registry)
   registry
-    .register(Shelf, { auth: everybody })
+    .register(Shelf, { auth: everybody, etag: true })
     .register(Paper, {
       auth: userAuth(User), ownerField: 'owner', readOnly: ['stamp'], exclude: ['mail', 'ratio', 'data', 'word']
     })
-    .register(Label, { auth: userAuth(User) })
+    .register(Label, { auth: userAuth(User), etag: true })
     .register(Card, { auth: userAuth(User), ownerField: 'owner' })
 }
 

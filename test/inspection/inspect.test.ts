@@ -6,6 +6,7 @@ import restModels, {
   uuid, type Model, type Policy, type ResourceRegistry
 } from '../../lib/index.js'
 import { inspect, type Inspection } from '../../lib/tooling/audit/inspect.js'
+import { maxCounted, TableSizes } from '../../lib/tooling/audit/table-sizes.js'
 import { unindexedOf } from '../../lib/tooling/audit/unindexed.js'
 import { ResourceRegistry as Registry } from '../../lib/plugin/registry.js'
 import type { Resource } from '../../lib/resource/resource.js'
@@ -294,6 +295,32 @@ test('an index that is made is found, on an empty table and on one with rows', a
   t.ok(unindexed.some(({ name }) => name === 'message'))
 })
 
+test('D-196: what has no index names its table and the rows of that table, the largest first', async (t) => {
+  const db = await openDatabase(t)
+  await createTables(db, siteModels)
+  const user = { username: 'a', password: 'x', email: 'a', join_date: '2026-01-01 00:00:00', active: 1, admin: 0 }
+  await db.insertInto('user').values({ id: 1, ...user }).execute()
+  await db.insertInto('message').values({ user_id: 1, content: 'a', pub_date: '2026-01-01 00:00:00' }).execute()
+  for (let half = 1; half < 2 * maxCounted; half *= 2) {
+    await sql`insert into note (message, created) select content, pub_date from message`.execute(db)
+    if (half > 1) await sql`insert into note (message, created) select message, created from note`.execute(db)
+  }
+  await db.insertInto('message').values({ user_id: 1, content: 'a', pub_date: '2026-01-01 00:00:00' }).execute()
+  const app = Fastify()
+  t.teardown(async () => { await app.close() })
+  await app.register(restModels, { db })
+  app.restModels.register(Relationship).register(Message, { filterable: ['user__email'] }).register(Note)
+  await app.restModels.setup()
+  const { unindexed } = await inspect(app)
+  const tables = unindexed.filter(({ use }) => use === 'filter')
+    .map(({ resource, name, table, rows }) => `${resource} ${name}: ${table} ${rows}`)
+  t.strictSame(tables, [
+    `note message: note ${maxCounted}`, `note created: note ${maxCounted}`, 'message content: message 2',
+    'message pub_date: message 2', 'message user__email: user 1'
+  ])
+  t.strictSame(unindexed.map(({ rows }) => rows), unindexed.map(({ rows }) => rows).sort((one, other) => other - one))
+})
+
 test('an index serves the columns with which it begins', async (t) => {
   const Place = defineModel('Place', {
     first: integer(), second: integer(), third: integer({ nullable: true }), fourth: integer()
@@ -366,7 +393,7 @@ test('only what the limits refuse is passed over: another failure is told', asyn
     ...resource,
     limits: Object.defineProperty({ ...resource.limits }, 'queryLength', { get: () => { throw new Error('broken') } })
   }
-  await t.rejects(unindexedOf(broken), { message: 'broken' })
+  await t.rejects(unindexedOf(broken, new TableSizes()), { message: 'broken' })
 })
 
 test('an index that an engine does not list as one for the column is none', async (t) => {
@@ -375,7 +402,8 @@ test('an index that an engine does not list as one for the column is none', asyn
   const told = async (sought: RawBuilder<{ table: string, column: string }>): Promise<string[]> => {
     const { reader } = resource
     const plans = { ...reader.dialect.plans, sought }
-    return (await unindexedOf({ ...resource, reader: { ...reader, dialect: { ...reader.dialect, plans } } }))
+    const changed = { ...resource, reader: { ...reader, dialect: { ...reader.dialect, plans } } }
+    return (await unindexedOf(changed, new TableSizes()))
       .filter(({ use }) => use === 'filter').map(({ name }) => name)
   }
   t.notOk(

@@ -6,7 +6,7 @@ import {
   uuid, type Model
 } from '../../lib/index.js'
 import { maxListed, maxOwn } from '../../lib/openapi/filters.js'
-import { buildApp, Note, User } from '../support/site.js'
+import { buildApp, Message, Note, User } from '../support/site.js'
 import { documentedApp, parametersOf, type Parameter, type Schema } from './documents.js'
 
 const ajv = new Ajv2020({ strict: false })
@@ -106,8 +106,8 @@ test('D-76: every filter that is listed is permitted, with the operators and the
   t.match(schemaOf('count__gt'), { type: 'integer', minimum: -(2 ** 31) })
   t.match(schemaOf('group'), { type: 'string', pattern: /0-9a-f/ })
   t.match(schemaOf('group__name__ilike'), { type: 'string', maxLength: 128 })
-  t.strictSame(schemaOf('flag__is').enum, ['null', 'true', 'false'])
-  t.strictSame(schemaOf('extra__is').enum, ['null'])
+  t.strictSame(schemaOf('flag__is').enum, ['null', 'notnull', 'true', 'false'])
+  t.strictSame(schemaOf('extra__is').enum, ['null', 'notnull'])
   t.strictSame(names.filter((name) => /^(secret|extra|limit|const|properties)/.test(name)), [
     'limit', 'extra__is',
     ...['const', 'properties'].flatMap((name) =>
@@ -156,6 +156,23 @@ test('D-76: parameters tell limits, defaults and what can be ordered by', async 
   const ordering = new RegExp(String(named['ordering']?.schema.pattern), 'u')
   for (const right of ['', 'id', '-moment', 'group,-group_id,count']) t.match(right, ordering)
   for (const wrong of ['extra', 'secret', 'id,', '--id', 'none']) t.notMatch(wrong, ordering)
+})
+
+test('D-76: place and ordering come first, then own fields, then others; a page fills in no ordering', async (t) => {
+  const { document } = await documentedApp(t, {
+    register: (registry) => registry.register(User).register(Message, { filterable: ['user__username'] })
+  })
+  const { parameters = [], description } = document.operation('listMessage')
+  const names = parameters.map(({ name }) => name)
+  const fields = names.slice(names.indexOf('id')).map((name) => name.replace(/__[a-z]+$/, ''))
+  t.strictSame(names.slice(0, 4), ['limit', 'page', 'after', 'ordering'])
+  t.strictSame([...new Set(fields.filter((name) => !name.startsWith('user__')))], ['id', 'user', 'content', 'pub_date'])
+  t.ok(fields.lastIndexOf('pub_date') < fields.findIndex((name) => name.startsWith('user__')))
+  t.match(description, /^To filter, /)
+  const filledIn = parameters.filter(({ example, schema }) =>
+    example !== undefined || schema['default'] !== undefined || schema.examples !== undefined)
+  t.strictSame(filledIn.map(({ name }) => name), ['limit'])
+  t.match(parameters.find(({ name }) => name === 'ordering'), { description: /such as `-id`/ })
 })
 
 test('D-73: the path of a record takes the primary key of its model', async (t) => {
@@ -348,7 +365,7 @@ test('D-76: models that refer to each other in circles do not let the document e
 test('D-76: columns of its own are all listed, up to a bound', async (t) => {
   const Wide = defineModel('Wide', Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`f${index}`, text()])))
   const { document } = await documentedApp(t, { models: [Wide], register: (registry) => { registry.register(Wide) } })
-  t.equal(parametersOf(document.operation('listWide')).length, 4 + 8 + 400)
+  t.equal(parametersOf(document.operation('listWide')).length, 5 + 8 + 400)
   t.notMatch(document.operation('listWide').description, 'more filters than are listed')
 })
 
@@ -390,7 +407,7 @@ test('D-76: the document lists a bounded number of filters of a large model, and
     models: [Wide], register: (registry) => { registry.register(Wide) }
   })
   const list = document.operation('listWide')
-  t.ok((list.parameters?.length ?? 0) <= maxOwn + 4, `${list.parameters?.length} parameters`)
+  t.ok((list.parameters?.length ?? 0) <= maxOwn + 5, `${list.parameters?.length} parameters`)
   t.match(list.description, 'There are more filters than are listed here')
   t.equal((await get('/api/wide/?field299__gt=1')).statusCode, 200)
 })

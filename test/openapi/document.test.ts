@@ -75,6 +75,20 @@ test('D-73: a host that asks for Swagger 2.0 gets the schemas of the routes', as
   t.strictSame(Object.keys(paths['/api/message/'] ?? {}), ['get', 'post'])
 })
 
+test('D-195: a document in Swagger 2.0 is one warning in the log, with the remedy', async (t) => {
+  const lines: string[] = []
+  const write = (line: string): void => { lines.push(JSON.parse(line).msg) }
+  const server = { logger: { level: 'warn', stream: { write } } }
+  const { app } = await buildApp(t, { server, prepare: async (app) => { await app.register(swagger) } })
+  t.strictSame(lines, [], 'a host that asks for no document is told nothing')
+  app.swagger()
+  app.swagger({ yaml: true })
+  t.strictSame(lines, ['@fastify/swagger writes a document in Swagger 2.0, which has no filters, names or errors of ' +
+    "the operations. Give it the option 'openapi', such as { openapi: { openapi: '3.1.0', info } }"])
+  await documentedApp(t, { server })
+  t.equal(lines.length, 1, 'no warning of a document in OpenAPI')
+})
+
 test('D-73: no host needs @fastify/swagger, and no request is judged by what documentation says', async (t) => {
   const schemas: unknown[] = []
   const app = Fastify()

@@ -92,7 +92,7 @@ const unknownNames = fc.stringMatching(/^[a-z]{3,8}(_[a-z]{2,5})?$/).map((name) 
 const suffixes = fc.constantFrom(
   '', ...operators.map((operator) => `__${operator}`), '__nothing', '__eq__eq', '__', '__id', '__id__in'
 )
-const values = fc.constantFrom('', 'x', '1', 'true', 'null', 'none', '"', 'a\0', '%\\', 'x'.repeat(2000))
+const values = fc.constantFrom('', 'x', '1', 'true', 'null', 'none', 'notnull', '"', 'a\0', '%\\', 'x'.repeat(2000))
 
 /** Ways to write one name in a URL. */
 const spellings: ReadonlyArray<(name: string) => string> = [

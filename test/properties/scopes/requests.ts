@@ -127,7 +127,7 @@ function drawFilter (draw: Draw, scene: Scene, at: number): [name: string, value
   ])
   const last = draw.chance(2) ? 'nothing' : spelled(field)
   const name = [...path.map(spelled), last, ...operator === '' ? [] : [operator]].join('__')
-  if (operator === 'is') return [name, 'null']
+  if (operator === 'is') return [name, draw.one(['null', 'notnull'])]
   if (operator === 'like') return [name, draw.one(['%', 'a%', '_', '%b'])]
   const known = (rows[model] ?? []).map((row) => row[field.key] ?? null).filter((value) => value !== null)
   const item = (): string => String(draw.chance(65) ? reached?.[field.key] ?? 1 : draw.one([...known, 1]))
