@@ -56,6 +56,7 @@ const requestErrors = {
   InvalidValue: nameError('INVALID_VALUE', "Invalid value for '%s'", 400),
   InvalidPage: nameError('INVALID_PAGE', "Invalid '%s'", 400),
   InvalidOrdering: nameError('INVALID_ORDERING', "Invalid '%s'", 400),
+  InvalidInclude: nameError('INVALID_INCLUDE', "Invalid '%s'", 400),
   TooMuch: nameError('TOO_MUCH', "'%s' asks for more than is permitted", 400),
   InvalidBody: messageError('INVALID_BODY', 'The body %s', 400),
   InvalidRecord: messageError('INVALID_RECORD', 'Invalid %s', 400),

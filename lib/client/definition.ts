@@ -77,3 +77,12 @@ type Courteous<Body, ReadOnly extends string, OwnerKey extends string> =
 /** The body of an update: the fields that clients may change. */
 export type ResourceUpdate<D extends Described> =
   Flat<Omit<UpdateOf<ModelOf<D>>, KeysOf<ModelOf<D>, Listed<D, 'readOnly'> | Owner<D>>>>
+
+declare const unknown: unique symbol
+/** The type of a parameter that the resource does not have, or whose field lacks the operator. No value fits it. */
+export interface UnknownParameter<Name> {
+  readonly [unknown]: Name
+}
+
+/** A tuple of three: the number of foreign keys that a path may follow by default. */
+export type MaxJoins = [1, 2, 3]

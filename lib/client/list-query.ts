@@ -3,19 +3,11 @@ import type { Operator, OperatorSyntax } from '../fields/operators.js'
 import type { Field, ForeignKeyField, ValueOf } from '../model/field.js'
 import type { Model } from '../model/model.js'
 import type { FieldNameOf, Key } from '../model/types.js'
-import type { Described, FieldAt, Listed, ModelOf } from './definition.js'
+import type { Described, FieldAt, Listed, MaxJoins, ModelOf, UnknownParameter } from './definition.js'
+import type { IncludeName } from './include.js'
 
 // The types check each path that a query names. They do not list all paths: a few models with a dozen foreign keys have
 // more paths than the compiler can list.
-
-declare const unknown: unique symbol
-/** The type of a parameter that the resource does not have, or whose field lacks the operator. No value fits it. */
-export interface UnknownParameter<Name> {
-  readonly [unknown]: Name
-}
-
-/** A tuple of three: the number of foreign keys that a filter may follow by default. */
-type MaxJoins = [1, 2, 3]
 
 /** The fields that a client may filter by: all but those excluded and not `filterable`; `user` also as `user_id`. */
 type Columns<D extends Described> = ColumnsOf<ModelOf<D>, Exclude<Listed<D, 'exclude'>, Listed<D, 'filterable'>>>
@@ -80,6 +72,8 @@ type Ordering<Name extends string> = Name | `-${Name}`
 export type Paging<D extends Described> = {
   /** Fields to order by: ascending, or descending if the name begins with `-`. */
   readonly ordering?: OneOrMore<Ordering<Orderable<Columns<D>>>> | undefined
+  /** Related records that stand in each record, as paths of declared names: `['user', 'user__company']`. */
+  readonly include?: ReadonlyArray<IncludeName<D>> | undefined
   /** Records per page. Above the maximum of the resource, the answer is 400. */
   readonly limit?: number | undefined
   /** Number of the page, counted from 1. */

@@ -1,4 +1,5 @@
 import type { Described, RecordKeyOf, ResourceCreate, ResourceRecord, ResourceUpdate } from './definition.js'
+import type { Including, IncludingRecord } from './include.js'
 import type { AnyQuery, Checked } from './list-query.js'
 import { List, type Counts, type Page } from './list.js'
 import type { Endpoint } from './options.js'
@@ -13,15 +14,19 @@ export type WriteOptions<D extends Described> =
 /** The five operations of a resource. Each one fails with a RestModelsError if the answer is an error. */
 export interface ResourceClient<D extends Described, All = {}> {
   /** Lists records: `await` gives one page, `for await` gives all records. */
-  readonly list: <Query extends AnyQuery<D, All>, const C extends Counts = undefined> (
-    query?: Checked<Query, D, All> & { readonly count?: C }, options?: CallOptions
-  ) => List<ResourceRecord<D>, C>
+  readonly list: <
+    Query extends AnyQuery<D, All>, const C extends Counts = undefined, const Include extends readonly string[] = []
+  > (
+    query?: Checked<Query, D, All> & { readonly count?: C } & Including<Include, D, All>, options?: CallOptions
+  ) => List<IncludingRecord<D, All, Include>, C>
   /**
    * Creates a record. If the body brings its own `id`, a random UUID, the request is repeated up to three times after a
    * 503 with `Retry-After` and when the answer was lost, and still creates one record.
    */
   readonly create: (body: ResourceCreate<D>, options?: CallOptions) => Promise<ResourceRecord<D>>
-  readonly read: (key: RecordKeyOf<D>, options?: CallOptions) => Promise<ResourceRecord<D>>
+  readonly read: <const Include extends readonly string[] = []> (
+    key: RecordKeyOf<D>, options?: CallOptions & Including<Include, D, All>
+  ) => Promise<IncludingRecord<D, All, Include>>
   /** Updates a record. Fields that the body leaves out keep their values. */
   readonly update: (
     key: RecordKeyOf<D>, body: ResourceUpdate<D>, options?: WriteOptions<D>
@@ -33,7 +38,7 @@ export interface ResourceClient<D extends Described, All = {}> {
 interface Operations {
   list (query?: Readonly<Record<string, unknown>>, options?: CallOptions): List<unknown>
   create (body: unknown, options?: CallOptions): Promise<unknown>
-  read (key: unknown, options?: CallOptions): Promise<unknown>
+  read (key: unknown, options?: CallOptions & { readonly include?: readonly string[] | undefined }): Promise<unknown>
   update (key: unknown, body: unknown, options?: ConditionalOptions): Promise<unknown>
   delete (key: unknown, options?: ConditionalOptions): Promise<void>
 }
@@ -49,7 +54,10 @@ export function resourceClient (endpoint: Endpoint, name: string): Operations {
     create: async (body, { signal } = {}) => hasOwnKey(body)
       ? await createOnce(endpoint, { path: `/${name}/`, body, signal })
       : await call({ method: 'POST', body, signal }),
-    read: async (key, { signal } = {}) => await call({ method: 'GET', signal }, keyPath(key)),
+    read: async (key, { include = [], signal } = {}) => {
+      const query = include.length === 0 ? '' : `?${toQuery({ include })}`
+      return await call({ method: 'GET', signal }, `${keyPath(key)}${query}`)
+    },
     update: async (key, body, { signal, ifMatch } = {}) =>
       await call({ method: 'PUT', body, signal, ifMatch }, keyPath(key)),
     delete: async (key, { signal, ifMatch } = {}) => { await call({ method: 'DELETE', signal, ifMatch }, keyPath(key)) }

@@ -1,5 +1,5 @@
 import {
-  bodyDocumentation, keyDocumentation, listDocumentation, plain, recordDocumentation, type JsonSchema
+  bodyDocumentation, keyDocumentation, listDocumentation, plain, type JsonSchema
 } from '../../schemas/documentation.js'
 import { pageSchema } from '../../schemas/list.js'
 import { rowOf, type Operation } from '../policy/operations.js'
@@ -7,8 +7,10 @@ import type { Resource } from '../resource/resource.js'
 import { parametersOf } from './conditional.js'
 import { addTag, shareSchema, shareSecurity, type OpenApiDocument } from './document.js'
 import { documentedFilters, type DocumentedFilters } from './filters.js'
+import { includeParameter } from './include-parameter.js'
 import { listParameters } from './list-parameters.js'
 import { operationTexts, remarksOf } from './operation-texts.js'
+import { shareRecord, titleOf } from './record-schema.js'
 import { responsesOf } from './responses.js'
 import { fixableBy } from './scope-fields.js'
 
@@ -40,7 +42,7 @@ export function describeOperation (
     ].join('\n\n'),
     tags: [name],
     ...securityOf(document, resource, operation),
-    ...(list && { querystring: listParameters(document, resource, list.filters) }),
+    ...(list ? { querystring: listParameters(document, resource, list.filters) } : readParameters(resource, operation)),
     ...(path === 'record' && { params: keyDocumentation(model), ...parametersOf(resource, operation) }),
     ...(takes && { body: bodyOf(document, resource, { takes, isPatch }) }),
     response: responsesOf(
@@ -56,10 +58,10 @@ export function operationIdOf (resource: Resource, operation: Operation | 'patch
 const patchRemark = 'PATCH does what PUT does. A field that holds JSON is replaced as a whole, and a JSON Patch is ' +
   'refused.'
 
-/** Returns the name for schemas and operations: the model's, or the resource's if its path is another. */
-function titleOf ({ name, model }: Resource): string {
-  if (name === model.name.toLowerCase()) return model.name.charAt(0).toUpperCase() + model.name.slice(1)
-  return name.split(/[-_]+/).map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
+/** Returns the query parameters of a read; a document has no empty list of them. No other operation has any. */
+function readParameters (resource: Resource, operation: Operation): JsonSchema {
+  const properties = operation === 'read' ? includeParameter(resource) : {}
+  return Object.keys(properties).length === 0 ? {} : { querystring: { type: 'object', properties } }
 }
 
 function filterRemarks ({ isCut }: DocumentedFilters, { limits, guardedModels }: Resource): string[] {
@@ -90,11 +92,10 @@ function securityOf (
 }
 
 function answerOf (document: OpenApiDocument, resource: Resource, body: 'record' | 'list'): JsonSchema {
-  const title = titleOf(resource)
-  const record = shareSchema(document, title, recordDocumentation(resource.visible))
+  const record = shareRecord(document, resource)
   if (body === 'record') return record
   const page = shareSchema(document, 'Page', plain(pageSchema))
-  return shareSchema(document, `${title}List`, listDocumentation(page, record))
+  return shareSchema(document, `${titleOf(resource)}List`, listDocumentation(page, record))
 }
 
 function bodyOf (

@@ -36,14 +36,16 @@ export const failures = {
     description: 'A parameter does not exist, or its value is wrong or asks for too much',
     examples: [
       unknownParameter, new errors.UnknownOperator('id__near'), new errors.InvalidValue('id'),
-      new errors.InvalidPage('page'), new errors.InvalidOrdering('ordering'), new errors.TooMuch('id__in'),
-      new errors.InvalidQuery()
+      new errors.InvalidPage('page'), new errors.InvalidOrdering('ordering'), new errors.InvalidInclude('include'),
+      new errors.TooMuch('id__in'), new errors.InvalidQuery()
     ]
   },
   InvalidQuery: {
     status: 400,
-    description: 'There are parameters, of which this operation has none',
-    examples: [unknownParameter, new errors.InvalidQuery()],
+    description: 'There is another parameter than `include`, or it names what is not there or asks for too much',
+    examples: [
+      new errors.InvalidInclude('include'), unknownParameter, new errors.TooMuch('include'), new errors.InvalidQuery()
+    ],
     foreign: ['FST_ERR_BAD_URL', 'FST_ERR_CTP_INVALID_CONTENT_LENGTH']
   },
   InvalidBody: {

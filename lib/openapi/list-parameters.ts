@@ -2,15 +2,17 @@ import type { JsonSchema } from '../../schemas/documentation.js'
 import { isOrderable } from '../model/column.js'
 import type { ListScope } from '../plan/list-scope.js'
 import { maxWords } from '../plan/plan-search.js'
+import type { Resource } from '../resource/resource.js'
 import { shareSchema, type OpenApiDocument } from './document.js'
 import type { DocumentedFilter } from './filters.js'
+import { includeParameter } from './include-parameter.js'
 
 /**
- * Returns the query parameters of a list: page, ordering, count, search and filters. None of them is required. Only
- * `limit` has a default or an example: the page of Swagger UI fills both in and sends them.
+ * Returns the query parameters of a list: page, ordering, related records, count, search and filters. None of them is
+ * required. Only `limit` has a default or an example: the page of Swagger UI fills both in and sends them.
  */
 export function listParameters (
-  document: OpenApiDocument, scope: ListScope, filters: readonly DocumentedFilter[]
+  document: OpenApiDocument, scope: Resource, filters: readonly DocumentedFilter[]
 ): JsonSchema {
   const filterParameters =
     filters.map(({ name, shared, schema }) => [name, shareSchema(document, shared, schema)] as const)
@@ -19,6 +21,7 @@ export function listParameters (
     properties: {
       ...placeParameters(scope),
       ordering: orderingParameter(scope),
+      ...includeParameter(scope),
       count: countParameter(scope),
       ...searchParameter(scope),
       ...Object.fromEntries(filterParameters)

@@ -63,7 +63,7 @@ export function remarksOf (
   const { owner, name, excluded, limits, scopeRule } = resource
   return [
     ...(operation === 'list'
-      ? [`At most ${limits.filters} filters through ${limits.totalJoins} different joins, ` +
+      ? [`At most ${limits.filters} filters, and ${limits.totalJoins} different joins for these and \`include\`, ` +
         `in a query of ${limits.queryLength} characters.`]
       : []),
     ...(writes.includes(operation) && owner !== undefined

@@ -1,5 +1,6 @@
 import type { TObject } from '@sinclair/typebox'
 import type { CheckCompiler } from '../../schemas/check.js'
+import { includingSchemas } from '../../schemas/included.js'
 import { shapeSchema, valueSchema, type Shape } from '../../schemas/shapes.js'
 import type { Engine } from '../database/engine.js'
 import type { WriteTarget } from '../database/write.js'
@@ -16,6 +17,7 @@ import type { Passwords } from '../policy/passwords.js'
 import type { RelatedProtection } from '../policy/protection.js'
 import type { ResourceScopes, ScopeRule } from '../policy/scopes.js'
 import { compileTagOf, type TagOf } from '../response/entity-tag.js'
+import { compileIncluded, type IncludedRecords } from '../response/included.js'
 import { compileToListed, compileToRecord, type ModelRecord } from '../response/record.js'
 import type { SerializerOf } from '../response/serializer.js'
 import type { ListBase } from '../sql/list-sql.js'
@@ -40,6 +42,8 @@ export interface Resource
   readonly passwords: Passwords
   readonly schemas: Readonly<Record<Shape, TObject>>
   readonly planKey: PlanKey
+  /** The records of lists and reads with related records in them. */
+  readonly included: IncludedRecords
   /** What writes with hooks need; undefined if the resource has no hooks. */
   readonly hooked: HookedTarget | undefined
   /** Returns the record of a row from a list on `reader`: an array of values, in the order of `keys`. */
@@ -71,12 +75,13 @@ export function compileResource (registration: Registration, setting: ResourceSe
   const { engine, reader, limits, passwords, prefix, checks, serializerOf, accessOf } = setting
   const { name, model, etag } = registration
   const columns = columnsOf(registration)
+  const access = accessOf(registration)
   const { visible } = columns
   const writes = writesOf(registration, columns, checks)
   return Object.freeze({
     ...registration,
     ...columns,
-    ...accessOf(registration),
+    ...access,
     ...writes,
     url: `${prefix}${name}/`,
     engine,
@@ -84,22 +89,25 @@ export function compileResource (registration: Registration, setting: ResourceSe
     limits,
     passwords,
     planKey: compilePlanKey(model),
-    keys: visible.map(({ key }) => key),
-    long: [...visible.keys()].filter((index) => isLong(visible[index] as Column)),
-    ...recordsOf(visible, setting),
+    ...recordsOf(visible, access, setting),
     tagOf: etag ? compileTagOf(serializerOf(writes.schemas.record)) : undefined,
     statements: compileStatements(engine, reader, { ...registration, ...columns }),
     hooked: registration.hooks && compileHooked(registration.hooks, { ...registration, ...columns }, engine)
   })
 }
 
+/** Compiles the layout of rows, and the functions that make records of them. */
 function recordsOf (
-  visible: readonly Column[], { engine, reader }: Pick<Resource, 'engine' | 'reader'>
-): Pick<Resource, 'toListed' | 'toRead' | 'toWritten'> {
+  visible: readonly Column[], { shown }: ResourceAccess,
+  { engine, reader: { dialect }, limits }: Pick<ResourceSetting, 'engine' | 'reader' | 'limits'>
+): Pick<Resource, 'keys' | 'long' | 'toListed' | 'toRead' | 'toWritten' | 'included'> {
   return {
-    toListed: compileToListed(visible, reader.dialect),
-    toRead: compileToRecord(visible, reader.dialect),
-    toWritten: compileToRecord(visible, engine.dialect)
+    keys: visible.map(({ key }) => key),
+    long: [...visible.keys()].filter((index) => isLong(visible[index] as Column)),
+    toListed: compileToListed(visible, dialect),
+    toRead: compileToRecord(visible, dialect),
+    toWritten: compileToRecord(visible, engine.dialect),
+    included: compileIncluded(visible, dialect, () => includingSchemas(visible, shown, limits.joins))
   }
 }
 

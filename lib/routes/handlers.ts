@@ -10,7 +10,7 @@ import { writeCursor } from '../plan/cursor.js'
 import { planList } from '../plan/plan-list.js'
 import { changesNothing } from '../plan/plan-update.js'
 import { planGuardedCreate, planGuardedUpdate } from '../plan/plan-guarded-write.js'
-import { modelsClosedTo, userOf } from '../policy/guard.js'
+import { userOf } from '../policy/guard.js'
 import { operationTable } from '../policy/operations.js'
 import { explainLost, ownerIdOf, storedOf } from '../policy/owner.js'
 import { viewerOf } from '../policy/scopes.js'
@@ -22,30 +22,33 @@ import { toEnvelope, type ListEnvelope } from '../response/envelope.js'
 import { valueOf, type ModelRecord } from '../response/record.js'
 import type { Json } from '../values/values.js'
 import { answerRead, requireMatch, tagged } from './conditional.js'
+import { listViewerOf, readWithQuery, serializeBy } from './including.js'
 import { createWithHooks, deleteLocked, updateLocked, withoutHooks } from './transacted-writes.js'
 
 /** Returns the handler of a route for a resource. The handler gets only the requests that the policy lets through. */
 export type Handler<Answer> = (resource: Resource) => (request: FastifyRequest, reply: FastifyReply) => Promise<Answer>
 
-export const list: Handler<ListEnvelope> = (resource) => async (request) => {
-  const { reader, limits, maxLimit, name, url, toListed } = resource
+export const list: Handler<ListEnvelope> = (resource) => async (request, reply) => {
+  const { reader, limits, maxLimit, name, url, toListed, included } = resource
   const wanted = parseListQuery(queryOf(request.url), limits.queryLength, maxLimit)
-  const plan = planList(resource, wanted, { ...viewerOf(request, resource), closed: modelsClosedTo(request, resource) })
+  const plan = planList(resource, wanted, listViewerOf(request, resource))
   const page = await runList(reader, resource, plan)
   const total = wanted.counts ? await runCount(reader, resource, plan, page) : undefined
   const { rows, limit: count, hasNext, last } = page
   const { limit, start } = plan
   const cursor = last && writeCursor({ ...plan, limit: count }, last, reader.dialect)
   const links = { name, url, limit, count, start, hasNext, cursor, limits, total }
-  return toEnvelope(rows.map(toListed), links, wanted)
+  if (plan.includes.length === 0) return toEnvelope(rows.map(toListed), links, wanted)
+  serializeBy(reply, included.serializeList)
+  return toEnvelope(rows.map(included.toIncluded(plan.includes)), links, wanted)
 }
 
 export const read: Handler<ModelRecord | undefined> = (resource) => async (request, reply) => {
-  const { reader, planKey, limits, toRead, tagOf } = resource
+  const { reader, planKey, toRead, tagOf } = resource
   const id = planKey((request.params as { readonly id: string }).id)
+  if (queryOf(request.url) !== '') return await readWithQuery(request, reply, resource, id)
   const { row } = await readVisible(reader, resource, { id, scope: viewerOf(request, resource).scope })
   if (row === undefined) throw new errors.RecordNotFound()
-  requireNoQuery(queryOf(request.url), limits.queryLength)
   return tagOf === undefined ? toRead(row) : answerRead(request, reply, tagOf, toRead(row))
 }
 

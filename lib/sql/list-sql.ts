@@ -4,6 +4,7 @@ import type { Slot } from '../engines/storage.js'
 import type { Column } from '../model/column.js'
 import { baseAlias, type ListPlan } from '../plan/list-plan.js'
 import { filteredRows, type FilteredTable, type OpenFilters } from './filtered-rows.js'
+import { includedColumns, includeSql, type OpenInclude } from './include-sql.js'
 import { keysetBranches, type Bound, type KeysetBranch } from './keyset.js'
 import { isLong, withholdLong, type LongValues } from './long-values.js'
 import { orderSql, tellsWhole, wholeKey } from './ordering.js'
@@ -16,7 +17,7 @@ export interface ListBase extends LongValues, FilteredTable {
   readonly name: string
   /** Columns that records show. */
   readonly visible: readonly Column[]
-  /** Keys of the `visible` columns in records, in the same order. */
+  /** Keys of the `visible` columns in records, in the same order; those of included columns follow them. */
   readonly keys: readonly string[]
 }
 
@@ -25,6 +26,7 @@ export interface ListBase extends LongValues, FilteredTable {
  * values.
  */
 export interface OpenPlan extends OpenFilters, Pick<ListPlan, 'ordering'> {
+  readonly includes: readonly OpenInclude[]
   /** Number of rows to read. */
   readonly most: Slot
   /** Number of rows to skip before them. */
@@ -54,19 +56,24 @@ export function compileList (engine: SqlContext, base: ListBase, plan: OpenPlan)
  */
 const maxRepeatedValues = 64
 
-function isHeavy ({ searched }: ListBase, { conditions, search }: OpenPlan): boolean {
+function isHeavy ({ searched }: ListBase, { conditions, includes, search }: OpenPlan): boolean {
+  const repeated = [...conditions, ...includes.flatMap(({ conditions }) => conditions)]
   const searchedValues = search.patterns.length * searched.length
-  return conditions.reduce((count, { values }) => count + values.length, searchedValues) > maxRepeatedValues
+  return repeated.reduce((count, { values }) => count + values.length, searchedValues) > maxRepeatedValues
 }
 
 const everyRow: KeysetBranch = { conditions: [], fixed: 0 }
 
 function selectRows (engine: SqlContext, base: ListBase, plan: OpenPlan, branch: KeysetBranch) {
   const { dialect } = engine
-  const { ordering, most, leadsOn } = plan
+  const { includes, ordering, most, leadsOn } = plan
   let query = filteredRows(engine, base, plan, { conditions: branch.conditions, mayTakeLong: mayTakeLong(plan) })
     .select(listed(base, plan, dialect))
   if (leadsOn) query = query.select(tellsWhole(ordering, dialect))
+  for (const include of includes) {
+    const { alias, column } = include
+    query = query.leftJoin(`${column.target().table} as ${alias}`, (on) => on.on(includeSql(include, dialect)))
+  }
   for (const order of ordering.slice(branch.fixed)) {
     query = query.orderBy(orderSql(order, columnRef(order.column, baseAlias), dialect))
   }
@@ -74,10 +81,11 @@ function selectRows (engine: SqlContext, base: ListBase, plan: OpenPlan, branch:
 }
 
 function listed (
-  { visible, keys }: ListBase, { longest }: OpenPlan, dialect: Dialect
+  { visible, keys }: ListBase, { longest, includes }: OpenPlan, dialect: Dialect
 ): ReadonlyArray<AliasedRawBuilder<unknown, string>> {
-  return visible.map((column, index) => {
-    const value = selected(column, dialect, baseAlias)
+  const own = visible.map((column) => ({ column, alias: baseAlias }))
+  return [...own, ...includedColumns(includes)].map(({ column, alias }, index) => {
+    const value = selected(column, dialect, alias)
     return (isLong(column) ? withholdLong(value, longest) : value).as(keys[index] as string)
   })
 }
@@ -89,7 +97,7 @@ function selectFirst (
 ): CompiledQuery {
   const { db, dialect } = engine
   // Columns are numbered, because keys may differ in case alone and some engines ignore case in a subquery.
-  const keys = base.visible.map((_column, index) => `_${index}`)
+  const keys = base.keys.map((_key, index) => `_${index}`)
   const ordered = plan.ordering.map((order, index) => ({ order, key: `_by${index}` }))
   // Each branch is a subquery, because some engines do not let a part of a union have its own order and limit.
   const part = (branch: KeysetBranch) => db.selectFrom(selectRows(engine, { ...base, keys }, plan, branch)

@@ -386,6 +386,60 @@ test('a query can be kept in a variable', async (t) => {
   t.ok(typed)
 })
 
+test('related records have the types that the literal of include names', async (t) => {
+  const { room, bed, message, employee, pillow } = client
+  t.ok(true)
+  const use = async (): Promise<void> => {
+    const { objects: [first] } = await room.list({ include: ['house', 'house__owner'] })
+    exactly<{
+      id: number
+      house_id: string
+      name: string
+      house: { id: string, owner_id: number, address: string, owner: RecordOf<typeof User> | null } | null
+    } | undefined>()(first)
+    const read = await bed.read(1, { include: ['room__house'] })
+    exactly<RecordOf<typeof House> | null | undefined>()(read.room?.house)
+    const { objects: [plain] } = await bed.list({ width: 1 })
+    exactly<RecordOf<typeof Bed> | undefined>()(plain)
+    same<Awaited<ReturnType<typeof bed.create>>, RecordOf<typeof Bed>>()
+    const boss = await employee.read(1, { include: ['boss__boss'] })
+    exactly<RecordOf<typeof Employee> | null | undefined>()(boss.boss?.boss)
+    const query: ListQuery<typeof Room> = { include: ['house__owner'], name: 'a' }
+    const { objects: [either] } = await room.list(query)
+    t.ok(either?.name)
+    await room.list({ include: [], name: 'a', house__address__like: 'a%' })
+    // @ts-expect-error a key, not a declared name
+    await room.list({ include: ['house_id'] })
+    // @ts-expect-error no foreign key
+    await room.list({ include: ['name'] })
+    // @ts-expect-error no such foreign key behind it
+    await room.list({ include: ['house__nothing'] })
+    // @ts-expect-error four deep
+    await pillow.list({ include: ['bed__room__house__owner'] })
+    // @ts-expect-error no foreign key
+    await bed.read(1, { include: ['width'] })
+    // @ts-expect-error not included
+    t.ok((await message.read(1)).user)
+  }
+  t.type(use, 'function')
+})
+
+test('a related model that the client does not list has its id alone; no excluded one can be included', async (t) => {
+  const some = createClient<[{ model: typeof House, exclude: ['owner'] }, typeof Room, typeof Bed]>(options)
+  const use = async (): Promise<void> => {
+    const other = createClient<[typeof Bed]>(options)
+    const { room } = await other.bed.read(1, { include: ['room'] })
+    exactly<{ id: number } | null>()(room)
+    const { house } = await some.room.read(1, { include: ['house'] })
+    exactly<{ id: string, address: string } | null>()(house)
+    // @ts-expect-error excluded
+    await some.room.read(1, { include: ['house__owner'] })
+    // @ts-expect-error excluded
+    await some.house.list({ include: ['owner'] })
+  }
+  t.type(use, 'function')
+})
+
 test('only resources with the option etag take ifMatch', async (t) => {
   type Tagged = [
     typeof User, { model: typeof Message, etag: true }, { model: typeof Everything } & { readonly etag: true },

@@ -95,7 +95,8 @@ function list (draw: Draw, world: World, model: number): Request {
     Array.from({ length: draw.weighted([[3, 0], [6, 1], [3, 2], [1, 3]]) }, () => filter(draw, world, model))
   const repeated = filters.length > 0 && draw.chance(8) ? [draw.one(filters)] : []
   const others = [...search(draw, world, model), ...paging(draw), ...count(draw)]
-  return { ...request, query: [...ordering(draw, world, model), ...filters, ...repeated, ...others] }
+  const parts = [...ordering(draw, world, model), ...filters, ...repeated, ...others]
+  return { ...request, query: draw.chance(20) ? [...parts, include(draw, world, model)] : parts }
 }
 
 const oddQueries = [
@@ -104,7 +105,9 @@ const oddQueries = [
   'id__nothing=1', 'nothing=1', 'id[]=1', 'id%20=1', '+id=1', 'id=1#x', 'id=1;id=2', '?id=1', `x=${'1'.repeat(8192)}`,
   Array.from({ length: 21 }, () => 'id=1').join('&'), 'id__in=1,2', 'id__like=1', 'id__is=null', 'id__is=NONE',
   'id__is=true', 'count=true&count=true', 'count', 'count=1', 'search', 'search=a&search=b', 'search=+%20+',
-  'ordering=-id,id', 'ordering=,', 'ordering=id,,id', 'ordering=--id', 'ordering=id%20'
+  'ordering=-id,id', 'ordering=,', 'ordering=id,,id', 'ordering=--id', 'ordering=id%20',
+  'include=user&include=', 'include=nothing', 'include=,', 'include=user_id',
+  `include=${Array.from({ length: 500 }, () => 'user').join()}`
 ]
 
 function paging (draw: Draw): Array<readonly [string, Template]> {
@@ -162,6 +165,22 @@ function ordering (draw: Draw, { models }: World, model: number): Array<readonly
 const spelled = (draw: Draw, field: FieldSpec): string => draw.chance(50) ? field.name : keyOf(field)
 
 const comparing = ['eq', 'ne', 'lt', 'lte', 'gt', 'gte', 'in'] as const
+
+/** Paths of related records, some of which lead nowhere. */
+function include (draw: Draw, { models }: World, model: number): readonly [string, Template] {
+  const paths = Array.from({ length: draw.weighted([[5, 1], [3, 2], [1, 3], [1, 0]]) }, () => {
+    const names: string[] = []
+    let reached = model
+    for (let depth = 0; depth < 4 && draw.chance(names.length === 0 ? 97 : 50); depth++) {
+      const links = openFields(draw, models[reached] as ModelSpec).filter(({ kind }) => kind === 'foreignKey')
+      const link = links.length === 0 ? undefined : draw.one(links)
+      names.push(link === undefined ? 'nothing' : draw.chance(3) ? keyOf(link) : link.name)
+      reached = link?.target ?? 0
+    }
+    return names.join('__')
+  })
+  return ['include', [paths.join()]]
+}
 
 function filter (draw: Draw, world: World, model: number): readonly [string, Template] {
   const names: string[] = []
@@ -262,7 +281,9 @@ function recordPath (draw: Draw, world: World, model: number): Template {
 }
 
 function read (draw: Draw, world: World, model: number): Request {
-  const query = draw.chance(4) ? draw.one(['x=1', 'id=1', '%', '&', '']) : []
+  const query = draw.chance(4)
+    ? draw.one(['x=1', 'id=1', '%', '&', '', 'include=x', 'include=&x'])
+    : draw.chance(20) ? [include(draw, world, model)] : []
   return {
     ...common(draw, world, model, false),
     method: draw.chance(10) ? 'HEAD' : 'GET',

@@ -48,6 +48,7 @@ const provocations: Readonly<Record<Exclude<RequestError, 'TooManyLogins' | 'Mis
   InvalidValue: async ({ get }) => await get('/api/note/?id=one'),
   InvalidPage: async ({ get }) => await get('/api/note/?limit=0'),
   InvalidOrdering: async ({ get }) => await get('/api/note/?ordering=nothing'),
+  InvalidInclude: async ({ get }) => await get('/api/note/?include=user'),
   TooMuch: async ({ get }) => await get(`/api/note/?${'id=1&'.repeat(21)}`),
   InvalidBody: async ({ post }) => await post('/api/message/', '[', as('alice')),
   InvalidRecord: async ({ post }) => await post('/api/message/', { content: 1, contents: 'a' }, as('alice')),
@@ -154,8 +155,8 @@ function requireError (t: Test, name: RequestError, reply: LightMyRequestRespons
 }
 
 const withDetails: readonly RequestError[] = [
-  'UnknownParameter', 'UnknownOperator', 'InvalidValue', 'InvalidPage', 'InvalidOrdering', 'TooMuch', 'InvalidRecord',
-  'UnknownReference', 'NotUnique'
+  'UnknownParameter', 'UnknownOperator', 'InvalidValue', 'InvalidPage', 'InvalidOrdering', 'InvalidInclude', 'TooMuch',
+  'InvalidRecord', 'UnknownReference', 'NotUnique'
 ]
 
 for (const [name, provoke] of Object.entries(provocations) as Array<[

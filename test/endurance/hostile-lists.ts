@@ -52,10 +52,12 @@ const ordering = fc.tuple(ordered, fc.infiniteStream(fc.boolean()), fc.boolean()
 const others = fc.tuple(fc.nat(5), fc.boolean()).map(([words, isCounted]) =>
   `${words === 0 ? '' : `&search=${Array<string>(words).fill(value).join('+')}`}${isCounted ? '&count=true' : ''}`)
 
+const includes = ['', '', '', '&include=parent', '&include=parent__parent', '&include=parent__parent__parent']
+
 /** Lists of ever new shapes, from short ones to those that are as long as they may be. */
 export function hostileLists (count: number, seed: number): readonly string[] {
-  const query = fc.tuple(ordering, others, fc.oneof(list, filters))
-    .map(([order, others, parts]) => join(`${order}${others}`, parts))
+  const query = fc.tuple(ordering, others, fc.oneof(list, filters), fc.constantFrom(...includes))
+    .map(([order, others, parts, include]) => join(`${order}${others}${include}`, parts))
   return fc.sample(query, { numRuns: count, seed }).map((text) => `/api/wide/?limit=1&${text}`)
 }
 

@@ -345,6 +345,7 @@ test('D-104: compiled shapes are kept up to 2 MiB, and one that is kept is not c
       { alias: 't0', column: id, operator: 'in', values: Array.from({ length: count }, (_, index) => index) },
       ...names.map((alias) => ({ alias, column: id, operator: 'gt' as const, values: [1] }))
     ],
+    includes: [],
     search: [],
     ordering: [{ column: id, descending: false }],
     limit: 20,

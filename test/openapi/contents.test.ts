@@ -69,10 +69,13 @@ test('D-73: every example in the document is an answer, or a body that is accept
 function sampleOf ({ name, schema }: Parameter): string {
   const samples = [
     '1', 'true', 'null', '2026-01-31', '2026-01-31 12:30:00', '-0.5', '018f4d3a-7c1e-7b2a-9d3f-5a6b7c8d9e0f', '-id',
-    '0.500'
+    '0.500', 'group'
   ]
   const parsed: Readonly<Record<string, (text: string) => unknown>> = {
-    integer: Number, number: Number, boolean: (text) => text === 'true' ? true : text
+    integer: Number,
+    number: Number,
+    boolean: (text) => text === 'true' ? true : text,
+    array: (text) => text.split(',')
   }
   const found = samples.find((text) => ajv.validate(schema, parsed[String(schema.type)]?.(text) ?? text))
   if (found === undefined) throw new Error(`no sample for ${name}`)
@@ -185,13 +188,56 @@ test('D-76: place and ordering come first, then own fields, then others; a page 
 
 test('D-73: the path of a record takes the primary key of its model', async (t) => {
   const { document } = await documentedApp(t, things)
-  t.match(document.operation('readThing').parameters, [
+  t.match(document.operation('readThing').parameters?.filter(({ in: place }) => place === 'path'), [
     { name: 'id', in: 'path', required: true, schema: { type: 'integer', minimum: 0 } }
   ])
   t.match(document.operation('readGroup').parameters, [
     { name: 'id', in: 'path', schema: { type: 'string', pattern: /0-9a-f/ } }
   ])
   t.strictSame(document.schemas['Thing']?.properties?.['group_id']?.type, ['string', 'null'])
+})
+
+test('D-168: include is a list of paths, and related records are optional and may be null', async (t) => {
+  const { document } = await documentedApp(t, things)
+  for (const id of ['listThing', 'readThing']) {
+    const include = document.operation(id).parameters?.find(({ name }) => name === 'include')
+    t.match(include, {
+      in: 'query', style: 'form', explode: false, schema: { type: 'array', items: { type: 'string', enum: ['group'] } }
+    })
+  }
+  for (const id of ['listGroup', 'readGroup', 'createThing', 'updateThing', 'deleteThing']) {
+    t.notMatch(parametersOf(document.operation(id)), ['include'], id)
+  }
+  const { Thing, ThingCreate, ThingUpdate, Group } = document.schemas
+  t.strictSame(Thing?.properties?.['group']?.['anyOf'], [Group, { type: 'null' }])
+  t.strictSame(Object.keys(Thing?.properties ?? {}).slice(0, 3), ['id', 'group_id', 'group'])
+  t.notOk(Thing?.required?.includes('group'))
+  for (const body of [ThingCreate, ThingUpdate]) t.notOk(Object.hasOwn(body?.properties ?? {}, 'group'))
+})
+
+test('D-168: more than 100 paths are not named, and records that refer to each other are documented', async (t) => {
+  const fields = Object.fromEntries(Array.from({ length: 11 }, (_, index) =>
+    [`peer${index}`, foreignKey((): Model => index % 2 === 0 ? Node : Leaf, { nullable: true })]))
+  const Node = defineModel('Node', fields)
+  const Leaf = defineModel('Leaf', { node: foreignKey((): Model => Node, { nullable: true }), name: text() })
+  const { document, get } = await documentedApp(t, {
+    models: [Node, Leaf],
+    rows: { leaf: [{ id: 1, node_id: null, name: 'a' }], node: [{ id: 1, peer1_id: 1 }] },
+    register: (registry) => { registry.register(Node).register(Leaf).register(Leaf, { path: 'other-leaf' }) }
+  })
+  const include = document.operation('listNode').parameters?.find(({ name }) => name === 'include')
+  t.strictSame(include?.schema['items'], { type: 'string' })
+  t.match((await get('/api/node/1/?include=peer1__node__peer0')).json(), { peer1: { node: null } })
+  t.match(document.text, /"Leaf":\{.*"node":\{"anyOf":\[\{"\$ref":"#\/components\/schemas\/Node"\},\{"type":"null"\}\]/)
+  t.strictSame(Object.keys(document.schemas).filter((name) => /^(Node|Leaf|OtherLeaf)\d*$/.test(name)), [
+    'Node', 'Leaf', 'OtherLeaf'
+  ])
+})
+
+test('D-168: no related record is documented where the limits permit none', async (t) => {
+  const { document } = await documentedApp(t, { ...things, options: { limits: { totalJoins: 0 } } })
+  t.notMatch(document.text, /"name":"include"/)
+  t.notOk(Object.hasOwn(document.schemas['Thing']?.properties ?? {}, 'group'))
 })
 
 test('D-77: bodies tell what must be there, defaults, and what no answer shows', async (t) => {
@@ -319,7 +365,7 @@ test('D-76: models that refer to each other in circles do not let the document e
   })
   const { description } = document.operation('listKnot')
   const names = parametersOf(document.operation('listKnot'))
-  t.ok(names.length <= maxListed + 5, `${names.length} parameters`)
+  t.ok(names.length <= maxListed + 6, `${names.length} parameters`)
   t.ok(names.includes('j__lt') && names.includes('a__b__in'), 'own columns are all there, then the nearest')
   t.match(description, 'There are more filters than are listed here: other fields have them too, ' +
     'and a filter may follow up to 30 foreign keys')

@@ -31,7 +31,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   ],
   policy: ['database', 'plan', 'model', 'suggest', 'fields', 'type engines', 'values', 'errors'],
   schemas: ['model', 'fields', 'type engines', 'values', 'type errors'],
-  response: ['type request', 'model', 'type engines', 'type values', 'errors'],
+  response: ['type request', 'plan', 'model', 'type engines', 'type values', 'errors'],
   resource: [
     'response', 'schemas', 'policy', 'type database', 'sql', 'plan', 'model', 'suggest', 'type engines', 'errors'
   ],
