@@ -63,7 +63,7 @@ const requestErrors = {
   AuthenticationFailed: plainError('AUTHENTICATION_FAILED', 'Authentication failed', 401),
   Forbidden: plainError('FORBIDDEN', 'This request is not permitted', 403),
   RecordNotFound: plainError('RECORD_NOT_FOUND', 'No such record', 404),
-  MethodNotAllowed: messageError('METHOD_NOT_ALLOWED', 'This method is not allowed here%s', 405),
+  MethodNotAllowed: plainError('METHOD_NOT_ALLOWED', 'This method is not allowed here', 405),
   NotUnique: messageError('NOT_UNIQUE', 'Another record has the same %s', 409),
   StillReferenced: plainError('STILL_REFERENCED', 'Other records refer to this one', 409),
   Constraint: plainError('CONSTRAINT', 'A rule of the database refuses this change', 409),
@@ -90,6 +90,18 @@ export function messageOf (thrown: unknown): string {
 /** Adds the faulty fields to an error, so that the answer to the client lists them, and returns the same error. */
 export function withDetails<E extends Error> (error: E, details: readonly FieldFault[]): E {
   return Object.assign(error, { details: details.map(({ field, message }) => ({ field: shownName(field), message })) })
+}
+
+/**
+ * Returns REST_MODELS_INVALID_RECORD (400) for a hook to throw: `invalidRecord({ title: 'must not contain links' })`.
+ *
+ * @param faults  what is wrong with each field, under the name that records have
+ * @throws TypeError without any field
+ */
+export function invalidRecord (faults: Readonly<Record<string, string>>): Error {
+  const details = Object.entries(faults).map(([field, message]) => ({ field, message }))
+  if (details.length === 0) throw new TypeError('invalidRecord() needs what is wrong with at least one field')
+  return withDetails(new errors.InvalidRecord(details.map(({ field }) => `'${shownName(field)}'`).join(', ')), details)
 }
 
 /**

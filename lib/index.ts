@@ -39,7 +39,7 @@ export { defineModel, type Model } from './model/define-model.js'
 export {
   bigint, boolean, date, datetime, decimal, foreignKey, integer, json, key, number, password, text, uuid,
   type CommonOptions, type DecimalOptions, type Field, type ForeignKeyField, type ForeignKeyOptions, type KeyOptions,
-  type PasswordOptions, type RangeOptions, type TextOptions
+  type PasswordOptions, type RangeOptions, type TextOptions, type UuidOptions
 } from './model/field.js'
 export type { CreateOf, DatabaseOf, RecordOf, UpdateOf } from './model/types.js'
 export type { RestModelsOptions } from './plugin/options.js'
@@ -57,7 +57,9 @@ export type {
 } from './policy/policy.js'
 export type { AnyKysely } from './database/engine.js'
 export type { ResourceOptions } from './resource/options.js'
+export type { FinishedWrite, PlannedWrite, WholeRecord, WriteHooks } from './resource/write-hooks.js'
 export type { ScopeOf } from './model/scope-of.js'
 export type { ResourceRegistry } from './plugin/registry.js'
+export { invalidRecord } from './errors.js'
 export { createTables } from './tables/create-tables.js'
 export type { Json } from './values/values.js'

@@ -22,7 +22,7 @@ export const Project = defineModel('Project', {
 }, { unique: [['company', 'name']] })
 
 export const Task = defineModel('Task', {
-  id: uuid(),
+  id: uuid({ clientGenerated: true }),
   project: foreignKey(() => Project),
   assignee: foreignKey(() => Member, { nullable: true, onDelete: 'set null' }),
   title: text({ minLength: 1, maxLength: 200 }),

@@ -45,7 +45,7 @@ interface Operands<F extends Field> {
   value: OneOrMore<Value<F>>
   list: ReadonlyArray<Value<F>>
   pattern: OneOrMore<string>
-  constant: OneOrMore<null | (F['kind'] extends 'boolean' ? boolean : never)>
+  constant: OneOrMore<null | 'notnull' | (F['kind'] extends 'boolean' ? boolean : never)>
 }
 type OperatorOf<F extends Field> = KindOperators[F['kind']]
 type Operand<F, O> = F extends Field ? O extends OperatorOf<F> ? Operands<F>[OperatorSyntax[O]] : never : never
@@ -86,7 +86,21 @@ export type Paging<D extends Described> = {
   readonly page?: number | undefined
   /** A cursor. An empty text asks for the first page, and the following pages then have cursors. */
   readonly after?: string | undefined
-}
+} & Counting & Searching<D>
+
+/** The parameter that asks for `meta.count` and `meta.capped`. */
+type Counting = { readonly count?: true | undefined }
+
+/** The parameter `search`, only of a resource with the option of that name. */
+type Searching<D extends Described> = [Listed<D, 'search'>] extends [never]
+  ? {}
+  : {
+      /** Words that must each occur in one of the fields that the resource searches. */
+      readonly search?: string | undefined
+    }
+
+/** Names that filters have only with an operator, because lists have parameters of these names. */
+type Reserved = 'limit' | 'page' | 'after' | 'ordering' | 'count' | 'search'
 
 /** The names of filters on the resource's own fields, with all operators. */
 type Direct<C extends ColumnSet> = {
@@ -101,7 +115,7 @@ type Joined<All, C extends ColumnSet> = {
  * Names of the filters that TypeScript checks: own fields, and fields through one foreign key. The server also accepts
  * filters through more foreign keys.
  */
-type Names<D extends Described, All> = Exclude<Direct<Columns<D>> | Joined<All, Columns<D>>, keyof Paging<D>>
+type Names<D extends Described, All> = Exclude<Direct<Columns<D>> | Joined<All, Columns<D>>, Reserved>
 
 /**
  * The type of a variable that holds a query. It has only the parameters that the types can list: paging, filters on own
@@ -120,5 +134,7 @@ export type AnyQuery<D extends Described, All> =
 export type Checked<Query, D extends Described, All> = {
   readonly [Name in keyof Query]: Name extends keyof Paging<D>
     ? Paging<D>[Name]
-    : Judged<Name, Filter<All, Columns<D>, Name> | Opened<D, Name>>
+    : Name extends Reserved
+      ? UnknownParameter<Name>
+      : Judged<Name, Filter<All, Columns<D>, Name> | Opened<D, Name>>
 }

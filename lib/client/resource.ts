@@ -1,16 +1,21 @@
 import type { Described, RecordKeyOf, ResourceCreate, ResourceRecord, ResourceUpdate } from './definition.js'
 import type { AnyQuery, Checked } from './list-query.js'
-import { List, type Page } from './list.js'
+import { List, type Counts, type Page } from './list.js'
 import type { Endpoint } from './options.js'
 import { encode, toQuery } from './query.js'
+import { createOnce, hasOwnKey } from './repeat.js'
 import { send, type Call, type CallOptions } from './send.js'
 
 /** The five operations of a resource. Each one fails with a RestModelsError if the answer is an error. */
 export interface ResourceClient<D extends Described, All = {}> {
   /** Lists records: `await` gives one page, `for await` gives all records. */
-  readonly list: <Query extends AnyQuery<D, All>> (
-    query?: Checked<Query, D, All>, options?: CallOptions
-  ) => List<ResourceRecord<D>>
+  readonly list: <Query extends AnyQuery<D, All>, const C extends Counts = undefined> (
+    query?: Checked<Query, D, All> & { readonly count?: C }, options?: CallOptions
+  ) => List<ResourceRecord<D>, C>
+  /**
+   * Creates a record. If the body brings its own `id`, a random UUID, the request is repeated up to three times after a
+   * 503 with `Retry-After` and when the answer was lost, and still creates one record.
+   */
   readonly create: (body: ResourceCreate<D>, options?: CallOptions) => Promise<ResourceRecord<D>>
   readonly read: (key: RecordKeyOf<D>, options?: CallOptions) => Promise<ResourceRecord<D>>
   /** Updates a record. Fields that the body leaves out keep their values. */
@@ -35,7 +40,9 @@ export function resourceClient (endpoint: Endpoint, name: string): Operations {
     list: (query = {}, { signal } = {}) => new List(
       async (text) => await call({ method: 'GET', signal }, text === '' ? '' : `?${text}`) as Page<unknown>,
       toQuery(query)),
-    create: async (body, { signal } = {}) => await call({ method: 'POST', body, signal }),
+    create: async (body, { signal } = {}) => hasOwnKey(body)
+      ? await createOnce(endpoint, { path: `/${name}/`, body, signal })
+      : await call({ method: 'POST', body, signal }),
     read: async (key, { signal } = {}) => await call({ method: 'GET', signal }, keyPath(key)),
     update: async (key, body, { signal } = {}) => await call({ method: 'PUT', body, signal }, keyPath(key)),
     delete: async (key, { signal } = {}) => { await call({ method: 'DELETE', signal }, keyPath(key)) }

@@ -21,7 +21,19 @@ export interface Call extends CallOptions {
  * @returns the parsed JSON of the answer, or undefined if it has no body
  * @throws RestModelsError if the answer is an error or not JSON, and what `fetch` throws
  */
-export async function send (endpoint: Endpoint, { method, path, body, signal }: Call): Promise<unknown> {
+export async function send (endpoint: Endpoint, call: Call): Promise<unknown> {
+  const request = await prepare(endpoint, call)
+  return await request()
+}
+
+/**
+ * Prepares a request.
+ *
+ * @returns a function that sends the request each time that it is called, as {@link send} says
+ */
+export async function prepare (
+  endpoint: Endpoint, { method, path, body, signal }: Call
+): Promise<() => Promise<unknown>> {
   const headers = await endpoint.headers()
   const init: FetchInit = {
     method,
@@ -32,10 +44,12 @@ export async function send (endpoint: Endpoint, { method, path, body, signal }: 
     ...body !== undefined && { body: JSON.stringify(body, requireJson) },
     ...signal !== undefined && { signal }
   }
-  const answer = await endpoint.fetch(endpoint.url + path, init)
-  const text = await answer.text()
-  if (!answer.ok) throw toFailure(answer, text)
-  return text === '' ? undefined : parse(text, answer.status)
+  return async () => {
+    const answer = await endpoint.fetch(endpoint.url + path, init)
+    const text = await answer.text()
+    if (!answer.ok) throw toFailure(answer, text)
+    return text === '' ? undefined : parse(text, answer.status)
+  }
 }
 
 /** Refuses NaN and infinite numbers, because JSON would turn them into null. */

@@ -1,4 +1,5 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
+import { provideConnectionsOf, type ProvideConnection } from '../engines/connection-queue.js'
 import type { Dialect, Requirement } from '../engines/dialect.js'
 import { executorsOf, type Executor, type Role, type Tables } from '../engines/executor.js'
 import { KyselyExecutor } from '../engines/kysely-executor.js'
@@ -12,9 +13,14 @@ export type AnyKysely = Pick<Kysely<never>, 'getExecutor' | 'introspection'>
 
 /** A database, its dialect, and the executor that runs statements on it. */
 export interface Handle {
+  /** The host's Kysely instance without its plugins, which would rename columns. */
   readonly db: Kysely<Tables>
+  /** The host's Kysely instance as it was given. */
+  readonly host: Kysely<Tables>
   readonly dialect: Dialect
   readonly executor: Executor
+  /** Provides connections for transactions. */
+  readonly provideConnection: ProvideConnection
 }
 
 /** A database that {@link openEngine} has checked, with the cache of its compiled statements. */
@@ -26,14 +32,15 @@ export interface Engine extends Handle, SqlContext {}
  * @throws REST_MODELS_UNSUPPORTED_DATABASE with the remedy
  */
 export async function openEngine (handle: AnyKysely, role: Role = 'writer'): Promise<Engine> {
-  const { db, dialect: general, executor } = readHandle(handle, role)
+  const { dialect: general, ...given } = readHandle(handle, role)
+  const { db } = given
   const isOwn = executorsOf(handle) !== undefined
   const dialect = isOwn ? { ...general, storage: general.ownStorage ?? general.storage } : general
   for (const requirement of dialect.requirements) await requireOf(db, requirement)
   const { listDeadline } = dialect
   const hasDeadline = listDeadline !== undefined && Number(await ask(db, listDeadline.isAvailable)) > 0
   const fitted = { ...dialect, listDeadline: hasDeadline ? listDeadline : undefined }
-  return Object.freeze({ db, dialect: fitted, executor, shapes: new Shapes() })
+  return Object.freeze({ ...given, dialect: fitted, shapes: new Shapes() })
 }
 
 /**
@@ -69,7 +76,16 @@ export function readHandle (handle: AnyKysely, role: Role = 'writer'): Handle {
   if (dialect === undefined) {
     throw new errors.UnsupportedDatabase(`'db' runs on ${names[0]}; supported: ${Object.keys(dialects).join(', ')}`)
   }
-  return { db, dialect, executor: executorsOf(handle)?.[role] ?? new KyselyExecutor(db, dialect) }
+  const own = executorsOf(handle)
+  return handleOf(db, dialect, { host: given, ...own && { executor: own[role] } })
+}
+
+/** Returns the handle of a Kysely instance. Without an executor of its own, statements go through Kysely's driver. */
+export function handleOf (
+  db: Kysely<Tables>, dialect: Dialect, parts: Partial<Pick<Handle, 'host' | 'executor'>> = {}
+): Handle {
+  const { host = db, executor = new KyselyExecutor(db, dialect) } = parts
+  return { db, host, dialect, executor, provideConnection: provideConnectionsOf(db, dialect) }
 }
 
 /** Returns the names of an object's class and of the classes that it extends. */

@@ -4,6 +4,9 @@ import type { Column } from '../model/column.js'
 import type { Engine } from './engine.js'
 import { findDangling, findOversized, findTaken, isReferred, type FailedWrite } from './find-fault.js'
 
+/** Thrown when a write that was admitted wrote nothing, although no rule of the database refused it. */
+export class Unwritten extends Error {}
+
 /** A write that a rule of the database refused. */
 interface RefusedWrite extends FailedWrite {
   readonly failure: StatementFailure
@@ -13,9 +16,24 @@ interface RefusedWrite extends FailedWrite {
  * Returns the error that a client gets for a write that failed. If a rule of the database refused the write, the error
  * names the faulty field, found by further queries and not by the text of the failure. Otherwise it is the failure
  * itself.
+ *
+ * @returns REST_MODELS_NOT_UNIQUE (409), REST_MODELS_UNKNOWN_REFERENCE (400), REST_MODELS_INVALID_RECORD (400) if a
+ *   text is too long for an index, REST_MODELS_FORBIDDEN (403) if a policy for rows refuses the write, or if the record
+ *   would lie outside its scope, REST_MODELS_CONSTRAINT (409)
  */
 export async function explainFailure (engine: Engine, failed: FailedWrite, failure: unknown): Promise<unknown> {
+  if (failure instanceof Unwritten) return await explainUnwritten(engine, failed)
   return failure instanceof StatementFailure ? await explainRefusal(engine, { ...failed, failure }) : failure
+}
+
+/** Returns the error that a client gets for a delete that failed: 409 or 403 if a rule of the database refused it. */
+export function explainKept (failure: unknown): unknown {
+  if (!(failure instanceof StatementFailure)) return failure
+  const refusals = { reference: errors.StillReferenced, forbidden: errors.Forbidden }
+  const Refusal = failure.kind === 'reference' || failure.kind === 'forbidden'
+    ? refusals[failure.kind]
+    : errors.Constraint
+  return new Refusal({ cause: failure })
 }
 
 async function explainRefusal (engine: Engine, write: RefusedWrite): Promise<Error> {
@@ -42,16 +60,21 @@ async function explainRefusal (engine: Engine, write: RefusedWrite): Promise<Err
  *   reference leads to no record that the client may see, REST_MODELS_FORBIDDEN (403) if the record would lie outside
  *   its scope, otherwise REST_MODELS_CONSTRAINT (409), because a trigger of the database keeps the record as it is
  */
-export async function explainUnwritten (engine: Engine, write: FailedWrite): Promise<Error> {
+async function explainUnwritten (engine: Engine, write: FailedWrite): Promise<Error> {
   if (write.references.length === 0) return new errors.Constraint()
   const taken = await findTaken(engine, write)
   if (taken !== undefined) return notUnique(taken)
+  return await explainReferences(engine, write) ?? new errors.Constraint()
+}
+
+/** Returns what is wrong with the references of a write, or undefined. */
+export async function explainReferences (engine: Engine, write: FailedWrite): Promise<Error | undefined> {
   const dangling = await findDangling(engine, write)
   if (dangling !== undefined) return unknownReference(dangling)
   for (const reference of write.references) {
     if (!await isReferred(engine, reference, reference.required)) return new errors.Forbidden()
   }
-  return new errors.Constraint()
+  return undefined
 }
 
 function unknownReference (column: Column): Error {

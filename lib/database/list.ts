@@ -20,6 +20,8 @@ export interface Page {
    * the row does not hold the values in full.
    */
   readonly last: readonly Stored[] | undefined
+  /** Time of `performance.now()`, in milliseconds, at which the statements of the list are given up. */
+  readonly deadline: number
 }
 
 /**
@@ -37,7 +39,7 @@ export async function runList (engine: Engine, base: ListBase, plan: ListPlan): 
   const rows = isHeavy
     ? await ask({ ...reach, most: limit, longest: unlimited })
     : hasNext ? found.slice(0, limit) : found
-  return { rows, limit, hasNext, last: hasNext ? lastOf(rows, base, plan) : undefined }
+  return { rows, limit, hasNext, last: hasNext ? lastOf(rows, base, plan) : undefined, deadline: reach.deadline }
 }
 
 /**

@@ -1,13 +1,82 @@
-import { CompiledQuery } from 'kysely'
-import type { Outcome, Query, Row } from '../engines/executor.js'
-import { outcomeOf } from '../engines/kysely-executor.js'
+import { CompiledQuery, type DatabaseConnection } from 'kysely'
+import type { ArrayRows, Executor, Outcome, Query, Row } from '../engines/executor.js'
+import { outcomeOf, toArrays } from '../engines/kysely-executor.js'
 import { withRetries } from '../engines/retry.js'
 import { toStatementError } from '../engines/statement-failure.js'
 import type { Handle } from './engine.js'
 
-const begin = CompiledQuery.raw('begin')
 const commit = CompiledQuery.raw('commit')
 const rollback = CompiledQuery.raw('rollback')
+
+/** Runs statements in an open transaction. It repeats none of them: only all of them together can be repeated. */
+export class OpenTransaction implements Executor {
+  /** The connection of the transaction. */
+  readonly connection: DatabaseConnection
+  readonly #dialect: Handle['dialect']
+
+  constructor (connection: DatabaseConnection, dialect: Handle['dialect']) {
+    this.connection = connection
+    this.#dialect = dialect
+  }
+
+  async execute (query: Query): Promise<Outcome> {
+    return outcomeOf(await this.#ask(query))
+  }
+
+  async readArrays (query: Query, keys: readonly string[]): Promise<ArrayRows> {
+    return toArrays(await this.#ask(query), keys)
+  }
+
+  async #ask (query: Query) {
+    try {
+      return await this.connection.executeQuery<Row>(query)
+    } catch (failure) {
+      throw toStatementError(this.#dialect, failure, { isRead: false, isConnected: true })
+    }
+  }
+}
+
+/**
+ * Calls `work` in a transaction, and commits what it did. If it throws, the transaction is rolled back. It is called
+ * again if the engine says that certainly nothing was done, such as after a deadlock. If the handle's executor is a
+ * transaction already, the work is part of that one.
+ *
+ * @param work  may read before it writes
+ * @returns what `work` returns
+ * @throws what `work` throws, and otherwise as {@link Executor} says
+ */
+export async function inTransaction<Result> (
+  handle: Handle, work: (transaction: OpenTransaction) => Promise<Result>
+): Promise<Result> {
+  const { executor } = handle
+  return executor instanceof OpenTransaction
+    ? await work(executor)
+    : await withRetries(async () => await attempt(handle, work))
+}
+
+async function attempt<Result> (
+  { dialect, provideConnection }: Handle, work: (transaction: OpenTransaction) => Promise<Result>
+): Promise<Result> {
+  let hasBegun = false
+  try {
+    return await provideConnection(async (connection) => {
+      await connection.executeQuery(CompiledQuery.raw(dialect.begin))
+      hasBegun = true
+      const transaction = new OpenTransaction(connection, dialect)
+      try {
+        const result = await work(transaction)
+        await transaction.execute(commit)
+        return result
+      } catch (failure) {
+        // A failed rollback would say that nothing was done, and hide that the outcome of the commit is unknown.
+        await connection.executeQuery(rollback).catch(() => {})
+        throw failure
+      }
+    })
+  } catch (failure) {
+    throw hasBegun ? failure : toStatementError(dialect, failure, { isRead: false, isConnected: false })
+  }
+}
 
 /** A write, and a read of the written record in the same transaction. */
 export interface WriteAndRead {
@@ -28,33 +97,14 @@ export interface WriteAndRead {
  * @returns the row of the read, and how many rows the write changed
  * @throws as {@link Executor} says, and what `refuse` returns
  */
-export async function writeAndRead (handle: Handle, both: WriteAndRead): Promise<Outcome> {
-  return await withRetries(() => attempt(handle, both))
-}
-
-async function attempt ({ db, dialect }: Handle, { write, read, refuse }: WriteAndRead): Promise<Outcome> {
-  let isConnected = false
-  let refusal: Error | undefined
-  try {
-    return await db.getExecutor().provideConnection(async (connection) => {
-      await connection.executeQuery(begin)
-      isConnected = true
-      try {
-        const written = outcomeOf(await connection.executeQuery<Row>(write))
-        const isWritten = written.row !== undefined || written.changed > 0
-        // If the write did not find the record, a read could find one that was created since.
-        const row = isWritten ? (await connection.executeQuery<Row>(read(written.row))).rows[0] : undefined
-        if (isWritten && row === undefined) refusal = refuse?.()
-        if (refusal !== undefined) throw refusal
-        await connection.executeQuery(commit)
-        return { row, changed: written.changed }
-      } catch (failure) {
-        // A failed rollback would say that nothing was done, and hide that the outcome of the commit is unknown.
-        await connection.executeQuery(rollback).catch(() => {})
-        throw failure
-      }
-    })
-  } catch (failure) {
-    throw refusal ?? toStatementError(dialect, failure, { isRead: false, isConnected })
-  }
+export async function writeAndRead (handle: Handle, { write, read, refuse }: WriteAndRead): Promise<Outcome> {
+  return await inTransaction(handle, async (transaction) => {
+    const written = await transaction.execute(write)
+    // If the write did not find the record, a read could find one that was created since.
+    if (written.row === undefined && written.changed === 0) return { row: undefined, changed: 0 }
+    const { row } = await transaction.execute(read(written.row))
+    const refusal = row === undefined ? refuse?.() : undefined
+    if (refusal !== undefined) throw refusal
+    return { row, changed: written.changed }
+  })
 }

@@ -1,5 +1,4 @@
 import type { Row } from '../engines/executor.js'
-import { StatementFailure } from '../engines/statement-failure.js'
 import type { Stored } from '../engines/storage.js'
 import { errors } from '../errors.js'
 import { encode, type Column } from '../model/column.js'
@@ -9,9 +8,9 @@ import { scopedDelete, scopedInsert, scopedSelect, scopedUpdate } from '../sql/s
 import { updateStatement, type StatementShape } from '../sql/statements.js'
 import type { RecordKey } from '../values/values.js'
 import type { Engine } from './engine.js'
-import { explainFailure, explainUnwritten } from './explain-failure.js'
+import { explainFailure, explainKept, explainReferences, Unwritten } from './explain-failure.js'
 import type { ReadTarget } from './read.js'
-import { writeAndRead, type WriteAndRead } from './transaction.js'
+import { OpenTransaction, writeAndRead, type WriteAndRead } from './transaction.js'
 
 /** A resource's table, and the columns that a failed write may name. */
 export interface WriteTarget extends ReadTarget {
@@ -32,26 +31,23 @@ export interface RecordUpdate {
  * Creates a record, if its references lead where they may.
  *
  * @returns its visible columns
- * @throws REST_MODELS_NOT_UNIQUE (409), REST_MODELS_UNKNOWN_REFERENCE (400), REST_MODELS_INVALID_RECORD (400) if a text
- *   is too long for an index, REST_MODELS_FORBIDDEN (403) if a policy for rows refuses it, or if the record would lie
- *   outside its scope, REST_MODELS_CONSTRAINT (409)
+ * @throws what {@link explainWrite} makes of a failure
  */
 export async function runCreate (
   engine: Engine, target: WriteTarget, plan: WritePlan, guard: RecordGuard
 ): Promise<Row> {
-  const { model, statements, known } = target
   const values = encodeAll(engine, plan)
   try {
     const create = guard.references.length === 0
-      ? statements.create(...values.values())
+      ? target.statements.create(...values.values())
       : scopedInsert(engine, target, { values, references: guard.references })
     const { row } = guard.outcome.length === 0
       ? await engine.executor.execute(create)
       : await writeAndRead(engine, { write: create, ...outcomeOf(engine, target, guard) })
-    if (row === undefined) throw await explainUnwritten(engine, { model, known, values, ...guard })
+    if (row === undefined) throw new Unwritten()
     return row
   } catch (failure) {
-    throw await explainFailure(engine, { model, known, values, ...guard }, failure)
+    throw await explainWrite(engine, target, { plan, guard }, failure)
   }
 }
 
@@ -60,11 +56,12 @@ export async function runCreate (
  * may.
  *
  * @returns its visible columns, or undefined if nothing was changed
- * @throws as {@link runCreate}
+ * @throws what {@link explainWrite} makes of a failure
  */
 export async function runUpdate (
-  engine: Engine, target: WriteTarget, { id, plan, ownerId, guard }: RecordUpdate
+  engine: Engine, target: WriteTarget, change: RecordUpdate
 ): Promise<Row | undefined> {
+  const { id, plan, ownerId, guard } = change
   const values = encodeAll(engine, plan)
   const own = ownParameters(target, id, ownerId)
   const { scope, references } = guard
@@ -74,19 +71,39 @@ export async function runUpdate (
   try {
     const { row } = engine.dialect.returnsUpdates && guard.outcome.length === 0
       ? await engine.executor.execute(update)
-      : await writeAndRead(engine, { write: update, ...readAfter(engine, target, { id, plan, ownerId, guard }) })
+      : await writeAndRead(engine, { write: update, ...readAfter(engine, target, change) })
     return row
   } catch (failure) {
-    const { model, known } = target
-    throw await explainFailure(engine, { model, known, values, id, ...guard }, failure)
+    throw await explainWrite(engine, target, change, failure)
   }
 }
 
-/** Returns the reason why an update of a record that is there changed nothing, as {@link explainUnwritten} says. */
-export async function explainUnchanged (
-  engine: Engine, { model, known }: WriteTarget, { id, plan, guard }: Pick<RecordUpdate, 'id' | 'plan' | 'guard'>
-): Promise<Error> {
-  return await explainUnwritten(engine, { model, known, id, values: encodeAll(engine, plan), ...guard })
+/** A create, or an update of the record `id`. */
+type Change = Pick<RecordUpdate, 'plan' | 'guard'> & Partial<Pick<RecordUpdate, 'id'>>
+
+/**
+ * Returns the error that a client gets for a create or update that failed: as {@link explainFailure} says. That runs
+ * queries, and an open transaction takes none after a failure. So inside a transaction it returns the failure itself,
+ * and whoever began the transaction calls this again after its end.
+ */
+export async function explainWrite (
+  engine: Engine, { model, known }: WriteTarget, { id, plan, guard }: Change, failure: unknown
+): Promise<unknown> {
+  if (engine.executor instanceof OpenTransaction) return failure
+  const key = id === undefined ? {} : { id }
+  return await explainFailure(engine, { model, known, values: encodeAll(engine, plan), ...key, ...guard }, failure)
+}
+
+/**
+ * Checks that the references of a planned write lead where they may, before it is executed.
+ *
+ * @throws REST_MODELS_UNKNOWN_REFERENCE (400), REST_MODELS_FORBIDDEN (403) if the record would lie outside its scope
+ */
+export async function requireReferences (
+  engine: Engine, { model, known }: WriteTarget, { plan, guard: { references } }: Pick<Change, 'plan' | 'guard'>
+): Promise<void> {
+  const error = await explainReferences(engine, { model, known, values: encodeAll(engine, plan), references })
+  if (error !== undefined) throw error
 }
 
 /** Returns the read after an update: of the record if it lies inside its scope, or of any record if it has none. */
@@ -122,12 +139,7 @@ export async function runDelete (engine: Engine, target: WriteTarget, record: Sc
       : scopedDelete(engine, target, record))
     return changed > 0
   } catch (failure) {
-    if (!(failure instanceof StatementFailure)) throw failure
-    const refusals = { reference: errors.StillReferenced, forbidden: errors.Forbidden }
-    const Refusal = failure.kind === 'reference' || failure.kind === 'forbidden'
-      ? refusals[failure.kind]
-      : errors.Constraint
-    throw new Refusal({ cause: failure })
+    throw explainKept(failure)
   }
 }
 

@@ -1,11 +1,28 @@
 import { AsyncResource } from 'node:async_hooks'
-import type { DatabaseConnection, QueryExecutor } from 'kysely'
+import type { DatabaseConnection, Kysely, QueryExecutor } from 'kysely'
 import { unavailable } from '../errors.js'
+import type { Dialect } from './dialect.js'
 
 /** Milliseconds after which a request that waits for a connection is refused with 503. */
 const connectionTimeoutMs = 2000
 
 type Consumer<Result> = (connection: DatabaseConnection) => Promise<Result>
+
+/**
+ * Calls the consumer with a connection of Kysely's driver, and returns the consumer's result. The connection is given
+ * back when the consumer's promise settles.
+ */
+export type ProvideConnection = <Result>(consumer: Consumer<Result>) => Promise<Result>
+
+/** Returns the function that provides connections of a Kysely instance. With an embedded engine they are queued for. */
+export function provideConnectionsOf (
+  db: Pick<Kysely<never>, 'getExecutor'>, { isEmbedded }: Pick<Dialect, 'isEmbedded'>
+): ProvideConnection {
+  const executor = db.getExecutor()
+  // An embedded engine has only one connection, for which Kysely would let requests wait without a limit.
+  const queue = isEmbedded ? new ConnectionQueue(executor) : undefined
+  return (consumer) => queue === undefined ? executor.provideConnection(consumer) : queue.use(consumer)
+}
 
 /**
  * Queue of the requests for the one connection of an embedded engine, one that runs in this process. Kysely lets a

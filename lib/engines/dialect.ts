@@ -98,6 +98,10 @@ export interface Dialect {
   limit (count: Parameter): RawBuilder<number>
   /** Returns the number of characters (Unicode code points) in a text column. */
   length (column: RawBuilder<unknown>): RawBuilder<unknown>
+  /** Statement that begins a transaction which may read before it writes. */
+  readonly begin: string
+  /** True if a select can lock the rows that it finds, by `for update`. SQLite locks all by `begin immediate`. */
+  readonly locksRows: boolean
   /** True if an update can return the rows that it changed, by `returning`. */
   readonly returnsUpdates: boolean
   readonly schema: SchemaHabits

@@ -1,5 +1,5 @@
 import type { DatabaseConnection, Kysely, QueryResult } from 'kysely'
-import { ConnectionQueue } from './connection-queue.js'
+import { provideConnectionsOf, type ProvideConnection } from './connection-queue.js'
 import type { Dialect } from './dialect.js'
 import type { ArrayRows, Executor, Outcome, Query, Row } from './executor.js'
 import { isRead, withRetries } from './retry.js'
@@ -8,24 +8,14 @@ import type { Stored } from './storage.js'
 
 type Ask<Result> = (connection: DatabaseConnection, query: Query) => Promise<Result>
 
-/**
- * Calls the consumer with a connection of Kysely's driver, and returns the consumer's result. The connection is given
- * back when the consumer's promise settles.
- */
-type ProvideConnection = <Result>(consumer: (connection: DatabaseConnection) => Promise<Result>) => Promise<Result>
-
 /** Executor that runs statements through Kysely's driver, for any Kysely instance or transaction. */
 export class KyselyExecutor implements Executor {
   readonly #dialect: Dialect
   readonly #provideConnection: ProvideConnection
 
   constructor (db: Pick<Kysely<never>, 'getExecutor'>, dialect: Dialect) {
-    const driver = db.getExecutor()
-    // An embedded engine has only one connection, for which Kysely would let requests wait without a limit.
-    const queue = dialect.isEmbedded ? new ConnectionQueue(driver) : undefined
     this.#dialect = dialect
-    this.#provideConnection = (consumer) =>
-      queue === undefined ? driver.provideConnection(consumer) : queue.use(consumer)
+    this.#provideConnection = provideConnectionsOf(db, dialect)
   }
 
   execute (query: Query): Promise<Outcome> {
@@ -33,10 +23,8 @@ export class KyselyExecutor implements Executor {
   }
 
   readArrays (query: Query, keys: readonly string[]): Promise<ArrayRows> {
-    return withRetries(() => this.#attempt(query, async (connection, query) => {
-      const { rows } = await connection.executeQuery<Row>(query)
-      return rows.map((row) => keys.map((key) => row[key] as Stored))
-    }))
+    return withRetries(() => this.#attempt(query, async (connection, query) =>
+      toArrays(await connection.executeQuery<Row>(query), keys)))
   }
 
   async #attempt<Result> (query: Query, ask: Ask<Result>): Promise<Result> {
@@ -60,4 +48,9 @@ async function askOutcome (connection: DatabaseConnection, query: Query): Promis
 /** Returns the first row, and the count of changed rows, which Kysely gives as a BigInt or leaves out. */
 export function outcomeOf ({ rows, numAffectedRows }: QueryResult<Row>): Outcome {
   return { row: rows[0], changed: Number(numAffectedRows ?? 0n) }
+}
+
+/** Returns the values of each row, in the order of the keys. */
+export function toArrays ({ rows }: QueryResult<Row>, keys: readonly string[]): ArrayRows {
+  return rows.map((row) => keys.map((key) => row[key] as Stored))
 }

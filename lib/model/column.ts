@@ -94,6 +94,11 @@ export function isGivenByOthers ({ kind, options }: Column): boolean {
   return kind === 'key' && options.generated === false
 }
 
+/** True if a column is a primary key that a create may bring along. */
+export function isClientGenerated ({ options }: Column): boolean {
+  return options.clientGenerated === true
+}
+
 /** True if a column holds passwords: they are hashed on every write, and no filter or ordering may name them. */
 export function isSecret ({ kind }: Column): boolean {
   return fieldKinds[kind].isSecret === true

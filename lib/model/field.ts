@@ -1,11 +1,12 @@
 import type { FieldKind, KindValues } from '../fields/field-kinds.js'
 import type {
-  CommonOptions, DecimalOptions, FieldOptions, ForeignKeyOptions, KeyOptions, PasswordOptions, RangeOptions, TextOptions
+  CommonOptions, DecimalOptions, FieldOptions, ForeignKeyOptions, KeyOptions, PasswordOptions, RangeOptions,
+  TextOptions, UuidOptions
 } from '../values/field-options.js'
 import type { Field, ForeignKeyField, Model } from './model.js'
 
 export type {
-  CommonOptions, DecimalOptions, ForeignKeyOptions, KeyOptions, PasswordOptions, RangeOptions, TextOptions
+  CommonOptions, DecimalOptions, ForeignKeyOptions, KeyOptions, PasswordOptions, RangeOptions, TextOptions, UuidOptions
 } from '../values/field-options.js'
 export type { Field, ForeignKeyField }
 
@@ -34,8 +35,11 @@ export const datetime = field('datetime')<CommonOptions<string | DynamicDefault>
 export const date = field('date')<CommonOptions<string | DynamicDefault>>()
 /** Any JSON, stored as text. Filters can use only `is`, and lists cannot be ordered by it. */
 export const json = field('json')<Omit<CommonOptions<unknown>, 'unique'>>()
-/** A UUID in lower case. As the field `id` it is the primary key of a model, and the plugin makes its values. */
-export const uuid = field('uuid')<CommonOptions<string>>()
+/**
+ * A UUID in lower case. As the field `id` it is the primary key of a model, and the plugin makes its values; with
+ * `clientGenerated`, clients may bring their own.
+ */
+export const uuid = field('uuid')<UuidOptions>()
 /**
  * The integer primary key, for the field `id` alone. Declare it if its column has another name, or if others give its
  * values.

@@ -19,8 +19,13 @@ export type RecordOf<M extends Model> = Flat<
   { id: KeyOf<M> } & { [N in Names<M> as Key<N, Fields<M>[N]>]: Value<Fields<M>[N]> }
 >
 
+/** The primary key, if a create may bring its own. */
+type OwnKey<M extends Model> =
+  Fields<M> extends { readonly id: { readonly options: { readonly clientGenerated: true } } } ? { id?: KeyOf<M> } : {}
+
 /** Body of a create: fields that may be null or have a default may be left out. */
 export type CreateOf<M extends Model> = Flat<
+  OwnKey<M> &
   { [N in Names<M> as Optional<Fields<M>[N]> extends true ? never : Key<N, Fields<M>[N]>]: Value<Fields<M>[N]> } &
   { [N in Names<M> as Optional<Fields<M>[N]> extends true ? Key<N, Fields<M>[N]> : never]?: Value<Fields<M>[N]> }
 >
@@ -40,6 +45,11 @@ export type FieldNameOf<M extends Model> = Names<M>
  */
 export type ForeignKeyNameOf<M extends Model> = {
   [N in Names<M>]: 'foreignKey' extends Fields<M>[N]['kind'] ? N : never
+}[Names<M>]
+
+/** Names of the text fields of a model. The option `search` of a resource lists some of them. */
+export type TextNameOf<M extends Model> = {
+  [N in Names<M>]: 'text' extends Fields<M>[N]['kind'] ? N : never
 }[Names<M>]
 
 type ColumnName<Name extends string, F extends Field> =

@@ -14,9 +14,15 @@ import { fixableBy } from './scope-fields.js'
 /** Description of an operation, in the form in which `@fastify/swagger` takes it from a route. */
 export type OperationDocumentation = Readonly<Record<string, unknown>>
 
+interface DescribedOperation {
+  readonly operation: Operation
+  /** True for the update by PATCH, which does what the update by PUT does. */
+  readonly isPatch: boolean
+}
+
 /** Describes an operation, and adds the parts that it shares with others to the components of the document. */
 export function describeOperation (
-  document: OpenApiDocument, resource: Resource, operation: Operation
+  document: OpenApiDocument, resource: Resource, { operation, isPatch }: DescribedOperation
 ): OperationDocumentation {
   const { name, model } = resource
   const { path, takes, answers } = rowOf(operation)
@@ -27,6 +33,7 @@ export function describeOperation (
     summary: summary(name),
     description: [
       description,
+      ...(isPatch ? [patchRemark] : []),
       ...remarksOf(operation, resource),
       ...(list === undefined ? [] : filterRemarks(list, resource))
     ].join('\n\n'),
@@ -34,16 +41,19 @@ export function describeOperation (
     ...securityOf(document, resource, operation),
     ...(list && { querystring: listParameters(document, resource, list.filters) }),
     ...(path === 'record' && { params: keyDocumentation(model) }),
-    ...(takes && { body: bodyOf(document, resource, takes) }),
+    ...(takes && { body: bodyOf(document, resource, { takes, isPatch }) }),
     response: responsesOf(
       document, resource, { operation, body: answers && answerOf(document, resource, answers) })
   }
 }
 
 /** Returns the id of an operation. It is stable, and no other operation of the resource has it. */
-export function operationIdOf (resource: Resource, operation: Operation): string {
+export function operationIdOf (resource: Resource, operation: Operation | 'patch'): string {
   return `${operation}${titleOf(resource)}`
 }
+
+const patchRemark = 'PATCH does what PUT does. A field that holds JSON is replaced as a whole, and a JSON Patch is ' +
+  'refused.'
 
 /** Returns the name for schemas and operations: the model's, or the resource's if its path is another. */
 function titleOf ({ name, model }: Resource): string {
@@ -86,17 +96,21 @@ function answerOf (document: OpenApiDocument, resource: Resource, body: 'record'
   return shareSchema(document, `${title}List`, listDocumentation(page, record))
 }
 
-function bodyOf (document: OpenApiDocument, resource: Resource, takes: 'create' | 'update'): JsonSchema {
-  const { schemas, writable, excluded } = resource
+function bodyOf (
+  document: OpenApiDocument, resource: Resource,
+  { takes, isPatch }: { readonly takes: 'create' | 'update', readonly isPatch: boolean }
+): JsonSchema {
+  const { schemas, writable, creatable, excluded } = resource
   const fixable = fixableBy(resource)
   const required = (schemas[takes].required ?? []).filter((key) => !fixable.has(key))
-  const columns = { writable: [...writable], required, excluded }
+  const columns = { writable: [...(takes === 'create' ? creatable : writable)], required, excluded }
   const name = `${titleOf(resource)}${takes === 'create' ? 'Create' : 'Update'}`
   const json = shareSchema(document, name, bodyDocumentation(columns))
   const form = shareSchema(document, 'Form', formSchema)
   return {
     content: {
       'application/json': { schema: json },
+      ...(isPatch && { 'application/merge-patch+json': { schema: json } }),
       'application/x-www-form-urlencoded': { schema: form },
       'multipart/form-data': { schema: form }
     }

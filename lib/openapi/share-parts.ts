@@ -14,7 +14,7 @@ const sharedResponses = new Map<string, string>(
 )
 /** Names of the parameters that all resources share, by place and name. */
 const sharedParameters: Readonly<Record<string, string>> =
-  { 'path id': 'Key', 'query limit': 'Limit', 'query page': 'Page', 'query after': 'After' }
+  { 'path id': 'Key', 'query limit': 'Limit', 'query page': 'Page', 'query after': 'After', 'query count': 'Count' }
 
 /**
  * Moves parameters and responses that all resources share from the operations with the given ids to the components.

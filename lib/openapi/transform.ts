@@ -29,11 +29,12 @@ export interface DocumentedConfig {
  */
 export function documentedAs (resource: Resource, operation: Operation, noteSwagger2: () => void): DocumentedConfig {
   return whenAsked((document, { route }) => {
-    const name = `${operationIdOf(resource, operation)}${route.method === 'HEAD' ? '-head' : ''}`
+    const isPatch = route.method === 'PATCH'
+    const name = `${operationIdOf(resource, isPatch ? 'patch' : operation)}${route.method === 'HEAD' ? '-head' : ''}`
     const ids = idsOf(resource)
     const operationId = ids.get(name) ?? freeOperationId(document, name)
     ids.set(name, operationId)
-    return { operationId, ...describeOperation(document, resource, operation) }
+    return { operationId, ...describeOperation(document, resource, { operation, isPatch }) }
   }, noteSwagger2)
 }
 

@@ -27,6 +27,8 @@ export interface PlannedOrder {
 export interface ListPlan {
   readonly joins: readonly PlannedJoin[]
   readonly conditions: readonly PlannedCondition[]
+  /** Patterns that must each match one of the columns that the resource searches. */
+  readonly search: readonly string[]
   /** Ends with the primary key, so that the order is total. */
   readonly ordering: readonly PlannedOrder[]
   readonly limit: number

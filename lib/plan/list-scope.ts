@@ -7,6 +7,8 @@ import type { Access } from './path.js'
 export interface ListScope extends Access {
   /** Columns that records show. */
   readonly visible: readonly Column[]
+  /** Text columns of the option `search`; none if the resource has no such option. */
+  readonly searched: readonly Column[]
   readonly defaultLimit: number
   readonly maxLimit: number
   readonly limits: Limits

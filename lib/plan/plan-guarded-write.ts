@@ -1,5 +1,6 @@
 import type { Dialect } from '../engines/dialect.js'
 import { errors } from '../errors.js'
+import { notNull } from '../fields/operators.js'
 import { encode, isForeignKey, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { Payload } from '../request/payload.js'
@@ -10,14 +11,25 @@ import { givenValues, planCreate, type GivenValues, type WritePlan, type WriteSc
 import { unguarded, type GuardedReference, type RecordGuard } from './record-guard.js'
 import { unscoped, type Scope, type ScopeCondition, type Viewer } from './viewer.js'
 
-/** The values of a write, and what must hold so that it keeps inside its scopes. */
-interface GuardedPlan {
+/** Where a value of a write comes from. A `kept` value repeats what is stored. */
+type Source = 'client' | 'server' | 'kept'
+
+/** The values of a write, and where each comes from. */
+export interface PlannedWrite {
   readonly plan: WritePlan
+  /** True if the write creates the record, so that it also sets the columns that the database generates. */
+  readonly isCreate: boolean
+  /** A foreign key of the client must lead to a record that the client may see. */
+  sourceOf (column: Column): Source
+}
+
+/** The values of a write, and what must hold so that it keeps inside its scopes. */
+export interface GuardedPlan extends PlannedWrite {
   readonly guard: RecordGuard
 }
 
 /** A resource to write to, and the engine that does so. */
-interface WriteSetting extends WriteScope {
+export interface WriteSetting extends WriteScope {
   readonly engine: { readonly dialect: Dialect }
 }
 
@@ -32,8 +44,8 @@ export function planGuardedCreate (
 ): GuardedPlan {
   const given = givenValues(setting.owner, userId, fixedBy(viewer, setting))
   const plan = planCreate(setting, payload, given)
-  const isWritten = (column: Column): boolean => setting.writable.has(column) && !given.has(column)
-  return { plan, guard: planGuard(setting, viewer, { plan, isCreate: true, isWritten }) }
+  const isGiven = (column: Column): boolean => given.has(column) || !setting.writable.has(column)
+  return guarded(setting, viewer, { plan, isCreate: true, sourceOf: (column) => isGiven(column) ? 'server' : 'client' })
 }
 
 /**
@@ -45,8 +57,8 @@ export function planGuardedUpdate (
   setting: WriteSetting, payload: Payload, viewer: Viewer, storedOf: StoredOf
 ): GuardedPlan {
   const plan = planUpdate(setting, payload, storedOf, fixedBy(viewer, setting))
-  const isWritten = (column: Column): boolean => plan.get(column) !== storedOf(column)
-  return { plan, guard: planGuard(setting, viewer, { plan, isCreate: false, isWritten }) }
+  const isKept = (column: Column): boolean => plan.get(column) === storedOf(column)
+  return guarded(setting, viewer, { plan, isCreate: false, sourceOf: (column) => isKept(column) ? 'kept' : 'client' })
 }
 
 const nothing: GivenValues = new Map()
@@ -55,49 +67,40 @@ const nothing: GivenValues = new Map()
  * Returns the values that a scope fixes: fields of the resource itself that it permits one value only. Null is fixed
  * only where the field can hold it.
  */
-function fixedBy ({ scope }: Viewer, { model: { primaryKey } }: WriteScope): GivenValues {
+export function fixedBy ({ scope }: Viewer, { model: { primaryKey } }: WriteScope): GivenValues {
   if (scope.length === 0) return nothing
   const fixed = new Map<Column, Json>()
   for (const { path: { joins, column }, operator, values: [value, ...others] } of scope) {
-    const isOne = value !== undefined && others.length === 0 && ['eq', 'in', 'is'].includes(operator)
+    const isOne = value !== undefined && others.length === 0 &&
+      (['eq', 'in'].includes(operator) || (operator === 'is' && value !== notNull))
     const fits = value !== null || column.nullable
     if (isOne && fits && joins.length === 0 && column !== primaryKey && !fixed.has(column)) fixed.set(column, value)
   }
   return fixed
 }
 
-interface PlannedWrite {
-  readonly plan: WritePlan
-  /** True if the write creates the record, so that it also sets the columns that the database generates. */
-  readonly isCreate: boolean
-  /**
-   * True for a column to which the client gives a new value. A foreign key must then lead to a record that the client
-   * may see.
-   */
-  isWritten (column: Column): boolean
-}
-
-/** Plans what must hold so that a write neither reaches a record outside the scope, nor moves one there. */
-function planGuard (
+/** Returns a write with what must hold so that it neither reaches a record outside the scope, nor moves one there. */
+export function guarded (
   { model, engine: { dialect } }: WriteSetting, viewer: Viewer, write: PlannedWrite
-): RecordGuard {
-  if (viewer === unscoped) return unguarded
+): GuardedPlan {
+  if (viewer === unscoped) return { ...write, guard: unguarded }
   const { scope, scopeOf } = viewer
   // What leads back to the record itself depends on what the write makes of it.
   const foreseeable = write.isCreate ? scope : scope.filter((condition) => !returns(condition, model))
   const decided = foreseeable.filter((condition) => isDecided(condition, write, dialect))
-  return {
+  const guard = {
     scope: write.isCreate ? [] : scope,
     references: guardedReferences({ scope: foreseeable, scopeOf }, write),
     outcome: decided.length === scope.length ? [] : scope
   }
+  return { ...write, guard }
 }
 
-function guardedReferences ({ scope, scopeOf }: Viewer, { plan, isCreate, isWritten }: PlannedWrite) {
+function guardedReferences ({ scope, scopeOf }: Viewer, { plan, sourceOf }: PlannedWrite) {
   const references: GuardedReference[] = []
   for (const [column, value] of plan) {
-    if (!isForeignKey(column) || value === null || (!isCreate && !isWritten(column))) continue
-    const visible = isWritten(column) ? scopeOf(column.target()) : []
+    if (!isForeignKey(column) || value === null || sourceOf(column) === 'kept') continue
+    const visible = sourceOf(column) === 'client' ? scopeOf(column.target()) : []
     const required = through(column, scope)
     if (visible.length > 0 || required.length > 0) references.push({ column, value, visible, required })
   }
@@ -126,7 +129,9 @@ function isDecided (condition: ScopeCondition, { plan, isCreate }: PlannedWrite,
   const value = plan.get(join ?? column)
   if (value === undefined) return !isCreate
   if (join !== undefined) return requireInside(value !== null)
-  if (operator === 'is') return requireInside(condition.values.includes(value))
+  if (operator === 'is') {
+    return requireInside(condition.values.some((wanted) => wanted === notNull ? value !== null : wanted === value))
+  }
   if (operator !== 'eq' && operator !== 'in') return false
   const values = storedValues({ column, operator, values: condition.values }, dialect)
   return requireInside(values.includes(encode(column, value, dialect)))

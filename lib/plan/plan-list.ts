@@ -8,6 +8,7 @@ import type { ListPlan, PlannedOrder } from './list-plan.js'
 import type { ListScope } from './list-scope.js'
 import { permittedPath, type Access } from './path.js'
 import { planFilters } from './plan-filters.js'
+import { planSearch } from './plan-search.js'
 import type { ListViewer } from './viewer.js'
 
 const nothingClosed: ReadonlySet<Model> = new Set()
@@ -20,12 +21,13 @@ const nothingClosed: ReadonlySet<Model> = new Set()
  */
 export function planList (scope: ListScope, wanted: ListRequest, viewer: ListViewer): ListPlan {
   const { joins, conditions } = planFilters(scope, wanted.filters, viewer)
+  const search = planSearch(scope, wanted.searches, viewer.closed)
   const ordering = planOrdering(scope, wanted.ordering)
   const { limit = scope.defaultLimit } = wanted
   const { start, after } = hasCursors(scope, wanted, ordering)
     ? planCursor(scope, wanted.after, ordering)
     : planPage(scope, wanted, limit)
-  return { joins, conditions, ordering, limit, start, after }
+  return { joins, conditions, search, ordering, limit, start, after }
 }
 
 function planOrdering (access: Access, written: readonly string[]): readonly PlannedOrder[] {

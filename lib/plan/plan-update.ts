@@ -24,7 +24,7 @@ export type StoredOf = (column: Column) => Json | undefined
 export function planUpdate (scope: WriteScope, payload: Payload, storedOf: StoredOf, fixed: GivenValues): WritePlan {
   const isWritable = (column: Column): boolean => scope.writable.has(column) && !fixed.has(column)
   const before: StoredOf = (column) => fixed.has(column) ? fixed.get(column) : storedOf(column)
-  const isSame = (field: WrittenField): boolean => isKept(field, before, isWritable)
+  const isSame = (field: WrittenField): boolean => isKept(scope, field, before, isWritable)
   const check: Check = (values) => faultsOfChanges(scope, values, before)
   const { fields, faults } = readFields(scope, payload, { check, isKept: isSame })
   // Compared once more, because readFields() turns other spellings of a value into the same one.
@@ -54,15 +54,17 @@ function faultsOfChanges (
 const lossyStorages: ReadonlySet<StorageName> = new Set(['datetime', 'date', 'number', 'decimal', 'json', 'uuid'])
 
 /**
- * True if a field repeats the value that the record shows, and to write it could do harm. A body that repeats a whole
+ * True if a field repeats the value that the record shows, and must not be written: to write it could do harm, or the
+ * resource compares all values. A body that repeats a whole
  * record holds the hash of its password, which must not be hashed again. Other values in it may be less than what is
  * stored.
  */
 function isKept (
-  { column, value }: WrittenField, storedOf: StoredOf, isWritable: (column: Column) => boolean
+  { comparesAll }: WriteScope, { column, value }: WrittenField, storedOf: StoredOf,
+  isWritable: (column: Column) => boolean
 ): boolean {
   const { storage } = valueKindOf(column)
-  const mayLose = isSecret(column) || !isWritable(column) || lossyStorages.has(storage)
+  const mayLose = comparesAll || isSecret(column) || !isWritable(column) || lossyStorages.has(storage)
   return mayLose && isShownAs(value, storage, () => storedOf(column))
 }
 

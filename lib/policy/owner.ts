@@ -1,7 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import type { Engine } from '../database/engine.js'
+import { Unwritten } from '../database/explain-failure.js'
 import { readStored } from '../database/read.js'
-import { explainUnchanged, type RecordUpdate, type WriteTarget } from '../database/write.js'
+import { explainWrite, type RecordUpdate, type WriteTarget } from '../database/write.js'
 import type { Row } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
 import { errors } from '../errors.js'
@@ -77,17 +78,17 @@ export function ownerIdOf (request: FastifyRequest, { owner }: Pick<WriteTarget,
  *
  * @param change  the values of an update, and what must hold for them; absent for a delete
  * @returns REST_MODELS_RECORD_NOT_FOUND (404) if the record was deleted or left the scope meanwhile;
- *   REST_MODELS_FORBIDDEN (403) if it has another owner now; otherwise as {@link explainUnwritten}
+ *   REST_MODELS_FORBIDDEN (403) if it has another owner now; otherwise as {@link explainWrite} says of Unwritten
  */
 export async function explainLost (
   resource: OwnedResource, record: ScopedRecord, change?: Pick<RecordUpdate, 'plan' | 'guard'>
-): Promise<Error> {
+): Promise<unknown> {
   const { engine } = resource
   const { row } = await readStored(engine, resource, record)
   if (row === undefined) return new errors.RecordNotFound()
   if (!isOwn(resource, row, record.ownerId)) return new errors.Forbidden()
   if (change === undefined) return new errors.Constraint()
-  return await explainUnchanged(engine, resource, { ...record, ...change })
+  return await explainWrite(engine, resource, { id: record.id, ...change }, new Unwritten())
 }
 
 function isOwn ({ owner, engine: { dialect } }: OwnedResource, row: Row, ownerId: Stored | undefined): boolean {

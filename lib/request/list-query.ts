@@ -1,5 +1,6 @@
 import { errors, withDetails } from '../errors.js'
 import { parseEntries, type Entries } from './query-string.js'
+import { wordsOf } from './search-words.js'
 
 /** A filter as the client wrote it. Its name is not checked yet, and may be that of no field. */
 export interface WrittenFilter {
@@ -11,6 +12,10 @@ export interface WrittenFilter {
 export interface ListRequest {
   readonly filters: readonly WrittenFilter[]
   readonly ordering: readonly string[]
+  /** Texts of the parameter `search`, which only some resources have. */
+  readonly searches: readonly string[]
+  /** True if the records of all pages are to be counted. */
+  readonly counts: boolean
   /** Records per page; undefined if the client did not say. */
   readonly limit: number | undefined
   /** Page number, counted from 1. */
@@ -22,7 +27,7 @@ export interface ListRequest {
 }
 
 const pageParameters = ['limit', 'page', 'after']
-export const reservedParameters: readonly string[] = [...pageParameters, 'ordering']
+export const reservedParameters: readonly string[] = [...pageParameters, 'ordering', 'count', 'search']
 const wholeNumber = /^[1-9]\d{0,14}$/
 
 /**
@@ -30,11 +35,12 @@ const wholeNumber = /^[1-9]\d{0,14}$/
  *
  * @param query     the raw query string, at most `maxLength` characters
  * @param maxLimit  the greatest `limit` that is not refused
- * @returns filters in URL order; an empty `ordering` counts as absent
+ * @returns filters in URL order; an empty `ordering` or `search` counts as absent in links
  * @throws REST_MODELS_QUERY_TOO_LONG (414), REST_MODELS_INVALID_QUERY (400) if it cannot be decoded,
  *   REST_MODELS_INVALID_PAGE (400) if `page` or `limit` is not a whole number of at least 1, if `limit` is more than
  *   `maxLimit`, if `page`, `limit` or `after` is given twice, or `after` beside `page`,
- *   REST_MODELS_INVALID_ORDERING (400) if `ordering` is given twice
+ *   REST_MODELS_INVALID_ORDERING (400) if `ordering` is given twice,
+ *   REST_MODELS_INVALID_VALUE (400) if `count` is given twice, or is anything but `true`
  * @see service document, "Filtering", "Ordering" and "Pagination"
  */
 export function parseListQuery (query: string, maxLength: number, maxLimit: number): ListRequest {
@@ -47,16 +53,29 @@ export function parseListQuery (query: string, maxLength: number, maxLimit: numb
   const rest: Array<Entries[number]> = []
   for (const [name, text] of entries) {
     if (!reservedParameters.includes(name)) filters.push({ name, text })
-    if (!pageParameters.includes(name) && !(name === 'ordering' && text === '')) rest.push([name, text])
+    if (!pageParameters.includes(name) && !isAbsent(name, text)) rest.push([name, text])
   }
   return {
     filters,
     ordering: ordering === undefined || ordering === '' ? [] : ordering.split(','),
+    searches: entries.filter(([name]) => name === 'search').map(([, text]) => text),
+    counts: parseCount(entries),
     limit: positive(entries, 'limit', { most: maxLimit, range: `from 1 to ${maxLimit}` }),
     page: page ?? 1,
     after,
     rest
   }
+}
+
+/** True if a parameter says nothing, so that links do not repeat it. */
+function isAbsent (name: string, text: string): boolean {
+  return (name === 'ordering' && text === '') || (name === 'search' && wordsOf(text).length === 0)
+}
+
+function parseCount (entries: Entries): boolean {
+  const text = single(entries, 'count', errors.InvalidValue)
+  if (text === undefined || text === 'true') return text === 'true'
+  throw withDetails(new errors.InvalidValue('count'), [{ field: 'count', message: 'must be true' }])
 }
 
 type NamedError = new (name: string) => Error

@@ -2,11 +2,12 @@ import type { FastifyContextConfig } from 'fastify'
 import { errors } from '../errors.js'
 import type { Model } from '../model/define-model.js'
 import type { ScopeOf } from '../model/scope-of.js'
-import type { FieldNameOf, ForeignKeyNameOf } from '../model/types.js'
+import type { FieldNameOf, ForeignKeyNameOf, TextNameOf } from '../model/types.js'
 import type { AnyPolicy, Policy, ScopeUser } from '../policy/policy.js'
+import type { WriteHooks } from './write-hooks.js'
 
 /** Options of a resource, all optional. */
-export interface ResourceOptions<M extends Model = Model, Auth extends AnyPolicy = Policy> {
+export interface ResourceOptions<M extends Model = Model, Auth extends AnyPolicy = Policy> extends WriteHooks<M, Auth> {
   /** The policy, which decides who may do what; the container's default policy if absent. */
   readonly auth?: Auth
   /**
@@ -25,6 +26,11 @@ export interface ResourceOptions<M extends Model = Model, Auth extends AnyPolicy
    * Names that are opened to filters although they would be closed: excluded fields, or paths such as `user__email`.
    */
   readonly filterable?: readonly string[]
+  /**
+   * Text fields of the resource that the parameter `search` of its lists looks at. Without this option there is no such
+   * parameter.
+   */
+  readonly search?: ReadonlyArray<TextNameOf<M>>
   /** Name of the resource in the path; the model's name in lower case if absent. */
   readonly path?: string
   /** Records per page if the request has no `limit`; that of the plugin if absent. */
@@ -45,10 +51,13 @@ export interface ResourceDefaults extends PageLimits {
 export const optionNames: Readonly<Record<keyof ResourceOptions, true>> = {
   auth: true,
   scope: true,
+  beforeWrite: true,
+  afterWrite: true,
   exclude: true,
   ownerField: true,
   readOnly: true,
   filterable: true,
+  search: true,
   path: true,
   defaultLimit: true,
   maxLimit: true,

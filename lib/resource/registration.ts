@@ -10,6 +10,8 @@ import type { ScopeRule } from '../policy/scopes.js'
 import { requireKnown } from '../suggest.js'
 import { columnsNamed, openedPaths, ownerOf } from './named-columns.js'
 import { checkLimits, optionNames, type PageLimits, type ResourceDefaults, type ResourceOptions } from './options.js'
+import { searchedColumns } from './searched-columns.js'
+import { hooksOf, type AnyHooks } from './write-hooks.js'
 
 /** A model that becomes a resource, with its checked options: names of fields are replaced by columns. */
 export interface Registration extends PageLimits {
@@ -22,8 +24,11 @@ export interface Registration extends PageLimits {
   readonly owner: ForeignKeyColumn | undefined
   /** The scope of the resource; undefined if everybody sees every record. */
   readonly scopeRule: ScopeRule | undefined
+  readonly hooks: AnyHooks | undefined
   /** The paths of the option `filterable`, by their names as `pathName` writes them. */
   readonly opened: ReadonlyMap<string, Path>
+  /** The columns of the option `search`; none if the resource has no such option. */
+  readonly searched: readonly Column[]
   readonly config: Readonly<FastifyContextConfig>
 }
 
@@ -47,15 +52,28 @@ export function checkRegistration (model: Model, options: ResourceOptions, defau
     model,
     policy,
     protections: compileProtections(policy),
-    excluded: columnsNamed(model, options, 'exclude'),
-    readOnly: columnsNamed(model, options, 'readOnly'),
+    ...namedColumns(model, options),
     owner: ownerOf(model, options.ownerField, policy),
     scopeRule: scopeRuleOf(model, policy, options.scope),
-    opened: openedPaths(model, options),
+    hooks: hooksOf(model, options),
     ...checkLimits(`resource '${model.name}'`, options, defaults),
     config: configOf(model, options)
   }
   return Object.freeze(registration)
+}
+
+/** Returns the columns and paths that options of a resource name. */
+function namedColumns (
+  model: Model, options: ResourceOptions
+): Pick<Registration, 'excluded' | 'readOnly' | 'opened' | 'searched'> {
+  const excluded = columnsNamed(model, options, 'exclude')
+  const opened = openedPaths(model, options)
+  return {
+    excluded,
+    readOnly: columnsNamed(model, options, 'readOnly'),
+    opened,
+    searched: searchedColumns(model, options, { excluded, opened })
+  }
 }
 
 function requirePath (model: Model, path: string): void {

@@ -5,7 +5,7 @@ import type { Engine } from '../database/engine.js'
 import type { WriteTarget } from '../database/write.js'
 import type { Row } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
-import { isGenerated, type Column, type ForeignKeyColumn } from '../model/column.js'
+import { isClientGenerated, isGenerated, type Column, type ForeignKeyColumn } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { requireSoundDefaults } from '../plan/defaults.js'
 import type { Limits } from '../plan/limits.js'
@@ -20,6 +20,7 @@ import type { ListBase } from '../sql/list-sql.js'
 import { isLong } from '../sql/long-values.js'
 import { compileStatements } from '../sql/statements.js'
 import type { ResourceAccess } from './access.js'
+import { compileHooked, type HookedTarget } from './hooked-target.js'
 import type { Registration } from './registration.js'
 
 /** Everything about a resource that setup decides before the first request, frozen. */
@@ -37,6 +38,8 @@ export interface Resource
   readonly passwords: Passwords
   readonly schemas: Readonly<Record<Shape, TObject>>
   readonly planKey: PlanKey
+  /** What writes with hooks need; undefined if the resource has no hooks. */
+  readonly hooked: HookedTarget | undefined
   /** Returns the record of a row from a list on `reader`: an array of values, in the order of `keys`. */
   toListed (values: readonly Stored[]): ModelRecord
   /** Returns the record of a row from `reader` that has its values under keys, as the read of one record gives it. */
@@ -68,7 +71,7 @@ export function compileResource (registration: Registration, setting: ResourceSe
     ...registration,
     ...columns,
     ...accessOf(registration),
-    ...writesOf(model, columns, checks),
+    ...writesOf(registration, columns, checks),
     url: `${prefix}${name}/`,
     engine,
     reader,
@@ -80,35 +83,42 @@ export function compileResource (registration: Registration, setting: ResourceSe
     toListed: compileToListed(visible, reader.dialect),
     toRead: compileToRecord(visible, reader.dialect),
     toWritten: compileToRecord(visible, engine.dialect),
-    statements: compileStatements(engine, reader, { ...registration, ...columns })
+    statements: compileStatements(engine, reader, { ...registration, ...columns }),
+    hooked: registration.hooks && compileHooked(registration.hooks, { ...registration, ...columns }, engine)
   })
 }
 
 /** The columns of a resource by what a client may do with them. */
-type ResourceColumns = Pick<Resource, 'visible' | 'stored' | 'created' | 'writable' | 'known'>
+type ResourceColumns = Pick<Resource, 'visible' | 'stored' | 'created' | 'writable' | 'creatable' | 'known'>
 
 function columnsOf ({ model, excluded, readOnly, owner }: Registration): ResourceColumns {
   const { columns, primaryKey } = model
   const visible = columns.filter((column) => !excluded.has(column))
-  const writable = columns.filter((column) => column !== primaryKey && !readOnly.has(column) && column !== owner)
+  const writable = new Set(
+    columns.filter((column) => column !== primaryKey && !readOnly.has(column) && column !== owner))
   return {
     visible,
     stored: columns.filter((column) => !excluded.has(column) || column === owner),
     created: columns.filter((column) => !isGenerated(column)),
-    writable: new Set(writable),
+    writable,
+    creatable: isClientGenerated(primaryKey) ? new Set([...writable, primaryKey]) : writable,
     known: new Set([...visible, ...writable])
   }
 }
 
 function writesOf (
-  { name, columns }: Model, { visible, writable }: ResourceColumns, checks: CheckCompiler
-): Pick<Resource, 'schemas' | 'checkCreate' | 'checkValues'> {
+  { model: { name, columns }, hooks }: Registration, { visible, writable, creatable }: ResourceColumns,
+  checks: CheckCompiler
+): Pick<Resource, 'schemas' | 'comparesAll' | 'checkCreate' | 'checkValues'> {
   requireSoundDefaults(name, columns, (column) => checks.ofValue(valueSchema(column)))
-  const shapeOf = (shape: Shape) => shapeSchema(shape, { visible, writable: [...writable] })
+  const shapeOf = (shape: Shape) =>
+    shapeSchema(shape, { visible, writable: [...(shape === 'create' ? creatable : writable)] })
   const schemas = { record: shapeOf('record'), create: shapeOf('create'), update: shapeOf('update') }
   const anyValues = shapeSchema('update', { visible, writable: columns })
   return {
     schemas,
+    // Hooks run only if something changes.
+    comparesAll: hooks !== undefined,
     checkCreate: checks.ofObject({ ...anyValues, required: schemas.create.required ?? [] }),
     checkValues: checks.ofObject(anyValues)
   }

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { runCount } from '../database/count.js'
 import { runList } from '../database/list.js'
 import { readVisible } from '../database/read.js'
 import { runCreate, runDelete, runUpdate } from '../database/write.js'
@@ -12,12 +13,13 @@ import { operationTable } from '../policy/operations.js'
 import { explainLost, ownerIdOf, storedOf } from '../policy/owner.js'
 import { viewerOf } from '../policy/scopes.js'
 import { parseListQuery } from '../request/list-query.js'
-import { parsePayload } from '../request/payload.js'
+import { parsePatch, parsePayload } from '../request/payload.js'
 import { queryOf, requireNoQuery } from '../request/query-string.js'
 import type { Resource } from '../resource/resource.js'
 import { toEnvelope, type ListEnvelope } from '../response/envelope.js'
 import { valueOf, type ModelRecord } from '../response/record.js'
 import type { Json } from '../values/values.js'
+import { createWithHooks, deleteWithHooks, updateWithHooks } from './hooked-writes.js'
 
 /** Returns the handler of a route for a resource. The handler gets only the requests that the policy lets through. */
 export type Handler<Answer> = (resource: Resource) => (request: FastifyRequest, reply: FastifyReply) => Promise<Answer>
@@ -26,10 +28,12 @@ export const list: Handler<ListEnvelope> = (resource) => async (request) => {
   const { reader, limits, maxLimit, name, url, toListed } = resource
   const wanted = parseListQuery(queryOf(request.url), limits.queryLength, maxLimit)
   const plan = planList(resource, wanted, { ...viewerOf(request, resource), closed: modelsClosedTo(request, resource) })
-  const { rows, limit: count, hasNext, last } = await runList(reader, resource, plan)
+  const page = await runList(reader, resource, plan)
+  const total = wanted.counts ? await runCount(reader, resource, plan, page) : undefined
+  const { rows, limit: count, hasNext, last } = page
   const { limit, start } = plan
   const cursor = last && writeCursor({ ...plan, limit: count }, last, reader.dialect)
-  const links = { name, url, limit, count, start, hasNext, cursor, limits }
+  const links = { name, url, limit, count, start, hasNext, cursor, limits, total }
   return toEnvelope(rows.map(toListed), links, wanted)
 }
 
@@ -43,44 +47,49 @@ export const read: Handler<ModelRecord> = (resource) => async (request) => {
 }
 
 export const create: Handler<ModelRecord> = (resource) => async (request, reply) => {
-  const { engine, passwords, url, limits, toWritten } = resource
+  const { engine, passwords, url, limits, toWritten, hooked } = resource
   requireNoQuery(queryOf(request.url), limits.queryLength)
   const payload = await parsePayload(request.body, request.headers['content-type'])
   const viewer = viewerOf(request, resource)
-  const { plan, guard } = planGuardedCreate(resource, payload, viewer, userOf(request)?.id ?? null)
-  const record = toWritten(await runCreate(engine, resource, await passwords.hashIn(plan), guard))
+  const planned = planGuardedCreate(resource, payload, viewer, userOf(request)?.id ?? null)
+  const record = toWritten(hooked === undefined
+    ? await runCreate(engine, resource, await passwords.hashIn(planned.plan), planned.guard)
+    : await createWithHooks({ resource, hooked, request, viewer }, planned))
   reply.code(operationTable.create.status).header('location', `${url}${String(record['id'])}/`)
   return record
 }
 
 export const update: Handler<ModelRecord> = (resource) => async (request) => {
-  const { engine, passwords, limits, toWritten } = resource
+  const { engine, passwords, limits, toWritten, hooked } = resource
   requireNoQuery(queryOf(request.url), limits.queryLength)
-  const payload = await parsePayload(request.body, request.headers['content-type'])
+  const parse = request.method === 'PATCH' ? parsePatch : parsePayload
+  const payload = await parse(request.body, request.headers['content-type'])
   const { id, row: stored, viewer } = storedOf(request)
   const storedValue = (column: Column): Json | undefined => valueOf(column, stored, engine.dialect)
-  const { plan, guard } = planGuardedUpdate(resource, payload, viewer, storedValue)
-  if (plan.size === 0) return toWritten(stored)
+  const planned = planGuardedUpdate(resource, payload, viewer, storedValue)
+  if (planned.plan.size === 0) return toWritten(stored)
   const record = { id, scope: viewer.scope, ownerId: ownerIdOf(request, resource) }
-  const change = { plan: await passwords.hashIn(plan), guard }
-  const row = await runUpdate(engine, resource, { ...record, ...change })
-  if (row === undefined) throw await explainLost(resource, record, change)
+  const row = hooked === undefined
+    ? await runUpdate(engine, resource, { ...record, ...planned, plan: await passwords.hashIn(planned.plan) })
+    : await updateWithHooks({ resource, hooked, request, viewer }, planned, record)
+  if (row === undefined) throw await explainLost(resource, record, planned)
   return toWritten(row)
 }
 
 export const remove: Handler<undefined> = (resource) => async (request, reply) => {
-  const { engine, limits } = resource
+  const { engine, limits, hooked } = resource
   requireNoQuery(queryOf(request.url), limits.queryLength)
   const { id, viewer } = storedOf(request)
   const record = { id, scope: viewer.scope, ownerId: ownerIdOf(request, resource) }
-  const isDeleted = await runDelete(engine, resource, record)
+  const isDeleted = hooked === undefined
+    ? await runDelete(engine, resource, record)
+    : await deleteWithHooks({ resource, hooked, request, viewer }, record)
   if (!isDeleted) throw await explainLost(resource, record)
   reply.code(operationTable.delete.status)
 }
 
 export const refuseMethod = (allowed: string) =>
-  async (request: FastifyRequest, reply: FastifyReply): Promise<never> => {
+  async (_request: FastifyRequest, reply: FastifyReply): Promise<never> => {
     reply.header('allow', allowed)
-    const isPartial = request.method === 'PATCH' && allowed.includes('PUT')
-    throw new errors.MethodNotAllowed(isPartial ? ': use PUT, which changes only the fields that are sent' : '')
+    throw new errors.MethodNotAllowed()
   }

@@ -48,17 +48,19 @@ export function addRoutes (scope: FastifyInstance, resource: Resource, guards: G
 }
 
 function addOperation (scope: FastifyInstance, resource: Resource, operation: Operation, guards: Guards): void {
-  const { method, path } = rowOf(operation)
+  const { methods, path } = rowOf(operation)
   const { handler, needsRecord } = routeTable[operation]
   const { onRequest, preHandler, onSend, wrap } = stepsOf(resource, operation, guards)
-  addRoute(scope, `/${resource.name}${suffixes[path]}`, {
-    method,
+  const steps = {
     onRequest,
     preHandler: needsRecord ? [...preHandler, recordHook(resource)] : preHandler,
     onSend,
-    handler: wrap(handler(resource)),
-    ...describeRoute(resource, operation, guards.noteSwagger2)
-  })
+    handler: wrap(handler(resource))
+  }
+  for (const method of methods) {
+    const description = describeRoute(resource, operation, guards.noteSwagger2)
+    addRoute(scope, `/${resource.name}${suffixes[path]}`, { method, ...steps, ...description })
+  }
 }
 
 /**
@@ -67,7 +69,8 @@ function addOperation (scope: FastifyInstance, resource: Resource, operation: Op
  */
 function addRefusals (scope: FastifyInstance, resource: Resource, path: 'list' | 'record', guards: Guards): void {
   const rows = Object.entries(operationTable).filter(([, row]) => row.path === path)
-  const answered = rows.flatMap(([, { method }]) => method === 'GET' ? ['GET', 'HEAD'] : [method])
+  const answered = rows.flatMap(([, { methods }]) => [...methods])
+    .flatMap((method) => method === 'GET' ? ['GET', 'HEAD'] : [method])
   const [judgedAs] = rows.map(([operation]) => operation as Operation).filter((operation) => writes.includes(operation))
   const { onRequest, preHandler, onSend } = stepsOf(resource, judgedAs as Operation, guards)
   addRoute(scope, `/${resource.name}${suffixes[path]}`, {

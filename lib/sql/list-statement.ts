@@ -1,8 +1,10 @@
+import type { Dialect } from '../engines/dialect.js'
 import type { Query } from '../engines/executor.js'
 import { Slot, type Stored } from '../engines/storage.js'
 import type { ListPlan, PlannedOrder } from '../plan/list-plan.js'
 import { withoutSeeks } from './condition.js'
 import { openCondition, shapeOfCondition, withFewShapes, type FilledCondition } from './filled-condition.js'
+import { compileCount } from './count-sql.js'
 import { compileList, type ListBase, type OpenPlan } from './list-sql.js'
 import { longestOf } from './long-values.js'
 import type { SqlContext } from './sql-context.js'
@@ -30,38 +32,61 @@ export interface ReachingPlan extends ListPlan {
 
 /** Returns the statement of a list. Lists that differ only in values share one compiled SQL text. */
 export function listStatement (engine: SqlContext, base: ListBase, given: ReachingPlan): Query {
+  return statementOf('list', engine, { base, given })
+}
+
+/**
+ * Returns the statement that counts the records of a list on all its pages, up to `reach.most`. Where the page begins,
+ * and in which order, does not matter.
+ */
+export function countStatement (engine: SqlContext, base: ListBase, given: ReachingPlan): Query {
+  return statementOf('count', engine, { base, given: { ...given, ordering: [], start: 0, after: undefined } })
+}
+
+const compilers = { list: compileList, count: compileCount } as const
+type StatementKind = keyof typeof compilers
+
+/** A list of a resource, from which a statement is made. */
+interface Listing {
+  readonly base: ListBase
+  readonly given: ReachingPlan
+}
+
+function statementOf (kind: StatementKind, engine: SqlContext, { base, given }: Listing): Query {
+  const { dialect } = engine
   const plan = given.conditions.length === 0
     ? given
-    : { ...given, conditions: given.conditions.map((condition) => withFewShapes(condition, engine.dialect)) }
-  const { query, queryId, sql, parameters } =
-    engine.shapes.compileOnce(shapeOf(engine, base, plan), () => compileList(engine, base, openPlan(plan)))
+    : { ...given, conditions: given.conditions.map((condition) => withFewShapes(condition, dialect)) }
+  const { query, queryId, sql, parameters } = engine.shapes.compileOnce(
+    `${kind} ${shapeOf(engine, base, plan)}`, () => compilers[kind](engine, base, openPlan(plan, dialect)))
   const values = valuesOf(plan)
   const filled = parameters.map((parameter) => parameter instanceof Slot ? values[parameter.position] : parameter)
-  return { query, queryId, sql, parameters: filled, withoutIndex: withoutIndexOf(engine, base, given) }
+  return { query, queryId, sql, parameters: filled, withoutIndex: withoutIndexOf(kind, engine, { base, given }) }
 }
 
 /**
  * Returns {@link Query.withoutIndex}: a function that makes the same statement without the help of an index of a text
  * column. Undefined if the engine can always use the index.
  */
-function withoutIndexOf (engine: SqlContext, base: ListBase, given: ReachingPlan): Query['withoutIndex'] {
+function withoutIndexOf (kind: StatementKind, engine: SqlContext, listing: Listing): Query['withoutIndex'] {
   if (!engine.dialect.seeksByCollation) return undefined
-  return () => listStatement({ ...engine, dialect: withoutSeeks(engine.dialect) }, base, given)
+  return () => statementOf(kind, { ...engine, dialect: withoutSeeks(engine.dialect) }, listing)
 }
 
 type FilledPlan = ListPlan & { readonly conditions: ReadonlyArray<FilledCondition & { readonly alias: string }> }
 
 /** Returns the values that fill the slots of {@link openPlan}, in the order of those slots. */
-function valuesOf ({ conditions, start, after, reach }: ReachingPlan): readonly Stored[] {
+function valuesOf ({ conditions, search, start, after, reach }: ReachingPlan): readonly Stored[] {
   const { deadline, most, longest } = reach
   const values: Stored[] = [deadline, most, start, longest]
   if (after !== undefined) values.push(...after)
   for (const condition of conditions) values.push(...condition.values)
+  values.push(...search)
   return values
 }
 
 /** Returns a plan in which each value of {@link valuesOf} is replaced by a slot with its position there. */
-function openPlan ({ joins, conditions, ordering, after }: FilledPlan): OpenPlan {
+function openPlan ({ joins, conditions, search, ordering, after }: FilledPlan, dialect: Dialect): OpenPlan {
   let position = 0
   const nextSlot = (): Slot => new Slot(position++)
   return {
@@ -76,18 +101,25 @@ function openPlan ({ joins, conditions, ordering, after }: FilledPlan): OpenPlan
       const slot = nextSlot()
       return { ...ordering[index] as PlannedOrder, value: value === null ? null : slot }
     }),
-    conditions: conditions.map((condition) => openCondition(condition, nextSlot))
+    conditions: conditions.map((condition) => openCondition(condition, nextSlot)),
+    search: { patterns: search.map(nextSlot), isAmbiguous: isAmbiguous(search, dialect) }
   }
 }
 
 /** Returns all that the SQL of a list depends on, as one text. Spaces separate the parts, because no name has one. */
 function shapeOf (
-  { dialect }: SqlContext, { name }: ListBase, { joins, conditions, ordering, after }: FilledPlan
+  { dialect }: SqlContext, { name }: ListBase, { joins, conditions, search, ordering, after }: FilledPlan
 ): string {
-  let shape = `list ${name} ${dialect.seeksByCollation}`
+  let shape = `${name} ${dialect.seeksByCollation}`
   for (const { from, column } of joins) shape += ` ${from}.${column.key}`
   for (const condition of conditions) shape += ` ${condition.alias}.${shapeOfCondition(condition)}`
+  if (search.length > 0) shape += ` search ${search.length} ${isAmbiguous(search, dialect)}`
   for (const { column, descending } of ordering) shape += ` ${column.key} ${descending}`
   if (after !== undefined) shape += ` after ${after.map((value) => value === null).join()}`
   return shape
+}
+
+/** True if a pattern of a search holds characters that the engine's patterns confuse. */
+function isAmbiguous (search: ListPlan['search'], { ambiguous }: Dialect): boolean {
+  return ambiguous !== undefined && search.some((pattern) => ambiguous.test(pattern))
 }

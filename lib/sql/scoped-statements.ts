@@ -25,6 +25,21 @@ export function scopedSelect (
     db.selectFrom(shape.model.table).select(selection(shape[columns], dialect)), conditions))
 }
 
+/**
+ * Selects the same as {@link scopedSelect}, and locks the record until the transaction ends, where the engine locks
+ * single rows.
+ */
+export function lockingSelect (
+  context: SqlContext, shape: StatementShape, columns: 'visible' | 'stored', record: ScopedRecord
+): CompiledQuery {
+  const { db, dialect } = context
+  const statement = new ShapedStatement(`lock ${columns}`, shape, dialect)
+  const conditions = statement.isRecord(record)
+  return statement.compileOnce(context, () => whereAll(
+    db.selectFrom(shape.model.table).select(selection(shape[columns], dialect)), conditions)
+    .$if(dialect.locksRows, (select) => select.forUpdate()))
+}
+
 /** Deletes a record, if it lies inside the scope and belongs to the owner. */
 export function scopedDelete (context: SqlContext, shape: StatementShape, record: ScopedRecord): CompiledQuery {
   const statement = new ShapedStatement('delete', shape, context.dialect)

@@ -20,6 +20,7 @@ export interface FieldOptions {
   readonly scale?: number
   readonly onDelete?: OnDelete
   readonly generated?: boolean
+  readonly clientGenerated?: boolean
 }
 
 export interface CommonOptions<Value> {
@@ -66,6 +67,14 @@ export interface PasswordOptions extends Omit<CommonOptions<string>, 'unique'> {
 export interface ForeignKeyOptions extends CommonOptions<number | string> {
   /** Effect of deleting the referenced record. Default `restrict`: deleting it is refused with 409. */
   readonly onDelete?: OnDelete
+}
+
+export interface UuidOptions extends CommonOptions<string> {
+  /**
+   * For the primary key `id` alone: true if a create may bring its own UUID, of any version. Without one the plugin
+   * makes it. Default false.
+   */
+  readonly clientGenerated?: boolean
 }
 
 /** Options of `key()`, an integer primary key. */

@@ -80,6 +80,7 @@ test('every operator that a kind has is a filter, with values of the kind', asyn
     text__like: 'a%',
     text__ilike: 'a%'
   })
+  list({ text__is: 'notnull', boolean__is: ['notnull', true], user__is: 'notnull' })
   list({ status: 'draft', status__in: ['draft', 'final'], status__like: 'd%' })
   list({
     integer: 1,
@@ -153,6 +154,8 @@ test('every operator that a kind has is a filter, with values of the kind', asyn
   list({ integer__in: ['1'] })
   // @ts-expect-error a text is null or not, but neither true nor false
   list({ text__is: true })
+  // @ts-expect-error not one of the words
+  list({ text__is: 'not null' })
   // @ts-expect-error a pattern is a text
   list({ text__like: 1 })
   t.throws(() => list({ text: {} as string }), TypeError, 'and what is passed by force is refused again')
@@ -238,10 +241,43 @@ test('records are ordered by one or several of the fields that have an order', a
   t.pass('checked by the compiler')
 })
 
+test('a query that asks for a count gets one, and search is a parameter of resources that have it', async (t) => {
+  const searching = createClient<[{ model: typeof User, search: ['username'] }, typeof Message]>(options)
+  const calls = async (): Promise<void> => {
+    const { meta } = await client.message.list({ count: true, limit: 1 })
+    exactly<number>()(meta.count)
+    exactly<boolean>()(meta.capped)
+    for await (const page of client.message.list({ count: true, user: 1 }).pages()) exactly<number>()(page.meta.count)
+    const { meta: plain } = await client.message.list({ limit: 1 })
+    // @ts-expect-error it was not asked for
+    plain.count satisfies unknown
+    const query: ListQuery<typeof Message> = { count: true, limit: 1 }
+    const { meta: kept } = await client.message.list(query)
+    exactly<number | undefined>()(kept.count)
+    await searching.user.list({ search: 'a b', username: 'c', ordering: 'id', count: true })
+    await client.everything.list({ limit__eq: 5 })
+  }
+  t.type(calls, 'function')
+  // @ts-expect-error anything but true is refused
+  client.message.list({ count: false })
+  // @ts-expect-error a text
+  searching.user.list({ search: 5 })
+  // @ts-expect-error a resource without the option
+  searching.message.list({ search: 'a' })
+  // @ts-expect-error a resource without the option
+  client.user.list({ search: 'a' })
+  // @ts-expect-error no such field
+  t.type(createClient<[{ model: typeof User, search: ['usrname'] }]>(options).user.list, 'function')
+})
+
 test('records and bodies are those of the model', async (t) => {
   same<ResourceRecord<typeof Message>, RecordOf<typeof Message>>()
   same<ResourceRecord<typeof Everything>, RecordOf<typeof Everything>>()
   same<ResourceCreate<typeof Everything>, CreateOf<typeof Everything>>()
+  const Ticket = defineModel('Ticket', { id: uuid({ clientGenerated: true }), title: text() })
+  t.ok(Ticket.primaryKey.options.clientGenerated)
+  same<ResourceCreate<typeof Ticket>, { id?: string, title: string }>()
+  same<ResourceUpdate<typeof Ticket>, { title?: string }>()
   same<ResourceUpdate<typeof Everything>, UpdateOf<typeof Everything>>()
   same<Awaited<ReturnType<typeof client.house.read>>, RecordOf<typeof House>>()
   const calls = async (): Promise<void> => {

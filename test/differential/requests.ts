@@ -93,7 +93,7 @@ function list (draw: Draw, world: World, model: number): Request {
 const oddQueries = [
   '%', '%FF', '%C3%28', '&&&', '=', '=1', 'id', 'id=', 'id=1=2', 'id=1&id', 'ID=1', '%00=1', 'limit', 'limit=',
   'limit=10&limit=10', 'page=1&page=1', 'ordering=id&ordering=id', 'ordering', 'id__eq__eq=1', 'id__=1', '__id=1',
-  'id__nothing=1', 'nothing=1', 'id[]=1', 'id%20=1', '+id=1', 'id=1#x', 'id=1;id=2', '?id=1', `x=${'1'.repeat(4096)}`,
+  'id__nothing=1', 'nothing=1', 'id[]=1', 'id%20=1', '+id=1', 'id=1#x', 'id=1;id=2', '?id=1', `x=${'1'.repeat(8192)}`,
   Array.from({ length: 21 }, () => 'id=1').join('&'), 'id__in=1,2', 'id__like=1', 'id__is=null', 'id__is=NONE',
   'id__is=true', 'ordering=-id,id', 'ordering=,', 'ordering=id,,id', 'ordering=--id', 'ordering=id%20'
 ]
@@ -159,7 +159,7 @@ interface Operand { readonly model: number, readonly field: FieldSpec, readonly 
 
 function operandOf (draw: Draw, world: World, operand: Operand): Template {
   const { operator } = operand
-  if (operator === 'is') return [draw.one(['null', 'NULL', 'none', 'true', 'False', '1', ''])]
+  if (operator === 'is') return [draw.one(['null', 'NULL', 'none', 'notnull', 'NotNull', 'true', 'False', '1', ''])]
   if (operator === 'like' || operator === 'ilike') {
     return [pattern(draw, String(plainText(draw, world, operand)), operator)]
   }
@@ -266,7 +266,7 @@ function update (draw: Draw, world: World, model: number): Request {
   )
   return {
     ...common(draw, world, model, true),
-    method: 'PUT',
+    method: draw.one(['PUT', 'PATCH'] as const),
     path: recordPath(draw, world, model),
     ...drawBody(draw, world, model, named)
   }

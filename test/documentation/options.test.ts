@@ -25,10 +25,13 @@ const ofPlugin: Record<keyof RestModelsOptions, true> = {
 const ofResource: Record<keyof ResourceOptions, true> = {
   auth: true,
   scope: true,
+  beforeWrite: true,
+  afterWrite: true,
   exclude: true,
   ownerField: true,
   readOnly: true,
   filterable: true,
+  search: true,
   path: true,
   defaultLimit: true,
   maxLimit: true,

@@ -15,7 +15,7 @@ export const Wide: Model = defineModel('Wide', {
 })
 
 /** A query may have so many characters. */
-const maxQuery = 4096
+const maxQuery = 8192
 const maxValues = 1900
 
 const value = '1'

@@ -343,9 +343,15 @@ test('D-104: compiled shapes are kept up to 2 MiB, and one that is kept is not c
   const engine = await openEngine(openSqlite(':memory:'))
   t.teardown(async () => { await engine.db.destroy() })
   const { columns: [id] } = Note
-  const limits = { statementTime: 1000, pageBytes: 1000 }
+  const limits = { count: 1000, statementTime: 1000, pageBytes: 1000 }
   const base = {
-    name: 'note', model: Note, visible: Note.columns, keys: Note.columns.map(({ key }) => key), long: [1], limits
+    name: 'note',
+    model: Note,
+    visible: Note.columns,
+    searched: [],
+    keys: Note.columns.map(({ key }) => key),
+    long: [1],
+    limits
   }
   const list = (names: readonly string[], count = 1) => listStatement(engine, base, {
     joins: [],
@@ -353,6 +359,7 @@ test('D-104: compiled shapes are kept up to 2 MiB, and one that is kept is not c
       { alias: 't0', column: id, operator: 'in', values: Array.from({ length: count }, (_, index) => index) },
       ...names.map((alias) => ({ alias, column: id, operator: 'gt' as const, values: [1] }))
     ],
+    search: [],
     ordering: [{ column: id, descending: false }],
     limit: 20,
     start: 0,

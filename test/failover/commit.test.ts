@@ -7,9 +7,9 @@ import { MariadbConnection } from '../../lib/engines/mariadb/connection.js'
 import type { DriverConnection } from '../../lib/engines/mariadb/driver.js'
 import { MariadbDialect } from '../../lib/mariadb.js'
 import type { Tables } from '../../lib/engines/executor.js'
-import { KyselyExecutor } from '../../lib/engines/kysely-executor.js'
 import { writeAndRead } from '../../lib/database/transaction.js'
 import { dialects } from '../../lib/database/dialects.js'
+import { handleOf } from '../../lib/database/engine.js'
 
 type Done = (error: object | null, result?: unknown) => void
 
@@ -45,7 +45,7 @@ test('MariaDB: a change whose commit may have happened is not made again, whatev
   }
   const db = new Kysely<Tables>({ dialect: new MariadbDialect({ pool }) })
   const query = (sql: string): CompiledQuery => ({ ...db.selectNoFrom([]).compile(), sql })
-  const handle = { db, dialect: dialects.mariadb, executor: new KyselyExecutor(db, dialects.mariadb) }
+  const handle = handleOf(db, dialects.mariadb)
   const change = writeAndRead(handle, { write: query('update'), read: () => query('select') })
   await t.rejects(change, { code: 'REST_MODELS_UNAVAILABLE', statusCode: 503, cause: { errno: 1180 } })
   t.same(sent, ['begin', 'update', 'select', 'commit', 'rollback', 'closed'])

@@ -55,6 +55,14 @@ test('who may do what with the example is told by resource and field', async (t)
   })
 })
 
+test('D-152: a key that clients may generate is told as a field of creates', async (t) => {
+  const Ticket = defineModel('Ticket', { id: uuid({ clientGenerated: true }), title: text() })
+  const { resources: [ticket] } = await inspect(await build(t, [User, Ticket], (registry) => {
+    registry.register(Ticket, { auth: userAuth(User) })
+  }))
+  t.match(ticket?.fields, [{ field: 'id', create: 'users', update: 'nobody' }, { field: 'title', update: 'users' }])
+})
+
 test('what is dangerous is flagged, and the same without the mistake is not', async (t) => {
   const Vault = defineModel('Vault', {
     api_key: text(), accessToken: text(), token_count: text(), password_hash: text({ nullable: true }), plain: text()

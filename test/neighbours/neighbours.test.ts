@@ -21,10 +21,12 @@ async function buildHost (
 
 test('@fastify/cors: pages of an origin that both allow may write, those of another are told 403', async (t) => {
   const app = await buildHost(
-    t, async (app) => { await app.register(cors, { origin: [origin], methods: ['GET', 'POST', 'PUT', 'DELETE'] }) },
+    t, async (app) => {
+      await app.register(cors, { origin: [origin], methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] })
+    },
     { options: { allowedOrigins: [origin] } }
   )
-  for (const method of ['PUT', 'DELETE']) {
+  for (const method of ['PUT', 'PATCH', 'DELETE']) {
     const preflight = await app.inject({
       method: 'OPTIONS',
       url: '/api/message/1/',
@@ -35,7 +37,7 @@ test('@fastify/cors: pages of an origin that both allow may write, those of anot
     t.equal(preflight.statusCode, 204)
     t.match(preflight.headers, {
       'access-control-allow-origin': origin,
-      'access-control-allow-methods': 'GET, POST, PUT, DELETE',
+      'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
       'access-control-allow-headers': 'authorization,content-type'
     })
   }

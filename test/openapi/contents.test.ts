@@ -103,14 +103,25 @@ test('D-76: every filter that is listed is permitted, with the operators and the
   t.match(schemaOf('count__gt'), { type: 'integer', minimum: -(2 ** 31) })
   t.match(schemaOf('group'), { type: 'string', pattern: /0-9a-f/ })
   t.match(schemaOf('group__name__ilike'), { type: 'string', maxLength: 128 })
-  t.strictSame(schemaOf('flag__is').enum, ['null', 'true', 'false'])
-  t.strictSame(schemaOf('extra__is').enum, ['null'])
+  t.strictSame(schemaOf('flag__is').enum, ['null', 'notnull', 'true', 'false'])
+  t.strictSame(schemaOf('extra__is').enum, ['null', 'notnull'])
   t.strictSame(names.filter((name) => /^(secret|extra|limit|const|properties)/.test(name)), [
     'limit', 'extra__is',
     ...['const', 'properties'].flatMap((name) =>
       ['eq', 'ne', 'in', 'is', 'lt', 'lte', 'gt', 'gte', 'like', 'ilike'].map((operator) => `${name}__${operator}`)),
     ...['eq', 'ne', 'in', 'is', 'lt', 'lte', 'gt', 'gte'].map((operator) => `limit__${operator}`)
   ])
+})
+
+test('D-152: a key that clients may generate is in the body of a create alone, and not required', async (t) => {
+  const Ticket = defineModel('Ticket', { id: uuid({ clientGenerated: true }), title: text({ nullable: true }) })
+  const { document } = await documentedApp(t, {
+    models: [User, Ticket], register: (registry) => { registry.register(Ticket, { auth: userAuth(User) }) }
+  })
+  const { TicketCreate: create, TicketUpdate: update } = document.schemas
+  t.match(create?.properties?.['id'], { type: 'string', pattern: /0-9a-f/, description: /the server makes it/ })
+  t.strictSame([create?.required, Object.keys(update?.properties ?? {})], [undefined, ['title']])
+  t.strictSame(create?.examples, [{ title: 'some text' }])
 })
 
 test('D-76: lists of numbers are accepted as documented, without leading zeros or bare points', async (t) => {
@@ -150,8 +161,8 @@ test('D-76: place and ordering come first, then own fields, then others; a page 
   })
   const { parameters = [], description } = document.operation('listMessage')
   const names = parameters.map(({ name }) => name)
-  const fields = names.slice(names.indexOf('ordering') + 1).map((name) => name.replace(/__[a-z]+$/, ''))
-  t.strictSame(names.slice(0, 3), ['limit', 'page', 'after'])
+  const fields = names.slice(names.indexOf('id')).map((name) => name.replace(/__[a-z]+$/, ''))
+  t.strictSame(names.slice(0, 4), ['limit', 'page', 'after', 'ordering'])
   t.strictSame([...new Set(fields.filter((name) => !name.startsWith('user__')))], ['id', 'user', 'content', 'pub_date'])
   t.ok(fields.lastIndexOf('pub_date') < fields.findIndex((name) => name.startsWith('user__')))
   t.match(description, /^To filter, /)
@@ -297,7 +308,7 @@ test('D-76: models that refer to each other in circles do not let the document e
   })
   const { description } = document.operation('listKnot')
   const names = parametersOf(document.operation('listKnot'))
-  t.ok(names.length <= maxListed + 4, `${names.length} parameters`)
+  t.ok(names.length <= maxListed + 5, `${names.length} parameters`)
   t.ok(names.includes('j__lt') && names.includes('a__b__in'), 'own columns are all there, then the nearest')
   t.match(description, 'There are more filters than are listed here: other fields have them too, ' +
     'and a filter may follow up to 30 foreign keys')
@@ -308,7 +319,7 @@ test('D-76: models that refer to each other in circles do not let the document e
 test('D-76: columns of its own are all listed, up to a bound', async (t) => {
   const Wide = defineModel('Wide', Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`f${index}`, text()])))
   const { document } = await documentedApp(t, { models: [Wide], register: (registry) => { registry.register(Wide) } })
-  t.equal(parametersOf(document.operation('listWide')).length, 4 + 8 + 400)
+  t.equal(parametersOf(document.operation('listWide')).length, 5 + 8 + 400)
   t.notMatch(document.operation('listWide').description, 'more filters than are listed')
 })
 
@@ -350,7 +361,7 @@ test('D-76: the document lists a bounded number of filters of a large model, and
     models: [Wide], register: (registry) => { registry.register(Wide) }
   })
   const list = document.operation('listWide')
-  t.ok((list.parameters?.length ?? 0) <= maxOwn + 4, `${list.parameters?.length} parameters`)
+  t.ok((list.parameters?.length ?? 0) <= maxOwn + 5, `${list.parameters?.length} parameters`)
   t.match(list.description, 'There are more filters than are listed here')
   t.equal((await get('/api/wide/?field299__gt=1')).statusCode, 200)
 })

@@ -18,7 +18,7 @@ test('D-73: a host with @fastify/swagger has one operation for each route that s
     [
       ...['user', 'relationship', 'message'].flatMap((name) => [
         [`/api/${name}/`, ['get', 'post']],
-        [`/api/${name}/{id}/`, ['delete', 'get', 'put']]
+        [`/api/${name}/{id}/`, ['delete', 'get', 'patch', 'put']]
       ]),
       ['/api/note/', ['get']],
       ['/api/note/{id}/', ['get']]
@@ -26,17 +26,31 @@ test('D-73: a host with @fastify/swagger has one operation for each route that s
   )
   const ids = Object.values(document.paths).flatMap((methods) => Object.values(methods))
     .map(({ operationId }) => operationId)
-  t.strictSame(ids.slice(0, 5).sort(), ['createUser', 'deleteUser', 'listUser', 'readUser', 'updateUser'])
-  t.equal(new Set(ids).size, 17)
+  t.strictSame(ids.slice(0, 6).sort(), ['createUser', 'deleteUser', 'listUser', 'patchUser', 'readUser', 'updateUser'])
+  t.equal(new Set(ids).size, 20)
   t.strictSame(document.tags.map(({ name }) => name), ['user', 'relationship', 'message', 'note'])
   const { summary, tags, description } = document.operation('deleteMessage')
   t.strictSame([summary, tags], ['Delete a record of message', ['message']])
   t.match(description, 'Only the owner of a record of message may do this.')
 })
 
-test('D-73: the document of the example project has less than 60 KB', async (t) => {
+test('D-150: PATCH is an operation of its own, with the parts of PUT', async (t) => {
   const { document } = await documentedApp(t)
-  t.ok(document.text.length < 60_000, `${document.text.length} characters`)
+  const [patch, put] = [document.operation('patchMessage'), document.operation('updateMessage')]
+  t.equal(document.paths['/api/message/{id}/']?.['patch']?.operationId, 'patchMessage')
+  t.strictSame([patch.summary, patch.parameters, patch.responses], [put.summary, put.parameters, put.responses])
+  const { 'application/merge-patch+json': merge, ...others } = patch.requestBody?.content ?? {}
+  t.strictSame(others, put.requestBody?.content)
+  t.strictSame(merge, put.requestBody?.content?.['application/json'])
+  t.match(patch.description, 'PATCH does what PUT does.')
+  t.match(patch.description, 'Only the owner of a record of message may do this.')
+  t.match(document.text, '"#/components/schemas/MessageUpdate"')
+  t.notMatch(document.text, '"#/components/schemas/MessageUpdate2"')
+})
+
+test('D-73: the document of the example project has less than 65 KB', async (t) => {
+  const { document } = await documentedApp(t)
+  t.ok(document.text.length < 65_000, `${document.text.length} characters`)
 })
 
 test('D-73: the document is as valid in OpenAPI 3.0, where nothing has two types', async (t) => {

@@ -13,8 +13,8 @@ import * as tools from '../../lib/tools.js'
 const values = {
   'lib/index.ts': [
     'adminAuth', 'bigint', 'boolean', 'createTables', 'date', 'datetime', 'decimal', 'default', 'defineModel', 'errors',
-    'foreignKey', 'hashPassword', 'hostAuth', 'integer', 'json', 'key', 'number', 'openAuth', 'password',
-    'readOnlyAuth', 'text', 'userAuth', 'userOf', 'uuid'
+    'foreignKey', 'hashPassword', 'hostAuth', 'integer', 'invalidRecord', 'json', 'key', 'number', 'openAuth',
+    'password', 'readOnlyAuth', 'text', 'userAuth', 'userOf', 'uuid'
   ],
   'lib/client.ts': ['RestModelsError', 'createClient'],
   'lib/sqlite.ts': ['openSqlite'],
@@ -25,10 +25,11 @@ const values = {
 const types = {
   'lib/index.ts': [
     'AnyKysely', 'Authenticate', 'ClosedPolicy', 'CommonOptions', 'CreateOf', 'Credentials', 'DatabaseOf',
-    'DecimalOptions', 'Field', 'FieldFault', 'FindHostUser', 'ForeignKeyField', 'ForeignKeyOptions', 'HostAuthOptions',
-    'Identity', 'Json', 'KeyOptions', 'Limits', 'Model', 'Operation', 'PasswordOptions', 'Policy', 'PolicySetting',
-    'PolicyUser', 'RangeOptions', 'RecordOf', 'ResourceOptions', 'ResourceRegistry', 'RestModelsOptions', 'ScopeOf',
-    'SecurityScheme', 'TextOptions', 'UpdateOf', 'UserAuthOptions', 'UserOf', 'Verify'
+    'DecimalOptions', 'Field', 'FieldFault', 'FindHostUser', 'FinishedWrite', 'ForeignKeyField', 'ForeignKeyOptions',
+    'HostAuthOptions', 'Identity', 'Json', 'KeyOptions', 'Limits', 'Model', 'Operation', 'PasswordOptions',
+    'PlannedWrite', 'Policy', 'PolicySetting', 'PolicyUser', 'RangeOptions', 'RecordOf', 'ResourceOptions',
+    'ResourceRegistry', 'RestModelsOptions', 'ScopeOf', 'SecurityScheme', 'TextOptions', 'UpdateOf',
+    'UserAuthOptions', 'UserOf', 'UuidOptions', 'Verify', 'WholeRecord', 'WriteHooks'
   ],
   'lib/client.ts': [
     'CallOptions', 'Client', 'ClientOptions', 'ErrorCode', 'Fetch', 'FetchAnswer', 'FetchInit', 'Field', 'FieldFault',

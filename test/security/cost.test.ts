@@ -45,7 +45,7 @@ test('T-84: a list of values is bounded', async (t) => {
   t.equal((await get(`/api/note/?id__in=${Array.from({ length: 101 }, (_, index) => index).join()}`)).statusCode, 400)
   t.equal((await get(`/api/note/?message__in=${','.repeat(2000)}`)).statusCode, 400)
   t.equal((await get(`/api/note/?id__in=${'1,'.repeat(5000)}`)).statusCode, 414)
-  t.equal((await get(`/api/note/?${many('id__in', 20, () => '1,'.repeat(99) + '1')}`)).statusCode, 414)
+  t.equal((await get(`/api/note/?${many('id__in', 20, () => '1000,'.repeat(99) + '1')}`)).statusCode, 414)
   t.equal(statements.length, 0)
   t.same(await ids(`/api/note/?id__in=${Array.from({ length: 100 }, (_, index) => index).join()}`), [1, 2])
   t.same(await ids(`/api/note/?${many('id__in', 20, () => '2,'.repeat(90) + '2')}`), [2])
@@ -56,7 +56,7 @@ test('T-85: filters are bounded', async (t) => {
   for (const count of [21, 200]) {
     t.equal((await get(`/api/note/?${many('id__ne', count, (index) => index + 3)}`)).statusCode, 400, String(count))
   }
-  t.equal((await get(`/api/note/?${many('id__ne', 500, (index) => index + 3)}`)).statusCode, 414)
+  t.equal((await get(`/api/note/?${many('id__ne', 1000, (index) => index + 3)}`)).statusCode, 414)
   t.equal((await get(`/api/note/?${'&'.repeat(4000)}x=1`)).statusCode, 400)
   t.equal(statements.length, 0)
   t.same(await ids(`/api/note/?${many('id__ne', 20, (index) => index + 2)}`), [1])

@@ -24,6 +24,8 @@ export const mariadbDialect: Dialect = {
   identifying: (value) => sql`${value}`,
   limit: (count) => sql<number>`${count}`,
   length: (column) => sql`char_length(${column})`,
+  begin: 'begin',
+  locksRows: true,
   returnsUpdates: false,
   schema: {
     generatedKey: 'bigint auto_increment primary key',

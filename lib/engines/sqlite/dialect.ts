@@ -70,11 +70,13 @@ export const sqliteDialect: Dialect = {
   listed: (array) => sql`(select value from json_each(${array}))`,
   limit: (count) => sql<number>`cast(${count} as integer)`,
   length: (column) => sql`length(${column})`,
+  // A transaction that reads first cannot wait for another one that writes.
+  begin: 'begin immediate',
+  locksRows: false,
   returnsUpdates: true,
   schema: {
     generatedKey: 'integer primary key autoincrement',
     needsTargets: false,
-    // A transaction that reads first cannot wait for another one that writes.
     begin: sql`begin immediate`,
     keys: sqliteCatalog.columns,
     written

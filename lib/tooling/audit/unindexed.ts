@@ -15,13 +15,13 @@ import type { TableSizes } from './table-sizes.js'
 import { listedScopes, unindexedScopes } from './unindexed-scopes.js'
 
 /**
- * A filter or an ordering that a resource permits, or a condition of its scope, for which the database reads the whole
- * table.
+ * A filter, a search or an ordering that a resource permits, or a condition of its scope, for which the database reads
+ * the whole table.
  */
 export interface Unindexed {
   readonly resource: string
-  readonly use: PlannedUse | 'scope'
-  /** The name as a query or a scope writes it: `user__email`. */
+  readonly use: PlannedUse | 'scope' | 'search'
+  /** The name as a query or a scope writes it: `user__email`. Of a search, all fields that it looks at. */
   readonly name: string
   /** The table that is read whole. */
   readonly table: string
@@ -39,7 +39,7 @@ const viewer: ListViewer = { ...unscoped, closed: noModels }
  * scope, filters and orderings need no index of their own, because they read only these records. The database explains
  * lists with one condition or one ordering each, but runs none of them. Filters are on the fields of the resource, on
  * those of the models that its foreign keys refer to, and on paths that its option `filterable` names. Lists that the
- * limits refuse to everybody are left out.
+ * limits refuse to everybody are left out. A search is never served, because its words may be anywhere in a text.
  */
 export async function unindexedOf (resource: Resource, sizes: TableSizes): Promise<readonly Unindexed[]> {
   const { name: resourceName, model: { table }, reader: { db } } = resource
@@ -56,8 +56,10 @@ export async function unindexedOf (resource: Resource, sizes: TableSizes): Promi
 }
 
 async function unindexedQueries (resource: Resource): Promise<readonly Found[]> {
-  const { name, model } = resource
-  const found: Found[] = []
+  const { name, model, searched } = resource
+  const fields = searched.map(({ field }) => field).join(', ')
+  const found: Found[] =
+    searched.length === 0 ? [] : [{ resource: name, use: 'search', name: fields, table: model.table }]
   for (const path of filterPaths(resource)) {
     const { table } = path.joins.at(-1)?.target() ?? model
     if (await isFilterSought(resource, path)) continue

@@ -29,8 +29,11 @@ export function unindexedReport (found: readonly Unindexed[], showAll: boolean):
   ]
 }
 
+const plurals = { scope: 'scopes', search: 'searches' } as const
+
 function describe (found: readonly Unindexed[]): string {
-  return `${found.some(({ use }) => use === 'scope') ? 'scopes, filters' : 'filters'} and orderings`
+  const further = (['scope', 'search'] as const).filter((wanted) => found.some(({ use }) => use === wanted))
+  return `${further.map((use) => `${plurals[use]}, `).join('')}filters and orderings`
 }
 
 function unindexedTable (found: readonly Unindexed[]): string {

@@ -12,7 +12,7 @@ export interface Target {
   run (input: string): Promise<void>
 }
 
-const longestQuery = 4096
+const longestQuery = 8192
 
 const query: Target = {
   seeds: [
@@ -22,9 +22,9 @@ const query: Target = {
   ],
   words: [
     '&', '=', '__', '-', ',', '"', '%', '+', '%C3%A9', '%ff', '%00', '%ED%A0%80', '\\', ';', '?', '#', 'limit=',
-    'page=', 'after=', 'ordering=', 'eq', 'in', 'is', 'like', 'ilike', 'ne', 'gte', 'null', 'true', 'id', 'owner',
-    'owner_id', 'shelf__', 'next__name', 'title', 'status', 'count', 'big', 'price', 'flag', 'moment', 'day', 'token',
-    'mail', 'data', 'WzIsImlkIiwiMSJd', '9007199254740993', '2024-02-29 12:30:00',
+    'page=', 'after=', 'ordering=', 'eq', 'in', 'is', 'like', 'ilike', 'ne', 'gte', 'null', 'notnull', 'true', 'id',
+    'owner', 'owner_id', 'shelf__', 'next__name', 'title', 'status', 'count', 'big', 'price', 'flag', 'moment', 'day',
+    'token', 'mail', 'data', 'WzIsImlkIiwiMSJd', '9007199254740993', '2024-02-29 12:30:00',
     '0f8fad5b-d9cb-469f-a165-70867728950e'
   ],
   run: async (input) => {

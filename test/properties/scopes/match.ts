@@ -31,7 +31,8 @@ export class Match {
     this.#rows = rows
     this.#scoped = twins[0]
     this.#plain = twins[1]
-    this.#note = note
+    // PATCH does what PUT does, so both count as one.
+    this.#note = (what) => { note(what.replace(/^PATCH /, 'PUT ')) }
   }
 
   static async start (world: World, rows: Rows, note: Note): Promise<Match> {

@@ -9,7 +9,7 @@ import {
 export interface Request {
   readonly resource: ResourceSpec
   readonly sender: Sender
-  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE'
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** The key of the record; undefined for the list. */
   readonly id?: Value
   readonly query: string
@@ -46,7 +46,8 @@ export function drawRequest (draw: Draw, scene: Scene, resource: ResourceSpec, s
     return { ...base, method: draw.chance(10) ? 'HEAD' : 'GET', id, query: draw.chance(3) ? 'a=1' : '' }
   }
   if (kind === 'delete') return { ...base, method: 'DELETE', id, query: '' }
-  return { ...base, method: 'PUT', id, query: '', body: drawBody(draw, scene, resource, row) }
+  const method = draw.one(['PUT', 'PATCH'] as const)
+  return { ...base, method, id, query: '', body: drawBody(draw, scene, resource, row) }
 }
 
 export const unknownKey = (model: ModelSpec): number | string => keyAt(model, 999_999)
@@ -108,7 +109,7 @@ function drawFilter (draw: Draw, scene: Scene, at: number): [name: string, value
   ])
   const last = draw.chance(2) ? 'nothing' : spelled(field)
   const name = [...path.map(spelled), last, ...operator === '' ? [] : [operator]].join('__')
-  if (operator === 'is') return [name, 'null']
+  if (operator === 'is') return [name, draw.one(['null', 'notnull'])]
   if (operator === 'like') return [name, draw.one(['%', 'a%', '_', '%b'])]
   const known = (rows[model] ?? []).map((row) => row[field.key] ?? null).filter((value) => value !== null)
   const item = (): string => String(draw.chance(65) ? reached?.[field.key] ?? 1 : draw.one([...known, 1]))

@@ -1,0 +1,105 @@
+import {
+  DummyDriver, SingleConnectionProvider, Transaction, type CompiledQuery, type DatabaseConnection,
+  type Dialect as KyselyDialect, type Kysely, type QueryResult
+} from 'kysely'
+import type { Tables } from '../engines/executor.js'
+import { Repeatable, toStatementError, type FailureRules } from '../engines/statement-failure.js'
+import { errors } from '../errors.js'
+import type { Handle } from './engine.js'
+import type { OpenTransaction } from './transaction.js'
+
+/** Kysely instance of an open transaction, with the plugins of the host's instance. Its tables are of any type. */
+export type HookDatabase = Transaction<Tables>
+
+/** Matches statements that begin or end a transaction, behind any comments. `rollback to` a savepoint is none. */
+const endsTransaction =
+  /^(?:\s|--[^\n]*\n|\/\*[^]*?\*\/)*(?:begin|start|commit|end|abort|rollback(?!\s+(?:(?:work|transaction)\s+)?to\b))\b/i
+
+/**
+ * The connection of a transaction, as hooks of the application get it. A hook must leave the transaction open, and a
+ * statement that fails must not be passed over: PostgreSQL would then answer the commit with a rollback.
+ */
+class HookConnection implements DatabaseConnection {
+  readonly #transaction: OpenTransaction
+  readonly #rules: FailureRules
+  readonly #pending = new Set<Promise<unknown>>()
+  #failure: { readonly thrown: unknown } | undefined
+  #isOver = false
+
+  constructor (transaction: OpenTransaction, rules: FailureRules) {
+    this.#transaction = transaction
+    this.#rules = rules
+  }
+
+  async executeQuery<R> (query: CompiledQuery): Promise<QueryResult<R>> {
+    if (this.#isOver) throw new Error('The transaction is over: a hook must await what it does, and end in time')
+    const answer = this.#ask<R>(query)
+    this.#pending.add(answer)
+    try {
+      return await answer
+    } finally {
+      this.#pending.delete(answer)
+    }
+  }
+
+  async * streamQuery (): AsyncIterableIterator<never> {
+    throw new Error('A hook cannot stream rows')
+  }
+
+  /** Waits for statements that the hook did not wait for. Throws if a statement of the hook has failed. */
+  async requireSound (): Promise<void> {
+    await Promise.allSettled(this.#pending)
+    if (this.#failure !== undefined) throw this.#failure.thrown
+  }
+
+  close (): void {
+    this.#isOver = true
+  }
+
+  async #ask<R> (query: CompiledQuery): Promise<QueryResult<R>> {
+    if (endsTransaction.test(query.sql)) {
+      throw this.#fail(new Error('A hook must not begin or end a transaction: it runs in that of the write'))
+    }
+    try {
+      return await this.#transaction.connection.executeQuery<R>(query)
+    } catch (failure) {
+      const error = toStatementError(this.#rules, failure, { isRead: false, isConnected: true })
+      // A rule of the database that the hook breaks is a fault of the hook, and not of the client.
+      throw this.#fail(error instanceof Repeatable || error instanceof errors.Unavailable ? error : failure)
+    }
+  }
+
+  #fail (thrown: unknown): unknown {
+    this.#failure ??= { thrown }
+    return thrown
+  }
+}
+
+/**
+ * Calls a hook with the transaction as a Kysely instance, which works until the hook ends.
+ *
+ * @throws what the hook throws, or the failure of one of its statements, even if the hook caught it
+ */
+export async function withHookDatabase (
+  { host, dialect }: Handle, transaction: OpenTransaction, call: (db: HookDatabase) => Promise<unknown>
+): Promise<void> {
+  const connection = new HookConnection(transaction, dialect)
+  try {
+    await call(kyselyOn(host, connection))
+    await connection.requireSound()
+  } finally {
+    connection.close()
+  }
+}
+
+/** Returns a Kysely instance whose statements run on one connection, in a transaction that it cannot end. */
+function kyselyOn (host: Kysely<Tables>, connection: DatabaseConnection): HookDatabase {
+  const executor = host.getExecutor().withConnectionProvider(new SingleConnectionProvider(connection))
+  const dialect: KyselyDialect = {
+    createAdapter: () => executor.adapter,
+    createDriver: () => new DummyDriver(),
+    createIntrospector: () => { throw new Error('A hook cannot introspect the database') },
+    createQueryCompiler: () => executor
+  }
+  return new Transaction<Tables>({ config: { dialect }, dialect, driver: new DummyDriver(), executor })
+}

@@ -1,0 +1,29 @@
+import type { Row } from '../engines/executor.js'
+import type { ScopedRecord } from '../plan/record-guard.js'
+import { lockingSelect } from '../sql/scoped-statements.js'
+import type { StatementShape } from '../sql/statements.js'
+import type { Engine } from './engine.js'
+import { inTransaction, type OpenTransaction } from './transaction.js'
+
+/** An engine whose statements run in an open transaction. */
+export interface TransactionEngine extends Engine {
+  readonly executor: OpenTransaction
+}
+
+/**
+ * Locks a record and calls `work` with it, in one transaction. Until that ends nobody else changes the record. What
+ * `work` throws rolls the transaction back; {@link inTransaction} says when `work` is called again.
+ *
+ * @param work  gets the columns that an update or delete has to know, and the engine for its statements
+ * @returns what `work` returns; undefined if there is no such record inside the scope, or if its owner is another
+ */
+export async function withLockedRecord<Result> (
+  engine: Engine, target: StatementShape, record: ScopedRecord,
+  work: (stored: Row, inside: TransactionEngine) => Promise<Result>
+): Promise<Result | undefined> {
+  return await inTransaction(engine, async (transaction) => {
+    const inside = { ...engine, executor: transaction }
+    const { row } = await transaction.execute(lockingSelect(inside, target, 'stored', record))
+    return row === undefined ? undefined : await work(row, inside)
+  })
+}

@@ -1,0 +1,80 @@
+import { isDeepStrictEqual } from 'node:util'
+import { withDetails, errors, type FieldFault } from '../errors.js'
+import type { Column } from '../model/column.js'
+import type { Model } from '../model/define-model.js'
+import type { Payload } from '../request/payload.js'
+import type { Json } from '../values/values.js'
+import { fixedBy, guarded, type GuardedPlan, type PlannedWrite, type WriteSetting } from './plan-guarded-write.js'
+import type { WritePlan } from './plan-write.js'
+import { readFields } from './read-fields.js'
+import type { Viewer } from './viewer.js'
+
+/** A write as the client wants it, and the record before it under the keys of records. */
+export interface HookedWrite extends PlannedWrite {
+  /** Undefined before a create. */
+  readonly stored: Readonly<Record<string, Json>> | undefined
+}
+
+/**
+ * Adds to a write the values that a hook of the application returned. They are checked like a body, but the hook may
+ * set any field except the key, the owner and what the scope fixes. What it repeats from the write or from the stored
+ * record counts as not returned.
+ *
+ * @throws REST_MODELS_INVALID_RECORD (400) if a value of a field that clients know is wrong; REST_MODELS_FORBIDDEN
+ *   (403) if the record would lie outside the scope; TypeError for other faults, because they are those of the hook
+ */
+export function addHookValues (
+  setting: WriteSetting, viewer: Viewer, write: HookedWrite, returned: unknown
+): GuardedPlan {
+  const values = changesOf(setting.model, write, returned)
+  requireFree(setting, viewer, values)
+  const added = acceptValues(setting, values)
+  const plan = new Map([...write.plan, ...added])
+  const { isCreate, sourceOf } = write
+  return guarded(setting, viewer, {
+    plan, isCreate, sourceOf: (column) => added.has(column) ? 'server' : sourceOf(column)
+  })
+}
+
+/** Returns the values under the names that the hook wrote, without those that repeat the write or the record. */
+function changesOf ({ name, byName }: Model, { plan, stored }: HookedWrite, returned: unknown): Payload {
+  if (returned === undefined || returned === null) return {}
+  if (typeof returned !== 'object' || Array.isArray(returned)) {
+    throw new TypeError(`beforeWrite of model '${name}' must return an object of fields, or nothing`)
+  }
+  const changed = Object.entries(returned).filter(([field, value]) => {
+    const column = byName.get(field)
+    if (column === undefined) throw new TypeError(`beforeWrite of model '${name}' returned unknown field '${field}'`)
+    const before = plan.get(column) ?? stored?.[column.key]
+    return value !== undefined && !isDeepStrictEqual(value, before)
+  })
+  return Object.fromEntries(changed)
+}
+
+function requireFree (setting: WriteSetting, viewer: Viewer, values: Payload): void {
+  const { model, owner } = setting
+  const fixed = fixedBy(viewer, setting)
+  for (const name of Object.keys(values)) {
+    const column = model.byName.get(name) as Column
+    if (column === model.primaryKey || column === owner || fixed.has(column)) {
+      throw new TypeError(`beforeWrite of model '${model.name}' must not set '${name}': ` +
+        'the key, the owner and what the scope fixes are not its to change')
+    }
+  }
+}
+
+function acceptValues ({ model, known, checkValues }: WriteSetting, values: Payload): WritePlan {
+  const columns = new Set(model.columns)
+  const { fields, faults } = readFields({ model, known: columns, writable: columns }, values, { check: checkValues })
+  if (faults.length > 0) throw faultOf(model, known, faults)
+  return new Map([...fields.values()].map(({ column, value }) => [column, value]))
+}
+
+/** Returns the error for wrong values of a hook. What it says of a hidden field is not for the client. */
+function faultOf ({ name, byName }: Model, known: ReadonlySet<Column>, faults: readonly FieldFault[]): Error {
+  const names = faults.map(({ field }) => `'${field}'`).join(', ')
+  return faults.every(({ field }) => known.has(byName.get(field) as Column))
+    ? withDetails(new errors.InvalidRecord(names), faults)
+    : new TypeError(`beforeWrite of model '${name}' returned wrong values: ` +
+      faults.map(({ field, message }) => `'${field}' ${message}`).join('; '))
+}

@@ -1,0 +1,32 @@
+import type { Engine } from '../database/engine.js'
+import type { WriteTarget } from '../database/write.js'
+import type { Row } from '../engines/executor.js'
+import { isSecret } from '../model/column.js'
+import { compileToRecord, type ModelRecord } from '../response/record.js'
+import { compileStatements, type StatementShape } from '../sql/statements.js'
+import type { AnyHooks } from './write-hooks.js'
+
+/** The hooks of a resource, and its table as they see it: with hidden columns too. */
+export interface HookedTarget {
+  readonly hooks: AnyHooks
+  /** The resource with statements that read and return all columns that hooks or records show. */
+  readonly whole: WriteTarget
+  /** Returns the record of a row as hooks get it: with every field except passwords. */
+  toWhole (row: Row): ModelRecord
+}
+
+/** Compiles what the writes of a resource with hooks need. */
+export function compileHooked (
+  hooks: AnyHooks, target: StatementShape & Pick<WriteTarget, 'known'>, engine: Engine
+): HookedTarget {
+  const { columns } = target.model
+  const shown = columns.filter((column) => !isSecret(column))
+  const read = columns.filter((column) => !isSecret(column) || target.visible.includes(column))
+  // Statements are cached by name, and no resource has a name with a blank.
+  const shape = { ...target, name: `${target.name} with all columns`, visible: read, stored: read }
+  return Object.freeze({
+    hooks,
+    whole: { ...shape, statements: compileStatements(engine, engine, shape) },
+    toWhole: compileToRecord(shown, engine.dialect)
+  })
+}

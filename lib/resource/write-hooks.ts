@@ -1,0 +1,95 @@
+import type { FastifyRequest } from 'fastify'
+import type { HookDatabase } from '../database/hook-database.js'
+import { errors } from '../errors.js'
+import type { Field } from '../model/field.js'
+import type { Model } from '../model/define-model.js'
+import type { Flat, Key, RecordOf } from '../model/types.js'
+import type { AnyPolicy, Identity, Policy, ScopeUser } from '../policy/policy.js'
+import type { ModelRecord } from '../response/record.js'
+
+type SecretKeys<M extends Model> = {
+  [N in keyof M['fields'] & string]: M['fields'][N] extends Field<'password'> ? Key<N, M['fields'][N]> : never
+}[keyof M['fields'] & string]
+
+/** A record with every field, hidden ones too, except the hashes of passwords. */
+export type WholeRecord<M extends Model> = Flat<Omit<RecordOf<M>, SecretKeys<M>>>
+
+/** The operation of a write, and the record before it. There is none before a create. */
+type Occasion<M extends Model> =
+  { readonly operation: 'create', readonly stored: undefined } |
+  { readonly operation: 'update' | 'delete', readonly stored: WholeRecord<M> }
+
+/** What `beforeWrite` gets. */
+export type PlannedWrite<M extends Model = Model, Auth extends AnyPolicy = Policy> = Occasion<M> & {
+  /**
+   * The values to write, under the names that records have: all fields of a create, only the changed ones of an update,
+   * none of a delete. A password is not hashed yet.
+   */
+  readonly values: Partial<RecordOf<M>>
+  /** The user who sends the request; null only where an operation is open. */
+  readonly user: ScopeUser<Auth>
+  readonly request: FastifyRequest
+}
+
+/** What `afterWrite` gets. */
+export type FinishedWrite<M extends Model = Model, Auth extends AnyPolicy = Policy> = Occasion<M> & {
+  /** The record after the write; after a delete, the record that was deleted. */
+  readonly record: WholeRecord<M>
+  /** The user who sends the request; null only where an operation is open. */
+  readonly user: ScopeUser<Auth>
+  /** The transaction of the write. It ends when the hook ends. */
+  readonly db: HookDatabase
+}
+
+/** Code of the application that runs inside the writes of a resource. */
+export interface WriteHooks<M extends Model = Model, Auth extends AnyPolicy = Policy> {
+  /**
+   * Called when a request is permitted and its body is valid, before the statement that writes. Returns values that are
+   * written in addition, or in place of those of the client. It may set any field but the key, the owner and what the
+   * scope fixes. To refuse the write it throws {@link invalidRecord}, or any error with a status. It may be called
+   * again if the transaction has to be repeated.
+   */
+  readonly beforeWrite?: (write: PlannedWrite<M, Auth>) => HookValues<M> | Promise<HookValues<M>>
+  /**
+   * Called after the statement that writes, in its transaction. What it throws rolls the write back, and so does a
+   * statement of its own that fails. It may be called again if the transaction has to be repeated, so it should change
+   * nothing but the database.
+   */
+  readonly afterWrite?: (write: FinishedWrite<M, Auth>) => unknown
+}
+
+type HookValues<M extends Model> = Partial<RecordOf<M>> | undefined | void
+
+/** A write as hooks of any resource get it. */
+interface AnyWrite {
+  readonly operation: Occasion<Model>['operation']
+  readonly stored: ModelRecord | undefined
+  readonly user: Identity | null
+}
+
+/** The hooks of a resource, whatever its model and policy. */
+export interface AnyHooks {
+  readonly beforeWrite?: (
+    write: AnyWrite & { readonly values: ModelRecord, readonly request: FastifyRequest }
+  ) => unknown
+  readonly afterWrite?: (write: AnyWrite & { readonly record: ModelRecord, readonly db: HookDatabase }) => unknown
+}
+
+/**
+ * Checks the hooks in the options of a resource.
+ *
+ * @returns the hooks; undefined if there are none
+ * @throws REST_MODELS_INVALID_OPTIONS
+ */
+export function hooksOf (
+  model: Model, options: Readonly<Partial<Record<keyof WriteHooks, unknown>>>
+): AnyHooks | undefined {
+  const { beforeWrite, afterWrite } = options
+  for (const [name, hook] of Object.entries({ beforeWrite, afterWrite })) {
+    if (hook !== undefined && typeof hook !== 'function') {
+      throw new errors.InvalidOptions(`'${name}' of resource '${model.name}' must be a function`)
+    }
+  }
+  if (beforeWrite === undefined && afterWrite === undefined) return undefined
+  return Object.freeze({ beforeWrite, afterWrite } as AnyHooks)
+}

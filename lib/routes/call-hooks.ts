@@ -1,0 +1,86 @@
+import type { FastifyRequest } from 'fastify'
+import { withHookDatabase } from '../database/hook-database.js'
+import type { OpenTransaction } from '../database/transaction.js'
+import type { Row } from '../engines/executor.js'
+import { unavailable } from '../errors.js'
+import type { GuardedPlan } from '../plan/plan-guarded-write.js'
+import { addHookValues } from '../plan/plan-hook-values.js'
+import type { WritePlan } from '../plan/plan-write.js'
+import type { Viewer } from '../plan/viewer.js'
+import { userOf } from '../policy/guard.js'
+import type { Identity } from '../policy/policy.js'
+import type { HookedTarget } from '../resource/hooked-target.js'
+import type { Resource } from '../resource/resource.js'
+
+/** A request that writes to a resource with hooks. */
+export interface HookedRequest {
+  readonly resource: Resource
+  readonly hooked: HookedTarget
+  readonly request: FastifyRequest
+  readonly viewer: Viewer
+}
+
+/** A write that hooks are called for, and the row before it. */
+interface Occasion {
+  readonly operation: 'create' | 'update' | 'delete'
+  readonly stored?: Row
+}
+
+/**
+ * Calls the hook `beforeWrite`, if there is one.
+ *
+ * @returns what the hook returns
+ * @throws as {@link callAfter}
+ */
+export async function callBefore (
+  { resource, hooked: { hooks: { beforeWrite }, toWhole }, request }: HookedRequest,
+  { operation, stored: row }: Occasion, plan: WritePlan
+): Promise<unknown> {
+  if (beforeWrite === undefined) return undefined
+  const values = Object.fromEntries([...plan].map(([{ key }, value]) => [key, value]))
+  const occasion = { operation, values, stored: row && toWhole(row), user: userOf<Identity>(request), request }
+  return await inTime(resource, 'beforeWrite', async () => await beforeWrite(occasion))
+}
+
+/** Returns a create or update with the values that the hook `beforeWrite` adds. Throws as {@link callBefore}. */
+export async function planWithHook (
+  write: HookedRequest, planned: GuardedPlan, occasion: Occasion
+): Promise<GuardedPlan> {
+  const { resource, hooked: { toWhole }, viewer } = write
+  const returned = await callBefore(write, occasion, planned.plan)
+  const stored = occasion.stored && toWhole(occasion.stored)
+  return addHookValues(resource, viewer, { ...planned, stored }, returned)
+}
+
+/**
+ * Calls the hook `afterWrite`, if there is one, in the transaction of the write.
+ *
+ * @param row  the record after the write; that before it for a delete
+ * @throws what the hook throws; REST_MODELS_UNAVAILABLE (503) if it takes longer than `limits.statementTime`
+ */
+export async function callAfter (
+  { resource, hooked: { hooks: { afterWrite }, toWhole }, request }: HookedRequest, transaction: OpenTransaction,
+  { operation, stored: row }: Occasion, written: Row
+): Promise<void> {
+  if (afterWrite === undefined) return
+  const occasion = { operation, record: toWhole(written), stored: row && toWhole(row), user: userOf<Identity>(request) }
+  await withHookDatabase(resource.engine, transaction, async (db) =>
+    await inTime(resource, 'afterWrite', async () => await afterWrite({ ...occasion, db })))
+}
+
+/** Returns the result of a hook, or throws REST_MODELS_UNAVAILABLE (503) after `limits.statementTime`. */
+async function inTime<Result> (
+  { name, limits: { statementTime } }: Resource, hook: string, call: () => Promise<Result>
+): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(unavailable({ cause: new Error(`${hook} of resource '${name}' took longer than ${statementTime} ms`) }))
+    }, statementTime)
+  })
+  try {
+    return await Promise.race([call(), late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,65 @@
+import { withLockedRecord } from '../database/locked-record.js'
+import { inTransaction } from '../database/transaction.js'
+import { explainWrite, requireReferences, runCreate, runDelete, runUpdate } from '../database/write.js'
+import type { Row } from '../engines/executor.js'
+import type { GuardedPlan } from '../plan/plan-guarded-write.js'
+import type { ScopedRecord } from '../plan/record-guard.js'
+import { callAfter, callBefore, planWithHook, type HookedRequest } from './call-hooks.js'
+
+/** Creates a record as `runCreate` does, and calls the hooks of the resource. */
+export async function createWithHooks (write: HookedRequest, planned: GuardedPlan): Promise<Row> {
+  const { resource: { engine, passwords }, resource, hooked: { hooks, whole } } = write
+  if (hooks.beforeWrite !== undefined) await requireReferences(engine, resource, planned)
+  const { plan: values, guard } = await planWithHook(write, planned, { operation: 'create' })
+  const plan = await passwords.hashIn(values)
+  if (hooks.afterWrite === undefined) return await runCreate(engine, resource, plan, guard)
+  try {
+    return await inTransaction(engine, async (transaction) => {
+      const row = await runCreate({ ...engine, executor: transaction }, whole, plan, guard)
+      await callAfter(write, transaction, { operation: 'create' }, row)
+      return row
+    })
+  } catch (failure) {
+    throw await explainWrite(engine, resource, { plan, guard }, failure)
+  }
+}
+
+/**
+ * Changes a record as `runUpdate` does, and calls the hooks of the resource. The record is locked before the first
+ * hook, so that nobody changes what the hooks decide by.
+ *
+ * @returns the row after the update; undefined if nothing was changed
+ */
+export async function updateWithHooks (
+  write: HookedRequest, planned: GuardedPlan, record: ScopedRecord & { readonly ownerId: ScopedRecord['id'] | null }
+): Promise<Row | undefined> {
+  const { resource: { engine, passwords }, resource, hooked: { hooks, whole } } = write
+  if (hooks.beforeWrite !== undefined) await requireReferences(engine, resource, planned)
+  let { plan, guard } = planned
+  try {
+    return await withLockedRecord(engine, whole, record, async (stored, inside) => {
+      const occasion = { operation: 'update', stored } as const
+      const changed = await planWithHook(write, planned, occasion)
+      guard = changed.guard
+      plan = await passwords.hashIn(changed.plan)
+      const row = await runUpdate(inside, whole, { ...record, plan, guard })
+      if (row !== undefined) await callAfter(write, inside.executor, occasion, row)
+      return row
+    })
+  } catch (failure) {
+    throw await explainWrite(engine, resource, { id: record.id, plan, guard }, failure)
+  }
+}
+
+/** Deletes a record as `runDelete` does, and calls the hooks of the resource. Returns true if it deleted the record. */
+export async function deleteWithHooks (write: HookedRequest, record: ScopedRecord): Promise<boolean> {
+  const { resource, hooked: { whole } } = write
+  const isDeleted = await withLockedRecord(resource.engine, whole, record, async (stored, inside) => {
+    const occasion = { operation: 'delete', stored } as const
+    await callBefore(write, occasion, new Map())
+    if (!await runDelete(inside, resource, record)) return false
+    await callAfter(write, inside.executor, occasion, stored)
+    return true
+  })
+  return isDeleted === true
+}

@@ -1,0 +1,350 @@
+// @servers: hooks run in the transaction of the engine, under its locks
+
+import { sql } from 'kysely'
+import { test, type Test } from 'tap'
+import {
+  boolean, defineModel, foreignKey, integer, invalidRecord, password, text, userAuth,
+  type ResourceOptions
+} from '../../lib/index.js'
+import { engine } from '../support/database.js'
+import { buildApp, User, type BuildOptions, type TestApp } from '../support/site.js'
+
+const auth = userAuth(User)
+const Order = defineModel('Order', {
+  user: foreignKey(() => User),
+  title: text({ maxLength: 40 }),
+  slug: text({ default: '' }),
+  code: text({ default: 'none', unique: true }),
+  count: integer({ default: 0, minimum: 0 }),
+  secret: text({ default: 's' }),
+  pin: password({ nullable: true }),
+  done: boolean({ default: false }),
+  buyer: foreignKey(() => User, { nullable: true })
+}, { table: 'orders' })
+const Outbox = defineModel('Outbox', { topic: text(), body: text() })
+
+const orders = [
+  { id: 1, user_id: 2, title: 'first', slug: 'first', code: 'a', count: 1, secret: 's', done: 0, buyer_id: null },
+  { id: 2, user_id: 2, title: 'second', slug: 'second', code: 'b', count: 2, secret: 's', done: 0, buyer_id: null }
+]
+const as = 'alice'
+
+type Options = ResourceOptions<typeof Order, typeof auth>
+
+const outbox: NonNullable<Options['afterWrite']> = async ({ operation, record, db }) => {
+  await db.insertInto('outbox').values({ topic: `order.${operation}`, body: JSON.stringify(record) }).execute()
+}
+
+async function shop (t: Test, hooks: Options, options: BuildOptions = {}): Promise<TestApp> {
+  return await buildApp(t, {
+    models: [User, Order, Outbox],
+    rows: { orders },
+    register: (registry) => {
+      registry.register(Order, {
+        auth, ownerField: 'user', exclude: ['secret', 'pin'], readOnly: ['slug', 'secret'], path: 'order', ...hooks
+      })
+    },
+    options: { limits: { statementTime: 300 } },
+    undocumented: 'a hook may answer with any status',
+    ...options
+  })
+}
+
+const topics = async ({ rowsOf }: TestApp): Promise<unknown[]> =>
+  (await rowsOf('outbox')).map((row) => (row as { topic: string }).topic)
+
+test('D-190: beforeWrite gets the planned values, and what it returns is written too', async (t) => {
+  const seen: unknown[] = []
+  const app = await shop(t, {
+    beforeWrite: ({ operation, values, stored, user, request }) => {
+      seen.push([operation, { ...values }, stored, user?.id, request.method])
+      return { slug: (values.title ?? stored?.title)?.toLowerCase() ?? '' }
+    }
+  })
+  const created = await app.post('/api/order/', { title: 'New One', code: 'c', pin: 'open' }, { as })
+  t.match([created.statusCode, created.json()], [201, { title: 'New One', slug: 'new one', user_id: 2 }])
+  const changed = await app.put('/api/order/1/', { count: 5 }, { as })
+  t.match([changed.statusCode, changed.json()], [200, { title: 'first', slug: 'first', count: 5 }])
+  t.equal((await app.delete('/api/order/2/', { as })).statusCode, 204)
+  t.same(await app.rowsOf('orders').then((rows) => rows.map((row) => (row as { slug: string }).slug)), [
+    'first', 'new one'
+  ])
+  t.match(seen, [
+    ['create', { user_id: 2, title: 'New One', slug: '', count: 0, secret: 's', pin: 'open' }, undefined, 2, 'POST'],
+    ['update', { count: 5 }, { id: 1, title: 'first', secret: 's', count: 1, done: false }, 2, 'PUT'],
+    ['delete', {}, { id: 2, title: 'second', secret: 's' }, 2, 'DELETE']
+  ])
+  t.notOk('pin' in (seen[1] as [string, object, object])[2], 'no hash of a password')
+})
+
+test('D-190: a hook may return what it got, and what it changes is in the statement of the write', async (t) => {
+  const app = await shop(t, {
+    beforeWrite: ({ values, stored }) => ({ ...stored, ...values, done: true, secret: 'new' })
+  })
+  t.match((await app.put('/api/order/1/', { title: 'x' }, { as })).json(), { title: 'x', done: true })
+  t.match((await app.post('/api/order/', { title: 'y', code: 'y' }, { as })).json(), { title: 'y', done: true })
+  t.match(await app.rowsOf('orders'), [{ secret: 'new', done: 1 }, { secret: 's' }, { secret: 'new' }])
+})
+
+test('D-190: a hook runs only if something is written, and only for what is permitted and valid', async (t) => {
+  let calls = 0
+  const app = await shop(t, { beforeWrite: () => { calls++ }, afterWrite: () => { calls++ } })
+  const refused = [
+    await app.post('/api/order/', { title: 'x' }),
+    await app.put('/api/order/1/', { title: 'x' }, { as: 'bob' }),
+    await app.put('/api/order/9/', { title: 'x' }, { as }),
+    await app.put('/api/order/1/', { title: 7 }, { as }),
+    await app.post('/api/order/', { title: 'x', code: 'x', buyer_id: 99 }, { as }),
+    await app.put('/api/order/1/', { buyer_id: 99 }, { as }),
+    await app.delete('/api/order/1/', { as: 'bob' })
+  ]
+  t.same(refused.map(({ statusCode }) => statusCode), [401, 403, 404, 400, 400, 400, 403])
+  t.match(refused[5]?.json(), { code: 'REST_MODELS_UNKNOWN_REFERENCE', details: [{ field: 'buyer_id' }] })
+  for (const body of [{}, { title: 'first', count: 1, slug: 'first' }]) {
+    t.equal((await app.put('/api/order/1/', body, { as })).statusCode, 200)
+  }
+  t.equal(calls, 0)
+})
+
+test('D-190: a hook refuses by invalidRecord, or by any error with a status', async (t) => {
+  const conflict = Object.assign(new Error('closed'), { statusCode: 409 })
+  const app = await shop(t, {
+    beforeWrite: ({ operation, values }) => {
+      if (operation === 'delete') throw conflict
+      if (values.title === 'bad') throw invalidRecord({ title: 'must not contain links' })
+      if (values.title === 'worse') throw new Error('a fault of the hook')
+    }
+  })
+  const bad = await app.post('/api/order/', { title: 'bad', code: 'x' }, { as })
+  t.match(bad.json(), {
+    statusCode: 400,
+    code: 'REST_MODELS_INVALID_RECORD',
+    message: "Invalid 'title'",
+    details: [{ field: 'title', message: 'must not contain links' }]
+  })
+  t.same((await app.put('/api/order/1/', { title: 'bad' }, { as })).json(), bad.json())
+  t.match((await app.delete('/api/order/1/', { as })).json(), { statusCode: 409, message: 'closed' })
+  const worse = await app.put('/api/order/1/', { title: 'worse' }, { as })
+  t.match(worse.json(), { statusCode: 500, code: 'REST_MODELS_INTERNAL' })
+  t.notMatch(worse.body, /fault of the hook/)
+  t.match(await app.rowsOf('orders'), [{ title: 'first' }, { title: 'second' }])
+  t.throws(() => invalidRecord({}), TypeError)
+})
+
+test('D-190: what a hook returns is checked like a body', async (t) => {
+  let returned: unknown
+  let count = 0
+  const app = await shop(t, { beforeWrite: () => returned as undefined })
+  const write = async () => {
+    const answers = [
+      await app.post('/api/order/', { title: 'x', code: `c${count++}` }, { as }),
+      await app.put('/api/order/1/', { title: `y${count}` }, { as })
+    ]
+    return answers.map((answer) => answer.json<{ statusCode?: number }>().statusCode ?? answer.statusCode)
+  }
+  for (const [value, statuses] of [
+    [undefined, [201, 200]],
+    [null, [201, 200]],
+    [{ count: 3, secret: undefined }, [201, 200]],
+    [{ count: -1 }, [400, 400]],
+    [{ count: 'many' }, [400, 400]],
+    [{ title: null }, [400, 400]],
+    [{ secret: 7 }, [500, 500]],
+    [{ nothing: 1 }, [500, 500]],
+    [{ id: 7 }, [500, 500]],
+    [{ user: 3 }, [500, 500]],
+    [{ user_id: 3 }, [500, 500]],
+    ['text', [500, 500]],
+    [[], [500, 500]]
+  ] as const) {
+    returned = value
+    t.same(await write(), statuses, JSON.stringify(value))
+  }
+  returned = { count: -1 }
+  const answer = await app.put('/api/order/1/', { title: 'z' }, { as })
+  t.match(answer.json(), { details: [{ field: 'count' }] })
+})
+
+test('D-190: a hook sets a password, which is hashed', async (t) => {
+  const app = await shop(t, { beforeWrite: () => ({ pin: '1234' }) })
+  t.equal((await app.put('/api/order/1/', { title: 'x' }, { as })).statusCode, 200)
+  t.match((await app.rowsOf('orders'))[0], { pin: /^\$argon2id\$/ })
+})
+
+test('D-191: afterWrite runs in the transaction of the write', async (t) => {
+  const app = await shop(t, { afterWrite: outbox })
+  const created = await app.post('/api/order/', { title: 'x', code: 'c' }, { as })
+  t.equal(created.statusCode, 201)
+  t.equal((await app.put('/api/order/1/', { title: 'y' }, { as })).statusCode, 200)
+  t.equal((await app.delete('/api/order/2/', { as })).statusCode, 204)
+  const bodies = (await app.rowsOf('outbox')).map((row) => JSON.parse((row as { body: string }).body) as object)
+  t.same(await topics(app), ['order.create', 'order.update', 'order.delete'])
+  t.match(bodies, [
+    { id: created.json<{ id: number }>().id, title: 'x', secret: 's' },
+    { id: 1, title: 'y' },
+    { id: 2, title: 'second' }
+  ])
+  t.notOk(bodies.some((body) => 'pin' in body), 'no hash of a password')
+  t.same(Object.keys(created.json()), ['id', 'user_id', 'title', 'slug', 'code', 'count', 'done', 'buyer_id'])
+})
+
+test('D-191: afterWrite gets the record before and after the change, and the user', async (t) => {
+  const seen: unknown[] = []
+  const app = await shop(t, {
+    afterWrite: ({ operation, record, stored, user }) => {
+      seen.push([operation, record.title, stored?.title, user?.id])
+    }
+  })
+  await app.post('/api/order/', { title: 'x', code: 'c' }, { as })
+  await app.put('/api/order/1/', { title: 'y' }, { as })
+  await app.delete('/api/order/2/', { as })
+  t.same(seen, [['create', 'x', undefined, 2], ['update', 'y', 'first', 2], ['delete', 'second', 'second', 2]])
+})
+
+test('D-191: what afterWrite throws rolls the write back', async (t) => {
+  const app = await shop(t, {
+    afterWrite: async (write) => {
+      await outbox(write)
+      if (write.operation === 'update') throw new Error('secret reason')
+      throw Object.assign(new Error('not today'), { statusCode: 422 })
+    }
+  })
+  const before = await app.rowsOf('orders')
+  const answers = [
+    await app.post('/api/order/', { title: 'x', code: 'c' }, { as }),
+    await app.put('/api/order/1/', { title: 'y' }, { as }),
+    await app.delete('/api/order/2/', { as })
+  ]
+  t.same(answers.map(({ statusCode }) => statusCode), [422, 500, 422])
+  t.notMatch(answers[1]?.body, /secret reason/)
+  t.same(await app.rowsOf('orders'), before)
+  t.same(await topics(app), [])
+})
+
+test('D-191: a refusal of the database is explained as without hooks, and no row of the hook stays', async (t) => {
+  const app = await shop(t, { afterWrite: outbox, beforeWrite: () => {} })
+  const taken = [
+    await app.post('/api/order/', { title: 'x', code: 'a' }, { as }),
+    await app.put('/api/order/1/', { code: 'b' }, { as })
+  ]
+  for (const answer of taken) {
+    t.match(answer.json(), { statusCode: 409, code: 'REST_MODELS_NOT_UNIQUE', details: [{ field: 'code' }] })
+  }
+  t.same(await topics(app), [])
+  t.equal((await app.post('/api/order/', { title: 'x', code: 'z' }, { as })).statusCode, 201, 'the next one is served')
+})
+
+test('D-192: the record is locked before the hooks of an update or delete', async (t) => {
+  const app = await shop(t, {
+    beforeWrite: async ({ stored }) => {
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      return { slug: String(Number(stored?.slug ?? 0) + 1) }
+    }
+  }, { rows: { orders: orders.map((order) => ({ ...order, slug: '0' })) } })
+  const answers = await Promise.all(Array.from({ length: 20 }, async (_, index) =>
+    await app.put('/api/order/1/', { count: index + 10 }, { as })))
+  t.same(answers.map(({ statusCode }) => statusCode), Array.from({ length: 20 }, () => 200))
+  t.match((await app.rowsOf('orders'))[0], { slug: '20' })
+})
+
+test('D-192: a record that was deleted before its lock is 404, and no hook runs', async (t) => {
+  let calls = 0
+  const app = await shop(t, {
+    beforeWrite: async () => {
+      calls++
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  })
+  const both = await Promise.all([app.delete('/api/order/1/', { as }), app.delete('/api/order/1/', { as })])
+  t.same(both.map(({ statusCode }) => statusCode).sort(), [204, 404])
+  t.equal(calls, 1)
+})
+
+test('D-193: a hook neither ends the transaction nor passes over a failed statement', async (t) => {
+  let act: NonNullable<Options['afterWrite']> = () => {}
+  const app = await shop(t, { afterWrite: async (write) => { await act(write) } })
+  const acts: Record<string, typeof act> = {
+    commit: async ({ db }) => { await sql`commit`.execute(db) },
+    rollback: async ({ db }) => { await sql`  rollback`.execute(db) },
+    comment: async ({ db }) => { await sql`/* x */ -- y\n COMMIT`.execute(db) },
+    nested: async ({ db }) => { await db.transaction().execute(async () => {}) },
+    constraint: async ({ db }) => { await db.insertInto('outbox').values({ topic: null }).execute() },
+    caught: async ({ db }) => { await db.insertInto('nowhere').values({ a: 1 }).execute().catch(() => {}) },
+    unawaited: ({ db }) => { db.insertInto('nowhere').values({ a: 1 }).execute().catch(() => {}) },
+    stream: async ({ db }) => { await db.selectFrom('outbox').selectAll().stream().next() }
+  }
+  for (const [name, one] of Object.entries(acts)) {
+    act = async (write) => {
+      await outbox(write)
+      await one(write)
+    }
+    const answers = [
+      await app.post('/api/order/', { title: 'x', code: 'c' }, { as }),
+      await app.put('/api/order/1/', { title: 'y' }, { as })
+    ]
+    t.match(answers.map((answer) => answer.json<object>()), [{ statusCode: 500 }, { statusCode: 500 }], name)
+    t.match(await app.rowsOf('orders'), [{ title: 'first' }, { title: 'second' }], name)
+    t.same(await topics(app), [], name)
+  }
+  act = outbox
+  t.equal((await app.put('/api/order/1/', { title: 'y' }, { as })).statusCode, 200, 'the next one is served')
+})
+
+test('D-193: savepoints are permitted, and the instance may get more types', async (t) => {
+  const app = await shop(t, {
+    afterWrite: async ({ db, ...write }) => {
+      await sql`savepoint here`.execute(db)
+      await outbox({ db, ...write })
+      await sql`rollback to savepoint here`.execute(db)
+      t.throws(() => db.introspection, /A hook cannot introspect/)
+      await outbox({ db: db.withTables<{ other: { id: number } }>() as typeof db, ...write })
+    }
+  })
+  t.equal((await app.put('/api/order/1/', { title: 'y' }, { as })).statusCode, 200)
+  t.same(await topics(app), ['order.update'])
+})
+
+test('D-193: the instance of a hook is dead once the hook has ended', async (t) => {
+  let kept: Parameters<typeof outbox>[0]['db'] | undefined
+  const app = await shop(t, { afterWrite: ({ db }) => { kept = db } })
+  t.equal((await app.put('/api/order/1/', { title: 'y' }, { as })).statusCode, 200)
+  await t.rejects(async () => { await kept?.selectFrom('outbox').selectAll().execute() }, /The transaction is over/)
+})
+
+test('D-194: a hook that takes longer than limits.statementTime is a 503, and its write is rolled back', async (t) => {
+  const forever = new Promise<void>(() => {})
+  for (const hooks of [
+    { afterWrite: async () => { await forever } }, { beforeWrite: async () => { await forever } }
+  ] satisfies Options[]) {
+    const app = await shop(t, hooks)
+    const answers = [
+      await app.post('/api/order/', { title: 'x', code: 'c' }, { as }),
+      await app.put('/api/order/1/', { title: 'y' }, { as }),
+      await app.delete('/api/order/2/', { as })
+    ]
+    t.match(answers.map((answer) => answer.json<object>()), Array.from({ length: 3 }, () => (
+      { statusCode: 503, code: 'REST_MODELS_UNAVAILABLE' })))
+    t.equal(answers[0]?.headers['retry-after'], '1')
+    t.match(await app.rowsOf('orders'), [{ title: 'first' }, { title: 'second' }])
+  }
+})
+
+test('D-194: a hook that calls the API of its own app gets an answer, and the write too', async (t) => {
+  const statuses: number[] = []
+  const app: TestApp = await shop(t, {
+    afterWrite: async ({ operation }) => {
+      if (operation !== 'update') return
+      statuses.push((await app.put('/api/order/2/', { title: 'inner' }, { as })).statusCode)
+    }
+  }, { options: { limits: { statementTime: 4000 } } })
+  const answer = await app.put('/api/order/1/', { title: 'outer' }, { as })
+  t.ok([200, 503].includes(answer.statusCode), String(answer.statusCode))
+  t.equal((await app.post('/api/order/', { title: 'next', code: 'n' }, { as })).statusCode, 201)
+  if (engine === 'sqlite') t.same(statuses.slice(0, 1), [503], 'SQLite has one connection that writes')
+})
+
+test('the hooks of a resource are checked', async (t) => {
+  await t.rejects(shop(t, { beforeWrite: 'text' } as unknown as Options), {
+    code: 'REST_MODELS_INVALID_OPTIONS', message: "'beforeWrite' of resource 'Order' must be a function"
+  })
+})
