@@ -13,7 +13,7 @@ import type { Executor, Tables } from '../../lib/engines/executor.js'
 import { deadlineFunction } from '../../lib/engines/sqlite/deadline.js'
 import { listStatement } from '../../lib/sql/list-statement.js'
 import { EmbeddedDialect } from '../../lib/engines/sqlite/embedded-dialect.js'
-import { requireDriver } from '../../lib/engines/sqlite/load-driver.js'
+import { binaryRemedy, requireDriver } from '../../lib/engines/sqlite/load-driver.js'
 import { openSqlite, type SqliteOptions } from '../../lib/sqlite.js'
 import { switchToWal } from '../../lib/engines/sqlite/wal.js'
 import { buildApp, insert, Message, Note, siteUsers, User, type TestApp } from '../support/site.js'
@@ -191,6 +191,20 @@ test('pairs of Node and better-sqlite3 that crash are refused, with what to inst
     ['20.20.2', '12.11.1'], ['22.0.0', '12.11.1'], ['22.12.0', '13.0.0'], ['24.0.0', '13.0.0'], ['26.0.0', '13.1.0']
   ] as const) {
     t.doesNotThrow(() => requireDriver(node, driver), `${driver} on ${node}`)
+  }
+  t.end()
+})
+
+test('a driver without a binary for this version of Node is told with how to compile it', (t) => {
+  const remedy = `better-sqlite3 has no binary for Node ${process.versions.node}; compile it: npm rebuild ` +
+    'better-sqlite3, or with pnpm: pnpm approve-builds better-sqlite3 && pnpm rebuild better-sqlite3'
+  for (const error of [
+    new Error('Could not locate the bindings file. Tried:\n → /a/build/better_sqlite3.node'),
+    new Error("Cannot find module '/a/build/Release/better_sqlite3.node'"),
+    Object.assign(new Error('compiled against a different Node.js version'), { code: 'ERR_DLOPEN_FAILED' })
+  ]) t.equal(binaryRemedy(error), remedy)
+  for (const other of [new Error('unable to open database file'), undefined, 'text']) {
+    t.equal(binaryRemedy(other), undefined)
   }
   t.end()
 })
