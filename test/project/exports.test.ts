@@ -25,11 +25,11 @@ const values = {
 const types = {
   'lib/index.ts': [
     'AnyKysely', 'Authenticate', 'ClosedPolicy', 'CommonOptions', 'CreateOf', 'Credentials', 'DatabaseOf',
-    'DecimalOptions', 'Field', 'FieldFault', 'FindHostUser', 'FinishedWrite', 'ForeignKeyField', 'ForeignKeyOptions',
-    'HostAuthOptions', 'Identity', 'Json', 'KeyOptions', 'Limits', 'Model', 'Operation', 'PasswordOptions',
-    'PlannedWrite', 'Policy', 'PolicySetting', 'PolicyUser', 'RangeOptions', 'RecordOf', 'ResourceOptions',
-    'ResourceRegistry', 'RestModelsOptions', 'ScopeOf', 'SecurityScheme', 'TextOptions', 'UpdateOf',
-    'UserAuthOptions', 'UserOf', 'UuidOptions', 'Verify', 'WholeRecord', 'WriteHooks'
+    'DatetimeOptions', 'DecimalOptions', 'Field', 'FieldFault', 'FindHostUser', 'FinishedWrite', 'ForeignKeyField',
+    'ForeignKeyOptions', 'HostAuthOptions', 'Identity', 'Json', 'KeyOptions', 'Limits', 'Model', 'Operation',
+    'PasswordOptions', 'PlannedWrite', 'Policy', 'PolicySetting', 'PolicyUser', 'RangeOptions', 'RecordOf',
+    'ResourceOptions', 'ResourceRegistry', 'RestModelsOptions', 'ScopeOf', 'SecurityScheme', 'TextOptions',
+    'UpdateOf', 'UserAuthOptions', 'UserOf', 'UuidOptions', 'Verify', 'WholeRecord', 'WriteHooks'
   ],
   'lib/client.ts': [
     'CallOptions', 'Client', 'ClientOptions', 'ConditionalOptions', 'ErrorCode', 'Fetch', 'FetchAnswer', 'FetchInit',
