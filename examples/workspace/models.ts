@@ -29,7 +29,7 @@ export const Task = defineModel('Task', {
   done: boolean({ default: false }),
   due: date({ nullable: true }),
   created_at: datetime({ default: 'now' }),
-  updated_at: datetime({ default: 'now' })
+  updated_at: datetime({ default: 'now', onUpdate: 'now' })
 })
 
 export const Comment = defineModel('Comment', {

@@ -9,7 +9,6 @@ import { updateStatement, type StatementShape } from '../sql/statements.js'
 import type { RecordKey } from '../values/values.js'
 import type { Engine } from './engine.js'
 import { explainFailure, explainKept, explainReferences, Unwritten } from './explain-failure.js'
-import { runLocked, type Precondition } from './locked-write.js'
 import type { ReadTarget } from './read.js'
 import { OpenTransaction, writeAndRead, type WriteAndRead } from './transaction.js'
 
@@ -20,7 +19,7 @@ export interface WriteTarget extends ReadTarget {
 }
 
 /** A change of one record. */
-export interface RecordUpdate extends Precondition {
+export interface RecordUpdate {
   readonly id: RecordKey
   readonly plan: WritePlan
   /** Id of the user who must own the record; null if the resource has no owner field. */
@@ -57,12 +56,12 @@ export async function runCreate (
  * may.
  *
  * @returns its visible columns, or undefined if nothing was changed
- * @throws what `requireUnchanged` throws, and what {@link explainWrite} makes of a failure
+ * @throws what {@link explainWrite} makes of a failure
  */
 export async function runUpdate (
   engine: Engine, target: WriteTarget, change: RecordUpdate
 ): Promise<Row | undefined> {
-  const { id, plan, ownerId, guard, requireUnchanged } = change
+  const { id, plan, ownerId, guard } = change
   const values = encodeAll(engine, plan)
   const own = ownParameters(target, id, ownerId)
   const { scope, references } = guard
@@ -70,10 +69,9 @@ export async function runUpdate (
     ? updateStatement(engine, target, [...values.keys()])(...values.values(), ...own)
     : scopedUpdate(engine, target, { id, ownerId, scope }, { values, references })
   try {
-    const { row } = await runLocked(engine, target, { id, ownerId, scope, requireUnchanged }, (engine) =>
-      engine.dialect.returnsUpdates && guard.outcome.length === 0
-        ? engine.executor.execute(update)
-        : writeAndRead(engine, { write: update, ...readAfter(engine, target, change) }))
+    const { row } = engine.dialect.returnsUpdates && guard.outcome.length === 0
+      ? await engine.executor.execute(update)
+      : await writeAndRead(engine, { write: update, ...readAfter(engine, target, change) })
     return row
   } catch (failure) {
     throw await explainWrite(engine, target, change, failure)
@@ -131,18 +129,14 @@ function outcomeOf (engine: Engine, target: WriteTarget, { outcome }: RecordGuar
  * Deletes a record, if it is there, inside its scope, and still belongs to the owner.
  *
  * @returns true if it deleted the record
- * @throws what `requireUnchanged` throws, REST_MODELS_STILL_REFERENCED (409), REST_MODELS_FORBIDDEN (403),
- *   REST_MODELS_CONSTRAINT (409)
+ * @throws REST_MODELS_STILL_REFERENCED (409), REST_MODELS_FORBIDDEN (403), REST_MODELS_CONSTRAINT (409)
  */
-export async function runDelete (
-  engine: Engine, target: WriteTarget, record: ScopedRecord & Precondition
-): Promise<boolean> {
+export async function runDelete (engine: Engine, target: WriteTarget, record: ScopedRecord): Promise<boolean> {
   const { id, scope, ownerId = null } = record
-  const remove = scope.length === 0
-    ? target.statements.delete(...ownParameters(target, id, ownerId))
-    : scopedDelete(engine, target, record)
   try {
-    const { changed } = await runLocked(engine, target, record, ({ executor }) => executor.execute(remove))
+    const { changed } = await engine.executor.execute(scope.length === 0
+      ? target.statements.delete(...ownParameters(target, id, ownerId))
+      : scopedDelete(engine, target, record))
     return changed > 0
   } catch (failure) {
     throw explainKept(failure)

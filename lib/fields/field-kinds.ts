@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import {
-  maxLengthOf, type CommonOptions, type DecimalOptions, type FieldOptions, type ForeignKeyOptions, type KeyOptions,
-  type PasswordOptions, type RangeOptions, type TextOptions, type UuidOptions
+  maxLengthOf, type CommonOptions, type DatetimeOptions, type DecimalOptions, type FieldOptions, type ForeignKeyOptions,
+  type KeyOptions, type PasswordOptions, type RangeOptions, type TextOptions, type UuidOptions
 } from '../values/field-options.js'
 import * as values from '../values/values.js'
 import type { FieldKindRow, KindRow } from './field-kind-row.js'
@@ -89,7 +89,7 @@ const table = {
     storage: 'boolean'
   } as const satisfies KindRow<boolean, CommonOptions<boolean>>,
   datetime: {
-    options: {},
+    options: { onUpdate: true },
     expects: 'a date and time as YYYY-MM-DD HH:MM:SS',
     schema: () => Type.String({ maxLength: 40 }),
     accept: values.datetime,
@@ -97,7 +97,7 @@ const table = {
     operators: valueOperators,
     now: (moment) => moment.toISOString().slice(0, 19).replace('T', ' '),
     storage: 'datetime'
-  } as const satisfies KindRow<string, CommonOptions<string>>,
+  } as const satisfies KindRow<string, DatetimeOptions>,
   date: {
     options: {},
     expects: 'a date as YYYY-MM-DD',

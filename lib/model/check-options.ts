@@ -45,17 +45,15 @@ export function checkOptions (where: string, name: string, { kind, options }: Fi
     throw new InvalidModel(`${where}: 'clientGenerated' is for the primary key '${keyName}' alone; ` +
       'clients may write this field without it')
   }
-  const fault = optionFault(options) ?? boundFault(options)
+  const fault = optionFault(options) ?? originFault(options) ?? boundFault(options)
   if (fault !== undefined) throw new InvalidModel(`${where}: ${fault}`)
 }
 
 function optionFault (
-  { nullable, generated, clientGenerated, onDelete, format, precision = 15, scale = 2, ...options }: FieldOptions
+  { nullable, onDelete, format, precision = 15, scale = 2, ...options }: FieldOptions
 ): string | undefined {
   if (format !== undefined && !formats.includes(format)) return `'format' is one of ${formatNames.join(', ')}`
   if (nullable !== undefined && typeof nullable !== 'boolean') return "'nullable' is true or false"
-  if (generated !== undefined && typeof generated !== 'boolean') return "'generated' is true or false"
-  if (clientGenerated !== undefined && typeof clientGenerated !== 'boolean') return "'clientGenerated' is true or false"
   if (options.default === null && nullable !== true) return "the default is null, but the field is not 'nullable'"
   if (onDelete !== undefined && !deletions.includes(onDelete)) {
     return "'onDelete' is 'restrict', 'cascade' or 'set null'"
@@ -64,6 +62,19 @@ function optionFault (
   if (!Number.isInteger(precision) || precision < 1 || precision > 15) return "'precision' must be from 1 to 15"
   if (!Number.isInteger(scale) || scale < 0 || scale > precision) return "'scale' must be from 0 to 'precision'"
   return undefined
+}
+
+/** Returns the fault of an option that says who makes a value. */
+function originFault (
+  { generated, clientGenerated, onUpdate, nullable, ...options }: FieldOptions
+): string | undefined {
+  if (generated !== undefined && typeof generated !== 'boolean') return "'generated' is true or false"
+  if (clientGenerated !== undefined && typeof clientGenerated !== 'boolean') return "'clientGenerated' is true or false"
+  if (onUpdate === undefined) return undefined
+  if (onUpdate !== 'now') return "'onUpdate' is 'now'"
+  return options.default === undefined && nullable !== true
+    ? "a field with 'onUpdate' needs default: 'now', or must be 'nullable', because clients cannot write it"
+    : undefined
 }
 
 function boundFault (options: FieldOptions): string | undefined {

@@ -114,6 +114,11 @@ export function isNow ({ kind, options }: Column): boolean {
   return options.default === 'now' && fieldKinds[kind].now !== undefined
 }
 
+/** True if every update that changes something sets a column to its moment. No client writes such a column. */
+export function isSetOnUpdate ({ options }: Column): boolean {
+  return options.onUpdate !== undefined
+}
+
 /** Returns how an engine stores the values of a column. */
 export function storageOf (column: Column, { storage, storages }: Dialect): Storage {
   return storages?.get(column) ?? storage[valueKindOf(column).storage]

@@ -1,16 +1,15 @@
 import type { FieldKind, KindValues } from '../fields/field-kinds.js'
 import type {
-  CommonOptions, DecimalOptions, FieldOptions, ForeignKeyOptions, KeyOptions, PasswordOptions, RangeOptions,
-  TextOptions, UuidOptions
+  CommonOptions, DatetimeOptions, DecimalOptions, FieldOptions, ForeignKeyOptions, KeyOptions, PasswordOptions,
+  RangeOptions, TextOptions, UuidOptions
 } from '../values/field-options.js'
 import type { Field, ForeignKeyField, Model } from './model.js'
 
 export type {
-  CommonOptions, DecimalOptions, ForeignKeyOptions, KeyOptions, PasswordOptions, RangeOptions, TextOptions, UuidOptions
+  CommonOptions, DatetimeOptions, DecimalOptions, ForeignKeyOptions, KeyOptions, PasswordOptions, RangeOptions,
+  TextOptions, UuidOptions
 } from '../values/field-options.js'
 export type { Field, ForeignKeyField }
-
-type DynamicDefault = 'now'
 
 const field = <const Kind extends FieldKind>(kind: Kind) =>
   <Allowed extends FieldOptions>() =>
@@ -29,10 +28,13 @@ export const number = field('number')<RangeOptions>()
 export const decimal = field('decimal')<DecimalOptions>()
 /** `true` or `false`. */
 export const boolean = field('boolean')<CommonOptions<boolean>>()
-/** A moment in UTC, in whole seconds, as `YYYY-MM-DD HH:MM:SS`; the default `now` is the time of creation. */
-export const datetime = field('datetime')<CommonOptions<string | DynamicDefault>>()
+/**
+ * A moment in UTC, in whole seconds, as `YYYY-MM-DD HH:MM:SS`; the default `now` is the time of creation, and
+ * `onUpdate: 'now'` sets the time of each update.
+ */
+export const datetime = field('datetime')<DatetimeOptions>()
 /** A day as `YYYY-MM-DD`; the default `now` is the day of creation, in UTC. */
-export const date = field('date')<CommonOptions<string | DynamicDefault>>()
+export const date = field('date')<CommonOptions<string | 'now'>>()
 /** Any JSON, stored as text. Filters can use only `is`, and lists cannot be ordered by it. */
 export const json = field('json')<Omit<CommonOptions<unknown>, 'unique'>>()
 /**

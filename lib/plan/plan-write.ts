@@ -18,7 +18,7 @@ export interface WriteScope {
    * unknown.
    */
   readonly known: ReadonlySet<Column>
-  /** Columns that a client may write: neither the primary key, nor the owner, nor read-only. */
+  /** Columns that a client may write: neither the primary key, nor the owner, nor read-only, nor touched. */
   readonly writable: ReadonlySet<Column>
   /**
    * True if an update writes no value that the record has already. Otherwise it may, because that does no harm, and a
@@ -27,6 +27,8 @@ export interface WriteScope {
   readonly comparesAll: boolean
   /** Columns that a create may name: the writable ones, and a primary key that clients may generate. */
   readonly creatable: ReadonlySet<Column>
+  /** Columns that every update which changes something sets to its moment. */
+  readonly touched: readonly Column[]
   /** Lists the faults of the values of a create, and the required fields that are missing. */
   readonly checkCreate: Check
   /** Lists the faults of the values of any columns. Unlike `checkCreate`, it requires no field. */

@@ -6,7 +6,7 @@ import type { Engine } from '../database/engine.js'
 import type { WriteTarget } from '../database/write.js'
 import type { Row } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
-import { isClientGenerated, isGenerated, type Column, type ForeignKeyColumn } from '../model/column.js'
+import { isClientGenerated, isGenerated, isSetOnUpdate, type Column, type ForeignKeyColumn } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { requireSoundDefaults } from '../plan/defaults.js'
 import type { Limits } from '../plan/limits.js'
@@ -112,18 +112,20 @@ function recordsOf (
 }
 
 /** The columns of a resource by what a client may do with them. */
-type ResourceColumns = Pick<Resource, 'visible' | 'stored' | 'created' | 'writable' | 'creatable' | 'known'>
+type ResourceColumns = Pick<Resource, 'visible' | 'stored' | 'created' | 'writable' | 'creatable' | 'touched' | 'known'>
 
 function columnsOf ({ model, excluded, readOnly, owner }: Registration): ResourceColumns {
   const { columns, primaryKey } = model
   const visible = columns.filter((column) => !excluded.has(column))
-  const writable = new Set(
-    columns.filter((column) => column !== primaryKey && !readOnly.has(column) && column !== owner))
+  const isWritable = (column: Column): boolean =>
+    column !== primaryKey && !readOnly.has(column) && column !== owner && !isSetOnUpdate(column)
+  const writable = new Set(columns.filter(isWritable))
   return {
     visible,
     stored: columns.filter((column) => !excluded.has(column) || column === owner),
     created: columns.filter((column) => !isGenerated(column)),
     writable,
+    touched: columns.filter(isSetOnUpdate),
     creatable: isClientGenerated(primaryKey) ? new Set([...writable, primaryKey]) : writable,
     known: new Set([...visible, ...writable])
   }
@@ -140,8 +142,8 @@ function writesOf (
   const anyValues = shapeSchema('update', { visible, writable: columns })
   return {
     schemas,
-    // Hooks run only if something changes.
-    comparesAll: hooks !== undefined,
+    // Hooks run, and moments of updates are set, only if something changes.
+    comparesAll: hooks !== undefined || columns.some(isSetOnUpdate),
     checkCreate: checks.ofObject({ ...anyValues, required: schemas.create.required ?? [] }),
     checkValues: checks.ofObject(anyValues)
   }

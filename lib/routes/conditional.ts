@@ -1,27 +1,29 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Precondition } from '../database/locked-write.js'
+import type { LockedRecord } from '../database/locked-record.js'
 import type { Row } from '../engines/executor.js'
 import { errors } from '../errors.js'
 import { maxTagsLength, opaquePart, parseEntityTags } from '../request/entity-tags.js'
 import type { Resource } from '../resource/resource.js'
 import type { ModelRecord } from '../response/record.js'
 
-/** Adds the `ETag` of a record to its answer, if the resource has tags. Returns the record. */
-export function tagged (reply: FastifyReply, { tagOf }: Pick<Resource, 'tagOf'>, record: ModelRecord): ModelRecord {
-  if (tagOf !== undefined) reply.header('etag', tagOf(record))
+/** Returns the entity tag of a record, with its quotes. */
+type TagOf = NonNullable<Resource['tagOf']>
+
+/** Adds the `ETag` of a record to its answer. Returns the record. */
+export function tagged (reply: FastifyReply, tagOf: TagOf, record: ModelRecord): ModelRecord {
+  reply.header('etag', tagOf(record))
   return record
 }
 
 /**
- * Answers a read: with the record, or with 304 if `If-None-Match` has its tag. The tag may be weak there, and `*` is
- * any tag. A malformed header is ignored, because the record is then what the client asks for.
+ * Answers the read of a resource with tags: with the record, or with 304 if `If-None-Match` has its tag. The tag may be
+ * weak there, and `*` is any tag. A malformed header is ignored, because the record is then what the client asks for.
  *
  * @returns the body of the answer; undefined for 304
  */
 export function answerRead (
-  request: FastifyRequest, reply: FastifyReply, { tagOf }: Pick<Resource, 'tagOf'>, record: ModelRecord
+  request: FastifyRequest, reply: FastifyReply, tagOf: TagOf, record: ModelRecord
 ): ModelRecord | undefined {
-  if (tagOf === undefined) return record
   const tag = tagOf(record)
   reply.header('etag', tag)
   if (!isUnmodified(request.headers['if-none-match'], tag)) return record
@@ -45,7 +47,7 @@ function isUnmodified (header: string | undefined, tag: string): boolean {
  */
 export function requireMatch (
   { headers }: FastifyRequest, { tagOf, toWritten }: Pick<Resource, 'tagOf' | 'toWritten'>, stored: Row
-): Precondition['requireUnchanged'] {
+): LockedRecord['requireUnchanged'] {
   const { 'if-match': header } = headers
   if (header === undefined) return undefined
   if (tagOf === undefined) throw new errors.InvalidPrecondition('is not supported by this resource')

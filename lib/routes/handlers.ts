@@ -3,6 +3,7 @@ import { runCount } from '../database/count.js'
 import { runList } from '../database/list.js'
 import { readVisible } from '../database/read.js'
 import { runCreate, runDelete, runUpdate } from '../database/write.js'
+import type { Row } from '../engines/executor.js'
 import { errors } from '../errors.js'
 import type { Column } from '../model/column.js'
 import { writeCursor } from '../plan/cursor.js'
@@ -21,8 +22,8 @@ import { toEnvelope, type ListEnvelope } from '../response/envelope.js'
 import { valueOf, type ModelRecord } from '../response/record.js'
 import type { Json } from '../values/values.js'
 import { answerRead, requireMatch, tagged } from './conditional.js'
-import { createWithHooks, deleteWithHooks, updateWithHooks } from './hooked-writes.js'
 import { listViewerOf, readWithQuery, serializeBy } from './including.js'
+import { createWithHooks, deleteLocked, updateLocked, withoutHooks } from './transacted-writes.js'
 
 /** Returns the handler of a route for a resource. The handler gets only the requests that the policy lets through. */
 export type Handler<Answer> = (resource: Resource) => (request: FastifyRequest, reply: FastifyReply) => Promise<Answer>
@@ -43,16 +44,16 @@ export const list: Handler<ListEnvelope> = (resource) => async (request, reply) 
 }
 
 export const read: Handler<ModelRecord | undefined> = (resource) => async (request, reply) => {
-  const { reader, planKey, toRead } = resource
+  const { reader, planKey, toRead, tagOf } = resource
   const id = planKey((request.params as { readonly id: string }).id)
   if (queryOf(request.url) !== '') return await readWithQuery(request, reply, resource, id)
   const { row } = await readVisible(reader, resource, { id, scope: viewerOf(request, resource).scope })
   if (row === undefined) throw new errors.RecordNotFound()
-  return answerRead(request, reply, resource, toRead(row))
+  return tagOf === undefined ? toRead(row) : answerRead(request, reply, tagOf, toRead(row))
 }
 
 export const create: Handler<ModelRecord> = (resource) => async (request, reply) => {
-  const { engine, passwords, url, limits, toWritten, hooked } = resource
+  const { engine, passwords, url, limits, toWritten, hooked, tagOf } = resource
   requireNoQuery(queryOf(request.url), limits.queryLength)
   const payload = await parsePayload(request.body, request.headers['content-type'])
   const viewer = viewerOf(request, resource)
@@ -61,11 +62,11 @@ export const create: Handler<ModelRecord> = (resource) => async (request, reply)
     ? await runCreate(engine, resource, await passwords.hashIn(planned.plan), planned.guard)
     : await createWithHooks({ resource, hooked, request, viewer }, planned))
   reply.code(operationTable.create.status).header('location', `${url}${String(record['id'])}/`)
-  return tagged(reply, resource, record)
+  return tagOf === undefined ? record : tagged(reply, tagOf, record)
 }
 
 export const update: Handler<ModelRecord> = (resource) => async (request, reply) => {
-  const { engine, passwords, limits, toWritten, hooked } = resource
+  const { engine, passwords, limits, toWritten, tagOf } = resource
   const { id, row: stored, viewer } = storedOf(request)
   const requireUnchanged = requireMatch(request, resource, stored)
   requireNoQuery(queryOf(request.url), limits.queryLength)
@@ -73,26 +74,30 @@ export const update: Handler<ModelRecord> = (resource) => async (request, reply)
   const payload = await parse(request.body, request.headers['content-type'])
   const storedValue = (column: Column): Json | undefined => valueOf(column, stored, engine.dialect)
   const planned = planGuardedUpdate(resource, payload, viewer, storedValue)
+  const hooked = resource.hooked ?? (requireUnchanged && withoutHooks(resource))
   // Without a precondition equal values are written, because somebody else may have changed them since they were read.
   const isSame = requireUnchanged !== undefined && changesNothing(planned.plan, storedValue)
-  if (isSame || planned.plan.size === 0) return tagged(reply, resource, toWritten(stored))
   const record = { id, scope: viewer.scope, ownerId: ownerIdOf(request, resource), requireUnchanged }
-  const row = hooked === undefined
-    ? await runUpdate(engine, resource, { ...record, ...planned, plan: await passwords.hashIn(planned.plan) })
-    : await updateWithHooks({ resource, hooked, request, viewer }, planned, record)
+  let row: Row | undefined = stored
+  if (!isSame && planned.plan.size > 0) {
+    row = hooked === undefined
+      ? await runUpdate(engine, resource, { ...record, ...planned, plan: await passwords.hashIn(planned.plan) })
+      : await updateLocked({ resource, hooked, request, viewer }, planned, record)
+  }
   if (row === undefined) throw await explainLost(resource, record, planned)
-  return tagged(reply, resource, toWritten(row))
+  return tagOf === undefined ? toWritten(row) : tagged(reply, tagOf, toWritten(row))
 }
 
 export const remove: Handler<undefined> = (resource) => async (request, reply) => {
-  const { engine, limits, hooked } = resource
+  const { engine, limits } = resource
   const { id, row, viewer } = storedOf(request)
   const requireUnchanged = requireMatch(request, resource, row)
   requireNoQuery(queryOf(request.url), limits.queryLength)
   const record = { id, scope: viewer.scope, ownerId: ownerIdOf(request, resource), requireUnchanged }
+  const hooked = resource.hooked ?? (requireUnchanged && withoutHooks(resource))
   const isDeleted = hooked === undefined
     ? await runDelete(engine, resource, record)
-    : await deleteWithHooks({ resource, hooked, request, viewer }, record)
+    : await deleteLocked({ resource, hooked, request, viewer }, record)
   if (!isDeleted) throw await explainLost(resource, record)
   reply.code(operationTable.delete.status)
 }

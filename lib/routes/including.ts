@@ -30,7 +30,7 @@ export function serializeBy (reply: FastifyReply, serialize: Serialize): void {
 export async function readWithQuery (
   request: FastifyRequest, reply: FastifyReply, resource: Resource, id: RecordKey
 ): Promise<ModelRecord | undefined> {
-  const { reader, included } = resource
+  const { reader, included, toRead, tagOf } = resource
   const viewer = listViewerOf(request, resource)
   const record = { id, scope: viewer.scope }
   const { includes, fault } = tryPlan(resource, queryOf(request.url), viewer)
@@ -38,7 +38,7 @@ export async function readWithQuery (
     const { row } = await readVisible(reader, resource, record)
     if (row === undefined) throw new errors.RecordNotFound()
     if (fault !== undefined) throw fault
-    return answerRead(request, reply, resource, resource.toRead(row))
+    return tagOf === undefined ? toRead(row) : answerRead(request, reply, tagOf, toRead(row))
   }
   const row = await readIncluding(reader, resource, record, includes)
   if (row === undefined) throw new errors.RecordNotFound()

@@ -278,6 +278,11 @@ test('records and bodies are those of the model', async (t) => {
   t.ok(Ticket.primaryKey.options.clientGenerated)
   same<ResourceCreate<typeof Ticket>, { id?: string, title: string }>()
   same<ResourceUpdate<typeof Ticket>, { title?: string }>()
+  const Page = defineModel('Page', { title: text(), changed: datetime({ default: 'now', onUpdate: 'now' }) })
+  t.ok(Page.byName.get('changed')?.options.onUpdate)
+  same<ResourceRecord<typeof Page>, { id: number, title: string, changed: string }>()
+  same<ResourceCreate<typeof Page>, { title: string }>()
+  same<ResourceUpdate<typeof Page>, { title?: string }>()
   same<ResourceUpdate<typeof Everything>, UpdateOf<typeof Everything>>()
   same<Awaited<ReturnType<typeof client.house.read>>, RecordOf<typeof House>>()
   const calls = async (): Promise<void> => {

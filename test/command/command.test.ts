@@ -705,7 +705,7 @@ test('check prints what made-up users see, what leaks beside a scope, and scopes
       const find = () => null
       const members = hostAuth(find, { protect: 'all' })
       const scope = (user) => user.admin ? {} : { company: user.company, title__ne: 'x' }
-      app.restModels.register(Project, { auth: members, scope })
+      app.restModels.register(Project, { auth: members, scope, search: ['title', 'company'] })
       app.restModels.register(Task, { auth: members })
       app.restModels.register(Post, { auth: hostAuth(find), scope: (user) => user.id ? null : {} })
       await app.restModels.setup()
@@ -723,7 +723,8 @@ post: a user sees nothing
 post: an admin sees nothing
 `)
   t.match(out, /│ task +│ project +│ refers to resource 'project', which has a scope, but has none itself: users may/)
-  t.match(out, /These scopes, filters and orderings have no index.*│ project +│ scope +│ company, title +│/s)
+  t.match(out, /These scopes, searches, filters and orderings have no index.*│ project +│ scope +│ company, title +│/s)
+  t.match(out, /│ project +│ search +│ title, company +│/)
   const open = moduleFor(t, `
     import restModels, { boolean, createTables, defineModel } from ${lib('index.ts')}
     import { openSqlite } from ${lib('sqlite.ts')}

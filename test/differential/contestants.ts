@@ -249,7 +249,7 @@ function isReproducible ({ hasUuidKey, fields, exclude }: ModelSpec, specs: read
 }
 
 function optionsOf (spec: ModelSpec, specs: readonly ModelSpec[], models: readonly Model[]): ResourceOptions {
-  const { policy, exclude, readOnly, filterable, owner, defaultLimit, maxLimit } = spec
+  const { policy, exclude, readOnly, filterable, search, owner, defaultLimit, maxLimit } = spec
   const options = {
     auth: policyOf(policy, models[users] as Model),
     exclude,
@@ -257,6 +257,7 @@ function optionsOf (spec: ModelSpec, specs: readonly ModelSpec[], models: readon
     filterable,
     defaultLimit,
     maxLimit,
+    ...(search.length > 0 && { search }),
     etag: isReproducible(spec, specs),
     ...(owner !== undefined && { ownerField: owner })
   }

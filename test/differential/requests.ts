@@ -1,7 +1,7 @@
 import type { Json } from '../../lib/index.js'
 import type { Draw } from './draw.js'
 import { accounts, type Row } from './rows.js'
-import { isOptional, keyOf, whole, type FieldSpec, type ModelSpec } from './specs.js'
+import { isOptional, keyOf, takesOwnKeys, whole, type FieldSpec, type ModelSpec } from './specs.js'
 import { canonical, filterTexts, oddTexts, oddValues, spellings } from './values.js'
 
 /** A record whose key is known when the request is sent: a row that was there, or, below 0, one that was created. */
@@ -94,7 +94,8 @@ function list (draw: Draw, world: World, model: number): Request {
   const filters =
     Array.from({ length: draw.weighted([[3, 0], [6, 1], [3, 2], [1, 3]]) }, () => filter(draw, world, model))
   const repeated = filters.length > 0 && draw.chance(8) ? [draw.one(filters)] : []
-  const parts = [...ordering(draw, world, model), ...filters, ...repeated, ...paging(draw)]
+  const others = [...search(draw, world, model), ...paging(draw), ...count(draw)]
+  const parts = [...ordering(draw, world, model), ...filters, ...repeated, ...others]
   return { ...request, query: draw.chance(20) ? [...parts, include(draw, world, model)] : parts }
 }
 
@@ -103,7 +104,8 @@ const oddQueries = [
   'limit=10&limit=10', 'page=1&page=1', 'ordering=id&ordering=id', 'ordering', 'id__eq__eq=1', 'id__=1', '__id=1',
   'id__nothing=1', 'nothing=1', 'id[]=1', 'id%20=1', '+id=1', 'id=1#x', 'id=1;id=2', '?id=1', `x=${'1'.repeat(8192)}`,
   Array.from({ length: 21 }, () => 'id=1').join('&'), 'id__in=1,2', 'id__like=1', 'id__is=null', 'id__is=NONE',
-  'id__is=true', 'ordering=-id,id', 'ordering=,', 'ordering=id,,id', 'ordering=--id', 'ordering=id%20',
+  'id__is=true', 'count=true&count=true', 'count', 'count=1', 'search', 'search=a&search=b', 'search=+%20+',
+  'ordering=-id,id', 'ordering=,', 'ordering=id,,id', 'ordering=--id', 'ordering=id%20',
   'include=user&include=', 'include=nothing', 'include=,', 'include=user_id',
   `include=${Array.from({ length: 500 }, () => 'user').join()}`
 ]
@@ -121,6 +123,25 @@ function paging (draw: Draw): Array<readonly [string, Template]> {
     ...draw.chance(35) ? [['limit', [draw.one(limit)]] as const] : [],
     ...draw.chance(25) ? [['page', [draw.one(page)]] as const] : []
   ]
+}
+
+function count (draw: Draw): Array<readonly [string, Template]> {
+  if (!draw.chance(15)) return []
+  return [['count', [draw.weighted([[12, 'true'], [1, draw.one(['TRUE', 'false', '', '1'])]])]]]
+}
+
+/** Words that rows have, or parts of them, that mean the same on every engine. */
+function search (draw: Draw, world: World, model: number): Array<readonly [string, Template]> {
+  const { search: names, fields } = world.models[model] as ModelSpec
+  if (!draw.chance(names.length > 0 ? 20 : 2)) return []
+  const searched = fields.filter(({ name }) => names.includes(name))
+  const words = Array.from({ length: draw.weighted([[1, 0], [8, 1], [4, 2], [1, 5], [1, 6]]) }, () => {
+    if (searched.length === 0 || draw.chance(15)) return draw.one(['a', '%', '_', '\\', '*', 'null', 'x'.repeat(129)])
+    const text = withoutCases(String(plainText(draw, world, { model, field: draw.one(searched), operator: 'search' })))
+    const start = draw.number(0, text.length)
+    return text.slice(start, start + draw.number(1, 4)).toWellFormed()
+  })
+  return [['search', [words.join(draw.one([' ', ' ', '  ', '\t', '\u3000']))]]]
 }
 
 const key: FieldSpec = { name: 'id', kind: 'integer', options: {} }
@@ -288,9 +309,23 @@ function create (draw: Draw, world: World, model: number): Request {
     ...common(draw, world, model, true),
     method: 'POST',
     path: [draw.chance(4) ? '' : '/'],
-    ...drawBody(draw, world, model, named)
+    ...withOwnKey(draw, world, model, drawBody(draw, world, model, named))
   }
 }
+
+/** Adds a key to the body, if the model takes keys of clients: a new one, or now and then one that is taken. */
+function withOwnKey (draw: Draw, { models }: World, model: number, drawn: DrawnBody): DrawnBody {
+  const { body } = drawn
+  if (!takesOwnKeys(models[model] as ModelSpec) || body === undefined || typeof body === 'string' || draw.chance(60)) {
+    return drawn
+  }
+  const key = draw.chance(15)
+    ? { model, at: 0 }
+    : draw.one<Json>(spellings(ownKey, draw.any(canonical(ownKey))))
+  return { ...drawn, body: [...body, ['id', key]] }
+}
+
+const ownKey: FieldSpec = { name: 'id', kind: 'uuid', options: {} }
 
 function update (draw: Draw, world: World, model: number): Request {
   const { fields } = world.models[model] as ModelSpec
@@ -307,9 +342,9 @@ function update (draw: Draw, world: World, model: number): Request {
 }
 
 /** Whether a client that knows its way writes a field. */
-function isWritten (draw: Draw, { models }: World, model: number, { name }: FieldSpec): boolean {
+function isWritten (draw: Draw, { models }: World, model: number, { name, options }: FieldSpec): boolean {
   const { readOnly, owner } = models[model] as ModelSpec
-  return draw.chance(4) || (!readOnly.includes(name) && owner !== name)
+  return draw.chance(4) || (!readOnly.includes(name) && owner !== name && options.onUpdate === undefined)
 }
 
 const oddBodies = [
@@ -323,9 +358,11 @@ const contentTypes = [
   'APPLICATION/JSON', 'x'
 ]
 
+type DrawnBody = Pick<Request, 'body' | 'headers' | 'isForm'>
+
 function drawBody (
   draw: Draw, world: World, model: number, fields: readonly FieldSpec[]
-): Pick<Request, 'body' | 'headers' | 'isForm'> {
+): DrawnBody {
   const headers: Record<string, string> = draw.chance(5)
     ? { 'content-type': draw.one(contentTypes) }
     : { 'content-type': 'application/json' }

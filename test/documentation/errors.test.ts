@@ -67,7 +67,7 @@ const provocations: Readonly<Record<Exclude<RequestError, 'TooManyLogins' | 'Mis
   },
   PreconditionFailed: async ({ put }) =>
     await put('/api/tagged/1/', {}, { as: 'alice', headers: { 'if-match': '"x"' } }),
-  QueryTooLong: async ({ get }) => await get(`/api/note/?message=${'a'.repeat(5000)}`),
+  QueryTooLong: async ({ get }) => await get(`/api/note/?message=${'a'.repeat(9000)}`),
   Internal: async ({ db, get }) => {
     await db.schema.alterTable('note').renameTo('secret_table').execute()
     return await get('/api/note/')

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { datetime, defineModel, foreignKey, integer, text, type Model } from '../../lib/index.js'
 
 const nullable = { nullable: true } as const
-const texts = ['text1', 'text2', 'text3', 'text4', 'text5', 'text6'] as const
+export const texts = ['text1', 'text2', 'text3', 'text4', 'text5', 'text6'] as const
 const integers = ['integer1', 'integer2', 'integer3', 'integer4'] as const
 const columns = [...texts, ...integers] as const
 
@@ -50,10 +50,14 @@ const ordering = fc.tuple(ordered, fc.infiniteStream(fc.boolean()), fc.boolean()
 
 const includes = ['', '', '', '&include=parent', '&include=parent__parent', '&include=parent__parent__parent']
 
+/** A search of up to five words, and a count. */
+const others = fc.tuple(fc.nat(5), fc.boolean()).map(([words, isCounted]) =>
+  `${words === 0 ? '' : `&search=${Array<string>(words).fill(value).join('+')}`}${isCounted ? '&count=true' : ''}`)
+
 /** Lists of ever new shapes, from short ones to those that are as long as they may be. */
 export function hostileLists (count: number, seed: number): readonly string[] {
-  const query = fc.tuple(ordering, fc.oneof(list, filters), fc.constantFrom(...includes))
-    .map(([order, parts, include]) => join(`${order}${include}`, parts))
+  const query = fc.tuple(ordering, others, fc.constantFrom(...includes), fc.oneof(list, filters))
+    .map(([order, others, include, parts]) => join(`${order}${others}${include}`, parts))
   return fc.sample(query, { numRuns: count, seed }).map((text) => `/api/wide/?limit=1&${text}`)
 }
 

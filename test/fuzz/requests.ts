@@ -84,7 +84,7 @@ function queryOf ({ query }: Operation): fc.Arbitrary<string> {
   const strange = fc.tuple(
     fc.constantFrom(
       ...hiddenNames, 'select', 'where[password]', 'fields', 'id[]', '', '__proto__', 'id__regexp', 'id__id',
-      'limit ', 'PAGE', 'ordering', 'include'
+      'limit ', 'PAGE', 'ordering', 'include', 'count', 'search'
     ),
     hostileText
   )

@@ -33,10 +33,14 @@ function register (registry: ResourceRegistry): void {
   registry
     .register(Shelf, { auth: everybody, etag: true })
     .register(Paper, {
-      auth: userAuth(User), ownerField: 'owner', readOnly: ['stamp'], exclude: ['mail', 'ratio', 'data', 'word']
+      auth: userAuth(User),
+      ownerField: 'owner',
+      readOnly: ['stamp'],
+      exclude: ['mail', 'ratio', 'data', 'word'],
+      search: ['title', 'status']
     })
-    .register(Label, { auth: userAuth(User), etag: true })
-    .register(Card, { auth: userAuth(User), ownerField: 'owner' })
+    .register(Label, { auth: userAuth(User), search: ['word'], etag: true })
+    .register(Card, { auth: userAuth(User), ownerField: 'owner', search: ['word'] })
 }
 
 /** Stands in hidden columns alone, and in no request. */

@@ -279,6 +279,18 @@ test('D-89: filters and orderings without an index are found by asking the datab
   t.equal(texts, engine === 'mariadb' ? 2 : 0, 'on MariaDB no index serves an ordering by text')
 })
 
+test('D-89: a search has no index, and all fields that it looks at are named together', async (t) => {
+  const { unindexed } = await inspect(await build(t, siteModels, (registry) => {
+    registry.register(Note, { search: ['message'] })
+    registry.register(User, { exclude: ['password'], search: ['username', 'email'] })
+    const auth = userAuth(User, { protect: 'all' })
+    registry.register(Message, { auth, search: ['content'], scope: () => ({ id: 1 }) })
+  }))
+  t.strictSame(unindexed.filter(({ use }) => use === 'search'), [
+    { resource: 'note', use: 'search', name: 'message' }, { resource: 'user', use: 'search', name: 'username, email' }
+  ], 'but for the one that an indexed scope bounds')
+})
+
 test('an index that is made is found, on an empty table and on one with rows', async (t) => {
   const db = await openDatabase(t)
   await createTables(db, siteModels)

@@ -127,6 +127,17 @@ test('D-152: a key that clients may generate is in the body of a create alone, a
   t.strictSame(create?.examples, [{ title: 'some text' }])
 })
 
+test('D-157: a moment that updates set is in records alone', async (t) => {
+  const Ticket = defineModel('Ticket', { title: text(), changed: datetime({ default: 'now', onUpdate: 'now' }) })
+  const { document } = await documentedApp(t, {
+    models: [User, Ticket], register: (registry) => { registry.register(Ticket, { auth: userAuth(User) }) }
+  })
+  const { Ticket: record, TicketCreate: create, TicketUpdate: update } = document.schemas
+  t.strictSame([record, create, update].map((schema) => Object.keys(schema?.properties ?? {})), [
+    ['id', 'title', 'changed'], ['title'], ['title']
+  ])
+})
+
 test('D-76: lists of numbers are accepted as documented, without leading zeros or bare points', async (t) => {
   const { document, get } = await documentedApp(t, things)
   const parameters = document.operation('listThing').parameters ?? []

@@ -16,7 +16,7 @@ const values = {
     'foreignKey', 'hashPassword', 'hostAuth', 'integer', 'invalidRecord', 'json', 'key', 'number', 'openAuth',
     'password', 'readOnlyAuth', 'text', 'userAuth', 'userOf', 'uuid'
   ],
-  'lib/client.ts': ['RestModelsError', 'createClient'],
+  'lib/client.ts': ['RestModelsError', 'createClient', 'etagOf'],
   'lib/sqlite.ts': ['openSqlite'],
   'lib/postgres.ts': ['openPostgres'],
   'lib/mariadb.ts': ['MariadbDialect', 'openMariadb'],
@@ -32,9 +32,9 @@ const types = {
     'UserAuthOptions', 'UserOf', 'UuidOptions', 'Verify', 'WholeRecord', 'WriteHooks'
   ],
   'lib/client.ts': [
-    'CallOptions', 'Client', 'ClientOptions', 'ErrorCode', 'Fetch', 'FetchAnswer', 'FetchInit', 'Field', 'FieldFault',
-    'ForeignKeyField', 'List', 'ListQuery', 'Model', 'Page', 'ResourceClient', 'ResourceCreate', 'ResourceDefinition',
-    'ResourceRecord', 'ResourceUpdate', 'UnknownOptionFields'
+    'CallOptions', 'Client', 'ClientOptions', 'ConditionalOptions', 'ErrorCode', 'Fetch', 'FetchAnswer', 'FetchInit',
+    'Field', 'FieldFault', 'ForeignKeyField', 'List', 'ListQuery', 'Model', 'Page', 'ResourceClient',
+    'ResourceCreate', 'ResourceDefinition', 'ResourceRecord', 'ResourceUpdate', 'UnknownOptionFields', 'WriteOptions'
   ],
   'lib/sqlite.ts': ['SqliteOptions'],
   'lib/postgres.ts': ['PostgresOptions'],

@@ -22,15 +22,17 @@ const query: Target = {
   ],
   words: [
     '&', '=', '__', '-', ',', '"', '%', '+', '%C3%A9', '%ff', '%00', '%ED%A0%80', '\\', ';', '?', '#', 'limit=',
-    'page=', 'after=', 'ordering=', 'include=', 'eq', 'in', 'is', 'like', 'ilike', 'ne', 'gte', 'null', 'notnull',
-    'true', 'id', 'owner', 'owner_id', 'shelf__', 'next__name', 'title', 'status', 'count', 'big', 'price', 'flag',
+    'page=', 'after=', 'ordering=', 'count=true', 'search=', 'include=',
+    'eq', 'in', 'is', 'like', 'ilike', 'ne', 'gte', 'null',
+    'notnull', 'true', 'id', 'owner', 'owner_id',
+    'shelf__', 'next__name', 'title', 'status', 'count', 'big', 'price', 'flag',
     'moment', 'day', 'token', 'mail', 'data', 'WzIsImlkIiwiMSJd', '9007199254740993', '2024-02-29 12:30:00',
     '0f8fad5b-d9cb-469f-a165-70867728950e'
   ],
   run: async (input) => {
-    const { filters, ordering, include, limit, page, after, rest } = parseListQuery(input, longestQuery, 100)
-    const names = filters.flatMap(({ name, text }) => [name, text])
-    const texts = [...names, ...ordering, ...include, ...rest.flat(), after ?? '']
+    const { filters, ordering, include, searches, limit, page, after, rest } = parseListQuery(input, longestQuery, 100)
+    const named = filters.flatMap(({ name, text }) => [name, text])
+    const texts = [...named, ...ordering, ...include, ...searches, ...rest.flat(), after ?? '']
     assert.ok(texts.every((text) => typeof text === 'string' && text.isWellFormed()))
     assert.ok([limit ?? 1, page].every((number) => Number.isSafeInteger(number) && number >= 1))
     const again = rest.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&')

@@ -116,7 +116,7 @@ test('related records are what their own resource answers to the same user, or n
 })
 
 test('the model of what is refused knows the simple cases', async () => {
-  const base = { path: 'a', model: 0, exclude: [], owner: undefined, scopes: undefined }
+  const base = { path: 'a', model: 0, exclude: [], owner: undefined, scopes: undefined, search: [] }
   const models = [{
     name: 'Alpha',
     hasUuidKey: false,

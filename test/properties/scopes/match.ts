@@ -116,6 +116,8 @@ export class Match {
       this.#note(body.includes('"objects":[]') ? 'empty list' : 'list with records')
       const isJoined = /__(?!(eq|ne|lte?|gte?|in|is|like)=)/.test(query)
       if (isJoined && !body.includes('"objects":[]')) this.#note('list through a foreign key')
+      if (/"count":[1-9]/.test(body)) this.#note('list with a count')
+      if (/search=[^&]/.test(query) && !body.includes('"objects":[]')) this.#note('search')
       if (pages > 0) this.#note('next page')
     }
   }

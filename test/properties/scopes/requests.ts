@@ -74,6 +74,8 @@ function drawRow (draw: Draw, { rows, view }: Scene, model: number): Row | undef
 
 const operators = ['', 'eq', 'ne', 'lt', 'lte', 'gt', 'gte', 'in', 'in'] as const
 
+const words = ['a', 'A', 'b', 'a b', 'u1', '%', '']
+
 function drawQuery (draw: Draw, scene: Scene, resource: ResourceSpec): string {
   const { fields } = scene.world.models[resource.model] as ModelSpec
   const parameters = Array.from({ length: draw.weighted([[5, 0], [8, 1], [3, 2], [1, 3]]) }, () =>
@@ -87,6 +89,8 @@ function drawQuery (draw: Draw, scene: Scene, resource: ResourceSpec): string {
   if (draw.chance(60)) parameters.push(['limit', String(draw.number(1, 4))])
   if (draw.chance(15)) parameters.push(['page', String(draw.number(1, 3))])
   else if (draw.chance(50)) parameters.push(['after', ''])
+  if (draw.chance(25)) parameters.push(['count', 'true'])
+  if (draw.chance(resource.search.length > 0 ? 12 : 1)) parameters.push(['search', draw.one(words)])
   return parameters.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')
 }
 

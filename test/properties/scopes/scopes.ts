@@ -97,11 +97,13 @@ function drawResource (draw: Draw, models: readonly ModelSpec[], place: Place): 
   const policy = draw.weighted<PolicyName>([[5, 'all'], [4, 'writes'], [2, 'foreign'], [1, 'open']])
   const hideable = fields.filter(({ kind }) => kind !== 'foreignKey')
   const owners = fields.filter(({ kind, target = 0 }) => kind === 'foreignKey' && models[target]?.hasUuidKey === false)
+  const exclude = draw.chance(25) ? [draw.one(hideable).name] : []
   return {
     path,
     model: at,
     policy,
-    exclude: draw.chance(25) ? [draw.one(hideable).name] : [],
+    exclude,
+    search: fields.filter(({ kind, name }) => kind === 'text' && !exclude.includes(name)).map(({ name }) => name),
     owner: policy !== 'open' && owners.length > 0 && draw.chance(20) ? draw.one(owners) : undefined,
     scopes: draw.chance(12) ? undefined : new Map(senders.map((sender) => [sender, drawScope(draw, models, place)]))
   }

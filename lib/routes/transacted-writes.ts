@@ -1,13 +1,16 @@
-import { withLockedRecord } from '../database/locked-record.js'
-import type { Precondition } from '../database/locked-write.js'
+import { withLockedRecord, type LockedRecord } from '../database/locked-record.js'
 import { inTransaction } from '../database/transaction.js'
 import { explainWrite, requireReferences, runCreate, runDelete, runUpdate } from '../database/write.js'
 import type { Row } from '../engines/executor.js'
 import type { GuardedPlan } from '../plan/plan-guarded-write.js'
-import type { ScopedRecord } from '../plan/record-guard.js'
+import type { HookedTarget } from '../resource/hooked-target.js'
+import type { Resource } from '../resource/resource.js'
 import { callAfter, callBefore, planWithHook, type HookedRequest } from './call-hooks.js'
 
-type OwnRecord = ScopedRecord & { readonly ownerId: ScopedRecord['id'] | null }
+/** Returns what writes under a precondition need if their resource has no hooks. */
+export function withoutHooks (resource: Resource): HookedTarget {
+  return { hooks: {}, whole: resource, toWhole: resource.toWritten }
+}
 
 /** Creates a record as `runCreate` does, and calls the hooks of the resource. */
 export async function createWithHooks (write: HookedRequest, planned: GuardedPlan): Promise<Row> {
@@ -28,20 +31,19 @@ export async function createWithHooks (write: HookedRequest, planned: GuardedPla
 }
 
 /**
- * Changes a record as `runUpdate` does, and calls the hooks of the resource. The record is locked before the first
- * hook, so that nobody changes what the hooks decide by.
+ * Changes a record as `runUpdate` does, after it was locked: if its precondition still holds, and with the hooks of the
+ * resource. So nobody changes what the hooks decide by.
  *
  * @returns the row after the update; undefined if nothing was changed
  */
-export async function updateWithHooks (
-  write: HookedRequest, planned: GuardedPlan, { requireUnchanged, ...record }: OwnRecord & Precondition
+export async function updateLocked (
+  write: HookedRequest, planned: GuardedPlan, record: LockedRecord & { readonly ownerId: LockedRecord['id'] | null }
 ): Promise<Row | undefined> {
   const { resource: { engine, passwords }, resource, hooked: { hooks, whole } } = write
   if (hooks.beforeWrite !== undefined) await requireReferences(engine, resource, planned)
   let { plan, guard } = planned
   try {
     return await withLockedRecord(engine, whole, record, async (stored, inside) => {
-      requireUnchanged?.(stored)
       const occasion = { operation: 'update', stored } as const
       const changed = await planWithHook(write, planned, occasion)
       guard = changed.guard
@@ -55,13 +57,10 @@ export async function updateWithHooks (
   }
 }
 
-/** Deletes a record as `runDelete` does, and calls the hooks of the resource. Returns true if it deleted the record. */
-export async function deleteWithHooks (
-  write: HookedRequest, { requireUnchanged, ...record }: ScopedRecord & Precondition
-): Promise<boolean> {
+/** Deletes a record as `runDelete` does, in the way of {@link updateLocked}. Returns true if it deleted the record. */
+export async function deleteLocked (write: HookedRequest, record: LockedRecord): Promise<boolean> {
   const { resource, hooked: { whole } } = write
   const isDeleted = await withLockedRecord(resource.engine, whole, record, async (stored, inside) => {
-    requireUnchanged?.(stored)
     const occasion = { operation: 'delete', stored } as const
     await callBefore(write, occasion, new Map())
     if (!await runDelete(inside, resource, record)) return false
