@@ -1,3 +1,4 @@
+import { Unwritten } from '../database/explain-failure.js'
 import { withLockedRecord } from '../database/locked-record.js'
 import { inTransaction } from '../database/transaction.js'
 import { explainWrite, requireReferences, runCreate, runDelete, runUpdate } from '../database/write.js'
@@ -28,7 +29,7 @@ export async function createWithHooks (write: HookedRequest, planned: GuardedPla
  * Changes a record as `runUpdate` does, and calls the hooks of the resource. The record is locked before the first
  * hook, so that nobody changes what the hooks decide by.
  *
- * @returns the row after the update; undefined if nothing was changed
+ * @returns the row after the update; undefined if the record is gone, outside its scope or of another owner
  */
 export async function updateWithHooks (
   write: HookedRequest, planned: GuardedPlan, record: ScopedRecord & { readonly ownerId: ScopedRecord['id'] | null }
@@ -43,7 +44,9 @@ export async function updateWithHooks (
       guard = changed.guard
       plan = await passwords.hashIn(changed.plan)
       const row = await runUpdate(inside, whole, { ...record, plan, guard })
-      if (row !== undefined) await callAfter(write, inside.executor, occasion, row)
+      // The record is there, because it is locked: a reference of the hook leads where it must not.
+      if (row === undefined) throw new Unwritten()
+      await callAfter(write, inside.executor, occasion, row)
       return row
     })
   } catch (failure) {
