@@ -38,8 +38,8 @@ export { errors, type FieldFault } from './errors.js'
 export { defineModel, type Model } from './model/define-model.js'
 export {
   bigint, boolean, date, datetime, decimal, foreignKey, integer, json, key, number, password, text, uuid,
-  type CommonOptions, type DecimalOptions, type Field, type ForeignKeyField, type ForeignKeyOptions, type KeyOptions,
-  type PasswordOptions, type RangeOptions, type TextOptions
+  type CommonOptions, type DatetimeOptions, type DecimalOptions, type Field, type ForeignKeyField,
+  type ForeignKeyOptions, type KeyOptions, type PasswordOptions, type RangeOptions, type TextOptions, type UuidOptions
 } from './model/field.js'
 export type { CreateOf, DatabaseOf, RecordOf, UpdateOf } from './model/types.js'
 export type { RestModelsOptions } from './plugin/options.js'

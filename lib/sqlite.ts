@@ -6,7 +6,7 @@ import { loadDriver } from './engines/load-driver.js'
 import { deadlineFunction, requireTime } from './engines/sqlite/deadline.js'
 import { EmbeddedDialect } from './engines/sqlite/embedded-dialect.js'
 import { watchFile } from './engines/sqlite/file.js'
-import { requireDriver } from './engines/sqlite/load-driver.js'
+import { binaryRemedy, requireDriver } from './engines/sqlite/load-driver.js'
 import { busyTimeout, lockTimeout } from './engines/sqlite/lock.js'
 import { switchToWal } from './engines/sqlite/wal.js'
 import { errors, messageOf } from './errors.js'
@@ -40,8 +40,8 @@ const maxWalBytes = 64 * 1024 * 1024
  *
  * @param path     path of the database file, which is created if it does not exist; `:memory:` for one in the process
  * @throws REST_MODELS_INVALID_OPTIONS if the path is empty or a URL, or an option is wrong;
- *   REST_MODELS_UNSUPPORTED_DATABASE if the file cannot be opened, or if this version of better-sqlite3 is known to
- *   crash on this version of Node
+ *   REST_MODELS_UNSUPPORTED_DATABASE if the file cannot be opened, if better-sqlite3 has no binary for this version of
+ *   Node, or if its version is known to crash there
  */
 export function openSqlite<DB = Tables> (path: string, options: SqliteOptions = {}): Kysely<DB> {
   requirePath(path)
@@ -98,7 +98,8 @@ function openDialect (connect: Open, path: string, options: Required<SqliteOptio
     })
   } catch (cause) {
     for (const database of opened) database.close()
-    throw new errors.UnsupportedDatabase(`openSqlite() cannot open '${path}': ${messageOf(cause)}`)
+    const reason = binaryRemedy(cause) ?? messageOf(cause)
+    throw new errors.UnsupportedDatabase(`openSqlite() cannot open '${path}': ${reason}`)
   }
 }
 

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { kindDocumentation, type KindDocumentation } from '../lib/fields/kind-documentation.js'
-import { isNow, isSecret, valueKindOf, type Column } from '../lib/model/column.js'
+import { isClientGenerated, isNow, isSecret, valueKindOf, type Column } from '../lib/model/column.js'
 import type { Model } from '../lib/model/model.js'
 import type { Json } from '../lib/values/values.js'
 import { envelopeSchema } from './list.js'
@@ -105,10 +105,13 @@ function bodySchema (column: Column, isExcluded: boolean): JsonSchema {
     ...valueSchema(column),
     description: documentationOf(column).body,
     ...reference(column),
+    ...(isClientGenerated(column) && { description: ownKey }),
     ...(isTold && { default: declared }),
     ...(isExcluded && { writeOnly: true })
   }
 }
+
+const ownKey = 'Primary key of the record; the server makes it if it is left out'
 
 function reference ({ target }: Column): JsonSchema {
   return target === undefined ? {} : { description: `Primary key of a record of model ${target().name}` }

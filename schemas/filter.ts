@@ -1,4 +1,4 @@
-import { operators, type FilterSyntax, type Operator } from '../lib/fields/operators.js'
+import { notNull, operators, type FilterSyntax, type Operator } from '../lib/fields/operators.js'
 import { valueKindOf, type Column } from '../lib/model/column.js'
 import { documentationOf, kindSchema, type JsonSchema } from './documentation.js'
 
@@ -40,8 +40,8 @@ const syntaxes: Readonly<Record<FilterSyntax, (column: Column, bounds: FilterBou
     }
   }),
   constant: ({ kind }) => kind === 'boolean'
-    ? { name: 'NullOrBooleanFilter', schema: { type: 'string', enum: ['null', 'true', 'false'] } }
-    : { name: 'NullFilter', schema: { type: 'string', enum: ['null'] } }
+    ? { name: 'NullOrBooleanFilter', schema: { type: 'string', enum: ['null', notNull, 'true', 'false'] } }
+    : { name: 'NullFilter', schema: { type: 'string', enum: ['null', notNull] } }
 }
 
 /** Returns the schema of the text of a filter that uses an operator. */

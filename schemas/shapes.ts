@@ -1,6 +1,6 @@
 import { Type, type TObject, type TSchema } from '@sinclair/typebox'
 import type { StorageName } from '../lib/engines/storage.js'
-import { valueKindOf, type Column } from '../lib/model/column.js'
+import { isClientGenerated, valueKindOf, type Column } from '../lib/model/column.js'
 
 /** The columns of a resource that a client may read, and those that it may write. */
 export interface ShapeColumns {
@@ -15,7 +15,10 @@ interface ShapeRow {
 
 const shapes = {
   record: { columns: 'visible', isOptional: () => false },
-  create: { columns: 'writable', isOptional: (column) => column.nullable || column.options.default !== undefined },
+  create: {
+    columns: 'writable',
+    isOptional: (column) => column.nullable || column.options.default !== undefined || isClientGenerated(column)
+  },
   update: { columns: 'writable', isOptional: () => true }
 } as const satisfies Record<string, ShapeRow>
 

@@ -16,7 +16,9 @@ export async function addDocumentation (
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: { version: '1.0.0', ...info }
+      info: { version: '1.0.0', license: { name: 'MIT', identifier: 'MIT' }, ...info },
+      // This server, under whatever name the reader has reached it.
+      servers: [{ url: '/' }]
     }
   })
   await app.register(swaggerUi, {

@@ -22,14 +22,14 @@ export const Project = defineModel('Project', {
 }, { unique: [['company', 'name']] })
 
 export const Task = defineModel('Task', {
-  id: uuid(),
+  id: uuid({ clientGenerated: true }),
   project: foreignKey(() => Project),
   assignee: foreignKey(() => Member, { nullable: true, onDelete: 'set null' }),
   title: text({ minLength: 1, maxLength: 200 }),
   done: boolean({ default: false }),
   due: date({ nullable: true }),
   created_at: datetime({ default: 'now' }),
-  updated_at: datetime({ default: 'now' })
+  updated_at: datetime({ default: 'now', onUpdate: 'now' })
 })
 
 export const Comment = defineModel('Comment', {

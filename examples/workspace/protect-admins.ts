@@ -14,7 +14,7 @@ export function protectAdmins (app: FastifyInstance, db: Kysely<WorkspaceTables>
     if (Boolean(member?.admin) && userOf(request)?.admin !== true) throw new errors.Forbidden()
   }
   app.addHook('onRoute', (route) => {
-    const isChange = ['PUT', 'DELETE'].some((method) => [route.method].flat().includes(method))
+    const isChange = ['PUT', 'PATCH', 'DELETE'].some((method) => [route.method].flat().includes(method))
     if (isChange && /^\/api\/member\/:id\/?$/.test(route.url)) {
       route.preHandler = [...[route.preHandler ?? []].flat(), refuse]
     }

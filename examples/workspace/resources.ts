@@ -24,15 +24,18 @@ export function registerResources (resources: ResourceRegistry): void {
     auth: managersWrite,
     scope: (user) => user.admin ? {} : { company: user.company },
     exclude: ['password'],
-    readOnly: ['admin']
+    readOnly: ['admin'],
+    search: ['username', 'full_name']
   })
   resources.register(Project, {
     auth: managersWrite,
-    scope: (user) => user.admin ? {} : { company: user.company }
+    scope: (user) => user.admin ? {} : { company: user.company },
+    search: ['name']
   })
   resources.register(Task, {
     auth: membersWrite,
-    scope: (user) => user.admin ? {} : { project__company: user.company }
+    scope: (user) => user.admin ? {} : { project__company: user.company },
+    search: ['title']
   })
   resources.register(Comment, {
     auth: membersWrite,

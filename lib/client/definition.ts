@@ -13,7 +13,9 @@ export interface ResourceDefinition<M extends Model = Model> {
   readonly ownerField?: string
   readonly readOnly?: readonly string[]
   readonly filterable?: readonly string[]
+  readonly search?: readonly string[]
   readonly scope?: (user: never) => object | null
+  readonly etag?: boolean
   readonly path?: string
 }
 
@@ -27,8 +29,10 @@ export type ModelOf<D extends Described> =
 export type NameOf<D extends Described> =
   D extends { readonly path: infer Path extends string } ? Path : Lowercase<ModelOf<D>['name']>
 
+type ListOption = 'exclude' | 'readOnly' | 'filterable' | 'search'
+
 /** The names that one or several options list. An option that is absent lists none. */
-export type Listed<D extends Described, Option extends 'exclude' | 'readOnly' | 'filterable'> = Option extends unknown
+export type Listed<D extends Described, Option extends ListOption> = Option extends unknown
   ? D extends { readonly [O in Option]: ReadonlyArray<infer Name extends string> } ? Name : never
   : never
 /** The names of fields that the scope may fix, so that the server sets them. */
@@ -44,7 +48,7 @@ type Owner<D extends Described> = D extends { readonly ownerField: infer Name ex
  * if the names are only known as `string`: they are then refused, because nothing can be checked.
  */
 export type UnknownNames<D extends Described> =
-  Exclude<Listed<D, 'exclude' | 'readOnly'> | Owner<D>, FieldNameOf<ModelOf<D>>>
+  Exclude<Listed<D, 'exclude' | 'readOnly' | 'search'> | Owner<D>, FieldNameOf<ModelOf<D>>>
 
 /**
  * The field that a model declares under a name. The generated integer key if there is none: only `id` may be absent.
@@ -73,3 +77,12 @@ type Courteous<Body, ReadOnly extends string, OwnerKey extends string> =
 /** The body of an update: the fields that clients may change. */
 export type ResourceUpdate<D extends Described> =
   Flat<Omit<UpdateOf<ModelOf<D>>, KeysOf<ModelOf<D>, Listed<D, 'readOnly'> | Owner<D>>>>
+
+declare const unknown: unique symbol
+/** The type of a parameter that the resource does not have, or whose field lacks the operator. No value fits it. */
+export interface UnknownParameter<Name> {
+  readonly [unknown]: Name
+}
+
+/** A tuple of three: the number of foreign keys that a path may follow by default. */
+export type MaxJoins = [1, 2, 3]

@@ -3,19 +3,11 @@ import type { Operator, OperatorSyntax } from '../fields/operators.js'
 import type { Field, ForeignKeyField, ValueOf } from '../model/field.js'
 import type { Model } from '../model/model.js'
 import type { FieldNameOf, Key } from '../model/types.js'
-import type { Described, FieldAt, Listed, ModelOf } from './definition.js'
+import type { Described, FieldAt, Listed, MaxJoins, ModelOf, UnknownParameter } from './definition.js'
+import type { IncludeName } from './include.js'
 
 // The types check each path that a query names. They do not list all paths: a few models with a dozen foreign keys have
 // more paths than the compiler can list.
-
-declare const unknown: unique symbol
-/** The type of a parameter that the resource does not have, or whose field lacks the operator. No value fits it. */
-export interface UnknownParameter<Name> {
-  readonly [unknown]: Name
-}
-
-/** A tuple of three: the number of foreign keys that a filter may follow by default. */
-type MaxJoins = [1, 2, 3]
 
 /** The fields that a client may filter by: all but those excluded and not `filterable`; `user` also as `user_id`. */
 type Columns<D extends Described> = ColumnsOf<ModelOf<D>, Exclude<Listed<D, 'exclude'>, Listed<D, 'filterable'>>>
@@ -45,7 +37,7 @@ interface Operands<F extends Field> {
   value: OneOrMore<Value<F>>
   list: ReadonlyArray<Value<F>>
   pattern: OneOrMore<string>
-  constant: OneOrMore<null | (F['kind'] extends 'boolean' ? boolean : never)>
+  constant: OneOrMore<null | 'notnull' | (F['kind'] extends 'boolean' ? boolean : never)>
 }
 type OperatorOf<F extends Field> = KindOperators[F['kind']]
 type Operand<F, O> = F extends Field ? O extends OperatorOf<F> ? Operands<F>[OperatorSyntax[O]] : never : never
@@ -80,13 +72,29 @@ type Ordering<Name extends string> = Name | `-${Name}`
 export type Paging<D extends Described> = {
   /** Fields to order by: ascending, or descending if the name begins with `-`. */
   readonly ordering?: OneOrMore<Ordering<Orderable<Columns<D>>>> | undefined
+  /** Related records that stand in each record, as paths of declared names: `['user', 'user__company']`. */
+  readonly include?: ReadonlyArray<IncludeName<D>> | undefined
   /** Records per page. Above the maximum of the resource, the answer is 400. */
   readonly limit?: number | undefined
   /** Number of the page, counted from 1. */
   readonly page?: number | undefined
   /** A cursor. An empty text asks for the first page, and the following pages then have cursors. */
   readonly after?: string | undefined
-}
+} & Counting & Searching<D>
+
+/** The parameter that asks for `meta.count` and `meta.capped`. */
+type Counting = { readonly count?: true | undefined }
+
+/** The parameter `search`, only of a resource with the option of that name. */
+type Searching<D extends Described> = [Listed<D, 'search'>] extends [never]
+  ? {}
+  : {
+      /** Words that must each occur in one of the fields that the resource searches. */
+      readonly search?: string | undefined
+    }
+
+/** Names that filters have only with an operator, because lists have parameters of these names. */
+type Reserved = 'limit' | 'page' | 'after' | 'ordering' | 'count' | 'search'
 
 /** The names of filters on the resource's own fields, with all operators. */
 type Direct<C extends ColumnSet> = {
@@ -101,7 +109,7 @@ type Joined<All, C extends ColumnSet> = {
  * Names of the filters that TypeScript checks: own fields, and fields through one foreign key. The server also accepts
  * filters through more foreign keys.
  */
-type Names<D extends Described, All> = Exclude<Direct<Columns<D>> | Joined<All, Columns<D>>, keyof Paging<D>>
+type Names<D extends Described, All> = Exclude<Direct<Columns<D>> | Joined<All, Columns<D>>, Reserved>
 
 /**
  * The type of a variable that holds a query. It has only the parameters that the types can list: paging, filters on own
@@ -120,5 +128,7 @@ export type AnyQuery<D extends Described, All> =
 export type Checked<Query, D extends Described, All> = {
   readonly [Name in keyof Query]: Name extends keyof Paging<D>
     ? Paging<D>[Name]
-    : Judged<Name, Filter<All, Columns<D>, Name> | Opened<D, Name>>
+    : Name extends Reserved
+      ? UnknownParameter<Name>
+      : Judged<Name, Filter<All, Columns<D>, Name> | Opened<D, Name>>
 }

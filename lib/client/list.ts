@@ -1,29 +1,48 @@
-/** A page of a list. `next` and `previous` are a path with a query, or an empty text if there is no such page. */
-export interface Page<Item> {
-  readonly meta: { readonly model: string, readonly page: number, readonly next: string, readonly previous: string }
+/** `next` and `previous` are a path with a query, or an empty text if there is no such page. */
+interface PageMeta {
+  readonly model: string
+  readonly page: number
+  readonly next: string
+  readonly previous: string
+}
+
+/** The number of records on all pages. If `capped` is true, there are more records than `count`. */
+interface Total {
+  readonly count: number
+  readonly capped: boolean
+}
+
+/** The value of the parameter `count` of a query: true, undefined if there is none, or either of them. */
+export type Counts = true | undefined
+/** What the parameter `count` of a query adds to `meta`. */
+type TotalOf<C extends Counts> = [C] extends [true] ? Total : [true] extends [C] ? Partial<Total> : {}
+
+/** A page of a list. If its query asks for `count`, `meta` has the number of records on all pages. */
+export interface Page<Item, C extends Counts = undefined> {
+  readonly meta: PageMeta & TotalOf<C>
   readonly objects: readonly Item[]
 }
 
 /** Requests the page of a query string. */
-type Fetch<Item> = (query: string) => Promise<Page<Item>>
+type Fetch<Item, C extends Counts> = (query: string) => Promise<Page<Item, C>>
 
 /**
  * A list of records. `await` gives the page that the query selects. `for await` gives all records of that page and of
  * the pages that follow. Nothing is sent before one of the two, and each further page is requested only when its
  * records are needed.
  */
-export class List<Item> implements PromiseLike<Page<Item>>, AsyncIterable<Item> {
-  readonly #fetch: Fetch<Item>
+export class List<Item, C extends Counts = undefined> implements PromiseLike<Page<Item, C>>, AsyncIterable<Item> {
+  readonly #fetch: Fetch<Item, C>
   readonly #query: string
-  #page: Promise<Page<Item>> | undefined
+  #page: Promise<Page<Item, C>> | undefined
 
-  constructor (fetch: Fetch<Item>, query: string) {
+  constructor (fetch: Fetch<Item, C>, query: string) {
     this.#fetch = fetch
     this.#query = query
   }
 
-  then<Kept = Page<Item>, Failed = never> (
-    kept?: ((page: Page<Item>) => Kept | PromiseLike<Kept>) | null,
+  then<Kept = Page<Item, C>, Failed = never> (
+    kept?: ((page: Page<Item, C>) => Kept | PromiseLike<Kept>) | null,
     failed?: ((reason: unknown) => Failed | PromiseLike<Failed>) | null
   ): Promise<Kept | Failed> {
     this.#page ??= this.#fetch(this.#query)
@@ -35,7 +54,7 @@ export class List<Item> implements PromiseLike<Page<Item>>, AsyncIterable<Item> 
    * cursors, which reach every record. If the server has no cursor for a record, it links by page number. The pages
    * then end, without an error, where the next one would skip more records than the server permits.
    */
-  async * pages (): AsyncGenerator<Page<Item>, void, undefined> {
+  async * pages (): AsyncGenerator<Page<Item, C>, void, undefined> {
     let query = /(?:^|&)(?:page|after)=/.test(this.#query)
       ? this.#query
       : ['after=', this.#query].filter(Boolean).join('&')

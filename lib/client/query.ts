@@ -20,7 +20,7 @@ function textsOf (name: string, value: unknown): readonly string[] {
   if (!Array.isArray(value)) return [toText(name, value)]
   const texts = value.map((item) => toText(name, item))
   if (isList(name)) return [texts.map(toItem).join(',')]
-  if (name === 'ordering') return [texts.join(',')]
+  if (name === 'ordering' || name === 'include') return [texts.join(',')]
   // An empty list would drop the filter, and every record would match.
   if (texts.length === 0) {
     throw new TypeError(`'${name}' needs a value; only 'in' takes an empty list, which matches nothing`)

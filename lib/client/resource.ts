@@ -1,30 +1,46 @@
 import type { Described, RecordKeyOf, ResourceCreate, ResourceRecord, ResourceUpdate } from './definition.js'
+import type { Including, IncludingRecord } from './include.js'
 import type { AnyQuery, Checked } from './list-query.js'
-import { List, type Page } from './list.js'
+import { List, type Counts, type Page } from './list.js'
 import type { Endpoint } from './options.js'
 import { encode, toQuery } from './query.js'
-import { send, type Call, type CallOptions } from './send.js'
+import { createOnce, hasOwnKey } from './repeat.js'
+import { send, type Call, type CallOptions, type ConditionalOptions } from './send.js'
+
+/** Options of a call that changes a record. Only a resource with the option `etag` takes `ifMatch`. */
+export type WriteOptions<D extends Described> =
+  D extends { readonly etag: infer Has } ? [Has] extends [false] ? CallOptions : ConditionalOptions : CallOptions
 
 /** The five operations of a resource. Each one fails with a RestModelsError if the answer is an error. */
 export interface ResourceClient<D extends Described, All = {}> {
   /** Lists records: `await` gives one page, `for await` gives all records. */
-  readonly list: <Query extends AnyQuery<D, All>> (
-    query?: Checked<Query, D, All>, options?: CallOptions
-  ) => List<ResourceRecord<D>>
+  readonly list: <
+    Query extends AnyQuery<D, All>, const C extends Counts = undefined, const Include extends readonly string[] = []
+  > (
+    query?: Checked<Query, D, All> & { readonly count?: C } & Including<Include, D, All>, options?: CallOptions
+  ) => List<IncludingRecord<D, All, Include>, C>
+  /**
+   * Creates a record. If the body brings its own `id`, a random UUID, the request is repeated up to three times after a
+   * 503 with `Retry-After` and when the answer was lost, and still creates one record.
+   */
   readonly create: (body: ResourceCreate<D>, options?: CallOptions) => Promise<ResourceRecord<D>>
-  readonly read: (key: RecordKeyOf<D>, options?: CallOptions) => Promise<ResourceRecord<D>>
+  readonly read: <const Include extends readonly string[] = []> (
+    key: RecordKeyOf<D>, options?: CallOptions & Including<Include, D, All>
+  ) => Promise<IncludingRecord<D, All, Include>>
   /** Updates a record. Fields that the body leaves out keep their values. */
-  readonly update: (key: RecordKeyOf<D>, body: ResourceUpdate<D>, options?: CallOptions) => Promise<ResourceRecord<D>>
-  readonly delete: (key: RecordKeyOf<D>, options?: CallOptions) => Promise<void>
+  readonly update: (
+    key: RecordKeyOf<D>, body: ResourceUpdate<D>, options?: WriteOptions<D>
+  ) => Promise<ResourceRecord<D>>
+  readonly delete: (key: RecordKeyOf<D>, options?: WriteOptions<D>) => Promise<void>
 }
 
 /** The operations without the types of the model, because the client does not know the model at run time. */
 interface Operations {
   list (query?: Readonly<Record<string, unknown>>, options?: CallOptions): List<unknown>
   create (body: unknown, options?: CallOptions): Promise<unknown>
-  read (key: unknown, options?: CallOptions): Promise<unknown>
-  update (key: unknown, body: unknown, options?: CallOptions): Promise<unknown>
-  delete (key: unknown, options?: CallOptions): Promise<void>
+  read (key: unknown, options?: CallOptions & { readonly include?: readonly string[] | undefined }): Promise<unknown>
+  update (key: unknown, body: unknown, options?: ConditionalOptions): Promise<unknown>
+  delete (key: unknown, options?: ConditionalOptions): Promise<void>
 }
 
 /** Returns the functions that call the operations of a resource, found by its name in the path. */
@@ -35,10 +51,16 @@ export function resourceClient (endpoint: Endpoint, name: string): Operations {
     list: (query = {}, { signal } = {}) => new List(
       async (text) => await call({ method: 'GET', signal }, text === '' ? '' : `?${text}`) as Page<unknown>,
       toQuery(query)),
-    create: async (body, { signal } = {}) => await call({ method: 'POST', body, signal }),
-    read: async (key, { signal } = {}) => await call({ method: 'GET', signal }, keyPath(key)),
-    update: async (key, body, { signal } = {}) => await call({ method: 'PUT', body, signal }, keyPath(key)),
-    delete: async (key, { signal } = {}) => { await call({ method: 'DELETE', signal }, keyPath(key)) }
+    create: async (body, { signal } = {}) => hasOwnKey(body)
+      ? await createOnce(endpoint, { path: `/${name}/`, body, signal })
+      : await call({ method: 'POST', body, signal }),
+    read: async (key, { include = [], signal } = {}) => {
+      const query = include.length === 0 ? '' : `?${toQuery({ include })}`
+      return await call({ method: 'GET', signal }, `${keyPath(key)}${query}`)
+    },
+    update: async (key, body, { signal, ifMatch } = {}) =>
+      await call({ method: 'PUT', body, signal, ifMatch }, keyPath(key)),
+    delete: async (key, { signal, ifMatch } = {}) => { await call({ method: 'DELETE', signal, ifMatch }, keyPath(key)) }
   } satisfies Operations)
 }
 

@@ -1,3 +1,4 @@
+import { ifMatchHeader, keepEtag } from './etags.js'
 import { RestModelsError, toFailure } from './failure.js'
 import type { FetchInit, Signal } from './fetch.js'
 import type { Endpoint } from './options.js'
@@ -8,7 +9,16 @@ export interface CallOptions {
   readonly signal?: Signal | undefined
 }
 
-export interface Call extends CallOptions {
+/** Options of a call that changes a record of a resource with the option `etag`. */
+export interface ConditionalOptions extends CallOptions {
+  /**
+   * The record as `read`, `create` or `update` returned it, or its `ETag`. The call fails with status 412 if the record
+   * has changed on the server since then.
+   */
+  readonly ifMatch?: object | string | undefined
+}
+
+export interface Call extends ConditionalOptions {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Path after the prefix, with a slash at its start. */
   readonly path: string
@@ -21,8 +31,21 @@ export interface Call extends CallOptions {
  * @returns the parsed JSON of the answer, or undefined if it has no body
  * @throws RestModelsError if the answer is an error or not JSON, and what `fetch` throws
  */
-export async function send (endpoint: Endpoint, { method, path, body, signal }: Call): Promise<unknown> {
-  const headers = await endpoint.headers()
+export async function send (endpoint: Endpoint, call: Call): Promise<unknown> {
+  const request = await prepare(endpoint, call)
+  return await request()
+}
+
+/**
+ * Prepares a request.
+ *
+ * @returns a function that sends the request each time that it is called, as {@link send} says
+ */
+export async function prepare (
+  endpoint: Endpoint, { method, path, body, signal, ifMatch }: Call
+): Promise<() => Promise<unknown>> {
+  const condition = ifMatchHeader(ifMatch)
+  const headers = { ...await endpoint.headers(), ...condition }
   const init: FetchInit = {
     method,
     headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
@@ -32,10 +55,14 @@ export async function send (endpoint: Endpoint, { method, path, body, signal }: 
     ...body !== undefined && { body: JSON.stringify(body, requireJson) },
     ...signal !== undefined && { signal }
   }
-  const answer = await endpoint.fetch(endpoint.url + path, init)
-  const text = await answer.text()
-  if (!answer.ok) throw toFailure(answer, text)
-  return text === '' ? undefined : parse(text, answer.status)
+  return async () => {
+    const answer = await endpoint.fetch(endpoint.url + path, init)
+    const text = await answer.text()
+    if (!answer.ok) throw toFailure(answer, text)
+    const parsed = text === '' ? undefined : parse(text, answer.status)
+    keepEtag(parsed, answer.headers.get('etag'))
+    return parsed
+  }
 }
 
 /** Refuses NaN and infinite numbers, because JSON would turn them into null. */

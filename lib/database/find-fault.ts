@@ -2,7 +2,7 @@ import { sql, type Compilable, type SqlBool } from 'kysely'
 import { propertyOf } from '../engines/failure-properties.js'
 import type { StatementFailure } from '../engines/statement-failure.js'
 import type { Stored } from '../engines/storage.js'
-import { isForeignKey, type Column } from '../model/column.js'
+import { isClientGenerated, isForeignKey, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { GuardedReference } from '../plan/record-guard.js'
 import type { Scope } from '../plan/viewer.js'
@@ -29,7 +29,8 @@ export interface FailedWrite {
  */
 export async function findTaken (engine: Engine, write: FailedWrite): Promise<readonly Column[] | undefined> {
   const { model, known, values } = write
-  const alone = [...values.keys()].filter(({ options }) => options.unique === true).map((column) => [column])
+  const alone = [...values.keys()]
+    .filter((column) => column.options.unique === true || isClientGenerated(column)).map((column) => [column])
   for (const columns of [...alone, ...model.uniqueTogether]) {
     const isWritten = columns.some((column) => values.has(column))
     if (!isWritten || columns.some((column) => values.get(column) === null || !known.has(column))) continue

@@ -2,7 +2,7 @@ import type { ArrayRows } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
 import type { ListPlan } from '../plan/list-plan.js'
 import type { ListBase } from '../sql/list-sql.js'
-import { firstReach, listStatement, type Reach } from '../sql/list-statement.js'
+import { firstReach, listStatement, withIncludes, type Reach } from '../sql/list-statement.js'
 import { countFitting, isAnyWithheld, unlimited } from '../sql/long-values.js'
 import { wholeKey } from '../sql/ordering.js'
 import type { Engine } from './engine.js'
@@ -20,13 +20,16 @@ export interface Page {
    * the row does not hold the values in full.
    */
   readonly last: readonly Stored[] | undefined
+  /** Time of `performance.now()`, in milliseconds, at which the statements of the list are given up. */
+  readonly deadline: number
 }
 
 /**
  * Runs a list in one statement, which reads one row more than the page holds instead of counting. If values are long,
  * the statement reads their lengths instead, and a second one reads the rows that the page has room for.
  */
-export async function runList (engine: Engine, base: ListBase, plan: ListPlan): Promise<Page> {
+export async function runList (engine: Engine, list: ListBase, plan: ListPlan): Promise<Page> {
+  const base = withIncludes(list, plan.includes)
   const keys = plan.after === undefined ? base.keys : [...base.keys, wholeKey]
   const ask = (reach: Reach) => engine.executor.readArrays(listStatement(engine, base, { ...plan, reach }), keys)
   const reach = firstReach(base, plan)
@@ -37,7 +40,7 @@ export async function runList (engine: Engine, base: ListBase, plan: ListPlan): 
   const rows = isHeavy
     ? await ask({ ...reach, most: limit, longest: unlimited })
     : hasNext ? found.slice(0, limit) : found
-  return { rows, limit, hasNext, last: hasNext ? lastOf(rows, base, plan) : undefined }
+  return { rows, limit, hasNext, last: hasNext ? lastOf(rows, base, plan) : undefined, deadline: reach.deadline }
 }
 
 /**

@@ -10,20 +10,29 @@ export interface TransactionEngine extends Engine {
   readonly executor: OpenTransaction
 }
 
+/** A record to lock, and what must hold for it. */
+export interface LockedRecord extends ScopedRecord {
+  /** Throws if the record may not be written, given its columns under lock. Absent if any state of it will do. */
+  readonly requireUnchanged?: ((locked: Row) => void) | undefined
+}
+
 /**
  * Locks a record and calls `work` with it, in one transaction. Until that ends nobody else changes the record. What
  * `work` throws rolls the transaction back; {@link inTransaction} says when `work` is called again.
  *
  * @param work  gets the columns that an update or delete has to know, and the engine for its statements
  * @returns what `work` returns; undefined if there is no such record inside the scope, or if its owner is another
+ * @throws what `requireUnchanged` throws
  */
 export async function withLockedRecord<Result> (
-  engine: Engine, target: StatementShape, record: ScopedRecord,
+  engine: Engine, target: StatementShape, record: LockedRecord,
   work: (stored: Row, inside: TransactionEngine) => Promise<Result>
 ): Promise<Result | undefined> {
   return await inTransaction(engine, async (transaction) => {
     const inside = { ...engine, executor: transaction }
     const { row } = await transaction.execute(lockingSelect(inside, target, 'stored', record))
-    return row === undefined ? undefined : await work(row, inside)
+    if (row === undefined) return undefined
+    record.requireUnchanged?.(row)
+    return await work(row, inside)
   })
 }

@@ -1,5 +1,8 @@
 import type { MaybePromise, Outcome } from '../engines/executor.js'
+import type { Stored } from '../engines/storage.js'
+import type { PlannedInclude } from '../plan/list-plan.js'
 import type { ScopedRecord } from '../plan/record-guard.js'
+import { includingSelect, keysWith } from '../sql/include-read.js'
 import { scopedSelect } from '../sql/scoped-statements.js'
 import type { Statements, StatementShape } from '../sql/statements.js'
 import type { Engine } from './engine.js'
@@ -13,6 +16,19 @@ export interface ReadTarget extends StatementShape {
 export function readVisible (reader: Engine, target: ReadTarget, { id, scope }: ScopedRecord): MaybePromise<Outcome> {
   return reader.executor.execute(
     scope.length === 0 ? target.statements.read(id) : scopedSelect(reader, target, 'visible', { id, scope }))
+}
+
+/**
+ * Reads the visible columns of a record, and behind them those of related records.
+ *
+ * @returns undefined if there is no such record inside the scope
+ */
+export async function readIncluding (
+  reader: Engine, target: ReadTarget, record: ScopedRecord, includes: readonly PlannedInclude[]
+): Promise<readonly Stored[] | undefined> {
+  const query = includingSelect(reader, target, record, includes)
+  const [row] = await reader.executor.readArrays(query, keysWith(target, includes))
+  return row
 }
 
 /**

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import {
-  maxLengthOf, type CommonOptions, type DecimalOptions, type FieldOptions, type ForeignKeyOptions, type KeyOptions,
-  type PasswordOptions, type RangeOptions, type TextOptions
+  maxLengthOf, type CommonOptions, type DatetimeOptions, type DecimalOptions, type FieldOptions, type ForeignKeyOptions,
+  type KeyOptions, type PasswordOptions, type RangeOptions, type TextOptions, type UuidOptions
 } from '../values/field-options.js'
 import * as values from '../values/values.js'
 import type { FieldKindRow, KindRow } from './field-kind-row.js'
@@ -89,7 +89,7 @@ const table = {
     storage: 'boolean'
   } as const satisfies KindRow<boolean, CommonOptions<boolean>>,
   datetime: {
-    options: {},
+    options: { onUpdate: true },
     expects: 'a date and time as YYYY-MM-DD HH:MM:SS',
     schema: () => Type.String({ maxLength: 40 }),
     accept: values.datetime,
@@ -97,7 +97,7 @@ const table = {
     operators: valueOperators,
     now: (moment) => moment.toISOString().slice(0, 19).replace('T', ' '),
     storage: 'datetime'
-  } as const satisfies KindRow<string, CommonOptions<string>>,
+  } as const satisfies KindRow<string, DatetimeOptions>,
   date: {
     options: {},
     expects: 'a date as YYYY-MM-DD',
@@ -118,14 +118,14 @@ const table = {
     storage: 'json'
   } as const satisfies KindRow<values.Json, CommonOptions<unknown>>,
   uuid: {
-    options: {},
+    options: { clientGenerated: true },
     expects: 'a UUID',
     schema: () => Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' }),
     accept: values.uuid,
     parse: values.uuid,
     operators: valueOperators,
     storage: 'uuid'
-  } as const satisfies KindRow<string, CommonOptions<string>>,
+  } as const satisfies KindRow<string, UuidOptions>,
   password: {
     options: { minLength: true, maxLength: true },
     expects: 'text of at most 1024 bytes, without control characters, line separators and broken surrogate pairs',

@@ -12,7 +12,7 @@ export interface ConditionColumn {
   compared (value: Parameter): Expression<unknown>
 }
 
-/** Syntax of a filter's text: one value, a comma-separated list, a pattern, or one of null, true and false. */
+/** Syntax of a filter's text: one value, a comma-separated list, a pattern, or one of null, notnull, true and false. */
 export type FilterSyntax = 'value' | 'list' | 'pattern' | 'constant'
 
 /** Filter operator: the syntax of its text, and its SQL. The SQL is true if any of the values matches (`ne`: none). */
@@ -22,6 +22,9 @@ interface OperatorRow {
   inEngine? (text: string, dialect: Dialect): Stored
   sql (column: ConditionColumn, values: readonly Parameter[], dialect: Dialect): RawBuilder<SqlBool>
 }
+
+/** Operand of `is` that any value meets, but not null. It is part of the SQL, so it is never encoded for a column. */
+export const notNull = 'notnull'
 
 type Comparison = '<' | '<=' | '>' | '>='
 
@@ -50,8 +53,7 @@ const table = {
   },
   is: {
     syntax: 'constant',
-    sql: (column, values) => any(values, (value) =>
-      value === null ? sql<SqlBool>`${column.ref} is null` : sql<SqlBool>`${column.ref} = ${column.compared(value)}`)
+    sql: (column, values) => any(values, (value) => equalsConstant(column, value))
   },
   like: {
     syntax: 'pattern',
@@ -75,6 +77,11 @@ export const matching = ['like', 'ilike'] as const satisfies Operator[]
 
 export function isOperator (name: string): name is Operator {
   return Object.hasOwn(operators, name)
+}
+
+function equalsConstant ({ ref, compared }: ConditionColumn, value: Parameter): RawBuilder<SqlBool> {
+  if (value === null) return sql<SqlBool>`${ref} is null`
+  return value === notNull ? sql<SqlBool>`${ref} is not null` : sql<SqlBool>`${ref} = ${compared(value)}`
 }
 
 function comparable ({ ref, isCollated }: ConditionColumn, dialect: Dialect): RawBuilder<unknown> {

@@ -7,7 +7,7 @@ import {
   maxFormatLength, maxLengthOf, maxUniqueLength, type CommonOptions, type FieldOptions
 } from '../values/field-options.js'
 import { storableText } from '../values/values.js'
-import type { Field } from './model.js'
+import { keyName, type Field } from './model.js'
 
 /** Matches names of tables and columns. */
 const sqlName = /^[A-Za-z_][A-Za-z0-9_]{0,59}$/
@@ -41,16 +41,19 @@ export function checkOptions (where: string, name: string, { kind, options }: Fi
     throw new InvalidModel(`${where}: every table of PostgreSQL has a system column '${columnName}'; ` +
       "give the field another 'column'")
   }
-  const fault = optionFault(options) ?? boundFault(options)
+  if (options.clientGenerated !== undefined && name !== keyName) {
+    throw new InvalidModel(`${where}: 'clientGenerated' is for the primary key '${keyName}' alone; ` +
+      'clients may write this field without it')
+  }
+  const fault = optionFault(options) ?? originFault(options) ?? boundFault(options)
   if (fault !== undefined) throw new InvalidModel(`${where}: ${fault}`)
 }
 
 function optionFault (
-  { nullable, generated, onDelete, format, precision = 15, scale = 2, ...options }: FieldOptions
+  { nullable, onDelete, format, precision = 15, scale = 2, ...options }: FieldOptions
 ): string | undefined {
   if (format !== undefined && !formats.includes(format)) return `'format' is one of ${formatNames.join(', ')}`
   if (nullable !== undefined && typeof nullable !== 'boolean') return "'nullable' is true or false"
-  if (generated !== undefined && typeof generated !== 'boolean') return "'generated' is true or false"
   if (options.default === null && nullable !== true) return "the default is null, but the field is not 'nullable'"
   if (onDelete !== undefined && !deletions.includes(onDelete)) {
     return "'onDelete' is 'restrict', 'cascade' or 'set null'"
@@ -59,6 +62,19 @@ function optionFault (
   if (!Number.isInteger(precision) || precision < 1 || precision > 15) return "'precision' must be from 1 to 15"
   if (!Number.isInteger(scale) || scale < 0 || scale > precision) return "'scale' must be from 0 to 'precision'"
   return undefined
+}
+
+/** Returns the fault of an option that says who makes a value. */
+function originFault (
+  { generated, clientGenerated, onUpdate, nullable, ...options }: FieldOptions
+): string | undefined {
+  if (generated !== undefined && typeof generated !== 'boolean') return "'generated' is true or false"
+  if (clientGenerated !== undefined && typeof clientGenerated !== 'boolean') return "'clientGenerated' is true or false"
+  if (onUpdate === undefined) return undefined
+  if (onUpdate !== 'now') return "'onUpdate' is 'now'"
+  return options.default === undefined && nullable !== true
+    ? "a field with 'onUpdate' needs default: 'now', or must be 'nullable', because clients cannot write it"
+    : undefined
 }
 
 function boundFault (options: FieldOptions): string | undefined {

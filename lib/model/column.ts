@@ -94,6 +94,11 @@ export function isGivenByOthers ({ kind, options }: Column): boolean {
   return kind === 'key' && options.generated === false
 }
 
+/** True if a column is a primary key that a create may bring along. */
+export function isClientGenerated ({ options }: Column): boolean {
+  return options.clientGenerated === true
+}
+
 /** True if a column holds passwords: they are hashed on every write, and no filter or ordering may name them. */
 export function isSecret ({ kind }: Column): boolean {
   return fieldKinds[kind].isSecret === true
@@ -107,6 +112,11 @@ export function isOrderable ({ kind }: Column): boolean {
 /** True if the default of a column is the moment at which a record is created. */
 export function isNow ({ kind, options }: Column): boolean {
   return options.default === 'now' && fieldKinds[kind].now !== undefined
+}
+
+/** True if every update that changes something sets a column to its moment. No client writes such a column. */
+export function isSetOnUpdate ({ options }: Column): boolean {
+  return options.onUpdate !== undefined
 }
 
 /** Returns how an engine stores the values of a column. */

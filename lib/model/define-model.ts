@@ -18,7 +18,7 @@ export type { FieldSet, Model }
 const identifier = /^[A-Za-z][A-Za-z0-9_]{0,59}$/
 const modelOptions: OptionNames<ModelOptions> = { table: true, unique: true }
 const keyOptions: OptionNames<KeyOptions> = { column: true, generated: true }
-const uuidKeyOptions = { column: true }
+const uuidKeyOptions = { column: true, clientGenerated: true }
 const { InvalidModel } = errors
 
 interface ModelOptions<Table extends string = string, Name extends string = string> {
@@ -31,7 +31,8 @@ interface ModelOptions<Table extends string = string, Name extends string = stri
 /**
  * Defines a model from its fields. Every model also has the primary key `id`, an integer that the database generates.
  * If `id` is declared as `uuid()`, it is a UUID of version 7 that the plugin makes, so that writers never make the same
- * key. Declare it as `key()` or `uuid()` with a `column` if the column has another name; records have it as `id`.
+ * key; with `clientGenerated`, a create may bring its own. Declare it as `key()` or `uuid()` with a `column` if the
+ * column has another name; records have it as `id`.
  *
  * @param name    name of the model; in lower case it is the resource's name in the path
  * @param fields  fields, in the order in which they are serialized
@@ -87,7 +88,8 @@ function requireKey (where: string, { kind, options }: Field): void {
   const permitted = kind === 'key' ? keyOptions : uuidKeyOptions
   if ((kind === 'uuid' || kind === 'key') && unknownOption(options, permitted) === undefined) return
   throw new InvalidModel(`${where} is the primary key: leave it out for an integer that the database generates, ` +
-    "or declare it as uuid() or key(). The only options are 'column', and for key() 'generated'")
+    "or declare it as uuid() or key(). The only options are 'column', for key() 'generated', " +
+    "and for uuid() 'clientGenerated'")
 }
 
 function requireIdentifier (name: string, where: string): void {

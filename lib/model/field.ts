@@ -1,15 +1,15 @@
 import type { FieldKind, KindValues } from '../fields/field-kinds.js'
 import type {
-  CommonOptions, DecimalOptions, FieldOptions, ForeignKeyOptions, KeyOptions, PasswordOptions, RangeOptions, TextOptions
+  CommonOptions, DatetimeOptions, DecimalOptions, FieldOptions, ForeignKeyOptions, KeyOptions, PasswordOptions,
+  RangeOptions, TextOptions, UuidOptions
 } from '../values/field-options.js'
 import type { Field, ForeignKeyField, Model } from './model.js'
 
 export type {
-  CommonOptions, DecimalOptions, ForeignKeyOptions, KeyOptions, PasswordOptions, RangeOptions, TextOptions
+  CommonOptions, DatetimeOptions, DecimalOptions, ForeignKeyOptions, KeyOptions, PasswordOptions, RangeOptions,
+  TextOptions, UuidOptions
 } from '../values/field-options.js'
 export type { Field, ForeignKeyField }
-
-type DynamicDefault = 'now'
 
 const field = <const Kind extends FieldKind>(kind: Kind) =>
   <Allowed extends FieldOptions>() =>
@@ -28,14 +28,20 @@ export const number = field('number')<RangeOptions>()
 export const decimal = field('decimal')<DecimalOptions>()
 /** `true` or `false`. */
 export const boolean = field('boolean')<CommonOptions<boolean>>()
-/** A moment in UTC, in whole seconds, as `YYYY-MM-DD HH:MM:SS`; the default `now` is the time of creation. */
-export const datetime = field('datetime')<CommonOptions<string | DynamicDefault>>()
+/**
+ * A moment in UTC, in whole seconds, as `YYYY-MM-DD HH:MM:SS`; the default `now` is the time of creation, and
+ * `onUpdate: 'now'` sets the time of each update.
+ */
+export const datetime = field('datetime')<DatetimeOptions>()
 /** A day as `YYYY-MM-DD`; the default `now` is the day of creation, in UTC. */
-export const date = field('date')<CommonOptions<string | DynamicDefault>>()
+export const date = field('date')<CommonOptions<string | 'now'>>()
 /** Any JSON, stored as text. Filters can use only `is`, and lists cannot be ordered by it. */
 export const json = field('json')<Omit<CommonOptions<unknown>, 'unique'>>()
-/** A UUID in lower case. As the field `id` it is the primary key of a model, and the plugin makes its values. */
-export const uuid = field('uuid')<CommonOptions<string>>()
+/**
+ * A UUID in lower case. As the field `id` it is the primary key of a model, and the plugin makes its values; with
+ * `clientGenerated`, clients may bring their own.
+ */
+export const uuid = field('uuid')<UuidOptions>()
 /**
  * The integer primary key, for the field `id` alone. Declare it if its column has another name, or if others give its
  * values.

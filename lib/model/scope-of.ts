@@ -16,7 +16,7 @@ interface Operands<F extends Field> {
   value: OneOrMore<ValueOf<F>>
   list: ReadonlyArray<ValueOf<F>>
   pattern: OneOrMore<string>
-  constant: null | (F['kind'] extends 'boolean' ? boolean : never)
+  constant: null | 'notnull' | (F['kind'] extends 'boolean' ? boolean : never)
 }
 
 /** The conditions on the fields `C`, whose names begin with `Prefix`. */

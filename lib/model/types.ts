@@ -9,6 +9,9 @@ type Names<M extends Model> = Exclude<keyof Fields<M> & string, 'id'>
 
 /** Key of a field in JSON. */
 export type Key<Name extends string, F extends Field> = F['kind'] extends 'foreignKey' ? `${Name}_id` : Name
+/** Key of a field in bodies. `never` if no client may write the field. */
+type BodyKey<Name extends string, F extends Field> =
+  F['options'] extends { readonly onUpdate: string } ? never : Key<Name, F>
 type Nullable<F extends Field> = F['options'] extends { readonly nullable: true } ? true : false
 type Value<F extends Field> = Nullable<F> extends true ? ValueOf<F> | null : ValueOf<F>
 type Optional<F extends Field> =
@@ -19,14 +22,19 @@ export type RecordOf<M extends Model> = Flat<
   { id: KeyOf<M> } & { [N in Names<M> as Key<N, Fields<M>[N]>]: Value<Fields<M>[N]> }
 >
 
+/** The primary key, if a create may bring its own. */
+type OwnKey<M extends Model> =
+  Fields<M> extends { readonly id: { readonly options: { readonly clientGenerated: true } } } ? { id?: KeyOf<M> } : {}
+
 /** Body of a create: fields that may be null or have a default may be left out. */
 export type CreateOf<M extends Model> = Flat<
-  { [N in Names<M> as Optional<Fields<M>[N]> extends true ? never : Key<N, Fields<M>[N]>]: Value<Fields<M>[N]> } &
-  { [N in Names<M> as Optional<Fields<M>[N]> extends true ? Key<N, Fields<M>[N]> : never]?: Value<Fields<M>[N]> }
+  OwnKey<M> &
+  { [N in Names<M> as Optional<Fields<M>[N]> extends true ? never : BodyKey<N, Fields<M>[N]>]: Value<Fields<M>[N]> } &
+  { [N in Names<M> as Optional<Fields<M>[N]> extends true ? BodyKey<N, Fields<M>[N]> : never]?: Value<Fields<M>[N]> }
 >
 
 /** Body of an update: every field may be left out. */
-export type UpdateOf<M extends Model> = Flat<{ [N in Names<M> as Key<N, Fields<M>[N]>]?: Value<Fields<M>[N]> }>
+export type UpdateOf<M extends Model> = Flat<{ [N in Names<M> as BodyKey<N, Fields<M>[N]>]?: Value<Fields<M>[N]> }>
 
 /** JSON value of a field of a model, which may be null if the field is nullable. */
 export type FieldValueOf<M extends Model, Name extends FieldNameOf<M>> = Value<Fields<M>[Name]>
@@ -40,6 +48,11 @@ export type FieldNameOf<M extends Model> = Names<M>
  */
 export type ForeignKeyNameOf<M extends Model> = {
   [N in Names<M>]: 'foreignKey' extends Fields<M>[N]['kind'] ? N : never
+}[Names<M>]
+
+/** Names of the text fields of a model. The option `search` of a resource lists some of them. */
+export type TextNameOf<M extends Model> = {
+  [N in Names<M>]: 'text' extends Fields<M>[N]['kind'] ? N : never
 }[Names<M>]
 
 type ColumnName<Name extends string, F extends Field> =

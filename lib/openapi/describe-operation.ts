@@ -1,22 +1,31 @@
 import {
-  bodyDocumentation, keyDocumentation, listDocumentation, plain, recordDocumentation, type JsonSchema
+  bodyDocumentation, keyDocumentation, listDocumentation, plain, type JsonSchema
 } from '../../schemas/documentation.js'
 import { pageSchema } from '../../schemas/list.js'
 import { rowOf, type Operation } from '../policy/operations.js'
 import type { Resource } from '../resource/resource.js'
+import { parametersOf } from './conditional.js'
 import { addTag, shareSchema, shareSecurity, type OpenApiDocument } from './document.js'
 import { documentedFilters, type DocumentedFilters } from './filters.js'
+import { includeParameter } from './include-parameter.js'
 import { listParameters } from './list-parameters.js'
 import { operationTexts, remarksOf } from './operation-texts.js'
+import { shareRecord, titleOf } from './record-schema.js'
 import { responsesOf } from './responses.js'
 import { fixableBy } from './scope-fields.js'
 
 /** Description of an operation, in the form in which `@fastify/swagger` takes it from a route. */
 export type OperationDocumentation = Readonly<Record<string, unknown>>
 
+interface DescribedOperation {
+  readonly operation: Operation
+  /** True for the update by PATCH, which does what the update by PUT does. */
+  readonly isPatch: boolean
+}
+
 /** Describes an operation, and adds the parts that it shares with others to the components of the document. */
 export function describeOperation (
-  document: OpenApiDocument, resource: Resource, operation: Operation
+  document: OpenApiDocument, resource: Resource, { operation, isPatch }: DescribedOperation
 ): OperationDocumentation {
   const { name, model } = resource
   const { path, takes, answers } = rowOf(operation)
@@ -27,28 +36,32 @@ export function describeOperation (
     summary: summary(name),
     description: [
       description,
+      ...(isPatch ? [patchRemark] : []),
       ...remarksOf(operation, resource),
       ...(list === undefined ? [] : filterRemarks(list, resource))
     ].join('\n\n'),
     tags: [name],
     ...securityOf(document, resource, operation),
-    ...(list && { querystring: listParameters(document, resource, list.filters) }),
-    ...(path === 'record' && { params: keyDocumentation(model) }),
-    ...(takes && { body: bodyOf(document, resource, takes) }),
+    ...(list ? { querystring: listParameters(document, resource, list.filters) } : readParameters(resource, operation)),
+    ...(path === 'record' && { params: keyDocumentation(model), ...parametersOf(resource, operation) }),
+    ...(takes && { body: bodyOf(document, resource, { takes, isPatch }) }),
     response: responsesOf(
       document, resource, { operation, body: answers && answerOf(document, resource, answers) })
   }
 }
 
 /** Returns the id of an operation. It is stable, and no other operation of the resource has it. */
-export function operationIdOf (resource: Resource, operation: Operation): string {
+export function operationIdOf (resource: Resource, operation: Operation | 'patch'): string {
   return `${operation}${titleOf(resource)}`
 }
 
-/** Returns the name for schemas and operations: the model's, or the resource's if its path is another. */
-function titleOf ({ name, model }: Resource): string {
-  if (name === model.name.toLowerCase()) return model.name.charAt(0).toUpperCase() + model.name.slice(1)
-  return name.split(/[-_]+/).map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
+const patchRemark = 'PATCH does what PUT does. A field that holds JSON is replaced as a whole, and a JSON Patch is ' +
+  'refused.'
+
+/** Returns the query parameters of a read; a document has no empty list of them. No other operation has any. */
+function readParameters (resource: Resource, operation: Operation): JsonSchema {
+  const properties = operation === 'read' ? includeParameter(resource) : {}
+  return Object.keys(properties).length === 0 ? {} : { querystring: { type: 'object', properties } }
 }
 
 function filterRemarks ({ isCut }: DocumentedFilters, { limits, guardedModels }: Resource): string[] {
@@ -79,24 +92,27 @@ function securityOf (
 }
 
 function answerOf (document: OpenApiDocument, resource: Resource, body: 'record' | 'list'): JsonSchema {
-  const title = titleOf(resource)
-  const record = shareSchema(document, title, recordDocumentation(resource.visible))
+  const record = shareRecord(document, resource)
   if (body === 'record') return record
   const page = shareSchema(document, 'Page', plain(pageSchema))
-  return shareSchema(document, `${title}List`, listDocumentation(page, record))
+  return shareSchema(document, `${titleOf(resource)}List`, listDocumentation(page, record))
 }
 
-function bodyOf (document: OpenApiDocument, resource: Resource, takes: 'create' | 'update'): JsonSchema {
-  const { schemas, writable, excluded } = resource
+function bodyOf (
+  document: OpenApiDocument, resource: Resource,
+  { takes, isPatch }: { readonly takes: 'create' | 'update', readonly isPatch: boolean }
+): JsonSchema {
+  const { schemas, writable, creatable, excluded } = resource
   const fixable = fixableBy(resource)
   const required = (schemas[takes].required ?? []).filter((key) => !fixable.has(key))
-  const columns = { writable: [...writable], required, excluded }
+  const columns = { writable: [...(takes === 'create' ? creatable : writable)], required, excluded }
   const name = `${titleOf(resource)}${takes === 'create' ? 'Create' : 'Update'}`
   const json = shareSchema(document, name, bodyDocumentation(columns))
   const form = shareSchema(document, 'Form', formSchema)
   return {
     content: {
       'application/json': { schema: json },
+      ...(isPatch && { 'application/merge-patch+json': { schema: json } }),
       'application/x-www-form-urlencoded': { schema: form },
       'multipart/form-data': { schema: form }
     }

@@ -16,9 +16,32 @@ export interface OpenApiDocument {
  * Adds a schema to the components of the document, if they lack it, and returns a reference to it. For OpenAPI 3.0 the
  * schema is converted first.
  */
-export function shareSchema ({ openapi, components }: OpenApiDocument, name: string, schema: JsonSchema): JsonSchema {
-  const written = openapi.startsWith('3.0') ? toVersion30(schema) as JsonSchema : schema
-  return { $ref: `#/components/schemas/${place(components.schemas, name, written)}` }
+export function shareSchema (document: OpenApiDocument, name: string, schema: JsonSchema): JsonSchema {
+  return referenceTo(place(document.components.schemas, name, inVersionOf(document, schema)))
+}
+
+/**
+ * Adds a schema that may refer to itself, directly or through others, and returns a reference to it.
+ *
+ * @param build  is given the same reference, and returns the schema
+ */
+export function shareCircular (
+  document: OpenApiDocument, name: string, build: (reference: JsonSchema) => JsonSchema
+): JsonSchema {
+  const { components: { schemas } } = document
+  const found = firstFree(name, (candidate) => !Object.hasOwn(schemas, candidate))
+  schemas[found] = {}
+  const reference = referenceTo(found)
+  schemas[found] = inVersionOf(document, build(reference))
+  return reference
+}
+
+function referenceTo (name: string): JsonSchema {
+  return { $ref: `#/components/schemas/${name}` }
+}
+
+function inVersionOf ({ openapi }: OpenApiDocument, schema: JsonSchema): JsonSchema {
+  return openapi.startsWith('3.0') ? toVersion30(schema) as JsonSchema : schema
 }
 
 /** Adds a security scheme to the components, once, and returns its name. */
@@ -87,10 +110,15 @@ const schemaKeywords: Readonly<Record<string, (value: object) => unknown>> = {
   allOf: (schemas) => (schemas as object[]).map(toVersion30)
 }
 
-/** Converts a schema to OpenAPI 3.0, which has `nullable` for the type null, and one `example` for several. */
+/**
+ * Converts a schema to OpenAPI 3.0, which has `nullable` for the type null, and one `example` for several. `anyOf` is a
+ * schema or null.
+ */
 function toVersion30 (schema: object): object {
-  const { type, examples, ...others } = schema as { readonly type?: unknown, readonly examples?: unknown }
+  const { type, examples, anyOf, ...others } =
+    schema as { readonly type?: unknown, readonly examples?: unknown, readonly anyOf?: readonly object[] }
   return {
+    ...(anyOf !== undefined && { allOf: anyOf.slice(0, 1), nullable: true }),
     ...(Array.isArray(type) ? { type: type[0], nullable: true } : type !== undefined && { type }),
     ...Object.fromEntries(
       Object.entries(others).map(([key, value]) => [key, schemaKeywords[key]?.(value as object) ?? value])),

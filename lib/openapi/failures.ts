@@ -2,8 +2,6 @@ import { STATUS_CODES } from 'node:http'
 import { plain, type JsonSchema } from '../../schemas/documentation.js'
 import { errorSchema } from '../../schemas/error.js'
 import { errors, withDetails, type FieldFault } from '../errors.js'
-import type { SecurityScheme } from '../policy/policy.js'
-import { challengeOf, isBasic } from '../policy/refusal.js'
 
 /** A kind of failure: its status, its meaning, and the errors that report it. */
 interface FailureRow {
@@ -24,6 +22,12 @@ const unknownParameter: FailureRow['examples'][number] =
     new errors.UnknownParameter('colour'), [{ field: 'colour', message: 'is not a parameter of this resource' }])
 const invalidRecord: FailureRow['examples'][number] =
   withDetails(new errors.InvalidRecord("'id'"), [{ field: 'id', message: 'is set by the server' }])
+const invalidBodies: FailureRow['examples'] = [
+  invalidRecord, new errors.InvalidBody('must be one JSON object'), new errors.UnknownReference('user_id'),
+  new errors.UnknownParameter('colour'), new errors.InvalidQuery()
+]
+const invalidPrecondition: FailureRow['examples'][number] =
+  new errors.InvalidPrecondition('is not supported by this resource')
 
 /** Every kind of error answer, by the name of its schema. */
 export const failures = {
@@ -32,23 +36,34 @@ export const failures = {
     description: 'A parameter does not exist, or its value is wrong or asks for too much',
     examples: [
       unknownParameter, new errors.UnknownOperator('id__near'), new errors.InvalidValue('id'),
-      new errors.InvalidPage('page'), new errors.InvalidOrdering('ordering'), new errors.TooMuch('id__in'),
-      new errors.InvalidQuery()
+      new errors.InvalidPage('page'), new errors.InvalidOrdering('ordering'), new errors.InvalidInclude('include'),
+      new errors.TooMuch('id__in'), new errors.InvalidQuery()
     ]
   },
   InvalidQuery: {
     status: 400,
-    description: 'There are parameters, of which this operation has none',
-    examples: [unknownParameter, new errors.InvalidQuery()],
+    description: 'There is another parameter than `include`, or it names what is not there or asks for too much',
+    examples: [
+      new errors.InvalidInclude('include'), unknownParameter, new errors.TooMuch('include'), new errors.InvalidQuery()
+    ],
     foreign: ['FST_ERR_BAD_URL', 'FST_ERR_CTP_INVALID_CONTENT_LENGTH']
   },
   InvalidBody: {
     status: 400,
     description: 'The body is not one JSON object, or fields of it are wrong, missing or unknown',
-    examples: [
-      invalidRecord, new errors.InvalidBody('must be one JSON object'), new errors.UnknownReference('user_id'),
-      new errors.UnknownParameter('colour'), new errors.InvalidQuery()
-    ],
+    examples: invalidBodies,
+    foreign: ['FST_ERR_BAD_URL', 'FST_ERR_CTP_INVALID_CONTENT_LENGTH']
+  },
+  InvalidUpdate: {
+    status: 400,
+    description: 'The body or the header `If-Match` is wrong',
+    examples: [...invalidBodies, invalidPrecondition],
+    foreign: ['FST_ERR_BAD_URL', 'FST_ERR_CTP_INVALID_CONTENT_LENGTH']
+  },
+  InvalidDelete: {
+    status: 400,
+    description: 'There are parameters, of which this operation has none, or the header `If-Match` is wrong',
+    examples: [unknownParameter, new errors.InvalidQuery(), invalidPrecondition],
     foreign: ['FST_ERR_BAD_URL', 'FST_ERR_CTP_INVALID_CONTENT_LENGTH']
   },
   AuthenticationFailed: {
@@ -71,6 +86,11 @@ export const failures = {
     status: 409,
     description: 'Other records refer to this one, or another rule of the database refuses the change',
     examples: [new errors.StillReferenced(), new errors.Constraint()]
+  },
+  PreconditionFailed: {
+    status: 412,
+    description: 'The record has another `ETag` than those of `If-Match`: it has changed since it was read',
+    examples: [new errors.PreconditionFailed()]
   },
   BodyTooLarge: {
     status: 413,
@@ -137,16 +157,4 @@ export function failureSchema (name: Failure, base: JsonSchema): JsonSchema {
 export function failureResponse (name: Failure, ref: JsonSchema): JsonSchema {
   const { description, headers }: FailureRow = failures[name]
   return { description, ...(headers && { headers }), content: { 'application/json': { schema: ref } } }
-}
-
-/**
- * Returns the answer with 401. For HTTP Basic it is that of the service document, "Refusal response (401)": its body is
- * a text, not JSON as in other failures.
- */
-export function refusalResponse (scheme: SecurityScheme | undefined, ref: JsonSchema): JsonSchema {
-  const { description } = failures.AuthenticationFailed
-  const headers = { 'WWW-Authenticate': { type: 'string', enum: [challengeOf(scheme)] } }
-  const text = { type: 'string', enum: [new errors.AuthenticationFailed().message] }
-  const content = isBasic(scheme) ? { 'text/html': { schema: text } } : { 'application/json': { schema: ref } }
-  return { description, headers, content }
 }

@@ -56,7 +56,7 @@ function filtersOf (path: Path, limits: ListScope['limits']): DocumentedFilter[]
  * name, or `@fastify/swagger` reads it as a keyword.
  */
 const reservedNames = new Set([
-  'limit', 'page', 'after', 'ordering',
+  'limit', 'page', 'after', 'ordering', 'include', 'count', 'search',
   'const', 'contentEncoding', 'definitions', 'nullable', 'patternProperties', 'properties'
 ])
 

@@ -1,12 +1,18 @@
 import type { JsonSchema } from '../../schemas/documentation.js'
 import { isOrderable } from '../model/column.js'
 import type { ListScope } from '../plan/list-scope.js'
+import { maxWords } from '../plan/plan-search.js'
+import type { Resource } from '../resource/resource.js'
 import { shareSchema, type OpenApiDocument } from './document.js'
 import type { DocumentedFilter } from './filters.js'
+import { includeParameter } from './include-parameter.js'
 
-/** Returns the query parameters of a list: page, ordering and filters. None of them is required. */
+/**
+ * Returns the query parameters of a list: page, ordering, related records, count, search and filters. None of them is
+ * required. Only `limit` has a default or an example: the page of Swagger UI fills both in and sends them.
+ */
 export function listParameters (
-  document: OpenApiDocument, scope: ListScope, filters: readonly DocumentedFilter[]
+  document: OpenApiDocument, scope: Resource, filters: readonly DocumentedFilter[]
 ): JsonSchema {
   const filterParameters =
     filters.map(({ name, shared, schema }) => [name, shareSchema(document, shared, schema)] as const)
@@ -15,6 +21,9 @@ export function listParameters (
     properties: {
       ...placeParameters(scope),
       ordering: orderingParameter(scope),
+      ...includeParameter(scope),
+      count: countParameter(scope),
+      ...searchParameter(scope),
       ...Object.fromEntries(filterParameters)
     }
   }
@@ -48,8 +57,28 @@ function orderingParameter ({ filterable }: ListScope): JsonSchema {
   return {
     type: 'string',
     pattern: `^(${order}(,${order})*)?$`,
-    examples: [`-${names[0]}`],
-    description: 'Columns separated by commas, each descending with a hyphen before it; ' +
+    description: `Columns separated by commas, each descending with a hyphen before it, such as \`-${names[0]}\`; ` +
       'the primary key always comes last'
+  }
+}
+
+function countParameter ({ limits }: ListScope): JsonSchema {
+  return {
+    type: 'string',
+    enum: ['true'],
+    description: `Adds the number of records on all pages to \`meta\`, exact up to ${limits.count}`
+  }
+}
+
+function searchParameter ({ searched, limits }: ListScope): JsonSchema {
+  if (searched.length === 0) return {}
+  const names = searched.map(({ field }) => `\`${field}\``).join(', ')
+  const word = `\\S{1,${limits.patternLength}}`
+  return {
+    search: {
+      type: 'string',
+      pattern: `^\\s*(${word}(\\s+${word}){0,${maxWords - 1}}\\s*)?$`,
+      description: `Words that must each occur in one of the fields ${names}`
+    }
   }
 }

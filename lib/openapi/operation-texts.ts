@@ -45,13 +45,13 @@ export const operationTexts: Readonly<Record<Operation, OperationText>> = {
   update: {
     summary: (name) => `Change a record of ${name}`,
     description: 'What is left out is kept.',
-    failures: ['InvalidBody', 'RecordNotFound', 'Conflict', 'QueryTooLong', 'Unavailable'],
+    failures: ['InvalidUpdate', 'RecordNotFound', 'Conflict', 'QueryTooLong', 'Unavailable'],
     success: 'The whole record after the change'
   },
   delete: {
     summary: (name) => `Delete a record of ${name}`,
     description: 'Records that others refer to may be kept.',
-    failures: ['InvalidQuery', 'RecordNotFound', 'StillReferenced', 'QueryTooLong', 'Unavailable'],
+    failures: ['InvalidDelete', 'RecordNotFound', 'StillReferenced', 'QueryTooLong', 'Unavailable'],
     success: 'The record is deleted'
   }
 }
@@ -63,7 +63,7 @@ export function remarksOf (
   const { owner, name, excluded, limits, scopeRule } = resource
   return [
     ...(operation === 'list'
-      ? [`At most ${limits.filters} filters through ${limits.totalJoins} different joins, ` +
+      ? [`At most ${limits.filters} filters, and ${limits.totalJoins} different joins for these and \`include\`, ` +
         `in a query of ${limits.queryLength} characters.`]
       : []),
     ...(writes.includes(operation) && owner !== undefined

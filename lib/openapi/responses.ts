@@ -1,11 +1,14 @@
 import type { JsonSchema } from '../../schemas/documentation.js'
+import { errors } from '../errors.js'
 import { isSecret } from '../model/column.js'
 import { isPrivate } from '../policy/no-store.js'
 import { reads, rowOf, type Operation } from '../policy/operations.js'
-import { isBasic } from '../policy/refusal.js'
+import type { SecurityScheme } from '../policy/policy.js'
+import { challengeOf, isBasic } from '../policy/refusal.js'
 import type { Resource } from '../resource/resource.js'
+import { conditionalAnswers } from './conditional.js'
 import { shareSchema, type OpenApiDocument } from './document.js'
-import { failureBase, failureResponse, failures, failureSchema, refusalResponse, type Failure } from './failures.js'
+import { failureBase, failureResponse, failures, failureSchema, type Failure } from './failures.js'
 import { operationTexts } from './operation-texts.js'
 
 /**
@@ -21,12 +24,15 @@ export function responsesOf (
   document: OpenApiDocument, resource: Resource, { operation, body }: Answered
 ): Readonly<Record<string, JsonSchema>> {
   const responses: Record<string, JsonSchema> = {}
-  const { success: description, headers } = operationTexts[operation]
+  const { success: description, headers: own } = operationTexts[operation]
+  const conditional = conditionalAnswers(resource, operation)
+  const headers = { ...own, ...conditional.headers }
   responses[rowOf(operation).status] = {
     description,
-    ...(headers && { headers }),
+    ...(Object.keys(headers).length > 0 && { headers }),
     ...(body ? { content: { 'application/json': { schema: body } } } : { type: 'null' })
   }
+  Object.assign(responses, conditional.responses)
   const base = shareSchema(document, failureBase.name, failureBase.schema)
   if (isPrivate(resource, operation)) responses[401] = refusalOf(document, resource, base)
   for (const name of failuresOf(resource, operation)) {
@@ -42,6 +48,18 @@ function refusalOf (document: OpenApiDocument, { policy: { scheme } }: Resource,
   return refusalResponse(scheme, ref)
 }
 
+/**
+ * Returns the answer with 401. For HTTP Basic it is that of the service document, "Refusal response (401)": its body is
+ * a text, not JSON as in other failures.
+ */
+function refusalResponse (scheme: SecurityScheme | undefined, ref: JsonSchema): JsonSchema {
+  const { description } = failures.AuthenticationFailed
+  const headers = { 'WWW-Authenticate': { type: 'string', enum: [challengeOf(scheme)] } }
+  const text = { type: 'string', enum: [new errors.AuthenticationFailed().message] }
+  const content = isBasic(scheme) ? { 'text/html': { schema: text } } : { 'application/json': { schema: ref } }
+  return { description, headers, content }
+}
+
 /** Returns the failures of an operation in the order in which a request meets them: before, at and after the policy. */
 function failuresOf (resource: Resource, operation: Operation): readonly Failure[] {
   const { protections, writable } = resource
@@ -52,5 +70,6 @@ function failuresOf (resource: Resource, operation: Operation): readonly Failure
   const isHashed = rowOf(operation).takes !== undefined && [...writable].some(isSecret)
   const mayForbid: Failure[] = protections[operation] === 'open' ? [] : ['Forbidden']
   const login: Failure[] = isPrivate(resource, operation) ? [...mayForbid, 'TooManyLogins'] : []
-  return [...before, ...login, ...(isHashed ? ['TooManyLogins'] as const : []), ...own]
+  const { failures: conditional } = conditionalAnswers(resource, operation)
+  return [...before, ...login, ...(isHashed ? ['TooManyLogins'] as const : []), ...own, ...conditional]
 }

@@ -4,8 +4,15 @@ import { failures, type Failure } from './failures.js'
 /** An operation as `@fastify/swagger` has written it: parameters and responses are written out, not referred to. */
 interface WrittenOperation {
   readonly operationId?: string
-  parameters?: ReadonlyArray<{ readonly name?: string, readonly in?: string, readonly required?: boolean }>
+  parameters?: readonly WrittenParameter[]
   readonly responses?: Record<string, { readonly description?: string }>
+}
+
+interface WrittenParameter {
+  readonly name?: string
+  readonly in?: string
+  readonly required?: boolean
+  readonly schema?: { readonly type?: unknown }
 }
 
 /** Names of the responses that all resources share, by their descriptions. */
@@ -13,8 +20,15 @@ const sharedResponses = new Map<string, string>(
   Object.keys(failures).map((name) => [failures[name as Failure].description, name])
 )
 /** Names of the parameters that all resources share, by place and name. */
-const sharedParameters: Readonly<Record<string, string>> =
-  { 'path id': 'Key', 'query limit': 'Limit', 'query page': 'Page', 'query after': 'After' }
+const sharedParameters: Readonly<Record<string, string>> = {
+  'path id': 'Key',
+  'query limit': 'Limit',
+  'query page': 'Page',
+  'query after': 'After',
+  'query count': 'Count',
+  'header If-Match': 'IfMatch',
+  'header If-None-Match': 'IfNoneMatch'
+}
 
 /**
  * Moves parameters and responses that all resources share from the operations with the given ids to the components.
@@ -28,11 +42,15 @@ export function shareParts (document: OpenApiDocument, operationIds: ReadonlySet
   }
 }
 
+/** The items of a list are separated by commas. `@fastify/swagger` cannot say so of one parameter. */
+const commaSeparated = { style: 'form', explode: false }
+
 function shareOf (document: OpenApiDocument, operation: WrittenOperation): void {
   const { parameters, responses = {} } = operation
   if (parameters !== undefined) {
     operation.parameters = parameters.map(({ required, ...parameter }) => {
-      const written = { ...parameter, ...(required && { required }) }
+      const isList = parameter.schema?.type === 'array'
+      const written = { ...parameter, ...(required && { required }), ...(isList && commaSeparated) }
       const name = sharedParameters[`${String(parameter.in)} ${String(parameter.name)}`]
       return name === undefined ? written : shareParameter(document, name, written)
     })

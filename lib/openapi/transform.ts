@@ -24,15 +24,18 @@ export interface DocumentedConfig {
 /**
  * Returns the `config` with which a route describes itself when a document is requested; nothing is done before. A
  * Swagger 2.0 document gets the route's own schemas.
+ *
+ * @param noteSwagger2  is called if the document is in Swagger 2.0
  */
-export function documentedAs (resource: Resource, operation: Operation): DocumentedConfig {
+export function documentedAs (resource: Resource, operation: Operation, noteSwagger2: () => void): DocumentedConfig {
   return whenAsked((document, { route }) => {
-    const name = `${operationIdOf(resource, operation)}${route.method === 'HEAD' ? '-head' : ''}`
+    const isPatch = route.method === 'PATCH'
+    const name = `${operationIdOf(resource, isPatch ? 'patch' : operation)}${route.method === 'HEAD' ? '-head' : ''}`
     const ids = idsOf(resource)
     const operationId = ids.get(name) ?? freeOperationId(document, name)
     ids.set(name, operationId)
-    return { operationId, ...describeOperation(document, resource, operation) }
-  })
+    return { operationId, ...describeOperation(document, resource, { operation, isPatch }) }
+  }, noteSwagger2)
 }
 
 /** The `config` of a route that documentation does not show. No transform of the host changes that. */
@@ -61,12 +64,18 @@ function idsOf (resource: Resource): Map<string, string> {
   return ids
 }
 
-function whenAsked (describe: (document: OpenApiDocument, asked: Asked) => object): DocumentedConfig {
+function whenAsked (
+  describe: (document: OpenApiDocument, asked: Asked) => object, noteSwagger2: () => void = () => {}
+): DocumentedConfig {
   return {
     swaggerTransform: (asked) => {
       const { openapiObject, schema, url } = asked
+      if (openapiObject === undefined) {
+        noteSwagger2()
+        return { schema, url }
+      }
       // The type says that anything may be missing, but the version, the components and the paths are always there.
-      return { schema: openapiObject === undefined ? schema : describe(openapiObject as OpenApiDocument, asked), url }
+      return { schema: describe(openapiObject as OpenApiDocument, asked), url }
     }
   }
 }

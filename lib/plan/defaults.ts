@@ -17,12 +17,17 @@ export type CheckValue = (value: Json) => string | undefined
 export function defaultOf (column: Column, now: Date, check: Check): Json {
   const { default: declared } = column.options
   if (declared === undefined || declared === null) return null
-  if (isNow(column)) return valueKindOf(column).now?.(now) as Json
+  if (isNow(column)) return momentFor(column, now)
   if (typeof declared !== 'function') return typed(column, declared as Json) as Json
   const given = declared() as Json
   const fault = faultOf(column, given, (value) => check({ [column.key]: value })[0]?.message)
   if (fault !== undefined) throw new TypeError(`The default of field '${column.field}' ${fault}`)
   return typed(column, given) as Json
+}
+
+/** Returns a moment as the value of a column whose kind knows the present. */
+export function momentFor (column: Column, moment: Date): Json {
+  return valueKindOf(column).now?.(moment) as Json
 }
 
 /**

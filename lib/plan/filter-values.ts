@@ -2,7 +2,7 @@ import type { Dialect } from '../engines/dialect.js'
 import type { Stored } from '../engines/storage.js'
 import { errors, withDetails } from '../errors.js'
 import { fieldKinds } from '../fields/field-kinds.js'
-import { operators, type FilterSyntax, type Operator } from '../fields/operators.js'
+import { notNull, operators, type FilterSyntax, type Operator } from '../fields/operators.js'
 import { encode, valueKindOf, type Column } from '../model/column.js'
 import type { WrittenFilter } from '../request/list-query.js'
 import { storableText, type Json } from '../values/values.js'
@@ -35,8 +35,8 @@ const readers: Readonly<Record<FilterSyntax, Reader>> = {
   },
   constant: (text, { kind }) => {
     const constant = constants.get(text.toLowerCase())
-    if (constant === null || (constant !== undefined && kind === 'boolean')) return [constant]
-    return kind === 'boolean' ? 'must be null, true or false' : 'must be null'
+    if (constant !== undefined && (typeof constant !== 'boolean' || kind === 'boolean')) return [constant]
+    return kind === 'boolean' ? 'must be null, notnull, true or false' : 'must be null or notnull'
   }
 }
 
@@ -45,7 +45,8 @@ export function isUnfinished (pattern: string): boolean {
   return /(?:^|[^\\])(?:\\\\)*\\$/.test(pattern)
 }
 
-const constants = new Map([['null', null], ['none', null], ['true', true], ['false', false]])
+const constants = new Map<string, typeof notNull | boolean | null>(
+  [['null', null], ['none', null], [notNull, notNull], ['true', true], ['false', false]])
 
 /**
  * Returns the values that a filter compares with, as the engine stores them.
@@ -68,9 +69,11 @@ export function readFilterValues (
 export function storedValues (
   { column, operator, values }: FilterTarget & { readonly values: readonly Json[] }, dialect: Dialect
 ): readonly Stored[] {
-  const { inEngine } = operators[operator]
-  return values.map((value) =>
-    inEngine === undefined ? encode(column, value, dialect) : inEngine(String(value), dialect))
+  const { inEngine, syntax } = operators[operator]
+  return values.map((value) => {
+    if (syntax === 'constant' && value === notNull) return notNull
+    return inEngine === undefined ? encode(column, value, dialect) : inEngine(String(value), dialect)
+  })
 }
 
 function readAll (texts: readonly string[], column: Column, limits: Limits): readonly Json[] | string {

@@ -1,6 +1,6 @@
 /**
  * Limits of what one request may ask for. Counts are inclusive; lengths are in UTF-16 units. A request beyond a limit
- * gets 400, or 414 for `queryLength`; `statementTime` and `pageBytes` have consequences of their own.
+ * gets 400, or 414 for `queryLength`; `count`, `statementTime` and `pageBytes` have consequences of their own.
  */
 export interface Limits {
   /** Records that a page may skip by its number. Pages behind a cursor have no such limit. */
@@ -16,6 +16,8 @@ export interface Limits {
   readonly patternLength: number
   readonly valueLength: number
   readonly queryLength: number
+  /** Records up to which `count=true` counts. */
+  readonly count: number
   /** Milliseconds after which a list on SQLite is ended, and the client gets 503. */
   readonly statementTime: number
   /**
@@ -33,7 +35,8 @@ export const defaultLimits: Limits = Object.freeze({
   inItems: 100,
   patternLength: 128,
   valueLength: 1024,
-  queryLength: 4096,
+  queryLength: 8192,
+  count: 100_000,
   statementTime: 2000,
   pageBytes: 4 * 1024 * 1024
 })

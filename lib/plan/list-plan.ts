@@ -1,6 +1,7 @@
 import type { Stored } from '../engines/storage.js'
 import type { Operator } from '../fields/operators.js'
 import type { Column, ForeignKeyColumn } from '../model/column.js'
+import type { Scope } from './viewer.js'
 
 /** A table to join: `alias` stands for the records that column `column` of `from` refers to. */
 export interface PlannedJoin {
@@ -18,6 +19,19 @@ export interface PlannedCondition {
   readonly values: readonly Stored[]
 }
 
+/** A related record to read beside each record, under the name of the foreign key that leads to it. */
+export interface PlannedInclude {
+  /** Alias of the related record's table. */
+  readonly alias: string
+  /** Alias of the table whose records refer to it. */
+  readonly from: string
+  readonly column: ForeignKeyColumn
+  /** Columns that are shown of the related record: the primary key first. */
+  readonly visible: readonly Column[]
+  /** Scope outside which the related record is null. */
+  readonly scope: Scope
+}
+
 export interface PlannedOrder {
   readonly column: Column
   readonly descending: boolean
@@ -27,6 +41,10 @@ export interface PlannedOrder {
 export interface ListPlan {
   readonly joins: readonly PlannedJoin[]
   readonly conditions: readonly PlannedCondition[]
+  /** Related records; one that another one leads to comes behind that one. */
+  readonly includes: readonly PlannedInclude[]
+  /** Patterns that must each match one of the columns that the resource searches. */
+  readonly search: readonly string[]
   /** Ends with the primary key, so that the order is total. */
   readonly ordering: readonly PlannedOrder[]
   readonly limit: number

@@ -1,12 +1,17 @@
 import type { Dialect } from '../engines/dialect.js'
 import type { Column } from '../model/column.js'
+import type { Model } from '../model/define-model.js'
 import type { Limits } from './limits.js'
 import type { Access } from './path.js'
+import type { IncludeScope } from './plan-include.js'
 
 /** Columns and limits of the lists of a resource, fixed at setup. */
-export interface ListScope extends Access {
+export interface ListScope extends Access, IncludeScope {
+  readonly model: Model
   /** Columns that records show. */
   readonly visible: readonly Column[]
+  /** Text columns of the option `search`; none if the resource has no such option. */
+  readonly searched: readonly Column[]
   readonly defaultLimit: number
   readonly maxLimit: number
   readonly limits: Limits

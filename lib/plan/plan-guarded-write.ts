@@ -1,5 +1,6 @@
 import type { Dialect } from '../engines/dialect.js'
 import { errors } from '../errors.js'
+import { notNull } from '../fields/operators.js'
 import { encode, isForeignKey, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { Payload } from '../request/payload.js'
@@ -70,7 +71,8 @@ export function fixedBy ({ scope }: Viewer, { model: { primaryKey } }: WriteScop
   if (scope.length === 0) return nothing
   const fixed = new Map<Column, Json>()
   for (const { path: { joins, column }, operator, values: [value, ...others] } of scope) {
-    const isOne = value !== undefined && others.length === 0 && ['eq', 'in', 'is'].includes(operator)
+    const isOne = value !== undefined && others.length === 0 &&
+      (['eq', 'in'].includes(operator) || (operator === 'is' && value !== notNull))
     const fits = value !== null || column.nullable
     if (isOne && fits && joins.length === 0 && column !== primaryKey && !fixed.has(column)) fixed.set(column, value)
   }
@@ -127,7 +129,9 @@ function isDecided (condition: ScopeCondition, { plan, isCreate }: PlannedWrite,
   const value = plan.get(join ?? column)
   if (value === undefined) return !isCreate
   if (join !== undefined) return requireInside(value !== null)
-  if (operator === 'is') return requireInside(condition.values.includes(value))
+  if (operator === 'is') {
+    return requireInside(condition.values.some((wanted) => wanted === notNull ? value !== null : wanted === value))
+  }
   if (operator !== 'eq' && operator !== 'in') return false
   const values = storedValues({ column, operator, values: condition.values }, dialect)
   return requireInside(values.includes(encode(column, value, dialect)))

@@ -8,6 +8,8 @@ import type { ListPlan, PlannedOrder } from './list-plan.js'
 import type { ListScope } from './list-scope.js'
 import { permittedPath, type Access } from './path.js'
 import { planFilters } from './plan-filters.js'
+import { planIncludes } from './plan-include.js'
+import { planSearch } from './plan-search.js'
 import type { ListViewer } from './viewer.js'
 
 const nothingClosed: ReadonlySet<Model> = new Set()
@@ -16,16 +18,18 @@ const nothingClosed: ReadonlySet<Model> = new Set()
  * Resolves the names and values of a list request for a resource.
  *
  * @throws REST_MODELS_UNKNOWN_PARAMETER, REST_MODELS_UNKNOWN_OPERATOR, REST_MODELS_INVALID_VALUE, REST_MODELS_TOO_MUCH,
- *   REST_MODELS_INVALID_ORDERING, REST_MODELS_INVALID_PAGE (all 400), naming the parameter
+ *   REST_MODELS_INVALID_INCLUDE, REST_MODELS_INVALID_ORDERING, REST_MODELS_INVALID_PAGE (all 400), naming the parameter
  */
 export function planList (scope: ListScope, wanted: ListRequest, viewer: ListViewer): ListPlan {
   const { joins, conditions } = planFilters(scope, wanted.filters, viewer)
+  const includes = planIncludes(scope, wanted, viewer)
+  const search = planSearch(scope, wanted.searches, viewer.closed)
   const ordering = planOrdering(scope, wanted.ordering)
   const { limit = scope.defaultLimit } = wanted
   const { start, after } = hasCursors(scope, wanted, ordering)
     ? planCursor(scope, wanted.after, ordering)
     : planPage(scope, wanted, limit)
-  return { joins, conditions, ordering, limit, start, after }
+  return { joins, conditions, includes, search, ordering, limit, start, after }
 }
 
 function planOrdering (access: Access, written: readonly string[]): readonly PlannedOrder[] {

@@ -1,5 +1,5 @@
 import type { StorageName } from '../engines/storage.js'
-import { operators, type Operator } from '../fields/operators.js'
+import { notNull, operators, type Operator } from '../fields/operators.js'
 import { valueKindOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { suggestion } from '../suggest.js'
@@ -72,7 +72,7 @@ const readers = {
   pattern: (value: unknown) =>
     typeof value === 'string' && !isUnfinished(value) ? storableText(value) : undefined,
   constant: (value: unknown, { kind }: Column) =>
-    value === null || (kind === 'boolean' && typeof value === 'boolean') ? value : undefined
+    value === null || value === notNull || (kind === 'boolean' && typeof value === 'boolean') ? value : undefined
 }
 
 function readValue (value: unknown, column: Column): Json | undefined {

@@ -4,6 +4,7 @@ import type { FieldFault } from '../errors.js'
 import { isSecret, valueKindOf, type Column } from '../model/column.js'
 import type { Payload } from '../request/payload.js'
 import type { Json } from '../values/values.js'
+import { momentFor } from './defaults.js'
 import { requireNoFaults, type GivenValues, type WritePlan, type WriteScope } from './plan-write.js'
 import { readFields, type Check, type WrittenField } from './read-fields.js'
 
@@ -18,7 +19,7 @@ export type StoredOf = (column: Column) => Json | undefined
  *
  * @param storedOf  gives the value of a column before the update; a field that is not writable may repeat that value
  * @param fixed     values that the scope fixes: the record has them already, and no client may change them
- * @returns the changed values only, possibly none
+ * @returns the changed values only, possibly none, and if there are some, the moment of the update
  * @throws REST_MODELS_INVALID_RECORD (400) listing every fault by field
  */
 export function planUpdate (scope: WriteScope, payload: Payload, storedOf: StoredOf, fixed: GivenValues): WritePlan {
@@ -31,7 +32,19 @@ export function planUpdate (scope: WriteScope, payload: Payload, storedOf: Store
   const changed = [...fields.values()].filter((field) => !isSame(field))
   const unwritable = changed.filter(({ column }) => !isWritable(column))
   requireNoFaults(faults, unwritable, 'cannot be changed')
-  return new Map(changed.map(({ column, value }) => [column, value]))
+  const plan = new Map(changed.map(({ column, value }) => [column, value]))
+  return plan.size === 0 ? plan : touch(plan, scope.touched)
+}
+
+function touch (plan: Map<Column, Json>, touched: readonly Column[]): WritePlan {
+  const now = new Date()
+  for (const column of touched) plan.set(column, momentFor(column, now))
+  return plan
+}
+
+/** True if each value of an update is the one that the record has. Hidden columns count as changed. */
+export function changesNothing (plan: WritePlan, storedOf: StoredOf): boolean {
+  return [...plan].every(([column, value]) => isDeepStrictEqual(value, storedOf(column)))
 }
 
 /**

@@ -18,13 +18,17 @@ export interface WriteScope {
    * unknown.
    */
   readonly known: ReadonlySet<Column>
-  /** Columns that a client may write: neither the primary key, nor the owner, nor read-only. */
+  /** Columns that a client may write: neither the primary key, nor the owner, nor read-only, nor touched. */
   readonly writable: ReadonlySet<Column>
   /**
    * True if an update writes no value that the record has already. Otherwise it may, because that does no harm, and a
    * comparison of all values takes time.
    */
   readonly comparesAll: boolean
+  /** Columns that a create may name: the writable ones, and a primary key that clients may generate. */
+  readonly creatable: ReadonlySet<Column>
+  /** Columns that every update which changes something sets to its moment. */
+  readonly touched: readonly Column[]
   /** Lists the faults of the values of a create, and the required fields that are missing. */
   readonly checkCreate: Check
   /** Lists the faults of the values of any columns. Unlike `checkCreate`, it requires no field. */
@@ -47,13 +51,13 @@ export type GivenValues = ReadonlyMap<Column, Json>
  *   API nor the database can make a primary key
  */
 export function planCreate (scope: WriteScope, payload: Payload, given: GivenValues): WritePlan {
-  const { model, created, owner, writable, checkCreate } = scope
+  const { model, created, owner, creatable, checkCreate } = scope
   if (isGivenByOthers(model.primaryKey)) throw new errors.Constraint()
   // The check never asks for the owner.
   const isFixed = given.size > (owner === undefined ? 0 : 1)
   const check = isFixed ? checkOthers(checkCreate, given) : checkCreate
   const { fields, faults } = readFields(scope, withoutGiven(payload, given), { check })
-  const fixed = [...fields.values()].filter(({ column }) => !writable.has(column))
+  const fixed = [...fields.values()].filter(({ column }) => !creatable.has(column))
   requireNoFaults(faults, fixed, 'is set by the server')
   const now = new Date()
   const values = new Map<Column, Json>()

@@ -16,7 +16,8 @@ export function unknownName (scope: ListScope, name: string, closed: ReadonlySet
   const { names } = splitName(name)
   const shorter = permittedPath(scope, names.slice(0, -1), closed)
   if (shorter !== undefined && shorter.column.target === undefined) return unknownOperator(name, shorter.column)
-  const known = [...reservedParameters, ...firstPaths(scope, closed)]
+  const reserved = reservedParameters.filter((parameter) => parameter !== 'search' || scope.searched.length > 0)
+  const known = [...reserved, ...firstPaths(scope, closed)]
   return unknownParameter(name, typoSuggestion(names.join('__'), known))
 }
 

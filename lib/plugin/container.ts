@@ -13,9 +13,9 @@ import { compileAccess, reachableModels } from '../resource/access.js'
 import { isCreatable } from '../resource/creatable.js'
 import type { Registration } from '../resource/registration.js'
 import { compileResource, type Resource } from '../resource/resource.js'
-import { warnOfExposure, warnOfIneffective, warnOfUnshown } from '../resource/warnings.js'
+import { swagger2Warning, warnOfExposure, warnOfIneffective, warnOfUnshown } from '../resource/warnings.js'
 import { isFailure, passOn, serializeFailure } from '../response/failure.js'
-import { serializerCompiler } from '../response/serializer.js'
+import { serializerCompiler, type SerializerOf } from '../response/serializer.js'
 import { addRoutes } from '../routes/routes.js'
 import { readTables } from '../tables/compare-tables.js'
 import { requireFillable } from '../tables/creatable.js'
@@ -45,19 +45,19 @@ export function openContainer (
     const engines = await openEngines(options, registrations)
     await warnOfAllUnshown(scope, engines.engine, registrations)
     const scheduler = new Scheduler(scope.server, engines.engine.dialect.isEmbedded)
-    isolate(scope)
+    const serializerOf = isolate(scope)
     scope.addHook('onRequest', scheduler.onRequest)
     const passwords = new Passwords()
     const authenticateBy = authenticators({ db, passwords, credentials: await readCredentials(scope) })
-    const refuseForeign = browserGuard(allowedOrigins)
-    const accessOf = compileAccess(registrations)
-    const setting = { ...engines, limits, passwords, prefix: `${scope.prefix}/`, checks: checkCompiler(), accessOf }
+    const shared = sharedGuards(scope, scheduler, allowedOrigins)
+    const compilers = { checks: checkCompiler(), serializerOf, accessOf: compileAccess(registrations) }
+    const setting = { ...engines, ...compilers, limits, passwords, prefix: `${scope.prefix}/` }
     for (const registration of registrations) {
       warnOfExposure(scope.log, registration, registrations)
       const resource = compileResource(registration, setting)
       warnOfIneffective(scope.log, resource)
       const authenticate = authenticateBy(registration.policy)
-      addRoutes(scope, resource, { authenticate, refuseForeign, scheduler })
+      addRoutes(scope, resource, { authenticate, ...shared })
       note({ resource, authenticate })
     }
   }
@@ -102,7 +102,19 @@ function shownBy (registrations: readonly Registration[]): ReadonlyMap<Model, re
     [model, model.columns.filter((column) => registrations.some(shows(column)))]))
 }
 
-function isolate (scope: FastifyInstance): void {
+/** Returns what the routes of all resources share. */
+function sharedGuards (
+  { log }: FastifyInstance, scheduler: Scheduler, allowedOrigins: CheckedOptions['allowedOrigins']
+) {
+  return { scheduler, refuseForeign: browserGuard(allowedOrigins), noteSwagger2: swagger2Warning(log) }
+}
+
+/**
+ * Gives a scope the body parser, the serializer and the error handler that only the plugin's own routes need.
+ *
+ * @returns the serializers of its answers
+ */
+function isolate (scope: FastifyInstance): SerializerOf {
   scope.removeAllContentTypeParsers()
   // JSON is named as well, because Fastify then finds its parser without reading the header again.
   scope.addContentTypeParser(
@@ -115,6 +127,7 @@ function isolate (scope: FastifyInstance): void {
   // Async, so that it rejects: if it threw a value that is no Error, Fastify would send that as the answer.
   scope.setErrorHandler(async (error, request) => passOn(error, request))
   scope.addHook('onRequest', noStore)
+  return serializerOf
 }
 
 /**

@@ -1,6 +1,7 @@
 /** The requests of an operation, and the body of its answer. */
 interface OperationRow {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** Methods of the requests. All of them do the same; the typed client sends the first. */
+  readonly methods: readonly ['GET'] | readonly ['POST'] | readonly ['PUT', 'PATCH'] | readonly ['DELETE']
   /** Path below the prefix: that of the list, or that of one record. */
   readonly path: 'list' | 'record'
   /** Status of the answer if the operation succeeds. */
@@ -17,11 +18,11 @@ interface OperationRow {
  * @see service document, "Endpoints"
  */
 export const operationTable = {
-  list: { method: 'GET', path: 'list', status: 200, answers: 'list' },
-  create: { method: 'POST', path: 'list', status: 201, takes: 'create', answers: 'record' },
-  read: { method: 'GET', path: 'record', status: 200, answers: 'record' },
-  update: { method: 'PUT', path: 'record', status: 200, takes: 'update', answers: 'record' },
-  delete: { method: 'DELETE', path: 'record', status: 204 }
+  list: { methods: ['GET'], path: 'list', status: 200, answers: 'list' },
+  create: { methods: ['POST'], path: 'list', status: 201, takes: 'create', answers: 'record' },
+  read: { methods: ['GET'], path: 'record', status: 200, answers: 'record' },
+  update: { methods: ['PUT', 'PATCH'], path: 'record', status: 200, takes: 'update', answers: 'record' },
+  delete: { methods: ['DELETE'], path: 'record', status: 204 }
 } as const satisfies Record<string, OperationRow>
 
 /** Operation of a client on a resource. HEAD counts as the GET that it stands for. */
@@ -30,7 +31,7 @@ export type Operation = keyof typeof operationTable
 const names = Object.keys(operationTable) as Operation[]
 
 /** Operations that change nothing. */
-export const reads: readonly Operation[] = names.filter((name) => operationTable[name].method === 'GET')
+export const reads: readonly Operation[] = names.filter((name) => operationTable[name].methods[0] === 'GET')
 
 /** Operations that change something. */
 export const writes: readonly Operation[] = names.filter((name) => !reads.includes(name))

@@ -1,5 +1,7 @@
 import { errors, withDetails } from '../errors.js'
-import { parseEntries, type Entries } from './query-string.js'
+import { includeParameter, writtenIncludes } from './include.js'
+import { parseEntries, single, type Entries } from './query-string.js'
+import { wordsOf } from './search-words.js'
 
 /** A filter as the client wrote it. Its name is not checked yet, and may be that of no field. */
 export interface WrittenFilter {
@@ -11,6 +13,12 @@ export interface WrittenFilter {
 export interface ListRequest {
   readonly filters: readonly WrittenFilter[]
   readonly ordering: readonly string[]
+  /** Paths of the related records to read beside each record. */
+  readonly include: readonly string[]
+  /** Texts of the parameter `search`, which only some resources have. */
+  readonly searches: readonly string[]
+  /** True if the records of all pages are to be counted. */
+  readonly counts: boolean
   /** Records per page; undefined if the client did not say. */
   readonly limit: number | undefined
   /** Page number, counted from 1. */
@@ -22,7 +30,9 @@ export interface ListRequest {
 }
 
 const pageParameters = ['limit', 'page', 'after']
-export const reservedParameters: readonly string[] = [...pageParameters, 'ordering']
+export const reservedParameters: readonly string[] = [
+  ...pageParameters, 'ordering', includeParameter, 'count', 'search'
+]
 const wholeNumber = /^[1-9]\d{0,14}$/
 
 /**
@@ -30,11 +40,12 @@ const wholeNumber = /^[1-9]\d{0,14}$/
  *
  * @param query     the raw query string, at most `maxLength` characters
  * @param maxLimit  the greatest `limit` that is not refused
- * @returns filters in URL order; an empty `ordering` counts as absent
+ * @returns filters in URL order; an empty `ordering`, `include` or `search` counts as absent in links
  * @throws REST_MODELS_QUERY_TOO_LONG (414), REST_MODELS_INVALID_QUERY (400) if it cannot be decoded,
  *   REST_MODELS_INVALID_PAGE (400) if `page` or `limit` is not a whole number of at least 1, if `limit` is more than
  *   `maxLimit`, if `page`, `limit` or `after` is given twice, or `after` beside `page`,
- *   REST_MODELS_INVALID_ORDERING (400) if `ordering` is given twice
+ *   REST_MODELS_INVALID_ORDERING or REST_MODELS_INVALID_INCLUDE (400) if `ordering` or `include` is given twice,
+ *   REST_MODELS_INVALID_VALUE (400) if `count` is given twice, or is anything but `true`
  * @see service document, "Filtering", "Ordering" and "Pagination"
  */
 export function parseListQuery (query: string, maxLength: number, maxLimit: number): ListRequest {
@@ -47,11 +58,14 @@ export function parseListQuery (query: string, maxLength: number, maxLimit: numb
   const rest: Array<Entries[number]> = []
   for (const [name, text] of entries) {
     if (!reservedParameters.includes(name)) filters.push({ name, text })
-    if (!pageParameters.includes(name) && !(name === 'ordering' && text === '')) rest.push([name, text])
+    if (!pageParameters.includes(name) && !isAbsent(name, text)) rest.push([name, text])
   }
   return {
     filters,
     ordering: ordering === undefined || ordering === '' ? [] : ordering.split(','),
+    include: writtenIncludes(entries),
+    searches: entries.filter(([name]) => name === 'search').map(([, text]) => text),
+    counts: parseCount(entries),
     limit: positive(entries, 'limit', { most: maxLimit, range: `from 1 to ${maxLimit}` }),
     page: page ?? 1,
     after,
@@ -59,12 +73,16 @@ export function parseListQuery (query: string, maxLength: number, maxLimit: numb
   }
 }
 
-type NamedError = new (name: string) => Error
+/** True if a parameter says nothing, so that links do not repeat it. */
+function isAbsent (name: string, text: string): boolean {
+  if (name === 'search') return wordsOf(text).length === 0
+  return ['ordering', includeParameter].includes(name) && text === ''
+}
 
-function single (entries: Entries, name: string, Fault: NamedError): string | undefined {
-  const [first, second] = entries.filter(([written]) => written === name)
-  if (second !== undefined) throw withDetails(new Fault(name), [{ field: name, message: 'must be given once' }])
-  return first?.[1]
+function parseCount (entries: Entries): boolean {
+  const text = single(entries, 'count', errors.InvalidValue)
+  if (text === undefined || text === 'true') return text === 'true'
+  throw withDetails(new errors.InvalidValue('count'), [{ field: 'count', message: 'must be true' }])
 }
 
 /** Permitted numbers of a parameter: from 1 to `most`. The message says `range`. */

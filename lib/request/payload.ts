@@ -15,36 +15,64 @@ const formReaders = {
 /**
  * Reads a JSON object: the body itself, whatever its content type, or the field `data` of a form.
  *
+ * @param wanted  what the body must be, in words that follow "The body"
  * @throws REST_MODELS_INVALID_BODY (400) if the body is not valid UTF-8, not one JSON object, holds the keys
  *   `__proto__` or `constructor.prototype`, or is a form with other fields than one `data`
  * @see service document, "POST create"
  */
-export function parsePayload (body: unknown, contentType = ''): Payload | Promise<Payload> {
+export function parsePayload (body: unknown, contentType = '', wanted = anyObject): Payload | Promise<Payload> {
   const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0)
   if (!isUtf8(bytes)) throw new errors.InvalidBody('must be valid UTF-8')
-  const [type = ''] = contentType.split(';', 1)
-  const name = type.trim().toLowerCase()
+  const name = mediaTypeOf(contentType)
   const text = bytes.toString()
   // Clients such as `curl -d` send JSON with the content type of a form. No form begins with a brace.
-  return isForm(name) && !text.trimStart().startsWith('{') ? parseForm(name, bytes, contentType) : parseObject(text)
+  return isForm(name) && !text.trimStart().startsWith('{')
+    ? parseForm(name, { body: bytes, contentType, wanted })
+    : parseObject(text, wanted)
 }
 
-async function parseForm (name: keyof typeof formReaders, body: Buffer, contentType: string): Promise<Payload> {
+/**
+ * Reads the body of a PATCH, as {@link parsePayload} does. A JSON Patch (RFC 6902) is refused with words that say what
+ * is expected.
+ */
+export function parsePatch (body: unknown, contentType = ''): Payload | Promise<Payload> {
+  if (mediaTypeOf(contentType) === 'application/json-patch+json') throw new errors.InvalidBody(patchObject)
+  return parsePayload(body, contentType, patchObject)
+}
+
+/** What a body must be, in words that follow "The body". */
+const anyObject = 'must be one JSON object'
+const patchObject = 'must be one JSON object of the fields to change, not a JSON Patch'
+
+function mediaTypeOf (contentType: string): string {
+  const [type = ''] = contentType.split(';', 1)
+  return type.trim().toLowerCase()
+}
+
+interface FormBody {
+  readonly body: Buffer
+  readonly contentType: string
+  readonly wanted: string
+}
+
+async function parseForm (
+  name: keyof typeof formReaders, { body, contentType, wanted }: FormBody
+): Promise<Payload> {
   const [first, second] = await formReaders[name](body, contentType)
   if (first?.[0] !== 'data' || second !== undefined) {
     throw new errors.InvalidBody("must be a form with one field 'data' and no other")
   }
-  return parseObject(first[1])
+  return parseObject(first[1], wanted)
 }
 
 function isForm (type: string): type is keyof typeof formReaders {
   return Object.hasOwn(formReaders, type)
 }
 
-function parseObject (text: string): Payload {
+function parseObject (text: string, wanted: string): Payload {
   const value = text === '' ? undefined : parseJson(text)
   if (isPayload(value)) return value
-  throw new errors.InvalidBody('must be one JSON object')
+  throw new errors.InvalidBody(wanted)
 }
 
 function isPayload (value: unknown): value is Payload {

@@ -20,6 +20,15 @@ export function parseEntries (query: string, maxLength: number): Entries {
   return decodeEntries(query)
 }
 
+type NamedError = new (name: string) => Error
+
+/** Returns the value of a parameter; undefined if it is absent. Throws the given error if it is given twice. */
+export function single (entries: Entries, name: string, Fault: NamedError): string | undefined {
+  const [first, second] = entries.filter(([written]) => written === name)
+  if (second !== undefined) throw withDetails(new Fault(name), [{ field: name, message: 'must be given once' }])
+  return first?.[1]
+}
+
 /**
  * Refuses every parameter, on routes that have none.
  *

@@ -1,6 +1,7 @@
 import { isSecret, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { Access } from '../plan/path.js'
+import type { IncludeScope, ShownModel } from '../plan/plan-include.js'
 import { compileRelatedProtection, findsSameUsers, type RelatedProtection } from '../policy/protection.js'
 import type { RelatedScope, ResourceScopes, ScopeRule } from '../policy/scopes.js'
 import type { Registration } from './registration.js'
@@ -9,8 +10,9 @@ import type { Registration } from './registration.js'
  * The columns that clients of a resource may name, the related models that some of them may not list, and the records
  * that they may see.
  */
-export interface ResourceAccess
-  extends Pick<Access, 'filterable' | 'related'>, RelatedProtection, Pick<ResourceScopes, 'relatedScopes'> {}
+export interface ResourceAccess extends
+  Pick<Access, 'filterable' | 'related'>, Pick<IncludeScope, 'shown'>, RelatedProtection,
+  Pick<ResourceScopes, 'relatedScopes'> {}
 
 /**
  * Compiles the allow lists and the scopes of all resources. A related model is seen as its first registered resource
@@ -21,10 +23,12 @@ export function compileAccess (registrations: readonly Registration[]): (registr
   const models = [...reachableModels(registrations.map(({ model }) => model))]
   const related = new Map(models.map((model) => [model, openThroughJoins(model, first.get(model))]))
   const policies = new Map([...first].map(([model, { policy }]) => [model, policy]))
+  const shown = new Map(models.map((model) => [model, shownOf(model, first.get(model))]))
   const rules = [...first.values()].flatMap(({ scopeRule }) => scopeRule ?? [])
   return (registration) => ({
     filterable: openColumns(registration),
     related,
+    shown,
     relatedScopes: scopesBehind(registration, rules),
     ...compileRelatedProtection(registration.policy, policies)
   })
@@ -56,4 +60,13 @@ function openColumns ({ model, excluded, opened }: Registration): ReadonlySet<Co
 /** Returns the columns that filters may name through joins; of a model without a resource only the primary key. */
 function openThroughJoins ({ primaryKey }: Model, first: Registration | undefined): ReadonlySet<Column> {
   return first === undefined ? new Set([primaryKey]) : openColumns(first)
+}
+
+function shownOf ({ name, columns, primaryKey }: Model, first: Registration | undefined): ShownModel {
+  if (first === undefined) return { name: name.toLowerCase(), visible: [primaryKey], isListed: true }
+  return {
+    name: first.name,
+    visible: columns.filter((column) => !first.excluded.has(column)),
+    isListed: first.protections.list !== 'closed'
+  }
 }

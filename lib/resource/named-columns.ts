@@ -18,8 +18,13 @@ export function columnsNamed (
   return new Set(listed(model, options, option).map((name) => requireField(model, option, name)))
 }
 
-function listed (
-  model: Model, options: ResourceOptions, option: 'exclude' | 'readOnly' | 'filterable'
+/**
+ * Returns the names that an option of a resource lists; none if the option is absent.
+ *
+ * @throws REST_MODELS_INVALID_OPTIONS if it is no list
+ */
+export function listed (
+  model: Model, options: ResourceOptions, option: 'exclude' | 'readOnly' | 'filterable' | 'search'
 ): readonly string[] {
   const { [option]: names = [] } = options
   if (!Array.isArray(names)) {

@@ -2,7 +2,7 @@ import type { FastifyContextConfig } from 'fastify'
 import { errors } from '../errors.js'
 import type { Model } from '../model/define-model.js'
 import type { ScopeOf } from '../model/scope-of.js'
-import type { FieldNameOf, ForeignKeyNameOf } from '../model/types.js'
+import type { FieldNameOf, ForeignKeyNameOf, TextNameOf } from '../model/types.js'
 import type { AnyPolicy, Policy, ScopeUser } from '../policy/policy.js'
 import type { WriteHooks } from './write-hooks.js'
 
@@ -26,6 +26,16 @@ export interface ResourceOptions<M extends Model = Model, Auth extends AnyPolicy
    * Names that are opened to filters although they would be closed: excluded fields, or paths such as `user__email`.
    */
   readonly filterable?: readonly string[]
+  /**
+   * Text fields of the resource that the parameter `search` of its lists looks at. Without this option there is no such
+   * parameter.
+   */
+  readonly search?: ReadonlyArray<TextNameOf<M>>
+  /**
+   * True if answers with one record have an `ETag`. A write with `If-Match` is then refused if the record has changed
+   * meanwhile.
+   */
+  readonly etag?: boolean
   /** Name of the resource in the path; the model's name in lower case if absent. */
   readonly path?: string
   /** Records per page if the request has no `limit`; that of the plugin if absent. */
@@ -52,6 +62,8 @@ export const optionNames: Readonly<Record<keyof ResourceOptions, true>> = {
   ownerField: true,
   readOnly: true,
   filterable: true,
+  search: true,
+  etag: true,
   path: true,
   defaultLimit: true,
   maxLimit: true,

@@ -10,6 +10,7 @@ import type { ScopeRule } from '../policy/scopes.js'
 import { requireKnown } from '../suggest.js'
 import { columnsNamed, openedPaths, ownerOf } from './named-columns.js'
 import { checkLimits, optionNames, type PageLimits, type ResourceDefaults, type ResourceOptions } from './options.js'
+import { searchedColumns } from './searched-columns.js'
 import { hooksOf, type AnyHooks } from './write-hooks.js'
 
 /** A model that becomes a resource, with its checked options: names of fields are replaced by columns. */
@@ -24,8 +25,12 @@ export interface Registration extends PageLimits {
   /** The scope of the resource; undefined if everybody sees every record. */
   readonly scopeRule: ScopeRule | undefined
   readonly hooks: AnyHooks | undefined
+  /** True if answers with one record have an `ETag`. */
+  readonly etag: boolean
   /** The paths of the option `filterable`, by their names as `pathName` writes them. */
   readonly opened: ReadonlyMap<string, Path>
+  /** The columns of the option `search`; none if the resource has no such option. */
+  readonly searched: readonly Column[]
   readonly config: Readonly<FastifyContextConfig>
 }
 
@@ -36,11 +41,7 @@ export interface Registration extends PageLimits {
  *   right name
  */
 export function checkRegistration (model: Model, options: ResourceOptions, defaults: ResourceDefaults): Registration {
-  if (!(model?.byName instanceof Map)) throw new errors.InvalidOptions('register() needs a model made by defineModel()')
-  if (typeof options !== 'object' || options === null) {
-    throw new errors.InvalidOptions(`register() of model '${model.name}' takes options in an object`)
-  }
-  requireKnown<ResourceOptions>(`resource '${model.name}'`, options, optionNames)
+  requireOptions(model, options)
   const { auth: policy = defaults.auth, path: name = model.name.toLowerCase() } = options
   requirePath(model, name)
   requirePolicy(`'auth' of resource '${model.name}'`, policy)
@@ -49,22 +50,48 @@ export function checkRegistration (model: Model, options: ResourceOptions, defau
     model,
     policy,
     protections: compileProtections(policy),
-    excluded: columnsNamed(model, options, 'exclude'),
-    readOnly: columnsNamed(model, options, 'readOnly'),
+    ...namedColumns(model, options),
     owner: ownerOf(model, options.ownerField, policy),
     scopeRule: scopeRuleOf(model, policy, options.scope),
     hooks: hooksOf(model, options),
-    opened: openedPaths(model, options),
+    etag: etagOf(model, options),
     ...checkLimits(`resource '${model.name}'`, options, defaults),
     config: configOf(model, options)
   }
   return Object.freeze(registration)
 }
 
+function requireOptions (model: Model, options: ResourceOptions): void {
+  if (!(model?.byName instanceof Map)) throw new errors.InvalidOptions('register() needs a model made by defineModel()')
+  if (typeof options !== 'object' || options === null) {
+    throw new errors.InvalidOptions(`register() of model '${model.name}' takes options in an object`)
+  }
+  requireKnown<ResourceOptions>(`resource '${model.name}'`, options, optionNames)
+}
+
+/** Returns the columns and paths that options of a resource name. */
+function namedColumns (
+  model: Model, options: ResourceOptions
+): Pick<Registration, 'excluded' | 'readOnly' | 'opened' | 'searched'> {
+  const excluded = columnsNamed(model, options, 'exclude')
+  const opened = openedPaths(model, options)
+  return {
+    excluded,
+    readOnly: columnsNamed(model, options, 'readOnly'),
+    opened,
+    searched: searchedColumns(model, options, { excluded, opened })
+  }
+}
+
 function requirePath (model: Model, path: string): void {
   if (/^[a-z0-9_-]+$/.test(path)) return
   throw new errors.InvalidOptions(
     `'path' of resource '${model.name}' consists of lower-case letters, digits, '_' and '-'`)
+}
+
+function etagOf (model: Model, { etag = false }: ResourceOptions): boolean {
+  if (typeof etag === 'boolean') return etag
+  throw new errors.InvalidOptions(`'etag' of resource '${model.name}' must be true or false`)
 }
 
 function configOf (model: Model, { config = {} }: ResourceOptions): Registration['config'] {

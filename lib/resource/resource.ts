@@ -1,11 +1,12 @@
 import type { TObject } from '@sinclair/typebox'
 import type { CheckCompiler } from '../../schemas/check.js'
+import { includingSchemas } from '../../schemas/included.js'
 import { shapeSchema, valueSchema, type Shape } from '../../schemas/shapes.js'
 import type { Engine } from '../database/engine.js'
 import type { WriteTarget } from '../database/write.js'
 import type { Row } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
-import { isGenerated, type Column, type ForeignKeyColumn } from '../model/column.js'
+import { isClientGenerated, isGenerated, isSetOnUpdate, type Column, type ForeignKeyColumn } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { requireSoundDefaults } from '../plan/defaults.js'
 import type { Limits } from '../plan/limits.js'
@@ -15,7 +16,10 @@ import type { WriteScope } from '../plan/plan-write.js'
 import type { Passwords } from '../policy/passwords.js'
 import type { RelatedProtection } from '../policy/protection.js'
 import type { ResourceScopes, ScopeRule } from '../policy/scopes.js'
+import { compileTagOf, type TagOf } from '../response/entity-tag.js'
+import { compileIncluded, type IncludedRecords } from '../response/included.js'
 import { compileToListed, compileToRecord, type ModelRecord } from '../response/record.js'
+import type { SerializerOf } from '../response/serializer.js'
 import type { ListBase } from '../sql/list-sql.js'
 import { isLong } from '../sql/long-values.js'
 import { compileStatements } from '../sql/statements.js'
@@ -38,6 +42,8 @@ export interface Resource
   readonly passwords: Passwords
   readonly schemas: Readonly<Record<Shape, TObject>>
   readonly planKey: PlanKey
+  /** The records of lists and reads with related records in them. */
+  readonly included: IncludedRecords
   /** What writes with hooks need; undefined if the resource has no hooks. */
   readonly hooked: HookedTarget | undefined
   /** Returns the record of a row from a list on `reader`: an array of values, in the order of `keys`. */
@@ -46,6 +52,8 @@ export interface Resource
   toRead (row: Row): ModelRecord
   /** Returns the record of a row from `engine` that has its values under keys, as a create or update gives it. */
   toWritten (row: Row): ModelRecord
+  /** Returns the `ETag` of a record; undefined without the option `etag`. */
+  readonly tagOf: TagOf | undefined
 }
 
 /** The parts that all resources of one registration of the plugin share. */
@@ -53,6 +61,7 @@ export interface ResourceSetting extends Pick<Resource, 'engine' | 'reader' | 'l
   /** Path before the resource's name, with a final slash. */
   readonly prefix: string
   readonly checks: CheckCompiler
+  readonly serializerOf: SerializerOf
   readonly accessOf: (registration: Registration) => ResourceAccess
 }
 
@@ -63,58 +72,78 @@ export interface ResourceSetting extends Pick<Resource, 'engine' | 'reader' | 'l
  * @throws REST_MODELS_INVALID_MODEL if a default does not fit its field
  */
 export function compileResource (registration: Registration, setting: ResourceSetting): Resource {
-  const { engine, reader, limits, passwords, prefix, checks, accessOf } = setting
-  const { name, model } = registration
+  const { engine, reader, limits, passwords, prefix, checks, serializerOf, accessOf } = setting
+  const { name, model, etag } = registration
   const columns = columnsOf(registration)
+  const access = accessOf(registration)
   const { visible } = columns
+  const writes = writesOf(registration, columns, checks)
   return Object.freeze({
     ...registration,
     ...columns,
-    ...accessOf(registration),
-    ...writesOf(registration, columns, checks),
+    ...access,
+    ...writes,
     url: `${prefix}${name}/`,
     engine,
     reader,
     limits,
     passwords,
     planKey: compilePlanKey(model),
-    keys: visible.map(({ key }) => key),
-    long: [...visible.keys()].filter((index) => isLong(visible[index] as Column)),
-    toListed: compileToListed(visible, reader.dialect),
-    toRead: compileToRecord(visible, reader.dialect),
-    toWritten: compileToRecord(visible, engine.dialect),
+    ...recordsOf(visible, access, setting),
+    tagOf: etag ? compileTagOf(serializerOf(writes.schemas.record)) : undefined,
     statements: compileStatements(engine, reader, { ...registration, ...columns }),
     hooked: registration.hooks && compileHooked(registration.hooks, { ...registration, ...columns }, engine)
   })
 }
 
+/** Compiles the layout of rows, and the functions that make records of them. */
+function recordsOf (
+  visible: readonly Column[], { shown }: ResourceAccess,
+  { engine, reader: { dialect }, limits }: Pick<ResourceSetting, 'engine' | 'reader' | 'limits'>
+): Pick<Resource, 'keys' | 'long' | 'toListed' | 'toRead' | 'toWritten' | 'included'> {
+  return {
+    keys: visible.map(({ key }) => key),
+    long: [...visible.keys()].filter((index) => isLong(visible[index] as Column)),
+    toListed: compileToListed(visible, dialect),
+    toRead: compileToRecord(visible, dialect),
+    toWritten: compileToRecord(visible, engine.dialect),
+    included: compileIncluded(visible, dialect, () => includingSchemas(visible, shown, limits.joins))
+  }
+}
+
 /** The columns of a resource by what a client may do with them. */
-type ResourceColumns = Pick<Resource, 'visible' | 'stored' | 'created' | 'writable' | 'known'>
+type ResourceColumns = Pick<Resource, 'visible' | 'stored' | 'created' | 'writable' | 'creatable' | 'touched' | 'known'>
 
 function columnsOf ({ model, excluded, readOnly, owner }: Registration): ResourceColumns {
   const { columns, primaryKey } = model
   const visible = columns.filter((column) => !excluded.has(column))
-  const writable = columns.filter((column) => column !== primaryKey && !readOnly.has(column) && column !== owner)
+  const isWritable = (column: Column): boolean =>
+    column !== primaryKey && !readOnly.has(column) && column !== owner && !isSetOnUpdate(column)
+  const writable = new Set(columns.filter(isWritable))
   return {
     visible,
     stored: columns.filter((column) => !excluded.has(column) || column === owner),
     created: columns.filter((column) => !isGenerated(column)),
-    writable: new Set(writable),
+    writable,
+    touched: columns.filter(isSetOnUpdate),
+    creatable: isClientGenerated(primaryKey) ? new Set([...writable, primaryKey]) : writable,
     known: new Set([...visible, ...writable])
   }
 }
 
 function writesOf (
-  { model: { name, columns }, hooks }: Registration, { visible, writable }: ResourceColumns, checks: CheckCompiler
+  { model: { name, columns }, hooks }: Registration, { visible, writable, creatable }: ResourceColumns,
+  checks: CheckCompiler
 ): Pick<Resource, 'schemas' | 'comparesAll' | 'checkCreate' | 'checkValues'> {
   requireSoundDefaults(name, columns, (column) => checks.ofValue(valueSchema(column)))
-  const shapeOf = (shape: Shape) => shapeSchema(shape, { visible, writable: [...writable] })
+  const shapeOf = (shape: Shape) =>
+    shapeSchema(shape, { visible, writable: [...(shape === 'create' ? creatable : writable)] })
   const schemas = { record: shapeOf('record'), create: shapeOf('create'), update: shapeOf('update') }
   const anyValues = shapeSchema('update', { visible, writable: columns })
   return {
     schemas,
-    // Hooks run only if something changes.
-    comparesAll: hooks !== undefined,
+    // Hooks run, and moments of updates are set, only if something changes.
+    comparesAll: hooks !== undefined || columns.some(isSetOnUpdate),
     checkCreate: checks.ofObject({ ...anyValues, required: schemas.create.required ?? [] }),
     checkValues: checks.ofObject(anyValues)
   }

@@ -51,3 +51,14 @@ export function warnOfExposure (
     }
   }
 }
+
+/** Returns a function that warns of a document in Swagger 2.0 when it is called for the first time. */
+export function swagger2Warning (log: FastifyBaseLogger): () => void {
+  let isLogged = false
+  return () => {
+    if (isLogged) return
+    isLogged = true
+    log.warn('@fastify/swagger writes a document in Swagger 2.0, which has no filters, names or errors of the ' +
+      "operations. Give it the option 'openapi', such as { openapi: { openapi: '3.1.0', info } }")
+  }
+}

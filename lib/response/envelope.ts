@@ -1,9 +1,23 @@
 import type { ListRequest } from '../request/list-query.js'
 import type { ModelRecord } from './record.js'
 
+/** Number of records on all pages: exact, unless it is `capped` because there are more. */
+interface Total {
+  readonly count: number
+  readonly capped: boolean
+}
+
+/** Paging information of a list. It has `count` and `capped` only if the client asked for them. */
+interface PageMeta extends Partial<Total> {
+  readonly model: string
+  readonly page: number
+  readonly next: string
+  readonly previous: string
+}
+
 /** A page of a list. Links are paths with a query; a link is empty if there is no such page. */
 export interface ListEnvelope {
-  readonly meta: { readonly model: string, readonly page: number, readonly next: string, readonly previous: string }
+  readonly meta: PageMeta
   readonly objects: readonly ModelRecord[]
 }
 
@@ -20,6 +34,8 @@ export interface PageLinks {
   readonly hasNext: boolean
   /** Cursor of the next page, if there is one. */
   readonly cursor: string | undefined
+  /** Number of records on all pages; undefined if the client did not ask for it. */
+  readonly total: Total | undefined
   /** Records that a numbered page may skip, and characters of a query. A link that would exceed them is left empty. */
   readonly limits: { readonly offset: number, readonly queryLength: number }
 }
@@ -31,19 +47,17 @@ export interface PageLinks {
 export function toEnvelope (
   objects: readonly ModelRecord[], links: PageLinks, { after, rest }: ListRequest
 ): ListEnvelope {
-  const { name, limit, count, start, hasNext } = links
+  const { name, limit, count, start, hasNext, total } = links
   const others = rest
     .map(([parameter, value]) => `&${encodeURIComponent(parameter)}=${encodeURIComponent(value)}`).join('')
   const hasPrevious = start > 0 && after === undefined
-  return {
-    meta: {
-      model: name,
-      page: Math.floor(start / limit) + 1,
-      next: hasNext ? cursorLink(links, others) ?? numberLink(links, start + count, others) ?? '' : '',
-      previous: hasPrevious ? numberLink(links, start - limit, others) ?? '' : ''
-    },
-    objects
+  const meta = {
+    model: name,
+    page: Math.floor(start / limit) + 1,
+    next: hasNext ? cursorLink(links, others) ?? numberLink(links, start + count, others) ?? '' : '',
+    previous: hasPrevious ? numberLink(links, start - limit, others) ?? '' : ''
   }
+  return { meta: total === undefined ? meta : { ...meta, ...total }, objects }
 }
 
 function cursorLink (links: PageLinks, others: string): string | undefined {

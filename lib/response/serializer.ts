@@ -1,17 +1,20 @@
 import fastJson from 'fast-json-stringify'
 
 /** Returns the JSON of a value, as a schema says. */
-type Serialize = (value: unknown) => string
+export type Serialize = (value: unknown) => string
+
+/** Returns the serializer of a schema. */
+export type SerializerOf = (schema: object) => Serialize
 
 /**
  * Returns a function that gives the serializer of a schema. Equal schemas share a serializer, which is compiled when
  * first used. A schema with `$ref` comes from the host and is compiled at once, so that a fault in it shows at start.
  */
-export function serializerCompiler (): (schema: object) => Serialize {
+export function serializerCompiler (): SerializerOf {
   const serializers = new Map<string, Serialize>()
   return (schema) => {
     const text = JSON.stringify(schema, withoutFormats)
-    const compile = (): Serialize => fastJson(JSON.parse(text))
+    const compile = (): Serialize => compiled(text)
     const serialize = serializers.get(text) ?? (text.includes('"$ref":') ? compile() : whenUsed(compile))
     serializers.set(text, serialize)
     return serialize
@@ -21,6 +24,15 @@ export function serializerCompiler (): (schema: object) => Serialize {
 /** Leaves out formats: fast-json-stringify does not escape dates and times, but what is stored may be any text. */
 function withoutFormats (key: string, value: unknown): unknown {
   return key === 'format' && typeof value === 'string' ? undefined : value
+}
+
+/** Returns the serializer of the schema that `schemaOf` returns. Both are made when the serializer is first used. */
+export function lazySerializer (schemaOf: () => object): Serialize {
+  return whenUsed(() => compiled(JSON.stringify(schemaOf(), withoutFormats)))
+}
+
+function compiled (text: string): Serialize {
+  return fastJson(JSON.parse(text))
 }
 
 function whenUsed (compile: () => Serialize): Serialize {

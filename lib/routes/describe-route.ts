@@ -14,13 +14,19 @@ export interface RouteDescription {
   readonly config: Readonly<FastifyContextConfig>
 }
 
-/** Describes the route of an operation. Documentation leaves out what nobody may do. */
-export function describeRoute (resource: Resource, operation: Operation): RouteDescription {
+/**
+ * Describes the route of an operation. Documentation leaves out what nobody may do.
+ *
+ * @param noteSwagger2  is called when the route is asked for a document in Swagger 2.0
+ */
+export function describeRoute (
+  resource: Resource, operation: Operation, noteSwagger2: () => void
+): RouteDescription {
   const schema = schemaOf(resource, operation)
   const config = { ...privacyOf(resource, operation), ...resource.config }
   return resource.protections[operation] === 'closed'
     ? describeTwin({ schema, config })
-    : { schema, config: { ...documentedAs(resource, operation), ...config } }
+    : { schema, config: { ...documentedAs(resource, operation, noteSwagger2), ...config } }
 }
 
 /**

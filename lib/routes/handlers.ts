@@ -1,50 +1,59 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { runCount } from '../database/count.js'
 import { runList } from '../database/list.js'
 import { readVisible } from '../database/read.js'
 import { runCreate, runDelete, runUpdate } from '../database/write.js'
+import type { Row } from '../engines/executor.js'
 import { errors } from '../errors.js'
 import type { Column } from '../model/column.js'
 import { writeCursor } from '../plan/cursor.js'
 import { planList } from '../plan/plan-list.js'
+import { changesNothing } from '../plan/plan-update.js'
 import { planGuardedCreate, planGuardedUpdate } from '../plan/plan-guarded-write.js'
-import { modelsClosedTo, userOf } from '../policy/guard.js'
+import { userOf } from '../policy/guard.js'
 import { operationTable } from '../policy/operations.js'
 import { explainLost, ownerIdOf, storedOf } from '../policy/owner.js'
 import { viewerOf } from '../policy/scopes.js'
 import { parseListQuery } from '../request/list-query.js'
-import { parsePayload } from '../request/payload.js'
+import { parsePatch, parsePayload } from '../request/payload.js'
 import { queryOf, requireNoQuery } from '../request/query-string.js'
 import type { Resource } from '../resource/resource.js'
 import { toEnvelope, type ListEnvelope } from '../response/envelope.js'
 import { valueOf, type ModelRecord } from '../response/record.js'
 import type { Json } from '../values/values.js'
-import { createWithHooks, deleteWithHooks, updateWithHooks } from './hooked-writes.js'
+import { answerRead, requireMatch, tagged } from './conditional.js'
+import { listViewerOf, readWithQuery, serializeBy } from './including.js'
+import { createWithHooks, deleteLocked, updateLocked, withoutHooks } from './transacted-writes.js'
 
 /** Returns the handler of a route for a resource. The handler gets only the requests that the policy lets through. */
 export type Handler<Answer> = (resource: Resource) => (request: FastifyRequest, reply: FastifyReply) => Promise<Answer>
 
-export const list: Handler<ListEnvelope> = (resource) => async (request) => {
-  const { reader, limits, maxLimit, name, url, toListed } = resource
+export const list: Handler<ListEnvelope> = (resource) => async (request, reply) => {
+  const { reader, limits, maxLimit, name, url, toListed, included } = resource
   const wanted = parseListQuery(queryOf(request.url), limits.queryLength, maxLimit)
-  const plan = planList(resource, wanted, { ...viewerOf(request, resource), closed: modelsClosedTo(request, resource) })
-  const { rows, limit: count, hasNext, last } = await runList(reader, resource, plan)
+  const plan = planList(resource, wanted, listViewerOf(request, resource))
+  const page = await runList(reader, resource, plan)
+  const total = wanted.counts ? await runCount(reader, resource, plan, page) : undefined
+  const { rows, limit: count, hasNext, last } = page
   const { limit, start } = plan
   const cursor = last && writeCursor({ ...plan, limit: count }, last, reader.dialect)
-  const links = { name, url, limit, count, start, hasNext, cursor, limits }
-  return toEnvelope(rows.map(toListed), links, wanted)
+  const links = { name, url, limit, count, start, hasNext, cursor, limits, total }
+  if (plan.includes.length === 0) return toEnvelope(rows.map(toListed), links, wanted)
+  serializeBy(reply, included.serializeList)
+  return toEnvelope(rows.map(included.toIncluded(plan.includes)), links, wanted)
 }
 
-export const read: Handler<ModelRecord> = (resource) => async (request) => {
-  const { reader, planKey, limits, toRead } = resource
+export const read: Handler<ModelRecord | undefined> = (resource) => async (request, reply) => {
+  const { reader, planKey, toRead, tagOf } = resource
   const id = planKey((request.params as { readonly id: string }).id)
+  if (queryOf(request.url) !== '') return await readWithQuery(request, reply, resource, id)
   const { row } = await readVisible(reader, resource, { id, scope: viewerOf(request, resource).scope })
   if (row === undefined) throw new errors.RecordNotFound()
-  requireNoQuery(queryOf(request.url), limits.queryLength)
-  return toRead(row)
+  return tagOf === undefined ? toRead(row) : answerRead(request, reply, tagOf, toRead(row))
 }
 
 export const create: Handler<ModelRecord> = (resource) => async (request, reply) => {
-  const { engine, passwords, url, limits, toWritten, hooked } = resource
+  const { engine, passwords, url, limits, toWritten, hooked, tagOf } = resource
   requireNoQuery(queryOf(request.url), limits.queryLength)
   const payload = await parsePayload(request.body, request.headers['content-type'])
   const viewer = viewerOf(request, resource)
@@ -53,40 +62,48 @@ export const create: Handler<ModelRecord> = (resource) => async (request, reply)
     ? await runCreate(engine, resource, await passwords.hashIn(planned.plan), planned.guard)
     : await createWithHooks({ resource, hooked, request, viewer }, planned))
   reply.code(operationTable.create.status).header('location', `${url}${String(record['id'])}/`)
-  return record
+  return tagOf === undefined ? record : tagged(reply, tagOf, record)
 }
 
-export const update: Handler<ModelRecord> = (resource) => async (request) => {
-  const { engine, passwords, limits, toWritten, hooked } = resource
-  requireNoQuery(queryOf(request.url), limits.queryLength)
-  const payload = await parsePayload(request.body, request.headers['content-type'])
+export const update: Handler<ModelRecord> = (resource) => async (request, reply) => {
+  const { engine, passwords, limits, toWritten, tagOf } = resource
   const { id, row: stored, viewer } = storedOf(request)
+  const requireUnchanged = requireMatch(request, resource, stored)
+  requireNoQuery(queryOf(request.url), limits.queryLength)
+  const parse = request.method === 'PATCH' ? parsePatch : parsePayload
+  const payload = await parse(request.body, request.headers['content-type'])
   const storedValue = (column: Column): Json | undefined => valueOf(column, stored, engine.dialect)
   const planned = planGuardedUpdate(resource, payload, viewer, storedValue)
-  if (planned.plan.size === 0) return toWritten(stored)
-  const record = { id, scope: viewer.scope, ownerId: ownerIdOf(request, resource) }
-  const row = hooked === undefined
-    ? await runUpdate(engine, resource, { ...record, ...planned, plan: await passwords.hashIn(planned.plan) })
-    : await updateWithHooks({ resource, hooked, request, viewer }, planned, record)
+  const hooked = resource.hooked ?? (requireUnchanged && withoutHooks(resource))
+  // Without a precondition equal values are written, because somebody else may have changed them since they were read.
+  const isSame = requireUnchanged !== undefined && changesNothing(planned.plan, storedValue)
+  const record = { id, scope: viewer.scope, ownerId: ownerIdOf(request, resource), requireUnchanged }
+  let row: Row | undefined = stored
+  if (!isSame && planned.plan.size > 0) {
+    row = hooked === undefined
+      ? await runUpdate(engine, resource, { ...record, ...planned, plan: await passwords.hashIn(planned.plan) })
+      : await updateLocked({ resource, hooked, request, viewer }, planned, record)
+  }
   if (row === undefined) throw await explainLost(resource, record, planned)
-  return toWritten(row)
+  return tagOf === undefined ? toWritten(row) : tagged(reply, tagOf, toWritten(row))
 }
 
 export const remove: Handler<undefined> = (resource) => async (request, reply) => {
-  const { engine, limits, hooked } = resource
+  const { engine, limits } = resource
+  const { id, row, viewer } = storedOf(request)
+  const requireUnchanged = requireMatch(request, resource, row)
   requireNoQuery(queryOf(request.url), limits.queryLength)
-  const { id, viewer } = storedOf(request)
-  const record = { id, scope: viewer.scope, ownerId: ownerIdOf(request, resource) }
+  const record = { id, scope: viewer.scope, ownerId: ownerIdOf(request, resource), requireUnchanged }
+  const hooked = resource.hooked ?? (requireUnchanged && withoutHooks(resource))
   const isDeleted = hooked === undefined
     ? await runDelete(engine, resource, record)
-    : await deleteWithHooks({ resource, hooked, request, viewer }, record)
+    : await deleteLocked({ resource, hooked, request, viewer }, record)
   if (!isDeleted) throw await explainLost(resource, record)
   reply.code(operationTable.delete.status)
 }
 
 export const refuseMethod = (allowed: string) =>
-  async (request: FastifyRequest, reply: FastifyReply): Promise<never> => {
+  async (_request: FastifyRequest, reply: FastifyReply): Promise<never> => {
     reply.header('allow', allowed)
-    const isPartial = request.method === 'PATCH' && allowed.includes('PUT')
-    throw new errors.MethodNotAllowed(isPartial ? ': use PUT, which changes only the fields that are sent' : '')
+    throw new errors.MethodNotAllowed()
   }

@@ -31,12 +31,14 @@ const suffixes = { list: '/', record: '/:id/' } as const
 /** Methods that a resource answers, by itself or with 405. */
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-/** Checks that run before the handlers of a resource, and the scheduler. */
+/** What the routes of all resources of a container share: checks before their handlers, and the scheduler. */
 interface Guards {
   readonly authenticate: Authenticate
   /** Refuses a write that a browser sends for another site. */
   readonly refuseForeign: onRequestHookHandler
   readonly scheduler: Scheduler
+  /** Is called when a document in Swagger 2.0 is asked for. */
+  readonly noteSwagger2: () => void
 }
 
 /** Adds the routes of a resource below the scope's prefix. */
@@ -46,17 +48,19 @@ export function addRoutes (scope: FastifyInstance, resource: Resource, guards: G
 }
 
 function addOperation (scope: FastifyInstance, resource: Resource, operation: Operation, guards: Guards): void {
-  const { method, path } = rowOf(operation)
+  const { methods, path } = rowOf(operation)
   const { handler, needsRecord } = routeTable[operation]
   const { onRequest, preHandler, onSend, wrap } = stepsOf(resource, operation, guards)
-  addRoute(scope, `/${resource.name}${suffixes[path]}`, {
-    method,
+  const steps = {
     onRequest,
     preHandler: needsRecord ? [...preHandler, recordHook(resource)] : preHandler,
     onSend,
-    handler: wrap(handler(resource)),
-    ...describeRoute(resource, operation)
-  })
+    handler: wrap(handler(resource))
+  }
+  for (const method of methods) {
+    const description = describeRoute(resource, operation, guards.noteSwagger2)
+    addRoute(scope, `/${resource.name}${suffixes[path]}`, { method, ...steps, ...description })
+  }
 }
 
 /**
@@ -65,7 +69,8 @@ function addOperation (scope: FastifyInstance, resource: Resource, operation: Op
  */
 function addRefusals (scope: FastifyInstance, resource: Resource, path: 'list' | 'record', guards: Guards): void {
   const rows = Object.entries(operationTable).filter(([, row]) => row.path === path)
-  const answered = rows.flatMap(([, { method }]) => method === 'GET' ? ['GET', 'HEAD'] : [method])
+  const answered = rows.flatMap(([, { methods }]) => [...methods])
+    .flatMap((method) => method === 'GET' ? ['GET', 'HEAD'] : [method])
   const [judgedAs] = rows.map(([operation]) => operation as Operation).filter((operation) => writes.includes(operation))
   const { onRequest, preHandler, onSend } = stepsOf(resource, judgedAs as Operation, guards)
   addRoute(scope, `/${resource.name}${suffixes[path]}`, {

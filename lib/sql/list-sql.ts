@@ -1,11 +1,10 @@
-import { sql, type AliasedRawBuilder, type CompiledQuery, type RawBuilder, type SqlBool } from 'kysely'
+import { sql, type AliasedRawBuilder, type CompiledQuery } from 'kysely'
 import type { Dialect } from '../engines/dialect.js'
-import type { Parameter, Slot } from '../engines/storage.js'
-import { operators } from '../fields/operators.js'
+import type { Slot } from '../engines/storage.js'
 import type { Column } from '../model/column.js'
-import type { Model } from '../model/define-model.js'
-import { baseAlias, type ListPlan, type PlannedCondition } from '../plan/list-plan.js'
-import { conditionSql } from './condition.js'
+import { baseAlias, type ListPlan } from '../plan/list-plan.js'
+import { filteredRows, type FilteredTable, type OpenFilters } from './filtered-rows.js'
+import { includedColumns, includeSql, type OpenInclude } from './include-sql.js'
 import { keysetBranches, type Bound, type KeysetBranch } from './keyset.js'
 import { isLong, withholdLong, type LongValues } from './long-values.js'
 import { orderSql, tellsWhole, wholeKey } from './ordering.js'
@@ -13,13 +12,12 @@ import { columnRef, selected } from './selection.js'
 import type { SqlContext } from './sql-context.js'
 
 /** Table and columns that all lists of a resource have in common. */
-export interface ListBase extends LongValues {
+export interface ListBase extends LongValues, FilteredTable {
   /** Name of the resource. */
   readonly name: string
-  readonly model: Model
   /** Columns that records show. */
   readonly visible: readonly Column[]
-  /** Keys of the `visible` columns in records, in the same order. */
+  /** Keys of the `visible` columns in records, in the same order; those of included columns follow them. */
   readonly keys: readonly string[]
 }
 
@@ -27,10 +25,8 @@ export interface ListBase extends LongValues {
  * A {@link ListPlan} with a slot in place of each value, so that its SQL serves all requests that differ only in
  * values.
  */
-export interface OpenPlan extends Pick<ListPlan, 'joins' | 'ordering'> {
-  readonly conditions: readonly OpenCondition[]
-  /** Time of `performance.now()`, in milliseconds, at which the list is given up. */
-  readonly deadline: Slot
+export interface OpenPlan extends OpenFilters, Pick<ListPlan, 'ordering'> {
+  readonly includes: readonly OpenInclude[]
   /** Number of rows to read. */
   readonly most: Slot
   /** Number of rows to skip before them. */
@@ -43,18 +39,12 @@ export interface OpenPlan extends Pick<ListPlan, 'joins' | 'ordering'> {
   readonly leadsOn: boolean
 }
 
-type OpenCondition = Omit<PlannedCondition, 'values'> & {
-  readonly values: readonly Parameter[]
-  readonly isArray?: boolean
-  readonly isAmbiguous?: boolean
-}
-
 /** Compiles the SQL of a list. Names come from the models, values are parameters. */
 export function compileList (engine: SqlContext, base: ListBase, plan: OpenPlan): CompiledQuery {
   if (plan.bounds.length === 0) {
     return selectRows(engine, base, plan, everyRow).offset(sql<number>`${plan.skipped}`).compile()
   }
-  const [branch = everyRow, ...others] = keysetBranches(plan.bounds, engine.dialect, isHeavy(plan))
+  const [branch = everyRow, ...others] = keysetBranches(plan.bounds, engine.dialect, isHeavy(base, plan))
   return others.length === 0
     ? selectRows(engine, base, plan, branch).compile()
     : selectFirst(engine, base, plan, [branch, ...others])
@@ -66,30 +56,23 @@ export function compileList (engine: SqlContext, base: ListBase, plan: OpenPlan)
  */
 const maxRepeatedValues = 64
 
-function isHeavy ({ conditions }: OpenPlan): boolean {
-  return conditions.reduce((count, { values }) => count + values.length, 0) > maxRepeatedValues
+function isHeavy ({ searched }: ListBase, { conditions, includes, search }: OpenPlan): boolean {
+  const repeated = [...conditions, ...includes.flatMap(({ conditions }) => conditions)]
+  const searchedValues = search.patterns.length * searched.length
+  return repeated.reduce((count, { values }) => count + values.length, searchedValues) > maxRepeatedValues
 }
 
 const everyRow: KeysetBranch = { conditions: [], fixed: 0 }
 
-function selectRows ({ db, dialect }: SqlContext, base: ListBase, plan: OpenPlan, branch: KeysetBranch) {
-  const { model } = base
-  const { joins, conditions, ordering, deadline, most, leadsOn } = plan
-  let query = db.selectFrom(`${model.table} as ${baseAlias}`).select(listed(base, plan, dialect))
+function selectRows (engine: SqlContext, base: ListBase, plan: OpenPlan, branch: KeysetBranch) {
+  const { dialect } = engine
+  const { includes, ordering, most, leadsOn } = plan
+  let query = filteredRows(engine, base, plan, { conditions: branch.conditions, mayTakeLong: mayTakeLong(plan) })
+    .select(listed(base, plan, dialect))
   if (leadsOn) query = query.select(tellsWhole(ordering, dialect))
-  for (const { alias, from, column, table } of joins) {
-    query = query.innerJoin(`${table} as ${alias}`, (on) =>
-      on.on(sql<SqlBool>`${columnRef(column, from)} = ${columnRef(column.target().primaryKey, alias)}`))
-  }
-  const keys = keysOf(model, joins)
-  const { listDeadline } = dialect
-  if (listDeadline !== undefined && mayTakeLong(plan)) {
-    // These come first, because an engine skips the conditions behind one that is false.
-    for (const key of keys.values()) query = query.where(listDeadline.someRows(key, deadline))
-  }
-  for (const condition of branch.conditions) query = query.where(condition)
-  for (const condition of conditions) {
-    query = query.where(filterSql(condition, keys.get(condition.alias) as RawBuilder<unknown>, deadline, dialect))
+  for (const include of includes) {
+    const { alias, column } = include
+    query = query.leftJoin(`${column.target().table} as ${alias}`, (on) => on.on(includeSql(include, dialect)))
   }
   for (const order of ordering.slice(branch.fixed)) {
     query = query.orderBy(orderSql(order, columnRef(order.column, baseAlias), dialect))
@@ -98,36 +81,13 @@ function selectRows ({ db, dialect }: SqlContext, base: ListBase, plan: OpenPlan
 }
 
 function listed (
-  { visible, keys }: ListBase, { longest }: OpenPlan, dialect: Dialect
+  { visible, keys }: ListBase, { longest, includes }: OpenPlan, dialect: Dialect
 ): ReadonlyArray<AliasedRawBuilder<unknown, string>> {
-  return visible.map((column, index) => {
-    const value = selected(column, dialect, baseAlias)
+  const own = visible.map((column) => ({ column, alias: baseAlias }))
+  return [...own, ...includedColumns(includes)].map(({ column, alias }, index) => {
+    const value = selected(column, dialect, alias)
     return (isLong(column) ? withholdLong(value, longest) : value).as(keys[index] as string)
   })
-}
-
-/**
- * Returns the SQL of a filter. Where lists have a deadline, it is checked before each pattern, because one pattern may
- * take long in one row.
- */
-function filterSql (
-  condition: OpenCondition, key: RawBuilder<unknown>, deadline: Slot, dialect: Dialect
-): RawBuilder<SqlBool> {
-  const { listDeadline } = dialect
-  if (listDeadline === undefined || operators[condition.operator].syntax !== 'pattern') {
-    return conditionSql(condition, dialect)
-  }
-  const patterns = condition.values.map((value) =>
-    sql`(${listDeadline.everyRow(key, deadline)} and ${conditionSql({ ...condition, values: [value] }, dialect)})`)
-  return sql<SqlBool>`(${sql.join(patterns, sql` or `)})`
-}
-
-/** Returns the primary key of each table, by the table's alias. */
-function keysOf ({ primaryKey: key }: Model, joins: ListPlan['joins']): ReadonlyMap<string, RawBuilder<unknown>> {
-  return new Map([
-    [baseAlias, columnRef(key, baseAlias)],
-    ...joins.map(({ alias, column }) => [alias, columnRef(column.target().primaryKey, alias)] as const)
-  ])
 }
 
 /** Compiles the union of several branches. The union, and each branch in it, gives at most `plan.most` rows. */
@@ -137,7 +97,7 @@ function selectFirst (
 ): CompiledQuery {
   const { db, dialect } = engine
   // Columns are numbered, because keys may differ in case alone and some engines ignore case in a subquery.
-  const keys = base.visible.map((_column, index) => `_${index}`)
+  const keys = base.keys.map((_key, index) => `_${index}`)
   const ordered = plan.ordering.map((order, index) => ({ order, key: `_by${index}` }))
   // Each branch is a subquery, because some engines do not let a part of a union have its own order and limit.
   const part = (branch: KeysetBranch) => db.selectFrom(selectRows(engine, { ...base, keys }, plan, branch)
@@ -151,9 +111,9 @@ function selectFirst (
 }
 
 /**
- * True if a list has filters, or an ordering by more than the primary key. Any other list walks along the primary key,
- * and ends after `offset + limit` rows.
+ * True if a list has filters, a search, or an ordering by more than the primary key. Any other list walks along the
+ * primary key, and ends after `offset + limit` rows.
  */
-function mayTakeLong ({ conditions, ordering }: OpenPlan): boolean {
-  return conditions.length > 0 || ordering.length > 1
+function mayTakeLong ({ conditions, search, ordering }: OpenPlan): boolean {
+  return conditions.length > 0 || search.patterns.length > 0 || ordering.length > 1
 }

@@ -1,10 +1,15 @@
+import type { Dialect } from '../engines/dialect.js'
 import type { Query } from '../engines/executor.js'
 import { Slot, type Stored } from '../engines/storage.js'
-import type { ListPlan, PlannedOrder } from '../plan/list-plan.js'
+import type { ListPlan, PlannedInclude, PlannedOrder } from '../plan/list-plan.js'
 import { withoutSeeks } from './condition.js'
 import { openCondition, shapeOfCondition, withFewShapes, type FilledCondition } from './filled-condition.js'
+import { compileCount } from './count-sql.js'
+import {
+  fillIncludes, includedColumns, includedKeys, openInclude, shapeOfInclude, type FilledInclude
+} from './include-sql.js'
 import { compileList, type ListBase, type OpenPlan } from './list-sql.js'
-import { longestOf } from './long-values.js'
+import { isLong, longestOf } from './long-values.js'
 import type { SqlContext } from './sql-context.js'
 
 /** Limits of a list statement. A list may need two statements with different limits. */
@@ -23,6 +28,16 @@ export function firstReach (base: ListBase, { limit }: ListPlan): Reach {
   return { deadline: performance.now() + base.limits.statementTime, most, longest: longestOf(base, most) }
 }
 
+/** Returns the base of a list whose rows have the columns of related records behind those of the record. */
+export function withIncludes (base: ListBase, includes: readonly PlannedInclude[]): ListBase {
+  if (includes.length === 0) return base
+  const { name, model, visible, searched, keys, long, limits } = base
+  const columns = includedColumns(includes)
+  const longOnes = columns.flatMap(({ column }, index) => isLong(column) ? [keys.length + index] : [])
+  const allKeys = [...keys, ...includedKeys(keys.length, includes)]
+  return { name, model, visible, searched, keys: allKeys, long: [...long, ...longOnes], limits }
+}
+
 /** A list with the limits of one of its statements. */
 export interface ReachingPlan extends ListPlan {
   readonly reach: Reach
@@ -30,38 +45,72 @@ export interface ReachingPlan extends ListPlan {
 
 /** Returns the statement of a list. Lists that differ only in values share one compiled SQL text. */
 export function listStatement (engine: SqlContext, base: ListBase, given: ReachingPlan): Query {
-  const plan = given.conditions.length === 0
-    ? given
-    : { ...given, conditions: given.conditions.map((condition) => withFewShapes(condition, engine.dialect)) }
-  const { query, queryId, sql, parameters } =
-    engine.shapes.compileOnce(shapeOf(engine, base, plan), () => compileList(engine, base, openPlan(plan)))
+  return statementOf('list', engine, { base, given })
+}
+
+/**
+ * Returns the statement that counts the records of a list on all its pages, up to `reach.most`. Where the page begins,
+ * and in which order, does not matter.
+ */
+export function countStatement (engine: SqlContext, base: ListBase, given: ReachingPlan): Query {
+  const counted = { ...given, includes: [], ordering: [], start: 0, after: undefined }
+  return statementOf('count', engine, { base, given: counted })
+}
+
+const compilers = { list: compileList, count: compileCount } as const
+type StatementKind = keyof typeof compilers
+
+/** A list of a resource, from which a statement is made. */
+interface Listing {
+  readonly base: ListBase
+  readonly given: ReachingPlan
+}
+
+function statementOf (kind: StatementKind, engine: SqlContext, { base, given }: Listing): Query {
+  const { dialect } = engine
+  const plan = fillPlan(engine, given)
+  const { query, queryId, sql, parameters } = engine.shapes.compileOnce(
+    `${kind} ${shapeOf(engine, base, plan)}`, () => compilers[kind](engine, base, openPlan(plan, dialect)))
   const values = valuesOf(plan)
   const filled = parameters.map((parameter) => parameter instanceof Slot ? values[parameter.position] : parameter)
-  return { query, queryId, sql, parameters: filled, withoutIndex: withoutIndexOf(engine, base, given) }
+  return { query, queryId, sql, parameters: filled, withoutIndex: withoutIndexOf(kind, engine, { base, given }) }
 }
 
 /**
  * Returns {@link Query.withoutIndex}: a function that makes the same statement without the help of an index of a text
  * column. Undefined if the engine can always use the index.
  */
-function withoutIndexOf (engine: SqlContext, base: ListBase, given: ReachingPlan): Query['withoutIndex'] {
+function withoutIndexOf (kind: StatementKind, engine: SqlContext, listing: Listing): Query['withoutIndex'] {
   if (!engine.dialect.seeksByCollation) return undefined
-  return () => listStatement({ ...engine, dialect: withoutSeeks(engine.dialect) }, base, given)
+  return () => statementOf(kind, { ...engine, dialect: withoutSeeks(engine.dialect) }, listing)
 }
 
-type FilledPlan = ListPlan & { readonly conditions: ReadonlyArray<FilledCondition & { readonly alias: string }> }
+interface FilledPlan extends Omit<ReachingPlan, 'conditions' | 'includes'> {
+  readonly conditions: ReadonlyArray<FilledCondition & { readonly alias: string }>
+  readonly includes: readonly FilledInclude[]
+}
+
+function fillPlan ({ dialect }: SqlContext, given: ReachingPlan): FilledPlan {
+  return {
+    ...given,
+    conditions: given.conditions.map((condition) => withFewShapes(condition, dialect)),
+    includes: fillIncludes(given.includes, dialect)
+  }
+}
 
 /** Returns the values that fill the slots of {@link openPlan}, in the order of those slots. */
-function valuesOf ({ conditions, start, after, reach }: ReachingPlan): readonly Stored[] {
+function valuesOf ({ conditions, includes, search, start, after, reach }: FilledPlan): readonly Stored[] {
   const { deadline, most, longest } = reach
   const values: Stored[] = [deadline, most, start, longest]
   if (after !== undefined) values.push(...after)
   for (const condition of conditions) values.push(...condition.values)
+  for (const include of includes) for (const condition of include.conditions) values.push(...condition.values)
+  values.push(...search)
   return values
 }
 
 /** Returns a plan in which each value of {@link valuesOf} is replaced by a slot with its position there. */
-function openPlan ({ joins, conditions, ordering, after }: FilledPlan): OpenPlan {
+function openPlan ({ joins, conditions, includes, search, ordering, after }: FilledPlan, dialect: Dialect): OpenPlan {
   let position = 0
   const nextSlot = (): Slot => new Slot(position++)
   return {
@@ -76,18 +125,27 @@ function openPlan ({ joins, conditions, ordering, after }: FilledPlan): OpenPlan
       const slot = nextSlot()
       return { ...ordering[index] as PlannedOrder, value: value === null ? null : slot }
     }),
-    conditions: conditions.map((condition) => openCondition(condition, nextSlot))
+    conditions: conditions.map((condition) => openCondition(condition, nextSlot)),
+    includes: includes.map((include) => openInclude(include, nextSlot)),
+    search: { patterns: search.map(nextSlot), isAmbiguous: isAmbiguous(search, dialect) }
   }
 }
 
 /** Returns all that the SQL of a list depends on, as one text. Spaces separate the parts, because no name has one. */
 function shapeOf (
-  { dialect }: SqlContext, { name }: ListBase, { joins, conditions, ordering, after }: FilledPlan
+  { dialect }: SqlContext, { name }: ListBase, { joins, conditions, includes, search, ordering, after }: FilledPlan
 ): string {
-  let shape = `list ${name} ${dialect.seeksByCollation}`
+  let shape = `${name} ${dialect.seeksByCollation}`
   for (const { from, column } of joins) shape += ` ${from}.${column.key}`
   for (const condition of conditions) shape += ` ${condition.alias}.${shapeOfCondition(condition)}`
+  for (const include of includes) shape += shapeOfInclude(include)
+  if (search.length > 0) shape += ` search ${search.length} ${isAmbiguous(search, dialect)}`
   for (const { column, descending } of ordering) shape += ` ${column.key} ${descending}`
   if (after !== undefined) shape += ` after ${after.map((value) => value === null).join()}`
   return shape
+}
+
+/** True if a pattern of a search holds characters that the engine's patterns confuse. */
+function isAmbiguous (search: ListPlan['search'], { ambiguous }: Dialect): boolean {
+  return ambiguous !== undefined && search.some((pattern) => ambiguous.test(pattern))
 }

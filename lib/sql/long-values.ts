@@ -37,6 +37,8 @@ export interface LongValues {
      * Bytes that the long values of one page may have together. With more, the page gets fewer rows, but at least one.
      */
     readonly pageBytes: number
+    /** Records up to which a list is counted. */
+    readonly count: number
     /** Milliseconds after which a list on SQLite is ended, and the client gets 503. */
     readonly statementTime: number
   }

@@ -3,7 +3,10 @@ import type { Dialect } from '../engines/dialect.js'
 import type { Parameter } from '../engines/storage.js'
 import type { Operator } from '../fields/operators.js'
 import type { Column, ForeignKeyColumn } from '../model/column.js'
+import { storedValues } from '../plan/filter-values.js'
+import type { ScopeCondition } from '../plan/viewer.js'
 import { conditionSql } from './condition.js'
+import { shapeOfCondition, withFewShapes, type FilledCondition } from './filled-condition.js'
 import { columnRef } from './selection.js'
 
 /** A condition of a scope, with slots in place of its values. */
@@ -14,6 +17,21 @@ export interface OpenScope {
   readonly values: readonly Parameter[]
   readonly isArray?: boolean
   readonly isAmbiguous?: boolean
+}
+
+/** A condition of a scope with its values as the engine stores them. */
+export type FilledScope = FilledCondition & Pick<OpenScope, 'joins'>
+
+/** Returns a condition of a scope with its values as the engine stores them, in a form that many users share. */
+export function fillScope ({ path, operator, values }: ScopeCondition, dialect: Dialect): FilledScope {
+  const { joins, column } = path
+  const stored = storedValues({ column, operator, values }, dialect)
+  return withFewShapes({ joins, column, operator, values: stored }, dialect)
+}
+
+/** Returns all that the SQL of a condition of a scope depends on, beside the table of its record, as one text. */
+export function shapeOfScope (condition: FilledScope): string {
+  return `${condition.joins.map(({ key }) => `${key}.`).join('')}${shapeOfCondition(condition)}`
 }
 
 /**

@@ -88,7 +88,7 @@ export function referenceExists (
 }
 
 /** Adds conditions to a statement, all of which must hold. */
-function whereAll<Query extends { where (condition: RawBuilder<SqlBool>): Query }> (
+export function whereAll<Query extends { where (condition: RawBuilder<SqlBool>): Query }> (
   query: Query, conditions: readonly Build[]
 ): Query {
   return conditions.reduce((narrowed, build) => narrowed.where(build()), query)

@@ -2,12 +2,13 @@ import { sql, type CompiledQuery, type RawBuilder, type SqlBool } from 'kysely'
 import type { Dialect } from '../engines/dialect.js'
 import { Slot, type Stored } from '../engines/storage.js'
 import { encode, type Column } from '../model/column.js'
-import { storedValues } from '../plan/filter-values.js'
+import type { PlannedInclude } from '../plan/list-plan.js'
 import type { GuardedReference, ScopedRecord } from '../plan/record-guard.js'
 import type { Scope } from '../plan/viewer.js'
 import { withoutSeeks } from './condition.js'
-import { openCondition, shapeOfCondition, withFewShapes } from './filled-condition.js'
-import { scopeSql } from './scope-sql.js'
+import { openCondition } from './filled-condition.js'
+import type { OpenInclude } from './include-sql.js'
+import { fillScope, scopeSql, shapeOfScope, type OpenScope } from './scope-sql.js'
 import { columnRef, compared, isEqual } from './selection.js'
 import type { SqlContext } from './sql-context.js'
 import type { StatementShape } from './statements.js'
@@ -59,6 +60,14 @@ export class ShapedStatement {
     })
   }
 
+  /** Returns related records with a slot for each value of their scopes. */
+  open (includes: readonly PlannedInclude[]): readonly OpenInclude[] {
+    return includes.map(({ scope, ...include }) => {
+      this.#name += ` with:${include.from}.${include.column.key}`
+      return { ...include, conditions: this.#open(scope) }
+    })
+  }
+
   /** Returns the names of the columns to write, each with a slot for its value. */
   write (values: ReadonlyMap<Column, Stored>): ReadonlyArray<readonly [name: string, slot: Slot]> {
     return [...values].map(([{ name, key }, value]) => {
@@ -81,14 +90,16 @@ export class ShapedStatement {
   }
 
   #holds (scope: Scope, base: string): readonly Build[] {
-    return scope.map(({ path: { joins, column }, operator, values }) => {
-      const stored = storedValues({ column, operator, values }, this.#dialect)
-      const filled = withFewShapes({ column, operator, values: stored }, this.#dialect)
-      this.#name += ` if:${joins.map(({ key }) => `${key}.`).join('')}${shapeOfCondition(filled)}`
+    // One row is looked up by its key, so no index of a text is needed.
+    return this.#open(scope).map((open) => () => scopeSql(open, base, withoutSeeks(this.#dialect)))
+  }
+
+  #open (scope: Scope): readonly OpenScope[] {
+    return scope.map((condition) => {
+      const filled = fillScope(condition, this.#dialect)
+      this.#name += ` if:${shapeOfScope(filled)}`
       let index = 0
-      const open = openCondition(filled, () => this.#take(filled.values[index++] as Stored))
-      // One row is looked up by its key, so no index of a text is needed.
-      return () => scopeSql({ ...open, joins }, base, withoutSeeks(this.#dialect))
+      return openCondition(filled, () => this.#take(filled.values[index++] as Stored))
     })
   }
 

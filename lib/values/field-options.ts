@@ -20,6 +20,8 @@ export interface FieldOptions {
   readonly scale?: number
   readonly onDelete?: OnDelete
   readonly generated?: boolean
+  readonly clientGenerated?: boolean
+  readonly onUpdate?: string
 }
 
 export interface CommonOptions<Value> {
@@ -66,6 +68,22 @@ export interface PasswordOptions extends Omit<CommonOptions<string>, 'unique'> {
 export interface ForeignKeyOptions extends CommonOptions<number | string> {
   /** Effect of deleting the referenced record. Default `restrict`: deleting it is refused with 409. */
   readonly onDelete?: OnDelete
+}
+
+export interface DatetimeOptions extends CommonOptions<string | 'now'> {
+  /**
+   * `now` for the moment of the last update that changed something. Clients cannot write the field then, so it needs a
+   * `default`, or must be `nullable`.
+   */
+  readonly onUpdate?: 'now'
+}
+
+export interface UuidOptions extends CommonOptions<string> {
+  /**
+   * For the primary key `id` alone: true if a create may bring its own UUID, of any version. Without one the plugin
+   * makes it. Default false.
+   */
+  readonly clientGenerated?: boolean
 }
 
 /** Options of `key()`, an integer primary key. */

@@ -1,8 +1,8 @@
 // @servers: values of each kind travel to the engine and back
 
 import { test } from 'tap'
-import { createClient, RestModelsError } from '../../lib/client.js'
-import { bigint, boolean, datetime, decimal, defineModel, number, text, uuid } from '../../lib/index.js'
+import { createClient, etagOf, RestModelsError } from '../../lib/client.js'
+import { bigint, boolean, datetime, decimal, defineModel, number, openAuth, text, uuid } from '../../lib/index.js'
 import { messages, serve } from './served.js'
 
 const contents = (page: { readonly objects: ReadonlyArray<{ readonly content: string }> }): string[] =>
@@ -149,4 +149,31 @@ test('errors are of one class, which tells status, code and faults', async (t) =
   })
   t.match(await failure(as('admin').user.delete(2)), { status: 409, code: 'REST_MODELS_STILL_REFERENCED' })
   t.notMatch(JSON.stringify(invalid) + invalid.stack, /alice/)
+})
+
+test('D-187: a change with ifMatch is done if nobody else has changed the record since it was returned', async (t) => {
+  const Note = defineModel('Note', { message: text() })
+  const { address } = await serve(t, {
+    models: [Note], register: (registry) => { registry.register(Note, { auth: openAuth(), etag: true }) }
+  })
+  const { note } = createClient<[{ model: typeof Note, etag: true }]>({ baseUrl: address })
+  const created = await note.create({ message: 'a' })
+  t.same(created, { id: 1, message: 'a' }, 'the tag is no part of the record')
+  const read = await note.read(1)
+  t.equal(etagOf(read), etagOf(created))
+  const updated = await note.update(1, { message: 'b' }, { ifMatch: created })
+  t.not(etagOf(updated), etagOf(created))
+  for (const change of [
+    async () => await note.update(1, { message: 'c' }, { ifMatch: read }),
+    async () => { await note.delete(1, { ifMatch: read }) }
+  ]) {
+    const failure = await change().then(() => undefined, (error: unknown) => error)
+    t.match(failure, { status: 412, code: 'REST_MODELS_PRECONDITION_FAILED' })
+    t.ok(failure instanceof RestModelsError)
+  }
+  t.same(await note.read(1), { id: 1, message: 'b' })
+  const again = await note.update(1, { message: 'c' }, { ifMatch: String(etagOf(updated)) })
+  await note.update(1, {}, { ifMatch: '*' })
+  await note.delete(1, { ifMatch: again })
+  t.same((await note.list()).objects, [])
 })

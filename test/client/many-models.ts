@@ -46,6 +46,13 @@ function useSource (number: number): string {
   }
   await ${resource}.create({ title: 'a', state: 'final', count: 1, price: '1.50', before_id: 1, first_id: 1, ` +
     `next_id: 1 })
+  {
+    const { before } = await ${resource}.read(1, { include: ['before__next__first', 'first'] })
+    const open: boolean | undefined = before?.next?.first?.open
+    await ${resource}.list({ include: ['next__before'], open: open ?? true })
+  }
+  // @ts-expect-error no such foreign key, three deep
+  await ${resource}.list({ include: ['before__next__title'] })
   // @ts-expect-error no such field
   await ${resource}.list({ titel: 'a' })
   // @ts-expect-error no such field, three deep

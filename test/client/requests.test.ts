@@ -2,7 +2,9 @@
 
 import { inspect } from 'node:util'
 import { test } from 'tap'
-import { createClient, RestModelsError, type Client, type ClientOptions, type FetchInit } from '../../lib/client.js'
+import {
+  createClient, etagOf, RestModelsError, type Client, type ClientOptions, type FetchInit
+} from '../../lib/client.js'
 import { boolean, defineModel } from '../../lib/index.js'
 import { basic, Message, User } from '../support/site.js'
 import { messages, serve } from './served.js'
@@ -319,4 +321,37 @@ test('a field that is called page is no page', async (t) => {
   const list = client.book.list({ page__eq: true })
   await t.rejects(list.pages().next())
   t.same(sent, [`https://example.com/api/${Book.table}/?after=&page__eq=true`])
+})
+
+test('D-187: ifMatch is sent as If-Match: the tag of the record, strong even if a proxy made it weak', async (t) => {
+  type Tagged = [{ model: typeof Message, etag: true }]
+  const scriptedTags = (etag: string) => {
+    const { client, sent } = scripted([{ headers: { etag } }])
+    return { message: (client as unknown as Client<Tagged>).message, sent }
+  }
+  const conditionOf = (sent: ReadonlyArray<FetchInit>) => sent.at(-1)?.headers['if-match']
+  for (const tag of ['"a"', 'W/"a"']) {
+    const { message, sent } = scriptedTags(tag)
+    const record = await message.read(1)
+    t.equal(etagOf(record), '"a"')
+    t.equal(conditionOf(sent), undefined)
+    await message.update(1, {}, { ifMatch: record })
+    t.equal(conditionOf(sent), '"a"')
+    await message.delete(1, { ifMatch: tag })
+    t.equal(conditionOf(sent), '"a"')
+    await message.update(1, {}, { ifMatch: undefined })
+    t.equal(conditionOf(sent), undefined)
+  }
+})
+
+test('D-187: ifMatch without a tag is a TypeError, and nothing is sent', async (t) => {
+  const { client, sent } = scripted([{ body: '{"meta":{},"objects":[{"id":1}]}' }])
+  const { message } = client as unknown as Client<[{ model: typeof Message, etag: true }]>
+  const { objects: [listed] } = await message.list()
+  const untagged = await message.read(1)
+  for (const ifMatch of [listed, { ...untagged }, untagged, null, 7, '', 'a', '"a', '"a"\n', '"a", "b"'] as string[]) {
+    await t.rejects(message.update(1, {}, { ifMatch }), { name: 'TypeError', message: /^'ifMatch' / })
+    await t.rejects(message.delete(1, { ifMatch }), { name: 'TypeError', message: /^'ifMatch' / })
+  }
+  t.equal(sent.length, 2)
 })

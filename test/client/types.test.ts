@@ -80,6 +80,7 @@ test('every operator that a kind has is a filter, with values of the kind', asyn
     text__like: 'a%',
     text__ilike: 'a%'
   })
+  list({ text__is: 'notnull', boolean__is: ['notnull', true], user__is: 'notnull' })
   list({ status: 'draft', status__in: ['draft', 'final'], status__like: 'd%' })
   list({
     integer: 1,
@@ -153,6 +154,8 @@ test('every operator that a kind has is a filter, with values of the kind', asyn
   list({ integer__in: ['1'] })
   // @ts-expect-error a text is null or not, but neither true nor false
   list({ text__is: true })
+  // @ts-expect-error not one of the words
+  list({ text__is: 'not null' })
   // @ts-expect-error a pattern is a text
   list({ text__like: 1 })
   t.throws(() => list({ text: {} as string }), TypeError, 'and what is passed by force is refused again')
@@ -238,10 +241,48 @@ test('records are ordered by one or several of the fields that have an order', a
   t.pass('checked by the compiler')
 })
 
+test('a query that asks for a count gets one, and search is a parameter of resources that have it', async (t) => {
+  const searching = createClient<[{ model: typeof User, search: ['username'] }, typeof Message]>(options)
+  const calls = async (): Promise<void> => {
+    const { meta } = await client.message.list({ count: true, limit: 1 })
+    exactly<number>()(meta.count)
+    exactly<boolean>()(meta.capped)
+    for await (const page of client.message.list({ count: true, user: 1 }).pages()) exactly<number>()(page.meta.count)
+    const { meta: plain } = await client.message.list({ limit: 1 })
+    // @ts-expect-error it was not asked for
+    plain.count satisfies unknown
+    const query: ListQuery<typeof Message> = { count: true, limit: 1 }
+    const { meta: kept } = await client.message.list(query)
+    exactly<number | undefined>()(kept.count)
+    await searching.user.list({ search: 'a b', username: 'c', ordering: 'id', count: true })
+    await client.everything.list({ limit__eq: 5 })
+  }
+  t.type(calls, 'function')
+  // @ts-expect-error anything but true is refused
+  client.message.list({ count: false })
+  // @ts-expect-error a text
+  searching.user.list({ search: 5 })
+  // @ts-expect-error a resource without the option
+  searching.message.list({ search: 'a' })
+  // @ts-expect-error a resource without the option
+  client.user.list({ search: 'a' })
+  // @ts-expect-error no such field
+  t.type(createClient<[{ model: typeof User, search: ['usrname'] }]>(options).user.list, 'function')
+})
+
 test('records and bodies are those of the model', async (t) => {
   same<ResourceRecord<typeof Message>, RecordOf<typeof Message>>()
   same<ResourceRecord<typeof Everything>, RecordOf<typeof Everything>>()
   same<ResourceCreate<typeof Everything>, CreateOf<typeof Everything>>()
+  const Ticket = defineModel('Ticket', { id: uuid({ clientGenerated: true }), title: text() })
+  t.ok(Ticket.primaryKey.options.clientGenerated)
+  same<ResourceCreate<typeof Ticket>, { id?: string, title: string }>()
+  same<ResourceUpdate<typeof Ticket>, { title?: string }>()
+  const Page = defineModel('Page', { title: text(), changed: datetime({ default: 'now', onUpdate: 'now' }) })
+  t.ok(Page.byName.get('changed')?.options.onUpdate)
+  same<ResourceRecord<typeof Page>, { id: number, title: string, changed: string }>()
+  same<ResourceCreate<typeof Page>, { title: string }>()
+  same<ResourceUpdate<typeof Page>, { title?: string }>()
   same<ResourceUpdate<typeof Everything>, UpdateOf<typeof Everything>>()
   same<Awaited<ReturnType<typeof client.house.read>>, RecordOf<typeof House>>()
   const calls = async (): Promise<void> => {
@@ -343,4 +384,80 @@ test('a query can be kept in a variable', async (t) => {
   // @ts-expect-error no such field
   const typed: ListQuery<typeof Message> = { user__name: 'alice' }
   t.ok(typed)
+})
+
+test('related records have the types that the literal of include names', async (t) => {
+  const { room, bed, message, employee, pillow } = client
+  t.ok(true)
+  const use = async (): Promise<void> => {
+    const { objects: [first] } = await room.list({ include: ['house', 'house__owner'] })
+    exactly<{
+      id: number
+      house_id: string
+      name: string
+      house: { id: string, owner_id: number, address: string, owner: RecordOf<typeof User> | null } | null
+    } | undefined>()(first)
+    const read = await bed.read(1, { include: ['room__house'] })
+    exactly<RecordOf<typeof House> | null | undefined>()(read.room?.house)
+    const { objects: [plain] } = await bed.list({ width: 1 })
+    exactly<RecordOf<typeof Bed> | undefined>()(plain)
+    same<Awaited<ReturnType<typeof bed.create>>, RecordOf<typeof Bed>>()
+    const boss = await employee.read(1, { include: ['boss__boss'] })
+    exactly<RecordOf<typeof Employee> | null | undefined>()(boss.boss?.boss)
+    const query: ListQuery<typeof Room> = { include: ['house__owner'], name: 'a' }
+    const { objects: [either] } = await room.list(query)
+    t.ok(either?.name)
+    await room.list({ include: [], name: 'a', house__address__like: 'a%' })
+    // @ts-expect-error a key, not a declared name
+    await room.list({ include: ['house_id'] })
+    // @ts-expect-error no foreign key
+    await room.list({ include: ['name'] })
+    // @ts-expect-error no such foreign key behind it
+    await room.list({ include: ['house__nothing'] })
+    // @ts-expect-error four deep
+    await pillow.list({ include: ['bed__room__house__owner'] })
+    // @ts-expect-error no foreign key
+    await bed.read(1, { include: ['width'] })
+    // @ts-expect-error not included
+    t.ok((await message.read(1)).user)
+  }
+  t.type(use, 'function')
+})
+
+test('a related model that the client does not list has its id alone; no excluded one can be included', async (t) => {
+  const some = createClient<[{ model: typeof House, exclude: ['owner'] }, typeof Room, typeof Bed]>(options)
+  const use = async (): Promise<void> => {
+    const other = createClient<[typeof Bed]>(options)
+    const { room } = await other.bed.read(1, { include: ['room'] })
+    exactly<{ id: number } | null>()(room)
+    const { house } = await some.room.read(1, { include: ['house'] })
+    exactly<{ id: string, address: string } | null>()(house)
+    // @ts-expect-error excluded
+    await some.room.read(1, { include: ['house__owner'] })
+    // @ts-expect-error excluded
+    await some.house.list({ include: ['owner'] })
+  }
+  t.type(use, 'function')
+})
+
+test('only resources with the option etag take ifMatch', async (t) => {
+  type Tagged = [
+    typeof User, { model: typeof Message, etag: true }, { model: typeof Everything } & { readonly etag: true },
+    { model: typeof User, path: 'others', etag: false },
+    // As of an object that is not declared `as const`.
+    { model: typeof User, path: 'some', etag: boolean }
+  ]
+  const { user, message, everything, others, some } =
+    createClient<Tagged>({ baseUrl: 'https://example.com', fetch: async () => { throw new Error('nothing is sent') } })
+  const calls: ReadonlyArray<Promise<unknown>> = [
+    message.update(1, {}, { ifMatch: '"a"' }), everything.delete(1, { ifMatch: '"a"' }),
+    some.update(1, {}, { ifMatch: '"a"' }),
+    // @ts-expect-error not described with the option
+    user.update(1, {}, { ifMatch: '"a"' }),
+    // @ts-expect-error without the option
+    others.delete(1, { ifMatch: '"a"' }),
+    // @ts-expect-error a read has no such condition
+    message.read(1, { ifMatch: '"a"' })
+  ]
+  for (const call of calls) await t.rejects(call as Promise<void>, { message: 'nothing is sent' })
 })

@@ -528,13 +528,13 @@ function moduleFor (t: Test, text: string): string {
 test('D-88: check prints who may do what, what is dangerous and what has no index; --strict fails on danger', (t) => {
   const path = moduleFor(t, `${site} export default async function (app) {${body}}`)
   const check = (...options: string[]) => spawnSync(process.execPath, [main, 'check', path, ...options])
-  const { status, stdout, stderr } = check()
+  const { status, stdout, stderr } = check('--all')
   t.equal(status, 0, stderr.toString())
   const text = stdout.toString()
   t.match(text, 'user: list anybody, read anybody, create users, update users, delete users')
   t.match(text, /│ password +│ anybody +│ - +│ - +│ users +│ users +│/)
   t.match(text, /│ user +│ admin +│ gives power over others, and users may write it/)
-  t.match(text, /│ user +│ ordering +│ join_date +│/)
+  t.match(text, /│ user +│ ordering +│ .*join_date/)
   t.match(text, /Lists show these texts, which have no 'maxLength'; set one if the texts are short:/)
   t.equal(check('--strict').status, 1)
   t.end()
@@ -562,11 +562,11 @@ test('check ends although the app keeps timers and servers, when all that it wro
     `{${body.replace('await app.restModels.setup()', `${wide}\nawait app.restModels.setup()`)}}`)
   const program = (file: string, ...words: string[]) =>
     spawnSync(process.execPath, [file, 'check', path, ...words], { timeout: 60_000, maxBuffer: 2 ** 28 })
-  const { status, stdout, signal } = program(main, '--strict')
+  const { status, stdout, signal } = program(main, '--strict', '--all')
   t.strictSame([status, signal], [1, null])
   t.match(
     stdout.toString(),
-    /people59: .*These filters and orderings have no index.*│ people59 +│ ordering +│ admin +│\n└[─┴]+┘\nLists show these texts.*│ people59 +│ \w+ +│\n└[─┴]+┘\n$/s
+    /people59: .*These filters and orderings have no index.*│ people59 +│ ordering +│ .*admin.*│\n└[─┴]+┘\nLists show these texts.*│ people59 +│ \w+ +│\n└[─┴]+┘\n$/s
   )
   const link = join(folderFor(t), 'fastify-rest-models')
   symlinkSync(main, link)
@@ -642,12 +642,51 @@ test('check says what is wrong with a module, and checks an app that is safe', a
     }`)
   const unsafe = moduleFor(t, readFileSync(safe, 'utf8').replace('{ id: key() }', '{ id: key(), api_key: text() }')
     .replace('key }', 'key, text }'))
-  const dangerous = await run('check', unsafe, '--strict')
+  const dangerous = await run('check', unsafe, '--strict', '--all')
   t.match(dangerous, { code: 1, out: /Dangerous:\n.*│ thing +│ api_key +│ looks secret, and anybody may read it/s })
   t.match(dangerous.out, /These filters and orderings have no index.*│ thing +│ filter +│ api_key/s)
   const { code, out } = await run('check', safe, '--strict')
   t.equal(code, 0, out)
   t.match(out, /Nothing dangerous was found\.\n$/)
+})
+
+test('D-196: check leaves out what has no index on tables below 1,000 rows, and groups the rest', async (t) => {
+  const lib = (name: string): string => JSON.stringify(resolve('lib', name))
+  const names = Array.from({ length: 12 }, (_, index) => `column_${index}`)
+  const app = (more: string) => moduleFor(t, `
+    import restModels, { createTables, defineModel, foreignKey, integer, openAuth } from ${lib('index.ts')}
+    import { openSqlite } from ${lib('sqlite.ts')}
+    export const app = async (app) => {
+      const db = openSqlite(':memory:')
+      app.addHook('onClose', () => db.destroy())
+      const Kind = defineModel('Kind', { rank: integer() })
+      const columns = { ${names.map((name) => `${name}: integer()`)} }
+      const Item = defineModel('Item', { kind: foreignKey(() => Kind), ...columns })
+      await createTables(db, [Kind, Item])
+      await db.insertInto('kind').values({ rank: 1 }).execute()
+      const values = { kind_id: 1, ${names.map((name) => `${name}: 1`)} }
+      const add = (count) => db.insertInto('item').values(Array(count).fill(values)).execute()
+      await app.register(restModels, { db })
+      ${more}
+      app.restModels.register(Item).register(Kind)
+      await app.restModels.setup()
+    }`)
+  t.match(await run('check', app('await add(999)')), {
+    code: 0,
+    out: 'Nothing dangerous was found.\nLeft out: 27 filters and orderings without an index on tables that have ' +
+      'fewer than 1,000 rows, which are read fast. --all lists them, for tables that will grow\n'
+  })
+  const large = app('await add(999); await add(1)')
+  const { out } = await run('check', large)
+  t.match(out, 'These filters and orderings have no index, so each reads its whole table:\n')
+  const [first = '', second = ''] = [names.slice(0, 6), names.slice(6)].map((part) => part.join(', '))
+  for (const use of ['filter', 'ordering']) {
+    t.match(out, new RegExp(`│ item +│ ${use} +│ ${first}, +│ item +│ 1,000 │\\n│ +│ +│ ${second} +│ +│ +│\\n`))
+  }
+  t.match(out, '\nLeft out: 3 filters and orderings without an index')
+  t.match((await run('check', large, '--all')).out, /│ item +│ filter +│ kind__rank +│ kind +│ 1 +│\n│ kind +│ filter +│ rank +│ kind +│ 1 +│\n/)
+  const huge = await run('check', app('for (let count = 0; count < 100; count++) await add(1_000)'))
+  t.match(huge.out, /│ item +│ filter +│ column_0, .*│ item +│ 100,000 or more │/)
 })
 
 test('check prints what made-up users see, what leaks beside a scope, and scopes without an index', async (t) => {
@@ -666,11 +705,11 @@ test('check prints what made-up users see, what leaks beside a scope, and scopes
       const find = () => null
       const members = hostAuth(find, { protect: 'all' })
       const scope = (user) => user.admin ? {} : { company: user.company, title__ne: 'x' }
-      app.restModels.register(Project, { auth: members, scope })
+      app.restModels.register(Project, { auth: members, scope, search: ['title', 'company'] })
       app.restModels.register(Task, { auth: members })
       app.restModels.register(Post, { auth: hostAuth(find), scope: (user) => user.id ? null : {} })
       await app.restModels.setup()
-    }`), '--strict')
+    }`), '--strict', '--all')
   t.equal(code, 1, out)
   t.match(out, 'project: list users, read users, create users, update users, delete users; ' +
     'a scope bounds list, read, create, update, delete\n')
@@ -684,7 +723,8 @@ post: a user sees nothing
 post: an admin sees nothing
 `)
   t.match(out, /│ task +│ project +│ refers to resource 'project', which has a scope, but has none itself: users may/)
-  t.match(out, /These scopes, filters and orderings have no index.*│ project +│ scope +│ company +│/s)
+  t.match(out, /These scopes, searches, filters and orderings have no index.*│ project +│ scope +│ company, title +│/s)
+  t.match(out, /│ project +│ search +│ title, company +│/)
   const open = moduleFor(t, `
     import restModels, { boolean, createTables, defineModel } from ${lib('index.ts')}
     import { openSqlite } from ${lib('sqlite.ts')}

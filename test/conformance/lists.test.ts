@@ -78,6 +78,8 @@ test('Filtering: is', async (t) => {
   })
   t.same(valuesOf(await get('/api/task/?title__is=null'), 'id'), [1])
   t.same(valuesOf(await get('/api/task/?parent__is=null'), 'id'), [2])
+  t.same(valuesOf(await get('/api/task/?title__is=notnull'), 'id'), [2])
+  t.same(valuesOf(await get('/api/task/?parent__is=notnull'), 'id'), [1])
   t.same(valuesOf(await get('/api/task/?done__is=true'), 'id'), [1])
   t.same(valuesOf(await get('/api/task/?done__is=false'), 'id'), [2])
 })

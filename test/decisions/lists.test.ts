@@ -499,6 +499,7 @@ test('D-22: is true and is false are for booleans only', async (t) => {
     t.equal(await list(`${field}__is=true`), 400, field)
     t.equal(await list(`${field}__is=FALSE`), 400, field)
     t.not(await list(`${field}__is=null`), 400, field)
+    t.not(await list(`${field}__is=notnull`), 400, field)
   }
   t.same(await list('done__is=true'), [1])
 })
@@ -645,6 +646,27 @@ test('D-26: one filter given several times matches any of the values', async (t)
   t.same(await list('title=a&title=b&id=2'), [2], 'different filters still all hold')
 })
 
+test('D-170: is=notnull, in any case, is any value, on every kind of field', async (t) => {
+  const { list } = await things(t, [full, nulls])
+  for (const field of ['title', 'count', 'big', 'ratio', 'price', 'done', 'at', 'day', 'extra', 'code', 'user']) {
+    t.same(await list(`${field}__is=notnull`), [1], field)
+    t.same(await list(`${field}__is=NotNull`), [1], field)
+    t.same(await list(`${field}__is=null&${field}__is=notnull`), [1, 2], field)
+  }
+  t.same(await list('id__is=notnull'), [1, 2])
+  t.same(await list('title__is=notnull&title__is=notnull'), [1])
+  t.same(await list('user_id__is=notnull&user__is=NOTNULL'), [1])
+  t.equal(await list('user_id__is=notnull&user__is=null'), 400, 'two spellings contradict each other')
+  t.same(await list('title=notnull'), [], 'an ordinary text elsewhere')
+})
+
+test('D-170: behind a reference that leads nowhere, no value is notnull', async (t) => {
+  const { list } = await things(t, [full, nulls])
+  t.same(await list('user__id__is=notnull'), [1])
+  t.same(await list('user__username__is=notnull'), [1])
+  t.same(await list('user__username__is=null'), [])
+})
+
 test('D-26: for ne none of the values', async (t) => {
   const { list } = await things(t, titled('a', 'b', 'c', null))
   t.same(await list('title__ne=a&title__ne=c'), [2])
@@ -670,15 +692,15 @@ for (const [field, values] of Object.entries(wrongValues)) {
   test(`D-27: a value that is not of the type of ${field} is 400 before any statement runs`, async (t) => {
     const { get, list, statements } = await things(t, [full, nulls])
     for (const value of values) {
-      const reply = await get(`/api/thing/?${field}=${q(value)}`)
+      const reply = await get(`/api/thing/?${field}__eq=${q(value)}`)
       t.equal(reply.statusCode, 400, value)
-      t.match(reply.json(), { code: 'REST_MODELS_INVALID_VALUE', details: [{ field }] })
+      t.match(reply.json(), { code: 'REST_MODELS_INVALID_VALUE', details: [{ field: `${field}__eq` }] })
       t.equal(await list(`${field}__gt=${q(value)}`), 400, value)
       t.equal(await list(`${field}__in=${q(`"${value}"`)}`), 400, value)
     }
     t.same(statements, [])
     const right = { ...full, user: 2 }[field as 'count']
-    t.same(await list(`${field}=${q(String(right))}`), [1])
+    t.same(await list(`${field}__eq=${q(String(right))}`), [1])
     t.equal(statements.length, 1)
   })
 }
@@ -848,12 +870,12 @@ test('D-31: next is empty where it could not be followed', async (t) => {
 test('D-31: next can be followed, or is empty, after a query of any length', async (t) => {
   const { get } = await buildApp(t, { rows: { note: manyNotes } })
   const values = (length: number) =>
-    Array.from({ length: 4 }, (_, index) => `message__ne=${'x'.repeat((length - 51 + index) / 4)}`).join('&')
-  const { next } = (await get(`/api/note/?${values(4000)}`)).json().meta
+    Array.from({ length: 8 }, (_, index) => `message__ne=${'x'.repeat((length - 103 + index) / 8)}`).join('&')
+  const { next } = (await get(`/api/note/?${values(8000)}`)).json().meta
   t.equal((await get(next)).statusCode, 200)
   for (const url of [
-    `/api/note/?${values(4096)}`, `/api/note/?${values(4080)}`,
-    `/api/note/?message__in=${'x,'.repeat(99)}&${values(3860)}`
+    `/api/note/?${values(8192)}`, `/api/note/?${values(8176)}`,
+    `/api/note/?message__in=${'x,'.repeat(99)}&${values(7956)}`
   ]) {
     const reply = await get(url)
     t.equal(reply.statusCode, 200)
@@ -863,8 +885,8 @@ test('D-31: next can be followed, or is empty, after a query of any length', asy
 
 test('D-31: previous can be followed, or is empty, after a query of any length', async (t) => {
   const { get } = await buildApp(t, { rows: { note: manyNotes } })
-  const query = `page=2&${Array.from({ length: 4 }, () => `message__ne=${'x'.repeat(1009)}`).join('&')}`
-  t.equal(query.length, 4094)
+  const query = `page=2&${Array.from({ length: 8 }, () => `message__ne=${'x'.repeat(1010)}`).join('&')}`
+  t.equal(query.length, 8190)
   const reply = await get(`/api/note/?${query}`)
   t.match(reply.json(), { meta: { page: 2, previous: '' } })
   const { previous } = (await get(`/api/note/?${query.slice(0, -9)}`)).json().meta
@@ -895,12 +917,20 @@ test('D-33: values of at most 1,024 characters', async (t) => {
   t.equal(await list(`message/?content__in=a,${'x'.repeat(1025)}`), 400)
 })
 
-test('D-33: at most 4 KiB in all, else 414', async (t) => {
+test('D-33: at most 8 KiB in all, else 414', async (t) => {
   const query = (length: number) => `limit=1&${'&'.repeat(length - 8)}`
-  t.same(await list(`message/?${query(4096)}`), [1])
-  const reply = await site.get(`/api/message/?${query(4097)}`)
+  t.same(await list(`message/?${query(8192)}`), [1])
+  const reply = await site.get(`/api/message/?${query(8193)}`)
   t.equal(reply.statusCode, 414)
   t.equal(reply.json().code, 'REST_MODELS_QUERY_TOO_LONG')
+})
+
+test('D-33: in with a hundred UUIDs fits, its commas and quotes encoded or not', async (t) => {
+  const code = (index: number) => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`
+  const { list } = await things(t, [1, 2, 150].map((id) => ({ id, title: 'a', code: code(id) })))
+  const codes = Array.from({ length: 100 }, (_, index) => code(index + 1))
+  t.same(await list(`code__in=${codes.join()}`), [1, 2])
+  t.same(await list(`ordering=-id&limit=5&code__in=${q(codes.map((code) => `"${code}"`).join())}`), [2, 1])
 })
 
 test('D-33: percent-encoding must be valid UTF-8', async (t) => {

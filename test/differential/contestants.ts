@@ -74,6 +74,8 @@ export class Contestant {
   readonly #app: FastifyInstance = Fastify()
   /** The keys that records got, by model, in the order of their creation. */
   readonly #created: Array<Array<number | string>>
+  /** The tags that were last seen, by path. */
+  readonly #tags = new Map<string, string>()
   /** What the document does not say of an answer. */
   #fault: string | undefined
 
@@ -95,7 +97,7 @@ export class Contestant {
     }
     await this.#app.register(restModels, { db: this.#opened.db })
     for (const [index, model] of models.entries()) {
-      this.#app.restModels.register(model, optionsOf(this.#models[index] as ModelSpec, models))
+      this.#app.restModels.register(model, optionsOf(this.#models[index] as ModelSpec, this.#models, models))
     }
     await this.#app.restModels.setup()
     await this.#app.ready()
@@ -155,7 +157,9 @@ export class Contestant {
   }
 
   async send (request: Request): Promise<Answer> {
-    const reply = await this.#app.inject(this.#render(request))
+    const rendered = this.#render(request)
+    const reply = await this.#app.inject(rendered)
+    if (reply.headers.etag !== undefined) this.#tags.set(String(rendered.url), reply.headers.etag)
     if (this.#fault !== undefined) throw new Error(this.#fault)
     const { date: _date, ...headers } = reply.headers
     if (request.method === 'POST' && reply.statusCode === 201) this.#created[request.model]?.push(reply.json().id)
@@ -167,7 +171,8 @@ export class Contestant {
     return shown
   }
 
-  #render ({ method, model, path, query, sender, headers, body, isForm = false }: Request): InjectOptions {
+  #render (request: Request): InjectOptions {
+    const { method, model, path, query, sender, headers: others, ifMatch, body, isForm = false } = request
     const parameters = typeof query === 'string'
       ? query
       : query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(this.#text(value))}`).join('&')
@@ -175,7 +180,9 @@ export class Contestant {
       (parameters === '' ? '' : `?${parameters}`)
     const json = body === undefined || typeof body === 'string' ? body : this.#json(body)
     const payload = json !== undefined && isForm ? `data=${encodeURIComponent(json)}` : json
-    return { method, url, headers: { ...credentials[sender], ...headers }, ...(payload !== undefined && { payload }) }
+    const condition = ifMatch?.replace('known', this.#tags.get(url) ?? '"unknown"')
+    const headers = { ...credentials[sender], ...others, ...(condition !== undefined && { 'if-match': condition }) }
+    return { method, url, headers, ...(payload !== undefined && { payload }) }
   }
 
   #text (template: Template): string {
@@ -235,8 +242,14 @@ const credentials: Readonly<Record<Sender, Readonly<Record<string, string>>>> = 
   garbled: { authorization: 'Basic !' }
 }
 
-function optionsOf (spec: ModelSpec, models: readonly Model[]): ResourceOptions {
-  const { policy, exclude, readOnly, filterable, owner, defaultLimit, maxLimit } = spec
+/** True if records hold nothing that the plugin makes up, so that engines give them the same tags. */
+function isReproducible ({ hasUuidKey, fields, exclude }: ModelSpec, specs: readonly ModelSpec[]): boolean {
+  return !hasUuidKey && fields.every(({ name, kind, target = -1 }) =>
+    exclude.includes(name) || (kind !== 'password' && specs[target]?.hasUuidKey !== true))
+}
+
+function optionsOf (spec: ModelSpec, specs: readonly ModelSpec[], models: readonly Model[]): ResourceOptions {
+  const { policy, exclude, readOnly, filterable, search, owner, defaultLimit, maxLimit } = spec
   const options = {
     auth: policyOf(policy, models[users] as Model),
     exclude,
@@ -244,6 +257,8 @@ function optionsOf (spec: ModelSpec, models: readonly Model[]): ResourceOptions 
     filterable,
     defaultLimit,
     maxLimit,
+    ...(search.length > 0 && { search }),
+    etag: isReproducible(spec, specs),
     ...(owner !== undefined && { ownerField: owner })
   }
   return options as ResourceOptions

@@ -1,7 +1,7 @@
 import type { Json } from '../../lib/index.js'
 import type { Draw } from './draw.js'
 import { accounts, type Row } from './rows.js'
-import { isOptional, keyOf, whole, type FieldSpec, type ModelSpec } from './specs.js'
+import { isOptional, keyOf, takesOwnKeys, whole, type FieldSpec, type ModelSpec } from './specs.js'
 import { canonical, filterTexts, oddTexts, oddValues, spellings } from './values.js'
 
 /** A record whose key is known when the request is sent: a row that was there, or, below 0, one that was created. */
@@ -25,6 +25,8 @@ export interface Request {
   readonly query: ReadonlyArray<readonly [name: string, value: Template]> | string
   readonly sender: Sender
   readonly headers: Readonly<Record<string, string>>
+  /** The header `If-Match`, in which `known` stands for the tag that was last seen at the path. */
+  readonly ifMatch?: string
   /** Names and values of a JSON object, or any text. */
   readonly body?: ReadonlyArray<readonly [name: string, value: unknown]> | string
   /** Sends the body as the field `data` of a form. */
@@ -68,6 +70,11 @@ const oddHeaders: ReadonlyArray<Readonly<Record<string, string>>> = [
   { accept: 'text/html' }, { 'accept-encoding': 'gzip' }, { 'if-none-match': '*' }
 ]
 
+/** The header `If-Match` of some writes. Most resources have tags. */
+const condition = (draw: Draw): Pick<Request, 'ifMatch'> => draw.chance(8)
+  ? { ifMatch: draw.weighted([[6, 'known'], [2, '*'], [1, '"x"'], [1, 'W/known'], [1, '"x", known'], [1, 'x']]) }
+  : {}
+
 function senderOf (draw: Draw, { policy, owner }: ModelSpec, isWrite: boolean): Sender {
   if (draw.chance(10)) return draw.one<Sender>(['nobody', 'carol', 'stranger', 'impostor', 'garbled'])
   if (policy === 'admin') return draw.weighted<Sender>([[8, 'admin'], [2, 'alice']])
@@ -87,15 +94,20 @@ function list (draw: Draw, world: World, model: number): Request {
   const filters =
     Array.from({ length: draw.weighted([[3, 0], [6, 1], [3, 2], [1, 3]]) }, () => filter(draw, world, model))
   const repeated = filters.length > 0 && draw.chance(8) ? [draw.one(filters)] : []
-  return { ...request, query: [...ordering(draw, world, model), ...filters, ...repeated, ...paging(draw)] }
+  const others = [...search(draw, world, model), ...paging(draw), ...count(draw)]
+  const parts = [...ordering(draw, world, model), ...filters, ...repeated, ...others]
+  return { ...request, query: draw.chance(20) ? [...parts, include(draw, world, model)] : parts }
 }
 
 const oddQueries = [
   '%', '%FF', '%C3%28', '&&&', '=', '=1', 'id', 'id=', 'id=1=2', 'id=1&id', 'ID=1', '%00=1', 'limit', 'limit=',
   'limit=10&limit=10', 'page=1&page=1', 'ordering=id&ordering=id', 'ordering', 'id__eq__eq=1', 'id__=1', '__id=1',
-  'id__nothing=1', 'nothing=1', 'id[]=1', 'id%20=1', '+id=1', 'id=1#x', 'id=1;id=2', '?id=1', `x=${'1'.repeat(4096)}`,
+  'id__nothing=1', 'nothing=1', 'id[]=1', 'id%20=1', '+id=1', 'id=1#x', 'id=1;id=2', '?id=1', `x=${'1'.repeat(8192)}`,
   Array.from({ length: 21 }, () => 'id=1').join('&'), 'id__in=1,2', 'id__like=1', 'id__is=null', 'id__is=NONE',
-  'id__is=true', 'ordering=-id,id', 'ordering=,', 'ordering=id,,id', 'ordering=--id', 'ordering=id%20'
+  'id__is=true', 'count=true&count=true', 'count', 'count=1', 'search', 'search=a&search=b', 'search=+%20+',
+  'ordering=-id,id', 'ordering=,', 'ordering=id,,id', 'ordering=--id', 'ordering=id%20',
+  'include=user&include=', 'include=nothing', 'include=,', 'include=user_id',
+  `include=${Array.from({ length: 500 }, () => 'user').join()}`
 ]
 
 function paging (draw: Draw): Array<readonly [string, Template]> {
@@ -111,6 +123,25 @@ function paging (draw: Draw): Array<readonly [string, Template]> {
     ...draw.chance(35) ? [['limit', [draw.one(limit)]] as const] : [],
     ...draw.chance(25) ? [['page', [draw.one(page)]] as const] : []
   ]
+}
+
+function count (draw: Draw): Array<readonly [string, Template]> {
+  if (!draw.chance(15)) return []
+  return [['count', [draw.weighted([[12, 'true'], [1, draw.one(['TRUE', 'false', '', '1'])]])]]]
+}
+
+/** Words that rows have, or parts of them, that mean the same on every engine. */
+function search (draw: Draw, world: World, model: number): Array<readonly [string, Template]> {
+  const { search: names, fields } = world.models[model] as ModelSpec
+  if (!draw.chance(names.length > 0 ? 20 : 2)) return []
+  const searched = fields.filter(({ name }) => names.includes(name))
+  const words = Array.from({ length: draw.weighted([[1, 0], [8, 1], [4, 2], [1, 5], [1, 6]]) }, () => {
+    if (searched.length === 0 || draw.chance(15)) return draw.one(['a', '%', '_', '\\', '*', 'null', 'x'.repeat(129)])
+    const text = withoutCases(String(plainText(draw, world, { model, field: draw.one(searched), operator: 'search' })))
+    const start = draw.number(0, text.length)
+    return text.slice(start, start + draw.number(1, 4)).toWellFormed()
+  })
+  return [['search', [words.join(draw.one([' ', ' ', '  ', '\t', '\u3000']))]]]
 }
 
 const key: FieldSpec = { name: 'id', kind: 'integer', options: {} }
@@ -134,6 +165,22 @@ function ordering (draw: Draw, { models }: World, model: number): Array<readonly
 const spelled = (draw: Draw, field: FieldSpec): string => draw.chance(50) ? field.name : keyOf(field)
 
 const comparing = ['eq', 'ne', 'lt', 'lte', 'gt', 'gte', 'in'] as const
+
+/** Paths of related records, some of which lead nowhere. */
+function include (draw: Draw, { models }: World, model: number): readonly [string, Template] {
+  const paths = Array.from({ length: draw.weighted([[5, 1], [3, 2], [1, 3], [1, 0]]) }, () => {
+    const names: string[] = []
+    let reached = model
+    for (let depth = 0; depth < 4 && draw.chance(names.length === 0 ? 97 : 50); depth++) {
+      const links = openFields(draw, models[reached] as ModelSpec).filter(({ kind }) => kind === 'foreignKey')
+      const link = links.length === 0 ? undefined : draw.one(links)
+      names.push(link === undefined ? 'nothing' : draw.chance(3) ? keyOf(link) : link.name)
+      reached = link?.target ?? 0
+    }
+    return names.join('__')
+  })
+  return ['include', [paths.join()]]
+}
 
 function filter (draw: Draw, world: World, model: number): readonly [string, Template] {
   const names: string[] = []
@@ -159,7 +206,7 @@ interface Operand { readonly model: number, readonly field: FieldSpec, readonly 
 
 function operandOf (draw: Draw, world: World, operand: Operand): Template {
   const { operator } = operand
-  if (operator === 'is') return [draw.one(['null', 'NULL', 'none', 'true', 'False', '1', ''])]
+  if (operator === 'is') return [draw.one(['null', 'NULL', 'none', 'notnull', 'NotNull', 'true', 'False', '1', ''])]
   if (operator === 'like' || operator === 'ilike') {
     return [pattern(draw, String(plainText(draw, world, operand)), operator)]
   }
@@ -234,7 +281,9 @@ function recordPath (draw: Draw, world: World, model: number): Template {
 }
 
 function read (draw: Draw, world: World, model: number): Request {
-  const query = draw.chance(4) ? draw.one(['x=1', 'id=1', '%', '&', '']) : []
+  const query = draw.chance(4)
+    ? draw.one(['x=1', 'id=1', '%', '&', '', 'include=x', 'include=&x'])
+    : draw.chance(20) ? [include(draw, world, model)] : []
   return {
     ...common(draw, world, model, false),
     method: draw.chance(10) ? 'HEAD' : 'GET',
@@ -244,7 +293,12 @@ function read (draw: Draw, world: World, model: number): Request {
 }
 
 function remove (draw: Draw, world: World, model: number): Request {
-  return { ...common(draw, world, model, true), method: 'DELETE', path: recordPath(draw, world, model) }
+  return {
+    ...common(draw, world, model, true),
+    ...condition(draw),
+    method: 'DELETE',
+    path: recordPath(draw, world, model)
+  }
 }
 
 function create (draw: Draw, world: World, model: number): Request {
@@ -255,9 +309,23 @@ function create (draw: Draw, world: World, model: number): Request {
     ...common(draw, world, model, true),
     method: 'POST',
     path: [draw.chance(4) ? '' : '/'],
-    ...drawBody(draw, world, model, named)
+    ...withOwnKey(draw, world, model, drawBody(draw, world, model, named))
   }
 }
+
+/** Adds a key to the body, if the model takes keys of clients: a new one, or now and then one that is taken. */
+function withOwnKey (draw: Draw, { models }: World, model: number, drawn: DrawnBody): DrawnBody {
+  const { body } = drawn
+  if (!takesOwnKeys(models[model] as ModelSpec) || body === undefined || typeof body === 'string' || draw.chance(60)) {
+    return drawn
+  }
+  const key = draw.chance(15)
+    ? { model, at: 0 }
+    : draw.one<Json>(spellings(ownKey, draw.any(canonical(ownKey))))
+  return { ...drawn, body: [...body, ['id', key]] }
+}
+
+const ownKey: FieldSpec = { name: 'id', kind: 'uuid', options: {} }
 
 function update (draw: Draw, world: World, model: number): Request {
   const { fields } = world.models[model] as ModelSpec
@@ -266,16 +334,17 @@ function update (draw: Draw, world: World, model: number): Request {
   )
   return {
     ...common(draw, world, model, true),
-    method: 'PUT',
+    ...condition(draw),
+    method: draw.one(['PUT', 'PATCH'] as const),
     path: recordPath(draw, world, model),
     ...drawBody(draw, world, model, named)
   }
 }
 
 /** Whether a client that knows its way writes a field. */
-function isWritten (draw: Draw, { models }: World, model: number, { name }: FieldSpec): boolean {
+function isWritten (draw: Draw, { models }: World, model: number, { name, options }: FieldSpec): boolean {
   const { readOnly, owner } = models[model] as ModelSpec
-  return draw.chance(4) || (!readOnly.includes(name) && owner !== name)
+  return draw.chance(4) || (!readOnly.includes(name) && owner !== name && options.onUpdate === undefined)
 }
 
 const oddBodies = [
@@ -289,9 +358,11 @@ const contentTypes = [
   'APPLICATION/JSON', 'x'
 ]
 
+type DrawnBody = Pick<Request, 'body' | 'headers' | 'isForm'>
+
 function drawBody (
   draw: Draw, world: World, model: number, fields: readonly FieldSpec[]
-): Pick<Request, 'body' | 'headers' | 'isForm'> {
+): DrawnBody {
   const headers: Record<string, string> = draw.chance(5)
     ? { 'content-type': draw.one(contentTypes) }
     : { 'content-type': 'application/json' }

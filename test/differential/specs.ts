@@ -37,6 +37,8 @@ export interface ModelSpec {
   readonly exclude: readonly string[]
   readonly readOnly: readonly string[]
   readonly filterable: readonly string[]
+  /** Names of the text fields that searches look at; none if the resource has no searches. */
+  readonly search: readonly string[]
   readonly owner?: string
   readonly defaultLimit: number
   readonly maxLimit: number
@@ -46,6 +48,10 @@ export interface ModelSpec {
 export const users = 0
 /** The number of the model that has a field of every kind. */
 export const whole = 1
+
+/** Whether creates may bring their own keys. */
+export const takesOwnKeys = ({ hasUuidKey, fields }: Pick<ModelSpec, 'hasUuidKey' | 'fields'>): boolean =>
+  hasUuidKey && fields.length % 2 === 0
 
 /** Whether a field may be left out of a create. */
 export const isOptional = ({ kind, options }: FieldSpec): boolean =>
@@ -59,7 +65,8 @@ export const columnOf = (field: FieldSpec): string => field.options.column ?? ke
 
 /** Names that SQL, JavaScript or the API itself could take for something else. */
 const fieldNames = [
-  'order', 'select', 'group', 'table', 'user', 'desc', 'index', 'limit', 'page', 'ordering', 'a', 'B', 'a_b',
+  'order', 'select', 'group', 'table', 'user', 'desc', 'index', 'limit', 'page', 'ordering', 'count',
+  'search', 'a', 'B', 'a_b',
   'toString', 'constructor', 'data', 'values', 'rowid', 'x1', 'default'
 ]
 const columnNames = ['From', 'SELECT', '_x', 'where', 'Limit_', 'and', 'oid', 'ctid_', 'T0', 'Key']
@@ -138,8 +145,13 @@ const field = (name: string, kind: Kind): fc.Arbitrary<FieldSpec> =>
     const fixed: fc.Arbitrary<Json> = kind === 'datetime' || kind === 'date'
       ? fc.oneof(fc.constant('now'), canonical({ name, kind, options }))
       : canonical({ name, kind, options })
-    return maybe(unique ? 5 : 30, fixed).map((value): FieldSpec =>
-      ({ name, kind, options: { ...options, ...(value !== undefined && value !== null && { default: value }) } }))
+    return fc.tuple(maybe(unique ? 5 : 30, fixed), chance(25)).map(([value, isTouched]): FieldSpec => {
+      const hasDefault = value !== undefined && value !== null
+      const isSet = kind === 'datetime' && isTouched && !unique && (hasDefault || nullable)
+      return {
+        name, kind, options: { ...options, ...(hasDefault && { default: value }), ...(isSet && { onUpdate: 'now' }) }
+      }
+    })
   })
 
 const reference = (name: string, at: number, count: number): fc.Arbitrary<FieldSpec> =>
@@ -220,7 +232,7 @@ const userFields: readonly FieldSpec[] = [
 ]
 
 function resource (fields: readonly FieldSpec[], isUsers: boolean): fc.Arbitrary<Pick<ModelSpec, 'policy' | 'exclude' |
-  'readOnly' | 'filterable' | 'owner' | 'defaultLimit' | 'maxLimit'>> {
+  'readOnly' | 'filterable' | 'search' | 'owner' | 'defaultLimit' | 'maxLimit'>> {
   const names = fields.map(({ name }) => name)
   const owners = fields.filter(({ kind, target }) => kind === 'foreignKey' && target === users).map(({ name }) => name)
   return fc.record({
@@ -236,12 +248,14 @@ function resource (fields: readonly FieldSpec[], isUsers: boolean): fc.Arbitrary
     filterable: fc.oneof({ weight: 3, arbitrary: fc.constant<string[]>([]) }, {
       weight: 1, arbitrary: atMost(1, fields.filter(({ kind }) => kind !== 'password').map(({ name }) => name))
     }),
+    search: fc.subarray(fields.filter(({ kind }) => kind === 'text').map(({ name }) => name)),
     isOwned: chance(80),
     owner: fc.nat(),
     maxLimit: fc.constantFrom(100, 100, 7),
     defaultLimit: fc.constantFrom(20, 7, 3)
   }).map(({ isOwned, owner, defaultLimit, maxLimit, ...options }) => ({
     ...options,
+    search: options.search.filter((name) => !options.exclude.includes(name) || options.filterable.includes(name)),
     defaultLimit: Math.min(defaultLimit, maxLimit),
     maxLimit,
     exclude: isUsers && !options.exclude.includes('password') && owner % 3 > 0
@@ -283,7 +297,9 @@ const makers = { text, integer, bigint, number, decimal, boolean, datetime, date
 export function define (specs: readonly ModelSpec[]): readonly Model[] {
   const made: Model[] = []
   for (const { name, table, hasUuidKey, fields, unique } of specs) {
-    const declared: Record<string, Field | ForeignKeyField> = hasUuidKey ? { id: uuid() } : {}
+    const declared: Record<string, Field | ForeignKeyField> = hasUuidKey
+      ? { id: uuid({ clientGenerated: takesOwnKeys({ hasUuidKey, fields }) }) }
+      : {}
     for (const spec of fields) declared[spec.name] = declare(spec, made)
     made.push(defineModel(name, declared, { table, unique }))
   }

@@ -26,6 +26,10 @@ const build = async (
   t: Test, prepare?: (app: FastifyInstance) => void, logger?: object, undocumented?: string
 ): Promise<TestApp> => await buildApp(t, {
   rows: { message: [message] },
+  register: (registry) => {
+    registerSite(registry)
+    registry.register(Message, { path: 'tagged', auth: userAuth(User), etag: true })
+  },
   ...(prepare && { prepare }),
   ...(undocumented !== undefined && { undocumented }),
   ...(logger && { server: { logger, genReqId: () => 'request-7' } })
@@ -44,9 +48,12 @@ const provocations: Readonly<Record<Exclude<RequestError, 'TooManyLogins' | 'Mis
   InvalidValue: async ({ get }) => await get('/api/note/?id=one'),
   InvalidPage: async ({ get }) => await get('/api/note/?limit=0'),
   InvalidOrdering: async ({ get }) => await get('/api/note/?ordering=nothing'),
+  InvalidInclude: async ({ get }) => await get('/api/note/?include=user'),
   TooMuch: async ({ get }) => await get(`/api/note/?${'id=1&'.repeat(21)}`),
   InvalidBody: async ({ post }) => await post('/api/message/', '[', as('alice')),
   InvalidRecord: async ({ post }) => await post('/api/message/', { content: 1, contents: 'a' }, as('alice')),
+  InvalidPrecondition: async ({ put }) =>
+    await put('/api/message/1/', {}, { as: 'alice', headers: { 'if-match': '"x"' } }),
   UnknownReference: async ({ post }) => await post('/api/relationship/', { to_user: 99 }, as('alice')),
   AuthenticationFailed: async ({ post }) => await post('/api/note/', { message: 'a' }),
   Forbidden: async ({ put }) => await put('/api/message/1/', { content: 'b' }, as('bob')),
@@ -58,7 +65,9 @@ const provocations: Readonly<Record<Exclude<RequestError, 'TooManyLogins' | 'Mis
     await sql`create trigger closed before insert on message begin select raise(abort, 'secret rule'); end`.execute(db)
     return await post('/api/message/', { content: 'a' }, as('alice'))
   },
-  QueryTooLong: async ({ get }) => await get(`/api/note/?message=${'a'.repeat(5000)}`),
+  PreconditionFailed: async ({ put }) =>
+    await put('/api/tagged/1/', {}, { as: 'alice', headers: { 'if-match': '"x"' } }),
+  QueryTooLong: async ({ get }) => await get(`/api/note/?message=${'a'.repeat(9000)}`),
   Internal: async ({ db, get }) => {
     await db.schema.alterTable('note').renameTo('secret_table').execute()
     return await get('/api/note/')
@@ -146,8 +155,8 @@ function requireError (t: Test, name: RequestError, reply: LightMyRequestRespons
 }
 
 const withDetails: readonly RequestError[] = [
-  'UnknownParameter', 'UnknownOperator', 'InvalidValue', 'InvalidPage', 'InvalidOrdering', 'TooMuch', 'InvalidRecord',
-  'UnknownReference', 'NotUnique'
+  'UnknownParameter', 'UnknownOperator', 'InvalidValue', 'InvalidPage', 'InvalidOrdering', 'InvalidInclude', 'TooMuch',
+  'InvalidRecord', 'UnknownReference', 'NotUnique'
 ]
 
 for (const [name, provoke] of Object.entries(provocations) as Array<[

@@ -31,6 +31,8 @@ const ofResource: Record<keyof ResourceOptions, true> = {
   ownerField: true,
   readOnly: true,
   filterable: true,
+  search: true,
+  etag: true,
   path: true,
   defaultLimit: true,
   maxLimit: true,

@@ -38,12 +38,15 @@ function namesIn (cell: string): string[] {
 
 test('the page about querying uses every parameter, and makes each mistake in a query that has a code', (t) => {
   for (const part of [
-    'ordering=-', 'ordering=user,-id', 'page=2', 'after=', 'after=W', 'user__username=', '&id=4', '__in=', '%22',
-    '%5C%25'
+    'ordering=-', 'ordering=user,-id', 'page=2', 'include=user',
+    'after=', 'after=W', 'user__username=', '&id=4', '__in=',
+    '%22', '%5C%25'
   ]) {
     t.ok(requests.some((request) => request.includes(part)), part)
   }
-  for (const code of ['UNKNOWN_PARAMETER', 'UNKNOWN_OPERATOR', 'INVALID_VALUE', 'INVALID_PAGE', 'INVALID_ORDERING']) {
+  for (const code of [
+    'UNKNOWN_PARAMETER', 'UNKNOWN_OPERATOR', 'INVALID_VALUE', 'INVALID_PAGE', 'INVALID_ORDERING', 'INVALID_INCLUDE'
+  ]) {
     t.match(text, `REST_MODELS_${code}`)
   }
   t.end()

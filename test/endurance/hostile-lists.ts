@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { datetime, defineModel, foreignKey, integer, text, type Model } from '../../lib/index.js'
 
 const nullable = { nullable: true } as const
-const texts = ['text1', 'text2', 'text3', 'text4', 'text5', 'text6'] as const
+export const texts = ['text1', 'text2', 'text3', 'text4', 'text5', 'text6'] as const
 const integers = ['integer1', 'integer2', 'integer3', 'integer4'] as const
 const columns = [...texts, ...integers] as const
 
@@ -15,7 +15,7 @@ export const Wide: Model = defineModel('Wide', {
 })
 
 /** A query may have so many characters. */
-const maxQuery = 4096
+const maxQuery = 8192
 const maxValues = 1900
 
 const value = '1'
@@ -48,9 +48,16 @@ const ordering = fc.tuple(ordered, fc.infiniteStream(fc.boolean()), fc.boolean()
   return `ordering=${directed.join()}${after}`
 })
 
+/** A search of up to five words, and a count. */
+const others = fc.tuple(fc.nat(5), fc.boolean()).map(([words, isCounted]) =>
+  `${words === 0 ? '' : `&search=${Array<string>(words).fill(value).join('+')}`}${isCounted ? '&count=true' : ''}`)
+
+const includes = ['', '', '', '&include=parent', '&include=parent__parent', '&include=parent__parent__parent']
+
 /** Lists of ever new shapes, from short ones to those that are as long as they may be. */
 export function hostileLists (count: number, seed: number): readonly string[] {
-  const query = fc.tuple(ordering, fc.oneof(list, filters)).map(([order, parts]) => join(order, parts))
+  const query = fc.tuple(ordering, others, fc.oneof(list, filters), fc.constantFrom(...includes))
+    .map(([order, others, parts, include]) => join(`${order}${others}${include}`, parts))
   return fc.sample(query, { numRuns: count, seed }).map((text) => `/api/wide/?limit=1&${text}`)
 }
 

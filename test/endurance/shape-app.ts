@@ -5,7 +5,7 @@ import { openMariadb } from '../../lib/mariadb.js'
 import { openPostgres } from '../../lib/postgres.js'
 import type { Tables } from '../../lib/engines/executor.js'
 import { openSqlite } from '../../lib/sqlite.js'
-import { hostileLists, Wide } from './hostile-lists.js'
+import { hostileLists, texts, Wide } from './hostile-lists.js'
 import type { ShapeReport } from './shapes-by-weight.js'
 
 /** An app that is asked for lists of ever new shapes, by itself, and tells what they leave in memory. */
@@ -87,7 +87,7 @@ for (let id = 1; id <= 50; id++) {
   await db.insertInto('wide').values({ id, text1: '1', integer1: 1, parent_id: id }).execute()
 }
 await app.register(restModels, { db })
-app.restModels.register(Wide)
+app.restModels.register(Wide, { search: texts })
 await app.restModels.setup()
 await app.ready()
 

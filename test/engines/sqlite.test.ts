@@ -13,7 +13,7 @@ import type { Executor, Tables } from '../../lib/engines/executor.js'
 import { deadlineFunction } from '../../lib/engines/sqlite/deadline.js'
 import { listStatement } from '../../lib/sql/list-statement.js'
 import { EmbeddedDialect } from '../../lib/engines/sqlite/embedded-dialect.js'
-import { requireDriver } from '../../lib/engines/sqlite/load-driver.js'
+import { binaryRemedy, requireDriver } from '../../lib/engines/sqlite/load-driver.js'
 import { openSqlite, type SqliteOptions } from '../../lib/sqlite.js'
 import { switchToWal } from '../../lib/engines/sqlite/wal.js'
 import { buildApp, insert, Message, Note, siteUsers, User, type TestApp } from '../support/site.js'
@@ -195,6 +195,20 @@ test('pairs of Node and better-sqlite3 that crash are refused, with what to inst
   t.end()
 })
 
+test('a driver without a binary for this version of Node is told with how to compile it', (t) => {
+  const remedy = `better-sqlite3 has no binary for Node ${process.versions.node}; compile it: npm rebuild ` +
+    'better-sqlite3, or with pnpm: pnpm approve-builds better-sqlite3 && pnpm rebuild better-sqlite3'
+  for (const error of [
+    new Error('Could not locate the bindings file. Tried:\n → /a/build/better_sqlite3.node'),
+    new Error("Cannot find module '/a/build/Release/better_sqlite3.node'"),
+    Object.assign(new Error('compiled against a different Node.js version'), { code: 'ERR_DLOPEN_FAILED' })
+  ]) t.equal(binaryRemedy(error), remedy)
+  for (const other of [new Error('unable to open database file'), undefined, 'text']) {
+    t.equal(binaryRemedy(other), undefined)
+  }
+  t.end()
+})
+
 /** Lists the SQL that the driver prepares, from now to the end of a test. */
 function prepared (t: Test): string[] {
   const texts: string[] = []
@@ -329,9 +343,15 @@ test('D-104: compiled shapes are kept up to 2 MiB, and one that is kept is not c
   const engine = await openEngine(openSqlite(':memory:'))
   t.teardown(async () => { await engine.db.destroy() })
   const { columns: [id] } = Note
-  const limits = { statementTime: 1000, pageBytes: 1000 }
+  const limits = { count: 1000, statementTime: 1000, pageBytes: 1000 }
   const base = {
-    name: 'note', model: Note, visible: Note.columns, keys: Note.columns.map(({ key }) => key), long: [1], limits
+    name: 'note',
+    model: Note,
+    visible: Note.columns,
+    searched: [],
+    keys: Note.columns.map(({ key }) => key),
+    long: [1],
+    limits
   }
   const list = (names: readonly string[], count = 1) => listStatement(engine, base, {
     joins: [],
@@ -339,6 +359,8 @@ test('D-104: compiled shapes are kept up to 2 MiB, and one that is kept is not c
       { alias: 't0', column: id, operator: 'in', values: Array.from({ length: count }, (_, index) => index) },
       ...names.map((alias) => ({ alias, column: id, operator: 'gt' as const, values: [1] }))
     ],
+    includes: [],
+    search: [],
     ordering: [{ column: id, descending: false }],
     limit: 20,
     start: 0,

@@ -124,7 +124,7 @@ async function showsOperations (t: Test, { page }: WatchedPage): Promise<void> {
   const expected = ['user', 'relationship', 'message'].flatMap((name) =>
     [
       `GET /api/${name}/`, `POST /api/${name}/`,
-      ...['GET', 'PUT', 'DELETE'].map((method) => `${method} /api/${name}/{id}/`)
+      ...['GET', 'PUT', 'PATCH', 'DELETE'].map((method) => `${method} /api/${name}/{id}/`)
     ])
   // Nobody may write notes.
   expected.push('GET /api/note/', 'GET /api/note/{id}/')

@@ -107,6 +107,22 @@ test('members see their own company, and admins see all', async (t) => {
   t.same(await listAll(workspace, 'member/?company__name=Globex', 'ann'), [])
 })
 
+test('members, projects and tasks are searched and counted, within the company', async (t) => {
+  const { get } = await buildNew(t)
+  const found = async (path: string, as: string): Promise<readonly unknown[]> => {
+    const reply = await get(`/api/${path}&count=true&limit=1`, { as })
+    return [reply.statusCode, reply.json().meta?.count]
+  }
+  t.same(await found('member/?search=ann', 'art'), [200, 1])
+  t.same(await found('member/?search=GUS', 'art'), [200, 0])
+  t.same(await found('project/?search=apollo', 'art'), [200, 1])
+  t.same(await found('project/?search=apollo', 'root'), [200, 2])
+  t.same(await found('task/?project__name=Archive', 'ann'), [200, 5])
+  t.same(await found('task/?assignee__is=notnull&project=1', 'ann'), [200, 20])
+  t.same(await found('task/?search=no%20such%20words', 'ann'), [200, 0])
+  t.equal((await found('company/?search=a', 'root'))[0], 400)
+})
+
 test('nobody reads or writes without a password of an active member', async (t) => {
   const { get, post } = await buildNew(t)
   for (const name of names) {

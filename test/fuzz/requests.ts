@@ -84,7 +84,7 @@ function queryOf ({ query }: Operation): fc.Arbitrary<string> {
   const strange = fc.tuple(
     fc.constantFrom(
       ...hiddenNames, 'select', 'where[password]', 'fields', 'id[]', '', '__proto__', 'id__regexp', 'id__id',
-      'limit ', 'PAGE', 'ordering'
+      'limit ', 'PAGE', 'ordering', 'count', 'search', 'include'
     ),
     hostileText
   )
@@ -120,7 +120,8 @@ const otherHeaders: fc.Arbitrary<ReadonlyArray<readonly [string, string]>> =
     [['origin', 'http://evil.example']], [['origin', 'null']], [['sec-fetch-site', 'cross-site']],
     [['sec-fetch-site', 'same-origin']], [['content-encoding', 'gzip']], [['x-http-method-override', 'DELETE']],
     [['accept', 'text/html']], [['accept', 'application/xml;q=0.9']],
-    [['if-none-match', '*']], [['range', 'bytes=0-10']], [['x-forwarded-for', '127.0.0.1']],
+    [['if-none-match', '*']], [['if-match', '*']], [['if-match', '"x", W/"y"']], [['if-match', ',"']],
+    [['range', 'bytes=0-10']], [['x-forwarded-for', '127.0.0.1']],
     [['x-original-url', '/api/user/']], [['cookie', 'a=b; __proto__=c']], [['x-long', 'x'.repeat(4000)]],
     [['x-empty', '']], [['content-type', 'text/plain']], [['authorization', basic('nobody')]],
     [['transfer-encoding', 'gzip']], [['content-length', '3']], [['host', 'evil.example']], [['host', '']],

@@ -31,12 +31,16 @@ const everybody = {
 function register (registry: ResourceRegistry): void {
   registerSite(registry)
   registry
-    .register(Shelf, { auth: everybody })
+    .register(Shelf, { auth: everybody, etag: true })
     .register(Paper, {
-      auth: userAuth(User), ownerField: 'owner', readOnly: ['stamp'], exclude: ['mail', 'ratio', 'data', 'word']
+      auth: userAuth(User),
+      ownerField: 'owner',
+      readOnly: ['stamp'],
+      exclude: ['mail', 'ratio', 'data', 'word'],
+      search: ['title', 'status']
     })
-    .register(Label, { auth: userAuth(User) })
-    .register(Card, { auth: userAuth(User), ownerField: 'owner' })
+    .register(Label, { auth: userAuth(User), search: ['word'], etag: true })
+    .register(Card, { auth: userAuth(User), ownerField: 'owner', search: ['word'] })
 }
 
 /** Stands in hidden columns alone, and in no request. */

@@ -6,6 +6,7 @@ import restModels, {
   uuid, type Model, type Policy, type ResourceRegistry
 } from '../../lib/index.js'
 import { inspect, type Inspection } from '../../lib/tooling/audit/inspect.js'
+import { maxCounted, TableSizes } from '../../lib/tooling/audit/table-sizes.js'
 import { unindexedOf } from '../../lib/tooling/audit/unindexed.js'
 import { ResourceRegistry as Registry } from '../../lib/plugin/registry.js'
 import type { Resource } from '../../lib/resource/resource.js'
@@ -52,6 +53,14 @@ test('who may do what with the example is told by resource and field', async (t)
   t.strictSame(note?.operations, {
     list: 'anybody', read: 'anybody', create: 'nobody', update: 'nobody', delete: 'nobody'
   })
+})
+
+test('D-152: a key that clients may generate is told as a field of creates', async (t) => {
+  const Ticket = defineModel('Ticket', { id: uuid({ clientGenerated: true }), title: text() })
+  const { resources: [ticket] } = await inspect(await build(t, [User, Ticket], (registry) => {
+    registry.register(Ticket, { auth: userAuth(User) })
+  }))
+  t.match(ticket?.fields, [{ field: 'id', create: 'users', update: 'nobody' }, { field: 'title', update: 'users' }])
 })
 
 test('what is dangerous is flagged, and the same without the mistake is not', async (t) => {
@@ -270,6 +279,18 @@ test('D-89: filters and orderings without an index are found by asking the datab
   t.equal(texts, engine === 'mariadb' ? 2 : 0, 'on MariaDB no index serves an ordering by text')
 })
 
+test('D-89: a search has no index, and all fields that it looks at are named together', async (t) => {
+  const { unindexed } = await inspect(await build(t, siteModels, (registry) => {
+    registry.register(Note, { search: ['message'] })
+    registry.register(User, { exclude: ['password'], search: ['username', 'email'] })
+    const auth = userAuth(User, { protect: 'all' })
+    registry.register(Message, { auth, search: ['content'], scope: () => ({ id: 1 }) })
+  }))
+  t.strictSame(unindexed.filter(({ use }) => use === 'search'), [
+    { resource: 'note', use: 'search', name: 'message' }, { resource: 'user', use: 'search', name: 'username, email' }
+  ], 'but for the one that an indexed scope bounds')
+})
+
 test('an index that is made is found, on an empty table and on one with rows', async (t) => {
   const db = await openDatabase(t)
   await createTables(db, siteModels)
@@ -284,6 +305,32 @@ test('an index that is made is found, on an empty table and on one with rows', a
   const { unindexed } = await inspect(app)
   t.strictSame(unindexed.filter(({ name }) => ['created', 'pub_date'].includes(name)), [])
   t.ok(unindexed.some(({ name }) => name === 'message'))
+})
+
+test('D-196: what has no index names its table and the rows of that table, the largest first', async (t) => {
+  const db = await openDatabase(t)
+  await createTables(db, siteModels)
+  const user = { username: 'a', password: 'x', email: 'a', join_date: '2026-01-01 00:00:00', active: 1, admin: 0 }
+  await db.insertInto('user').values({ id: 1, ...user }).execute()
+  await db.insertInto('message').values({ user_id: 1, content: 'a', pub_date: '2026-01-01 00:00:00' }).execute()
+  for (let half = 1; half < 2 * maxCounted; half *= 2) {
+    await sql`insert into note (message, created) select content, pub_date from message`.execute(db)
+    if (half > 1) await sql`insert into note (message, created) select message, created from note`.execute(db)
+  }
+  await db.insertInto('message').values({ user_id: 1, content: 'a', pub_date: '2026-01-01 00:00:00' }).execute()
+  const app = Fastify()
+  t.teardown(async () => { await app.close() })
+  await app.register(restModels, { db })
+  app.restModels.register(Relationship).register(Message, { filterable: ['user__email'] }).register(Note)
+  await app.restModels.setup()
+  const { unindexed } = await inspect(app)
+  const tables = unindexed.filter(({ use }) => use === 'filter')
+    .map(({ resource, name, table, rows }) => `${resource} ${name}: ${table} ${rows}`)
+  t.strictSame(tables, [
+    `note message: note ${maxCounted}`, `note created: note ${maxCounted}`, 'message content: message 2',
+    'message pub_date: message 2', 'message user__email: user 1'
+  ])
+  t.strictSame(unindexed.map(({ rows }) => rows), unindexed.map(({ rows }) => rows).sort((one, other) => other - one))
 })
 
 test('an index serves the columns with which it begins', async (t) => {
@@ -358,7 +405,7 @@ test('only what the limits refuse is passed over: another failure is told', asyn
     ...resource,
     limits: Object.defineProperty({ ...resource.limits }, 'queryLength', { get: () => { throw new Error('broken') } })
   }
-  await t.rejects(unindexedOf(broken), { message: 'broken' })
+  await t.rejects(unindexedOf(broken, new TableSizes()), { message: 'broken' })
 })
 
 test('an index that an engine does not list as one for the column is none', async (t) => {
@@ -367,7 +414,8 @@ test('an index that an engine does not list as one for the column is none', asyn
   const told = async (sought: RawBuilder<{ table: string, column: string }>): Promise<string[]> => {
     const { reader } = resource
     const plans = { ...reader.dialect.plans, sought }
-    return (await unindexedOf({ ...resource, reader: { ...reader, dialect: { ...reader.dialect, plans } } }))
+    const changed = { ...resource, reader: { ...reader, dialect: { ...reader.dialect, plans } } }
+    return (await unindexedOf(changed, new TableSizes()))
       .filter(({ use }) => use === 'filter').map(({ name }) => name)
   }
   t.notOk(

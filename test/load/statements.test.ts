@@ -15,7 +15,8 @@ test('a list is one statement, whatever it asks for', async (t) => {
   const { get, statements } = await buildApp(t, { rows })
   for (const query of [
     '', '?limit=1&page=3', '?ordering=-content',
-    '?user__username=alice&content__like=%25a%25&id__in=1,2&ordering=user,-id'
+    '?user__username=alice&content__like=%25a%25&id__in=1,2&ordering=user,-id', '?include=user',
+    '?include=user&user__username=alice&after=&ordering=-content'
   ]) {
     statements.length = 0
     t.equal((await get(`/api/message/${query}`)).statusCode, 200)
@@ -25,10 +26,12 @@ test('a list is one statement, whatever it asks for', async (t) => {
 
 test('a read is one statement, whether there is a record or not', async (t) => {
   const { get, statements, forget } = await buildApp(t, { rows })
-  for (const [id, status] of [[1, 200], [99, 404]] as const) {
+  for (const [path, status] of [
+    ['1/', 200], ['99/', 404], ['1/?include=user', 200], ['99/?include=user', 404], ['99/?include=nothing', 404]
+  ] as const) {
     forget()
-    t.equal((await get(`/api/message/${id}/`)).statusCode, status)
-    t.equal(statements.length, 1)
+    t.equal((await get(`/api/message/${path}`)).statusCode, status)
+    t.equal(statements.length, 1, path)
   }
 })
 

@@ -8,7 +8,8 @@ import helmet from '@fastify/helmet'
 import underPressure from '@fastify/under-pressure'
 import type { FastifyInstance } from 'fastify'
 import { test, type Test } from 'tap'
-import { basic, buildApp, type BuildOptions, type Rows } from '../support/site.js'
+import { userAuth } from '../../lib/index.js'
+import { basic, buildApp, Message, User, type BuildOptions, type Rows } from '../support/site.js'
 import { requireWorking, rows } from './working.js'
 
 const origin = 'https://app.example'
@@ -21,10 +22,12 @@ async function buildHost (
 
 test('@fastify/cors: pages of an origin that both allow may write, those of another are told 403', async (t) => {
   const app = await buildHost(
-    t, async (app) => { await app.register(cors, { origin: [origin], methods: ['GET', 'POST', 'PUT', 'DELETE'] }) },
+    t, async (app) => {
+      await app.register(cors, { origin: [origin], methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] })
+    },
     { options: { allowedOrigins: [origin] } }
   )
-  for (const method of ['PUT', 'DELETE']) {
+  for (const method of ['PUT', 'PATCH', 'DELETE']) {
     const preflight = await app.inject({
       method: 'OPTIONS',
       url: '/api/message/1/',
@@ -35,7 +38,7 @@ test('@fastify/cors: pages of an origin that both allow may write, those of anot
     t.equal(preflight.statusCode, 204)
     t.match(preflight.headers, {
       'access-control-allow-origin': origin,
-      'access-control-allow-methods': 'GET, POST, PUT, DELETE',
+      'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
       'access-control-allow-headers': 'authorization,content-type'
     })
   }
@@ -106,6 +109,27 @@ test('@fastify/etag: what has not changed is 304, what has changed is not', asyn
   const changed = await app.inject({ url: '/api/message/1/', headers: { 'if-none-match': String(headers.etag) } })
   t.match([changed.statusCode, changed.json().content], [200, 'changed'])
   await requireWorking(t, await buildHost(t, async (app) => { await app.register(etag) }))
+})
+
+test('@fastify/etag keeps the tags of resources that have their own, and gives lists tags', async (t) => {
+  const app = await buildHost(t, async (app) => { await app.register(etag) }, {
+    register: (registry) => {
+      registry.register(Message, { auth: userAuth(User), ownerField: 'user', path: 'tagged', etag: true })
+    }
+  })
+  const url = '/api/tagged/1/'
+  const { headers: { etag: tag } } = await app.inject(url)
+  t.match(tag, /^"[\w-]{22}"$/)
+  const again = await app.inject({ url, headers: { 'if-none-match': String(tag) } })
+  t.strictSame([again.statusCode, again.body, again.headers.etag], [304, '', tag])
+  const head = await app.inject({ method: 'HEAD', url })
+  t.strictSame([head.statusCode, head.headers.etag], [200, tag])
+  t.match((await app.inject('/api/tagged/')).headers.etag, /^"/)
+  const headers = { authorization: basic('alice'), 'if-match': String(tag) }
+  const put = async () => await app.inject({ method: 'PUT', url, payload: { content: 'changed' }, headers })
+  const changed = await put()
+  t.strictSame([changed.statusCode, (await put()).statusCode], [200, 412])
+  t.equal((await app.inject(url)).headers.etag, changed.headers.etag)
 })
 
 test('@fastify/compress: long answers are compressed, short and empty ones not; bodies may be', async (t) => {

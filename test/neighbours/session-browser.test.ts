@@ -26,7 +26,7 @@ test('no dialog of the browser opens over an app with sessions', async (t) => {
     await reply.code(401).header('www-authenticate', 'Basic realm="Control"').send())
   const address = await app.listen({ port: 0, host: '127.0.0.1' })
   const { page, dialogs } = await openPage(t, address)
-  for (const method of ['GET', 'POST', 'PUT', 'DELETE']) {
+  for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
     const path = method === 'GET' || method === 'POST' ? '/api/note/' : '/api/note/1/'
     t.match(await send(page, method, path), { status: 401, text: /REST_MODELS_AUTHENTICATION_FAILED/ }, method)
   }

@@ -26,7 +26,7 @@ const origin = 'https://app.example'
 async function addNeighbours (app: FastifyInstance): Promise<void> {
   await app.register(underPressure, { maxEventLoopDelay: 60_000, exposeStatusRoute: true })
   await app.register(helmet)
-  await app.register(cors, { origin: [origin], methods: ['GET', 'POST', 'PUT', 'DELETE'], credentials: true })
+  await app.register(cors, { origin: [origin], methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], credentials: true })
   await app.register(rateLimit, { max: 1000 })
   await app.register(etag)
   await app.register(compress, { threshold: 64 })

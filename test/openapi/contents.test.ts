@@ -6,7 +6,7 @@ import {
   uuid, type Model
 } from '../../lib/index.js'
 import { maxListed, maxOwn } from '../../lib/openapi/filters.js'
-import { buildApp, Note, User } from '../support/site.js'
+import { buildApp, Message, Note, User } from '../support/site.js'
 import { documentedApp, parametersOf, type Parameter, type Schema } from './documents.js'
 
 const ajv = new Ajv2020({ strict: false })
@@ -69,10 +69,13 @@ test('D-73: every example in the document is an answer, or a body that is accept
 function sampleOf ({ name, schema }: Parameter): string {
   const samples = [
     '1', 'true', 'null', '2026-01-31', '2026-01-31 12:30:00', '-0.5', '018f4d3a-7c1e-7b2a-9d3f-5a6b7c8d9e0f', '-id',
-    '0.500'
+    '0.500', 'group'
   ]
   const parsed: Readonly<Record<string, (text: string) => unknown>> = {
-    integer: Number, number: Number, boolean: (text) => text === 'true' ? true : text
+    integer: Number,
+    number: Number,
+    boolean: (text) => text === 'true' ? true : text,
+    array: (text) => text.split(',')
   }
   const found = samples.find((text) => ajv.validate(schema, parsed[String(schema.type)]?.(text) ?? text))
   if (found === undefined) throw new Error(`no sample for ${name}`)
@@ -103,13 +106,35 @@ test('D-76: every filter that is listed is permitted, with the operators and the
   t.match(schemaOf('count__gt'), { type: 'integer', minimum: -(2 ** 31) })
   t.match(schemaOf('group'), { type: 'string', pattern: /0-9a-f/ })
   t.match(schemaOf('group__name__ilike'), { type: 'string', maxLength: 128 })
-  t.strictSame(schemaOf('flag__is').enum, ['null', 'true', 'false'])
-  t.strictSame(schemaOf('extra__is').enum, ['null'])
+  t.strictSame(schemaOf('flag__is').enum, ['null', 'notnull', 'true', 'false'])
+  t.strictSame(schemaOf('extra__is').enum, ['null', 'notnull'])
   t.strictSame(names.filter((name) => /^(secret|extra|limit|const|properties)/.test(name)), [
     'limit', 'extra__is',
     ...['const', 'properties'].flatMap((name) =>
       ['eq', 'ne', 'in', 'is', 'lt', 'lte', 'gt', 'gte', 'like', 'ilike'].map((operator) => `${name}__${operator}`)),
     ...['eq', 'ne', 'in', 'is', 'lt', 'lte', 'gt', 'gte'].map((operator) => `limit__${operator}`)
+  ])
+})
+
+test('D-152: a key that clients may generate is in the body of a create alone, and not required', async (t) => {
+  const Ticket = defineModel('Ticket', { id: uuid({ clientGenerated: true }), title: text({ nullable: true }) })
+  const { document } = await documentedApp(t, {
+    models: [User, Ticket], register: (registry) => { registry.register(Ticket, { auth: userAuth(User) }) }
+  })
+  const { TicketCreate: create, TicketUpdate: update } = document.schemas
+  t.match(create?.properties?.['id'], { type: 'string', pattern: /0-9a-f/, description: /the server makes it/ })
+  t.strictSame([create?.required, Object.keys(update?.properties ?? {})], [undefined, ['title']])
+  t.strictSame(create?.examples, [{ title: 'some text' }])
+})
+
+test('D-157: a moment that updates set is in records alone', async (t) => {
+  const Ticket = defineModel('Ticket', { title: text(), changed: datetime({ default: 'now', onUpdate: 'now' }) })
+  const { document } = await documentedApp(t, {
+    models: [User, Ticket], register: (registry) => { registry.register(Ticket, { auth: userAuth(User) }) }
+  })
+  const { Ticket: record, TicketCreate: create, TicketUpdate: update } = document.schemas
+  t.strictSame([record, create, update].map((schema) => Object.keys(schema?.properties ?? {})), [
+    ['id', 'title', 'changed'], ['title'], ['title']
   ])
 })
 
@@ -144,15 +169,75 @@ test('D-76: parameters tell limits, defaults and what can be ordered by', async 
   for (const wrong of ['extra', 'secret', 'id,', '--id', 'none']) t.notMatch(wrong, ordering)
 })
 
+test('D-76: place and ordering come first, then own fields, then others; a page fills in no ordering', async (t) => {
+  const { document } = await documentedApp(t, {
+    register: (registry) => registry.register(User).register(Message, { filterable: ['user__username'] })
+  })
+  const { parameters = [], description } = document.operation('listMessage')
+  const names = parameters.map(({ name }) => name)
+  const fields = names.slice(names.indexOf('id')).map((name) => name.replace(/__[a-z]+$/, ''))
+  t.strictSame(names.slice(0, 4), ['limit', 'page', 'after', 'ordering'])
+  t.strictSame([...new Set(fields.filter((name) => !name.startsWith('user__')))], ['id', 'user', 'content', 'pub_date'])
+  t.ok(fields.lastIndexOf('pub_date') < fields.findIndex((name) => name.startsWith('user__')))
+  t.match(description, /^To filter, /)
+  const filledIn = parameters.filter(({ example, schema }) =>
+    example !== undefined || schema['default'] !== undefined || schema.examples !== undefined)
+  t.strictSame(filledIn.map(({ name }) => name), ['limit'])
+  t.match(parameters.find(({ name }) => name === 'ordering'), { description: /such as `-id`/ })
+})
+
 test('D-73: the path of a record takes the primary key of its model', async (t) => {
   const { document } = await documentedApp(t, things)
-  t.match(document.operation('readThing').parameters, [
+  t.match(document.operation('readThing').parameters?.filter(({ in: place }) => place === 'path'), [
     { name: 'id', in: 'path', required: true, schema: { type: 'integer', minimum: 0 } }
   ])
   t.match(document.operation('readGroup').parameters, [
     { name: 'id', in: 'path', schema: { type: 'string', pattern: /0-9a-f/ } }
   ])
   t.strictSame(document.schemas['Thing']?.properties?.['group_id']?.type, ['string', 'null'])
+})
+
+test('D-168: include is a list of paths, and related records are optional and may be null', async (t) => {
+  const { document } = await documentedApp(t, things)
+  for (const id of ['listThing', 'readThing']) {
+    const include = document.operation(id).parameters?.find(({ name }) => name === 'include')
+    t.match(include, {
+      in: 'query', style: 'form', explode: false, schema: { type: 'array', items: { type: 'string', enum: ['group'] } }
+    })
+  }
+  for (const id of ['listGroup', 'readGroup', 'createThing', 'updateThing', 'deleteThing']) {
+    t.notMatch(parametersOf(document.operation(id)), ['include'], id)
+  }
+  const { Thing, ThingCreate, ThingUpdate, Group } = document.schemas
+  t.strictSame(Thing?.properties?.['group']?.['anyOf'], [Group, { type: 'null' }])
+  t.strictSame(Object.keys(Thing?.properties ?? {}).slice(0, 3), ['id', 'group_id', 'group'])
+  t.notOk(Thing?.required?.includes('group'))
+  for (const body of [ThingCreate, ThingUpdate]) t.notOk(Object.hasOwn(body?.properties ?? {}, 'group'))
+})
+
+test('D-168: more than 100 paths are not named, and records that refer to each other are documented', async (t) => {
+  const fields = Object.fromEntries(Array.from({ length: 11 }, (_, index) =>
+    [`peer${index}`, foreignKey((): Model => index % 2 === 0 ? Node : Leaf, { nullable: true })]))
+  const Node = defineModel('Node', fields)
+  const Leaf = defineModel('Leaf', { node: foreignKey((): Model => Node, { nullable: true }), name: text() })
+  const { document, get } = await documentedApp(t, {
+    models: [Node, Leaf],
+    rows: { leaf: [{ id: 1, node_id: null, name: 'a' }], node: [{ id: 1, peer1_id: 1 }] },
+    register: (registry) => { registry.register(Node).register(Leaf).register(Leaf, { path: 'other-leaf' }) }
+  })
+  const include = document.operation('listNode').parameters?.find(({ name }) => name === 'include')
+  t.strictSame(include?.schema['items'], { type: 'string' })
+  t.match((await get('/api/node/1/?include=peer1__node__peer0')).json(), { peer1: { node: null } })
+  t.match(document.text, /"Leaf":\{.*"node":\{"anyOf":\[\{"\$ref":"#\/components\/schemas\/Node"\},\{"type":"null"\}\]/)
+  t.strictSame(Object.keys(document.schemas).filter((name) => /^(Node|Leaf|OtherLeaf)\d*$/.test(name)), [
+    'Node', 'Leaf', 'OtherLeaf'
+  ])
+})
+
+test('D-168: no related record is documented where the limits permit none', async (t) => {
+  const { document } = await documentedApp(t, { ...things, options: { limits: { totalJoins: 0 } } })
+  t.notMatch(document.text, /"name":"include"/)
+  t.notOk(Object.hasOwn(document.schemas['Thing']?.properties ?? {}, 'group'))
 })
 
 test('D-77: bodies tell what must be there, defaults, and what no answer shows', async (t) => {
@@ -280,7 +365,7 @@ test('D-76: models that refer to each other in circles do not let the document e
   })
   const { description } = document.operation('listKnot')
   const names = parametersOf(document.operation('listKnot'))
-  t.ok(names.length <= maxListed + 4, `${names.length} parameters`)
+  t.ok(names.length <= maxListed + 6, `${names.length} parameters`)
   t.ok(names.includes('j__lt') && names.includes('a__b__in'), 'own columns are all there, then the nearest')
   t.match(description, 'There are more filters than are listed here: other fields have them too, ' +
     'and a filter may follow up to 30 foreign keys')
@@ -291,7 +376,7 @@ test('D-76: models that refer to each other in circles do not let the document e
 test('D-76: columns of its own are all listed, up to a bound', async (t) => {
   const Wide = defineModel('Wide', Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`f${index}`, text()])))
   const { document } = await documentedApp(t, { models: [Wide], register: (registry) => { registry.register(Wide) } })
-  t.equal(parametersOf(document.operation('listWide')).length, 4 + 8 + 400)
+  t.equal(parametersOf(document.operation('listWide')).length, 5 + 8 + 400)
   t.notMatch(document.operation('listWide').description, 'more filters than are listed')
 })
 
@@ -333,7 +418,7 @@ test('D-76: the document lists a bounded number of filters of a large model, and
     models: [Wide], register: (registry) => { registry.register(Wide) }
   })
   const list = document.operation('listWide')
-  t.ok((list.parameters?.length ?? 0) <= maxOwn + 4, `${list.parameters?.length} parameters`)
+  t.ok((list.parameters?.length ?? 0) <= maxOwn + 5, `${list.parameters?.length} parameters`)
   t.match(list.description, 'There are more filters than are listed here')
   t.equal((await get('/api/wide/?field299__gt=1')).statusCode, 200)
 })

@@ -18,7 +18,7 @@ test('D-73: a host with @fastify/swagger has one operation for each route that s
     [
       ...['user', 'relationship', 'message'].flatMap((name) => [
         [`/api/${name}/`, ['get', 'post']],
-        [`/api/${name}/{id}/`, ['delete', 'get', 'put']]
+        [`/api/${name}/{id}/`, ['delete', 'get', 'patch', 'put']]
       ]),
       ['/api/note/', ['get']],
       ['/api/note/{id}/', ['get']]
@@ -26,17 +26,31 @@ test('D-73: a host with @fastify/swagger has one operation for each route that s
   )
   const ids = Object.values(document.paths).flatMap((methods) => Object.values(methods))
     .map(({ operationId }) => operationId)
-  t.strictSame(ids.slice(0, 5).sort(), ['createUser', 'deleteUser', 'listUser', 'readUser', 'updateUser'])
-  t.equal(new Set(ids).size, 17)
+  t.strictSame(ids.slice(0, 6).sort(), ['createUser', 'deleteUser', 'listUser', 'patchUser', 'readUser', 'updateUser'])
+  t.equal(new Set(ids).size, 20)
   t.strictSame(document.tags.map(({ name }) => name), ['user', 'relationship', 'message', 'note'])
   const { summary, tags, description } = document.operation('deleteMessage')
   t.strictSame([summary, tags], ['Delete a record of message', ['message']])
   t.match(description, 'Only the owner of a record of message may do this.')
 })
 
-test('D-73: the document of the example project has less than 60 KB', async (t) => {
+test('D-150: PATCH is an operation of its own, with the parts of PUT', async (t) => {
   const { document } = await documentedApp(t)
-  t.ok(document.text.length < 60_000, `${document.text.length} characters`)
+  const [patch, put] = [document.operation('patchMessage'), document.operation('updateMessage')]
+  t.equal(document.paths['/api/message/{id}/']?.['patch']?.operationId, 'patchMessage')
+  t.strictSame([patch.summary, patch.parameters, patch.responses], [put.summary, put.parameters, put.responses])
+  const { 'application/merge-patch+json': merge, ...others } = patch.requestBody?.content ?? {}
+  t.strictSame(others, put.requestBody?.content)
+  t.strictSame(merge, put.requestBody?.content?.['application/json'])
+  t.match(patch.description, 'PATCH does what PUT does.')
+  t.match(patch.description, 'Only the owner of a record of message may do this.')
+  t.match(document.text, '"#/components/schemas/MessageUpdate"')
+  t.notMatch(document.text, '"#/components/schemas/MessageUpdate2"')
+})
+
+test('D-73: the document of the example project has less than 68 KB', async (t) => {
+  const { document } = await documentedApp(t)
+  t.ok(document.text.length < 68_000, `${document.text.length} characters`)
 })
 
 test('D-73: the document is as valid in OpenAPI 3.0, where nothing has two types', async (t) => {
@@ -59,6 +73,20 @@ test('D-73: a host that asks for Swagger 2.0 gets the schemas of the routes', as
   const { paths = {} } = app.swagger() as { paths?: Record<string, object> }
   t.strictSame(Object.keys(paths).length, 8)
   t.strictSame(Object.keys(paths['/api/message/'] ?? {}), ['get', 'post'])
+})
+
+test('D-195: a document in Swagger 2.0 is one warning in the log, with the remedy', async (t) => {
+  const lines: string[] = []
+  const write = (line: string): void => { lines.push(JSON.parse(line).msg) }
+  const server = { logger: { level: 'warn', stream: { write } } }
+  const { app } = await buildApp(t, { server, prepare: async (app) => { await app.register(swagger) } })
+  t.strictSame(lines, [], 'a host that asks for no document is told nothing')
+  app.swagger()
+  app.swagger({ yaml: true })
+  t.strictSame(lines, ['@fastify/swagger writes a document in Swagger 2.0, which has no filters, names or errors of ' +
+    "the operations. Give it the option 'openapi', such as { openapi: { openapi: '3.1.0', info } }"])
+  await documentedApp(t, { server })
+  t.equal(lines.length, 1, 'no warning of a document in OpenAPI')
 })
 
 test('D-73: no host needs @fastify/swagger, and no request is judged by what documentation says', async (t) => {

@@ -70,14 +70,17 @@ async function readDocument (t: Test, app: FastifyInstance): Promise<ReadDocumen
   const { valid, errors } = await new Validator().validate(JSON.parse(text))
   t.strictSame([valid, errors], [true, undefined], 'the document is valid')
   const raw = JSON.parse(text) as { readonly components: Readonly<Record<string, Readonly<Record<string, Schema>>>> }
-  const follow = (part: unknown): unknown => {
-    if (Array.isArray(part)) return part.map(follow)
+  /** Follows references, but none that is followed already: records refer to each other in circles. */
+  const follow = (part: unknown, followed: readonly unknown[] = []): unknown => {
+    if (Array.isArray(part)) return part.map((item) => follow(item, followed))
     if (typeof part !== 'object' || part === null) return part
-    if (!('$ref' in part)) return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, follow(value)]))
+    if (!('$ref' in part)) {
+      return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, follow(value, followed)]))
+    }
     const [, , kind = '', name = ''] = String(part.$ref).split('/')
     const target = raw.components[kind]?.[name]
     if (target === undefined) throw new Error(`${String(part.$ref)} leads nowhere`)
-    return follow(target)
+    return followed.includes(target) ? part : follow(target, [...followed, target])
   }
   const { paths, tags, components } = follow(raw) as Pick<ReadDocument, 'paths' | 'tags'> &
     { components: Pick<ReadDocument, 'schemas' | 'securitySchemes'> }

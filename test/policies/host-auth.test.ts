@@ -246,6 +246,7 @@ test('D-136: guard() answers 401, 403, 404 and the owner\'s 403 before a route o
   t.equal((await send('POST', '/publish/', user)).statusCode, 200, 'no record without :id')
   t.equal((await send('POST', '/publish/1/', { ...user, 'sec-fetch-site': 'cross-site' })).statusCode, 403)
   t.equal((await send('POST', '/publish/1/', { ...user, origin: 'https://app.example.com' })).statusCode, 200)
+  t.equal((await send('POST', '/publish/1/', { ...user, 'if-match': 'x' })).statusCode, 200, 'up to the host')
   t.same((await send('GET', '/raw/1/')).json(), { user: null })
   t.equal((await send('GET', '/raw/1/', { 'sec-fetch-site': 'cross-site' })).statusCode, 200, 'a read changes nothing')
   t.equal((await send('GET', '/raw/1/')).headers['cache-control'], undefined)

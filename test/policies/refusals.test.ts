@@ -24,6 +24,12 @@ const operations = {
   update: {
     method: 'PUT', hasId: true, success: 200, order: ['browser', 'credentials', 'policy', 'missing', 'owner', 'invalid']
   },
+  'update by PATCH': {
+    method: 'PATCH',
+    hasId: true,
+    success: 200,
+    order: ['browser', 'credentials', 'policy', 'missing', 'owner', 'invalid']
+  },
   delete: {
     method: 'DELETE',
     hasId: true,
@@ -34,7 +40,7 @@ const operations = {
     method: 'PATCH', hasId: false, success: 405, order: ['browser', 'credentials', 'policy', 'method']
   },
   'a method that a record does not have': {
-    method: 'PATCH', hasId: true, success: 405, order: ['browser', 'credentials', 'policy', 'method']
+    method: 'POST', hasId: true, success: 405, order: ['browser', 'credentials', 'policy', 'method']
   }
 } as const satisfies Record<string, { method: string, hasId: boolean, success: number, order: readonly Refusal[] }>
 type Operation = keyof typeof operations
@@ -104,7 +110,7 @@ for (const [operation, { order, success }] of Object.entries(operations) as Arra
       policy: 1,
       missing: 2,
       owner: 2,
-      invalid: ['update', 'delete', 'read'].includes(operation) ? 2 : 1,
+      invalid: ['update', 'update by PATCH', 'delete', 'read'].includes(operation) ? 2 : 1,
       method: 1
     }
     for (const refusal of order) {

@@ -238,6 +238,7 @@ test('D-141: a scope may use every operator, several values, and fields that are
   const scopes: ReadonlyArray<readonly [scope: Record<string, unknown>, found: readonly number[]]> = [
     [{ rank__gt: 1, rank__lte: 3 }, [2, 3]], [{ rank: [1, 3] }, [1, 3]], [{ rank__ne: 2 }, [1, 3]],
     [{ rank__ne: [1, 2] }, [3]], [{ name__like: 'A%' }, [1, 2]], [{ name__ilike: ['%mm%', 'AT%'] }, [2, 3]],
+    [{ note__is: 'notnull' }, [2]], [{ company__name__is: 'notnull', rank: 3 }, [3]],
     [{ note__is: null }, [1, 3]], [{ company__active: true, rank__in: [3] }, [3]], [{ company__name: 'Globex' }, [3]],
     [{ company_id: 2 }, [3]], [Object.assign(Object.create(null), { rank__lt: 2 }), [1]],
     [{ id: Array.from({ length: 200 }, (_, index) => index + 2) }, [2, 3]]
@@ -250,10 +251,25 @@ test('D-141: a scope may use every operator, several values, and fields that are
     for (const id of [1, 2, 3]) {
       const status = found.includes(id) ? 200 : 404
       t.equal((await get(`/api/project/${id}/`, as(1))).statusCode, status)
-      const changed = 'note__is' in scope && status === 200 ? 400 : status
+      const changed = scope['note__is'] === null && status === 200 ? 400 : status
       t.equal((await put(`/api/project/${id}/`, { note: 'x' }, as(1))).statusCode, changed)
     }
   }
+})
+
+test('D-170: a scope that asks for any value fixes none, and a write must give one', async (t) => {
+  const { post, put, rowsOf, statements, forget } = await appOf(t, (registry) => {
+    registry.register(Project, { auth: members, scope: () => ({ note__is: 'notnull' }) })
+  })
+  const before = await rowsOf('project')
+  forget()
+  t.equal((await post('/api/project/', { name: 'x', company: 1 }, as(1))).statusCode, 403)
+  t.equal((await post('/api/project/', { name: 'x', company: 1, note: null }, as(1))).statusCode, 403)
+  t.equal(statements.length, 0, 'the values alone tell')
+  t.equal((await put('/api/project/2/', { note: null }, as(1))).statusCode, 403)
+  t.same(await rowsOf('project'), before)
+  t.equal((await put('/api/project/2/', { note: 'other' }, as(1))).json().note, 'other')
+  t.equal((await post('/api/project/', { name: 'x', company: 1, note: 'notnull' }, as(1))).json().note, 'notnull')
 })
 
 const wrongScopes: ReadonlyArray<readonly [scope: () => unknown, log: RegExp]> = [
@@ -266,6 +282,7 @@ const wrongScopes: ReadonlyArray<readonly [scope: () => unknown, log: RegExp]> =
   [() => ({ rank__in: 1 }), /wrong type for 'rank__in'/],
   [() => ({ name__like: 'a\\' }), /wrong type for 'name__like'/],
   [() => ({ note__is: 'null' }), /wrong type for 'note__is'/],
+  [() => ({ note__is: 'NOTNULL' }), /wrong type for 'note__is'/],
   [() => ({ company__active__like: 'a' }), /'active' does not have the operator 'like'/],
   [() => undefined, /must return an object/],
   [async () => ({}), /must return an object/],

@@ -31,7 +31,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   ],
   policy: ['database', 'plan', 'model', 'suggest', 'fields', 'type engines', 'values', 'errors'],
   schemas: ['model', 'fields', 'type engines', 'values', 'type errors'],
-  response: ['type request', 'model', 'type engines', 'type values', 'errors'],
+  response: ['type request', 'plan', 'model', 'type engines', 'type values', 'errors'],
   resource: [
     'response', 'schemas', 'policy', 'type database', 'sql', 'plan', 'model', 'suggest', 'type engines', 'errors'
   ],
@@ -67,7 +67,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 const packages: Readonly<Record<string, { readonly values: readonly string[], readonly types?: readonly string[] }>> = {
   '@fastify/swagger': { values: ['tooling/cli/documentation'] },
   '@fastify/swagger-ui': { values: ['tooling/cli/documentation'] },
-  'cli-table3': { values: ['tooling/cli/check'] },
+  'cli-table3': { values: ['tooling/cli/text-table'] },
   commander: { values: ['tooling/cli/run'] },
   fastify: {
     values: ['tooling/cli/serve-database', 'tooling/cli/load-app'],
@@ -79,7 +79,8 @@ const packages: Readonly<Record<string, { readonly values: readonly string[], re
   kysely: {
     values: [
       'fields/operators', 'engines', 'engines/sqlite', 'engines/postgres', 'engines/mariadb', 'sql', 'database',
-      'tables', 'tooling/introspect', 'tooling/audit/explain', 'sqlite', 'postgres', 'mariadb'
+      'tables', 'tooling/introspect', 'tooling/audit/explain', 'tooling/audit/table-sizes', 'sqlite', 'postgres',
+      'mariadb'
     ],
     types: ['model/types', 'engines/server', 'tooling/cli']
   },

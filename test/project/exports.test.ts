@@ -16,7 +16,7 @@ const values = {
     'foreignKey', 'hashPassword', 'hostAuth', 'integer', 'invalidRecord', 'json', 'key', 'number', 'openAuth',
     'password', 'readOnlyAuth', 'text', 'userAuth', 'userOf', 'uuid'
   ],
-  'lib/client.ts': ['RestModelsError', 'createClient'],
+  'lib/client.ts': ['RestModelsError', 'createClient', 'etagOf'],
   'lib/sqlite.ts': ['openSqlite'],
   'lib/postgres.ts': ['openPostgres'],
   'lib/mariadb.ts': ['MariadbDialect', 'openMariadb'],
@@ -25,16 +25,16 @@ const values = {
 const types = {
   'lib/index.ts': [
     'AnyKysely', 'Authenticate', 'ClosedPolicy', 'CommonOptions', 'CreateOf', 'Credentials', 'DatabaseOf',
-    'DecimalOptions', 'Field', 'FieldFault', 'FindHostUser', 'FinishedWrite', 'ForeignKeyField', 'ForeignKeyOptions',
-    'HostAuthOptions', 'Identity', 'Json', 'KeyOptions', 'Limits', 'Model', 'Operation', 'PasswordOptions',
-    'PlannedWrite', 'Policy', 'PolicySetting', 'PolicyUser', 'RangeOptions', 'RecordOf', 'ResourceOptions',
-    'ResourceRegistry', 'RestModelsOptions', 'ScopeOf', 'SecurityScheme', 'TextOptions', 'UpdateOf',
-    'UserAuthOptions', 'UserOf', 'Verify', 'WholeRecord', 'WriteHooks'
+    'DatetimeOptions', 'DecimalOptions', 'Field', 'FieldFault', 'FindHostUser', 'FinishedWrite', 'ForeignKeyField',
+    'ForeignKeyOptions', 'HostAuthOptions', 'Identity', 'Json', 'KeyOptions', 'Limits', 'Model', 'Operation',
+    'PasswordOptions', 'PlannedWrite', 'Policy', 'PolicySetting', 'PolicyUser', 'RangeOptions', 'RecordOf',
+    'ResourceOptions', 'ResourceRegistry', 'RestModelsOptions', 'ScopeOf', 'SecurityScheme', 'TextOptions',
+    'UpdateOf', 'UserAuthOptions', 'UserOf', 'UuidOptions', 'Verify', 'WholeRecord', 'WriteHooks'
   ],
   'lib/client.ts': [
-    'CallOptions', 'Client', 'ClientOptions', 'ErrorCode', 'Fetch', 'FetchAnswer', 'FetchInit', 'Field', 'FieldFault',
-    'ForeignKeyField', 'List', 'ListQuery', 'Model', 'Page', 'ResourceClient', 'ResourceCreate', 'ResourceDefinition',
-    'ResourceRecord', 'ResourceUpdate', 'UnknownOptionFields'
+    'CallOptions', 'Client', 'ClientOptions', 'ConditionalOptions', 'ErrorCode', 'Fetch', 'FetchAnswer', 'FetchInit',
+    'Field', 'FieldFault', 'ForeignKeyField', 'List', 'ListQuery', 'Model', 'Page', 'ResourceClient',
+    'ResourceCreate', 'ResourceDefinition', 'ResourceRecord', 'ResourceUpdate', 'UnknownOptionFields', 'WriteOptions'
   ],
   'lib/sqlite.ts': ['SqliteOptions'],
   'lib/postgres.ts': ['PostgresOptions'],

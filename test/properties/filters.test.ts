@@ -72,13 +72,15 @@ function comparing (
   }))
 }
 
-/** `is`: null on every column, true and false on booleans, in any case. */
+/** `is`: null and notnull on every column, true and false on booleans, in any case. */
 function constant (column: string): fc.Arbitrary<Pick<Filter, 'texts' | 'matches'>> {
+  const any = ['notnull', 'NotNull']
   const words = column === 'boolean' ? ['null', 'NONE', 'True', 'false', 'FALSE'] : ['null', 'Null', 'none']
   const meant: Readonly<Record<string, Json>> = { null: null, none: null, true: true, false: false }
-  return fc.subarray(words, { minLength: 1 }).map((given) => ({
+  return fc.subarray([...words, ...any], { minLength: 1 }).map((given) => ({
     texts: given,
-    matches: (value: Json) => given.some((word) => meant[word.toLowerCase()] === value)
+    matches: (value: Json) =>
+      given.some((word) => any.includes(word) ? value !== null : meant[word.toLowerCase()] === value)
   }))
 }
 

@@ -42,8 +42,8 @@ const build = async (t: Parameters<typeof buildApp>[0], rows: Rows = oneOfEach) 
   register: (registry) => registry
     .register(User)
     .register(Diary, { auth: userAuth(User, { protect: 'all' }) })
-    .register(Person, { exclude: ['email', 'notes', 'active', 'boss'] })
-    .register(Letter),
+    .register(Person, { exclude: ['email', 'notes', 'active', 'boss'], search: ['name'] })
+    .register(Letter, { search: ['body'] }),
   rows
 })
 
@@ -92,7 +92,7 @@ const unknownNames = fc.stringMatching(/^[a-z]{3,8}(_[a-z]{2,5})?$/).map((name) 
 const suffixes = fc.constantFrom(
   '', ...operators.map((operator) => `__${operator}`), '__nothing', '__eq__eq', '__', '__id', '__id__in'
 )
-const values = fc.constantFrom('', 'x', '1', 'true', 'null', 'none', '"', 'a\0', '%\\', 'x'.repeat(2000))
+const values = fc.constantFrom('', 'x', '1', 'true', 'null', 'none', 'notnull', '"', 'a\0', '%\\', 'x'.repeat(2000))
 
 /** Ways to write one name in a URL. */
 const spellings: ReadonlyArray<(name: string) => string> = [
@@ -109,10 +109,11 @@ const spellings: ReadonlyArray<(name: string) => string> = [
  * Status, headers that matter and body of an answer, without the name that was asked for and what is suggested for it:
  * that depends on what was written, and on the names that the client may use.
  */
-async function answer (app: TestApp, url: string, name = 'NAME') {
+async function answer (app: TestApp, url: string, name = 'NAME', isRead = false) {
   app.forget()
   const reply = await app.get(url)
-  assert.deepEqual(app.statements, [], `${url} runs a statement`)
+  // A read looks for its record first.
+  if (!isRead) assert.deepEqual(app.statements, [], `${url} runs a statement`)
   const { date, 'content-length': _length, ...headers } = reply.headers
   return { status: reply.statusCode, headers, body: reply.body.replaceAll(name, 'NAME').replace(suggested, '') }
 }
@@ -158,6 +159,32 @@ test('a hidden field is answered as a name that does not exist, in orderings of 
   )
 })
 
+test('a hidden field is answered as a name that does not exist, as a related record of lists and reads', async (t) => {
+  const app = await build(t)
+  const forms: ReadonlyArray<(name: string) => string> = [
+    (name) => name, (name) => `${name}__id`, (name) => `vault,${name}`, (name) => `${name},vault`,
+    (name) => `${name}__${name}`, (name) => ` ${name}`, (name) => `${name}__vault`
+  ]
+  await holds(
+    t, 600,
+    fc.asyncProperty(
+      places, unknownNames, fc.constantFrom(...spellings), fc.constantFrom(...forms), fc.boolean(),
+      async (place, unknown, spell, form, isRead) => {
+        const { resource, before, name } = place
+        const ask = async (name: string) => {
+          const path = form(written(`${before}${spell(name)}`))
+          const url = `/api/${resource}/${isRead ? '1/' : ''}?include=${encodeURIComponent(path)}`
+          const { status, headers, body } = await answer(app, url, inBody(path.replace(/^vault,|,vault$/, '')), isRead)
+          return { status, headers, body }
+        }
+        const refused = await ask(name)
+        assert.equal(refused.status, 400)
+        assert.deepEqual(refused, await ask(unknown))
+      }
+    )
+  )
+})
+
 test('a hidden field beside permitted parameters is answered as a name that does not exist', async (t) => {
   const app = await build(t)
   const others = fc.subarray(['limit=5', 'page=2', 'ordering=-id', 'id=1', 'id__in=1,2'])
@@ -198,14 +225,20 @@ test('no answer depends on a hidden value, whatever is asked for', async (t) => 
     const ordering = fc.tuple(
       fc.constantFrom('', '-'), fc.oneof({ weight: 3, arbitrary: known }, { weight: 1, arbitrary: closed })
     ).map(([sign, name]) => `ordering=${sign}${name}`)
-    const place = fc.constantFrom('limit=1', 'limit=2', 'page=2', 'after=', 'limit=1&after=')
+    const include = fc.oneof(
+      { weight: 3, arbitrary: fc.constantFrom('vault', 'sender', 'sender__vault', 'sender,sender__vault') },
+      { weight: 1, arbitrary: closed }
+    ).map((path) => `include=${path}`)
+    const place = fc.constantFrom('limit=1', 'limit=2', 'page=2', 'after=', 'limit=1&after=', 'count=true',
+      'limit=1&count=true', 'search=a', 'search=b', 'search=x', 'search=secret', 'search=person+1', 'search=%25',
+      'search=1&count=true&limit=1')
     return fc.array(fc.oneof(
       { weight: 6, arbitrary: filter(known) }, { weight: 1, arbitrary: filter(closed) },
-      { weight: 2, arbitrary: ordering }, { weight: 1, arbitrary: place }
+      { weight: 2, arbitrary: ordering }, { weight: 2, arbitrary: include }, { weight: 1, arbitrary: place }
     ), { maxLength: 3 })
   }
   const requests = fc.constantFrom(...Object.keys(visible)).chain((resource) => fc.record({
-    method: fc.constantFrom('GET' as const, 'GET' as const, 'HEAD' as const, 'PUT' as const, 'DELETE' as const),
+    method: fc.constantFrom(...['GET', 'GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'] as const),
     path: fc.constantFrom(`/api/${resource}/`, `/api/${resource}/`, `/api/${resource}/1/`, `/api/${resource}/2`),
     query: parameters(resource).map((parts) => parts.join('&'))
   }))
@@ -286,7 +319,7 @@ test('in a body, an excluded field that no client may write is answered exactly 
   )
   const bodies = fc.array(pair, { maxLength: 3 })
   const requests = fc.record({
-    method: fc.constantFrom('POST' as const, 'PUT' as const),
+    method: fc.constantFrom('POST' as const, 'PUT' as const, 'PATCH' as const),
     body: bodies.map((pairs) => Object.fromEntries(pairs)),
     again: fc.boolean()
   })

@@ -154,11 +154,11 @@ test('any text as a name, an ordering, a page or an id runs no statement and is 
     const statuses = []
     for (const url of [
       `?${name}=1`, `?message__${name}=1`, `?ordering=${name}`, `?ordering=-id,${name}`, `?limit=${name}`,
-      `?page=${name}`
+      `?page=${name}`, `?include=${name}`
     ]) {
       statuses.push((await app.get(`/api/note/${url}`)).statusCode)
     }
-    assert.deepEqual(statuses, [400, 400, 400, 400, 400, 400])
+    assert.deepEqual(statuses, [400, 400, 400, 400, 400, 400, 400])
     assert.equal((await app.get(`/api/note/${name}/`)).statusCode, 404)
     assert.deepEqual(app.statements, [])
   }))

@@ -89,7 +89,8 @@ const writes = (resource: string): fc.Arbitrary<Pick<Sent, 'method' | 'url'>> =>
   { method: 'PUT', url: `/api/${resource}/999/` }, { method: 'PUT', url: `/api/${resource}/a/` },
   { method: 'DELETE', url: `/api/${resource}/1/` }, { method: 'DELETE', url: `/api/${resource}/2` },
   { method: 'DELETE', url: `/api/${resource}/1/?x=%` },
-  { method: 'PATCH', url: `/api/${resource}/1/` }, { method: 'PUT', url: `/api/${resource}/` },
+  { method: 'PATCH', url: `/api/${resource}/1/` }, { method: 'PATCH', url: `/api/${resource}/999` },
+  { method: 'PATCH', url: `/api/${resource}/` }, { method: 'PUT', url: `/api/${resource}/` },
   { method: 'DELETE', url: `/api/${resource}/` }, { method: 'POST', url: `/api/${resource}/1/` }
 )
 
@@ -145,6 +146,7 @@ test("somebody else's record: 403 after the credentials and the record, admins i
   const app = await build(t)
   const others = fc.constantFrom<Pick<Sent, 'method' | 'url'>>(
     { method: 'PUT', url: '/api/paper/1/' }, { method: 'PUT', url: '/api/paper/2' },
+    { method: 'PATCH', url: '/api/paper/1' },
     { method: 'DELETE', url: '/api/paper/1/' }, { method: 'DELETE', url: '/api/paper/2/?x=1' })
   await holds(t, 300, fc.asyncProperty(others, fc.constantFrom('admin', 'bob'), anyBody, async (write, name, body) => {
     assert.deepEqual(await refused(app, { ...write, headers: { authorization: basic(name) }, body }), {
@@ -189,7 +191,8 @@ test('a missing record: 404 after the credentials and at most one look', async (
     '0', '3', '999', '01', '1.0', '1e0', '-1', '+1', '%201', '1%20', '0x1', 'a', '9007199254740991',
     '9007199254740992', "1'--", '1;drop'
   )
-  await holds(t, 200, fc.asyncProperty(ids, fc.constantFrom('PUT', 'DELETE'), anyBody, async (id, method, body) => {
+  const methods = fc.constantFrom('PUT', 'PATCH', 'DELETE')
+  await holds(t, 200, fc.asyncProperty(ids, methods, anyBody, async (id, method, body) => {
     const { status, statements } = await refused(app, {
       method, url: `/api/paper/${id}/`, headers: { authorization: basic('alice') }, body
     })

@@ -123,7 +123,8 @@ test('T-54: malformed credentials are refused like wrong ones', async (t) => {
   const { app, unchanged, post, put } = await attack(t)
   const refusal = await put('/api/message/1/', {}, { as: ['alice', 'wrong'] })
   const routes = [
-    ['POST', '/api/message/'], ['PUT', '/api/message/1/'], ['DELETE', '/api/message/1/'], ['POST', '/api/user/'],
+    ['POST', '/api/message/'], ['PUT', '/api/message/1/'], ['PATCH', '/api/message/1/'],
+    ['DELETE', '/api/message/1/'], ['POST', '/api/user/'],
     ['DELETE', '/api/user/4/'], ['PUT', '/api/relationship/1/'], ['DELETE', '/api/note/1/']
   ] as const
   await unchanged(async () => {

@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import { adminAuth, defineModel, foreignKey, text, userAuth, type ResourceRegistry } from '../../lib/index.js'
 import { Message, Note, Relationship, siteModels, User } from '../support/site.js'
-import { attack } from './security-helper.js'
+import { attack, siteRows } from './security-helper.js'
 
 /** A text that matches every hidden value, and one that matches none. */
 const pair = ['%25', 'nothing']
@@ -222,4 +222,24 @@ test('T-15: an ordering by the primary key is no way around the allow list', asy
     t.equal((await get(`/api/hidden/${url}`)).statusCode, 400, url)
   }
   t.same(await ids('/api/hidden/?peer=1&ordering=peer_id'), [])
+})
+
+test('T-142: a search does not tell an excluded field', async (t) => {
+  const { get, ids } = await attack(t, {
+    models: siteModels,
+    rows: siteRows,
+    register: (registry) => {
+      registry.register(User, { auth: adminAuth(User), exclude: ['password', 'email'], search: ['username'] })
+      registry.register(Message, { search: ['content'] })
+    }
+  })
+  t.same(await ids('/api/user/?search=ALI'), [2])
+  const nothing = await get('/api/user/?search=nothing&count=true')
+  for (const words of ['example.com', 'alice@example', 'argon2', '%24', '@', '2024', 'true']) {
+    const reply = await get(`/api/user/?search=${words}&count=true`)
+    t.same([reply.statusCode, reply.body], [200, nothing.body], words)
+  }
+  t.same(await ids('/api/message/?search=alice%40example.com'), [])
+  const unknown = (await get('/api/message/1/?x=a')).body.replaceAll("'x'", "'search'").replace('"x"', '"search"')
+  t.equal((await get('/api/message/1/?search=a')).body, unknown)
 })

@@ -69,6 +69,7 @@ export async function attack (t: Test, options: BuildOptions = {}): Promise<Site
     get,
     post: async (url, payload, options) => await checked(site.post(url, payload, options)),
     put: async (url, payload, options) => await checked(site.put(url, payload, options)),
+    patch: async (url, payload, options) => await checked(site.patch(url, payload, options)),
     delete: async (url, options) => await checked(site.delete(url, options)),
     unchanged: async (requests) => {
       const before = await everything()

@@ -30,7 +30,9 @@ declare module 'fastify' {
 }
 
 /** To compile a schema costs more than all that is asked of it; whether it is one is tested with the documents. */
-const ajv = new Ajv2020({ strict: false, validateFormats: true, validateSchema: false, code: { optimize: false } })
+const ajv = new Ajv2020({
+  strict: false, validateFormats: true, validateSchema: false, code: { optimize: false }, ownProperties: true
+})
 ajvFormats.default(ajv)
 /**
  * By the text of the schema, since the apps of a test file are much the same; and by the schema itself, of which
@@ -158,18 +160,26 @@ function faultIn (document: Documented, schema: object, value: unknown): string 
 }
 
 function compileIn (document: Documented, schema: object): ValidateFunction {
-  const text = JSON.stringify(expanded(document, schema))
+  const text = JSON.stringify({ ...schema, components: { schemas: schemasBehind(document, schema) } })
   const validate = validators.get(text) ?? ajv.compile(JSON.parse(text))
   validators.set(text, validate)
   return validate
 }
 
-/** A schema with what it refers to in its place; none refers to itself. */
-function expanded (document: Documented, schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map((item) => expanded(document, item))
-  if (typeof schema !== 'object' || schema === null) return schema
-  if ('$ref' in schema) return expanded(document, partOf(document, String(schema.$ref)))
-  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, expanded(document, value)]))
+/** The schemas of the document that a schema refers to, directly or through others. */
+function schemasBehind ({ components: { schemas } }: Documented, schema: object): Readonly<Record<string, object>> {
+  const found: Record<string, object> = {}
+  const follow = (text: string): void => {
+    for (const [, name = ''] of text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
+      const { [name]: part } = schemas
+      if (part === undefined) throw new Error(`${name} leads nowhere`)
+      if (Object.hasOwn(found, name)) continue
+      found[name] = part
+      follow(JSON.stringify(part))
+    }
+  }
+  follow(JSON.stringify(schema))
+  return found
 }
 
 function partOf (document: Documented, reference: string): object {

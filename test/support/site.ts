@@ -96,6 +96,7 @@ export interface TestApp {
   get (url: string, options?: RequestOptions): Promise<LightMyRequestResponse>
   post (url: string, payload?: unknown, options?: RequestOptions): Promise<LightMyRequestResponse>
   put (url: string, payload?: unknown, options?: RequestOptions): Promise<LightMyRequestResponse>
+  patch (url: string, payload?: unknown, options?: RequestOptions): Promise<LightMyRequestResponse>
   delete (url: string, options?: RequestOptions): Promise<LightMyRequestResponse>
   /** All rows of a table, by id. */
   rowsOf (table: string): Promise<unknown[]>
@@ -157,9 +158,10 @@ export async function insert (db: Kysely<Tables>, rows: Rows): Promise<void> {
 }
 
 /** Requests to an app, in the words of the tests. */
-export function client (app: FastifyInstance): Pick<TestApp, 'get' | 'post' | 'put' | 'delete'> {
+export function client (app: FastifyInstance): Pick<TestApp, 'get' | 'post' | 'put' | 'patch' | 'delete'> {
   const send = async (
-    method: 'GET' | 'POST' | 'PUT' | 'DELETE', url: string, { as, headers }: RequestOptions = {}, payload?: unknown
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', url: string,
+    { as, headers }: RequestOptions = {}, payload?: unknown
   ) => {
     const credentials = as === undefined ? {} : { authorization: typeof as === 'string' ? basic(as) : basic(...as) }
     const request: InjectOptions = { method, url, headers: { ...credentials, ...headers } }
@@ -169,6 +171,7 @@ export function client (app: FastifyInstance): Pick<TestApp, 'get' | 'post' | 'p
     get: async (url, options) => await send('GET', url, options),
     post: async (url, payload, options) => await send('POST', url, options, payload),
     put: async (url, payload, options) => await send('PUT', url, options, payload),
+    patch: async (url, payload, options) => await send('PATCH', url, options, payload),
     delete: async (url, options) => await send('DELETE', url, options)
   }
 }

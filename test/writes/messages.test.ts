@@ -212,13 +212,3 @@ test('of a resource with very many paths only the nearest are compared', async (
   t.match((await get('/api/wide/?field20x=1')).json().details[0].message, /did you mean 'field20/)
   t.notMatch((await get('/api/wide/?field209x=1')).json().details[0].message, /'field209'/)
 })
-
-test('PATCH is answered with the way to change a record in part, on a record alone', async (t) => {
-  const { app } = await buildApp(t, site)
-  const patch = async (url: string) => (await app.inject({ method: 'PATCH', url, payload: {} })).json()
-  t.match(await patch('/api/all/1/'), {
-    statusCode: 405,
-    message: 'This method is not allowed here: use PUT, which changes only the fields that are sent'
-  })
-  t.match(await patch('/api/all/'), { statusCode: 405, message: 'This method is not allowed here' })
-})

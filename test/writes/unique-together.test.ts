@@ -228,7 +228,7 @@ test('a foreign key that is the first of unique fields needs no index of its own
   const { unindexed } = await inspect(app)
   const filters = unindexed.filter(({ use, resource }) => use === 'filter' && resource === 'project')
     .map(({ name }) => name)
-  t.strictSame(filters, ['year', 'company__name'], 'neither company and name, which come first, nor code')
+  t.strictSame(filters.sort(), ['company__name', 'year'], 'neither company and name, which come first, nor code')
   const Other = defineModel('Other', { name: text(), company: foreignKey(() => Company) }, {
     unique: [['name', 'company']]
   })

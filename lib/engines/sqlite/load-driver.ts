@@ -1,4 +1,4 @@
-import { errors } from '../../errors.js'
+import { errors, messageOf } from '../../errors.js'
 
 /** Major versions of better-sqlite3 and Node that crash the process together, and the version to install. */
 const crashes = [
@@ -15,6 +15,19 @@ export function requireDriver (node: string, driver: string): void {
   const crash = crashes.find((row) => row.driver(majorOf(driver)) && row.node(majorOf(node)))
   if (crash === undefined) return
   throw new errors.UnsupportedDatabase(`better-sqlite3 ${driver} crashes on Node ${node}; install ${crash.install}`)
+}
+
+/**
+ * Returns the remedy if an error says that better-sqlite3 has no binary that this version of Node can load. Otherwise
+ * returns undefined. Package managers may leave out the compilation, and Node may be changed after it.
+ */
+export function binaryRemedy (error: unknown): string | undefined {
+  const { code } = Object(error) as { readonly code?: unknown }
+  const isMissing = code === 'ERR_DLOPEN_FAILED' ||
+    /^Could not locate the bindings file|^Cannot find module .*better_sqlite3\.node/.test(messageOf(error))
+  if (!isMissing) return undefined
+  return `better-sqlite3 has no binary for Node ${process.versions.node}; compile it: npm rebuild better-sqlite3, ` +
+    'or with pnpm: pnpm approve-builds better-sqlite3 && pnpm rebuild better-sqlite3'
 }
 
 function majorOf (version: string): number {

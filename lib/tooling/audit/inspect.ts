@@ -5,6 +5,7 @@ import type { Resource } from '../../resource/resource.js'
 import type { Danger } from './danger.js'
 import { dangersOf } from './dangers.js'
 import { permissionsOf, type ResourcePermissions } from './permissions.js'
+import { TableSizes } from './table-sizes.js'
 import { unboundedOf, type Unbounded } from './unbounded.js'
 import { unindexedOf, type Unindexed } from './unindexed.js'
 import { visibleRecordsOf, type VisibleRecords } from './visible-records.js'
@@ -15,6 +16,7 @@ export interface Inspection {
   /** The records that each scope shows to made-up users. */
   readonly scopes: readonly VisibleRecords[]
   readonly dangers: readonly Danger[]
+  /** What no index serves, the largest tables first. */
   readonly unindexed: readonly Unindexed[]
   readonly unbounded: readonly Unbounded[]
 }
@@ -29,13 +31,14 @@ export interface Inspection {
 export async function inspect (app: FastifyInstance): Promise<Inspection> {
   await app.ready()
   const resources = resourcesOf(app)
+  const sizes = new TableSizes()
   const unindexed: Unindexed[] = []
-  for (const resource of resources) unindexed.push(...await unindexedOf(resource))
+  for (const resource of resources) unindexed.push(...await unindexedOf(resource, sizes))
   return {
     resources: resources.map(permissionsOf),
     scopes: resources.flatMap(visibleRecordsOf),
     dangers: dangersOf(resources),
-    unindexed,
+    unindexed: unindexed.sort((one, other) => other.rows - one.rows),
     unbounded: resources.flatMap(unboundedOf)
   }
 }

@@ -70,7 +70,7 @@ export function audiencesOf ({ policy, model }: Resource): Readonly<Record<Opera
 export function fieldPermissions (
   resource: Resource, column: Column
 ): Readonly<Record<'read' | 'filter' | 'order' | 'create' | 'update', Audience>> {
-  const { visible, filterable, writable } = resource
+  const { visible, filterable, writable, creatable } = resource
   const { read, list: listing, create, update } = audiencesOf(resource)
   const only = (isTrue: boolean, audience: Audience): Audience => isTrue ? audience : 'nobody'
   const isOpen = filterable.has(column)
@@ -78,7 +78,7 @@ export function fieldPermissions (
     read: only(visible.includes(column), wider(read, listing)),
     filter: only(isOpen && valueKindOf(column).operators.length > 0, listing),
     order: only(isOpen && isOrderable(column), listing),
-    create: only(writable.has(column), create),
+    create: only(creatable.has(column), create),
     update: only(writable.has(column), update)
   }
 }

@@ -11,18 +11,25 @@ import { parseListQuery } from '../../request/list-query.js'
 import type { Resource } from '../../resource/resource.js'
 import { explain, isSought, lists } from './explain.js'
 import { sampleOf } from './sample.js'
+import type { TableSizes } from './table-sizes.js'
 import { listedScopes, unindexedScopes } from './unindexed-scopes.js'
 
 /**
- * A filter or an ordering that a resource permits, or a condition of its scope, for which the database reads the whole
- * table.
+ * A filter, a search or an ordering that a resource permits, or a condition of its scope, for which the database reads
+ * the whole table.
  */
 export interface Unindexed {
   readonly resource: string
-  readonly use: PlannedUse | 'scope'
-  /** The name as a query or a scope writes it: `user__email`. */
+  readonly use: PlannedUse | 'scope' | 'search'
+  /** The name as a query or a scope writes it: `user__email`. Of a search, all fields that it looks at. */
   readonly name: string
+  /** The table that is read whole. */
+  readonly table: string
+  /** Number of rows of that table. At most 100,000 are counted. */
+  readonly rows: number
 }
+
+type Found = Omit<Unindexed, 'rows'>
 
 const noModels: ReadonlySet<Model> = new Set()
 const viewer: ListViewer = { ...unscoped, closed: noModels }
@@ -32,31 +39,38 @@ const viewer: ListViewer = { ...unscoped, closed: noModels }
  * scope, filters and orderings need no index of their own, because they read only these records. The database explains
  * lists with one condition or one ordering each, but runs none of them. Filters are on the fields of the resource, on
  * those of the models that its foreign keys refer to, and on paths that its option `filterable` names. Lists that the
- * limits refuse to everybody are left out.
+ * limits refuse to everybody are left out. A search is never served, because its words may be anywhere in a text.
  */
-export async function unindexedOf (resource: Resource): Promise<readonly Unindexed[]> {
+export async function unindexedOf (resource: Resource, sizes: TableSizes): Promise<readonly Unindexed[]> {
+  const { name: resourceName, model: { table }, reader: { db } } = resource
   const scopes = listedScopes(resource)
   const unindexed = await unindexedScopes(resource, scopes)
   const isBounded = unindexed.length === 0 && scopes.length > 0 && scopes.every((scope) => scope.length > 0)
-  return [
-    ...unindexed.map((name) => ({ resource: resource.name, use: 'scope', name }) as const),
+  const found: readonly Found[] = [
+    ...unindexed.map((name) => ({ resource: resourceName, use: 'scope', name, table }) as const),
     ...isBounded ? [] : await unindexedQueries(resource)
   ]
+  const sized: Unindexed[] = []
+  for (const item of found) sized.push({ ...item, rows: await sizes.sizeOf(db, item.table) })
+  return sized
 }
 
-async function unindexedQueries (resource: Resource): Promise<readonly Unindexed[]> {
-  const { name } = resource
-  const filters: Unindexed[] = []
+async function unindexedQueries (resource: Resource): Promise<readonly Found[]> {
+  const { name, model, searched } = resource
+  const fields = searched.map(({ field }) => field).join(', ')
+  const found: Found[] =
+    searched.length === 0 ? [] : [{ resource: name, use: 'search', name: fields, table: model.table }]
   for (const path of filterPaths(resource)) {
-    if (!await isFilterSought(resource, path)) filters.push({ resource: name, use: 'filter', name: pathName(path) })
+    const { table } = path.joins.at(-1)?.target() ?? model
+    if (await isFilterSought(resource, path)) continue
+    found.push({ resource: name, use: 'filter', name: pathName(path), table })
   }
-  const orderings: Unindexed[] = []
   for (const column of resource.filterable) {
     if (isOrderable(column) && !await isOrdered(resource, column)) {
-      orderings.push({ resource: name, use: 'ordering', name: column.field })
+      found.push({ resource: name, use: 'ordering', name: column.field, table: model.table })
     }
   }
-  return [...filters, ...orderings]
+  return found
 }
 
 /**

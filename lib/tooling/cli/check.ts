@@ -1,12 +1,14 @@
-import Table from 'cli-table3'
 import type { Danger } from '../audit/danger.js'
 import { inspect, type Inspection } from '../audit/inspect.js'
 import type { ResourcePermissions } from '../audit/permissions.js'
 import type { VisibleRecords } from '../audit/visible-records.js'
 import type { CommandRow } from './command-row.js'
 import { loadApp } from './load-app.js'
+import { textTable } from './text-table.js'
+import { unindexedReport } from './unindexed-report.js'
 
 interface Options {
+  readonly all?: true
   readonly export?: string
   readonly strict?: true
 }
@@ -19,19 +21,17 @@ export const checkCommand: CommandRow<Options> = {
   },
   options: [
     { flags: '-e, --export <name>', description: "the name of the export; 'default' or 'app' if absent" },
+    { flags: '-a, --all', description: 'list what has no index on small tables, too' },
     { flags: '-s, --strict', description: 'exit with code 1 if anything is dangerous' }
   ],
-  run: async (path, { export: name, strict = false }, { out }) => {
+  run: async (path, { export: name, all = false, strict = false }, { out }) => {
     const app = await loadApp(path, name)
     try {
       const { resources, scopes, dangers, unindexed, unbounded } = await inspect(app)
       for (const resource of resources) out(permissionTable(resource))
       if (scopes.length > 0) out(`Scopes, for made-up users:\n${scopes.map(scopeLine).join('\n')}`)
       out(dangers.length === 0 ? 'Nothing dangerous was found.' : `Dangerous:\n${dangerTable(dangers)}`)
-      if (unindexed.length > 0) {
-        const what = unindexed.some(({ use }) => use === 'scope') ? 'scopes, filters' : 'filters'
-        out(`These ${what} and orderings have no index, so each reads its whole table:\n${unindexedTable(unindexed)}`)
-      }
+      for (const part of unindexedReport(unindexed, all)) out(part)
       if (unbounded.length > 0) {
         out("Lists show these texts, which have no 'maxLength'; set one if the texts are short:\n" +
           unboundedTable(unbounded))
@@ -49,7 +49,7 @@ function permissionTable ({ resource, operations, scoped, fields }: ResourcePerm
   const rows = fields.map((field) => [field.field, ...permissionColumns.map((column) => mark(field[column]))])
   const who = Object.entries(operations).map(([operation, who]) => `${operation} ${who}`).join(', ')
   const bounded = scoped.length === 0 ? '' : `; a scope bounds ${scoped.join(', ')}`
-  return `${resource}: ${who}${bounded}\n${tableOf(['field', ...permissionColumns], rows)}`
+  return `${resource}: ${who}${bounded}\n${textTable(['field', ...permissionColumns], rows)}`
 }
 
 function mark (who: string): string {
@@ -71,24 +71,9 @@ function scopeLine (visible: VisibleRecords): string {
 }
 
 function dangerTable (dangers: readonly Danger[]): string {
-  return tableOf(['resource', 'field', 'why'], dangers.map(({ resource, field = '', why }) => [resource, field, why]))
-}
-
-function unindexedTable (unindexed: Inspection['unindexed']): string {
-  return tableOf(['resource', 'by', 'name'], unindexed.map(({ resource, use, name }) => [resource, use, name]))
+  return textTable(['resource', 'field', 'why'], dangers.map(({ resource, field = '', why }) => [resource, field, why]))
 }
 
 function unboundedTable (unbounded: Inspection['unbounded']): string {
-  return tableOf(['resource', 'field'], unbounded.map(({ resource, field }) => [resource, field]))
-}
-
-function tableOf (head: readonly string[], rows: ReadonlyArray<readonly string[]>): string {
-  // No colours and no lines between rows: both are noise if the output goes to a file.
-  const table = new Table({
-    head: [...head],
-    style: { head: [], border: [] },
-    chars: { mid: '', 'left-mid': '', 'mid-mid': '', 'right-mid': '' }
-  })
-  table.push(...rows.map((row) => [...row]))
-  return table.toString()
+  return textTable(['resource', 'field'], unbounded.map(({ resource, field }) => [resource, field]))
 }

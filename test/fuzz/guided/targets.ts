@@ -12,24 +12,27 @@ export interface Target {
   run (input: string): Promise<void>
 }
 
-const longestQuery = 4096
+const longestQuery = 8192
 
 const query: Target = {
   seeds: [
     '', 'title=a', 'count__gte=1&count__lt=5', 'token__in="a,b",c', 'owner__username__like=a%25',
     'shelf__name__ilike=%25', 'ordering=-moment,id&limit=5', 'page=2', 'after=', 'moment__gt=2024-01-01T00:00:00Z',
-    'price=1.10&big=1', 'flag=true&day__is=null'
+    'price=1.10&big=1', 'flag=true&day__is=null', 'include=owner,shelf__next'
   ],
   words: [
     '&', '=', '__', '-', ',', '"', '%', '+', '%C3%A9', '%ff', '%00', '%ED%A0%80', '\\', ';', '?', '#', 'limit=',
-    'page=', 'after=', 'ordering=', 'eq', 'in', 'is', 'like', 'ilike', 'ne', 'gte', 'null', 'true', 'id', 'owner',
-    'owner_id', 'shelf__', 'next__name', 'title', 'status', 'count', 'big', 'price', 'flag', 'moment', 'day', 'token',
-    'mail', 'data', 'WzIsImlkIiwiMSJd', '9007199254740993', '2024-02-29 12:30:00',
+    'page=', 'after=', 'ordering=', 'include=', 'count=true', 'search=', 'eq', 'in', 'is', 'like', 'ilike', 'ne', 'gte',
+    'null', 'notnull', 'true', 'id', 'owner', 'owner_id',
+    'shelf__', 'next__name', 'title', 'status', 'count', 'big', 'price', 'flag',
+    'moment', 'day', 'token', 'mail', 'data', 'WzIsImlkIiwiMSJd', '9007199254740993', '2024-02-29 12:30:00',
     '0f8fad5b-d9cb-469f-a165-70867728950e'
   ],
   run: async (input) => {
-    const { filters, ordering, limit, page, after, rest } = parseListQuery(input, longestQuery, 100)
-    const texts = [...filters.flatMap(({ name, text }) => [name, text]), ...ordering, ...rest.flat(), after ?? '']
+    const { filters, ordering, searches, include, limit, page, after, rest } =
+      parseListQuery(input, longestQuery, 100)
+    const named = filters.flatMap(({ name, text }) => [name, text])
+    const texts = [...named, ...ordering, ...searches, ...include, ...rest.flat(), after ?? '']
     assert.ok(texts.every((text) => typeof text === 'string' && text.isWellFormed()))
     assert.ok([limit ?? 1, page].every((number) => Number.isSafeInteger(number) && number >= 1))
     const again = rest.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&')

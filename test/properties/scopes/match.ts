@@ -31,7 +31,8 @@ export class Match {
     this.#rows = rows
     this.#scoped = twins[0]
     this.#plain = twins[1]
-    this.#note = note
+    // PATCH does what PUT does, so both count as one.
+    this.#note = (what) => { note(what.replace(/^PATCH /, 'PUT ')) }
   }
 
   static async start (world: World, rows: Rows, note: Note): Promise<Match> {
@@ -115,6 +116,8 @@ export class Match {
       this.#note(body.includes('"objects":[]') ? 'empty list' : 'list with records')
       const isJoined = /__(?!(eq|ne|lte?|gte?|in|is|like)=)/.test(query)
       if (isJoined && !body.includes('"objects":[]')) this.#note('list through a foreign key')
+      if (/"count":[1-9]/.test(body)) this.#note('list with a count')
+      if (/search=[^&]/.test(query) && !body.includes('"objects":[]')) this.#note('search')
       if (pages > 0) this.#note('next page')
     }
   }

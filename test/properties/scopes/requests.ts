@@ -9,7 +9,7 @@ import {
 export interface Request {
   readonly resource: ResourceSpec
   readonly sender: Sender
-  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE'
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** The key of the record; undefined for the list. */
   readonly id?: Value
   readonly query: string
@@ -43,10 +43,12 @@ export function drawRequest (draw: Draw, scene: Scene, resource: ResourceSpec, s
   const row = drawRow(draw, scene, resource.model)
   const id = row?.['id'] ?? unknownKey(scene.world.models[resource.model] as ModelSpec)
   if (kind === 'read') {
-    return { ...base, method: draw.chance(10) ? 'HEAD' : 'GET', id, query: draw.chance(3) ? 'a=1' : '' }
+    const include = draw.chance(30) ? `include=${drawIncludes(draw, scene.world.models, resource.model).join()}` : ''
+    return { ...base, method: draw.chance(10) ? 'HEAD' : 'GET', id, query: draw.chance(3) ? 'a=1' : include }
   }
   if (kind === 'delete') return { ...base, method: 'DELETE', id, query: '' }
-  return { ...base, method: 'PUT', id, query: '', body: drawBody(draw, scene, resource, row) }
+  const method = draw.one(['PUT', 'PATCH'] as const)
+  return { ...base, method, id, query: '', body: drawBody(draw, scene, resource, row) }
 }
 
 export const unknownKey = (model: ModelSpec): number | string => keyAt(model, 999_999)
@@ -72,6 +74,8 @@ function drawRow (draw: Draw, { rows, view }: Scene, model: number): Row | undef
 
 const operators = ['', 'eq', 'ne', 'lt', 'lte', 'gt', 'gte', 'in', 'in'] as const
 
+const words = ['a', 'A', 'b', 'a b', 'u1', '%', '']
+
 function drawQuery (draw: Draw, scene: Scene, resource: ResourceSpec): string {
   const { fields } = scene.world.models[resource.model] as ModelSpec
   const parameters = Array.from({ length: draw.weighted([[5, 0], [8, 1], [3, 2], [1, 3]]) }, () =>
@@ -81,10 +85,29 @@ function drawQuery (draw: Draw, scene: Scene, resource: ResourceSpec): string {
       `${draw.chance(50) ? '-' : ''}${draw.one([keyField(false), ...fields]).name}`)
     parameters.push(['ordering', names.join()])
   }
+  if (draw.chance(25)) parameters.push(['include', drawIncludes(draw, scene.world.models, resource.model).join()])
   if (draw.chance(60)) parameters.push(['limit', String(draw.number(1, 4))])
   if (draw.chance(15)) parameters.push(['page', String(draw.number(1, 3))])
   else if (draw.chance(50)) parameters.push(['after', ''])
+  if (draw.chance(25)) parameters.push(['count', 'true'])
+  if (draw.chance(resource.search.length > 0 ? 12 : 1)) parameters.push(['search', draw.one(words)])
   return parameters.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')
+}
+
+/** Paths of related records: those that there are, and some that there are not. */
+export function drawIncludes (draw: Draw, models: readonly ModelSpec[], at: number): readonly string[] {
+  return Array.from({ length: draw.weighted([[6, 1], [3, 2], [1, 3]]) }, () => {
+    const path: string[] = []
+    let model = at
+    for (let depth = draw.weighted([[8, 1], [6, 2], [4, 3], [1, 4]]); depth > 0; depth--) {
+      const { fields } = models[model] as ModelSpec
+      const links = fields.filter(({ kind }) => kind === 'foreignKey')
+      const link = draw.one(links.length > 0 && draw.chance(98) ? links : fields)
+      path.push(draw.chance(2) ? link.key : link.name)
+      model = link.target ?? 0
+    }
+    return path.join('__')
+  })
 }
 
 function drawFilter (draw: Draw, scene: Scene, at: number): [name: string, value: string] {
@@ -108,7 +131,7 @@ function drawFilter (draw: Draw, scene: Scene, at: number): [name: string, value
   ])
   const last = draw.chance(2) ? 'nothing' : spelled(field)
   const name = [...path.map(spelled), last, ...operator === '' ? [] : [operator]].join('__')
-  if (operator === 'is') return [name, 'null']
+  if (operator === 'is') return [name, draw.one(['null', 'notnull'])]
   if (operator === 'like') return [name, draw.one(['%', 'a%', '_', '%b'])]
   const known = (rows[model] ?? []).map((row) => row[field.key] ?? null).filter((value) => value !== null)
   const item = (): string => String(draw.chance(65) ? reached?.[field.key] ?? 1 : draw.one([...known, 1]))

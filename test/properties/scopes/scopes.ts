@@ -23,6 +23,7 @@ function holds ({ path, field, operator, value }: Condition, row: Row, rows: Row
   }
   if (reached === undefined) return false
   const stored = reached[field.key] ?? null
+  if (operator === 'is' && value === 'notnull') return stored !== null
   if (operator === 'is' || value === null) return stored === value
   if (stored === null) return false
   const values = (Array.isArray(value) ? value : [value]) as readonly Value[]
@@ -52,7 +53,8 @@ export function fixedBy (scope: ScopeSpec): ReadonlyMap<string, { readonly field
     if (path.length > 0 || field.key === 'id' || !['', 'eq', 'in', 'is'].includes(operator)) continue
     const values = (Array.isArray(value) ? value : [value]) as readonly Value[]
     const [first = null] = values
-    const isOne = values.length === 1 && (first !== null || field.nullable)
+    const isAny = operator === 'is' && first === 'notnull'
+    const isOne = values.length === 1 && !isAny && (first !== null || field.nullable)
     if (isOne && !fixed.has(field.key)) fixed.set(field.key, { field, value: first })
   }
   return fixed
@@ -95,11 +97,13 @@ function drawResource (draw: Draw, models: readonly ModelSpec[], place: Place): 
   const policy = draw.weighted<PolicyName>([[5, 'all'], [4, 'writes'], [2, 'foreign'], [1, 'open']])
   const hideable = fields.filter(({ kind }) => kind !== 'foreignKey')
   const owners = fields.filter(({ kind, target = 0 }) => kind === 'foreignKey' && models[target]?.hasUuidKey === false)
+  const exclude = draw.chance(25) ? [draw.one(hideable).name] : []
   return {
     path,
     model: at,
     policy,
-    exclude: draw.chance(25) ? [draw.one(hideable).name] : [],
+    exclude,
+    search: fields.filter(({ kind, name }) => kind === 'text' && !exclude.includes(name)).map(({ name }) => name),
     owner: policy !== 'open' && owners.length > 0 && draw.chance(20) ? draw.one(owners) : undefined,
     scopes: draw.chance(12) ? undefined : new Map(senders.map((sender) => [sender, drawScope(draw, models, place)]))
   }
@@ -158,7 +162,7 @@ interface Operand {
 
 function operandOf (draw: Draw, models: readonly ModelSpec[], operand: Operand): Condition['value'] {
   const { field, operator } = operand
-  if (operator === 'is') return field.kind === 'boolean' ? draw.one([null, true, false]) : null
+  if (operator === 'is') return draw.one([null, 'notnull', ...field.kind === 'boolean' ? [true, false] : []])
   if (operator === '' && draw.chance(12)) return null
   const some = (least: number): Value[] =>
     Array.from({ length: draw.number(least, 3) }, () => itemOf(draw, models, operand))

@@ -61,6 +61,8 @@ export interface ResourceSpec {
   readonly policy: PolicyName
   readonly exclude: readonly string[]
   readonly owner: FieldSpec | undefined
+  /** Names of the text fields that searches look at. */
+  readonly search: readonly string[]
   /** The scope of each user; undefined for a resource without a scope. */
   readonly scopes: ReadonlyMap<Sender, ScopeSpec> | undefined
 }

@@ -177,12 +177,14 @@ function toStored (fields: readonly FieldSpec[], row: Row): Record<string, unkno
   }))
 }
 
-function optionsOf ({ path, policy, exclude, owner, scopes }: ResourceSpec, isScoped: boolean): ResourceOptions {
+function optionsOf (resource: ResourceSpec, isScoped: boolean): ResourceOptions {
+  const { path, policy, exclude, owner, search, scopes } = resource
   const options = {
     path,
     auth: policies[policy],
     exclude,
     ...(owner && { ownerField: owner.name }),
+    ...(search.length > 0 && { search }),
     ...(isScoped && scopes && {
       scope: (user: User | null) => toObject(scopes.get(user?.number ?? 'nobody') ?? null)
     })

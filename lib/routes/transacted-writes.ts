@@ -1,11 +1,17 @@
 import { Unwritten } from '../database/explain-failure.js'
-import { withLockedRecord } from '../database/locked-record.js'
+import { withLockedRecord, type LockedRecord } from '../database/locked-record.js'
 import { inTransaction } from '../database/transaction.js'
 import { explainWrite, requireReferences, runCreate, runDelete, runUpdate } from '../database/write.js'
 import type { Row } from '../engines/executor.js'
 import type { GuardedPlan } from '../plan/plan-guarded-write.js'
-import type { ScopedRecord } from '../plan/record-guard.js'
+import type { HookedTarget } from '../resource/hooked-target.js'
+import type { Resource } from '../resource/resource.js'
 import { callAfter, callBefore, planWithHook, type HookedRequest } from './call-hooks.js'
+
+/** Returns what writes under a precondition need if their resource has no hooks. */
+export function withoutHooks (resource: Resource): HookedTarget {
+  return { hooks: {}, whole: resource, toWhole: resource.toWritten }
+}
 
 /** Creates a record as `runCreate` does, and calls the hooks of the resource. */
 export async function createWithHooks (write: HookedRequest, planned: GuardedPlan): Promise<Row> {
@@ -26,13 +32,13 @@ export async function createWithHooks (write: HookedRequest, planned: GuardedPla
 }
 
 /**
- * Changes a record as `runUpdate` does, and calls the hooks of the resource. The record is locked before the first
- * hook, so that nobody changes what the hooks decide by.
+ * Changes a record as `runUpdate` does, after it was locked: if its precondition still holds, and with the hooks of the
+ * resource. So nobody changes what the hooks decide by.
  *
  * @returns the row after the update; undefined if the record is gone, outside its scope or of another owner
  */
-export async function updateWithHooks (
-  write: HookedRequest, planned: GuardedPlan, record: ScopedRecord & { readonly ownerId: ScopedRecord['id'] | null }
+export async function updateLocked (
+  write: HookedRequest, planned: GuardedPlan, record: LockedRecord & { readonly ownerId: LockedRecord['id'] | null }
 ): Promise<Row | undefined> {
   const { resource: { engine, passwords }, resource, hooked: { hooks, whole } } = write
   if (hooks.beforeWrite !== undefined) await requireReferences(engine, resource, planned)
@@ -44,7 +50,7 @@ export async function updateWithHooks (
       guard = changed.guard
       plan = await passwords.hashIn(changed.plan)
       const row = await runUpdate(inside, whole, { ...record, plan, guard })
-      // The record is there, because it is locked: a reference of the hook leads where it must not.
+      // The record is there, because it is locked: one of its references leads where it must not.
       if (row === undefined) throw new Unwritten()
       await callAfter(write, inside.executor, occasion, row)
       return row
@@ -54,8 +60,8 @@ export async function updateWithHooks (
   }
 }
 
-/** Deletes a record as `runDelete` does, and calls the hooks of the resource. Returns true if it deleted the record. */
-export async function deleteWithHooks (write: HookedRequest, record: ScopedRecord): Promise<boolean> {
+/** Deletes a record as `runDelete` does, in the way of {@link updateLocked}. Returns true if it deleted the record. */
+export async function deleteLocked (write: HookedRequest, record: LockedRecord): Promise<boolean> {
   const { resource, hooked: { whole } } = write
   const isDeleted = await withLockedRecord(resource.engine, whole, record, async (stored, inside) => {
     const occasion = { operation: 'delete', stored } as const

@@ -1,0 +1,65 @@
+import type { ForeignKeyField, KeyOf } from '../model/field.js'
+import type { Model } from '../model/model.js'
+import type { Flat, ForeignKeyNameOf } from '../model/types.js'
+import type {
+  Described, FieldAt, Listed, MaxJoins, ModelOf, ResourceRecord, UnknownParameter
+} from './definition.js'
+
+/** Names of the foreign keys that a resource shows, as declared: `user`, not `user_id`. */
+type References<D extends Described> = Exclude<ForeignKeyNameOf<ModelOf<D>>, Listed<D, 'exclude'>>
+
+/** Names of related records in the type of a variable. Only the first foreign key of a path is checked there. */
+export type IncludeName<D extends Described> = References<D> | `${References<D>}__${string}`
+
+/** A model that is not among the client's resources: only the `id` of its records is known. */
+interface Unlisted<M extends Model> { readonly unlisted: M }
+type Reached<All, D extends Described, Name extends string> =
+  FieldAt<ModelOf<D>, Name> extends ForeignKeyField<infer M>
+    ? M['name'] extends keyof All ? Extract<All[M['name']], Described> : Unlisted<M>
+    : never
+type DescribedOf<T> = T extends Unlisted<infer M> ? M : Extract<T, Described>
+type RecordOfReached<T> = T extends Unlisted<infer M> ? { id: KeyOf<M> } : ResourceRecord<Extract<T, Described>>
+
+/** A path if it leads through foreign keys alone, and not through too many; otherwise a type that no text fits. */
+type CheckedPath<All, D extends Described, Path, Whole, Joins extends readonly unknown[] = MaxJoins> =
+  Joins extends readonly [unknown, ...infer Left]
+    ? Path extends References<D> ? Whole
+      : Path extends `${infer First}__${infer Rest}` ? First extends References<D>
+        ? CheckedPath<All, DescribedOf<Reached<All, D, First>>, Rest, Whole, Left>
+        : UnknownParameter<Whole>
+        : UnknownParameter<Whole>
+    : UnknownParameter<Whole>
+
+/** The option `include` of a call. Its literal decides the type of the records. */
+export interface Including<Include extends readonly string[], D extends Described, All> {
+  /** Related records that stand in each record, as paths of declared names: `['user', 'user__company']`. */
+  readonly include?:
+  (Include & { readonly [I in keyof Include]: CheckedPath<All, D, Include[I], Include[I]> }) | undefined
+}
+
+type First<Path> = Path extends `${infer Name}__${string}` ? Name : Path
+type Behind<Path, Name extends string> = Path extends `${Name}__${infer Rest}` ? Rest : never
+
+/** A record with its related records, each of which may be null: the reference is null, or the user may not see it. */
+type WithPaths<Record, D extends Described, All, Path extends string> = [Path] extends [never]
+  ? Record
+  : Flat<Record & {
+    [Name in First<Path> & string]:
+    | WithPaths<
+        RecordOfReached<Reached<All, D, Name>>, DescribedOf<Reached<All, D, Name>>, All, Behind<Path, Name>
+      >
+    | null
+  }>
+
+/**
+ * A record as the answer to a call with `include` has it. If the compiler does not know which related records are
+ * included, each of them is optional.
+ */
+export type IncludingRecord<D extends Described, All, Include extends readonly string[]> =
+  number extends Include['length']
+    ? string extends Include[number]
+      ? ResourceRecord<D>
+      : Flat<ResourceRecord<D> & {
+        [Name in First<Include[number]> & string]?: RecordOfReached<Reached<All, D, Name>> | null
+      }>
+    : WithPaths<ResourceRecord<D>, D, All, Include[number]>

@@ -1,0 +1,95 @@
+import { RestModelsError } from './failure.js'
+import type { Signal } from './fetch.js'
+import type { Endpoint } from './options.js'
+import { prepare, type CallOptions } from './send.js'
+
+/** Times that a create is repeated at most. */
+const maxRepeats = 3
+/** Longest `Retry-After`, in seconds, that is waited for. */
+const maxRetryAfter = 10
+/** Milliseconds before the first repetition of a request whose answer was lost. Each further pause is twice as long. */
+const firstPause = 250
+
+const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** The body of a create that brings its own key. */
+interface KeyedBody {
+  readonly id: string
+}
+
+interface KeyedCreate extends CallOptions {
+  /** Path of the list, after the prefix. */
+  readonly path: string
+  readonly body: KeyedBody
+}
+
+/** True if the body of a create brings its own key, so that the create may be repeated. */
+export function hasOwnKey (body: unknown): body is KeyedBody {
+  const { id } = Object(body)
+  return typeof id === 'string' && uuidPattern.test(id)
+}
+
+/**
+ * Creates a record whose key the client has made. The request is repeated if the server asks for that (503), or if its
+ * answer was lost. If a repeated request is told that the key is taken, an earlier one has stored the record, which is
+ * then read. The values of that record are not compared with the body: the server sets and converts some of them, and
+ * others may have changed the record since. Random UUIDs are never equal by chance.
+ *
+ * @throws RestModelsError, and what `fetch` throws, as `send` does: the failure of the last request
+ */
+export async function createOnce (endpoint: Endpoint, { path, body, signal }: KeyedCreate): Promise<unknown> {
+  const create = await prepare(endpoint, { method: 'POST', path, body, signal })
+  const read = await prepare(endpoint, { method: 'GET', path: `${path}${body.id}/`, signal })
+  for (let repeats = 0; ; repeats++) {
+    try {
+      return await create()
+    } catch (failure) {
+      const isStored = repeats > 0 && isTaken(failure)
+      const outcome = isStored ? await attempt(read) : { failure }
+      if ('record' in outcome) return outcome.record
+      const pause = pauseAfter(outcome.failure, { repeats, isStored })
+      if (pause === undefined || repeats === maxRepeats || signal?.aborted === true) throw failure
+      await wait(pause, signal)
+    }
+  }
+}
+
+async function attempt (read: () => Promise<unknown>): Promise<{ record: unknown } | { failure: unknown }> {
+  try {
+    return { record: await read() }
+  } catch (failure) {
+    return { failure }
+  }
+}
+
+/** True if the key of a create is taken. */
+function isTaken (failure: unknown): boolean {
+  return failure instanceof RestModelsError && failure.code === 'REST_MODELS_NOT_UNIQUE' &&
+    failure.details.some(({ field }) => field === 'id')
+}
+
+/** Returns the milliseconds to wait before a repetition; undefined if the failure is the answer. */
+function pauseAfter (
+  failure: unknown, { repeats, isStored }: { readonly repeats: number, readonly isStored: boolean }
+): number | undefined {
+  const backoff = firstPause * 2 ** repeats * (1 + Math.random())
+  if (!(failure instanceof RestModelsError)) return backoff
+  const { status, retryAfter = Infinity } = failure
+  if (status === 503) return retryAfter <= maxRetryAfter ? retryAfter * 1000 + backoff : undefined
+  // A gateway got no answer; and a replica that lags does not have the record yet.
+  return status === 502 || status === 504 || (isStored && status === 404) ? backoff : undefined
+}
+
+/** Waits, unless the signal aborts: then it throws what `fetch` would throw. */
+async function wait (milliseconds: number, signal: Signal | undefined): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const go = (): void => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', go)
+      resolve()
+    }
+    const timer = setTimeout(go, milliseconds)
+    signal?.addEventListener('abort', go)
+  })
+  signal?.throwIfAborted()
+}

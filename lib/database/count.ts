@@ -1,0 +1,43 @@
+import type { ListPlan } from '../plan/list-plan.js'
+import { countKey } from '../sql/count-sql.js'
+import type { ListBase } from '../sql/list-sql.js'
+import { countStatement } from '../sql/list-statement.js'
+import type { Engine } from './engine.js'
+import type { Page } from './list.js'
+
+/** Number of records on all pages of a list. */
+export interface Count {
+  /** The number, or `limits.count` if there are more records than that. */
+  readonly count: number
+  /** True if there are more records than `count`. */
+  readonly capped: boolean
+}
+
+/**
+ * Counts the records of a list on all its pages, up to `limits.count`. No statement is run if its page tells the
+ * number. The statement comes after that of the page, within the same deadline. The two share no snapshot, so records
+ * that are created or deleted in between are in one of them only.
+ */
+export async function runCount (engine: Engine, base: ListBase, plan: ListPlan, page: Page): Promise<Count> {
+  const { limits: { count: most } } = base
+  const found = shownCount(plan, page, most) ?? await countRows(engine, base, plan, page.deadline)
+  return { count: Math.min(found, most), capped: found > most }
+}
+
+/**
+ * Returns the number of records if the page tells it: it shows the end of the list, or one record more than are
+ * counted. Where a page behind a cursor begins is what the client says, so it tells nothing.
+ */
+function shownCount ({ start, after }: ListPlan, { rows, hasNext }: Page, most: number): number | undefined {
+  if (after !== undefined && after.length > 0) return undefined
+  const reached = start + rows.length
+  if (hasNext) return reached >= most ? reached + 1 : undefined
+  return rows.length > 0 || start === 0 ? reached : undefined
+}
+
+async function countRows (engine: Engine, base: ListBase, plan: ListPlan, deadline: number): Promise<number> {
+  const reach = { deadline, most: base.limits.count + 1, longest: 0 }
+  const statement = countStatement(engine, base, { ...plan, reach })
+  const [[counted = 0] = []] = await engine.executor.readArrays(statement, [countKey])
+  return Number(counted)
+}

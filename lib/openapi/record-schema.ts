@@ -1,0 +1,93 @@
+import { plain, recordDocumentation, type JsonSchema } from '../../schemas/documentation.js'
+import { isForeignKey, type Column, type ForeignKeyColumn } from '../model/column.js'
+import type { Model } from '../model/define-model.js'
+import type { ShownModel } from '../plan/plan-include.js'
+import type { Resource } from '../resource/resource.js'
+import { shareCircular, shareSchema, type OpenApiDocument } from './document.js'
+
+/** Returns the name for schemas and operations: the model's, or the resource's if its path is another. */
+export function titleOf ({ name, model }: { readonly name: string, readonly model: Model }): string {
+  if (name === model.name.toLowerCase()) return model.name.charAt(0).toUpperCase() + model.name.slice(1)
+  return name.split(/[-_]+/).map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
+}
+
+/** A document, and the models whose records stand in others. */
+interface Setting {
+  readonly document: OpenApiDocument
+  readonly shown: Resource['shown']
+  /** False if the limits permit no related records. */
+  readonly hasIncludes: boolean
+}
+
+/**
+ * Adds the schema of a resource's records to the document, with the related records that may stand in them, and returns
+ * a reference to it.
+ */
+export function shareRecord (document: OpenApiDocument, resource: Resource): JsonSchema {
+  const { name, model, visible, shown, limits: { joins, totalJoins } } = resource
+  const setting = { document, shown, hasIncludes: Math.min(joins, totalJoins) > 0 }
+  const isFirst = shown.get(model)?.name === name
+  return isFirst
+    ? shareModel(setting, model)
+    : shareSchema(document, titleOf(resource), recordOf(setting, visible))
+}
+
+/**
+ * References to the schemas of models that refer to each other in a circle, by the schemas of a document. A circle
+ * needs its references before its schemas are complete.
+ */
+const circular = new WeakMap<object, Map<ShownModel, JsonSchema>>()
+
+function shareModel (setting: Setting, model: Model): JsonSchema {
+  const { document, shown, hasIncludes } = setting
+  const first = shown.get(model) as ShownModel
+  const { name, visible } = first
+  const title = titleOf({ name, model })
+  if (!hasIncludes || !isInCircle(shown, model)) return shareSchema(document, title, recordOf(setting, visible))
+  const { components: { schemas } } = document
+  const known = circular.get(schemas) ?? new Map<ShownModel, JsonSchema>()
+  circular.set(schemas, known)
+  return known.get(first) ?? shareCircular(document, title, (reference) => {
+    known.set(first, reference)
+    return recordOf(setting, visible)
+  })
+}
+
+/** True if foreign keys lead from a model back to it. */
+function isInCircle (shown: Resource['shown'], model: Model): boolean {
+  const reached = new Set<Model>()
+  let level = targetsOf(shown, model)
+  while (level.length > 0 && !reached.has(model)) {
+    for (const target of level) reached.add(target)
+    level = level.flatMap((target) => targetsOf(shown, target)).filter((target) => !reached.has(target))
+  }
+  return reached.has(model)
+}
+
+function targetsOf (shown: Resource['shown'], model: Model): readonly Model[] {
+  return referencesOf(shown, (shown.get(model) as ShownModel).visible).map(({ target }) => target())
+}
+
+/** Returns the foreign keys behind which somebody may see records. */
+function referencesOf (shown: Resource['shown'], visible: readonly Column[]): readonly ForeignKeyColumn[] {
+  return visible.filter(isForeignKey).filter(({ target }) => shown.get(target())?.isListed)
+}
+
+function recordOf (setting: Setting, visible: readonly Column[]): JsonSchema {
+  const documented = recordDocumentation(visible)
+  if (!setting.hasIncludes) return documented
+  const references = new Set<Column>(referencesOf(setting.shown, visible))
+  const properties = visible.flatMap((column) => {
+    const { [column.key]: own } = documented['properties'] as Readonly<Record<string, JsonSchema>>
+    const related = references.has(column) ? [[column.field, relatedTo(setting, column as ForeignKeyColumn)]] : []
+    return [[column.key, own], ...related]
+  })
+  return plain({ ...documented, properties: Object.fromEntries(properties) })
+}
+
+function relatedTo (setting: Setting, { key, target }: ForeignKeyColumn): JsonSchema {
+  return {
+    anyOf: [shareModel(setting, target()), { type: 'null' }],
+    description: `Record of \`${key}\`, if \`include\` names it`
+  }
+}

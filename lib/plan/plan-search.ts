@@ -1,0 +1,48 @@
+import { errors, withDetails } from '../errors.js'
+import { fieldKinds } from '../fields/field-kinds.js'
+import type { Model } from '../model/define-model.js'
+import { unknownParameter } from '../request/query-string.js'
+import { wordsOf } from '../request/search-words.js'
+import { storableText } from '../values/values.js'
+import type { ListScope } from './list-scope.js'
+import { permittedPath } from './path.js'
+
+/** Words of one search. Each costs a comparison with each field of each row. */
+export const maxWords = 5
+
+const parameter = 'search'
+
+/**
+ * Returns a pattern for each word of a search, which matches a text that contains the word. An empty search has none.
+ *
+ * @param texts   texts of the parameter `search`
+ * @param closed  related models that the client may not read
+ * @throws REST_MODELS_UNKNOWN_PARAMETER (400) if the resource has no fields to search; REST_MODELS_INVALID_VALUE (400)
+ *   if there are several texts, too many words, or a word that is too long or that no text can contain
+ */
+export function planSearch (
+  scope: ListScope, texts: readonly string[], closed: ReadonlySet<Model>
+): readonly string[] {
+  const [text, second] = texts
+  if (text === undefined) return texts
+  if (scope.searched.length === 0) throw unknownSearch(scope, closed)
+  if (second !== undefined) throw invalidSearch('must be given once')
+  const words = wordsOf(text)
+  if (words.length > maxWords) throw invalidSearch(`must have at most ${maxWords} words`)
+  const { patternLength } = scope.limits
+  if (words.some((word) => word.length > patternLength)) {
+    throw invalidSearch(`must have words of at most ${patternLength} characters`)
+  }
+  if (storableText(text) === undefined) throw invalidSearch(`must be ${fieldKinds.text.expects}`)
+  return words.map((word) => `%${word.replace(/[%_\\]/g, '\\$&')}%`)
+}
+
+/** A filter by a field of this name needs an operator, even if the resource has no search. */
+function unknownSearch (scope: ListScope, closed: ReadonlySet<Model>): Error {
+  const isField = permittedPath(scope, [parameter], closed) !== undefined
+  return unknownParameter(parameter, isField ? `, did you mean '${parameter}__eq'?` : '')
+}
+
+function invalidSearch (message: string): Error {
+  return withDetails(new errors.InvalidValue(parameter), [{ field: parameter, message }])
+}

@@ -1,0 +1,65 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { LockedRecord } from '../database/locked-record.js'
+import type { Row } from '../engines/executor.js'
+import { errors } from '../errors.js'
+import { maxTagsLength, opaquePart, parseEntityTags } from '../request/entity-tags.js'
+import type { Resource } from '../resource/resource.js'
+import type { ModelRecord } from '../response/record.js'
+
+/** Returns the entity tag of a record, with its quotes. */
+type TagOf = NonNullable<Resource['tagOf']>
+
+/** Adds the `ETag` of a record to its answer. Returns the record. */
+export function tagged (reply: FastifyReply, tagOf: TagOf, record: ModelRecord): ModelRecord {
+  reply.header('etag', tagOf(record))
+  return record
+}
+
+/**
+ * Answers the read of a resource with tags: with the record, or with 304 if `If-None-Match` has its tag. The tag may be
+ * weak there, and `*` is any tag. A malformed header is ignored, because the record is then what the client asks for.
+ *
+ * @returns the body of the answer; undefined for 304
+ */
+export function answerRead (
+  request: FastifyRequest, reply: FastifyReply, tagOf: TagOf, record: ModelRecord
+): ModelRecord | undefined {
+  const tag = tagOf(record)
+  reply.header('etag', tag)
+  if (!isUnmodified(request.headers['if-none-match'], tag)) return record
+  reply.code(304)
+  // Of an answer without a body, Fastify's route for HEAD would send the length 0, which is not that of the record.
+  return request.method === 'HEAD' ? record : undefined
+}
+
+function isUnmodified (header: string | undefined, tag: string): boolean {
+  if (header === undefined) return false
+  const tags = parseEntityTags(header)
+  return tags === '*' || (tags !== undefined && tags.some((one) => opaquePart(one) === tag))
+}
+
+/**
+ * Checks the header `If-Match` of a write against the record as a hook has read it. Weak tags match no record.
+ *
+ * @returns a check for the record when it is locked; undefined if the request accepts any state of the record
+ * @throws REST_MODELS_PRECONDITION_FAILED (412) if the header has another tag; REST_MODELS_INVALID_PRECONDITION (400)
+ *   if it is malformed, or if the resource has no tags, so that nobody relies on a protection that is not there
+ */
+export function requireMatch (
+  { headers }: FastifyRequest, { tagOf, toWritten }: Pick<Resource, 'tagOf' | 'toWritten'>, stored: Row
+): LockedRecord['requireUnchanged'] {
+  const { 'if-match': header } = headers
+  if (header === undefined) return undefined
+  if (tagOf === undefined) throw new errors.InvalidPrecondition('is not supported by this resource')
+  const tags = parseEntityTags(header)
+  if (tags === undefined) {
+    throw new errors.InvalidPrecondition(
+      `must be * or a list of entity tags such as "xyz", of at most ${maxTagsLength} characters`)
+  }
+  if (tags === '*') return undefined
+  const tag = tagOf(toWritten(stored))
+  if (!tags.includes(tag)) throw new errors.PreconditionFailed()
+  return (row) => {
+    if (tagOf(toWritten(row)) !== tag) throw new errors.PreconditionFailed()
+  }
+}

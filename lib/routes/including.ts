@@ -1,0 +1,61 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { readIncluding, readVisible } from '../database/read.js'
+import { errors } from '../errors.js'
+import type { PlannedInclude } from '../plan/list-plan.js'
+import { planIncludes } from '../plan/plan-include.js'
+import type { ListViewer } from '../plan/viewer.js'
+import { modelsClosedTo } from '../policy/guard.js'
+import { viewerOf } from '../policy/scopes.js'
+import { parseReadQuery } from '../request/include.js'
+import { queryOf } from '../request/query-string.js'
+import type { Resource } from '../resource/resource.js'
+import { serializeFailure } from '../response/failure.js'
+import type { ModelRecord } from '../response/record.js'
+import type { Serialize } from '../response/serializer.js'
+import type { RecordKey } from '../values/values.js'
+import { answerRead } from './conditional.js'
+
+/** Returns what the sender of a request may see, and through which models. */
+export function listViewerOf (request: FastifyRequest, resource: Resource): ListViewer {
+  return { ...viewerOf(request, resource), closed: modelsClosedTo(request, resource) }
+}
+
+/** Lets an answer with related records be serialized by a serializer of its own, unless it becomes an error. */
+export function serializeBy (reply: FastifyReply, serialize: Serialize): void {
+  reply.type('application/json; charset=utf-8')
+    .serializer((payload: unknown) => reply.statusCode < 400 ? serialize(payload) : serializeFailure(payload))
+}
+
+/** Answers the read of one record with a query. A missing record is 404, whatever is wrong with the query. */
+export async function readWithQuery (
+  request: FastifyRequest, reply: FastifyReply, resource: Resource, id: RecordKey
+): Promise<ModelRecord | undefined> {
+  const { reader, included, tagOf, toRead } = resource
+  const viewer = listViewerOf(request, resource)
+  const record = { id, scope: viewer.scope }
+  const { includes, fault } = tryPlan(resource, queryOf(request.url), viewer)
+  if (includes.length === 0) {
+    const { row } = await readVisible(reader, resource, record)
+    if (row === undefined) throw new errors.RecordNotFound()
+    if (fault !== undefined) throw fault
+    return tagOf === undefined ? toRead(row) : answerRead(request, reply, tagOf, toRead(row))
+  }
+  const row = await readIncluding(reader, resource, record, includes)
+  if (row === undefined) throw new errors.RecordNotFound()
+  serializeBy(reply, included.serializeRecord)
+  return included.toIncluded(includes)(row)
+}
+
+interface Attempt {
+  readonly includes: readonly PlannedInclude[]
+  readonly fault?: unknown
+}
+
+function tryPlan (resource: Resource, query: string, viewer: ListViewer): Attempt {
+  try {
+    const include = parseReadQuery(query, resource.limits.queryLength)
+    return { includes: planIncludes(resource, { include, filters: [] }, viewer) }
+  } catch (fault) {
+    return { includes: [], fault }
+  }
+}

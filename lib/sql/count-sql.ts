@@ -1,0 +1,16 @@
+import { sql, type CompiledQuery } from 'kysely'
+import { filteredRows, type FilteredTable, type OpenFilters } from './filtered-rows.js'
+import type { OpenPlan } from './list-sql.js'
+import type { SqlContext } from './sql-context.js'
+
+/** Key of the number in the row that a count selects. */
+export const countKey = 'count'
+
+/** Compiles the SQL that counts the rows of a list. It stops after `most` rows, so a count of many costs no more. */
+export function compileCount (
+  engine: SqlContext, table: FilteredTable, plan: OpenFilters & Pick<OpenPlan, 'most'>
+): CompiledQuery {
+  const rows = filteredRows(engine, table, plan, { conditions: [], mayTakeLong: true })
+    .select(sql.lit(1).as('row')).limit(engine.dialect.limit(plan.most))
+  return engine.db.selectFrom(rows.as('counted')).select(({ fn }) => fn.countAll().as(countKey)).compile()
+}

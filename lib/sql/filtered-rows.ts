@@ -1,0 +1,105 @@
+import { sql, type RawBuilder, type SqlBool } from 'kysely'
+import type { Dialect } from '../engines/dialect.js'
+import type { Parameter, Slot } from '../engines/storage.js'
+import { operators } from '../fields/operators.js'
+import type { Column } from '../model/column.js'
+import type { Model } from '../model/define-model.js'
+import { baseAlias, type ListPlan, type PlannedCondition } from '../plan/list-plan.js'
+import { conditionSql } from './condition.js'
+import { columnRef } from './selection.js'
+import type { SqlContext } from './sql-context.js'
+
+/** The table of a list, and the columns that its searches look at. */
+export interface FilteredTable {
+  readonly model: Model
+  readonly searched: readonly Column[]
+}
+
+export type OpenCondition = Omit<PlannedCondition, 'values'> & {
+  readonly values: readonly Parameter[]
+  readonly isArray?: boolean
+  readonly isAmbiguous?: boolean
+}
+
+/** The words of a search, each with a slot for its pattern. */
+export interface OpenSearch {
+  readonly patterns: readonly Slot[]
+  /** True if a pattern holds {@link Dialect.ambiguous} characters. */
+  readonly isAmbiguous: boolean
+}
+
+/** Joins and conditions that decide which records a list has, with a slot in place of each value. */
+export interface OpenFilters extends Pick<ListPlan, 'joins'> {
+  readonly conditions: readonly OpenCondition[]
+  readonly search: OpenSearch
+  /** Time of `performance.now()`, in milliseconds, at which the statement is given up. */
+  readonly deadline: Slot
+}
+
+/** What a statement needs beside its filters. */
+interface Needs {
+  /** Further conditions that must hold. */
+  readonly conditions: ReadonlyArray<RawBuilder<SqlBool>>
+  /** True if the statement may read many rows, so that the deadline is checked at the rows of each table. */
+  readonly mayTakeLong: boolean
+}
+
+/** Returns a query for the rows that filters, search and scopes let through. It selects nothing yet. */
+export function filteredRows (
+  { db, dialect }: SqlContext, { model, searched }: FilteredTable, filters: OpenFilters, needs: Needs
+) {
+  const { joins, conditions, search, deadline } = filters
+  let query = db.selectFrom(`${model.table} as ${baseAlias}`)
+  for (const { alias, from, column, table } of joins) {
+    query = query.innerJoin(`${table} as ${alias}`, (on) =>
+      on.on(sql<SqlBool>`${columnRef(column, from)} = ${columnRef(column.target().primaryKey, alias)}`))
+  }
+  const keys = keysOf(model, joins)
+  const { listDeadline } = dialect
+  if (listDeadline !== undefined && needs.mayTakeLong) {
+    // These come first, because an engine skips the conditions behind one that is false.
+    for (const key of keys.values()) query = query.where(listDeadline.someRows(key, deadline))
+  }
+  for (const condition of needs.conditions) query = query.where(condition)
+  const toSql = (condition: OpenCondition) =>
+    filterSql(condition, keys.get(condition.alias) as RawBuilder<unknown>, deadline, dialect)
+  for (const condition of conditions) query = query.where(toSql(condition))
+  for (const condition of searchSql(search, searched, toSql)) query = query.where(condition)
+  return query
+}
+
+/** Returns a condition for each word of a search: one of the columns must contain it. */
+function searchSql (
+  { patterns, isAmbiguous }: OpenSearch, columns: readonly Column[],
+  toSql: (condition: OpenCondition) => RawBuilder<SqlBool>
+): ReadonlyArray<RawBuilder<SqlBool>> {
+  return patterns.map((pattern) => {
+    const matches = columns.map((column) =>
+      toSql({ alias: baseAlias, column, operator: 'ilike', values: [pattern], isAmbiguous }))
+    return sql<SqlBool>`(${sql.join(matches, sql` or `)})`
+  })
+}
+
+/**
+ * Returns the SQL of a filter. Where lists have a deadline, it is checked before each pattern, because one pattern may
+ * take long in one row.
+ */
+function filterSql (
+  condition: OpenCondition, key: RawBuilder<unknown>, deadline: Slot, dialect: Dialect
+): RawBuilder<SqlBool> {
+  const { listDeadline } = dialect
+  if (listDeadline === undefined || operators[condition.operator].syntax !== 'pattern') {
+    return conditionSql(condition, dialect)
+  }
+  const patterns = condition.values.map((value) =>
+    sql`(${listDeadline.everyRow(key, deadline)} and ${conditionSql({ ...condition, values: [value] }, dialect)})`)
+  return sql<SqlBool>`(${sql.join(patterns, sql` or `)})`
+}
+
+/** Returns the primary key of each table, by the table's alias. */
+function keysOf ({ primaryKey: key }: Model, joins: ListPlan['joins']): ReadonlyMap<string, RawBuilder<unknown>> {
+  return new Map([
+    [baseAlias, columnRef(key, baseAlias)],
+    ...joins.map(({ alias, column }) => [alias, columnRef(column.target().primaryKey, alias)] as const)
+  ])
+}

@@ -1,0 +1,56 @@
+import { sql, type RawBuilder, type SqlBool } from 'kysely'
+import type { Dialect } from '../engines/dialect.js'
+import type { Slot } from '../engines/storage.js'
+import type { Column } from '../model/column.js'
+import type { PlannedInclude } from '../plan/list-plan.js'
+import { withoutSeeks } from './condition.js'
+import { openCondition } from './filled-condition.js'
+import { fillScope, scopeSql, shapeOfScope, type FilledScope, type OpenScope } from './scope-sql.js'
+import { columnRef } from './selection.js'
+
+/** A related record with the values of its scope as the engine stores them. */
+export interface FilledInclude extends Omit<PlannedInclude, 'scope'> {
+  readonly conditions: readonly FilledScope[]
+}
+
+/** A related record with slots in place of the values of its scope. */
+export interface OpenInclude extends Omit<PlannedInclude, 'scope'> {
+  readonly conditions: readonly OpenScope[]
+}
+
+export function fillIncludes (includes: readonly PlannedInclude[], dialect: Dialect): readonly FilledInclude[] {
+  return includes.map(({ scope, ...include }) =>
+    ({ ...include, conditions: scope.map((condition) => fillScope(condition, dialect)) }))
+}
+
+export function openInclude ({ conditions, ...include }: FilledInclude, nextSlot: () => Slot): OpenInclude {
+  return { ...include, conditions: conditions.map((condition) => openCondition(condition, nextSlot)) }
+}
+
+/** Returns all that the SQL of a related record depends on, as one text with a space before each part. */
+export function shapeOfInclude ({ from, column, conditions }: FilledInclude): string {
+  return ` with:${from}.${column.key}${conditions.map((condition) => ` if:${shapeOfScope(condition)}`).join('')}`
+}
+
+/** Returns the condition on which a related record is joined: the foreign key leads to it, and it lies in its scope. */
+export function includeSql ({ alias, from, column, conditions }: OpenInclude, dialect: Dialect): RawBuilder<SqlBool> {
+  const isReferred = sql`${columnRef(column.target().primaryKey, alias)} = ${columnRef(column, from)}`
+  // One row is looked up by its key, so no index of a text is needed.
+  const isInside = conditions.map((condition) => scopeSql(condition, alias, withoutSeeks(dialect)))
+  return sql<SqlBool>`${sql.join([isReferred, ...isInside], sql` and `)}`
+}
+
+/** Returns the columns of related records in the order in which rows have them, each with the alias of its table. */
+export function includedColumns (
+  includes: ReadonlyArray<Pick<PlannedInclude, 'alias' | 'visible'>>
+): ReadonlyArray<{ readonly column: Column, readonly alias: string }> {
+  return includes.flatMap(({ alias, visible }) => visible.map((column) => ({ column, alias })))
+}
+
+/**
+ * Returns the keys of the columns of related records, which follow `width` others. Names of fields begin with a letter,
+ * so no other key is the same.
+ */
+export function includedKeys (width: number, includes: readonly PlannedInclude[]): readonly string[] {
+  return includedColumns(includes).map((_column, index) => `_${width + index}`)
+}

@@ -1,0 +1,188 @@
+// @once: about what the client sends; that a key creates one record on each engine is in writes/own-keys.test.ts
+
+import { randomUUID } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import { test, type Test } from 'tap'
+import { createClient, RestModelsError, type Fetch } from '../../lib/client.js'
+import { adminAuth, datetime, defineModel, text, userAuth, uuid } from '../../lib/index.js'
+import { buildApp, User } from '../support/site.js'
+
+const Task = defineModel('Task', {
+  id: uuid({ clientGenerated: true }), title: text({ unique: true }), made: datetime({ default: 'now' })
+})
+const Note = defineModel('Note', { message: text() })
+type Resources = [typeof Task, typeof Note]
+
+const id = '3d6b1c0e-8a1f-4f6a-9b5e-2f1c7d9a0b11'
+const body = { id, title: 'a' }
+const record = { ...body, made: '2024-01-01 00:00:00' }
+
+/** An answer, or a text that `fetch` fails with. */
+type Step = string | { readonly status: number, readonly body?: object | string, readonly retryAfter?: string }
+
+const taken: Step = {
+  status: 409, body: { code: 'REST_MODELS_NOT_UNIQUE', message: 'x', details: [{ field: 'id', message: 'x' }] }
+}
+const lost = 'the connection was closed'
+const created: Step = { status: 201, body: record }
+const found: Step = { status: 200, body: record }
+
+/** A client whose requests are answered step by step, and the methods and paths that it sent. */
+function clientOf (steps: readonly Step[]) {
+  const sent: string[] = []
+  const fetch: Fetch = async (url, { method }) => {
+    const step = steps[sent.length]
+    sent.push(`${method} ${new URL(url).pathname}`)
+    if (step === undefined || typeof step === 'string') throw new TypeError(step)
+    const text = typeof step.body === 'string' ? step.body : JSON.stringify(step.body ?? {})
+    const headers = { get: (name: string) => name === 'retry-after' ? step.retryAfter ?? null : null }
+    return { ok: step.status < 300, status: step.status, statusText: '', headers, text: async () => text }
+  }
+  return { sent, client: createClient<Resources>({ baseUrl: 'http://localhost', fetch }) }
+}
+
+const post = 'POST /api/task/'
+const get = `GET /api/task/${id}/`
+
+const repeated: Readonly<Record<string, readonly [steps: readonly Step[], sent: readonly string[]]>> = {
+  'nothing went wrong': [[created], [post]],
+  'the answer was lost': [[lost, created], [post, post]],
+  'the answer was lost after the record was stored': [[lost, taken, found], [post, post, get]],
+  'the server could not serve': [[{ status: 503, retryAfter: '0' }, created], [post, post]],
+  'the server could not tell whether it stored the record': [
+    [{ status: 503, retryAfter: '0' }, taken, found], [post, post, get]
+  ],
+  'gateways got no answer': [[{ status: 502, body: '<html>' }, { status: 504 }, created], [post, post, post]],
+  'a read was lost': [[lost, taken, lost, taken, found], [post, post, get, post, get]],
+  'a replica lags': [[lost, taken, { status: 404 }, taken, found], [post, post, get, post, get]]
+}
+
+for (const [name, [steps, requests]] of Object.entries(repeated)) {
+  test(`D-154: a create with an own key gives the record if ${name}`, async (t) => {
+    const { client, sent } = clientOf(steps)
+    t.same(await client.task.create(body), record)
+    t.same(sent, requests)
+  })
+}
+
+const refused: Readonly<Record<string, readonly [steps: readonly Step[], sent: readonly string[], fault: object]>> = {
+  'the first request is told that the key is taken': [[taken], [post], { status: 409 }],
+  'another value is taken': [
+    [lost, { status: 409, body: { code: 'REST_MODELS_NOT_UNIQUE', details: [{ field: 'title', message: 'x' }] } }],
+    [post, post], { status: 409 }
+  ],
+  'the body is wrong': [[{ status: 400 }], [post], { status: 400 }],
+  'the server does not say when to come back': [[{ status: 503 }], [post], { status: 503 }],
+  'the server says to come back much later': [[{ status: 503, retryAfter: '11' }], [post], { status: 503 }],
+  'the stored record may not be read': [
+    [lost, taken, { status: 401 }], [post, post, get], { status: 409, code: 'REST_MODELS_NOT_UNIQUE' }
+  ],
+  'every answer is lost': [[lost, lost, lost, lost], [post, post, post, post], { message: lost }],
+  'every answer and every read is lost': [
+    [lost, taken, lost, taken, lost, taken, lost], [post, post, get, post, get, post, get], { status: 409 }
+  ]
+}
+
+for (const [name, [steps, requests, fault]] of Object.entries(refused)) {
+  test(`D-154: a create with an own key fails if ${name}`, async (t) => {
+    const { client, sent } = clientOf(steps)
+    t.match(await client.task.create(body).catch((failure: unknown) => ({ failure })), { failure: fault })
+    t.same(sent, requests)
+  })
+}
+
+test('D-154: a create without an own key is sent once', async (t) => {
+  for (const given of [{ title: 'a' }, { id: 'x', title: 'a' }, { id: 1, title: 'a' }, null, undefined]) {
+    for (const step of [lost, { status: 503, retryAfter: '0' }]) {
+      const { client, sent } = clientOf([step, created])
+      await t.rejects(client.task.create(given as typeof body))
+      t.same(sent, [post], JSON.stringify(given))
+    }
+  }
+})
+
+test('D-154: what the client itself refuses is not sent', async (t) => {
+  const { client, sent } = clientOf([created])
+  await t.rejects(client.task.create({ id, title: NaN as never }), { message: /'title' must be a finite number/ })
+  t.same(sent, [])
+})
+
+test('D-154: the signal ends the repetitions, in a request and in a pause', async (t) => {
+  const { client, sent } = clientOf([{ status: 503, retryAfter: '5' }, created])
+  const pausing = new AbortController()
+  setTimeout(() => { pausing.abort(new Error('no longer')) }, 50)
+  const start = performance.now()
+  await t.rejects(client.task.create(body, { signal: pausing.signal }), { message: 'no longer' })
+  t.ok(performance.now() - start < 2000)
+  t.same(sent, [post])
+  const early = new AbortController()
+  const aborting = createClient<Resources>({
+    baseUrl: 'http://localhost',
+    fetch: async () => {
+      early.abort()
+      throw new Error('aborted')
+    }
+  })
+  await t.rejects(aborting.task.create(body, { signal: early.signal }), { message: 'aborted' })
+  const unused = new AbortController()
+  const { client: third } = clientOf([lost, created])
+  t.same(await third.task.create(body, { signal: unused.signal }), record, 'a signal that nothing aborts')
+})
+
+/** An app that cuts the connection of the first requests for each record: after the commit, or before the handler. */
+async function cutting (t: Test, { times, isBefore = false }: { times: number, isBefore?: boolean }) {
+  const asked = new Map<string, number>()
+  const site = await buildApp(t, {
+    models: [User, Task, Note],
+    undocumented: 'connections are cut',
+    register: (registry) => {
+      registry.register(Task, { auth: userAuth(User) })
+      registry.register(Note, { auth: adminAuth(User) })
+    },
+    prepare: async (app) => {
+      app.addHook(isBefore ? 'onRequest' : 'onSend', async (request: FastifyRequest) => {
+        const { 'x-number': number } = request.headers
+        const count = (asked.get(String(number)) ?? 0) + 1
+        asked.set(String(number), count)
+        if (request.method === 'POST' && count <= times) request.raw.socket.destroy()
+      })
+    }
+  })
+  const address = await site.app.listen({ port: 0, host: '127.0.0.1' })
+  const create = async (number: number, key = randomUUID() as string) =>
+    await createClient<Resources>({
+      baseUrl: address, username: 'alice', password: 'alice', headers: { 'x-number': String(number) }
+    }).task.create({ id: key, title: `task ${number}` })
+  return { ...site, create, asked }
+}
+
+const cuts = 50
+
+for (const [name, options] of Object.entries({
+  'once after the commit': { times: 1 },
+  'twice after the commit': { times: 2 },
+  'once before the handler': { times: 1, isBefore: true }
+})) {
+  test(`D-154: ${cuts} creates whose connections are cut ${name} create ${cuts} records`, async (t) => {
+    t.setTimeout(240_000)
+    const { create, rowsOf, asked } = await cutting(t, options)
+    const records = await Promise.all(Array.from({ length: cuts }, async (_, number) => await create(number)))
+    t.same(records.map(({ title }) => title), records.map((_, number) => `task ${number}`))
+    const rows = (await rowsOf('task')) as Array<{ readonly id: string }>
+    t.same(rows.map(({ id }) => id).sort(), records.map(({ id }) => id).sort())
+    t.ok([...asked.values()].every((count) => count > options.times), 'each connection was cut')
+  })
+}
+
+test('D-155: the record with the key is returned, whatever its fields are by now', async (t) => {
+  const { client } = clientOf([lost, taken, { status: 200, body: { ...record, title: 'changed by others' } }])
+  t.match(await client.task.create(body), { id, title: 'changed by others' })
+})
+
+test('D-155: a key that somebody else took before is a 409', async (t) => {
+  const { create } = await cutting(t, { times: 0 })
+  await create(1, id)
+  const failure: unknown = await create(2, id).catch((error: unknown) => error)
+  t.ok(failure instanceof RestModelsError)
+  t.match(failure, { status: 409, details: [{ field: 'id' }] })
+})
