@@ -33,6 +33,7 @@ export function registerResources (resources: ResourceRegistry): void {
     search: ['name']
   })
   resources.register(Task, {
+    etag: true,
     auth: membersWrite,
     scope: (user) => user.admin ? {} : { project__company: user.company },
     search: ['title']
