@@ -37,6 +37,7 @@ export function registerResources (resources: ResourceRegistry): void {
     afterWrite: async (write) => { await audit(write, 'project', write.record.company_id) }
   })
   resources.register(Task, {
+    etag: true,
     auth: membersWrite,
     scope: (user) => user.admin ? {} : { project__company: user.company },
     search: ['title'],
