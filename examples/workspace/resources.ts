@@ -41,7 +41,6 @@ export function registerResources (resources: ResourceRegistry): void {
     auth: membersWrite,
     scope: (user) => user.admin ? {} : { project__company: user.company },
     search: ['title'],
-    etag: true,
     beforeWrite: requireAssignee,
     afterWrite: async (write) => {
       await requireOpenProject(write)

@@ -150,6 +150,8 @@ test('managers do not change their own role or company, and admins do', async (t
   const ann = (await get('/api/member/2/', { as: 'ann' })).json()
   t.match((await put('/api/member/2/', { role: 'member' }, { as: 'ann' })).json(), refusals.forbidden)
   t.match((await patch('/api/member/2/', { role: 'member', full_name: 'A' }, { as: 'ann' })).json(), refusals.forbidden)
+  t.match((await put('/api/member/2/', { company: 2 }, { as: 'ann' })).json(),
+    { statusCode: 400, details: [{ field: 'company', message: 'cannot be changed' }] }, 'as on every field of a scope')
   t.same((await put('/api/member/2/', ann, { as: 'ann' })).json(), ann, 'a record is sent back as it was read')
   t.match((await put('/api/member/2/', { ...ann, full_name: 'A' }, { as: 'ann' })).json(), { full_name: 'A' })
   t.match((await put('/api/member/3/', { role: 'manager' }, { as: 'ann' })).json(), { role: 'manager' })
