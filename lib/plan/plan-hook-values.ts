@@ -45,7 +45,7 @@ function changesOf ({ name, byName }: Model, { plan, stored }: HookedWrite, retu
   const changed = Object.entries(returned).filter(([field, value]) => {
     const column = byName.get(field)
     if (column === undefined) throw new TypeError(`beforeWrite of model '${name}' returned unknown field '${field}'`)
-    const before = plan.get(column) ?? stored?.[column.key]
+    const before = plan.has(column) ? plan.get(column) : stored?.[column.key]
     return value !== undefined && !isDeepStrictEqual(value, before)
   })
   return Object.fromEntries(changed)
