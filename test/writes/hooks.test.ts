@@ -378,6 +378,12 @@ test('D-194: a hook that takes longer than limits.statementTime is a 503, and it
   }
 })
 
+test('D-194: a limit longer than timers can be is none', async (t) => {
+  const pause = async () => { await new Promise<void>((resolve) => setTimeout(resolve, 20)) }
+  const app = await shop(t, { beforeWrite: pause, afterWrite: pause }, { options: { limits: { statementTime: Number.MAX_SAFE_INTEGER } } })
+  t.equal((await app.post('/api/order/', { title: 'x', code: 'c' }, { as })).statusCode, 201)
+})
+
 test('D-194: a hook that calls the API of its own app gets an answer, and the write too', async (t) => {
   const statuses: number[] = []
   const app: TestApp = await shop(t, {
