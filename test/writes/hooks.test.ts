@@ -380,7 +380,8 @@ test('D-194: a hook that takes longer than limits.statementTime is a 503, and it
 
 test('D-194: a limit longer than timers can be is none', async (t) => {
   const pause = async () => { await new Promise<void>((resolve) => setTimeout(resolve, 20)) }
-  const app = await shop(t, { beforeWrite: pause, afterWrite: pause }, { options: { limits: { statementTime: Number.MAX_SAFE_INTEGER } } })
+  const options = { limits: { statementTime: Number.MAX_SAFE_INTEGER } }
+  const app = await shop(t, { beforeWrite: pause, afterWrite: pause }, { options })
   t.equal((await app.post('/api/order/', { title: 'x', code: 'c' }, { as })).statusCode, 201)
 })
 
