@@ -18,7 +18,7 @@ export interface Limits {
   readonly queryLength: number
   /** Records up to which `count=true` counts. */
   readonly count: number
-  /** Milliseconds after which a list on SQLite is ended, and the client gets 503. */
+  /** Milliseconds after which a list on SQLite is ended, or a hook of a write given up. The client gets 503. */
   readonly statementTime: number
   /**
    * Bytes that the texts and the JSON of one page may have together. With more, the page gets fewer records, but at

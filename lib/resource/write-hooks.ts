@@ -48,12 +48,16 @@ export interface WriteHooks<M extends Model = Model, Auth extends AnyPolicy = Po
    * written in addition, or in place of those of the client. It may set any field but the key, the owner and what the
    * scope fixes. To refuse the write it throws {@link invalidRecord}, or any error with a status. It may be called
    * again if the transaction has to be repeated.
+   *
+   * It must not wait for another connection to the database: an update or delete holds one already, and SQLite has no
+   * other. Rules that need a query belong in `afterWrite`, which has the transaction as `db`.
    */
   readonly beforeWrite?: (write: PlannedWrite<M, Auth>) => HookValues<M> | Promise<HookValues<M>>
   /**
    * Called after the statement that writes, in its transaction. What it throws rolls the write back, and so does a
    * statement of its own that fails. It may be called again if the transaction has to be repeated, so it should change
-   * nothing but the database.
+   * nothing but the database. The answer has the record as it was written: what the hook changes in that row itself is
+   * not in it.
    */
   readonly afterWrite?: (write: FinishedWrite<M, Auth>) => unknown
 }

@@ -3,7 +3,7 @@
 import { sql } from 'kysely'
 import { test, type Test } from 'tap'
 import {
-  boolean, defineModel, foreignKey, integer, invalidRecord, password, text, userAuth,
+  boolean, defineModel, foreignKey, integer, invalidRecord, json, password, text, userAuth,
   type ResourceOptions
 } from '../../lib/index.js'
 import { engine } from '../support/database.js'
@@ -163,6 +163,55 @@ test('D-190: what a hook returns is checked like a body', async (t) => {
   returned = { count: -1 }
   const answer = await app.put('/api/order/1/', { title: 'z' }, { as })
   t.match(answer.json(), { details: [{ field: 'count' }] })
+})
+
+test('D-190: a hook puts back what a client sets to null', async (t) => {
+  const app = await shop(t, {
+    beforeWrite: ({ stored }) => stored === undefined ? undefined : { buyer_id: stored.buyer_id }
+  }, { rows: { orders: orders.map((order) => ({ ...order, buyer_id: 3 })) } })
+  t.match((await app.put('/api/order/1/', { buyer_id: null, count: 5 }, { as })).json(), { buyer_id: 3, count: 5 })
+})
+
+test('D-190: JSON that a hook changes in place is written only if the hook returns it, and is checked', async (t) => {
+  const Page = defineModel('Page', { meta: json({ default: () => ({ a: 1 }) }) })
+  let isReturned = false
+  let added: unknown = 2
+  const app = await buildApp(t, {
+    models: [User, Page],
+    register: (registry) => {
+      registry.register(Page, {
+        auth,
+        beforeWrite: ({ values }) => {
+          Object.assign(values.meta as object, { b: added })
+          return isReturned ? values : undefined
+        }
+      })
+    }
+  })
+  t.match((await app.post('/api/page/', { meta: { a: 2 } }, { as })).json(), { meta: { a: 2, b: undefined } })
+  isReturned = true
+  t.same((await app.post('/api/page/', {}, { as })).json<{ meta: unknown }>().meta, { a: 1, b: 2 })
+  added = Number.NaN
+  const refused = await app.put('/api/page/1/', { meta: { a: 3 } }, { as })
+  t.match(refused.json(), { statusCode: 400, details: [{ field: 'meta' }] })
+})
+
+test('D-190: a reference of a hook out of the scope is 403, one that leads nowhere is 400', async (t) => {
+  let buyerId = 4
+  const app = await shop(t, { scope: () => ({ buyer__active: true }), beforeWrite: () => ({ buyer_id: buyerId }) }, {
+    rows: { orders: orders.map((order) => ({ ...order, buyer_id: 3 })) }
+  })
+  const write = async () => [
+    (await app.post('/api/order/', { title: 'x', code: 'x', buyer_id: 2 }, { as })).json<object>(),
+    (await app.put('/api/order/1/', { title: 'x' }, { as })).json<object>(),
+    (await app.put('/api/order/1/', { title: 'x', buyer_id: 2 }, { as })).json<object>()
+  ]
+  for (const answer of await write()) t.match(answer, { code: 'REST_MODELS_FORBIDDEN' })
+  buyerId = 99
+  for (const answer of await write()) {
+    t.match(answer, { code: 'REST_MODELS_UNKNOWN_REFERENCE', details: [{ field: 'buyer_id' }] })
+  }
+  t.match(await app.rowsOf('orders'), [{ title: 'first', buyer_id: 3 }, { title: 'second' }])
 })
 
 test('D-190: a hook sets a password, which is hashed', async (t) => {
@@ -327,6 +376,13 @@ test('D-194: a hook that takes longer than limits.statementTime is a 503, and it
     t.equal(answers[0]?.headers['retry-after'], '1')
     t.match(await app.rowsOf('orders'), [{ title: 'first' }, { title: 'second' }])
   }
+})
+
+test('D-194: a limit longer than timers can be is none', async (t) => {
+  const pause = async () => { await new Promise<void>((resolve) => setTimeout(resolve, 20)) }
+  const options = { limits: { statementTime: Number.MAX_SAFE_INTEGER } }
+  const app = await shop(t, { beforeWrite: pause, afterWrite: pause }, { options })
+  t.equal((await app.post('/api/order/', { title: 'x', code: 'c' }, { as })).statusCode, 201)
 })
 
 test('D-194: a hook that calls the API of its own app gets an answer, and the write too', async (t) => {
