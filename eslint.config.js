@@ -5,7 +5,7 @@ const counted = { skipBlankLines: true, skipComments: true }
 const width = ['error', { code: 120, ignoreRegExpLiterals: true }]
 
 export default [
-  ...neostandard({ ts: true, noJsx: true, ignores: ['dist/', '.tap/'] }),
+  ...neostandard({ ts: true, noJsx: true, ignores: ['**/dist/', '.tap/'] }),
   {
     files: ['**/*.ts'],
     plugins: { '@typescript-eslint': plugins['typescript-eslint'].plugin },

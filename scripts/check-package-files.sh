@@ -6,14 +6,15 @@ set -euo pipefail
 files=$(tar -tzf "$1" | sed 's|^package/||')
 code=0
 
-compiled=$(echo dist/lib/{index,client,sqlite,postgres,mariadb,tools,tooling/cli/main}.{js,d.ts})
+compiled=$(echo dist/lib/{index,client,react-admin,refine,sqlite,postgres,mariadb,tools,tooling/cli/main}.{js,d.ts})
 for wanted in package.json README.md CHANGELOG.md LICENSE docs/quick-start.md $compiled; do
   grep -qxF "$wanted" <<< "$files" || { echo "missing: $wanted"; code=1; }
 done
 
 documents='(README|CHANGELOG|CONTRIBUTING|SECURITY)\.md|docs/[a-z-]+\.(md|png)|docs/patches/[a-z-]+\.patch'
 licences='LICENSE|dist/lib/chunks/LICENSE\.(typebox|uuid)'
-code_files='examples/(site|workspace)/[a-z-]+\.ts|dist/(lib|schemas)/.+\.(js|d\.ts)'
+admin_files='examples/admin/(README\.md|index\.html|(package|tsconfig)\.json|(start|vite\.config)\.js|src/[a-z-]+\.tsx?)'
+code_files="$admin_files|examples/(site|workspace)/[a-z-]+\.ts|dist/(lib|schemas)/.+\.(js|d\.ts)"
 wanted="package\.json|$licences|$documents|benchmarks/[a-z]+\.md|$code_files"
 others=$(grep -vxE "($wanted)" <<< "$files" || true)
 if [[ -n $others ]]; then

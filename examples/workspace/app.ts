@@ -4,7 +4,6 @@ import { openDatabase } from '../site/database.js'
 import { addDocumentation } from '../site/documentation.js'
 import { drainOnClose } from '../site/drain.js'
 import { models } from './models.js'
-import { protectAdmins } from './protect-admins.js'
 import { registerResources } from './resources.js'
 import { accounts, seedOnce, type WorkspaceTables } from './seed.js'
 
@@ -29,7 +28,6 @@ export async function buildWorkspace (
   drainOnClose(app)
   app.addHook('onClose', async () => await db.destroy())
   await addDocumentation(app, { title: 'The example workspace', description })
-  protectAdmins(app, db)
   await app.register(restModels, { db })
   registerResources(app.restModels)
   await app.restModels.setup()

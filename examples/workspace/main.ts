@@ -5,7 +5,7 @@ import { accounts } from './seed.js'
 
 const { DATABASE_URL = 'sqlite:./workspace.db' } = process.env
 
-const address = await serve(await buildWorkspace(DATABASE_URL, serverOptions))
+export const address = await serve(await buildWorkspace(DATABASE_URL, serverOptions))
 console.log(`
 The example workspace is on ${address}
 

@@ -1,5 +1,7 @@
 import { userAuth, type Operation, type ResourceRegistry, type UserOf } from 'fastify-rest-models'
+import { audit, companyOfProject, companyOfTask } from './audit.js'
 import { Audit, Comment, Company, Member, Project, Task } from './models.js'
+import { protectMembers, requireAssignee, requireOpenProject } from './rules.js'
 
 type User = UserOf<typeof Member, 'company' | 'role'>
 
@@ -25,22 +27,31 @@ export function registerResources (resources: ResourceRegistry): void {
     scope: (user) => user.admin ? {} : { company: user.company },
     exclude: ['password'],
     readOnly: ['admin'],
-    search: ['username', 'full_name']
+    search: ['username', 'full_name'],
+    beforeWrite: protectMembers
   })
   resources.register(Project, {
     auth: managersWrite,
     scope: (user) => user.admin ? {} : { company: user.company },
-    search: ['name']
+    search: ['name'],
+    afterWrite: async (write) => { await audit(write, 'project', write.record.company_id) }
   })
   resources.register(Task, {
+    etag: true,
     auth: membersWrite,
     scope: (user) => user.admin ? {} : { project__company: user.company },
-    search: ['title']
+    search: ['title'],
+    beforeWrite: requireAssignee,
+    afterWrite: async (write) => {
+      await requireOpenProject(write)
+      await audit(write, 'task', companyOfProject(write.db, write.record.project_id))
+    }
   })
   resources.register(Comment, {
     auth: membersWrite,
     scope: (user) => user.admin ? {} : { task__project__company: user.company },
-    ownerField: 'author'
+    ownerField: 'author',
+    afterWrite: async (write) => { await audit(write, 'comment', companyOfTask(write.db, write.record.task_id)) }
   })
   resources.register(Audit, {
     auth: managersRead,

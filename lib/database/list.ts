@@ -29,7 +29,7 @@ export interface Page {
  * the statement reads their lengths instead, and a second one reads the rows that the page has room for.
  */
 export async function runList (engine: Engine, list: ListBase, plan: ListPlan): Promise<Page> {
-  const base = withIncludes(list, plan.includes)
+  const base = plan.includes.length === 0 ? list : withIncludes(list, plan.includes)
   const keys = plan.after === undefined ? base.keys : [...base.keys, wholeKey]
   const ask = (reach: Reach) => engine.executor.readArrays(listStatement(engine, base, { ...plan, reach }), keys)
   const reach = firstReach(base, plan)

@@ -12,7 +12,7 @@ interface ConditionalAnswers {
   readonly failures: readonly Failure[]
 }
 
-const tag = { ETag: { type: 'string', description: 'Tag of this state of the record' } }
+const tag = { ETag: { type: 'string', description: 'Tag of this state of the record; absent with `include`' } }
 
 const unmodified = { description: 'The client knows the current state of the record', headers: tag, type: 'null' }
 

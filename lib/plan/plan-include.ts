@@ -28,8 +28,6 @@ export interface IncludeScope {
   readonly limits: Limits
 }
 
-const noIncludes: readonly PlannedInclude[] = Object.freeze([])
-
 /**
  * Plans the related records that `include` names. A path brings those before it: `project__company` brings `project`.
  *
@@ -39,7 +37,6 @@ const noIncludes: readonly PlannedInclude[] = Object.freeze([])
 export function planIncludes (
   scope: IncludeScope, { include, filters }: Pick<ListRequest, 'include' | 'filters'>, viewer: ListViewer
 ): readonly PlannedInclude[] {
-  if (include.length === 0) return noIncludes
   const { joins, totalJoins } = scope.limits
   const includes = new Map<string, PlannedInclude>()
   const joined = joinsOf(scope.model, filters)

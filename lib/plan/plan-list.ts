@@ -4,7 +4,7 @@ import type { Model } from '../model/define-model.js'
 import type { ListRequest } from '../request/list-query.js'
 import { typoSuggestion } from '../suggest.js'
 import { isShown, readCursor, requireShown } from './cursor.js'
-import type { ListPlan, PlannedOrder } from './list-plan.js'
+import type { ListPlan, PlannedInclude, PlannedOrder } from './list-plan.js'
 import type { ListScope } from './list-scope.js'
 import { permittedPath, type Access } from './path.js'
 import { planFilters } from './plan-filters.js'
@@ -13,6 +13,8 @@ import { planSearch } from './plan-search.js'
 import type { ListViewer } from './viewer.js'
 
 const nothingClosed: ReadonlySet<Model> = new Set()
+const noIncludes: readonly PlannedInclude[] = []
+const noWords: readonly string[] = []
 
 /**
  * Resolves the names and values of a list request for a resource.
@@ -22,8 +24,8 @@ const nothingClosed: ReadonlySet<Model> = new Set()
  */
 export function planList (scope: ListScope, wanted: ListRequest, viewer: ListViewer): ListPlan {
   const { joins, conditions } = planFilters(scope, wanted.filters, viewer)
-  const includes = planIncludes(scope, wanted, viewer)
-  const search = planSearch(scope, wanted.searches, viewer.closed)
+  const includes = wanted.include.length === 0 ? noIncludes : planIncludes(scope, wanted, viewer)
+  const search = wanted.searches.length === 0 ? noWords : planSearch(scope, wanted.searches, viewer.closed)
   const ordering = planOrdering(scope, wanted.ordering)
   const { limit = scope.defaultLimit } = wanted
   const { start, after } = hasCursors(scope, wanted, ordering)

@@ -15,7 +15,7 @@ const parameter = 'search'
 /**
  * Returns a pattern for each word of a search, which matches a text that contains the word. An empty search has none.
  *
- * @param texts   texts of the parameter `search`
+ * @param texts   texts of the parameter `search`, at least one
  * @param closed  related models that the client may not read
  * @throws REST_MODELS_UNKNOWN_PARAMETER (400) if the resource has no fields to search; REST_MODELS_INVALID_VALUE (400)
  *   if there are several texts, too many words, or a word that is too long or that no text can contain
@@ -23,8 +23,7 @@ const parameter = 'search'
 export function planSearch (
   scope: ListScope, texts: readonly string[], closed: ReadonlySet<Model>
 ): readonly string[] {
-  const [text, second] = texts
-  if (text === undefined) return texts
+  const [text = '', second] = texts
   if (scope.searched.length === 0) throw unknownSearch(scope, closed)
   if (second !== undefined) throw invalidSearch('must be given once')
   const words = wordsOf(text)

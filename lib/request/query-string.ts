@@ -29,6 +29,11 @@ export function single (entries: Entries, name: string, Fault: NamedError): stri
   return first?.[1]
 }
 
+/** Returns the parts of a value that are separated by commas. An absent or empty value has none. */
+export function listed (text: string | undefined): readonly string[] {
+  return text === undefined || text === '' ? [] : text.split(',')
+}
+
 /**
  * Refuses every parameter, on routes that have none.
  *

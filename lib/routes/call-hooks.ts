@@ -37,7 +37,7 @@ export async function callBefore (
   { operation, stored: row }: Occasion, plan: WritePlan
 ): Promise<unknown> {
   if (beforeWrite === undefined) return undefined
-  // A copy: JSON that the hook changes in place must not get into the write unchecked.
+  // A copy: a hook that changes a value in JSON would change what is written, and again if the write is repeated.
   const values = structuredClone(Object.fromEntries([...plan].map(([{ key }, value]) => [key, value])))
   const occasion = { operation, values, stored: row && toWhole(row), user: userOf<Identity>(request), request }
   return await inTime(resource, 'beforeWrite', async () => await beforeWrite(occasion))

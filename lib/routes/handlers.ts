@@ -10,7 +10,7 @@ import { writeCursor } from '../plan/cursor.js'
 import { planList } from '../plan/plan-list.js'
 import { changesNothing } from '../plan/plan-update.js'
 import { planGuardedCreate, planGuardedUpdate } from '../plan/plan-guarded-write.js'
-import { userOf } from '../policy/guard.js'
+import { modelsClosedTo, userOf } from '../policy/guard.js'
 import { operationTable } from '../policy/operations.js'
 import { explainLost, ownerIdOf, storedOf } from '../policy/owner.js'
 import { viewerOf } from '../policy/scopes.js'
@@ -22,7 +22,7 @@ import { toEnvelope, type ListEnvelope } from '../response/envelope.js'
 import { valueOf, type ModelRecord } from '../response/record.js'
 import type { Json } from '../values/values.js'
 import { answerRead, requireMatch, tagged } from './conditional.js'
-import { listViewerOf, readWithQuery, serializeBy } from './including.js'
+import { readWithQuery, serializeBy } from './including.js'
 import { createWithHooks, deleteLocked, updateLocked, withoutHooks } from './transacted-writes.js'
 
 /** Returns the handler of a route for a resource. The handler gets only the requests that the policy lets through. */
@@ -31,7 +31,7 @@ export type Handler<Answer> = (resource: Resource) => (request: FastifyRequest, 
 export const list: Handler<ListEnvelope> = (resource) => async (request, reply) => {
   const { reader, limits, maxLimit, name, url, toListed, included } = resource
   const wanted = parseListQuery(queryOf(request.url), limits.queryLength, maxLimit)
-  const plan = planList(resource, wanted, listViewerOf(request, resource))
+  const plan = planList(resource, wanted, { ...viewerOf(request, resource), closed: modelsClosedTo(request, resource) })
   const page = await runList(reader, resource, plan)
   const total = wanted.counts ? await runCount(reader, resource, plan, page) : undefined
   const { rows, limit: count, hasNext, last } = page

@@ -15,11 +15,6 @@ import type { Serialize } from '../response/serializer.js'
 import type { RecordKey } from '../values/values.js'
 import { answerRead } from './conditional.js'
 
-/** Returns what the sender of a request may see, and through which models. */
-export function listViewerOf (request: FastifyRequest, resource: Resource): ListViewer {
-  return { ...viewerOf(request, resource), closed: modelsClosedTo(request, resource) }
-}
-
 /** Lets an answer with related records be serialized by a serializer of its own, unless it becomes an error. */
 export function serializeBy (reply: FastifyReply, serialize: Serialize): void {
   reply.type('application/json; charset=utf-8')
@@ -31,7 +26,7 @@ export async function readWithQuery (
   request: FastifyRequest, reply: FastifyReply, resource: Resource, id: RecordKey
 ): Promise<ModelRecord | undefined> {
   const { reader, included, tagOf, toRead } = resource
-  const viewer = listViewerOf(request, resource)
+  const viewer = { ...viewerOf(request, resource), closed: modelsClosedTo(request, resource) }
   const record = { id, scope: viewer.scope }
   const { includes, fault } = tryPlan(resource, queryOf(request.url), viewer)
   if (includes.length === 0) {

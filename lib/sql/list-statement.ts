@@ -30,7 +30,6 @@ export function firstReach (base: ListBase, { limit }: ListPlan): Reach {
 
 /** Returns the base of a list whose rows have the columns of related records behind those of the record. */
 export function withIncludes (base: ListBase, includes: readonly PlannedInclude[]): ListBase {
-  if (includes.length === 0) return base
   const { name, model, visible, searched, keys, long, limits } = base
   const columns = includedColumns(includes)
   const longOnes = columns.flatMap(({ column }, index) => isLong(column) ? [keys.length + index] : [])
@@ -43,9 +42,28 @@ export interface ReachingPlan extends ListPlan {
   readonly reach: Reach
 }
 
+const compilers = { list: compileList, count: compileCount } as const
+type StatementKind = keyof typeof compilers
+
 /** Returns the statement of a list. Lists that differ only in values share one compiled SQL text. */
-export function listStatement (engine: SqlContext, base: ListBase, given: ReachingPlan): Query {
-  return statementOf('list', engine, { base, given })
+export function listStatement (
+  engine: SqlContext, base: ListBase, given: ReachingPlan, kind: StatementKind = 'list'
+): Query {
+  const { dialect, shapes } = engine
+  const plan: FilledPlan = {
+    ...given,
+    conditions: given.conditions.map((condition) => withFewShapes(condition, dialect)),
+    includes: given.includes.length === 0 ? [] : fillIncludes(given.includes, dialect)
+  }
+  const { query, queryId, sql, parameters } = shapes.compileOnce(
+    `${kind} ${shapeOf(engine, base, plan)}`, () => compilers[kind](engine, base, openPlan(plan, dialect)))
+  const values = valuesOf(plan)
+  const filled = parameters.map((parameter) => parameter instanceof Slot ? values[parameter.position] : parameter)
+  // The same statement without the help of an index of a text column, for an engine that cannot always use the index.
+  const withoutIndex = dialect.seeksByCollation
+    ? () => listStatement({ ...engine, dialect: withoutSeeks(dialect) }, base, given, kind)
+    : undefined
+  return { query, queryId, sql, parameters: filled, withoutIndex }
 }
 
 /**
@@ -53,49 +71,12 @@ export function listStatement (engine: SqlContext, base: ListBase, given: Reachi
  * and in which order, does not matter.
  */
 export function countStatement (engine: SqlContext, base: ListBase, given: ReachingPlan): Query {
-  const counted = { ...given, includes: [], ordering: [], start: 0, after: undefined }
-  return statementOf('count', engine, { base, given: counted })
-}
-
-const compilers = { list: compileList, count: compileCount } as const
-type StatementKind = keyof typeof compilers
-
-/** A list of a resource, from which a statement is made. */
-interface Listing {
-  readonly base: ListBase
-  readonly given: ReachingPlan
-}
-
-function statementOf (kind: StatementKind, engine: SqlContext, { base, given }: Listing): Query {
-  const { dialect } = engine
-  const plan = fillPlan(engine, given)
-  const { query, queryId, sql, parameters } = engine.shapes.compileOnce(
-    `${kind} ${shapeOf(engine, base, plan)}`, () => compilers[kind](engine, base, openPlan(plan, dialect)))
-  const values = valuesOf(plan)
-  const filled = parameters.map((parameter) => parameter instanceof Slot ? values[parameter.position] : parameter)
-  return { query, queryId, sql, parameters: filled, withoutIndex: withoutIndexOf(kind, engine, { base, given }) }
-}
-
-/**
- * Returns {@link Query.withoutIndex}: a function that makes the same statement without the help of an index of a text
- * column. Undefined if the engine can always use the index.
- */
-function withoutIndexOf (kind: StatementKind, engine: SqlContext, listing: Listing): Query['withoutIndex'] {
-  if (!engine.dialect.seeksByCollation) return undefined
-  return () => statementOf(kind, { ...engine, dialect: withoutSeeks(engine.dialect) }, listing)
+  return listStatement(engine, base, { ...given, includes: [], ordering: [], start: 0, after: undefined }, 'count')
 }
 
 interface FilledPlan extends Omit<ReachingPlan, 'conditions' | 'includes'> {
   readonly conditions: ReadonlyArray<FilledCondition & { readonly alias: string }>
   readonly includes: readonly FilledInclude[]
-}
-
-function fillPlan ({ dialect }: SqlContext, given: ReachingPlan): FilledPlan {
-  return {
-    ...given,
-    conditions: given.conditions.map((condition) => withFewShapes(condition, dialect)),
-    includes: fillIncludes(given.includes, dialect)
-  }
 }
 
 /** Returns the values that fill the slots of {@link openPlan}, in the order of those slots. */

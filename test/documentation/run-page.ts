@@ -15,8 +15,9 @@ export type Reporter = Pick<Test, 'ok' | 'teardown'>
 
 /**
  * What a reader does with a page, from the top to the bottom: saves each `js` block, under the name in the comment of
- * its first line or as `site.mjs`, starts it if it serves, and types the commands of the `console` blocks, which must
- * print what the page says. A section of the second level that has a `js` block begins in an empty folder.
+ * its first line or as `site.mjs`, starts it if its `app` or `server` listens, and types the commands of the `console`
+ * blocks, which must print what the page says. A section of the second level that has a `js` block begins in an empty
+ * folder.
  */
 export async function runPage (t: Reporter, { file, blocks }: Page): Promise<void> {
   const reader = new Reader(t)
@@ -74,7 +75,7 @@ class Reader {
     const path = join(this.#folder, name)
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, code)
-    if (!code.includes('.listen(')) return
+    if (!/\b(?:app|server)\.listen\(/.test(code)) return
     await this.#server?.stop()
     this.#server = await startServer(this.#t, name, {
       cwd: this.#folder,

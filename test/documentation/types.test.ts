@@ -103,10 +103,12 @@ test('the pieces in TypeScript compile', (t) => {
 
 /** The languages of blocks that no test runs, where they may stand, and why. */
 const notRun: Readonly<Record<string, { readonly files: readonly string[], readonly why: string }>> = {
+  jsx: { files: ['docs/admin.md'], why: 'pages, which the tests of them run in a browser' },
   ini: { files: ['docs/scaling.md'], why: 'settings of clusters, such as test/failover/ starts' },
   sql: {
     files: ['docs/scaling.md'], why: 'what the administrator of a server types there, such as test/failover/ does'
   },
+  yaml: { files: ['docs/recipes.md'], why: 'settings of linters' },
   '': { files: [], why: 'nobody knows what it is' }
 }
 

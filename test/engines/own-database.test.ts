@@ -91,7 +91,7 @@ for (const engine of engineNames) {
     t.same(created.json(), { id: 1, user_id: 2, ...record })
     t.same((await get('/api/everything/1/')).json(), { id: 1, user_id: 2, ...record })
     const filters = Object.entries(record).filter(([name]) => name !== 'data' && name !== 'seen')
-      .map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`)
+      .map(([name, value]) => `${name}__eq=${encodeURIComponent(String(value))}`)
     t.equal((await get(`/api/everything/?${filters.join('&')}&user__username=alice`)).json().objects.length, 1)
     t.equal((await get('/api/everything/?after=&ordering=-ratio,moment,day,seen,token')).json().objects.length, 1)
     const changed = { ...record, moment: '2024-11-03 01:30:00', flag: false, big: '-1' }

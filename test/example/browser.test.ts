@@ -23,6 +23,14 @@ interface Call {
   readonly body?: object
 }
 
+/** As much of the elements of a page as this file uses. The project has no types of browsers. */
+interface PageElement {
+  readonly textContent: string | null
+  scrollIntoView (): void
+  querySelector (selector: string): PageElement | null
+  getAttribute (name: string): string | null
+}
+
 /** What the page shows of an answer. */
 interface Shown {
   readonly status: number
@@ -54,7 +62,7 @@ async function execute (page: Page, { method, path, parameters = {}, body }: Cal
 
 /** An operation from its top, as far as the window shows it. */
 async function picture (operation: Locator, path: string): Promise<void> {
-  await operation.evaluate((element) => element.scrollIntoView())
+  await operation.evaluate((element: PageElement) => element.scrollIntoView())
   await operation.page().screenshot({ path })
 }
 
@@ -118,7 +126,7 @@ test('in a browser, the page of the example app tries all five operations', asyn
 
 async function showsOperations (t: Test, { page }: WatchedPage): Promise<void> {
   await page.locator('.opblock').first().waitFor()
-  const shown = await page.locator('.opblock-summary').evaluateAll((rows) => rows.map((row) =>
+  const shown = await page.locator('.opblock-summary').evaluateAll((rows: readonly PageElement[]) => rows.map((row) =>
     `${row.querySelector('.opblock-summary-method')?.textContent} ` +
       `${row.querySelector('[data-path]')?.getAttribute('data-path')}`))
   const expected = ['user', 'relationship', 'message'].flatMap((name) =>

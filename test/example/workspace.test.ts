@@ -1,46 +1,13 @@
 // @servers: sees that each company is alone on each engine
 
-import type { FastifyInstance } from 'fastify'
 import { test, type Test } from 'tap'
-import { buildWorkspace } from '../../examples/workspace/app.js'
-import { emptyDatabase } from '../support/database.js'
-import { client, type TestApp } from '../support/site.js'
-
-type Workspace = Pick<TestApp, 'get' | 'post' | 'put' | 'delete'>
-type Records = ReadonlyArray<Readonly<Record<string, unknown>>>
-
-async function buildNew (t: Test): Promise<Workspace & { readonly app: FastifyInstance }> {
-  const { url, remove } = await emptyDatabase()
-  const app = await buildWorkspace(url)
-  t.teardown(async () => {
-    await app.close()
-    await remove()
-  })
-  return { app, ...client(app) }
-}
-
-async function listAll ({ get }: Workspace, path: string, as: string): Promise<Records> {
-  const found: Array<Readonly<Record<string, unknown>>> = []
-  for (let next = `/api/${path}`; next !== '';) {
-    const page = (await get(next, { as })).json<{ meta: { next: string }, objects: Records }>()
-    found.push(...page.objects)
-    next = page.meta.next
-  }
-  return found
-}
+import { buildNew, listAll, people, refusals, task, type Records, type Workspace } from '../support/workspace.js'
 
 function valuesOf (records: Records, names: readonly string[]): unknown[][] {
   return records.map((record) => names.map((name) => record[name]))
 }
 
-const task = (number: number): string => `00000000-0000-7000-8000-${String(number).padStart(12, '0')}`
-const people = ['root', 'ann', 'art', 'gus', 'gil'] as const
 const names = ['company', 'member', 'project', 'task', 'comment', 'audit'] as const
-
-const refusals = {
-  forbidden: { statusCode: 403, code: 'REST_MODELS_FORBIDDEN' },
-  absent: { statusCode: 404, code: 'REST_MODELS_RECORD_NOT_FOUND', message: 'No such record' }
-}
 
 test('a new workspace has two companies, their members, projects, tasks and comments', async (t) => {
   const workspace = await buildNew(t)
@@ -171,10 +138,26 @@ test('only admins change members that are admins', async (t) => {
     t.equal((await put(url, { password: 'taken over' }, { as: 'ann' })).statusCode, 403)
     t.equal((await remove(url, { as: 'ann' })).statusCode, 403)
   }
+  t.equal((await get('/api/project/', { as: ['root', 'taken over'] })).statusCode, 401)
   t.equal((await put('/api/member/1/', { full_name: 'x' }, { as: 'gus' })).statusCode, 404, 'of another company')
   t.equal((await get('/api/company/', { as: 'root' })).statusCode, 200)
   t.equal((await put('/api/member/1/', { full_name: 'The Root' }, { as: 'root' })).statusCode, 200)
   t.equal((await put('/api/member/3/', { full_name: 'Art' }, { as: 'ann' })).statusCode, 200)
+})
+
+test('managers do not change their own role or company, and admins do', async (t) => {
+  const { get, put, patch } = await buildNew(t)
+  const ann = (await get('/api/member/2/', { as: 'ann' })).json()
+  t.match((await put('/api/member/2/', { role: 'member' }, { as: 'ann' })).json(), refusals.forbidden)
+  t.match((await patch('/api/member/2/', { role: 'member', full_name: 'A' }, { as: 'ann' })).json(), refusals.forbidden)
+  t.match((await put('/api/member/2/', { company: 2 }, { as: 'ann' })).json(),
+    { statusCode: 400, details: [{ field: 'company', message: 'cannot be changed' }] }, 'as on every field of a scope')
+  t.same((await put('/api/member/2/', ann, { as: 'ann' })).json(), ann, 'a record is sent back as it was read')
+  t.match((await put('/api/member/2/', { ...ann, full_name: 'A' }, { as: 'ann' })).json(), { full_name: 'A' })
+  t.match((await put('/api/member/3/', { role: 'manager' }, { as: 'ann' })).json(), { role: 'manager' })
+  t.match((await put('/api/member/2/', { role: 'member' }, { as: 'art' })).json(), { role: 'member' })
+  t.match((await put('/api/member/1/', { role: 'member' }, { as: 'root' })).json(), { role: 'member' })
+  t.match((await put('/api/member/1/', { company: 2 }, { as: 'root' })).json(), { company_id: 2 })
 })
 
 test('two projects of one company need different names', async (t) => {
@@ -216,7 +199,8 @@ test('every member writes tasks, and refers only to what the company has', async
       t.equal(refused.body, (await post('/api/task/', missing, { as })).body, 'in the words of what does not exist')
       t.equal((await put(url, { [name]: value }, { as })).statusCode, 400)
     }
-    t.equal((await put(url, { done: true, assignee: null }, { as })).statusCode, 200)
+    t.equal((await put(url, { done: true }, { as })).statusCode, 200)
+    t.equal((await put(url, { done: false, assignee: null }, { as })).statusCode, 200)
     t.match((await put(`/api/task/${task(as.startsWith('a') ? 66 : 1)}/`, { title: 'y' }, { as })).json(),
       refusals.absent)
     t.equal((await remove(url, { as })).statusCode, 204)

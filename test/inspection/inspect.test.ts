@@ -287,7 +287,8 @@ test('D-89: a search has no index, and all fields that it looks at are named tog
     registry.register(Message, { auth, search: ['content'], scope: () => ({ id: 1 }) })
   }))
   t.strictSame(unindexed.filter(({ use }) => use === 'search'), [
-    { resource: 'note', use: 'search', name: 'message' }, { resource: 'user', use: 'search', name: 'username, email' }
+    { resource: 'note', use: 'search', name: 'message', table: 'note', rows: 0 },
+    { resource: 'user', use: 'search', name: 'username, email', table: 'user', rows: 0 }
   ], 'but for the one that an indexed scope bounds')
 })
 

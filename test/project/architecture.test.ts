@@ -18,6 +18,9 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   suggest: ['errors'],
   model: ['suggest', 'fields', 'engines', 'values', 'errors'],
   client: ['type model', 'type fields', 'type errors'],
+  providers: ['client'],
+  'react-admin': ['providers', 'client'],
+  refine: ['providers', 'client'],
   request: ['errors'],
   plan: ['request', 'model', 'suggest', 'fields', 'type engines', 'values', 'errors'],
   sql: ['plan', 'model', 'fields', 'engines'],
@@ -84,6 +87,8 @@ const packages: Readonly<Record<string, { readonly values: readonly string[], re
     ],
     types: ['model/types', 'engines/server', 'tooling/cli']
   },
+  'ra-core': { values: [], types: ['react-admin'] },
+  '@refinedev/core': { values: [], types: ['refine', 'providers/refine-filters'] },
   '@sinclair/typebox': { values: ['schemas', 'fields', 'values'], types: ['resource', 'routes'] },
   '@fastify/basic-auth': { values: ['policy/credentials'] },
   '@fastify/busboy': { values: ['request/multipart'] },

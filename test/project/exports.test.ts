@@ -6,6 +6,8 @@ import * as client from '../../lib/client.js'
 import * as plugin from '../../lib/index.js'
 import * as mariadb from '../../lib/mariadb.js'
 import * as postgres from '../../lib/postgres.js'
+import * as reactAdmin from '../../lib/react-admin.js'
+import * as refine from '../../lib/refine.js'
 import * as sqlite from '../../lib/sqlite.js'
 import * as tools from '../../lib/tools.js'
 
@@ -17,6 +19,8 @@ const values = {
     'password', 'readOnlyAuth', 'text', 'userAuth', 'userOf', 'uuid'
   ],
   'lib/client.ts': ['RestModelsError', 'createClient', 'etagOf'],
+  'lib/react-admin.ts': ['createDataProvider'],
+  'lib/refine.ts': ['createDataProvider'],
   'lib/sqlite.ts': ['openSqlite'],
   'lib/postgres.ts': ['openPostgres'],
   'lib/mariadb.ts': ['MariadbDialect', 'openMariadb'],
@@ -36,6 +40,8 @@ const types = {
     'Field', 'FieldFault', 'ForeignKeyField', 'List', 'ListQuery', 'Model', 'Page', 'ResourceClient',
     'ResourceCreate', 'ResourceDefinition', 'ResourceRecord', 'ResourceUpdate', 'UnknownOptionFields', 'WriteOptions'
   ],
+  'lib/react-admin.ts': ['AnyClient', 'DataProviderOptions'],
+  'lib/refine.ts': ['AnyClient', 'DataProviderOptions', 'RefineOptions'],
   'lib/sqlite.ts': ['SqliteOptions'],
   'lib/postgres.ts': ['PostgresOptions'],
   'lib/mariadb.ts': ['MariadbOptions'],
@@ -50,6 +56,8 @@ const entryPoints = {
   './client': 'lib/client.ts',
   './mariadb': 'lib/mariadb.ts',
   './postgres': 'lib/postgres.ts',
+  './react-admin': 'lib/react-admin.ts',
+  './refine': 'lib/refine.ts',
   './sqlite': 'lib/sqlite.ts',
   './tools': 'lib/tools.ts'
 }
@@ -68,6 +76,8 @@ function exportedTypes (text: string): string[] {
 test('the package exports these values and no others', async (t) => {
   t.same(Object.keys(plugin).sort(), values['lib/index.ts'])
   t.same(Object.keys(client).sort(), values['lib/client.ts'])
+  t.same(Object.keys(reactAdmin).sort(), values['lib/react-admin.ts'])
+  t.same(Object.keys(refine).sort(), values['lib/refine.ts'])
   t.same(Object.keys(sqlite).sort(), values['lib/sqlite.ts'])
   t.same(Object.keys(postgres).sort(), values['lib/postgres.ts'])
   t.same(Object.keys(mariadb).sort(), values['lib/mariadb.ts'])

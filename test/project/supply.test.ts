@@ -25,7 +25,9 @@ async function lockedIn (folder: string): Promise<ReadonlyArray<readonly [path: 
   return Object.entries(packages).filter(([path, { link }]) => path.includes('node_modules/') && link !== true)
 }
 
-const folders = ['', 'scripts/sqlite-drivers/node20/', 'scripts/sqlite-drivers/node22/', 'test/mutation/']
+const folders = [
+  '', 'scripts/sqlite-drivers/node20/', 'scripts/sqlite-drivers/node22/', 'test/mutation/', 'examples/admin/'
+]
 
 for (const folder of folders) {
   test(`what is installed in ${folder === '' ? 'the project' : folder} is locked to versions and bytes`, async (t) => {

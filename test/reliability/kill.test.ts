@@ -3,6 +3,7 @@
 // @long: kills an app ten times under load
 
 import { test } from 'tap'
+import { exampleSite } from './example-site.js'
 import { killRounds, type KillReport } from './kill-rounds.js'
 import { Ledger } from './ledger.js'
 
@@ -10,7 +11,7 @@ const rounds = 10
 
 test(`R-01: no answered write is lost when the process is killed, ${rounds} times`, { timeout: 120_000 }, async (t) => {
   let report: KillReport | undefined
-  for await (report of killRounds(t, { folder: t.testdir(), rounds, seed: 1 })) {
+  for await (report of killRounds(t, { site: exampleSite(t.testdir()), rounds, seed: 1 })) {
     t.match(report, { lost: [], halfDone: [], damages: [] })
   }
   t.equal(report?.rounds, rounds)

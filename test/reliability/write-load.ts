@@ -12,15 +12,18 @@ export interface WriteLoad {
   readonly random: Random
   /** Begins each content, so that no other load writes the same. */
   readonly name: string
+  /** True if a 503 is the end of the load, because the database server was killed. */
+  readonly mayRefuse: boolean
 }
 
 /**
  * Creates, changes and deletes messages one after the other until the server does not answer any more. @throws if it
  * answers anything but success
  */
-export async function writeUntilEnd ({ address, ledger, random, name }: WriteLoad): Promise<void> {
+export async function writeUntilEnd ({ address, ledger, random, name, mayRefuse }: WriteLoad): Promise<void> {
   const send = async (method: string, path: string, body?: Fields): Promise<Response> => {
     const reply = await fetch(new URL(path, address), { method, headers, ...body && { body: JSON.stringify(body) } })
+    if (reply.status === 503 && mayRefuse) throw new Error('The server is gone')
     if (!reply.ok) throw new WrongAnswer(`${method} ${path}: ${reply.status} ${await reply.text()}`)
     return reply
   }

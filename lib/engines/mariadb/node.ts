@@ -54,7 +54,11 @@ export class MariadbNode {
       idOf: ({ threadId }) => threadId,
       askBusy: async (ids) => await busyOn(this.#config, ids)
     })
-    this.#pool.on('connection', (connection: DriverConnection) => { this.#connections.opened(connection) })
+    this.#pool.on('connection', (connection: DriverConnection) => {
+      // Without a listener, what the driver sends on a connection that has just closed would end the process.
+      connection.on('error', () => {})
+      this.#connections.opened(connection)
+    })
   }
 
   async connect (purpose: Purpose): Promise<MariadbConnection> {

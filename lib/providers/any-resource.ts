@@ -1,0 +1,95 @@
+import type { List, Page } from '../client/list.js'
+import type { CallOptions, ConditionalOptions } from '../client/send.js'
+
+// Data providers know resources by their names only. The library that they serve says how many records it wants.
+
+export type Query = Readonly<Record<string, unknown>>
+
+/** A client of any models, as `createClient` returns it. */
+export interface AnyClient {
+  readonly [resource: string]: {
+    list (query?: Query, options?: CallOptions): List<unknown>
+    create (body: unknown, options?: CallOptions): Promise<unknown>
+    read (key: unknown, options?: CallOptions): Promise<unknown>
+    update (key: unknown, body: unknown, options?: ConditionalOptions): Promise<unknown>
+    delete (key: unknown, options?: ConditionalOptions): Promise<void>
+  }
+}
+
+/** A resource of such a client. The caller names the type of the records, which nobody knows at run time. */
+export interface AnyResource {
+  list<Item, C extends true | undefined = undefined> (query?: Query & { readonly count?: C }, options?: CallOptions):
+  List<Item, C>
+  create<Item = object> (body: unknown, options?: CallOptions): Promise<Item>
+  read<Item = object> (key: unknown, options?: CallOptions): Promise<Item>
+  update<Item = object> (key: unknown, body: unknown, options?: ConditionalOptions): Promise<Item>
+  delete (key: unknown, options?: ConditionalOptions): Promise<void>
+}
+
+export interface DataProviderOptions {
+  /** The smallest `maxLimit` of the resources. More records are requested in several pages. Default 100. */
+  readonly maxLimit?: number
+}
+
+/** @throws TypeError if the name cannot be that of a resource */
+export function resourceOf (client: AnyClient, name: string): AnyResource {
+  const resource = client[name]
+  if (resource === undefined) throw new TypeError(`'${name}' cannot be the name of a resource`)
+  return resource as AnyResource
+}
+
+/** A page of any size. */
+export interface Range {
+  readonly page: number
+  readonly size: number
+  readonly maxLimit: number
+}
+
+export interface Listed<Item> {
+  readonly items: Item[]
+  /** The number of all records, or the server's bound if `isCapped`. */
+  readonly count: number
+  readonly isCapped: boolean
+  readonly hasNext: boolean
+}
+
+/** Lists a page, with the number of all records. A page of more than `maxLimit` records takes several requests. */
+export async function listRange<Item> (
+  resource: AnyResource, query: Query, { page, size, maxLimit }: Range, options?: CallOptions
+): Promise<Listed<Item>> {
+  const limit = Math.min(size, maxLimit)
+  const skipped = (page - 1) * size
+  const first = { limit, ...skipped > 0 && { page: Math.floor(skipped / limit) + 1 } }
+  const counted = { ...query, ...size > limit ? { limit: 1 } : first, count: true } as const
+  const { meta: { count, capped, next }, objects } = await resource.list<Item, true>(counted, options)
+  // The server ends a page of long records early, and links to the rest.
+  const isWhole = size === limit && (objects.length === size || next === '')
+  const items = isWhole
+    ? [...objects]
+    : await take(resource.list<Item>({ ...query, ...first }, options).pages(), skipped % limit, size)
+  const hasNext = isWhole ? next !== '' : items.length === size && (capped || skipped + size < count)
+  return { items, count, isCapped: capped, hasNext }
+}
+
+/** Returns the records with these keys. Keys without a record are left out. */
+export async function listKeys<Item> (
+  resource: AnyResource, keys: readonly unknown[], maxLimit: number, query: Query, options?: CallOptions
+): Promise<Item[]> {
+  const chunks = Array.from({ length: Math.ceil(keys.length / maxLimit) }, (_, index) =>
+    keys.slice(index * maxLimit, (index + 1) * maxLimit))
+  const found = await Promise.all(chunks.map(async (chunk) => {
+    const list = resource.list<Item>({ ...query, id__in: chunk, limit: chunk.length }, options)
+    return await take(list.pages(), 0, chunk.length)
+  }))
+  return found.flat()
+}
+
+/** Returns some of the records of pages that follow each other, and requests no page behind them. */
+async function take<Item> (pages: AsyncIterable<Page<Item>>, skipped: number, size: number): Promise<Item[]> {
+  const items: Item[] = []
+  for await (const { objects } of pages) {
+    items.push(...objects)
+    if (items.length >= skipped + size) break
+  }
+  return items.slice(skipped, skipped + size)
+}

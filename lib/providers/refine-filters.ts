@@ -1,0 +1,61 @@
+import type { CrudFilter, CrudOperators } from '@refinedev/core'
+
+type Terms = ReadonlyArray<readonly [name: string, value: unknown]>
+
+const equal = (field: string, value: unknown): Terms => [[field, value]]
+const as = (operator: string) => (field: string, value: unknown): Terms => [[`${field}__${operator}`, value]]
+/** Matches a text by a pattern in which the value stands for itself. */
+const pattern = (operator: 'like' | 'ilike', before: string, after: string) => (field: string, value: unknown): Terms =>
+  [[`${field}__${operator}`, `${before}${String(value).replace(/[\\%_]/g, '\\$&')}${after}`]]
+
+/** The filters that refine's operators stand for. The API has no negated pattern and no `or`. */
+const operators = new Map<string, (field: string, value: unknown) => Terms>(Object.entries({
+  eq: equal,
+  eqs: equal,
+  ne: as('ne'),
+  nes: as('ne'),
+  nin: as('ne'),
+  in: as('in'),
+  lt: as('lt'),
+  lte: as('lte'),
+  gt: as('gt'),
+  gte: as('gte'),
+  null: (field: string): Terms => [[`${field}__is`, null]],
+  nnull: (field: string): Terms => [[`${field}__is`, 'notnull']],
+  between,
+  contains: pattern('ilike', '%', '%'),
+  containss: pattern('like', '%', '%'),
+  startswith: pattern('ilike', '', '%'),
+  startswiths: pattern('like', '', '%'),
+  endswith: pattern('ilike', '%', ''),
+  endswiths: pattern('like', '%', '')
+} satisfies Partial<Record<CrudOperators, unknown>>))
+
+function between (field: string, value: unknown): Terms {
+  if (!Array.isArray(value) || value.length !== 2) throw new TypeError("the value of 'between' must be a list of two")
+  return [[`${field}__gte`, value[0]], [`${field}__lte`, value[1]]]
+}
+
+/**
+ * Returns the query of a list for refine's filters.
+ *
+ * @throws TypeError naming the operator or the filter, if the API cannot express it
+ */
+export function toFilters (filters: readonly CrudFilter[]): Record<string, unknown> {
+  const query: Record<string, unknown> = {}
+  for (const [name, value] of filters.flatMap(termsOf)) {
+    if (Object.hasOwn(query, name)) throw new TypeError(`there are two filters '${name}'`)
+    query[name] = value
+  }
+  return query
+}
+
+function termsOf (filter: CrudFilter): Terms {
+  if (filter.operator === 'and') return filter.value.flatMap(termsOf)
+  if ('field' in filter) {
+    if (filter.field === 'q') return [['search', filter.value]]
+    const terms = operators.get(filter.operator)
+    if (terms !== undefined) return terms(filter.field, filter.value)
+  }
+  throw new TypeError(`the API has nothing for refine's operator '${filter.operator}'`)
+}

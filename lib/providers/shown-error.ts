@@ -1,0 +1,16 @@
+import type { RestModelsError } from '../client/failure.js'
+
+/** An error as people see it in a page. */
+export interface ShownError {
+  readonly message: string
+  /** Messages by the names of the fields. Undefined if no field is at fault. */
+  readonly errors?: Readonly<Record<string, string>>
+}
+
+/** Returns what a page shows of an error. The code of an API is no text for people, and they do not know of tags. */
+export function toShownError ({ status, message, details }: RestModelsError): ShownError {
+  return {
+    message: status === 412 ? 'This record was changed by somebody else. Reload it, and change it again.' : message,
+    ...details.length > 0 && { errors: Object.fromEntries(details.map(({ field, message }) => [field, message])) }
+  }
+}

@@ -1,0 +1,118 @@
+import type {
+  CreateParams, CreateResult, DataProvider, DeleteManyParams, DeleteManyResult, DeleteParams, DeleteResult,
+  GetListParams, GetListResult, GetManyParams, GetManyReferenceParams, GetManyResult, GetOneParams, GetOneResult,
+  UpdateManyParams, UpdateManyResult, UpdateParams, UpdateResult
+} from 'ra-core'
+import { RestModelsError } from './client/failure.js'
+import {
+  listKeys, listRange, resourceOf, type AnyClient, type AnyResource, type DataProviderOptions, type Query
+} from './providers/any-resource.js'
+import { KnownTags } from './providers/known-tags.js'
+import { toShownError } from './providers/shown-error.js'
+
+export type { AnyClient, DataProviderOptions } from './providers/any-resource.js'
+
+/**
+ * Returns a data provider for react-admin: `createDataProvider(createClient<[typeof User]>({ … }))`. The filter `q` is
+ * the search of a list. `meta.include` names related records.
+ */
+export function createDataProvider (client: AnyClient, { maxLimit = 100 }: DataProviderOptions = {}): DataProvider {
+  // react-admin copies records. Records of equal values have the same tag, so their values find it.
+  const tags = new KnownTags()
+  return { supportAbortSignal: true, ...reads(client, maxLimit, tags), ...writes(client, tags) }
+}
+
+/** Returns a method that finds its resource, and throws errors as react-admin shows them. */
+function methodOf<Params, Result> (
+  client: AnyClient, run: (resource: AnyResource, params: Params, name: string) => Promise<Result>
+): (name: string, params: Params) => Promise<Result> {
+  return async (name, params) => {
+    try {
+      return await run(resourceOf(client, name), params, name)
+    } catch (error) {
+      throw error instanceof RestModelsError ? toHttpError(error) : error
+    }
+  }
+}
+
+/** Returns an error with the properties of react-admin's `HttpError`. */
+function toHttpError (cause: RestModelsError): Error {
+  const { message, errors } = toShownError(cause)
+  const body = { code: cause.code, message, ...errors && { errors: { ...errors, root: { serverError: message } } } }
+  return Object.assign(new Error(message, { cause }), { status: cause.status, body })
+}
+
+function reads (client: AnyClient, maxLimit: number, tags: KnownTags) {
+  const list = async (resource: AnyResource, params: GetListParams): Promise<GetListResult> => {
+    const { page, perPage: size } = params.pagination ?? { page: 1, perPage: maxLimit }
+    const { items, count, isCapped, hasNext } =
+      await listRange(resource, toQuery(params), { page, size, maxLimit }, { signal: params.signal })
+    const pageInfo = { hasNextPage: hasNext, hasPreviousPage: page > 1 }
+    // Without a total, react-admin shows "1-10 of more than 10".
+    return { data: items, pageInfo, ...!isCapped && { total: count } }
+  }
+  return {
+    getList: methodOf(client, list),
+    getManyReference: methodOf(client, async (resource, { target, id, ...params }: GetManyReferenceParams) =>
+      await list(resource, { ...params, filter: { ...params.filter, [target]: id } })),
+    getMany: methodOf(client, async (resource, { ids, meta, signal }: GetManyParams): Promise<GetManyResult> =>
+      ({ data: await listKeys(resource, ids, maxLimit, includeOf(meta), { signal }) })),
+    getOne: methodOf(client, async (resource, { id, meta, signal }: GetOneParams, name): Promise<GetOneResult> =>
+      ({ data: tags.keep(name, await resource.read(id, { ...includeOf(meta), signal })) }))
+  }
+}
+
+function writes (client: AnyClient, tags: KnownTags) {
+  const update = methodOf(client, async (resource, params: UpdateParams, name): Promise<UpdateResult> => {
+    const { id, data, previousData } = params
+    const changes = changesOf(data, previousData)
+    return { data: tags.keep(name, await resource.update(id, changes, tags.condition(name, previousData))) }
+  })
+  const remove = methodOf(client, async (resource, { id, previousData }: DeleteParams, name): Promise<DeleteResult> => {
+    await resource.delete(id, tags.condition(name, previousData))
+    return { data: previousData ?? { id } }
+  })
+  return {
+    create: methodOf(client, async (resource, { data }: CreateParams, name): Promise<CreateResult> =>
+      ({ data: tags.keep(name, await resource.create(withoutNulls(data))) })),
+    update,
+    updateMany: async (name: string, { ids, data }: UpdateManyParams): Promise<UpdateManyResult> => {
+      await Promise.all(ids.map(async (id) => await update(name, { id, data, previousData: undefined })))
+      return { data: ids }
+    },
+    delete: remove,
+    deleteMany: async (name: string, { ids }: DeleteManyParams): Promise<DeleteManyResult> => {
+      await Promise.all(ids.map(async (id) => await remove(name, { id })))
+      return { data: ids }
+    }
+  }
+}
+
+function toQuery ({ filter: { q, ...filters } = {}, sort, meta }: GetListParams): Query {
+  const terms = Object.entries<unknown>(filters)
+  return {
+    ...Object.fromEntries(terms.map(([name, value]) => value === null ? [`${name}__is`, null] : [name, value])),
+    ...q !== undefined && { search: q },
+    ...sort && { ordering: `${sort.order === 'DESC' ? '-' : ''}${sort.field}` },
+    ...includeOf(meta)
+  }
+}
+
+function includeOf (meta: { readonly include?: unknown } | undefined): Query {
+  return meta?.include === undefined ? {} : { include: meta.include }
+}
+
+/** A form sends null for each input that nobody has filled in. Such fields get their defaults. */
+function withoutNulls (data: Query): Query {
+  return Object.fromEntries(Object.entries(data).filter(([, value]) => value !== null))
+}
+
+/**
+ * A form sends the whole record, and null for an empty input of a field that records do not show. Only what was changed
+ * is sent, so the other fields keep what somebody else may have written meanwhile.
+ */
+function changesOf (data: Query, previousData: Query = {}): Query {
+  const textOf = (value: unknown): string => JSON.stringify(value ?? null)
+  return Object.fromEntries(Object.entries(data).filter(([name, value]) =>
+    name !== 'id' && textOf(value) !== textOf(previousData[name])))
+}

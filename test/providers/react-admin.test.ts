@@ -1,0 +1,193 @@
+// @once: about requests of a browser, which do not see the engine
+
+import type { DataProvider } from 'ra-core'
+import { test, type Test } from 'tap'
+import { createDataProvider } from '../../lib/react-admin.js'
+import { errorOf, serveTasks, type Served } from './served.js'
+
+interface Provided extends Served {
+  readonly provider: DataProvider
+}
+
+async function provide (t: Test, limits?: Parameters<typeof serveTasks>[1]): Promise<Provided> {
+  const served = await serveTasks(t, limits)
+  return { ...served, provider: createDataProvider(served.client, { maxLimit: 5 }) }
+}
+
+const ids = (data: ReadonlyArray<{ id: number }>): number[] => data.map(({ id }) => id)
+const byId = { field: 'id', order: 'ASC' } as const
+const page = (page: number, perPage: number) => ({ pagination: { page, perPage }, sort: byId })
+
+test('a list has the records of its page, and the number of all', async (t) => {
+  const { provider, sent } = await provide(t)
+  const { data, total, pageInfo } = await provider.getList('task', page(2, 5))
+  t.same(ids(data), [6, 7, 8, 9, 10])
+  t.equal(total, 12)
+  t.same(pageInfo, { hasNextPage: true, hasPreviousPage: true })
+  t.match(await provider.getList('task', page(3, 5)), { total: 12, pageInfo: { hasNextPage: false } })
+  t.equal(sent.length, 2, 'one request for each')
+  t.match(await provider.getList('task', page(4, 5)), { data: [], total: 12 })
+  t.match(await provider.getList('task', {}), { total: 12 }, 'all parameters are optional')
+})
+
+test('a list is filtered, searched and ordered', async (t) => {
+  const { provider } = await provide(t)
+  const list = async (filter: object, sort = byId as { field: string, order: 'ASC' | 'DESC' }): Promise<number[]> =>
+    ids((await provider.getList('task', { ...page(1, 5), filter, sort })).data)
+  t.same(await list({ person_id: 1, state: 'done' }), [1, 7])
+  t.same(await list({ id__gte: 11 }), [11, 12])
+  t.same(await list({ person__name: 'Ben' }, { field: 'id', order: 'DESC' }), [10, 6, 2])
+  t.same(await list({ person_id: null }), [4, 8, 12], 'null is no value, but the absence of one')
+  t.same(await list({ id: [3, 5] }), [3, 5])
+  t.same(await list({ q: 'rest' }), [4, 8, 12])
+  t.same(await list({ q: '' }), [1, 2, 3, 4, 5])
+  t.same(await list({ id__in: [] }), [])
+})
+
+test('D-204: a list of more records than a page may have takes several requests', async (t) => {
+  const { provider, sent } = await provide(t)
+  t.match(await provider.getList('task', page(1, 7)), { total: 12, pageInfo: { hasNextPage: true } })
+  const second = await provider.getList('task', page(2, 7))
+  t.same(ids(second.data), [8, 9, 10, 11, 12])
+  t.match(second, { total: 12, pageInfo: { hasNextPage: false, hasPreviousPage: true } })
+  sent.length = 0
+  t.same((await provider.getList('task', page(1, 1000))).data.length, 12, 'an export')
+  t.equal(sent.length, 4, 'the number, and three pages')
+  t.match(sent[1]?.[0], /after=/, 'with cursors, which do not read the records before them again')
+})
+
+test('a page that the server ends early, because its records are long, is completed', async (t) => {
+  const { provider } = await provide(t, { pageBytes: 30 })
+  const { data, total, pageInfo } = await provider.getList('task', page(2, 5))
+  t.same(ids(data), [6, 7, 8, 9, 10])
+  t.same([total, pageInfo], [12, { hasNextPage: true, hasPreviousPage: true }])
+})
+
+test('D-205: there is no total if the server has stopped counting', async (t) => {
+  const { provider } = await provide(t, { count: 6 })
+  const list = await provider.getList('task', page(1, 5))
+  t.notOk('total' in list, 'react-admin then shows "1-5 of more than 5"')
+  t.match(list, { pageInfo: { hasNextPage: true } })
+  t.match(await provider.getList('task', page(1, 8)), { pageInfo: { hasNextPage: true } })
+  t.match(await provider.getList('task', page(3, 5)), { pageInfo: { hasNextPage: false } })
+})
+
+test('records are read by their keys, in pieces that the server permits', async (t) => {
+  const { provider, sent } = await provide(t)
+  const { data } = await provider.getMany('task', { ids: [1, 2, 3, 4, 5, 6, 99] })
+  t.same(ids(data).sort((one, other) => one - other), [1, 2, 3, 4, 5, 6])
+  t.equal(sent.length, 2)
+  t.same(await provider.getMany('task', { ids: [] }), { data: [] })
+})
+
+test('the records that refer to another are a list', async (t) => {
+  const { provider } = await provide(t)
+  const { data, total } = await provider.getManyReference('task', {
+    ...page(1, 2), target: 'person_id', id: 1, filter: { state: 'open' }
+  })
+  t.same(ids(data), [3, 5])
+  t.equal(total, 4)
+})
+
+test('D-202: a record is created with the defaults of what was left empty', async (t) => {
+  const { provider, sent } = await provide(t)
+  const { data } = await provider.create('task', { data: { title: 'new', state: null, due: null, urgent: true } })
+  t.match(data, { id: 13, title: 'new', state: 'open', due: null, urgent: true })
+  t.same(sent, [['POST /api/task/', { title: 'new', urgent: true }]])
+})
+
+test('D-202: an update sends only what was changed', async (t) => {
+  const { provider, sent } = await provide(t)
+  const { data: previousData } = await provider.getOne('task', { id: 2 })
+  const { data } = await provider.update('task', {
+    id: 2, data: { ...previousData, title: 'changed', due: null, password: null }, previousData
+  })
+  t.match(data, { id: 2, title: 'changed', due: null, person_id: 2, created: '2026-01-01 10:00:00' })
+  t.same(sent.at(-1), ['PUT /api/task/2/', { title: 'changed', due: null }])
+  const other = { id: 3, data: { title: 'other' }, previousData: undefined }
+  t.match(await provider.update('task', other), { data: { title: 'other' } })
+})
+
+test('D-200: an update of a record that somebody else has changed is refused', async (t) => {
+  const { provider, client } = await provide(t)
+  const { data: previousData } = await provider.getOne('task', { id: 2 })
+  // react-admin copies records, and may show one as a list had it.
+  const copy = structuredClone(previousData)
+  await client.task.update(2, { title: 'theirs' })
+  const update = async (seen: object) =>
+    await provider.update('task', { id: 2, data: { ...seen, due: null }, previousData: seen })
+  t.match(await errorOf(update(copy)), { status: 412, message: /changed by somebody else/ })
+  t.match(await errorOf(provider.delete('task', { id: 2, previousData: copy })), { status: 412 })
+  t.match(await client.task.read(2), { title: 'theirs', due: '2026-03-02' })
+  const { data: read } = await provider.getOne('task', { id: 2 })
+  t.match(await errorOf(update(copy)), { status: 412 }, 'what the form shows counts, not what was read last')
+  t.match(await update(read), { data: { due: null } })
+  t.match(await provider.delete('task', { id: 2, previousData: (await provider.getOne('task', { id: 2 })).data }), {
+    data: { id: 2 }
+  })
+})
+
+test('D-200: after a write the record counts as read', async (t) => {
+  const { provider, client } = await provide(t)
+  for (const write of [
+    async () => await provider.create('task', { data: { title: 'new' } }),
+    async () => await provider.update('task', { id: 13, data: { title: 'newer' }, previousData: undefined })
+  ]) {
+    const { data: previousData } = await write()
+    await client.task.update(13, { title: 'theirs' })
+    t.match(await errorOf(provider.update('task', { id: 13, data: { urgent: true }, previousData })), { status: 412 })
+  }
+})
+
+test('several records are updated and deleted', async (t) => {
+  const { provider, client } = await provide(t)
+  t.same(await provider.updateMany('task', { ids: [1, 2], data: { urgent: true } }), { data: [1, 2] })
+  t.same(await provider.deleteMany('task', { ids: [3, 4] }), { data: [3, 4] })
+  const { objects } = await client.task.list({ urgent: true })
+  t.same(objects.map(({ id }) => id), [1, 2])
+  t.match(await errorOf(provider.deleteMany('task', { ids: [5, 99] })), { status: 404 })
+  t.same(await provider.delete('task', { id: 6 }), { data: { id: 6 } })
+})
+
+test('errors have the form in which react-admin shows them at their fields', async (t) => {
+  const { provider } = await provide(t)
+  t.match(await errorOf(provider.create('task', { data: { state: 'gone', person_id: 9 } })), {
+    status: 400,
+    message: /title/,
+    body: {
+      code: 'REST_MODELS_INVALID_RECORD',
+      errors: { title: /required/, state: /open/, root: { serverError: /title/ } }
+    },
+    cause: { name: 'RestModelsError' }
+  })
+  const error = await errorOf(provider.getOne('task', { id: 99 }))
+  t.ok(error instanceof Error)
+  t.match(error, { status: 404, body: { message: 'No such record' } })
+  t.notOk(Object.hasOwn(Object(Object(error).body), 'errors'))
+})
+
+test('other errors are passed on', async (t) => {
+  const { provider } = await provide(t)
+  t.match(await errorOf(provider.getList('Task', page(1, 5))), new TypeError("'Task' cannot be the name of a resource"))
+  const signal = AbortSignal.abort()
+  t.equal(provider.supportAbortSignal, true)
+  for (const read of [
+    provider.getList('task', { ...page(1, 5), signal }), provider.getMany('task', { ids: [1], signal }),
+    provider.getOne('task', { id: 1, signal })
+  ]) t.match(await errorOf(read), { name: 'AbortError' })
+})
+
+test('related records are included', async (t) => {
+  const { provider } = await provide(t)
+  const meta = { include: ['person'] }
+  const ann = { person: { id: 1, name: 'Ann' } }
+  t.match(await provider.getList('task', { ...page(1, 1), meta }), { data: [ann] })
+  t.match(await provider.getMany('task', { ids: [1], meta }), { data: [ann] })
+  t.match(await provider.getOne('task', { id: 1, meta }), { data: ann })
+})
+
+test('the provider is one object of functions, so an app can replace some of them', async (t) => {
+  const { provider } = await provide(t)
+  const own: DataProvider = { ...provider, search: async () => [] }
+  t.match(await own.getList('task', page(1, 1)), { total: 12 })
+})

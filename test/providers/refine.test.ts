@@ -1,0 +1,155 @@
+// @once: about requests of a browser, which do not see the engine
+
+import type { CrudFilter, DataProvider } from '@refinedev/core'
+import { test, type Test } from 'tap'
+import { keepEtag } from '../../lib/client/etags.js'
+import { KnownTags } from '../../lib/providers/known-tags.js'
+import { createDataProvider } from '../../lib/refine.js'
+import { errorOf, serveTasks, type Served } from './served.js'
+
+interface Provided extends Served {
+  readonly provider: DataProvider
+}
+
+async function provide (t: Test, limits?: Parameters<typeof serveTasks>[1]): Promise<Provided> {
+  const served = await serveTasks(t, limits)
+  return { ...served, provider: createDataProvider(served.client, { maxLimit: 5 }) }
+}
+
+const ids = (data: ReadonlyArray<{ readonly id?: unknown }>): unknown[] => data.map(({ id }) => id)
+const resource = 'task'
+
+test('a list has the records of its page, and the number of all', async (t) => {
+  const { provider } = await provide(t)
+  const sorters = [{ field: 'person_id', order: 'desc' }, { field: 'id', order: 'asc' }] as const
+  const { data, total, ...rest } = await provider.getList({
+    resource, pagination: { currentPage: 2, pageSize: 3 }, sorters: [...sorters]
+  })
+  t.same(ids(data), [1, 3, 5])
+  t.equal(total, 12)
+  t.same(rest, { isCapped: false })
+  t.equal((await provider.getList({ resource })).data.length, 10, 'ten to a page if refine does not say')
+  t.equal((await provider.getList({ resource, pagination: { mode: 'off' } })).data.length, 12)
+})
+
+test('D-205: the total is the server\'s bound if it has stopped counting', async (t) => {
+  const { provider } = await provide(t, { count: 6 })
+  t.match(await provider.getList({ resource, pagination: { pageSize: 5 } }), { total: 6, isCapped: true })
+})
+
+test('the operators of refine are filters', async (t) => {
+  const { provider } = await provide(t)
+  const list = async (...filters: CrudFilter[]): Promise<unknown[]> =>
+    ids((await provider.getList({ resource, filters, pagination: { mode: 'off' } })).data)
+  const by = async (field: string, operator: Exclude<CrudFilter['operator'], 'or' | 'and'>, value: unknown) =>
+    await list({ field, operator, value })
+  t.same(await by('state', 'eq', 'done'), [1, 4, 7, 10])
+  t.same(await by('state', 'eqs', 'done'), [1, 4, 7, 10])
+  t.same(await by('state', 'ne', 'open'), [1, 4, 7, 10])
+  t.same(await by('state', 'nes', 'open'), [1, 4, 7, 10])
+  t.same(await by('id', 'in', [2, 4]), [2, 4])
+  t.same(await by('id', 'nin', [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]), [11, 12])
+  t.same(await by('id', 'lt', 3), [1, 2])
+  t.same(await by('id', 'lte', 3), [1, 2, 3])
+  t.same(await by('id', 'gt', 10), [11, 12])
+  t.same(await by('id', 'gte', 12), [12])
+  t.same(await by('id', 'between', [3, 4]), [3, 4])
+  t.same(await by('person_id', 'null', true), [4, 8, 12])
+  t.same(await by('due', 'nnull', true), [2, 4, 6, 8, 10, 12])
+  t.same(await by('title', 'contains', 'ES'), [4, 8, 12])
+  t.same(await by('title', 'contains', '%'), [], 'a value stands for itself')
+  t.same(await by('title', 'containss', 'es'), [4, 8, 12])
+  t.same(await by('title', 'startswith', 'COUNT'), [3, 7, 11])
+  t.same(await by('title', 'startswiths', 'COUNT'), [])
+  t.same(await by('title', 'endswith', ' 4'), [4])
+  t.same(await by('title', 'endswiths', '2'), [2, 12])
+  t.same(await by('person__name', 'eq', 'Ben'), [2, 6, 10])
+  t.same(await by('q', 'contains', 'rest'), [4, 8, 12], 'the search')
+  const both = [
+    { field: 'id', operator: 'gt', value: 3 } as const, { field: 'state', operator: 'eq', value: 'done' } as const
+  ]
+  t.same(await list({ operator: 'and', value: both }), [4, 7, 10])
+})
+
+test('D-203: filters that the API does not have are errors, and never left out', async (t) => {
+  const { provider } = await provide(t)
+  const id = (operator: 'eq' | 'ncontains' | 'between', value: unknown) => ({ field: 'id', operator, value })
+  for (const [filters, message] of [
+    [[{ operator: 'or', value: [id('eq', 1), id('eq', 2)] }], "the API has nothing for refine's operator 'or'"],
+    [[Object({ ...id('eq', 1), operator: 'constructor' })], "the API has nothing for refine's operator 'constructor'"],
+    [[id('ncontains', 1)], "the API has nothing for refine's operator 'ncontains'"],
+    [[id('between', 1)], "the value of 'between' must be a list of two"],
+    [[id('eq', 1), id('eq', 2)], "there are two filters 'id'"]
+  ] as ReadonlyArray<[CrudFilter[], string]>) {
+    t.match(await errorOf(provider.getList({ resource, filters })), new TypeError(message))
+  }
+})
+
+test('records are read, created, changed and deleted', async (t) => {
+  const { provider, sent } = await provide(t)
+  t.match(await provider.create({ resource, variables: { title: 'new' } }), { data: { id: 13, title: 'new' } })
+  t.match(await provider.getOne({ resource, id: 13 }), { data: { id: 13, title: 'new' } })
+  t.match(await provider.update({ resource, id: '13', variables: { title: 'newer' } }), { data: { title: 'newer' } })
+  t.same(await provider.deleteOne({ resource, id: 13 }), { data: { id: 13 } })
+  t.same(sent.map(([request]) => request.split(' ')[0]), ['POST', 'GET', 'PUT', 'DELETE'])
+  t.same(ids((await provider.getMany!({ resource, ids: [1, 2, 3, 4, 5, 6, 99] })).data), [1, 2, 3, 4, 5, 6])
+})
+
+test('D-201: an update is refused if the record was changed since it was read last', async (t) => {
+  const { provider, client } = await provide(t)
+  const update = async (title: string) => await provider.update({ resource, id: 2, variables: { title } })
+  t.match(await update('first'), { data: { title: 'first' } }, 'without a read there is nothing to compare')
+  t.match(await update('second'), { data: { title: 'second' } }, 'what a write answers was read')
+  await client.task.update(2, { title: 'theirs' })
+  t.match(await errorOf(update('third')), { statusCode: 412, message: /changed by somebody else/ })
+  await provider.getOne({ resource, id: '2' })
+  t.match(await update('third'), { data: { title: 'third' } })
+  await client.task.update(2, { title: 'theirs' })
+  await provider.getOne({ resource, id: 2, meta: { include: ['person'] } })
+  t.match(await update('fourth'), { data: { title: 'fourth' } }, 'a record with related ones was read, and has no tag')
+  await client.task.update(2, { title: 'theirs' })
+  t.same(await provider.deleteOne({ resource, id: 2 }), { data: { id: 2 } }, 'a delete is not compared')
+})
+
+test('errors have the form in which refine shows them at their fields', async (t) => {
+  const { provider } = await provide(t)
+  t.match(await errorOf(provider.create({ resource, variables: { state: 'gone' } })), {
+    statusCode: 400, message: /title/, errors: { title: /required/, state: /open/ }, cause: { name: 'RestModelsError' }
+  })
+  t.match(await errorOf(provider.getOne({ resource, id: 99 })), {
+    statusCode: 404, message: 'No such record', errors: {}
+  })
+  const error = await errorOf(provider.getOne({ resource: 'Task', id: 1 }))
+  t.match(error, new TypeError("'Task' cannot be the name of a resource"))
+})
+
+test('related records are included, and requests are aborted', async (t) => {
+  const { provider } = await provide(t)
+  const meta = { include: ['person'] }
+  const ann = { person: { id: 1, name: 'Ann' } }
+  t.match(await provider.getList({ resource, meta }), { data: [ann] })
+  t.match(await provider.getMany!({ resource, ids: [1], meta }), { data: [ann] })
+  t.match(await provider.getOne({ resource, id: 1, meta }), { data: ann })
+  const aborted = { queryContext: Object({ signal: AbortSignal.abort() }) }
+  t.match(await errorOf(provider.getList({ resource, meta: aborted })), { name: 'AbortError' })
+  t.match(await errorOf(provider.getOne({ resource, id: 1, meta: aborted })), { name: 'AbortError' })
+})
+
+test('the address of the API is an option', async (t) => {
+  const { client } = await provide(t)
+  t.equal(createDataProvider(client).getApiUrl(), '/api')
+  t.equal(createDataProvider(client, { apiUrl: 'https://example.com/api' }).getApiUrl(), 'https://example.com/api')
+})
+
+test('D-200: two hundred tags are kept, and the oldest are forgotten first', async (t) => {
+  const tags = new KnownTags()
+  for (let id = 0; id < 201; id++) {
+    const record = { id }
+    keepEtag(record, `"${id}"`)
+    tags.keep('task', record)
+    if (id === 199) tags.keep('task', record, { id: 0 })
+  }
+  t.same(tags.condition('task', { id: 0 }), { ifMatch: '"199"' }, 'it was kept again')
+  t.same(tags.condition('task', { id: 1 }), {})
+  t.same(tags.condition('task', { id: 2 }), { ifMatch: '"2"' })
+})

@@ -1,0 +1,74 @@
+// @once: checked by the compiler
+
+import { test } from 'tap'
+import {
+  boolean, defineModel, foreignKey, hostAuth, invalidRecord, openAuth, password, text, userAuth, type ResourceOptions
+} from '../../lib/index.js'
+import { User } from '../support/site.js'
+
+// The compiler is what these checks are for, as in types.test.ts.
+
+type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
+function same<A, B> (..._proof: Equal<A, B> extends true ? [] : [difference: [A, B]]): void {}
+
+const Post = defineModel('Post', {
+  user: foreignKey(() => User), title: text(), done: boolean({ default: false }), pin: password({ nullable: true })
+})
+type Of<Auth extends NonNullable<ResourceOptions['auth']>> = ResourceOptions<typeof Post, Auth>
+
+test('hooks have the types of the model and of the policy', (t) => {
+  const auth = userAuth(User, { fields: ['email'], protect: 'all' })
+  const hooks: Of<typeof auth> = {
+    auth,
+    beforeWrite: ({ operation, values, stored, user, request }) => {
+      same<typeof values.title, string | undefined>()
+      same<typeof values.user_id, number | undefined>()
+      same<typeof values.done, boolean | undefined>()
+      same<typeof request.method, string>()
+      if (user !== null) same<typeof user.email, string>()
+      // @ts-expect-error no field of the model
+      values.nothing satisfies unknown
+      // @ts-expect-error the name of answers is user_id
+      values.user satisfies unknown
+      // @ts-expect-error a create has no record before it
+      stored.title satisfies unknown
+      if (operation === 'create') same<typeof stored, undefined>()
+      else same<typeof stored.title, string>()
+      return { title: 'x', done: true, user_id: 1, pin: null }
+    },
+    afterWrite: async ({ record, stored, db }) => {
+      same<typeof record.id, number>()
+      // @ts-expect-error hooks get no hash
+      record.pin satisfies unknown
+      // @ts-expect-error nor of the record before
+      stored?.pin satisfies unknown
+      // @ts-expect-error what is to be written is known to beforeWrite alone
+      ;((write: Parameters<NonNullable<Of<typeof auth>['afterWrite']>>[0]) => write.values) satisfies unknown
+      await db.insertInto('any').values({ thing: 1 }).execute()
+    }
+  }
+  // @ts-expect-error no field of the model
+  const unknown: Of<typeof auth> = { beforeWrite: () => ({ nothing: 1 }) }
+  // @ts-expect-error a text is no number
+  const wrong: Of<typeof auth> = { beforeWrite: () => ({ title: 1 }) }
+  // @ts-expect-error a hook is a function
+  const none: Of<typeof auth> = { afterWrite: 'text' }
+  // @ts-expect-error a message is a text
+  t.throws(() => { throw invalidRecord({ title: 1 }) })
+  t.equal(Post.name, 'Post')
+  t.ok(hooks.beforeWrite && unknown.beforeWrite && wrong.beforeWrite && none.afterWrite)
+  t.end()
+})
+
+test('the user of a hook is that of the policy, or null where nobody need be logged in', (t) => {
+  const session = hostAuth(() => ({ id: 'x', admin: false, tenant: 7 }), { protect: 'all' })
+  const own: Of<typeof session> = {
+    auth: session, afterWrite: ({ user }) => { if (user !== null) same<typeof user.tenant, number>() }
+  }
+  const open = openAuth()
+  const free: Of<typeof open> = {
+    auth: open, afterWrite: ({ user }) => { same<null extends typeof user ? true : false, true>() }
+  }
+  t.ok(own.afterWrite && free.afterWrite)
+  t.end()
+})

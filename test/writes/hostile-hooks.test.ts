@@ -1,0 +1,247 @@
+// @servers: hooks run in the transaction of the engine, under its locks
+
+import { sql } from 'kysely'
+import { test, type Test } from 'tap'
+import {
+  datetime, defineModel, foreignKey, integer, json, openAuth, text, uuid, type ResourceOptions
+} from '../../lib/index.js'
+import { engine } from '../support/database.js'
+import { buildApp, User, type BuildOptions, type TestApp } from '../support/site.js'
+
+const open = openAuth()
+const Item = defineModel('Item', {
+  id: uuid(),
+  company: integer({ default: 1 }),
+  name: text({ maxLength: 40 }),
+  buyer: foreignKey(() => User, { nullable: true }),
+  count: integer({ default: 0 }),
+  due: datetime({ nullable: true }),
+  data: json({ nullable: true })
+}, { unique: [['company', 'name']] })
+const Outbox = defineModel('Outbox', { topic: text() })
+const Plain = defineModel('Plain', { name: text() })
+
+type Hooks = ResourceOptions<typeof Item, typeof open>
+type After = NonNullable<Hooks['afterWrite']>
+
+const outbox: After = async ({ operation, db }) => {
+  await db.insertInto('outbox').values({ topic: operation }).execute()
+}
+const [first, second] = ['00000000-0000-7000-8000-000000000001', '00000000-0000-7000-8000-000000000002']
+const item = (id: string, name: string) => ({ id, company: 1, name, buyer_id: null, count: 1, due: null, data: null })
+
+async function shop (t: Test, hooks: Hooks, options: BuildOptions = {}): Promise<TestApp> {
+  return await buildApp(t, {
+    models: [User, Item, Outbox, Plain],
+    rows: { item: [item(String(first), 'a'), item(String(second), 'b')] },
+    register: (registry) => {
+      registry.register(Item, { auth: open, ...hooks })
+      registry.register(Plain, { auth: open })
+    },
+    undocumented: 'a hook may answer with any status',
+    ...options
+  })
+}
+
+const path = `/api/item/${first}/`
+
+async function statementsOf (app: TestApp, act: () => Promise<{ readonly statusCode: number }>): Promise<string[]> {
+  app.forget()
+  const { statusCode } = await act()
+  if (statusCode >= 300) throw new Error(String(statusCode))
+  return app.statements.map((query) => query.sql.split(' ')[0] ?? '')
+}
+
+test('D-191: a write with hooks costs its transaction, the lock and what the hook asks', async (t) => {
+  const app = await shop(t, { afterWrite: outbox })
+  const reread = engine === 'mariadb' ? ['select'] : []
+  t.same(await statementsOf(app, async () => await app.post('/api/item/', { name: 'c' })), [
+    'begin', 'insert', 'insert', 'commit'
+  ])
+  t.same(await statementsOf(app, async () => await app.put(path, { name: 'd' })), [
+    'select', 'begin', 'select', 'update', ...reread, 'insert', 'commit'
+  ])
+  t.same(await statementsOf(app, async () => await app.delete(path)), [
+    'select', 'begin', 'select', 'delete', 'insert', 'commit'
+  ])
+  t.same(await statementsOf(app, async () => await app.put(`/api/item/${second}/`, { name: 'b' })), ['select'])
+})
+
+test('D-190: beforeWrite alone costs a create nothing but the check of its references', async (t) => {
+  const app = await shop(t, { beforeWrite: () => {} })
+  t.same(await statementsOf(app, async () => await app.post('/api/item/', { name: 'c' })), ['insert'])
+  t.same(
+    (await statementsOf(app, async () => await app.post('/api/item/', { name: 'e', buyer: 2 }))).at(-1), 'insert'
+  )
+  t.same(await statementsOf(app, async () => await app.post('/api/plain/', { name: 'c' })), ['insert'])
+})
+
+test('D-190: a hook may put back what a client sets to null', async (t) => {
+  const app = await shop(t, { beforeWrite: ({ stored }) => stored && { buyer_id: stored.buyer_id } })
+  t.match((await app.post('/api/item/', { name: 'c', buyer: 2 })).json(), { buyer_id: 2 })
+  const [{ id }] = (await app.db.selectFrom('item').select('id').where('name', '=', 'c').execute()) as [{ id: string }]
+  t.match((await app.put(`/api/item/${id}/`, { buyer: null, count: 9 })).json(), { buyer_id: 2, count: 9 })
+})
+
+test('D-190: an update whose hook puts everything back is an update all the same', async (t) => {
+  const app = await shop(t, { beforeWrite: ({ stored }) => stored && { name: stored.name }, afterWrite: outbox })
+  const answer = await app.put(path, { name: 'c' })
+  t.match([answer.statusCode, answer.json()], [200, { name: 'a' }])
+  t.equal((await app.rowsOf('outbox')).length, 1)
+})
+
+test('D-190: what a hook does to its arguments changes neither the write nor the answer', async (t) => {
+  const app = await shop(t, {
+    beforeWrite: ({ values, stored, user }) => {
+      t.equal(user, null)
+      Object.assign(values, { name: 'changed', unknown: 1 })
+      ;(values.data as unknown as number[] | undefined)?.push(3)
+      Object.assign(stored ?? {}, { id: 'x', name: 'changed' })
+    },
+    afterWrite: ({ record }) => {
+      Object.assign(record, { name: 'changed' })
+      ;(record.data as unknown as number[] | null)?.push(4)
+    }
+  })
+  const written = [
+    await app.post('/api/item/', { name: 'c', data: [1] }), await app.put(path, { data: [2] }), await app.get(path)
+  ].map((answer) => answer.json<Record<string, unknown>>())
+  t.same(written.map(({ name, data }) => [name, data]), [['c', [1]], ['a', [2]], ['a', [2]]])
+})
+
+test('D-190: whatever a hook returns, the answer is a status, and nothing wrong is stored', async (t) => {
+  let returned: unknown
+  const app = await shop(t, { beforeWrite: () => returned as undefined })
+  const cyclic: unknown[] = []
+  cyclic.push(cyclic)
+  const hostile: ReadonlyArray<readonly [string, unknown, readonly number[]]> = [
+    ['a date', { due: new Date(0) }, [400]],
+    ['a promise', { name: Promise.resolve('x') }, [400]],
+    ['a function', { name: () => 'x' }, [400]],
+    ['a symbol', { name: Symbol('x') }, [400]],
+    ['a bigint', { count: 1n }, [400]],
+    ['NaN', { count: NaN }, [400]],
+    ['a text that is too long', { name: 'x'.repeat(1e6) }, [400]],
+    ['NUL', { name: 'a\0b' }, [400]],
+    ['half a surrogate pair', { name: '\ud800' }, [400]],
+    ['a cycle', { data: cyclic }, [400, 500]],
+    ['deep JSON', { data: JSON.parse('['.repeat(5000) + ']'.repeat(5000)) as unknown }, [400, 500]],
+    ['a bigint in JSON', { data: { a: 1n } }, [400, 500]],
+    ['__proto__', JSON.parse('{"__proto__":{"name":"x"}}'), [500]],
+    ['constructor', { constructor: 1 }, [500]],
+    ['both names of a foreign key', { buyer: 2, buyer_id: 3 }, [400, 500]],
+    ['a reference to nothing', { buyer: 99 }, [400, 409, 500]],
+    ['a getter that throws', { get name () { throw new Error('secret') } }, [500]],
+    ['a number', 7, [500]]
+  ]
+  for (const [what, value, statuses] of hostile) {
+    returned = value
+    for (const answer of [await app.post('/api/item/', { name: 'c' }), await app.put(path, { count: 7 })]) {
+      t.ok(statuses.includes(answer.statusCode), `${what}: ${answer.statusCode} ${answer.body}`)
+      t.notMatch(answer.body, /secret/)
+    }
+  }
+  t.match(await app.db.selectFrom('item').select(['name', 'count']).orderBy('id').execute(), [
+    { name: 'a', count: 1 }, { name: 'b', count: 1 }
+  ])
+  returned = Object.create({ name: 'inherited' })
+  t.match((await app.put(path, { count: 8 })).json(), { name: 'a', count: 8 })
+  t.notOk('name' in {}, 'no prototype was changed')
+})
+
+test('D-190: a clash that a hook causes is explained like one of the client', async (t) => {
+  const app = await shop(t, { beforeWrite: () => ({ name: 'b' }), afterWrite: outbox })
+  for (const answer of [await app.post('/api/item/', { name: 'c' }), await app.put(path, { name: 'c' })]) {
+    t.match(answer.json(), { statusCode: 409, details: [{ field: 'company' }, { field: 'name' }] })
+  }
+  t.same(await app.rowsOf('outbox'), [])
+})
+
+test('D-191: a hook may throw anything', async (t) => {
+  let thrown: unknown
+  const hooks: Hooks[] = [
+    { beforeWrite: () => { throw thrown } }, { afterWrite: async (write) => { await outbox(write); throw thrown } }
+  ]
+  for (const hook of hooks) {
+    const app = await shop(t, hook)
+    const hostile: ReadonlyArray<readonly [unknown, number]> = [
+      [null, 500], [undefined, 500], ['secret', 500], [7, 500], [Symbol('x'), 500], [{}, 500],
+      [{ statusCode: 204 }, 500], [{ statusCode: 418, message: 'tea' }, 418], [{ statusCode: 503 }, 500],
+      [Object.assign(new Error('secret'), { statusCode: 200 }), 500],
+      [Object.assign(new Error('secret'), { statusCode: '404' }), 500],
+      [Object.freeze(Object.assign(new Error('closed'), { statusCode: 409 })), 409],
+      [Object.assign(new Error('secret'), { code: 'SQLITE_CONSTRAINT_UNIQUE' }), 500],
+      [Object.assign(new Error('secret'), { code: '40001', errno: 1213 }), 500],
+      [new Proxy({}, { get () { throw new Error('secret') } }), 500]
+    ]
+    for (const [index, [value, status]] of hostile.entries()) {
+      thrown = value
+      for (const answer of [await app.post('/api/item/', { name: 'c' }), await app.put(path, { count: 7 })]) {
+        t.equal(answer.statusCode, status, `${index}: ${answer.body}`)
+        t.notMatch(answer.body, /secret/)
+      }
+    }
+    t.match(await app.db.selectFrom('item').select('count').execute(), [{ count: 1 }, { count: 1 }])
+    t.same(await app.rowsOf('outbox'), [])
+  }
+})
+
+test('D-62: hooks that lock each other out are repeated, and nothing is doubled', async (t) => {
+  const other = (id: unknown) => id === first ? second : first
+  const app = await shop(t, {
+    afterWrite: async (write) => {
+      await outbox(write)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      await write.db.updateTable('item').set(({ eb }) => ({ count: eb('count', '+', 10) }))
+        .where('id', '=', String(other(write.record.id))).execute()
+    }
+  })
+  const answers = await Promise.all([first, second].map(async (id) => await app.put(`/api/item/${id}/`, { name: id })))
+  t.same(answers.map(({ statusCode }) => statusCode), [200, 200])
+  t.same(await app.db.selectFrom('item').select('count').execute(), [{ count: 11 }, { count: 11 }])
+  t.equal((await app.rowsOf('outbox')).length, 2)
+})
+
+const onServer = { skip: engine === 'sqlite' && 'SQLite has no connection to lose' }
+
+test('R-26: a connection that is lost in a hook is a 503, nothing is half done, and none is used up', onServer,
+  async (t) => {
+    let isLost = true
+    const end = engine === 'postgres' ? sql`select pg_terminate_backend(pg_backend_pid())` : sql`kill connection_id()`
+    const app = await shop(t, {
+      afterWrite: async (write) => {
+        await outbox(write)
+        if (isLost) await end.execute(write.db).catch(() => {})
+      }
+    })
+    for (let round = 0; round < 12; round++) {
+      for (const answer of [await app.post('/api/item/', { name: 'c' }), await app.put(path, { count: 7 })]) {
+        t.match([answer.statusCode, answer.headers['retry-after']], [503, '1'], answer.body)
+      }
+    }
+    isLost = false
+    t.same(await app.rowsOf('outbox'), [])
+    t.match(await app.db.selectFrom('item').select('count').execute(), [{ count: 1 }, { count: 1 }])
+    const served = await Promise.all(Array.from({ length: 30 }, async (_, index) =>
+      await app.post('/api/item/', { name: `n${index}` })))
+    t.ok(served.every(({ statusCode }) => statusCode === 201), 'all are served')
+  })
+
+test('R-41: hooks that hang end, and keep others waiting for two seconds at most on SQLite', async (t) => {
+  let isHanging = true
+  const app = await shop(t, {
+    afterWrite: async (write) => {
+      await outbox(write)
+      if (isHanging) await new Promise(() => {})
+    }
+  }, { options: { limits: { statementTime: 1500 } } })
+  const start = performance.now()
+  const answers = await Promise.all(Array.from({ length: 50 }, async (_, index) =>
+    await app.post('/api/item/', { name: `hangs ${index}` })))
+  t.same([...new Set(answers.map(({ statusCode }) => statusCode))], [503])
+  const took = Math.round(performance.now() - start)
+  t.ok(took < (engine === 'sqlite' ? 5000 : 15_000), `after ${took} ms`)
+  isHanging = false
+  t.equal((await app.post('/api/item/', { name: 'after' })).statusCode, 201)
+  t.equal((await app.rowsOf('outbox')).length, 1)
+})
