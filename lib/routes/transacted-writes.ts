@@ -35,7 +35,8 @@ export async function createWithHooks (write: HookedRequest, planned: GuardedPla
  * Changes a record as `runUpdate` does, after it was locked: if its precondition still holds, and with the hooks of the
  * resource. So nobody changes what the hooks decide by.
  *
- * @returns the row after the update; undefined if the record is gone, outside its scope or of another owner
+ * @returns the row after the update; undefined if the record is gone, left its scope, or has another owner
+ * @throws what {@link explainWrite} makes of a failure
  */
 export async function updateLocked (
   write: HookedRequest, planned: GuardedPlan, record: LockedRecord & { readonly ownerId: LockedRecord['id'] | null }
@@ -50,7 +51,7 @@ export async function updateLocked (
       guard = changed.guard
       plan = await passwords.hashIn(changed.plan)
       const row = await runUpdate(inside, whole, { ...record, plan, guard })
-      // The record is there, because it is locked: one of its references leads where it must not.
+      // The record is locked, so it is there. What the hook made of its references is at fault, or a trigger.
       if (row === undefined) throw new Unwritten()
       await callAfter(write, inside.executor, occasion, row)
       return row

@@ -326,6 +326,32 @@ test('D-166: long related values count among the bytes of a page', async (t) => 
   t.equal(statements.length, 1)
 })
 
+test('D-166: the long values are read of the records of the page alone, whatever is sorted for it', async (t) => {
+  const long = 'x'.repeat(3000)
+  const { get, statements, forget } = await build(t, {
+    rows: {
+      ...rows,
+      person: rows.person.map((person) => ({ ...person, name: `${person.name}${long}` })),
+      task: rows.task.map((task) => ({ ...task, owner_id: 1 }))
+    },
+    options: { limits: { pageBytes: 7000 } }
+  })
+  for (const pages of ['page=1', 'after=']) {
+    const titles: string[] = []
+    for (let next = `/api/task/?ordering=title&include=owner&limit=2&title__ne=x&${pages}`; next !== '';) {
+      forget()
+      const { meta, objects } = (await get(next)).json()
+      titles.push(...objects.map(({ title }: { readonly title: string }) => title))
+      const ids: readonly string[] = objects.map(({ id }: { readonly id: string }) => id)
+      const [, { parameters } = { parameters: [] }] = statements
+      t.strictSame(parameters.filter((value) => String(value).startsWith('00000000-')), ids)
+      t.ok(objects.every(({ owner }: { readonly owner: { readonly name: string } }) => owner.name.endsWith(long)))
+      next = meta.next
+    }
+    t.strictSame(titles, ['four', 'one', 'three', 'two'])
+  }
+})
+
 test('D-167: a field that is called include is filtered as include__eq', async (t) => {
   const { get } = await build(t)
   t.match((await get('/api/task/?include__eq=2')).json().objects, [{ id: taskId(2) }])
