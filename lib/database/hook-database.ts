@@ -11,9 +11,12 @@ import type { OpenTransaction } from './transaction.js'
 /** Kysely instance of an open transaction, with the plugins of the host's instance. Its tables are of any type. */
 export type HookDatabase = Transaction<Tables>
 
-/** Matches statements that begin or end a transaction, behind any comments. `rollback to` a savepoint is none. */
+/**
+ * Matches statements that begin or end a transaction, behind any comments. PostgreSQL takes several statements at once.
+ * `rollback to` a savepoint is none.
+ */
 const endsTransaction =
-  /^(?:\s|--[^\n]*\n|\/\*[^]*?\*\/)*(?:begin|start|commit|end|abort|rollback(?!\s+(?:(?:work|transaction)\s+)?to\b))\b/i
+  /(?:^|;)(?:\s|--[^\n]*\n|\/\*[^]*?\*\/)*(?:begin|start|commit|end|abort|rollback(?!\s+(?:(?:work|transaction)\s+)?to\b))\b/i
 
 /**
  * The connection of a transaction, as hooks of the application get it. A hook must leave the transaction open, and a

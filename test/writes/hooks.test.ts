@@ -316,6 +316,7 @@ test('D-193: a hook neither ends the transaction nor passes over a failed statem
     commit: async ({ db }) => { await sql`commit`.execute(db) },
     rollback: async ({ db }) => { await sql`  rollback`.execute(db) },
     comment: async ({ db }) => { await sql`/* x */ -- y\n COMMIT`.execute(db) },
+    several: async ({ db }) => { await sql`select 1; /* x */ commit`.execute(db) },
     nested: async ({ db }) => { await db.transaction().execute(async () => {}) },
     constraint: async ({ db }) => { await db.insertInto('outbox').values({ topic: null }).execute() },
     caught: async ({ db }) => { await db.insertInto('nowhere').values({ a: 1 }).execute().catch(() => {}) },
