@@ -134,7 +134,7 @@ test('T-97: the schemas of routes name an excluded field only where clients can 
   t.same(naming('others', /password|email/), [])
   t.same(naming('body', /password|email/), [
     'POST /api/user/', 'POST /api/user', 'PUT /api/user/:id/', 'PUT /api/user/:id', 'PATCH /api/user/:id/',
-      'PATCH /api/user/:id'
+    'PATCH /api/user/:id'
   ])
   for (const route of ['GET /api/user/', 'GET /api/user/:id/', 'POST /api/user/', 'PUT /api/user/:id/']) {
     t.ok(naming('others', /"username"/).includes(route), route)
