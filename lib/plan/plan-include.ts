@@ -49,7 +49,18 @@ export function planIncludes (
     for (const name of includes.keys()) joined.add(name)
     if (joined.size > totalJoins) throw tooMuch(`needs more than ${totalJoins} joins in all, with those of the filters`)
   }
-  return [...includes.values()]
+  return withFewColumns(scope, [...includes.values()])
+}
+
+/** Columns that every engine can select in one statement. PostgreSQL selects at most 1,664, the orderings included. */
+const maxColumns = 1600
+
+function withFewColumns (
+  { visible }: IncludeScope, includes: readonly PlannedInclude[]
+): readonly PlannedInclude[] {
+  const columns = includes.reduce((sum, include) => sum + include.visible.length, visible.length)
+  if (columns > maxColumns) throw tooMuch(`needs more than ${maxColumns} columns in all`)
+  return includes
 }
 
 /** Returns the names of the joins that filters need. */

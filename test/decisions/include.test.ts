@@ -199,6 +199,29 @@ test('D-162: related records share the limits of the joins of filters; a path of
     'REST_MODELS_TOO_MUCH')
 })
 
+test('D-162: a statement has no more columns than every engine can give', async (t) => {
+  const numbers = Object.fromEntries(
+    Array.from({ length: 400 }, (_number, index) => [`n${index}`, integer({ nullable: true })]))
+  const Wide: Model = defineModel('Wide', {
+    left: foreignKey((): Model => Wide, { nullable: true }),
+    right: foreignKey((): Model => Wide, { nullable: true }),
+    ...numbers
+  })
+  const { get } = await buildApp(t, {
+    models: [Wide],
+    rows: { wide: [{ id: 1, left_id: 1, right_id: 1 }] },
+    register: (registry) => registry.register(Wide, { auth: openAuth() })
+  })
+  for (const path of ['/api/wide/', '/api/wide/1/']) {
+    t.equal((await get(`${path}?include=left,right`)).statusCode, 200)
+    const { statusCode, body } = await get(`${path}?include=left__left,right`)
+    t.equal(statusCode, 400)
+    t.match(JSON.parse(body), {
+      code: 'REST_MODELS_TOO_MUCH', details: [{ field: 'include', message: 'needs more than 1600 columns in all' }]
+    })
+  }
+})
+
 test('D-162: joins of scopes do not count', async (t) => {
   const { get } = await build(t, {
     options: { limits: { joins: 1, totalJoins: 1 } },

@@ -34,17 +34,27 @@ const bodies = [
 ]
 
 test('D-150: PATCH answers what PUT answers, with the same statements, with and without the final slash', async (t) => {
-  const [patched, changed] = [await build(t), await build(t)]
-  for (const url of ['/api/sheet/1/', '/api/sheet/1', '/api/sheet/9/', '/api/sheet/x/', '/api/sheet/1/?a=1']) {
-    for (const body of bodies) {
-      const [one, other] = [await patched.patch(url, body, { as }), await changed.put(url, body, { as })]
-      t.same([one.statusCode, one.body], [other.statusCode, other.body], `${url} ${JSON.stringify(body)}`)
+  const urls = ['/api/sheet/1/', '/api/sheet/1', '/api/sheet/9/', '/api/sheet/x/', '/api/sheet/1/?a=1']
+  const outcomeOf = async (method: 'patch' | 'put') => {
+    const app = await build(t)
+    const answers: unknown[] = []
+    for (const url of urls) {
+      for (const sent of bodies) {
+        const { statusCode, body } = await app[method](url, sent, { as })
+        answers.push([url, sent, statusCode, body])
+      }
+    }
+    const statements = app.statements.map(({ sql, parameters }) => [sql, parameters])
+    // The plugin remembers logins, so the statement that looks for the user comes as often as it forgets them.
+    return {
+      answers,
+      statements: statements.filter(([sql]) => !/["`]user["`]/.test(String(sql))),
+      rows: await app.rowsOf('sheet')
     }
   }
-  const sent = ({ statements }: typeof patched) => statements.map(({ sql, parameters }) => [sql, parameters])
-  t.same(sent(patched).filter(([sql]) => !String(sql).includes('"user"')),
-    sent(changed).filter(([sql]) => !String(sql).includes('"user"')))
-  t.same(await patched.rowsOf('sheet'), await changed.rowsOf('sheet'))
+  const patched = await outcomeOf('patch')
+  t.ok(patched.statements.length > 10)
+  t.same(patched, await outcomeOf('put'))
 })
 
 test('D-150: a field that holds JSON is replaced as a whole, under the type of a merge patch too', async (t) => {
