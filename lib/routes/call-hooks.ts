@@ -69,6 +69,9 @@ export async function callAfter (
     await inTime(resource, 'afterWrite', async () => await afterWrite({ ...occasion, db })))
 }
 
+/** The longest time of a timer of Node.js, 25 days. A longer one would end at once. */
+const maxTimerMs = 2 ** 31 - 1
+
 /** Returns the result of a hook, or throws REST_MODELS_UNAVAILABLE (503) after `limits.statementTime`. */
 async function inTime<Result> (
   { name, limits: { statementTime } }: Resource, hook: string, call: () => Promise<Result>
@@ -77,7 +80,7 @@ async function inTime<Result> (
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
       reject(unavailable({ cause: new Error(`${hook} of resource '${name}' took longer than ${statementTime} ms`) }))
-    }, statementTime)
+    }, Math.min(statementTime, maxTimerMs))
   })
   try {
     return await Promise.race([call(), late])
