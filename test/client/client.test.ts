@@ -151,7 +151,7 @@ test('errors are of one class, which tells status, code and faults', async (t) =
   t.notMatch(JSON.stringify(invalid) + invalid.stack, /alice/)
 })
 
-test('D-187: a change with ifMatch is done if nobody else has changed the record since it was returned', async (t) => {
+test('D-186: a change with ifMatch is done if nobody else has changed the record since it was returned', async (t) => {
   const Note = defineModel('Note', { message: text() })
   const { address } = await serve(t, {
     models: [Note], register: (registry) => { registry.register(Note, { auth: openAuth(), etag: true }) }

@@ -58,7 +58,7 @@ const repeated: Readonly<Record<string, readonly [steps: readonly Step[], sent: 
 }
 
 for (const [name, [steps, requests]] of Object.entries(repeated)) {
-  test(`D-154: a create with an own key gives the record if ${name}`, async (t) => {
+  test(`D-151: a create with an own key gives the record if ${name}`, async (t) => {
     const { client, sent } = clientOf(steps)
     t.same(await client.task.create(body), record)
     t.same(sent, requests)
@@ -84,14 +84,14 @@ const refused: Readonly<Record<string, readonly [steps: readonly Step[], sent: r
 }
 
 for (const [name, [steps, requests, fault]] of Object.entries(refused)) {
-  test(`D-154: a create with an own key fails if ${name}`, async (t) => {
+  test(`D-151: a create with an own key fails if ${name}`, async (t) => {
     const { client, sent } = clientOf(steps)
     t.match(await client.task.create(body).catch((failure: unknown) => ({ failure })), { failure: fault })
     t.same(sent, requests)
   })
 }
 
-test('D-154: a create without an own key is sent once', async (t) => {
+test('D-151: a create without an own key is sent once', async (t) => {
   for (const given of [{ title: 'a' }, { id: 'x', title: 'a' }, { id: 1, title: 'a' }, null, undefined]) {
     for (const step of [lost, { status: 503, retryAfter: '0' }]) {
       const { client, sent } = clientOf([step, created])
@@ -101,13 +101,13 @@ test('D-154: a create without an own key is sent once', async (t) => {
   }
 })
 
-test('D-154: what the client itself refuses is not sent', async (t) => {
+test('D-151: what the client itself refuses is not sent', async (t) => {
   const { client, sent } = clientOf([created])
   await t.rejects(client.task.create({ id, title: NaN as never }), { message: /'title' must be a finite number/ })
   t.same(sent, [])
 })
 
-test('D-154: the signal ends the repetitions, in a request and in a pause', async (t) => {
+test('D-151: the signal ends the repetitions, in a request and in a pause', async (t) => {
   const { client, sent } = clientOf([{ status: 503, retryAfter: '5' }, created])
   const pausing = new AbortController()
   setTimeout(() => { pausing.abort(new Error('no longer')) }, 50)
@@ -163,7 +163,7 @@ for (const [name, options] of Object.entries({
   'twice after the commit': { times: 2 },
   'once before the handler': { times: 1, isBefore: true }
 })) {
-  test(`D-154: ${cuts} creates whose connections are cut ${name} create ${cuts} records`, async (t) => {
+  test(`D-151: ${cuts} creates whose connections are cut ${name} create ${cuts} records`, async (t) => {
     t.setTimeout(240_000)
     const { create, rowsOf, asked } = await cutting(t, options)
     const records = await Promise.all(Array.from({ length: cuts }, async (_, number) => await create(number)))
@@ -174,12 +174,12 @@ for (const [name, options] of Object.entries({
   })
 }
 
-test('D-155: the record with the key is returned, whatever its fields are by now', async (t) => {
+test('D-152: the record with the key is returned, whatever its fields are by now', async (t) => {
   const { client } = clientOf([lost, taken, { status: 200, body: { ...record, title: 'changed by others' } }])
   t.match(await client.task.create(body), { id, title: 'changed by others' })
 })
 
-test('D-155: a key that somebody else took before is a 409', async (t) => {
+test('D-152: a key that somebody else took before is a 409', async (t) => {
   const { create } = await cutting(t, { times: 0 })
   await create(1, id)
   const failure: unknown = await create(2, id).catch((error: unknown) => error)

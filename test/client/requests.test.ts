@@ -323,7 +323,7 @@ test('a field that is called page is no page', async (t) => {
   t.same(sent, [`https://example.com/api/${Book.table}/?after=&page__eq=true`])
 })
 
-test('D-187: ifMatch is sent as If-Match: the tag of the record, strong even if a proxy made it weak', async (t) => {
+test('D-186: ifMatch is sent as If-Match: the tag of the record, strong even if a proxy made it weak', async (t) => {
   type Tagged = [{ model: typeof Message, etag: true }]
   const scriptedTags = (etag: string) => {
     const { client, sent } = scripted([{ headers: { etag } }])
@@ -344,7 +344,7 @@ test('D-187: ifMatch is sent as If-Match: the tag of the record, strong even if 
   }
 })
 
-test('D-187: ifMatch without a tag is a TypeError, and nothing is sent', async (t) => {
+test('D-186: ifMatch without a tag is a TypeError, and nothing is sent', async (t) => {
   const { client, sent } = scripted([{ body: '{"meta":{},"objects":[{"id":1}]}' }])
   const { message } = client as unknown as Client<[{ model: typeof Message, etag: true }]>
   const { objects: [listed] } = await message.list()

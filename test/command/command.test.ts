@@ -650,7 +650,7 @@ test('check says what is wrong with a module, and checks an app that is safe', a
   t.match(out, /Nothing dangerous was found\.\n$/)
 })
 
-test('D-196: check leaves out what has no index on tables below 1,000 rows, and groups the rest', async (t) => {
+test('D-177: check leaves out what has no index on tables below 1,000 rows, and groups the rest', async (t) => {
   const lib = (name: string): string => JSON.stringify(resolve('lib', name))
   const names = Array.from({ length: 12 }, (_, index) => `column_${index}`)
   const app = (more: string) => moduleFor(t, `

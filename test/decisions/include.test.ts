@@ -78,7 +78,7 @@ const ann = '{"id":1,"company_id":1,"name":"Ann \\"A\\"","boss_id":null,"diary_i
 const acme = '{"id":1,"name":"Acme","vault_id":7}'
 const objectsOf = (body: string): string => body.slice(body.indexOf('"objects":') + '"objects":'.length, -1)
 
-test('D-160: a related record is what the first resource of its model shows, behind its key', async (t) => {
+test('D-161: a related record is what the first resource of its model shows, behind its key', async (t) => {
   const { get } = await build(t)
   const one = `{"id":"${taskId(1)}","owner_id":1,"owner":${ann},"title":"one","parent_id":null,"include":1}`
   const answer = await get(`/api/task/${taskId(1)}/?include=owner`)
@@ -93,7 +93,7 @@ test('D-160: a related record is what the first resource of its model shows, beh
     '"diary_id":1,"extra":{"a":[1]}}')
 })
 
-test('D-160: a path brings those before it, also in circles; null behind a reference that is null', async (t) => {
+test('D-161: a path brings those before it, also in circles; null behind a reference that is null', async (t) => {
   const { get } = await build(t)
   const withCompany = ann.replace('"company_id":1', `"company_id":1,"company":${acme}`)
   const person = (name: string): string => `/api/person/${name}`
@@ -112,7 +112,7 @@ test('D-160: a path brings those before it, also in circles; null behind a refer
   ])
 })
 
-test('D-160: a foreign key may be called as what every object has', async (t) => {
+test('D-161: a foreign key may be called as what every object has', async (t) => {
   const Odd: Model = defineModel('Odd', {
     constructor: foreignKey((): Model => Odd, { nullable: true }),
     toString: foreignKey((): Model => Odd, { nullable: true }),
@@ -138,7 +138,7 @@ test('D-160: a foreign key may be called as what every object has', async (t) =>
     `${one.slice(0, -1)},"valueOf":{"id":7}},"valueOf_id":null}]`)
 })
 
-test('D-161: what cannot be included is refused in the same words, whatever the reason', async (t) => {
+test('D-162: what cannot be included is refused in the same words, whatever the reason', async (t) => {
   const { get } = await build(t)
   for (const [resource, path] of [
     ['person', 'nothing'], ['person', 'hidden'], ['person', 'diary'], ['person', 'name'], ['person', 'id'],
@@ -160,7 +160,7 @@ test('D-161: what cannot be included is refused in the same words, whatever the 
   }
 })
 
-test('D-161: a resource without foreign keys answers in the same way', async (t) => {
+test('D-162: a resource without foreign keys answers in the same way', async (t) => {
   const { get } = await buildApp(t, { rows: { note: [{ id: 1, message: 'a', created: '2024-01-01 00:00:00' }] } })
   for (const url of ['/api/note/', '/api/note/1/']) {
     t.equal((await get(`${url}?include=user`)).json().code, invalid)
@@ -168,7 +168,7 @@ test('D-161: a resource without foreign keys answers in the same way', async (t)
   }
 })
 
-test('D-161: models that only some users may list can be included by these', async (t) => {
+test('D-162: models that only some users may list can be included by these', async (t) => {
   const some = hostAuth<Member>(findMember, {
     protect: 'all', permits: ({ company }, operation) => operation !== 'list' || company === 1
   })
@@ -179,7 +179,7 @@ test('D-161: models that only some users may list can be included by these', asy
   t.equal((await get('/api/person/1/?include=diary', as(2))).json().code, invalid)
 })
 
-test('D-162: related records share the limits of the joins of filters; a path of both counts once', async (t) => {
+test('D-163: related records share the limits of the joins of filters; a path of both counts once', async (t) => {
   const { get } = await build(t, { options: { limits: { joins: 2, totalJoins: 3 } } })
   const tooMuch = async (query: string, message: string): Promise<void> => {
     const { statusCode, code, details } = (await get(`/api/task/?${query}`)).json()
@@ -199,7 +199,7 @@ test('D-162: related records share the limits of the joins of filters; a path of
     'REST_MODELS_TOO_MUCH')
 })
 
-test('D-162: a statement has no more columns than every engine can give', async (t) => {
+test('D-163: a statement has no more columns than every engine can give', async (t) => {
   const numbers = Object.fromEntries(
     Array.from({ length: 400 }, (_number, index) => [`n${index}`, integer({ nullable: true })]))
   const Wide: Model = defineModel('Wide', {
@@ -222,7 +222,7 @@ test('D-162: a statement has no more columns than every engine can give', async 
   }
 })
 
-test('D-162: joins of scopes do not count', async (t) => {
+test('D-163: joins of scopes do not count', async (t) => {
   const { get } = await build(t, {
     options: { limits: { joins: 1, totalJoins: 1 } },
     register: (registry) => {
@@ -234,7 +234,7 @@ test('D-162: joins of scopes do not count', async (t) => {
   t.match((await get('/api/person/?include=boss', as(1))).json().objects, [])
 })
 
-test('D-163: empty is absent, twice is refused; links repeat the parameter', async (t) => {
+test('D-164: empty is absent, twice is refused; links repeat the parameter', async (t) => {
   const { get } = await build(t)
   const plain = await get('/api/task/?limit=2')
   t.same((await get('/api/task/?include=&limit=2')).body, plain.body)
@@ -251,7 +251,7 @@ test('D-163: empty is absent, twice is refused; links repeat the parameter', asy
   t.match([counted.meta.count, counted.objects], [3, [{ owner: { id: 2 } }]])
 })
 
-test('D-163: pages behind a cursor have related records, in any ordering', async (t) => {
+test('D-164: pages behind a cursor have related records, in any ordering', async (t) => {
   const { get } = await build(t)
   const whole = (await get('/api/task/?include=owner__boss,parent&ordering=-include,title')).json().objects
   t.equal(whole.length, 4)
@@ -266,7 +266,7 @@ test('D-163: pages behind a cursor have related records, in any ordering', async
   t.strictSame(found, whole)
 })
 
-test('D-164: a read takes no other parameter, and a missing record is 404 first', async (t) => {
+test('D-165: a read takes no other parameter, and a missing record is 404 first', async (t) => {
   const { get, post, put, delete: remove } = await build(t)
   const codeOf = async (url: string): Promise<unknown> => (await get(url)).json().code
   t.equal(await codeOf('/api/person/1/?include=boss&limit=1'), 'REST_MODELS_UNKNOWN_PARAMETER')
@@ -283,7 +283,7 @@ test('D-164: a read takes no other parameter, and a missing record is 404 first'
   ]) t.equal(answer.json().code, 'REST_MODELS_UNKNOWN_PARAMETER')
 })
 
-test('D-164: HEAD answers as GET does', async (t) => {
+test('D-165: HEAD answers as GET does', async (t) => {
   const { app, get } = await build(t)
   for (const url of ['/api/task/?include=owner', `/api/task/${taskId(1)}/?include=owner`]) {
     const { headers: { date: _date, ...headers } } = await app.inject({ method: 'HEAD', url })
@@ -299,7 +299,7 @@ interface SeenTask {
   readonly parent: { readonly title: string } | null
 }
 
-test('D-165: a related record outside its scope is null, for each user', async (t) => {
+test('D-166: a related record outside its scope is null, for each user', async (t) => {
   const { get } = await build(t, {
     register: (registry) => {
       registry.register(Company, { auth: members, scope: (user) => user === null ? { id: 2 } : { id: user.company } })
@@ -326,7 +326,7 @@ test('D-165: a related record outside its scope is null, for each user', async (
   t.match((await get('/api/person/1/?include=company', as(2))).json(), { company_id: 1, company: null })
 })
 
-test('D-166: long related values count among the bytes of a page', async (t) => {
+test('D-167: long related values count among the bytes of a page', async (t) => {
   const long = 'x'.repeat(3000)
   const { get, statements, forget } = await build(t, {
     rows: {
@@ -349,7 +349,7 @@ test('D-166: long related values count among the bytes of a page', async (t) => 
   t.equal(statements.length, 1)
 })
 
-test('D-166: the long values are read of the records of the page alone, whatever is sorted for it', async (t) => {
+test('D-167: the long values are read of the records of the page alone, whatever is sorted for it', async (t) => {
   const long = 'x'.repeat(3000)
   const { get, statements, forget } = await build(t, {
     rows: {
@@ -375,13 +375,13 @@ test('D-166: the long values are read of the records of the page alone, whatever
   }
 })
 
-test('D-167: a field that is called include is filtered as include__eq', async (t) => {
+test('D-168: a field that is called include is filtered as include__eq', async (t) => {
   const { get } = await build(t)
   t.match((await get('/api/task/?include__eq=2')).json().objects, [{ id: taskId(2) }])
   t.equal((await get('/api/task/?include=2')).json().code, invalid)
 })
 
-test('D-164: a hook that fails behind an answer with related records is answered as any failure', async (t) => {
+test('D-165: a hook that fails behind an answer with related records is answered as any failure', async (t) => {
   const { get } = await build(t, {
     prepare: (app) => {
       app.addHook('preSerialization', async (request) => {

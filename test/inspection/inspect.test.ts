@@ -55,7 +55,7 @@ test('who may do what with the example is told by resource and field', async (t)
   })
 })
 
-test('D-152: a key that clients may generate is told as a field of creates', async (t) => {
+test('D-149: a key that clients may generate is told as a field of creates', async (t) => {
   const Ticket = defineModel('Ticket', { id: uuid({ clientGenerated: true }), title: text() })
   const { resources: [ticket] } = await inspect(await build(t, [User, Ticket], (registry) => {
     registry.register(Ticket, { auth: userAuth(User) })
@@ -308,7 +308,7 @@ test('an index that is made is found, on an empty table and on one with rows', a
   t.ok(unindexed.some(({ name }) => name === 'message'))
 })
 
-test('D-196: what has no index names its table and the rows of that table, the largest first', async (t) => {
+test('D-177: what has no index names its table and the rows of that table, the largest first', async (t) => {
   const db = await openDatabase(t)
   await createTables(db, siteModels)
   const user = { username: 'a', password: 'x', email: 'a', join_date: '2026-01-01 00:00:00', active: 1, admin: 0 }

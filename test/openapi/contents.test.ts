@@ -116,7 +116,7 @@ test('D-76: every filter that is listed is permitted, with the operators and the
   ])
 })
 
-test('D-152: a key that clients may generate is in the body of a create alone, and not required', async (t) => {
+test('D-149: a key that clients may generate is in the body of a create alone, and not required', async (t) => {
   const Ticket = defineModel('Ticket', { id: uuid({ clientGenerated: true }), title: text({ nullable: true }) })
   const { document } = await documentedApp(t, {
     models: [User, Ticket], register: (registry) => { registry.register(Ticket, { auth: userAuth(User) }) }
@@ -127,7 +127,7 @@ test('D-152: a key that clients may generate is in the body of a create alone, a
   t.strictSame(create?.examples, [{ title: 'some text' }])
 })
 
-test('D-157: a moment that updates set is in records alone', async (t) => {
+test('D-154: a moment that updates set is in records alone', async (t) => {
   const Ticket = defineModel('Ticket', { title: text(), changed: datetime({ default: 'now', onUpdate: 'now' }) })
   const { document } = await documentedApp(t, {
     models: [User, Ticket], register: (registry) => { registry.register(Ticket, { auth: userAuth(User) }) }
@@ -197,7 +197,7 @@ test('D-73: the path of a record takes the primary key of its model', async (t) 
   t.strictSame(document.schemas['Thing']?.properties?.['group_id']?.type, ['string', 'null'])
 })
 
-test('D-168: include is a list of paths, and related records are optional and may be null', async (t) => {
+test('D-169: include is a list of paths, and related records are optional and may be null', async (t) => {
   const { document } = await documentedApp(t, things)
   for (const id of ['listThing', 'readThing']) {
     const include = document.operation(id).parameters?.find(({ name }) => name === 'include')
@@ -215,7 +215,7 @@ test('D-168: include is a list of paths, and related records are optional and ma
   for (const body of [ThingCreate, ThingUpdate]) t.notOk(Object.hasOwn(body?.properties ?? {}, 'group'))
 })
 
-test('D-168: more than 100 paths are not named, and records that refer to each other are documented', async (t) => {
+test('D-169: more than 100 paths are not named, and records that refer to each other are documented', async (t) => {
   const fields = Object.fromEntries(Array.from({ length: 11 }, (_, index) =>
     [`peer${index}`, foreignKey((): Model => index % 2 === 0 ? Node : Leaf, { nullable: true })]))
   const Node = defineModel('Node', fields)
@@ -234,7 +234,7 @@ test('D-168: more than 100 paths are not named, and records that refer to each o
   ])
 })
 
-test('D-168: no related record is documented where the limits permit none', async (t) => {
+test('D-169: no related record is documented where the limits permit none', async (t) => {
   const { document } = await documentedApp(t, { ...things, options: { limits: { totalJoins: 0 } } })
   t.notMatch(document.text, /"name":"include"/)
   t.notOk(Object.hasOwn(document.schemas['Thing']?.properties ?? {}, 'group'))

@@ -34,7 +34,7 @@ test('D-73: a host with @fastify/swagger has one operation for each route that s
   t.match(description, 'Only the owner of a record of message may do this.')
 })
 
-test('D-150: PATCH is an operation of its own, with the parts of PUT', async (t) => {
+test('D-147: PATCH is an operation of its own, with the parts of PUT', async (t) => {
   const { document } = await documentedApp(t)
   const [patch, put] = [document.operation('patchMessage'), document.operation('updateMessage')]
   t.equal(document.paths['/api/message/{id}/']?.['patch']?.operationId, 'patchMessage')
@@ -75,7 +75,7 @@ test('D-73: a host that asks for Swagger 2.0 gets the schemas of the routes', as
   t.strictSame(Object.keys(paths['/api/message/'] ?? {}), ['get', 'post'])
 })
 
-test('D-195: a document in Swagger 2.0 is one warning in the log, with the remedy', async (t) => {
+test('D-176: a document in Swagger 2.0 is one warning in the log, with the remedy', async (t) => {
   const lines: string[] = []
   const write = (line: string): void => { lines.push(JSON.parse(line).msg) }
   const server = { logger: { level: 'warn', stream: { write } } }

@@ -12,7 +12,7 @@ const headersOf = (document: ReadDocument, id: string): unknown =>
 
 const operations = ['list', 'create', 'read', 'update', 'delete']
 
-test('D-180: the document has tags, preconditions and their answers for resources with the option', async (t) => {
+test('D-179: the document has tags, preconditions and their answers for resources with the option', async (t) => {
   const { document } = await documentedApp(t, {
     models: [User, Note],
     register: (registry) => {
@@ -41,7 +41,7 @@ test('D-180: the document has tags, preconditions and their answers for resource
   }
 })
 
-test('D-184: the 400 of every update and delete may be about If-Match, that of others never', async (t) => {
+test('D-183: the 400 of every update and delete may be about If-Match, that of others never', async (t) => {
   const { document } = await documentedApp(t)
   const codesOf = (id: string): readonly unknown[] => {
     const { properties } = document.operation(id).responses[400]?.content?.['application/json']?.schema as Part

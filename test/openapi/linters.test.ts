@@ -16,14 +16,14 @@ for (const [name, build] of [['site', buildSite], ['workspace', buildWorkspace]]
     return JSON.stringify(app.swagger())
   }
 
-  test(`D-197: Redocly finds no fault with the document of the ${name}, but the slashes of its paths`, async (t) => {
+  test(`D-178: Redocly finds no fault with the document of the ${name}, but the slashes of its paths`, async (t) => {
     const source = await documentOf(t)
     const config = await createConfig({ extends: ['recommended'] })
     const problems = await lintFromString({ source, config })
     t.strictSame([...new Set(problems.map(({ ruleId }) => ruleId))], ['no-path-trailing-slash'])
   })
 
-  test(`D-197: swagger-parser validates the document of the ${name} and follows its references`, async (t) => {
+  test(`D-178: swagger-parser validates the document of the ${name} and follows its references`, async (t) => {
     const document = JSON.parse(await documentOf(t)) as Document
     await SwaggerParser.validate(structuredClone(document))
     t.notMatch(JSON.stringify(await SwaggerParser.dereference(document)), '"$ref"')

@@ -35,7 +35,7 @@ const write = async (url: string, message: string, tag: string): Promise<number>
   return reply.status
 }
 
-test('D-186: of writers in two processes with one tag one writes, and none is lost in counting', async (t) => {
+test('D-185: of writers in two processes with one tag one writes, and none is lost in counting', async (t) => {
   const urls = await startProcesses(t)
   const [one = '', other = ''] = urls
   const { tag } = await read(one)

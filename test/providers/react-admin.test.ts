@@ -44,7 +44,7 @@ test('a list is filtered, searched and ordered', async (t) => {
   t.same(await list({ id__in: [] }), [])
 })
 
-test('D-204: a list of more records than a page may have takes several requests', async (t) => {
+test('D-191: a list of more records than a page may have takes several requests', async (t) => {
   const { provider, sent } = await provide(t)
   t.match(await provider.getList('task', page(1, 7)), { total: 12, pageInfo: { hasNextPage: true } })
   const second = await provider.getList('task', page(2, 7))
@@ -63,7 +63,7 @@ test('a page that the server ends early, because its records are long, is comple
   t.same([total, pageInfo], [12, { hasNextPage: true, hasPreviousPage: true }])
 })
 
-test('D-205: there is no total if the server has stopped counting', async (t) => {
+test('D-192: there is no total if the server has stopped counting', async (t) => {
   const { provider } = await provide(t, { count: 6 })
   const list = await provider.getList('task', page(1, 5))
   t.notOk('total' in list, 'react-admin then shows "1-5 of more than 5"')
@@ -89,14 +89,14 @@ test('the records that refer to another are a list', async (t) => {
   t.equal(total, 4)
 })
 
-test('D-202: a record is created with the defaults of what was left empty', async (t) => {
+test('D-189: a record is created with the defaults of what was left empty', async (t) => {
   const { provider, sent } = await provide(t)
   const { data } = await provider.create('task', { data: { title: 'new', state: null, due: null, urgent: true } })
   t.match(data, { id: 13, title: 'new', state: 'open', due: null, urgent: true })
   t.same(sent, [['POST /api/task/', { title: 'new', urgent: true }]])
 })
 
-test('D-202: an update sends only what was changed', async (t) => {
+test('D-189: an update sends only what was changed', async (t) => {
   const { provider, sent } = await provide(t)
   const { data: previousData } = await provider.getOne('task', { id: 2 })
   const { data } = await provider.update('task', {
@@ -108,7 +108,7 @@ test('D-202: an update sends only what was changed', async (t) => {
   t.match(await provider.update('task', other), { data: { title: 'other' } })
 })
 
-test('D-200: an update of a record that somebody else has changed is refused', async (t) => {
+test('D-187: an update of a record that somebody else has changed is refused', async (t) => {
   const { provider, client } = await provide(t)
   const { data: previousData } = await provider.getOne('task', { id: 2 })
   // react-admin copies records, and may show one as a list had it.
@@ -127,7 +127,7 @@ test('D-200: an update of a record that somebody else has changed is refused', a
   })
 })
 
-test('D-200: after a write the record counts as read', async (t) => {
+test('D-187: after a write the record counts as read', async (t) => {
   const { provider, client } = await provide(t)
   for (const write of [
     async () => await provider.create('task', { data: { title: 'new' } }),

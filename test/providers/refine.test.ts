@@ -32,7 +32,7 @@ test('a list has the records of its page, and the number of all', async (t) => {
   t.equal((await provider.getList({ resource, pagination: { mode: 'off' } })).data.length, 12)
 })
 
-test('D-205: the total is the server\'s bound if it has stopped counting', async (t) => {
+test('D-192: the total is the server\'s bound if it has stopped counting', async (t) => {
   const { provider } = await provide(t, { count: 6 })
   t.match(await provider.getList({ resource, pagination: { pageSize: 5 } }), { total: 6, isCapped: true })
 })
@@ -71,7 +71,7 @@ test('the operators of refine are filters', async (t) => {
   t.same(await list({ operator: 'and', value: both }), [4, 7, 10])
 })
 
-test('D-203: filters that the API does not have are errors, and never left out', async (t) => {
+test('D-190: filters that the API does not have are errors, and never left out', async (t) => {
   const { provider } = await provide(t)
   const id = (operator: 'eq' | 'ncontains' | 'between', value: unknown) => ({ field: 'id', operator, value })
   for (const [filters, message] of [
@@ -95,7 +95,7 @@ test('records are read, created, changed and deleted', async (t) => {
   t.same(ids((await provider.getMany!({ resource, ids: [1, 2, 3, 4, 5, 6, 99] })).data), [1, 2, 3, 4, 5, 6])
 })
 
-test('D-201: an update is refused if the record was changed since it was read last', async (t) => {
+test('D-188: an update is refused if the record was changed since it was read last', async (t) => {
   const { provider, client } = await provide(t)
   const update = async (title: string) => await provider.update({ resource, id: 2, variables: { title } })
   t.match(await update('first'), { data: { title: 'first' } }, 'without a read there is nothing to compare')
@@ -141,7 +141,7 @@ test('the address of the API is an option', async (t) => {
   t.equal(createDataProvider(client, { apiUrl: 'https://example.com/api' }).getApiUrl(), 'https://example.com/api')
 })
 
-test('D-200: two hundred tags are kept, and the oldest are forgotten first', async (t) => {
+test('D-187: two hundred tags are kept, and the oldest are forgotten first', async (t) => {
   const tags = new KnownTags()
   for (let id = 0; id < 201; id++) {
     const record = { id }

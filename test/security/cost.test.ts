@@ -193,7 +193,7 @@ async function searchSlowly (t: Test, rows: Rows) {
     : await attackBounded(t, rows, { statementTimeout: 400 }, { register })
 }
 
-test('T-140: twenty costly searches end in time, and others are answered meanwhile', async (t) => {
+test('T-133: twenty costly searches end in time, and others are answered meanwhile', async (t) => {
   const { app, get, ids } = await searchSlowly(t, slowRows)
   t.equal((await get(`/api/note/?search=${'a+'.repeat(6)}`)).statusCode, 400, 'over five words')
   t.equal((await get(`/api/note/?search=${'a'.repeat(129)}`)).statusCode, 400, 'over 128 characters')
@@ -212,7 +212,7 @@ test('T-140: twenty costly searches end in time, and others are answered meanwhi
   t.same(await ids('/api/note/?id=7&limit=1&search=aaa'), [7], 'the connection goes on')
 })
 
-test('T-141: a count keeps within the deadline of its list', async (t) => {
+test('T-134: a count keeps within the deadline of its list', async (t) => {
   const note = (slowRows['note'] ?? []).map((row, index) =>
     index < 2 ? { ...row, message: `${'a'.repeat(126)}b` } : row)
   const { app, get, statements, forget } = await searchSlowly(t, { ...slowRows, note })

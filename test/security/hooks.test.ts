@@ -49,7 +49,7 @@ const log: NonNullable<Hooks['afterWrite']> = async ({ record, db }) => {
   await db.insertInto('outbox').values({ body: JSON.stringify(record) }).execute()
 }
 
-test('T-150: hooks run for no request that is refused', async (t) => {
+test('T-140: hooks run for no request that is refused', async (t) => {
   let calls = 0
   const app = await build(t, { beforeWrite: () => { calls++ }, afterWrite: () => { calls++ } })
   const refused = [
@@ -67,7 +67,7 @@ test('T-150: hooks run for no request that is refused', async (t) => {
   t.equal(calls, 0)
 })
 
-test('T-151: no hook moves a record outside its scope, or gives it to another user', async (t) => {
+test('T-141: no hook moves a record outside its scope, or gives it to another user', async (t) => {
   let returned: object = {}
   const app = await build(t, { beforeWrite: () => returned, afterWrite: log })
   const before = await app.rowsOf('task')
@@ -85,7 +85,7 @@ test('T-151: no hook moves a record outside its scope, or gives it to another us
   t.same(await app.rowsOf('outbox'), [])
 })
 
-test('T-151: a statement of a hook that moves its record away is not undone by the scope', async (t) => {
+test('T-141: a statement of a hook that moves its record away is not undone by the scope', async (t) => {
   const app = await build(t, {
     afterWrite: async ({ record, db }) => {
       await db.updateTable('task').set({ team_id: 2 }).where('id', '=', record.id).execute()
@@ -95,7 +95,7 @@ test('T-151: a statement of a hook that moves its record away is not undone by t
   t.equal((await app.get('/api/task/1/')).statusCode, 404, 'the hook may do so: it is code of the application')
 })
 
-test('T-152: neither an answer nor an outbox has a password, and an answer has no message of a fault', async (t) => {
+test('T-142: neither an answer nor an outbox has a password, and an answer has no message of a fault', async (t) => {
   let isFaulty = false
   const app = await build(t, {
     beforeWrite: () => isFaulty ? { secret: 7 as unknown as string } : undefined,
@@ -111,7 +111,7 @@ test('T-152: neither an answer nor an outbox has a password, and an answer has n
   t.notMatch(faulty.body, /secret/, 'a wrong value of a hidden field is no matter of the client')
 })
 
-test('T-153: a hook that changes the user makes nobody an admin', async (t) => {
+test('T-143: a hook that changes the user makes nobody an admin', async (t) => {
   const users: unknown[] = []
   const app = await build(t, {
     beforeWrite: ({ user }) => {
@@ -124,7 +124,7 @@ test('T-153: a hook that changes the user makes nobody an admin', async (t) => {
   t.match(await app.rowsOf('task'), [{ user_id: 2 }, { user_id: 2 }])
 })
 
-test('T-154: clients that make hooks hang do not stop those that read', { skip: engine !== 'sqlite' && 'a pool' },
+test('T-144: clients that make hooks hang do not stop those that read', { skip: engine !== 'sqlite' && 'a pool' },
   async (t) => {
     const hanging = new Promise<void>(() => {})
     const app = await build(t, { beforeWrite: async () => { await hanging } }, {

@@ -45,7 +45,7 @@ async function build (t: Test, more: Parameters<typeof buildApp>[1] = {}): Promi
   })
 }
 
-test('T-135: no related record shows what its own resource does not show', async (t) => {
+test('T-128: no related record shows what its own resource does not show', async (t) => {
   const { get } = await build(t)
   for (const path of ['to', 'to,from', 'to__boss', 'to__boss__boss,from__boss', 'to__boss,to']) {
     for (const url of ['/api/letter/?include=', '/api/letter/1/?include=', '/api/mail/?after=&ordering=-id&include=']) {
@@ -59,7 +59,7 @@ test('T-135: no related record shows what its own resource does not show', async
   t.match(objects, [{ to: { id: 1 }, from: null }, { to: null, from: { id: 3 } }, { to: { id: 3 }, from: null }])
 })
 
-test('T-136: the refusal does not tell whether a name exists', async (t) => {
+test('T-129: the refusal does not tell whether a name exists', async (t) => {
   const { get, statements, forget } = await build(t)
   const refusal = async (name: string): Promise<string> => {
     forget()
@@ -76,7 +76,7 @@ test('T-136: the refusal does not tell whether a name exists', async (t) => {
   t.ok(long.body.length < 600, 'a long name is cut')
 })
 
-test('T-137: wide, deep and repeated paths are bounded', async (t) => {
+test('T-130: wide, deep and repeated paths are bounded', async (t) => {
   const { get, statements, forget } = await build(t)
   const codeOf = async (path: string): Promise<unknown> => (await get(`/api/letter/?include=${path}`)).json().code
   t.equal(await codeOf('to__boss__boss__boss'), 'REST_MODELS_TOO_MUCH')
@@ -89,7 +89,7 @@ test('T-137: wide, deep and repeated paths are bounded', async (t) => {
   t.equal(statements[0]?.sql.match(/left join/g)?.length, 1)
 })
 
-test('T-138: different sets of related records in any order need a statement for each set at most', async (t) => {
+test('T-131: different sets of related records in any order need a statement for each set at most', async (t) => {
   const { get, statements } = await build(t)
   const texts = new Set<string>()
   for (const path of ['to,from', 'from,to', 'to,from,to', 'from,to,from']) {
@@ -100,7 +100,7 @@ test('T-138: different sets of related records in any order need a statement for
   t.ok(texts.size <= 2, `${texts.size} statements`)
 })
 
-test('T-139: related texts of megabytes do not let a page grow without end', async (t) => {
+test('T-132: related texts of megabytes do not let a page grow without end', async (t) => {
   const { get } = await build(t, {
     rows: {
       note: [{ id: 1, text: 'x'.repeat(1_500_000) }],

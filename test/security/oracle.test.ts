@@ -224,7 +224,7 @@ test('T-15: an ordering by the primary key is no way around the allow list', asy
   t.same(await ids('/api/hidden/?peer=1&ordering=peer_id'), [])
 })
 
-test('T-142: a search does not tell an excluded field', async (t) => {
+test('T-135: a search does not tell an excluded field', async (t) => {
   const { get, ids } = await attack(t, {
     models: siteModels,
     rows: siteRows,

@@ -21,7 +21,7 @@ async function accounts (t: Test): Promise<Site> {
 const header = (name: string, value: string) => ({ headers: { [name]: value } })
 const tagOf = ({ headers }: LightMyRequestResponse): string => String(headers.etag)
 
-test('T-145: of two writes with one tag at the same moment only one is done', async (t) => {
+test('T-136: of two writes with one tag at the same moment only one is done', async (t) => {
   const { get, put, delete: remove } = await accounts(t)
   for (let round = 1; round <= 10; round++) {
     const tag = tagOf(await get('/api/account/1/'))
@@ -36,7 +36,7 @@ test('T-145: of two writes with one tag at the same moment only one is done', as
   t.equal([changed, deleted].filter(({ statusCode }) => statusCode < 300).length, 1)
 })
 
-test('T-146: neither tags nor answers to guessed ones tell anything of hidden fields', async (t) => {
+test('T-137: neither tags nor answers to guessed ones tell anything of hidden fields', async (t) => {
   const { db, get, put } = await accounts(t)
   const tag = tagOf(await get('/api/account/1/'))
   for (const pin of ['0000', '9999', 'x'.repeat(100)]) {
@@ -57,7 +57,7 @@ const texts = fc.oneof(
     .map(([piece, count, end]) => `${piece.repeat(count).slice(0, 4090)}${end}`)
 )
 
-test('T-147: whatever the headers hold, the answer is one that is documented, and comes at once', async (t) => {
+test('T-138: whatever the headers hold, the answer is one that is documented, and comes at once', async (t) => {
   const { get, put, delete: remove, unchanged } = await accounts(t)
   const tag = tagOf(await get('/api/account/1/'))
   await unchanged(async () => {
@@ -84,7 +84,7 @@ interface Member extends Identity { readonly team: number }
 const Team = defineModel('Team', { name: text() })
 const Card = defineModel('Card', { team: foreignKey(() => Team), title: text() })
 
-test('T-148: a precondition tells nothing of records that are hidden, or that belong to others', async (t) => {
+test('T-139: a precondition tells nothing of records that are hidden, or that belong to others', async (t) => {
   const members = hostAuth<Member>(() => ({ id: 1, team: 1 }), { protect: 'all' })
   const scoped = await attack(t, {
     models: [Team, Card],

@@ -3,7 +3,7 @@ import { defineModel, readOnlyAuth, text, userAuth, uuid } from '../../lib/index
 import { Message, siteModels, User } from '../support/site.js'
 import { attack, siteRows } from './security-helper.js'
 
-test('T-130: PATCH has every guard that PUT has', async (t) => {
+test('T-126: PATCH has every guard that PUT has', async (t) => {
   const { app, patch, put, unchanged } = await attack(t)
   const closed = await attack(t, {
     models: siteModels, rows: siteRows, register: (registry) => { registry.register(Message, { auth: readOnlyAuth() }) }
@@ -37,7 +37,7 @@ test('T-130: PATCH has every guard that PUT has', async (t) => {
 const Task = defineModel('Task', { id: uuid({ clientGenerated: true }), title: text() })
 const [own, others] = ['3d6b1c0e-8a1f-4f6a-9b5e-2f1c7d9a0b11', '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b']
 
-test('T-131: a key of a client reaches neither another record nor another field', async (t) => {
+test('T-127: a key of a client reaches neither another record nor another field', async (t) => {
   const { post, put, patch, unchanged } = await attack(t, {
     models: [User, Task],
     rows: { task: [{ id: others, title: 'taken' }] },

@@ -93,7 +93,7 @@ const others: Partial<Record<keyof typeof everything, unknown>> = {
   uuid: '018f4d3a-7c1e-7b2a-9d3f-5a6b7c8d9e00'
 }
 
-test('D-180: the tag is the same on all engines, and changes with every visible field and nothing else', async (t) => {
+test('D-179: the tag is the same on all engines, and changes with every visible field and nothing else', async (t) => {
   const { db, get, post, put } = await buildApp(t, {
     models: [Note, Everything],
     rows: { note: [{ id: 1, message: 'a', created: '2024-01-01 00:00:00' }] },
@@ -124,7 +124,7 @@ test('D-180: the tag is the same on all engines, and changes with every visible 
   t.equal(tagOf(await get('/api/everything/1/')), tag, 'a related record neither')
 })
 
-test('D-180: read, create and update have a tag; lists and deletes none', async (t) => {
+test('D-179: read, create and update have a tag; lists and deletes none', async (t) => {
   const { app, get, post, put, delete: remove } = await build(t)
   const read = await get('/api/counter/1/')
   t.match(tagOf(read), /^"[\w-]{22}"$/)
@@ -140,7 +140,7 @@ test('D-180: read, create and update have a tag; lists and deletes none', async 
   t.equal((await get('/api/counter/2/')).headers.etag, undefined, '404')
 })
 
-test('D-181: If-None-Match on a read: 304 without a body if it has the tag, weak or in a list, or *', async (t) => {
+test('D-180: If-None-Match on a read: 304 without a body if it has the tag, weak or in a list, or *', async (t) => {
   const { app, get, put } = await build(t)
   const read = await get('/api/counter/1/')
   const tag = tagOf(read)
@@ -164,7 +164,7 @@ test('D-181: If-None-Match on a read: 304 without a body if it has the tag, weak
   t.equal((await get('/api/counter/1/', ifNoneMatch(tag))).statusCode, 200, 'it has changed')
 })
 
-test('D-182: If-Match: the write is done if the header has the tag, else 412 and nothing changes', async (t) => {
+test('D-181: If-Match: the write is done if the header has the tag, else 412 and nothing changes', async (t) => {
   const { get, post, put, delete: remove, rowsOf } = await build(t)
   const tag = tagOf(await get('/api/counter/1/'))
   const before = await rowsOf('counter')
@@ -197,7 +197,7 @@ test('D-182: If-Match: the write is done if the header has the tag, else 412 and
   t.equal((await remove('/api/counter/1/', ifMatch(tagOf(await get('/api/counter/1/'))))).statusCode, 204)
 })
 
-test('D-183: refusals come in the order 401, 403, 404, the precondition, and then the body', async (t) => {
+test('D-182: refusals come in the order 401, 403, 404, the precondition, and then the body', async (t) => {
   const { db, put, delete: remove } = await buildOwned(t)
   await db.updateTable('message').set({ content: 'hidden' }).where('id', '=', 3).execute()
   const bad = { nonsense: 1 }
@@ -216,7 +216,7 @@ test('D-183: refusals come in the order 401, 403, 404, the precondition, and the
   }
 })
 
-test('D-184: without the option, If-Match is a 400 that says so, after 401, 403 and 404', async (t) => {
+test('D-183: without the option, If-Match is a 400 that says so, after 401, 403 and 404', async (t) => {
   const { get, post, put, delete: remove, rowsOf } = await buildApp(t, { rows: { message: messages } })
   const before = await rowsOf('message')
   for (const header of ['*', '"x"', 'x', '']) {
@@ -249,7 +249,7 @@ async function statementsOf ({ forget, statements }: TestApp, send: () => Promis
   return { statusCode, count: statements.length, sql: statements.map(({ sql }) => sql) }
 }
 
-test('D-185: an If-Match costs a transaction and a locking read, and nothing if nothing is written', async (t) => {
+test('D-184: an If-Match costs a transaction and a locking read, and nothing if nothing is written', async (t) => {
   const app = await build(t)
   const { get, put, delete: remove } = app
   const isReturning = engine !== 'mariadb'
@@ -292,7 +292,7 @@ async function meanwhile (t: Test, { db }: TestApp, change: CompiledQuery): Prom
   return () => { isDue = true }
 }
 
-test('D-186: what happens to the record before it is locked counts: 412, 404 or 403', async (t) => {
+test('D-185: what happens to the record before it is locked counts: 412, 404 or 403', async (t) => {
   const changes = {
     changed: [412, { content: 'changed' }],
     left: [404, { content: 'hidden' }],
@@ -319,7 +319,7 @@ test('D-186: what happens to the record before it is locked counts: 412, 404 or 
   }
 })
 
-test('D-186: a state that the header names, too, is not the one that the body was compared with', async (t) => {
+test('D-185: a state that the header names, too, is not the one that the body was compared with', async (t) => {
   const app = await build(t)
   const { db, get, put, rowsOf } = app
   const first = tagOf(await get('/api/counter/1/'))
@@ -332,7 +332,7 @@ test('D-186: a state that the header names, too, is not the one that the body wa
   t.match(await rowsOf('counter'), [{ count: 1, note: '' }])
 })
 
-test('D-186: failures of the write inside the transaction are told as ever, and nothing is left', async (t) => {
+test('D-185: failures of the write inside the transaction are told as ever, and nothing is left', async (t) => {
   const Tag = defineModel('Tag', { name: text({ unique: true }) })
   const Use = defineModel('Use', { tag: foreignKey(() => Tag) })
   const { get, put, delete: remove, rowsOf } = await buildApp(t, {
@@ -394,7 +394,7 @@ test('updates with If-Match that are repeated after a 412 count exactly', async 
   t.comment(`${wanted} updates, ${refused} refused`)
 })
 
-test('D-182: PATCH has the precondition of PUT', async (t) => {
+test('D-181: PATCH has the precondition of PUT', async (t) => {
   const { app, get } = await build(t)
   const patch = async (payload: object, tag: string) => await app.inject({
     method: 'PATCH', url: '/api/counter/1/', payload, headers: { 'if-match': tag, 'content-type': 'application/json' }
@@ -408,7 +408,7 @@ test('D-182: PATCH has the precondition of PUT', async (t) => {
   t.equal((await patch({ count: 4 }, tag)).statusCode, 412)
 })
 
-test('D-186: hooks are called only if the locked record still has the tag', async (t) => {
+test('D-185: hooks are called only if the locked record still has the tag', async (t) => {
   const calls: string[] = []
   const app = await buildApp(t, {
     models: [Counter],

@@ -53,7 +53,7 @@ async function shop (t: Test, hooks: Options, options: BuildOptions = {}): Promi
 const topics = async ({ rowsOf }: TestApp): Promise<unknown[]> =>
   (await rowsOf('outbox')).map((row) => (row as { topic: string }).topic)
 
-test('D-190: beforeWrite gets the planned values, and what it returns is written too', async (t) => {
+test('D-156: beforeWrite gets the planned values, and what it returns is written too', async (t) => {
   const seen: unknown[] = []
   const app = await shop(t, {
     beforeWrite: ({ operation, values, stored, user, request }) => {
@@ -77,7 +77,7 @@ test('D-190: beforeWrite gets the planned values, and what it returns is written
   t.notOk('pin' in (seen[1] as [string, object, object])[2], 'no hash of a password')
 })
 
-test('D-190: a hook may return what it got, and what it changes is in the statement of the write', async (t) => {
+test('D-156: a hook may return what it got, and what it changes is in the statement of the write', async (t) => {
   const app = await shop(t, {
     beforeWrite: ({ values, stored }) => ({ ...stored, ...values, done: true, secret: 'new' })
   })
@@ -86,7 +86,7 @@ test('D-190: a hook may return what it got, and what it changes is in the statem
   t.match(await app.rowsOf('orders'), [{ secret: 'new', done: 1 }, { secret: 's' }, { secret: 'new' }])
 })
 
-test('D-190: a hook runs only if something is written, and only for what is permitted and valid', async (t) => {
+test('D-156: a hook runs only if something is written, and only for what is permitted and valid', async (t) => {
   let calls = 0
   const app = await shop(t, { beforeWrite: () => { calls++ }, afterWrite: () => { calls++ } })
   const refused = [
@@ -106,7 +106,7 @@ test('D-190: a hook runs only if something is written, and only for what is perm
   t.equal(calls, 0)
 })
 
-test('D-190: a hook refuses by invalidRecord, or by any error with a status', async (t) => {
+test('D-156: a hook refuses by invalidRecord, or by any error with a status', async (t) => {
   const conflict = Object.assign(new Error('closed'), { statusCode: 409 })
   const app = await shop(t, {
     beforeWrite: ({ operation, values }) => {
@@ -131,7 +131,7 @@ test('D-190: a hook refuses by invalidRecord, or by any error with a status', as
   t.throws(() => invalidRecord({}), TypeError)
 })
 
-test('D-190: what a hook returns is checked like a body', async (t) => {
+test('D-156: what a hook returns is checked like a body', async (t) => {
   let returned: unknown
   let count = 0
   const app = await shop(t, { beforeWrite: () => returned as undefined })
@@ -165,14 +165,14 @@ test('D-190: what a hook returns is checked like a body', async (t) => {
   t.match(answer.json(), { details: [{ field: 'count' }] })
 })
 
-test('D-190: a hook puts back what a client sets to null', async (t) => {
+test('D-156: a hook puts back what a client sets to null', async (t) => {
   const app = await shop(t, {
     beforeWrite: ({ stored }) => stored === undefined ? undefined : { buyer_id: stored.buyer_id }
   }, { rows: { orders: orders.map((order) => ({ ...order, buyer_id: 3 })) } })
   t.match((await app.put('/api/order/1/', { buyer_id: null, count: 5 }, { as })).json(), { buyer_id: 3, count: 5 })
 })
 
-test('D-190: JSON that a hook changes in place is written only if the hook returns it, and is checked', async (t) => {
+test('D-156: JSON that a hook changes in place is written only if the hook returns it, and is checked', async (t) => {
   const Page = defineModel('Page', { meta: json({ default: () => ({ a: 1 }) }) })
   let isReturned = false
   let added: unknown = 2
@@ -196,7 +196,7 @@ test('D-190: JSON that a hook changes in place is written only if the hook retur
   t.match(refused.json(), { statusCode: 400, details: [{ field: 'meta' }] })
 })
 
-test('D-190: a reference of a hook out of the scope is 403, one that leads nowhere is 400', async (t) => {
+test('D-156: a reference of a hook out of the scope is 403, one that leads nowhere is 400', async (t) => {
   let buyerId = 4
   const app = await shop(t, { scope: () => ({ buyer__active: true }), beforeWrite: () => ({ buyer_id: buyerId }) }, {
     rows: { orders: orders.map((order) => ({ ...order, buyer_id: 3 })) }
@@ -214,13 +214,13 @@ test('D-190: a reference of a hook out of the scope is 403, one that leads nowhe
   t.match(await app.rowsOf('orders'), [{ title: 'first', buyer_id: 3 }, { title: 'second' }])
 })
 
-test('D-190: a hook sets a password, which is hashed', async (t) => {
+test('D-156: a hook sets a password, which is hashed', async (t) => {
   const app = await shop(t, { beforeWrite: () => ({ pin: '1234' }) })
   t.equal((await app.put('/api/order/1/', { title: 'x' }, { as })).statusCode, 200)
   t.match((await app.rowsOf('orders'))[0], { pin: /^\$argon2id\$/ })
 })
 
-test('D-191: afterWrite runs in the transaction of the write', async (t) => {
+test('D-157: afterWrite runs in the transaction of the write', async (t) => {
   const app = await shop(t, { afterWrite: outbox })
   const created = await app.post('/api/order/', { title: 'x', code: 'c' }, { as })
   t.equal(created.statusCode, 201)
@@ -237,7 +237,7 @@ test('D-191: afterWrite runs in the transaction of the write', async (t) => {
   t.same(Object.keys(created.json()), ['id', 'user_id', 'title', 'slug', 'code', 'count', 'done', 'buyer_id'])
 })
 
-test('D-191: afterWrite gets the record before and after the change, and the user', async (t) => {
+test('D-157: afterWrite gets the record before and after the change, and the user', async (t) => {
   const seen: unknown[] = []
   const app = await shop(t, {
     afterWrite: ({ operation, record, stored, user }) => {
@@ -250,7 +250,7 @@ test('D-191: afterWrite gets the record before and after the change, and the use
   t.same(seen, [['create', 'x', undefined, 2], ['update', 'y', 'first', 2], ['delete', 'second', 'second', 2]])
 })
 
-test('D-191: what afterWrite throws rolls the write back', async (t) => {
+test('D-157: what afterWrite throws rolls the write back', async (t) => {
   const app = await shop(t, {
     afterWrite: async (write) => {
       await outbox(write)
@@ -270,7 +270,7 @@ test('D-191: what afterWrite throws rolls the write back', async (t) => {
   t.same(await topics(app), [])
 })
 
-test('D-191: a refusal of the database is explained as without hooks, and no row of the hook stays', async (t) => {
+test('D-157: a refusal of the database is explained as without hooks, and no row of the hook stays', async (t) => {
   const app = await shop(t, { afterWrite: outbox, beforeWrite: () => {} })
   const taken = [
     await app.post('/api/order/', { title: 'x', code: 'a' }, { as }),
@@ -283,7 +283,7 @@ test('D-191: a refusal of the database is explained as without hooks, and no row
   t.equal((await app.post('/api/order/', { title: 'x', code: 'z' }, { as })).statusCode, 201, 'the next one is served')
 })
 
-test('D-192: the record is locked before the hooks of an update or delete', async (t) => {
+test('D-158: the record is locked before the hooks of an update or delete', async (t) => {
   const app = await shop(t, {
     beforeWrite: async ({ stored }) => {
       await new Promise((resolve) => setTimeout(resolve, 5))
@@ -296,7 +296,7 @@ test('D-192: the record is locked before the hooks of an update or delete', asyn
   t.match((await app.rowsOf('orders'))[0], { slug: '20' })
 })
 
-test('D-192: a record that was deleted before its lock is 404, and no hook runs', async (t) => {
+test('D-158: a record that was deleted before its lock is 404, and no hook runs', async (t) => {
   let calls = 0
   const app = await shop(t, {
     beforeWrite: async () => {
@@ -309,7 +309,7 @@ test('D-192: a record that was deleted before its lock is 404, and no hook runs'
   t.equal(calls, 1)
 })
 
-test('D-193: a hook neither ends the transaction nor passes over a failed statement', async (t) => {
+test('D-159: a hook neither ends the transaction nor passes over a failed statement', async (t) => {
   let act: NonNullable<Options['afterWrite']> = () => {}
   const app = await shop(t, { afterWrite: async (write) => { await act(write) } })
   const acts: Record<string, typeof act> = {
@@ -340,7 +340,7 @@ test('D-193: a hook neither ends the transaction nor passes over a failed statem
   t.equal((await app.put('/api/order/1/', { title: 'y' }, { as })).statusCode, 200, 'the next one is served')
 })
 
-test('D-193: savepoints are permitted, and the instance may get more types', async (t) => {
+test('D-159: savepoints are permitted, and the instance may get more types', async (t) => {
   const app = await shop(t, {
     afterWrite: async ({ db, ...write }) => {
       await sql`savepoint here`.execute(db)
@@ -354,14 +354,14 @@ test('D-193: savepoints are permitted, and the instance may get more types', asy
   t.same(await topics(app), ['order.update'])
 })
 
-test('D-193: the instance of a hook is dead once the hook has ended', async (t) => {
+test('D-159: the instance of a hook is dead once the hook has ended', async (t) => {
   let kept: Parameters<typeof outbox>[0]['db'] | undefined
   const app = await shop(t, { afterWrite: ({ db }) => { kept = db } })
   t.equal((await app.put('/api/order/1/', { title: 'y' }, { as })).statusCode, 200)
   await t.rejects(async () => { await kept?.selectFrom('outbox').selectAll().execute() }, /The transaction is over/)
 })
 
-test('D-194: a hook that takes longer than limits.statementTime is a 503, and its write is rolled back', async (t) => {
+test('D-160: a hook that takes longer than limits.statementTime is a 503, and its write is rolled back', async (t) => {
   const forever = new Promise<void>(() => {})
   for (const hooks of [
     { afterWrite: async () => { await forever } }, { beforeWrite: async () => { await forever } }
@@ -379,14 +379,14 @@ test('D-194: a hook that takes longer than limits.statementTime is a 503, and it
   }
 })
 
-test('D-194: a limit longer than timers can be is none', async (t) => {
+test('D-160: a limit longer than timers can be is none', async (t) => {
   const pause = async () => { await new Promise<void>((resolve) => setTimeout(resolve, 20)) }
   const options = { limits: { statementTime: Number.MAX_SAFE_INTEGER } }
   const app = await shop(t, { beforeWrite: pause, afterWrite: pause }, { options })
   t.equal((await app.post('/api/order/', { title: 'x', code: 'c' }, { as })).statusCode, 201)
 })
 
-test('D-194: a hook that calls the API of its own app gets an answer, and the write too', async (t) => {
+test('D-160: a hook that calls the API of its own app gets an answer, and the write too', async (t) => {
   const statuses: number[] = []
   const app: TestApp = await shop(t, {
     afterWrite: async ({ operation }) => {

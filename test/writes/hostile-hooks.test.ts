@@ -52,7 +52,7 @@ async function statementsOf (app: TestApp, act: () => Promise<{ readonly statusC
   return app.statements.map((query) => query.sql.split(' ')[0] ?? '')
 }
 
-test('D-191: a write with hooks costs its transaction, the lock and what the hook asks', async (t) => {
+test('D-157: a write with hooks costs its transaction, the lock and what the hook asks', async (t) => {
   const app = await shop(t, { afterWrite: outbox })
   const reread = engine === 'mariadb' ? ['select'] : []
   t.same(await statementsOf(app, async () => await app.post('/api/item/', { name: 'c' })), [
@@ -67,7 +67,7 @@ test('D-191: a write with hooks costs its transaction, the lock and what the hoo
   t.same(await statementsOf(app, async () => await app.put(`/api/item/${second}/`, { name: 'b' })), ['select'])
 })
 
-test('D-190: beforeWrite alone costs a create nothing but the check of its references', async (t) => {
+test('D-156: beforeWrite alone costs a create nothing but the check of its references', async (t) => {
   const app = await shop(t, { beforeWrite: () => {} })
   t.same(await statementsOf(app, async () => await app.post('/api/item/', { name: 'c' })), ['insert'])
   t.same(
@@ -76,21 +76,21 @@ test('D-190: beforeWrite alone costs a create nothing but the check of its refer
   t.same(await statementsOf(app, async () => await app.post('/api/plain/', { name: 'c' })), ['insert'])
 })
 
-test('D-190: a hook may put back what a client sets to null', async (t) => {
+test('D-156: a hook may put back what a client sets to null', async (t) => {
   const app = await shop(t, { beforeWrite: ({ stored }) => stored && { buyer_id: stored.buyer_id } })
   t.match((await app.post('/api/item/', { name: 'c', buyer: 2 })).json(), { buyer_id: 2 })
   const [{ id }] = (await app.db.selectFrom('item').select('id').where('name', '=', 'c').execute()) as [{ id: string }]
   t.match((await app.put(`/api/item/${id}/`, { buyer: null, count: 9 })).json(), { buyer_id: 2, count: 9 })
 })
 
-test('D-190: an update whose hook puts everything back is an update all the same', async (t) => {
+test('D-156: an update whose hook puts everything back is an update all the same', async (t) => {
   const app = await shop(t, { beforeWrite: ({ stored }) => stored && { name: stored.name }, afterWrite: outbox })
   const answer = await app.put(path, { name: 'c' })
   t.match([answer.statusCode, answer.json()], [200, { name: 'a' }])
   t.equal((await app.rowsOf('outbox')).length, 1)
 })
 
-test('D-190: what a hook does to its arguments changes neither the write nor the answer', async (t) => {
+test('D-156: what a hook does to its arguments changes neither the write nor the answer', async (t) => {
   const app = await shop(t, {
     beforeWrite: ({ values, stored, user }) => {
       t.equal(user, null)
@@ -109,7 +109,7 @@ test('D-190: what a hook does to its arguments changes neither the write nor the
   t.same(written.map(({ name, data }) => [name, data]), [['c', [1]], ['a', [2]], ['a', [2]]])
 })
 
-test('D-190: whatever a hook returns, the answer is a status, and nothing wrong is stored', async (t) => {
+test('D-156: whatever a hook returns, the answer is a status, and nothing wrong is stored', async (t) => {
   let returned: unknown
   const app = await shop(t, { beforeWrite: () => returned as undefined })
   const cyclic: unknown[] = []
@@ -149,7 +149,7 @@ test('D-190: whatever a hook returns, the answer is a status, and nothing wrong 
   t.notOk('name' in {}, 'no prototype was changed')
 })
 
-test('D-190: a clash that a hook causes is explained like one of the client', async (t) => {
+test('D-156: a clash that a hook causes is explained like one of the client', async (t) => {
   const app = await shop(t, { beforeWrite: () => ({ name: 'b' }), afterWrite: outbox })
   for (const answer of [await app.post('/api/item/', { name: 'c' }), await app.put(path, { name: 'c' })]) {
     t.match(answer.json(), { statusCode: 409, details: [{ field: 'company' }, { field: 'name' }] })
@@ -157,7 +157,7 @@ test('D-190: a clash that a hook causes is explained like one of the client', as
   t.same(await app.rowsOf('outbox'), [])
 })
 
-test('D-191: a hook may throw anything', async (t) => {
+test('D-157: a hook may throw anything', async (t) => {
   let thrown: unknown
   const hooks: Hooks[] = [
     { beforeWrite: () => { throw thrown } }, { afterWrite: async (write) => { await outbox(write); throw thrown } }

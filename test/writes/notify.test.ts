@@ -10,7 +10,7 @@ import { waitFor } from '../support/engines/wait-for.js'
 
 const Item = defineModel('Item', { name: text() })
 
-test('D-191: a notification is heard after the commit, and never of a write that failed', {
+test('D-157: a notification is heard after the commit, and never of a write that failed', {
   skip: engine !== 'postgres' && 'of PostgreSQL'
 }, async (t) => {
   const { url, open, remove } = await emptyDatabase()

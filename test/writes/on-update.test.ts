@@ -58,7 +58,7 @@ function isNew (moment: string): boolean {
   return age >= 0 && age < 60_000
 }
 
-test('D-156: every update that changes something sets the moment, the same one in all such fields', async (t) => {
+test('D-153: every update that changes something sets the moment, the same one in all such fields', async (t) => {
   const { db, put, patch, get } = await build(t)
   for (const body of [
     { title: 'two' }, { size: 4 }, { price: '2.51' }, { done: true }, { extra: { a: 2 } }, { due: null }, { team: 2 },
@@ -75,7 +75,7 @@ test('D-156: every update that changes something sets the moment, the same one i
   }
 })
 
-test('D-156: an update that changes nothing writes nothing', async (t) => {
+test('D-153: an update that changes nothing writes nothing', async (t) => {
   const { put, patch, statements, forget, rowsOf, get } = await build(t)
   const before = await rowsOf('task')
   const shown = (await get('/api/task/1/')).json()
@@ -94,14 +94,14 @@ test('D-156: an update that changes nothing writes nothing', async (t) => {
   t.same(await rowsOf('task'), before)
 })
 
-test('D-156: a resource without such a field runs the statements that it ran before', async (t) => {
+test('D-153: a resource without such a field runs the statements that it ran before', async (t) => {
   const { put, statements, forget } = await build(t)
   forget()
   t.equal((await put('/api/plain/1/', { title: 'one', size: 3, done: true }, { as })).statusCode, 200)
   t.equal(statements.filter(({ sql }) => sql.startsWith('update')).length, 1)
 })
 
-test('D-156: within a scope, and where the field is not shown, it is set as well', async (t) => {
+test('D-153: within a scope, and where the field is not shown, it is set as well', async (t) => {
   const { put, rowsOf } = await build(t)
   const reply = await put('/api/mine/1/', { title: 'two', team: 1 }, { as })
   t.same([reply.statusCode, isNew(reply.json().changed), 'also' in reply.json()], [200, true, false])
@@ -112,7 +112,7 @@ test('D-156: within a scope, and where the field is not shown, it is set as well
     'is not a field of this resource')
 })
 
-test('D-157: on POST the field is a fault, and a record begins with its default', async (t) => {
+test('D-154: on POST the field is a fault, and a record begins with its default', async (t) => {
   const { post, rowsOf } = await build(t)
   for (const name of ['changed', 'also']) {
     for (const value of [old, 'x', null]) {
@@ -128,7 +128,7 @@ test('D-157: on POST the field is a fault, and a record begins with its default'
   t.same([isNew(changed), also, changed], [true, null, made])
 })
 
-test('D-157: an update may repeat the field as it is shown, and any other value is a fault', async (t) => {
+test('D-154: an update may repeat the field as it is shown, and any other value is a fault', async (t) => {
   const { put, patch, rowsOf } = await build(t)
   for (const send of [put, patch]) {
     for (const changed of ['2020-01-01 00:00:01', null, 'x', 1]) {
@@ -144,7 +144,7 @@ test('D-157: an update may repeat the field as it is shown, and any other value 
   t.same([repeated.statusCode, isNew(repeated.json().changed)], [200, true])
 })
 
-test('D-156: a record is not touched by a refused update', async (t) => {
+test('D-153: a record is not touched by a refused update', async (t) => {
   const { put, rowsOf } = await build(t)
   const before = await rowsOf('task')
   for (const [body, status] of [
@@ -156,7 +156,7 @@ test('D-156: a record is not touched by a refused update', async (t) => {
   t.same(await rowsOf('task'), before)
 })
 
-test('D-158: onUpdate is an option of datetime(), is now, and needs a first value', async (t) => {
+test('D-155: onUpdate is an option of datetime(), is now, and needs a first value', async (t) => {
   const define = (field: unknown) => () => defineModel('Thing', { title: text(), at: field as ReturnType<typeof text> })
   for (const [options, message] of [
     [{ onUpdate: 'now' }, /field 'at'.*'onUpdate' needs default: 'now', or must be 'nullable'/],
@@ -170,7 +170,7 @@ test('D-158: onUpdate is an option of datetime(), is now, and needs a first valu
   }
 })
 
-test('D-157: the types of bodies do not have the field, those of records do', async (t) => {
+test('D-154: the types of bodies do not have the field, those of records do', async (t) => {
   const record: Pick<RecordOf<typeof Task>, 'changed' | 'also'> = { changed: old, also: null }
   // @ts-expect-error -- the server sets it
   const created: CreateOf<typeof Task> = { title: 'x', changed: old }

@@ -45,7 +45,7 @@ async function build (t: Test) {
   })
 }
 
-test('D-152: a create may bring its own key, of any version and in any case', async (t) => {
+test('D-149: a create may bring its own key, of any version and in any case', async (t) => {
   const { post, get, rowsOf } = await build(t)
   const created = await post('/api/task/', { id: own.toUpperCase(), title: 'one' }, { as })
   t.equal(created.statusCode, 201)
@@ -59,13 +59,13 @@ test('D-152: a create may bring its own key, of any version and in any case', as
   t.equal((await post('/api/odd/', { id: own, title: 'x' }, { as })).json().id, own)
 })
 
-test('D-152: without a key the server makes one of version 7', async (t) => {
+test('D-149: without a key the server makes one of version 7', async (t) => {
   const { post } = await build(t)
   const { id } = (await post('/api/task/', { title: 'one' }, { as })).json()
   t.equal(versionOf(id), 7)
 })
 
-test('D-152: null, and what is no UUID, are faults of the field', async (t) => {
+test('D-149: null, and what is no UUID, are faults of the field', async (t) => {
   const { post, rowsOf } = await build(t)
   for (const [id, message] of [
     [null, 'must not be null'], [1, 'must be a string'], ['', 'must be a UUID'], [[own], 'must be a string'],
@@ -81,7 +81,7 @@ test('D-152: null, and what is no UUID, are faults of the field', async (t) => {
   t.same((await rowsOf('task')).length, 1)
 })
 
-test('D-152: a key that is taken is a 409 that names it, outside the scope too, and nothing is stored', async (t) => {
+test('D-149: a key that is taken is a 409 that names it, outside the scope too, and nothing is stored', async (t) => {
   const { post, rowsOf, get } = await build(t)
   for (const url of ['/api/task/', '/api/mine/']) {
     for (const id of [other, other.toUpperCase()]) {
@@ -100,7 +100,7 @@ test('D-152: a key that is taken is a 409 that names it, outside the scope too, 
   t.equal((await rowsOf('task')).length, 1)
 })
 
-test('D-152: the key does not get around a scope', async (t) => {
+test('D-149: the key does not get around a scope', async (t) => {
   const { post, rowsOf } = await build(t)
   const status = async (url: string, body: object) => (await post(url, body, { as })).statusCode
   t.equal(await status('/api/mine/', { id: own, title: 'x', team: 2 }), 403)
@@ -110,7 +110,7 @@ test('D-152: the key does not get around a scope', async (t) => {
   t.equal(await status('/api/fixed/', { id: own, title: 'x' }), 201)
 })
 
-test('D-152: no update changes a key, but one may repeat it', async (t) => {
+test('D-149: no update changes a key, but one may repeat it', async (t) => {
   const { put, patch, rowsOf } = await build(t)
   for (const send of [put, patch]) {
     for (const id of [own, null, 1, 'x']) {
@@ -122,7 +122,7 @@ test('D-152: no update changes a key, but one may repeat it', async (t) => {
   t.match(await rowsOf('task'), [{ id: other, title: 'taken' }])
 })
 
-test('D-152: forms bring keys as JSON does', async (t) => {
+test('D-149: forms bring keys as JSON does', async (t) => {
   const { post } = await build(t)
   const text = JSON.stringify({ id: own, title: 'form' })
   const form = await post('/api/task/', `data=${encodeURIComponent(text)}`, {
@@ -135,14 +135,14 @@ test('D-152: forms bring keys as JSON does', async (t) => {
   t.match([parts.statusCode, parts.json()], [201, { id: absent }])
 })
 
-test('D-152: a key that the server makes is refused as before', async (t) => {
+test('D-149: a key that the server makes is refused as before', async (t) => {
   const { post } = await build(t)
   t.match((await post('/api/job/', { id: own, title: 'x' }, { as })).json().details, [
     { field: 'id', message: 'is set by the server' }
   ])
 })
 
-test('D-152: fifty creates with one key at once store one record', async (t) => {
+test('D-149: fifty creates with one key at once store one record', async (t) => {
   const { app, rowsOf } = await build(t)
   const { post } = client(app)
   const replies = await Promise.all(Array.from({ length: 50 }, async (_, index) =>
@@ -153,7 +153,7 @@ test('D-152: fifty creates with one key at once store one record', async (t) => 
   t.equal((await rowsOf('task')).length, 2)
 })
 
-test('D-153: clientGenerated is for the primary key, and true or false', async (t) => {
+test('D-150: clientGenerated is for the primary key, and true or false', async (t) => {
   const define = (fields: object) => () => defineModel('Thing', fields as { readonly title: ReturnType<typeof text> })
   const title = text()
   t.throws(define({ mark: uuid({ clientGenerated: true }) }),
@@ -167,7 +167,7 @@ test('D-153: clientGenerated is for the primary key, and true or false', async (
   t.doesNotThrow(define({ id: uuid({ clientGenerated: false }), title }))
 })
 
-test('D-152: the types of a create and an update follow', async (t) => {
+test('D-149: the types of a create and an update follow', async (t) => {
   const body: CreateOf<typeof Task> = { id: own, title: 'x' }
   const without: CreateOf<typeof Task> = { title: 'x' }
   // @ts-expect-error -- the server makes this key

@@ -33,7 +33,7 @@ const bodies = [
   { state: null }, { extra: { c: [1] } }, { extra: null }, { id: 1, title: 'all', size: 3 }, { id: 2 }, { size: 4 }
 ]
 
-test('D-150: PATCH answers what PUT answers, with the same statements, with and without the final slash', async (t) => {
+test('D-147: PATCH answers what PUT answers, with the same statements, with and without the final slash', async (t) => {
   const urls = ['/api/sheet/1/', '/api/sheet/1', '/api/sheet/9/', '/api/sheet/x/', '/api/sheet/1/?a=1']
   const outcomeOf = async (method: 'patch' | 'put') => {
     const app = await build(t)
@@ -57,7 +57,7 @@ test('D-150: PATCH answers what PUT answers, with the same statements, with and 
   t.same(patched, await outcomeOf('put'))
 })
 
-test('D-150: a field that holds JSON is replaced as a whole, under the type of a merge patch too', async (t) => {
+test('D-147: a field that holds JSON is replaced as a whole, under the type of a merge patch too', async (t) => {
   const { patch } = await build(t)
   for (const [type, value] of [
     ['application/json', { c: 1 }], ['application/merge-patch+json', { d: null }],
@@ -70,14 +70,14 @@ test('D-150: a field that holds JSON is replaced as a whole, under the type of a
   }
 })
 
-test('D-150: forms work as with PUT', async (t) => {
+test('D-147: forms work as with PUT', async (t) => {
   const { patch } = await build(t)
   const headers = { 'content-type': 'application/x-www-form-urlencoded' }
   const reply = await patch('/api/sheet/1/', `data=${encodeURIComponent('{"title":"form"}')}`, { as, headers })
   t.match([reply.statusCode, reply.json()], [200, { title: 'form' }])
 })
 
-test('D-151: a JSON Patch is a 400 that says what is expected', async (t) => {
+test('D-148: a JSON Patch is a 400 that says what is expected', async (t) => {
   const { patch, put, rowsOf } = await build(t)
   const steps = JSON.stringify([{ op: 'replace', path: '/title', value: 'x' }])
   const message = 'The body must be one JSON object of the fields to change, not a JSON Patch'
@@ -95,7 +95,7 @@ test('D-151: a JSON Patch is a 400 that says what is expected', async (t) => {
   t.match(await rowsOf('sheet'), [{ title: 'one' }, { title: 'two' }])
 })
 
-test('D-151: a JSON Patch is refused after everybody who may not write', async (t) => {
+test('D-148: a JSON Patch is refused after everybody who may not write', async (t) => {
   const { patch } = await build(t)
   const send = async (url: string, user?: string) =>
     (await patch(url, '[]', { ...(user && { as: user }), headers: { 'content-type': 'application/json-patch+json' } }))
@@ -106,7 +106,7 @@ test('D-151: a JSON Patch is refused after everybody who may not write', async (
   ], [401, 404, 403, 400])
 })
 
-test('D-150: PATCH is on one record alone, and Allow names it there', async (t) => {
+test('D-147: PATCH is on one record alone, and Allow names it there', async (t) => {
   const { patch, post } = await build(t)
   const list = await patch('/api/sheet/', {}, { as })
   t.same([list.statusCode, list.headers.allow, list.json().message],
