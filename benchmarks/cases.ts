@@ -79,6 +79,7 @@ const lists = 'profiles of a list of 20 on PostgreSQL show: numbers and moments,
 /** All cases. */
 export const cases = [
   { kind: 'ratio', name: 'read', what: 'read by id, random ids', requests: read, target: withSqlite(0.95, 0.95, 1), bound: reads },
+  { kind: 'ratio', name: 'read-tagged', what: 'read by id of a resource with entity tags against our own without', requests: read, policy: 'tagged', against: { server: 'ours', policy: 'open' }, differs: ['etag'], target: { sqlite: at(0.93, 0.93, 0.93), postgres: at(0.93, 0.93, 0.93), mariadb: at(0.93, 0.93, 0.93) } },
   { kind: 'ratio', name: 'list-20', what: 'first page of 20', requests: list(20), target: withSqlite(1, 1.05, 1.2), bound: lists },
   { kind: 'ratio', name: 'list-100', what: 'first page of 100', requests: list(100), target: withSqlite(1.05, 1.1, 1.2), bound: lists },
   {
@@ -93,6 +94,7 @@ export const cases = [
   { kind: 'ratio', name: 'search', what: 'list with six filters, two of them through a join', requests: search },
   { kind: 'ratio', name: 'deep-page', what: 'the page of 20 behind 80 % of the rows, by its number (page 4,000)', requests: deepPage },
   { kind: 'ratio', name: 'create', what: 'create, without credentials', requests: create, policy: 'open', target: withSqlite(0.9, 0.95, 1.2), bound: writes },
+  { kind: 'ratio', name: 'create-outbox', what: 'create with a row in an outbox, in one transaction', requests: create, policy: 'outbox', target: { sqlite: at(0.9, 0.9, 0.9), postgres: at(0.9, 0.9, 0.9), mariadb: at(0.9, 0.9, 0.9) } },
   { kind: 'ratio', name: 'update', what: 'update by the owner, under Basic with argon2id on both sides', requests: update, target: withSqlite(0.9, 0.95, 1.2), bound: writes },
   { kind: 'ratio', name: 'create-durable', what: "create, as durable as by default (durability 'full', synchronous = full)", requests: create, policy: 'open', durability: 'full', target: { sqlite: at(0.9, 0.95, 1.2) }, ...sqliteOnly },
   { kind: 'ratio', name: 'update-durable', what: 'update by the owner, as durable as by default', requests: update, durability: 'full', target: { sqlite: at(0.9, 0.95, 1.2) }, ...sqliteOnly },

@@ -23,7 +23,25 @@ const read = `select ${columns} from message where id = ?`
 const app = Fastify()
 app.decorateRequest(userSymbol, 0)
 const authenticate = basicAuth(async (username) => (await ask<UserRow>('select id, password, active from user where username = ?', [username]))[0])
-const guard = policy === 'open' ? [] : [authenticate]
+const guard = policy === 'open' || policy === 'outbox' ? [] : [authenticate]
+
+const create = `insert into message (user_id, content, pub_date) values (?, ?, ?) returning ${columns}`
+
+async function createWithOutbox (values: ExecuteValues): Promise<MessageRecord | undefined> {
+  const connection = await pool.getConnection()
+  try {
+    await connection.query('begin')
+    const [[row]] = await connection.execute<Array<MessageRecord & RowDataPacket>>(create, values)
+    await connection.execute('insert into outbox (topic, body) values (?, ?)', ['message', JSON.stringify(row)])
+    await connection.query('commit')
+    return row
+  } catch (error) {
+    await connection.query('rollback')
+    throw error
+  } finally {
+    connection.release()
+  }
+}
 
 app.get<ByQuery>('/api/message/', { schema: schemas.list }, async ({ query, headers }): Promise<MessageList> => {
   const own = `select ${columns} from message where user_id = ? order by id limit ? offset ?`
@@ -41,7 +59,7 @@ app.get<ByKey>('/api/message/:id/', { schema: schemas.read }, async ({ params },
 app.post<Create>('/api/message/', { schema: schemas.create, preHandler: guard }, async (request, reply) => {
   const { user_id: given, content, pub_date: date = now() } = request.body
   const values = [policy === 'owner' ? userIdOf(request) : given, content, date]
-  const [row] = await ask(`insert into message (user_id, content, pub_date) values (?, ?, ?) returning ${columns}`, values)
+  const row = policy === 'outbox' ? await createWithOutbox(values) : (await ask(create, values))[0]
   reply.code(201).header('location', `/api/message/${row?.id}/`)
   return row
 })

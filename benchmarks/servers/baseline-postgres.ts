@@ -22,6 +22,7 @@ const statements = {
   ofUser: `${ofUser} order by m.pub_date desc, m.id limit $2 offset $3`,
   search: `${ofUser} and u.active = $2 and m.id >= $3 and m.id < $4 and m.pub_date >= $5 and m.content ilike $6 order by m.id limit $7 offset $8`,
   create: `insert into message (user_id, content, pub_date) values ($1, $2, $3) returning ${columns}`,
+  outbox: 'insert into outbox (topic, body) values ($1, $2)',
   owner: 'select user_id from message where id = $1',
   update: `update message set content = coalesce($1, content), pub_date = coalesce($2, pub_date) where id = $3 and user_id = $4 returning ${columns}`,
   user: 'select id, password, active from "user" where username = $1'
@@ -35,7 +36,23 @@ async function ask<Row extends object = MessageRecord> (name: keyof typeof state
 const app = Fastify()
 app.decorateRequest(userSymbol, 0)
 const authenticate = basicAuth(async (username) => (await ask<UserRow>('user', [username]))[0])
-const guard = policy === 'open' ? [] : [authenticate]
+const guard = policy === 'open' || policy === 'outbox' ? [] : [authenticate]
+
+async function createWithOutbox (values: unknown[]): Promise<MessageRecord | undefined> {
+  const client = await pool.connect()
+  try {
+    await client.query('begin')
+    const { rows: [row] } = await client.query<MessageRecord>({ name: 'create', text: statements.create, values })
+    await client.query({ name: 'outbox', text: statements.outbox, values: ['message', JSON.stringify(row)] })
+    await client.query('commit')
+    return row
+  } catch (error) {
+    await client.query('rollback')
+    throw error
+  } finally {
+    client.release()
+  }
+}
 
 app.get<ByQuery>('/api/message/', { schema: schemas.list }, async ({ query, headers }): Promise<MessageList> => {
   const rows = policy === 'scoped' ? ask('own', [Number(headers['x-user']), ...windowOf(query)]) : rowsOf(query)
@@ -51,7 +68,8 @@ app.get<ByKey>('/api/message/:id/', { schema: schemas.read }, async ({ params },
 
 app.post<Create>('/api/message/', { schema: schemas.create, preHandler: guard }, async (request, reply) => {
   const { user_id: given, content, pub_date: date = now() } = request.body
-  const [row] = await ask('create', [policy === 'owner' ? userIdOf(request) : given, content, date])
+  const values = [policy === 'owner' ? userIdOf(request) : given, content, date]
+  const row = policy === 'outbox' ? await createWithOutbox(values) : (await ask('create', values))[0]
   reply.code(201).header('location', `/api/message/${row?.id}/`)
   return row
 })

@@ -24,6 +24,7 @@ const statements = {
     `${ofUser} and u.active = ? and m.id >= ? and m.id < ? and m.pub_date >= ? and m.content like ? order by m.id ${window}`),
   create: database.prepare<[number, string, string], MessageRecord>(
     `insert into message (user_id, content, pub_date) values (?, ?, ?) returning ${columns}`),
+  outbox: database.prepare<[string, string]>('insert into outbox (topic, body) values (?, ?)'),
   owner: database.prepare<[number], { user_id: number }>('select user_id from message where id = ?'),
   content: database.prepare<[string, number, number], MessageRecord>(
     `update message set content = ? where id = ? and user_id = ? returning ${columns}`),
@@ -35,7 +36,15 @@ const statements = {
 const app = Fastify()
 app.decorateRequest(userSymbol, 0)
 const authenticate = basicAuth((username) => statements.user.get(username))
-const guard = policy === 'open' ? [] : [authenticate]
+const guard = policy === 'open' || policy === 'outbox' ? [] : [authenticate]
+
+// all(), because get() stops before the commit and misses one that fails.
+const create = (user: number, content: string, date: string): MessageRecord | undefined => statements.create.all(user, content, date)[0]
+const createWithOutbox = database.transaction((...values: Parameters<typeof create>) => {
+  const row = create(...values)
+  statements.outbox.run('message', JSON.stringify(row))
+  return row
+})
 
 app.get<ByQuery>('/api/message/', { schema: schemas.list }, ({ query, headers }, reply) => {
   reply.send(toList(policy === 'scoped' ? statements.own.all(Number(headers['x-user']), ...windowOf(query)) : rowsOf(query), query))
@@ -49,8 +58,8 @@ app.get<ByKey>('/api/message/:id/', { schema: schemas.read }, ({ params }, reply
 
 app.post<Create>('/api/message/', { schema: schemas.create, preHandler: guard }, (request, reply) => {
   const { user_id: given, content, pub_date: date = now() } = request.body
-  // all(), because get() stops before the commit and misses one that fails.
-  const [row] = statements.create.all(policy === 'owner' ? userIdOf(request) : given, content, date)
+  const user = policy === 'owner' ? userIdOf(request) : given
+  const row = policy === 'outbox' ? createWithOutbox.immediate(user, content, date) : create(user, content, date)
   reply.code(201).header('location', `/api/message/${row?.id}/`).send(row)
 })
 

@@ -14,7 +14,14 @@ const scoped: ResourceOptions<typeof Message, ClosedPolicy<Identity & { readonly
 const guards: Readonly<Record<Exclude<PolicyName, 'scoped'>, ResourceOptions<typeof Message>>> = {
   open: { auth: anybody },
   basic: { auth: userAuth(User) },
-  owner: { auth: userAuth(User), ownerField: 'user' }
+  owner: { auth: userAuth(User), ownerField: 'user' },
+  tagged: { auth: anybody, etag: true },
+  outbox: {
+    auth: anybody,
+    afterWrite: async ({ record, db }) => {
+      await db.insertInto('outbox').values({ topic: 'message', body: JSON.stringify(record) }).execute()
+    }
+  }
 }
 
 const { database, policy, durability } = readArguments()

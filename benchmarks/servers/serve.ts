@@ -1,8 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import { endProfile, startProfile } from './profiler.js'
 
-/** Guard of messages: none, Basic, or Basic and the owner rule. */
-export type PolicyName = 'open' | 'basic' | 'owner' | 'scoped'
+/**
+ * Guard of messages: none, Basic, Basic and the owner rule, or a scope. `tagged` and `outbox` have none: messages then have
+ * entity tags, or each create also adds a row to an outbox in its transaction.
+ */
+export type PolicyName = 'open' | 'basic' | 'owner' | 'scoped' | 'tagged' | 'outbox'
 
 /** Durability of SQLite, as in openSqlite: whether each commit waits for the disk. */
 export type Durability = 'full' | 'normal'

@@ -1,6 +1,6 @@
 import { createTables, hashPassword, type Model } from 'fastify-rest-models'
 import type { CompiledQuery, Kysely } from 'kysely'
-import { Message, User } from './models.js'
+import { Message, Outbox, User } from './models.js'
 import { messageRows, userCount, usernameOf, userPassword } from './rows.js'
 
 /** Database with any tables: rows come from generators, and their columns from the models. */
@@ -10,7 +10,7 @@ type Row = Readonly<Record<string, string | number>>
 const batchSize = 500
 
 /** Makes the tables of the site, with an index for its lists besides that of the foreign key. */
-export async function makeTables (db: Database, models: readonly Model[] = [User, Message]): Promise<void> {
+export async function makeTables (db: Database, models: readonly Model[] = [User, Message, Outbox]): Promise<void> {
   await createTables(db, models)
   if (models.includes(Message)) await db.schema.createIndex('message__pub_date__index').on('message').column('pub_date').execute()
 }

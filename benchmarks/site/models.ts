@@ -9,6 +9,9 @@ export const User = defineModel('User', {
   admin: boolean({ default: false })
 })
 
+/** What a create adds in its transaction in the case of an outbox. */
+export const Outbox = defineModel('Outbox', { topic: text(), body: text() })
+
 export const Message = defineModel('Message', {
   user: foreignKey(() => User),
   content: text(),

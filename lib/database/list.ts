@@ -1,8 +1,8 @@
 import type { ArrayRows } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
-import { baseAlias, type ListPlan, type PlannedCondition } from '../plan/list-plan.js'
+import type { ListPlan } from '../plan/list-plan.js'
 import type { ListBase } from '../sql/list-sql.js'
-import { firstReach, listStatement, withIncludes, type Reach } from '../sql/list-statement.js'
+import { firstReach, listStatement, pageOf, withIncludes, type Reach } from '../sql/list-statement.js'
 import { countFitting, isAnyWithheld, unlimited } from '../sql/long-values.js'
 import { wholeKey } from '../sql/ordering.js'
 import type { Engine } from './engine.js'
@@ -42,19 +42,6 @@ export async function runList (engine: Engine, list: ListBase, plan: ListPlan): 
     ? await ask({ ...reach, most: limit, longest: unlimited }, pageOf(found.slice(0, limit), base, plan))
     : hasNext ? found.slice(0, limit) : found
   return { rows, limit, hasNext, last: hasNext ? lastOf(rows, base, plan) : undefined, deadline: reach.deadline }
-}
-
-/**
- * Returns the list of the given rows alone, in their order. A row holds its related records in full while rows are
- * sorted, so that one long record that thousands of rows refer to would be copied thousands of times.
- */
-function pageOf (rows: ArrayRows, { model: { primaryKey }, visible, long }: ListBase, plan: ListPlan): ListPlan {
-  const keyAt = visible.indexOf(primaryKey)
-  if (plan.includes.length === 0 || long.includes(keyAt)) return plan
-  const isOnPage: PlannedCondition = {
-    alias: baseAlias, column: primaryKey, operator: 'in', values: rows.map((row) => row[keyAt] as Stored)
-  }
-  return { ...plan, conditions: [...plan.conditions, isOnPage], start: 0, after: plan.after && [] }
 }
 
 /**

@@ -1,7 +1,9 @@
 import type { Dialect } from '../engines/dialect.js'
-import type { Query } from '../engines/executor.js'
+import type { ArrayRows, Query } from '../engines/executor.js'
 import { Slot, type Stored } from '../engines/storage.js'
-import type { ListPlan, PlannedInclude, PlannedOrder } from '../plan/list-plan.js'
+import {
+  baseAlias, type ListPlan, type PlannedCondition, type PlannedInclude, type PlannedOrder
+} from '../plan/list-plan.js'
 import { withoutSeeks } from './condition.js'
 import { openCondition, shapeOfCondition, withFewShapes, type FilledCondition } from './filled-condition.js'
 import { compileCount } from './count-sql.js'
@@ -35,6 +37,21 @@ export function withIncludes (base: ListBase, includes: readonly PlannedInclude[
   const longOnes = columns.flatMap(({ column }, index) => isLong(column) ? [keys.length + index] : [])
   const allKeys = [...keys, ...includedKeys(keys.length, includes)]
   return { name, model, visible, searched, keys: allKeys, long: [...long, ...longOnes], limits }
+}
+
+/**
+ * Returns the list of the given rows alone, in their order. A row holds its related records in full while rows are
+ * sorted, so that one long record that thousands of rows refer to would be copied thousands of times.
+ */
+export function pageOf (
+  rows: ArrayRows, { model: { primaryKey }, visible, long }: ListBase, plan: ListPlan
+): ListPlan {
+  const keyAt = visible.indexOf(primaryKey)
+  if (plan.includes.length === 0 || long.includes(keyAt)) return plan
+  const isOnPage: PlannedCondition = {
+    alias: baseAlias, column: primaryKey, operator: 'in', values: rows.map((row) => row[keyAt] as Stored)
+  }
+  return { ...plan, conditions: [...plan.conditions, isOnPage], start: 0, after: plan.after && [] }
 }
 
 /** A list with the limits of one of its statements. */
