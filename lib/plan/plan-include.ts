@@ -5,7 +5,7 @@ import type { ListRequest } from '../request/list-query.js'
 import { typoSuggestion } from '../suggest.js'
 import type { Limits } from './limits.js'
 import { baseAlias, type PlannedInclude } from './list-plan.js'
-import { followPath, splitName } from './path.js'
+import { followPath, splitName, type Path } from './path.js'
 import type { ListViewer } from './viewer.js'
 
 /** The records of a model as they are shown in those that refer to them. */
@@ -66,7 +66,8 @@ function withFewColumns (
 /** Returns the names of the joins that filters need. */
 function joinsOf (model: Model, filters: ListRequest['filters']): Set<string> {
   return new Set(filters.flatMap(({ name }) => {
-    const fields = followPath(model, splitName(name).names)?.joins.map(({ field }) => field) ?? []
+    const { joins } = followPath(model, splitName(name).names) as Path
+    const fields = joins.map(({ field }) => field)
     return fields.map((_field, index) => fields.slice(0, index + 1).join('__'))
   }))
 }

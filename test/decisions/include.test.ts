@@ -1,9 +1,11 @@
 // @servers: related records are joined by the engine
 
+import type { FastifyReply } from 'fastify'
 import { test, type Test } from 'tap'
 import {
   defineModel, foreignKey, hostAuth, integer, json, openAuth, text, uuid, type Field, type Identity, type Model
 } from '../../lib/index.js'
+import { serializeBy } from '../../lib/routes/including.js'
 import { buildApp, type BuildOptions, type TestApp } from '../support/site.js'
 
 /** No resource at all. */
@@ -393,4 +395,34 @@ test('D-165: a hook that fails behind an answer with related records is answered
   const answer = await get('/api/task/?include=owner')
   t.equal(answer.statusCode, 418)
   t.match(answer.json(), { message: 'refused' })
+})
+
+test('D-165: a failure behind an answer with related records is not serialized as a record', (t) => {
+  const reply = {
+    statusCode: 200,
+    serialize: (_payload: unknown): string => '',
+    type: () => reply,
+    serializer: (serialize: (payload: unknown) => string) => { reply.serialize = serialize }
+  }
+  serializeBy(reply as unknown as FastifyReply, () => 'a record')
+  t.equal(reply.serialize({}), 'a record')
+  reply.statusCode = 500
+  t.match(JSON.parse(reply.serialize(new Error('broken'))), { message: 'broken' })
+  t.end()
+})
+
+test('D-164: a missing record is 404, whatever its query', async (t) => {
+  const { get } = await build(t)
+  for (const query of ['include=', 'include=nothing', 'include=owner', 'other=1']) {
+    t.equal((await get(`/api/task/${taskId(9)}/?${query}`)).statusCode, 404, query)
+  }
+})
+
+test('D-162: a wrong name is compared with some of very many', async (t) => {
+  const names = Array.from({ length: 7 }, (_, index) => `link${index}`)
+  const Node = defineModel('Node', Object.fromEntries(
+    names.map((name) => [name, foreignKey((): Model => Node, { nullable: true })])))
+  const { get } = await buildApp(t, { models: [Node], register: (registry) => { registry.register(Node) } })
+  const answer = await get('/api/node/?include=link0__link1,lnk6')
+  t.match(answer.json(), { statusCode: 400, code: invalid })
 })

@@ -68,6 +68,11 @@ test('D-73: the document is as valid in OpenAPI 3.0, where nothing has two types
   t.notMatch(document.text, /"type":\[|"examples"/)
 })
 
+test('D-73: in OpenAPI 3.0, a related record or null is one that is nullable', async (t) => {
+  const { document } = await documentedApp(t, {}, { openapi: { info } })
+  t.match(document.schemas['Message']?.properties?.['user'], { allOf: [{ type: 'object' }], nullable: true })
+})
+
 test('D-73: a host that asks for Swagger 2.0 gets the schemas of the routes', async (t) => {
   const { app } = await buildApp(t, { prepare: async (app) => { await app.register(swagger, { swagger: { info } }) } })
   const { paths = {} } = app.swagger() as { paths?: Record<string, object> }

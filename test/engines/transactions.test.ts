@@ -1,0 +1,36 @@
+// @once: connections that only seem to be there
+
+import { sql, type CompiledQuery, type DatabaseConnection, type Kysely } from 'kysely'
+import { test } from 'tap'
+import { readHandle } from '../../lib/database/engine.js'
+import { withHookDatabase } from '../../lib/database/hook-database.js'
+import { OpenTransaction } from '../../lib/database/transaction.js'
+import type { Tables } from '../../lib/engines/executor.js'
+import { openSqlite } from '../../lib/sqlite.js'
+
+const db: Kysely<Tables> = openSqlite(':memory:')
+const handle = readHandle(db)
+const query: CompiledQuery = db.selectFrom('note').selectAll().compile()
+
+function transactionWith (answer: () => Promise<object>): OpenTransaction {
+  const connection = { executeQuery: answer, streamQuery: () => { throw new Error('no stream') } }
+  return new OpenTransaction(connection as unknown as DatabaseConnection, handle.dialect)
+}
+
+test('a transaction gives rows as arrays, too', async (t) => {
+  const transaction = transactionWith(async () => ({ rows: [{ b: 2, a: 1 }, { a: 3, b: null }] }))
+  t.same(await transaction.readArrays(query, ['a', 'b']), [[1, 2], [3, null]])
+})
+
+test('D-159: a failure that a repetition may cure is passed on as such, any other as it is', async (t) => {
+  for (const [code, expected] of [
+    ['SQLITE_SCHEMA', { message: 'The statement may be repeated' }],
+    ['SQLITE_FULL', { code: 'REST_MODELS_UNAVAILABLE' }],
+    ['SQLITE_CONSTRAINT_UNIQUE', { code: 'SQLITE_CONSTRAINT_UNIQUE' }]
+  ] as const) {
+    const transaction = transactionWith(async () => { throw Object.assign(new Error('no'), { code }) })
+    await t.rejects(withHookDatabase(handle, transaction, async (hookDb) => {
+      await sql`select 1`.execute(hookDb).catch(() => {})
+    }), expected, code)
+  }
+})
