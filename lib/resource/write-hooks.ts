@@ -46,11 +46,11 @@ export interface WriteHooks<M extends Model = Model, Auth extends AnyPolicy = Po
   /**
    * Called when a request is permitted and its body is valid, before the statement that writes. Returns values that are
    * written in addition, or in place of those of the client. It may set any field but the key, the owner and what the
-   * scope fixes. To refuse the write it throws {@link invalidRecord}, or any error with a status. It may be called
-   * again if the transaction has to be repeated.
+   * scope fixes. To refuse the write it throws {@link invalidRecord}, or any error with a status.
    *
-   * It must not wait for another connection to the database: an update or delete holds one already, and SQLite has no
-   * other. Rules that need a query belong in `afterWrite`, which has the transaction as `db`.
+   * It is called before the transaction. If the record changes before it is locked, it is called once more in the
+   * transaction. There it must not wait for another connection to a SQLite database, which has no other. Rules that no
+   * race may break belong in `afterWrite`, which has the transaction as `db`.
    */
   readonly beforeWrite?: (write: PlannedWrite<M, Auth>) => HookValues<M> | Promise<HookValues<M>>
   /**

@@ -1,5 +1,7 @@
 import { Unwritten } from '../database/explain-failure.js'
+import { isDeepStrictEqual } from 'node:util'
 import { withLockedRecord, type LockedRecord } from '../database/locked-record.js'
+import { readStored } from '../database/read.js'
 import { inTransaction } from '../database/transaction.js'
 import { explainWrite, requireReferences, runCreate, runDelete, runUpdate } from '../database/write.js'
 import type { Row } from '../engines/executor.js'
@@ -33,7 +35,8 @@ export async function createWithHooks (write: HookedRequest, planned: GuardedPla
 
 /**
  * Changes a record as `runUpdate` does, after it was locked: if its precondition still holds, and with the hooks of the
- * resource. So nobody changes what the hooks decide by.
+ * resource. The hook `beforeWrite` is called before the lock, so that it may use the database. If somebody has changed
+ * the record meanwhile, it is called once more, under the lock.
  *
  * @returns the row after the update; undefined if the record is gone, left its scope, or has another owner
  * @throws what {@link explainWrite} makes of a failure
@@ -41,35 +44,50 @@ export async function createWithHooks (write: HookedRequest, planned: GuardedPla
 export async function updateLocked (
   write: HookedRequest, planned: GuardedPlan, record: LockedRecord & { readonly ownerId: LockedRecord['id'] | null }
 ): Promise<Row | undefined> {
-  const { resource: { engine, passwords }, resource, hooked: { hooks, whole } } = write
-  if (hooks.beforeWrite !== undefined) await requireReferences(engine, resource, planned)
-  let { plan, guard } = planned
+  const { resource: { engine, passwords }, resource, hooked: { hooks: { beforeWrite }, whole } } = write
+  if (beforeWrite !== undefined) await requireReferences(engine, resource, planned)
+  const prepare = async (stored: Row | undefined): Promise<GuardedPlan> => {
+    const changed = await planWithHook(write, planned, { operation: 'update', ...stored && { stored } })
+    return { ...changed, plan: await passwords.hashIn(changed.plan) }
+  }
+  const seen = await rowForHook(write, record)
+  if (beforeWrite !== undefined && seen === undefined) return undefined
+  let change = await prepare(seen)
   try {
     return await withLockedRecord(engine, whole, record, async (stored, inside) => {
-      const occasion = { operation: 'update', stored } as const
-      const changed = await planWithHook(write, planned, occasion)
-      guard = changed.guard
-      plan = await passwords.hashIn(changed.plan)
-      const row = await runUpdate(inside, whole, { ...record, plan, guard })
+      if (isStale(seen, stored)) change = await prepare(stored)
+      const row = await runUpdate(inside, whole, { ...record, ...change })
       // The record is locked, so it is there. What the hook made of its references is at fault, or a trigger.
       if (row === undefined) throw new Unwritten()
-      await callAfter(write, inside.executor, occasion, row)
+      await callAfter(write, inside.executor, { operation: 'update', stored }, row)
       return row
     })
   } catch (failure) {
-    throw await explainWrite(engine, resource, { id: record.id, plan, guard }, failure)
+    throw await explainWrite(engine, resource, { ...change, id: record.id }, failure)
   }
 }
 
 /** Deletes a record as `runDelete` does, in the way of {@link updateLocked}. Returns true if it deleted the record. */
 export async function deleteLocked (write: HookedRequest, record: LockedRecord): Promise<boolean> {
   const { resource, hooked: { whole } } = write
+  const seen = await rowForHook(write, record)
+  if (seen !== undefined) await callBefore(write, { operation: 'delete', stored: seen }, new Map())
   const isDeleted = await withLockedRecord(resource.engine, whole, record, async (stored, inside) => {
     const occasion = { operation: 'delete', stored } as const
-    await callBefore(write, occasion, new Map())
+    if (isStale(seen, stored)) await callBefore(write, occasion, new Map())
     if (!await runDelete(inside, resource, record)) return false
     await callAfter(write, inside.executor, occasion, stored)
     return true
   })
   return isDeleted === true
+}
+
+/** Returns the row of a record for the hook `beforeWrite`; undefined if there is no such hook, or no such record. */
+async function rowForHook ({ resource: { engine }, hooked }: HookedRequest, record: LockedRecord) {
+  return hooked.hooks.beforeWrite && (await readStored(engine, hooked.whole, record)).row
+}
+
+/** True if a record has changed since the hook `beforeWrite` saw it. */
+function isStale (seen: Row | undefined, locked: Row): boolean {
+  return seen !== undefined && !isDeepStrictEqual(seen, locked)
 }

@@ -7,7 +7,8 @@ import {
   type ResourceOptions
 } from '../../lib/index.js'
 import { engine } from '../support/database.js'
-import { buildApp, User, type BuildOptions, type TestApp } from '../support/site.js'
+import { beforeStatements } from '../support/interleaving.js'
+import { buildApp, insert, User, type BuildOptions, type TestApp } from '../support/site.js'
 
 const auth = userAuth(User)
 const Order = defineModel('Order', {
@@ -283,7 +284,7 @@ test('D-157: a refusal of the database is explained as without hooks, and no row
   t.equal((await app.post('/api/order/', { title: 'x', code: 'z' }, { as })).statusCode, 201, 'the next one is served')
 })
 
-test('D-158: the record is locked before the hooks of an update or delete', async (t) => {
+test('D-158: beforeWrite decides by the record as it is when it is locked', async (t) => {
   const app = await shop(t, {
     beforeWrite: async ({ stored }) => {
       await new Promise((resolve) => setTimeout(resolve, 5))
@@ -296,13 +297,56 @@ test('D-158: the record is locked before the hooks of an update or delete', asyn
   t.match((await app.rowsOf('orders'))[0], { slug: '20' })
 })
 
-test('D-158: a record that was deleted before its lock is 404, and no hook runs', async (t) => {
+test('D-158: beforeWrite may use the database of the host, before updates and deletes as well', async (t) => {
+  const app: TestApp = await shop(t, {
+    beforeWrite: async () => {
+      const all = await app.db.selectFrom('orders').select('id').execute()
+      return { slug: `of ${all.length}` }
+    },
+    afterWrite: outbox
+  })
+  t.equal((await app.post('/api/order/', { title: 'x', code: 'c' }, { as })).json().slug, 'of 2')
+  t.equal((await app.put('/api/order/1/', { title: 'y' }, { as })).json().slug, 'of 3')
+  t.equal((await app.delete('/api/order/2/', { as })).statusCode, 204)
+  t.same(await topics(app), ['order.create', 'order.update', 'order.delete'])
+})
+
+test('D-158: beforeWrite sees a record that changes meanwhile once more, before it is deleted', async (t) => {
+  const seen: unknown[] = []
+  const app: TestApp = await shop(t, {
+    beforeWrite: async ({ stored }) => {
+      seen.push(stored?.title)
+      if (seen.length === 1) await app.db.updateTable('orders').set({ title: 'other' }).execute()
+    }
+  })
+  t.equal((await app.delete('/api/order/1/', { as })).statusCode, 204)
+  t.same(seen, ['first', 'other'])
+})
+
+test('D-158: a record that is gone when beforeWrite would be called is 404', async (t) => {
+  let calls = 0
+  const app = await shop(t, { beforeWrite: () => { calls++ } })
+  let reads = 0
+  const removal = app.db.deleteFrom('orders').compile()
+  await beforeStatements(t, app.db, async (sql, execute) => {
+    if (/^select .*from ["`]orders/.test(sql) && ++reads % 2 === 0) await execute(removal)
+  })
+  for (const send of [
+    async () => await app.put('/api/order/1/', { title: 'y' }, { as }),
+    async () => await app.delete('/api/order/1/', { as })
+  ]) {
+    reads = 0
+    t.equal((await send()).statusCode, 404)
+    await insert(app.db, { orders: orders.slice(0, 1) })
+  }
+  t.equal(calls, 0)
+})
+
+test('D-158: a record that was deleted before its lock is 404, and afterWrite does not run', async (t) => {
   let calls = 0
   const app = await shop(t, {
-    beforeWrite: async () => {
-      calls++
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
+    beforeWrite: async () => { await new Promise((resolve) => setTimeout(resolve, 20)) },
+    afterWrite: () => { calls++ }
   })
   const both = await Promise.all([app.delete('/api/order/1/', { as }), app.delete('/api/order/1/', { as })])
   t.same(both.map(({ statusCode }) => statusCode).sort(), [204, 404])
