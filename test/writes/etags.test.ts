@@ -471,3 +471,11 @@ test('a record that a trigger of the database keeps is 409 under a precondition 
     const answer = await remove('/api/counter/1/', { headers: { 'if-match': tag } })
     t.match(answer.json(), { statusCode: 409, code: 'REST_MODELS_CONSTRAINT' })
   })
+
+test('D-179: an empty include counts as absent, so the answer has its tag', async (t) => {
+  const { get } = await build(t)
+  const plain = await get('/api/counter/1/')
+  const answer = await get('/api/counter/1/?include=')
+  t.equal(tagOf(answer), tagOf(plain))
+  t.equal((await get('/api/counter/1/?include=', { headers: { 'if-none-match': tagOf(plain) } })).statusCode, 304)
+})
