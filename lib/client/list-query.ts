@@ -94,7 +94,7 @@ type Searching<D extends Described> = [Listed<D, 'search'>] extends [never]
     }
 
 /** Names that filters have only with an operator, because lists have parameters of these names. */
-type Reserved = 'limit' | 'page' | 'after' | 'ordering' | 'count' | 'search'
+type Reserved = 'limit' | 'page' | 'after' | 'ordering' | 'include' | 'count' | 'search'
 
 /** The names of filters on the resource's own fields, with all operators. */
 type Direct<C extends ColumnSet> = {

@@ -14,7 +14,7 @@ interface Total {
 
 /** The value of the parameter `count` of a query: true, undefined if there is none, or either of them. */
 export type Counts = true | undefined
-/** What the parameter `count` of a query adds to `meta`. */
+/** The part of `meta` that is there if a query asks for `count`. */
 type TotalOf<C extends Counts> = [C] extends [true] ? Total : [true] extends [C] ? Partial<Total> : {}
 
 /** A page of a list. If its query asks for `count`, `meta` has the number of records on all pages. */

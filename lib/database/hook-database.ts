@@ -3,20 +3,21 @@ import {
   type Dialect as KyselyDialect, type Kysely, type QueryResult
 } from 'kysely'
 import type { Tables } from '../engines/executor.js'
-import { Repeatable, toStatementError, type FailureRules } from '../engines/statement-failure.js'
-import { errors } from '../errors.js'
+import { StatementFailure, toStatementError, type FailureRules } from '../engines/statement-failure.js'
 import type { Handle } from './engine.js'
 import type { OpenTransaction } from './transaction.js'
 
 /** Kysely instance of an open transaction, with the plugins of the host's instance. Its tables are of any type. */
 export type HookDatabase = Transaction<Tables>
 
-/**
- * Matches statements that begin or end a transaction, behind any comments. PostgreSQL takes several statements at once.
- * `rollback to` a savepoint is none.
- */
-const endsTransaction =
-  /(?:^|;)(?:\s|--[^\n]*\n|\/\*[^]*?\*\/)*(?:begin|start|commit|end|abort|rollback(?!\s+(?:(?:work|transaction)\s+)?to\b))\b/i
+const comments = /--[^\n]*|\/\*[^]*?\*\//g
+/** Matches a statement that begins or ends a transaction. `rollback to` a savepoint is none. */
+const transactional = /^\s*(?:begin|start|commit|end|abort|rollback(?!\s+(?:(?:work|transaction)\s+)?to\b))\b/i
+
+/** True if one of the statements in a text begins or ends a transaction. PostgreSQL takes several at once. */
+function endsTransaction (text: string): boolean {
+  return text.replace(comments, ' ').split(';').some((statement) => transactional.test(statement))
+}
 
 /**
  * The connection of a transaction, as hooks of the application get it. A hook must leave the transaction open, and a
@@ -60,7 +61,7 @@ class HookConnection implements DatabaseConnection {
   }
 
   async #ask<R> (query: CompiledQuery): Promise<QueryResult<R>> {
-    if (endsTransaction.test(query.sql)) {
+    if (endsTransaction(query.sql)) {
       throw this.#fail(new Error('A hook must not begin or end a transaction: it runs in that of the write'))
     }
     try {
@@ -68,7 +69,7 @@ class HookConnection implements DatabaseConnection {
     } catch (failure) {
       const error = toStatementError(this.#rules, failure, { isRead: false, isConnected: true })
       // A rule of the database that the hook breaks is a fault of the hook, and not of the client.
-      throw this.#fail(error instanceof Repeatable || error instanceof errors.Unavailable ? error : failure)
+      throw this.#fail(error instanceof StatementFailure ? error.cause : error)
     }
   }
 

@@ -1,16 +1,17 @@
 import type { Row } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
 import { errors } from '../errors.js'
-import { encode, type Column } from '../model/column.js'
+import { encodeAll, type Column } from '../model/column.js'
 import type { WritePlan } from '../plan/plan-write.js'
 import type { RecordGuard, ScopedRecord } from '../plan/record-guard.js'
 import { scopedDelete, scopedInsert, scopedSelect, scopedUpdate } from '../sql/scoped-statements.js'
 import { updateStatement, type StatementShape } from '../sql/statements.js'
 import type { RecordKey } from '../values/values.js'
 import type { Engine } from './engine.js'
-import { explainFailure, explainKept, explainReferences, Unwritten } from './explain-failure.js'
+import { explainKept, Unwritten } from './explain-failure.js'
+import { explainWrite } from './explain-write.js'
 import type { ReadTarget } from './read.js'
-import { OpenTransaction, writeAndRead, type WriteAndRead } from './transaction.js'
+import { writeAndRead, type WriteAndRead } from './transaction.js'
 
 /** A resource's table, and the columns that a failed write may name. */
 export interface WriteTarget extends ReadTarget {
@@ -36,7 +37,7 @@ export interface RecordUpdate {
 export async function runCreate (
   engine: Engine, target: WriteTarget, plan: WritePlan, guard: RecordGuard
 ): Promise<Row> {
-  const values = encodeAll(engine, plan)
+  const values = encodeAll(plan, engine.dialect)
   try {
     const create = guard.references.length === 0
       ? target.statements.create(...values.values())
@@ -62,7 +63,7 @@ export async function runUpdate (
   engine: Engine, target: WriteTarget, change: RecordUpdate
 ): Promise<Row | undefined> {
   const { id, plan, ownerId, guard } = change
-  const values = encodeAll(engine, plan)
+  const values = encodeAll(plan, engine.dialect)
   const own = ownParameters(target, id, ownerId)
   const { scope, references } = guard
   const update = scope.length === 0 && references.length === 0
@@ -76,34 +77,6 @@ export async function runUpdate (
   } catch (failure) {
     throw await explainWrite(engine, target, change, failure)
   }
-}
-
-/** A create, or an update of the record `id`. */
-type Change = Pick<RecordUpdate, 'plan' | 'guard'> & Partial<Pick<RecordUpdate, 'id'>>
-
-/**
- * Returns the error that a client gets for a create or update that failed: as {@link explainFailure} says. That runs
- * queries, and an open transaction takes none after a failure. So inside a transaction it returns the failure itself,
- * and whoever began the transaction calls this again after its end.
- */
-export async function explainWrite (
-  engine: Engine, { model, known }: WriteTarget, { id, plan, guard }: Change, failure: unknown
-): Promise<unknown> {
-  if (engine.executor instanceof OpenTransaction) return failure
-  const key = id === undefined ? {} : { id }
-  return await explainFailure(engine, { model, known, values: encodeAll(engine, plan), ...key, ...guard }, failure)
-}
-
-/**
- * Checks that the references of a planned write lead where they may, before it is executed.
- *
- * @throws REST_MODELS_UNKNOWN_REFERENCE (400), REST_MODELS_FORBIDDEN (403) if the record would lie outside its scope
- */
-export async function requireReferences (
-  engine: Engine, { model, known }: WriteTarget, { plan, guard: { references } }: Pick<Change, 'plan' | 'guard'>
-): Promise<void> {
-  const error = await explainReferences(engine, { model, known, values: encodeAll(engine, plan), references })
-  if (error !== undefined) throw error
 }
 
 /** Returns the read after an update: of the record if it lies inside its scope, or of any record if it has none. */
@@ -145,10 +118,4 @@ export async function runDelete (engine: Engine, target: WriteTarget, record: Sc
 
 function ownParameters ({ owner }: StatementShape, id: RecordKey, ownerId: Stored): readonly Stored[] {
   return owner === undefined ? [id] : [id, ownerId]
-}
-
-function encodeAll ({ dialect }: Engine, plan: WritePlan): ReadonlyMap<Column, Stored> {
-  const values = new Map<Column, Stored>()
-  for (const [column, value] of plan) values.set(column, encode(column, value, dialect))
-  return values
 }

@@ -129,6 +129,13 @@ export function encode (column: Column, value: Json, dialect: Dialect): Stored {
   return value === null ? null : storageOf(column, dialect).encode(value)
 }
 
+/** Returns values of columns as the engine stores them. */
+export function encodeAll (values: ReadonlyMap<Column, Json>, dialect: Dialect): ReadonlyMap<Column, Stored> {
+  const encoded = new Map<Column, Stored>()
+  for (const [column, value] of values) encoded.set(column, encode(column, value, dialect))
+  return encoded
+}
+
 /** Converts what the driver returned for a column to the JSON value. Null stays null. */
 export function decode (column: Column, stored: Stored, dialect: Dialect): Json {
   return stored === null ? null : storageOf(column, dialect).decode(stored, column.options)

@@ -3,7 +3,7 @@ import { rowOf, writes, type Operation } from '../policy/operations.js'
 import type { Resource } from '../resource/resource.js'
 import type { Failure } from './failures.js'
 
-/** What the option `etag` adds to the answers of an operation. */
+/** Headers, answers and failures that the option `etag` adds to an operation. */
 interface ConditionalAnswers {
   /** Headers of the answer on success. */
   readonly headers: Readonly<Record<string, JsonSchema>>

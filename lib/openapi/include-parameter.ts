@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../schemas/documentation.js'
-import { includeNames } from '../plan/plan-include.js'
+import { includeNames } from '../plan/permitted-includes.js'
 import type { Resource } from '../resource/resource.js'
 
 /** Most paths that the documentation of `include` names. With more, it names none, but requests may use them all. */

@@ -1,7 +1,7 @@
 import { plain, recordDocumentation, type JsonSchema } from '../../schemas/documentation.js'
 import { isForeignKey, type Column, type ForeignKeyColumn } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
-import type { ShownModel } from '../plan/plan-include.js'
+import type { ShownModel } from '../plan/permitted-includes.js'
 import type { Resource } from '../resource/resource.js'
 import { shareCircular, shareSchema, type OpenApiDocument } from './document.js'
 

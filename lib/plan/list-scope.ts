@@ -3,7 +3,7 @@ import type { Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { Limits } from './limits.js'
 import type { Access } from './path.js'
-import type { IncludeScope } from './plan-include.js'
+import type { IncludeScope } from './permitted-includes.js'
 
 /** Columns and limits of the lists of a resource, fixed at setup. */
 export interface ListScope extends Access, IncludeScope {

@@ -40,7 +40,7 @@ export function parsePatch (body: unknown, contentType = ''): Payload | Promise<
   return parsePayload(body, contentType, patchObject)
 }
 
-/** What a body must be, in words that follow "The body". */
+/** Requirements of a body, in words that follow "The body". */
 const anyObject = 'must be one JSON object'
 const patchObject = 'must be one JSON object of the fields to change, not a JSON Patch'
 

@@ -1,7 +1,7 @@
 import { isSecret, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { Access } from '../plan/path.js'
-import type { IncludeScope, ShownModel } from '../plan/plan-include.js'
+import type { IncludeScope, ShownModel } from '../plan/permitted-includes.js'
 import { compileRelatedProtection, findsSameUsers, type RelatedProtection } from '../policy/protection.js'
 import type { RelatedScope, ResourceScopes, ScopeRule } from '../policy/scopes.js'
 import type { Registration } from './registration.js'

@@ -44,7 +44,7 @@ export interface Resource
   readonly planKey: PlanKey
   /** The records of lists and reads with related records in them. */
   readonly included: IncludedRecords
-  /** What writes with hooks need; undefined if the resource has no hooks. */
+  /** The hooks, and the table as they see it; undefined if the resource has no hooks. */
   readonly hooked: HookedTarget | undefined
   /** Returns the record of a row from a list on `reader`: an array of values, in the order of `keys`. */
   toListed (values: readonly Stored[]): ModelRecord

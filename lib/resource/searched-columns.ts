@@ -5,7 +5,7 @@ import { suggestion } from '../suggest.js'
 import { listed } from './named-columns.js'
 import type { ResourceOptions } from './options.js'
 
-/** What clients may not see, and what they may filter by all the same, by name. */
+/** The columns that clients may not see, and the names that they may filter by all the same. */
 interface Hiding {
   readonly excluded: ReadonlySet<Column>
   readonly opened: ReadonlyMap<string, unknown>

@@ -19,7 +19,7 @@ type Occasion<M extends Model> =
   { readonly operation: 'create', readonly stored: undefined } |
   { readonly operation: 'update' | 'delete', readonly stored: WholeRecord<M> }
 
-/** What `beforeWrite` gets. */
+/** The argument of `beforeWrite`. */
 export type PlannedWrite<M extends Model = Model, Auth extends AnyPolicy = Policy> = Occasion<M> & {
   /**
    * The values to write, under the names that records have: all fields of a create, only the changed ones of an update,
@@ -31,7 +31,7 @@ export type PlannedWrite<M extends Model = Model, Auth extends AnyPolicy = Polic
   readonly request: FastifyRequest
 }
 
-/** What `afterWrite` gets. */
+/** The argument of `afterWrite`. */
 export type FinishedWrite<M extends Model = Model, Auth extends AnyPolicy = Policy> = Occasion<M> & {
   /** The record after the write; after a delete, the record that was deleted. */
   readonly record: WholeRecord<M>

@@ -31,7 +31,7 @@ const suffixes = { list: '/', record: '/:id/' } as const
 /** Methods that a resource answers, by itself or with 405. */
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-/** What the routes of all resources of a container share: checks before their handlers, and the scheduler. */
+/** Checks before the handlers, and the scheduler, which the routes of all resources of a container share. */
 interface Guards {
   readonly authenticate: Authenticate
   /** Refuses a write that a browser sends for another site. */

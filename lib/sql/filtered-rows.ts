@@ -36,7 +36,7 @@ export interface OpenFilters extends Pick<ListPlan, 'joins'> {
   readonly deadline: Slot
 }
 
-/** What a statement needs beside its filters. */
+/** The parts of a statement beside its filters. */
 interface Needs {
   /** Further conditions that must hold. */
   readonly conditions: ReadonlyArray<RawBuilder<SqlBool>>

@@ -328,9 +328,11 @@ test('D-166: a related record outside its scope is null, for each user', async (
   t.match((await get('/api/person/1/?include=company', as(2))).json(), { company_id: 1, company: null })
 })
 
-test('D-167: long related values count among the bytes of a page', async (t) => {
-  const long = 'x'.repeat(3000)
-  const { get, statements, forget } = await build(t, {
+const long = 'x'.repeat(3000)
+
+/** Tasks whose owners have long names, on pages that have room for two of them. */
+async function buildLong (t: Test): Promise<TestApp> {
+  return await build(t, {
     rows: {
       ...rows,
       person: rows.person.map((person) => ({ ...person, name: `${person.name}${long}` })),
@@ -338,6 +340,10 @@ test('D-167: long related values count among the bytes of a page', async (t) => 
     },
     options: { limits: { pageBytes: 7000 } }
   })
+}
+
+test('D-167: long related values count among the bytes of a page', async (t) => {
+  const { get, statements, forget } = await buildLong(t)
   t.equal((await get('/api/task/')).json().objects.length, 4)
   forget()
   const { meta: { next }, objects } = (await get('/api/task/?include=owner&after=')).json()
@@ -352,15 +358,7 @@ test('D-167: long related values count among the bytes of a page', async (t) => 
 })
 
 test('D-167: the long values are read of the records of the page alone, whatever is sorted for it', async (t) => {
-  const long = 'x'.repeat(3000)
-  const { get, statements, forget } = await build(t, {
-    rows: {
-      ...rows,
-      person: rows.person.map((person) => ({ ...person, name: `${person.name}${long}` })),
-      task: rows.task.map((task) => ({ ...task, owner_id: 1 }))
-    },
-    options: { limits: { pageBytes: 7000 } }
-  })
+  const { get, statements, forget } = await buildLong(t)
   for (const pages of ['page=1', 'after=']) {
     const titles: string[] = []
     for (let next = `/api/task/?ordering=title&include=owner&limit=2&title__ne=x&${pages}`; next !== '';) {

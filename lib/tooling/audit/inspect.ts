@@ -16,7 +16,7 @@ export interface Inspection {
   /** The records that each scope shows to made-up users. */
   readonly scopes: readonly VisibleRecords[]
   readonly dangers: readonly Danger[]
-  /** What no index serves, the largest tables first. */
+  /** Filters, orderings and scopes without an index, the largest tables first. */
   readonly unindexed: readonly Unindexed[]
   readonly unbounded: readonly Unbounded[]
 }

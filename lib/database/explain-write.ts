@@ -1,0 +1,47 @@
+import { encodeAll, type Column } from '../model/column.js'
+import type { Model } from '../model/define-model.js'
+import type { WritePlan } from '../plan/plan-write.js'
+import type { RecordGuard } from '../plan/record-guard.js'
+import type { RecordKey } from '../values/values.js'
+import type { Engine } from './engine.js'
+import { explainFailure, explainReferences } from './explain-failure.js'
+import { OpenTransaction } from './transaction.js'
+
+/** A model, and its columns that an error may name. */
+interface Named {
+  readonly model: Model
+  readonly known: ReadonlySet<Column>
+}
+
+/** A create, or an update of the record `id`. */
+interface Change {
+  readonly id?: RecordKey
+  readonly plan: WritePlan
+  readonly guard: RecordGuard
+}
+
+/**
+ * Returns the error that a client gets for a create or update that failed: as {@link explainFailure} says. That runs
+ * queries, and an open transaction takes none after a failure. So inside a transaction it returns the failure itself,
+ * and whoever began the transaction calls this again after its end.
+ */
+export async function explainWrite (
+  engine: Engine, { model, known }: Named, { id, plan, guard }: Change, failure: unknown
+): Promise<unknown> {
+  if (engine.executor instanceof OpenTransaction) return failure
+  const key = id === undefined ? {} : { id }
+  const values = encodeAll(plan, engine.dialect)
+  return await explainFailure(engine, { model, known, values, ...key, ...guard }, failure)
+}
+
+/**
+ * Checks that the references of a planned write lead where they may, before it is executed.
+ *
+ * @throws REST_MODELS_UNKNOWN_REFERENCE (400), REST_MODELS_FORBIDDEN (403) if the record would lie outside its scope
+ */
+export async function requireReferences (
+  engine: Engine, { model, known }: Named, { plan, guard: { references } }: Pick<Change, 'plan' | 'guard'>
+): Promise<void> {
+  const error = await explainReferences(engine, { model, known, values: encodeAll(plan, engine.dialect), references })
+  if (error !== undefined) throw error
+}
