@@ -78,6 +78,7 @@ export const sqliteDialect: Dialect = {
     generatedKey: 'integer primary key autoincrement',
     needsTargets: false,
     begin: sql`begin immediate`,
+    keysMayBeNull: true,
     keys: sqliteCatalog.columns,
     written
   },
