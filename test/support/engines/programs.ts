@@ -31,6 +31,7 @@ const kinds = {
     together: false,
     packages: 'mariadb-server galera-4 rsync'
   },
+  systemd: { programs: ['systemd-analyze'], folders: path, together: false, packages: 'systemd' },
   chromium: { programs: ['chromium'], folders: path, together: false, packages: 'chromium' }
 } as const satisfies Record<string, Kind>
 
