@@ -16,6 +16,8 @@ const ofSqlite = [
   'Moving a database', 'Requests that old clients send',
   // What the commands write differs by the types of the engine; command/ and introspection/ test them.
   'introspect', 'serve',
+  // The copy of a file.
+  'SQLite',
   // better-auth takes the type of the database as an option of its own.
   'Users of better-auth'
 ]
