@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { withDetails, errors, type FieldFault } from '../errors.js'
 import type { Column } from '../model/column.js'
+import { keyColumnsOf, withId } from '../model/key.js'
 import type { Model } from '../model/define-model.js'
 import type { Payload } from '../request/payload.js'
 import type { Json } from '../values/values.js'
@@ -54,9 +55,10 @@ function changesOf ({ name, byName }: Model, { plan, stored }: HookedWrite, retu
 function requireFree (setting: WriteSetting, viewer: Viewer, values: Payload): void {
   const { model, owner } = setting
   const fixed = fixedBy(viewer, setting)
+  const isKey = (column: Column): boolean => withId(model, keyColumnsOf(model)).includes(column)
   for (const name of Object.keys(values)) {
     const column = model.byName.get(name) as Column
-    if (column === model.primaryKey || column === owner || fixed.has(column)) {
+    if (isKey(column) || column === owner || fixed.has(column)) {
       throw new TypeError(`beforeWrite of model '${model.name}' must not set '${name}': ` +
         'the key, the owner and what the scope fixes are not its to change')
     }

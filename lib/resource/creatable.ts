@@ -2,7 +2,8 @@ import { errors } from '../errors.js'
 import type { Registration } from './registration.js'
 
 /** True if clients may create records. They may not if the policy closes that, or if every field is read-only. */
-export function isCreatable ({ model: { columns: [, ...fields] }, protections, readOnly }: Registration): boolean {
+export function isCreatable ({ model: { columns, primaryKey }, protections, readOnly }: Registration): boolean {
+  const fields = columns.filter((column) => column !== primaryKey)
   return protections.create !== 'closed' &&
     (fields.length === 0 || fields.some((column) => !readOnly.has(column)))
 }

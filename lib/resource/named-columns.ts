@@ -15,7 +15,13 @@ import type { ResourceOptions } from './options.js'
 export function columnsNamed (
   model: Model, options: ResourceOptions, option: 'exclude' | 'readOnly'
 ): ReadonlySet<Column> {
-  return new Set(listed(model, options, option).map((name) => requireField(model, option, name)))
+  const columns = new Set(listed(model, options, option).map((name) => requireField(model, option, name)))
+  const part = model.primaryKey.parts?.find((column) => columns.has(column))
+  if (option === 'exclude' && part !== undefined) {
+    throw new errors.InvalidOptions(`'exclude' of resource '${model.name}' names '${part.field}', ` +
+      "which is part of the key, and so of the 'id' that records show: leave it out")
+  }
+  return columns
 }
 
 /**
@@ -34,7 +40,7 @@ export function listed (
 }
 
 function requireField (model: Model, option: keyof ResourceOptions, name: string): Column {
-  const column = model.columns.slice(1).find(({ field }) => field === name)
+  const column = model.columns.find((column) => column.field === name && column !== model.primaryKey)
   if (column !== undefined) return column
   throw new errors.UnknownOptionField(
     `'${option}' of resource '${model.name}' names '${name}', which is not a field of the model` +

@@ -24,6 +24,7 @@ export function compileIncluded (
   visible: readonly Column[], dialect: Dialect, schemasOf: () => Readonly<Record<'record' | 'list', object>>
 ): IncludedRecords {
   const toListed = compileToOpen(visible, dialect)
+  const width = visible.filter(({ parts }) => parts === undefined).length
   const compiled = new Map<Model, ToRecord>()
   const toRecordOf = (model: Model, columns: readonly Column[]): ToRecord => {
     const toRecord = compiled.get(model) ?? compileToOpen(columns, dialect)
@@ -32,7 +33,7 @@ export function compileIncluded (
   }
   return {
     toIncluded: (includes) => {
-      let end = visible.length
+      let end = width
       const parts = includes.map(({ alias, from, column, visible }) => {
         const start = end
         end += visible.length

@@ -4,7 +4,8 @@ import type { Dialect } from '../engines/dialect.js'
 import type { Storage, WrittenColumn } from '../engines/storage.js'
 import { errors } from '../errors.js'
 import { isGenerated, storageOf, type Column } from '../model/column.js'
-import { keyName, type Model } from '../model/model.js'
+import { keyColumnsOf } from '../model/key.js'
+import type { Model } from '../model/model.js'
 
 type Table = Awaited<ReturnType<AnyKysely['introspection']['getTables']>>[number]
 /** A column, with its type as the engine writes it. */
@@ -126,14 +127,16 @@ export function nameField ({ name }: Model, { field }: Column): string {
 export function compareField (
   { model, column }: { readonly model: Model, readonly column: Column }, found: TableColumn, comparison: Comparison
 ): readonly string[] {
-  return compareColumn(column, found, comparison)
+  const isKey = keyColumnsOf(model).includes(column) && comparison.dialect.schema.keysMayBeNull === true
+  return compareColumn(column, found, { ...comparison, mayBeNull: isKey })
     .map((difference) => `${nameField(model, column)} ${difference} in table '${model.table}'`)
 }
 
 function compareColumn (
-  column: Column, { name, dataType, isNullable, isAutoIncrementing, isView }: TableColumn, comparison: Comparison
+  column: Column, { name, dataType, isNullable, isAutoIncrementing, isView }: TableColumn,
+  comparison: Comparison & { readonly mayBeNull: boolean }
 ): readonly string[] {
-  const { dialect, shownAsNull } = comparison
+  const { dialect, shownAsNull, mayBeNull } = comparison
   const differences: string[] = []
   if (!storageOf(column, dialect).holds(dataType)) {
     differences.push(`is ${column.kind}, but column '${name}' is ${dataType || 'of no type'}`)
@@ -143,8 +146,7 @@ function compareColumn (
     differences.push(`needs column '${name}' to be the primary key whose integers the database generates`)
   }
   const isNeverNull = column.kind === 'key' && isAutoIncrementing
-  const isKey = column.field === keyName && dialect.schema.keysMayBeNull === true
-  const mayDiffer = isMade || isNeverNull || isKey || shownAsNull?.has(column) === true
+  const mayDiffer = isMade || isNeverNull || mayBeNull || shownAsNull?.has(column) === true
   if (!mayDiffer && column.nullable !== isNullable) {
     differences.push(`${column.nullable ? 'is nullable' : 'is not nullable'}, ` +
       `but column '${name}' is ${isNullable ? 'nullable' : 'not null'}`)

@@ -62,7 +62,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'tooling/migration': ['tables', 'database', 'type model', 'type engines'],
   'tooling/cli': [
     'tooling/introspect', 'tooling/migration', 'tooling/audit', 'index', 'sqlite', 'postgres', 'mariadb', 'tables',
-    'policy', 'type model', 'suggest', 'engines', 'errors'
+    'policy', 'model', 'suggest', 'engines', 'errors'
   ],
   tools: ['tooling/cli', 'tooling/introspect', 'tooling/audit', 'tooling/migration']
 }
