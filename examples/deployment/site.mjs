@@ -33,8 +33,8 @@ for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => app.close
 
 app.get('/healthz', async () => ({ status: 'up' }))
 app.get('/readyz', async (request, reply) => {
-  const health = await app.restModels.health()
-  return reply.code(health.status === 'up' ? 200 : 503).send(health)
+  const { status } = await app.restModels.health()
+  return reply.code(status === 'up' ? 200 : 503).send({ status })
 })
 await app.register(restModels, { db })
 app.restModels.register(Note)
