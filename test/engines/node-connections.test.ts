@@ -13,7 +13,7 @@ class Socket extends Duplex {
 function connectionsOf (socket: Duplex, statementTimeout: number): NodeConnections<{ readonly socket: Duplex }> {
   const connection = { socket }
   const connections = new NodeConnections<{ readonly socket: Duplex }>({
-    options: { connections: 2, readonly: false, statementTimeout },
+    options: { connections: 2, readConnections: 1, readonly: false, statementTimeout },
     server: { name: 'PostgreSQL', opener: 'openPostgres()', host: 'db' },
     take: async () => connection,
     socketOf: (raw) => raw.socket,
