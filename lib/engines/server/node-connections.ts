@@ -89,8 +89,8 @@ export class NodeConnections<Raw extends object> {
 
   /**
    * Takes a connection from the pool. A read waits up to two seconds while reads have their share of the pool, and a
-   * write while writes have theirs. So slow reads do not stop writes, and writes that wait for a standby or a lock do not
-   * stop reads.
+   * write while writes have theirs. So slow reads do not stop writes, and writes that wait for a standby or a lock do
+   * not stop reads.
    *
    * @throws NoneIsFree if no connection becomes free; otherwise the error of the driver, with words about the server
    */

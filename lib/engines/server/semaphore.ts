@@ -2,8 +2,8 @@ import { NoneIsFree } from './nodes.js'
 import { connectTimeout } from './server-options.js'
 
 /**
- * Lets a limited number of callers in at the same time. Others wait in their order, for two seconds at most. Each caller
- * that was let in must call `release()`.
+ * Lets a limited number of callers in at the same time. Others wait in their order, for two seconds at most. Each
+ * caller that was let in must call `release()`.
  */
 export class Semaphore {
   readonly #permits: () => number

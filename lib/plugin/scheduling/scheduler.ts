@@ -33,8 +33,8 @@ export interface Schedule {
 }
 
 /**
- * Queues of reads and of writes, for operations that are open to anybody and for those that need a user. A request waits
- * only for requests of its own queue. For an engine in this process, reads and writes share one queue.
+ * Queues of reads and of writes, for operations that are open to anybody and for those that need a user. A request
+ * waits only for requests of its own queue. For an engine in this process, reads and writes share one queue.
  */
 type Queues = Readonly<Record<Exclude<Protection, 'closed'>, Readonly<Record<'reads' | 'writes', RequestQueue>>>>
 
