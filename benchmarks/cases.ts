@@ -1,5 +1,5 @@
 import type { EngineName } from './engines/engine.js'
-import { after, afterByFilter, create, createAsUser, deepPage, list, mixture, ofUser, own, read, search, update, type RequestMaker } from './requests.js'
+import { after, afterByFilter, create, createAsUser, deepPage, included, list, mixture, ofUser, own, read, search, update, type RequestMaker } from './requests.js'
 import type { Durability, PolicyName } from './servers/serve.js'
 
 /** One of the two servers that take turns, and its requests. */
@@ -91,6 +91,7 @@ export const cases = [
     bound: 'the deadline, for which SQLite draws a random number at each of the 107 rows that are sorted (9 µs in process), and reading and planning the query. SQLite 3.54 (better-sqlite3 13, Node 22 and later) also looks at the value that a column is compared with. So it prepares the statement by hand anew each time; ours hides the value of a unique field from it'
   },
   { kind: 'ratio', name: 'list-20-scoped', what: 'first page of 20 within a scope: the messages of the user, by a login of the host', requests: own, policy: 'scoped', differs: ['cache-control'], target: withSqlite(0.95, 0.95, 0.95) },
+  { kind: 'ratio', name: 'include', what: 'first page of 20 comments with `include=message,user`, against the same joins by hand', requests: included, policy: 'related', target: withSqlite(0.95, 0.95, 0.95) },
   { kind: 'ratio', name: 'search', what: 'list with six filters, two of them through a join', requests: search },
   { kind: 'ratio', name: 'deep-page', what: 'the page of 20 behind 80 % of the rows, by its number (page 4,000)', requests: deepPage },
   { kind: 'ratio', name: 'create', what: 'create, without credentials', requests: create, policy: 'open', target: withSqlite(0.9, 0.95, 1.2), bound: writes },
