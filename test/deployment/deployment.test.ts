@@ -13,7 +13,6 @@ import { promisify } from 'node:util'
 import { validate } from 'dockerfile-utils'
 import tap, { test, type Test } from 'tap'
 import { readPage } from '../documentation/page.js'
-import { compile } from '../support/compile.js'
 import { freePort } from '../support/engines/free-port.js'
 import { lacks, requireDatabase } from '../support/engines/lacks.js'
 import { requirePrograms } from '../support/engines/programs.js'
@@ -203,22 +202,8 @@ function containerOf (): Container {
   return container
 }
 
-/** A program whose constants are the manifests, with the types of Kubernetes: the compiler refuses other fields. */
-function programOf (manifests: readonly unknown[]): string {
-  const groups = { Deployment: 'apps/v1', Service: 'core/v1', PodDisruptionBudget: 'policy/v1' }
-  const imports = Object.entries(groups).map(([kind, group]) =>
-    `import type { ${kind} } from 'kubernetes-types/${group}.js'\n`)
-  return imports.join('') + Object.keys(groups).map((kind, index) =>
-    `export const a${kind}: ${kind} = ${JSON.stringify(manifests[index])}\n`).join('')
-}
-
-test('Kubernetes knows every field of the manifests, and they belong together', (t) => {
-  const manifests = readManifests()
-  const [deployment, service, budget] = manifests
-  const [path, other] = ['manifests.ts', 'others.ts'].map((name) => join(t.testdir({}), name)) as [string, string]
-  writeFileSync(path, programOf(manifests))
-  writeFileSync(other, programOf([{ ...deployment, spek: {} }, service, budget]))
-  t.match(compile(path, other), [/others.ts: .*'"spek"' does not exist in type 'Deployment'/])
+test('the manifests of Kubernetes belong together, and to the image', (t) => {
+  const [deployment, service, budget] = readManifests()
   const labels = deployment?.spec.template?.metadata.labels
   t.same(service?.spec.selector, labels)
   for (const each of [deployment, budget]) t.same(each?.spec.selector, { matchLabels: labels })

@@ -89,6 +89,15 @@ test('introspect gives a file that compiles and fits, and says what it leaves ou
   t.notMatch(text, /kysely_migration/)
 })
 
+test('D-235: a file in JavaScript defines the same models, without types', async (t) => {
+  const found = await introspect(await database(t, everything), { language: 'javascript' })
+  const path = join(t.testdir(), 'models.mjs')
+  writeFileSync(path, found.source)
+  const { models } = await import(pathToFileURL(path).href) as { models: readonly Model[] }
+  t.strictSame(models.map(meaningOf), found.models.map(meaningOf))
+  t.notMatch(found.source, /\btype |: Model| as const/)
+})
+
 test('D-85: every kind of column becomes the field that holds it, with its default', async (t) => {
   const { models } = await introspect(await database(t, everything))
   const person = models.find(({ table }) => table === 'person')
