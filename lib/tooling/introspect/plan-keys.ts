@@ -106,5 +106,5 @@ async function keyKind (
 
 function kindOf ({ catalog: { types } }: Dialect, type: string, written: string): string | undefined {
   const described = readType(type, written)
-  return types[described.name]?.(described).kind
+  return types[described.name]?.(described)?.kind
 }

@@ -78,6 +78,8 @@ function writeField (field: FieldPlan, before: readonly ModelPlan[], all: readon
 }
 
 function literal (value: unknown): string {
+  const isList = Array.isArray(value) && value.every((item) => typeof item === 'string')
+  if (isList) return `[${value.map(literal).join(', ')}]`
   const text = JSON.stringify(value)
   return typeof value === 'string' && !/['\\]/.test(text) ? `'${text.slice(1, -1).replaceAll('\\"', '"')}'` : text
 }
