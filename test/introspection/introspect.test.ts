@@ -257,7 +257,7 @@ test('one odd table is left out with a note, and the others are there', async (t
   ])
   if (engine !== 'postgres') await sql`create table hidden (ctid integer not null primary key, a integer)`.execute(db)
   const { models, notes } = await introspect(db)
-  t.strictSame(models.map(({ name }) => name).sort(), ['Plain', `Table${'1'.repeat(55)}`])
+  t.strictSame(models.map(({ name }) => name).sort(), ['Plain', `table_${'1'.repeat(54)}`])
   if (engine !== 'postgres') {
     t.match(notes.map(describeNote), [
       /^Table 'hidden' is left out: it cannot have a model: .*every table of PostgreSQL has a system column 'ctid'/
@@ -302,8 +302,9 @@ test('names of models and fields are unique, whatever their case, and near to th
   const names = models.map(({ name, table }) => [table, name])
   t.same(new Set(names.map(([, name]) => name?.toLowerCase())).size, names.length)
   t.ok(names.some(([table, name]) => table === 'Author' && name === 'Author'))
-  t.ok(names.some(([table, name]) => table === 'pair_user' && name === 'PairUser'))
-  t.ok(names.some(([table, name]) => table?.toLowerCase() === 'order_line' && /^OrderLine2?$/.test(String(name))))
+  t.ok(names.some(([table, name]) => table === 'pair_user' && name === 'pair_user'))
+  const orderLine = names.find(([table]) => table?.toLowerCase() === 'order_line')
+  t.equal(orderLine?.[1]?.toLowerCase(), 'order_line')
   t.match(source, "export const Model_ = defineModel('Model', {", 'a constant does not hide a type that is imported')
 })
 

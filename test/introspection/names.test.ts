@@ -2,23 +2,28 @@
 
 import { test } from 'tap'
 import { defaultValue, expression } from '../../lib/tooling/introspect/default-values.js'
-import { fieldName, modelName, Names, referenceName } from '../../lib/tooling/introspect/names.js'
+import { constantName, fieldName, modelName, Names, referenceName } from '../../lib/tooling/introspect/names.js'
 import { writeModels } from '../../lib/tooling/introspect/write-models.js'
 import type { StorageName } from '../../lib/engines/storage.js'
 
-test('models are called after their tables', (t) => {
+test('D-213: models are called as their tables, because their paths are', (t) => {
   const names = {
-    user: 'User',
-    order_line: 'OrderLine',
-    userProfile: 'UserProfile',
-    ORDER_LINE: 'OrderLine',
-    'a b-c': 'ABC',
-    X: 'X',
-    _2fa: 'Table2fa',
-    ___: 'Table',
-    messages: 'Messages'
+    user: ['User', 'User'],
+    order_line: ['order_line', 'OrderLine'],
+    userProfile: ['UserProfile', 'UserProfile'],
+    ORDER_LINE: ['ORDER_LINE', 'OrderLine'],
+    'a b-c': ['a_b_c', 'ABC'],
+    X: ['X', 'X'],
+    _2fa: ['table_2fa', 'Table2fa'],
+    _prisma_migrations: ['prisma_migrations', 'PrismaMigrations'],
+    ___: ['table', 'Table'],
+    a__b_: ['a_b', 'AB'],
+    messages: ['Messages', 'Messages'],
+    model: ['Model', 'Model_']
   }
-  for (const [table, name] of Object.entries(names)) t.equal(modelName(table), name, table)
+  for (const [table, [model, constant]] of Object.entries(names)) {
+    t.strictSame([modelName(table), constantName(table)], [model, constant], table)
+  }
   t.end()
 })
 
@@ -100,6 +105,7 @@ test('what is written into a file cannot leave its place there, whatever names a
   const source = writeModels({
     models: [{
       name: 'Thing',
+      constant: 'Thing',
       table: 'Thing',
       key: undefined,
       fields: [{ name: 'a', kind: 'text', options: { default: "'; process.exit() //\n\u2028\\" } }],

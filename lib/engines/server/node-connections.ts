@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { PoolState } from '../health.js'
 import { AbandonedConnections } from './abandoned-connections.js'
 import { connectionFailure, type ServerWords } from './connection-failure.js'
 import { NoneIsFree } from './nodes.js'
@@ -46,6 +47,7 @@ export class NodeConnections<Raw extends object> {
   /** Sockets of the open connections; true for one that is in use, false for one that is idle. */
   readonly #sockets = new Map<Duplex, boolean>()
   #inUse = 0
+  #waiting = 0
   readonly #abandoned: AbandonedConnections
   readonly #writes: Semaphore
 
@@ -53,6 +55,12 @@ export class NodeConnections<Raw extends object> {
     this.#driver = driver
     this.#abandoned = new AbandonedConnections(driver.askBusy)
     this.#writes = new Semaphore(writesAtOnce(driver.options))
+  }
+
+  /** The open connections, and how many statements and transactions wait for one. */
+  get pool (): PoolState {
+    const idle = [...this.#sockets.values()].filter((isInUse) => !isInUse)
+    return { size: this.#sockets.size, idle: idle.length, waiting: this.#waiting }
   }
 
   /** Notes a connection that was opened. */
@@ -69,6 +77,15 @@ export class NodeConnections<Raw extends object> {
    * @throws NoneIsFree if no connection becomes free; otherwise the error of the driver, with words about the server
    */
   async take (purpose: Purpose): Promise<Lease<Raw>> {
+    this.#waiting++
+    try {
+      return await this.#take(purpose)
+    } finally {
+      this.#waiting--
+    }
+  }
+
+  async #take (purpose: Purpose): Promise<Lease<Raw>> {
     const isWrite = purpose === 'write'
     if (isWrite && !this.#writes.tryAcquire()) await this.#writes.waitForRelease()
     try {

@@ -12,10 +12,13 @@ import { planReference, type ReferenceSetting } from './plan-reference.js'
 import type { FoundTable } from './read-database.js'
 
 /**
- * Matches names of text columns that hold stored passwords. Such a column becomes a password field: nobody may filter
- * by it, and what clients write is hashed.
+ * Names of text columns that hold stored passwords, in lower case and without `_`. Such a column becomes a password
+ * field: nobody may filter by it, and what clients write is hashed.
  */
-const passwordName = /^(?:password|passwd|pwd|pass_?word_?hash|hashed_?password)$/i
+const passwordNames = new Set([
+  'password', 'passwd', 'pwd', 'passwordhash', 'passwordhashed', 'hashedpassword', 'passwordencrypted',
+  'encryptedpassword', 'cryptedpassword', 'passworddigest', 'passwdhash', 'pwdhash', 'userpass', 'userpassword'
+])
 
 /** Characters of a hash from hashPassword(). */
 const hashLength = 97
@@ -121,7 +124,7 @@ function complete (field: UnnamedField, source: Source, setting: Setting): Field
 }
 
 function kindOf ({ name }: ColumnRow, { kind }: DescribedType): FieldKind {
-  return kind === 'text' && passwordName.test(name) ? 'password' : kind
+  return kind === 'text' && passwordNames.has(name.toLowerCase().replaceAll('_', '')) ? 'password' : kind
 }
 
 function nameFor (column: string, kind: FieldKind, names: Names): string {

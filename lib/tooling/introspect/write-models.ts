@@ -1,25 +1,15 @@
 import type { DatabasePlan, FieldPlan, ModelPlan, Note } from './model-plan.js'
+import { importedTypes } from './names.js'
 
 /**
  * Writes a TypeScript file that defines the models of a database.
  *
- * @returns the text of a module that exports each model by its name, and all of them as `models`
+ * @returns the text of a module that exports each model by the name of its constant, and all of them as `models`
  */
 export function writeModels ({ models, leftOut }: DatabasePlan): string {
   const parts = models.map((model, index) => writeModel(model, models.slice(0, index), models))
-  const list = `export const models = [${models.map(constantOf).join(', ')}] as const`
+  const list = `export const models = [${models.map(({ constant }) => constant).join(', ')}] as const`
   return `${[writeImports(models), ...comments(leftOut), ...parts, list].join('\n\n')}\n`
-}
-
-/** Names of types that a written file may import. */
-const importedTypes = new Set(['Field', 'Model'])
-
-/**
- * Returns the name of a model's constant in the written file: the name of the model, with `_` behind it if the file may
- * import a type of the same name.
- */
-function constantOf ({ name }: ModelPlan): string {
-  return importedTypes.has(name) ? `${name}_` : name
 }
 
 function writeImports (models: readonly ModelPlan[]): string {
@@ -27,7 +17,7 @@ function writeImports (models: readonly ModelPlan[]): string {
     [...key === undefined ? [] : [key.kind], ...fields.map(({ kind }) => kind)]))
   const types = models.flatMap((model, index) => annotations(model, models.slice(0, index), models))
   const names = [...[...kinds, ...models.length > 0 ? ['defineModel'] : []].sort(),
-    ...['Field', 'Model'].filter((type) => types.some((text) => text.includes(type))).map((type) => `type ${type}`)]
+    ...importedTypes.filter((type) => types.some((text) => text.includes(type))).map((type) => `type ${type}`)]
   return names.length === 0
     ? '// There is no table that can have a model.'
     : `import { ${names.join(', ')} } from 'fastify-rest-models'`
@@ -54,11 +44,11 @@ function targetOf ({ target }: FieldPlan, all: readonly ModelPlan[]): readonly M
 }
 
 function writeModel (model: ModelPlan, before: readonly ModelPlan[], all: readonly ModelPlan[]): string {
-  const { name, key, fields, notes } = model
+  const { name, constant, key, fields, notes } = model
   const lines = [...key === undefined ? [] : [key], ...fields]
     .map((field) => `  ${field.name}: ${writeField(field, before, all)}`)
   const options = writeOptions(model)
-  const definition = `export const ${constantOf(model)} = defineModel('${name}', {\n${lines.join(',\n')}\n}${options})`
+  const definition = `export const ${constant} = defineModel('${name}', {\n${lines.join(',\n')}\n}${options})`
   return [...comments(notes), definition].join('\n')
 }
 
@@ -72,7 +62,7 @@ function writeOptions ({ name, table, unique }: ModelPlan): string {
 }
 
 function writeField (field: FieldPlan, before: readonly ModelPlan[], all: readonly ModelPlan[]): string {
-  const reference = targetOf(field, all).map((target) => `()${annotation(target, before)} => ${constantOf(target)}`)
+  const reference = targetOf(field, all).map((target) => `()${annotation(target, before)} => ${target.constant}`)
   const said = Object.entries(field.options).map(([name, value]) => `${name}: ${literal(value)}`)
   return `${field.kind}(${[...reference, ...said.length === 0 ? [] : [`{ ${said.join(', ')} }`]].join(', ')})`
 }
