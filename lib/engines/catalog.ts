@@ -86,6 +86,8 @@ export interface Catalog {
   readonly columns: RawBuilder<ColumnRow>
   readonly keys: RawBuilder<KeyRow>
   readonly references: RawBuilder<ReferenceRow>
+  /** Query for the tables of other schemas, as `schema.table`. Absent if the engine has no schemas. */
+  readonly elsewhere?: RawBuilder<{ readonly schema: string, readonly table: string }>
   /** Query for the first column of each index without conditions, also of those of keys. */
   readonly indexed: RawBuilder<{ readonly table: string, readonly column: string | null }>
   /**

@@ -3,6 +3,7 @@
 import { test } from 'tap'
 import { defaultValue, expression } from '../../lib/tooling/introspect/default-values.js'
 import { constantName, fieldName, modelName, Names, referenceName } from '../../lib/tooling/introspect/names.js'
+import { describeNotes } from '../../lib/tooling/introspect/describe-notes.js'
 import { writeModels } from '../../lib/tooling/introspect/write-models.js'
 import type { StorageName } from '../../lib/engines/storage.js'
 
@@ -126,5 +127,24 @@ test('a default of many quotes is read at once', (t) => {
   const start = performance.now()
   t.equal(defaultValue('text', `(${"'".repeat(60)} || lower('x'))`), expression)
   t.ok(performance.now() - start < 5000)
+  t.end()
+})
+
+test('D-216: three notes of the same words are one line', (t) => {
+  const many = Array.from({ length: 12 }, (_, index) => ({ table: `p${index}`, why: 'is a partition' }))
+  const columns = ['a', 'b', 'c'].flatMap((table) => [
+    { table, column: 'photo', why: 'left out: it is bytea' }, { table, column: 'at', why: 'holds only dates' }
+  ])
+  t.strictSame(describeNotes([
+    { table: 'x', why: 'has no primary key' }, ...many, { table: 'y', why: 'has no primary key' }, ...columns,
+    { table: 'a', column: 'b', why: 'is\nodd' }
+  ]), [
+    "Table 'x' is left out: it has no primary key",
+    "Table 'y' is left out: it has no primary key",
+    "Tables 'p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9' and 2 more are left out: each is a partition",
+    "Columns 'a.photo', 'b.photo', 'c.photo' are left out: each is bytea",
+    "Columns 'a.at', 'b.at', 'c.at': each holds only dates",
+    "Column 'b' of table 'a' is odd"
+  ])
   t.end()
 })

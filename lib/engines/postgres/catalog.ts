@@ -77,6 +77,13 @@ export const postgresCatalog: Catalog = {
     join pg_index i on i.indrelid = c.oid and i.indisvalid and i.indpred is null
     join pg_attribute a on a.attrelid = c.oid and a.attnum = i.indkey[0]
     where ${visible}`,
+  elsewhere: sql`
+    select n.nspname as schema, c.relname as "table"
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where c.relkind in ('r', 'p') and not c.relispartition and not pg_table_is_visible(c.oid)
+      and n.nspname <> 'information_schema' and n.nspname not like 'pg\\_%'
+      and has_schema_privilege(n.oid, 'usage')
+    order by n.nspname, c.relname`,
   completed: sql`
     select c.relname as "table" from pg_class c where ${visible} and (
       exists (select 1 from pg_trigger g where g.tgrelid = c.oid and g.tgtype & 7 = 7

@@ -22,18 +22,18 @@ export const introspectCommand: CommandRow<Options> = {
     { flags: '-o, --output <file>', description: 'the file to write; standard output if absent' },
     { flags: '-f, --force', description: 'replace the file if there is one' },
     { flags: '-t, --table <names...>', description: 'only these tables' },
-    { flags: '-s, --schema <name>', description: 'the schema of PostgreSQL to read; the first of the search path if absent' }
+    { flags: '-s, --schema <name>', description: 'the schema of PostgreSQL to read, if not that of the search path' }
   ],
   run: async ([url = ''], { output, force = false, table: tables, schema }, { out, err }) => {
     if (output !== undefined && !force && existsSync(output)) {
       throw new errors.InvalidOptions(`The file '${output}' exists already; add --force to replace it`)
     }
-    const db = await openDatabase(url)
+    const db = await openDatabase(url, schema === undefined ? {} : { schema })
     try {
-      const { source, models, notes } = await introspect(db, { ...tables && { tables }, ...schema && { schema } })
+      const { source, models, notes } = await introspect(db, tables && { tables })
       for (const line of describeNotes(notes)) err(line)
       if (models.length === 0) {
-        err('There is no table that can have a model, so nothing was written')
+        err('There is no table that can have a model, so nothing is written')
         return 'failure'
       }
       if (output === undefined) {

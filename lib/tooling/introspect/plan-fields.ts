@@ -76,10 +76,17 @@ async function describe (column: ColumnRow, handle: Handle): Promise<DescribedTy
   const type = readType(column.type, column.written)
   const named = types[type.name]?.(type)
   if (named === undefined || !storage[named.kind].holds(column.type)) {
-    return `is ${column.written}, for which there is no kind of field`
+    return `is ${column.written || 'of no type'}, for which there is no kind of field; ${remedyFor(column)}`
   }
   return await heldType(handle, column, named) ??
     `is ${column.written}, but holds other values too, and no kind of field fits all of them`
+}
+
+/** Returns how the values of a column that no field holds can be shown. */
+function remedyFor ({ written }: ColumnRow): string {
+  return /blob|binary|bytea|image/i.test(written)
+    ? 'serve its bytes by a route of your own'
+    : 'a generated column or a view can show it as text or JSON'
 }
 
 interface TableColumn {

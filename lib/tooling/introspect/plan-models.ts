@@ -1,5 +1,5 @@
-import { type AnyKysely, readHandle } from '../../database/engine.js'
-import type { DatabasePlan, ModelPlan } from './model-plan.js'
+import { type AnyKysely, type Handle, readHandle } from '../../database/engine.js'
+import type { DatabasePlan, ModelPlan, Note } from './model-plan.js'
 import { constantName, modelName, Names } from './names.js'
 import { planFields } from './plan-fields.js'
 import { planKeys, type KeyedTable } from './plan-keys.js'
@@ -33,7 +33,14 @@ export async function planModels (handle: AnyKysely, only?: readonly string[]): 
       notes: [...notes, ...planned.notes]
     })
   }
-  return { models: inOrder(models), leftOut }
+  return { models: inOrder(models), leftOut: only === undefined ? [...leftOut, ...await elsewhere(engine)] : leftOut }
+}
+
+/** Returns notes about the tables of other schemas. */
+async function elsewhere ({ db, dialect: { catalog } }: Handle): Promise<readonly Note[]> {
+  const { rows } = await catalog.elsewhere?.execute(db) ?? { rows: [] }
+  return rows.map(({ schema, table }) =>
+    ({ table: `${schema}.${table}`, why: `is in another schema; read it with --schema ${schema}` }))
 }
 
 function finder (keyed: readonly KeyedTable[], fold: (name: string) => string) {

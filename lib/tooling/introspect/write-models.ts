@@ -1,3 +1,4 @@
+import { describeNotes } from './describe-notes.js'
 import type { DatabasePlan, FieldPlan, ModelPlan, Note } from './model-plan.js'
 import { importedTypes } from './names.js'
 
@@ -75,14 +76,5 @@ function literal (value: unknown): string {
 }
 
 function comments (notes: readonly Note[]): string[] {
-  return notes.length === 0 ? [] : [notes.map((note) => `// ${describeNote(note)}`).join('\n')]
-}
-
-/** Returns, as one line of text, what the models leave out of a table or declare differently. */
-export function describeNote ({ table, column, why }: Note): string {
-  const text = column === undefined
-    ? `Table '${table}' is left out: it ${why}`
-    : `Column '${column}' of table '${table}' ${why.startsWith('left out') ? `is ${why}` : why}`
-  // Names and defaults may hold control characters, which a terminal would interpret.
-  return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+  return notes.length === 0 ? [] : [describeNotes(notes).map((line) => `// ${line}`).join('\n')]
 }
