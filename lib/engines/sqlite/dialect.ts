@@ -77,6 +77,7 @@ export const sqliteDialect: Dialect = {
   schema: {
     generatedKey: 'integer primary key autoincrement',
     needsTargets: false,
+    altersByColumn: true,
     begin: sql`begin immediate`,
     keys: sqliteCatalog.columns,
     written
