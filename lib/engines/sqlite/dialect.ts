@@ -79,6 +79,7 @@ export const sqliteDialect: Dialect = {
     needsTargets: false,
     altersByColumn: true,
     begin: sql`begin immediate`,
+    keysMayBeNull: true,
     keys: sqliteCatalog.columns,
     written
   },
@@ -97,6 +98,8 @@ export const sqliteDialect: Dialect = {
     SQLITE_BUSY_SNAPSHOT: 'unexecuted',
     // Other connections altered the tables again and again.
     SQLITE_SCHEMA: 'unexecuted',
+    // A commit that could not be made durable is undone here, but a crash may bring it back from the write-ahead log.
+    SQLITE_IOERR: 'lost',
     // The statement has waited for the lock already, so it is not repeated.
     SQLITE_BUSY: 'unavailable',
     SQLITE_LOCKED: 'unavailable',
@@ -108,7 +111,6 @@ export const sqliteDialect: Dialect = {
     SQLITE_READONLY: 'unavailable',
     SQLITE_PERM: 'unavailable',
     SQLITE_CANTOPEN: 'unavailable',
-    SQLITE_IOERR: 'unavailable',
     SQLITE_NOLFS: 'unavailable',
     SQLITE_CORRUPT: 'unavailable',
     SQLITE_NOTADB: 'unavailable',

@@ -52,7 +52,9 @@ function annotations ({ fields }: ModelPlan, before: readonly ModelPlan[], all: 
 function annotation (target: ModelPlan, before: readonly ModelPlan[]): string {
   if (before.includes(target)) return ''
   const { name, key } = target
-  return key?.kind === 'uuid' ? `: Model<'${name}', { id: Field<'uuid'> }>` : ': Model'
+  return key?.kind === 'uuid' || key?.kind === 'text'
+    ? `: Model<'${name}', { id: Field<'${key.kind}'> }>`
+    : ': Model'
 }
 
 /** Returns the model that a foreign key refers to, as a list of one. Returns an empty list for any other field. */
