@@ -40,6 +40,8 @@ export interface SchemaHabits {
    * Query for the columns of all tables. Present if Kysely does not see that a column with a quoted name is generated.
    */
   readonly keys?: RawBuilder<ColumnRow>
+  /** True if a primary key may be null, unless its column says that it is not. */
+  readonly keysMayBeNull?: true
   /** Query for the columns whose declared type must be known, because their storage depends on it. */
   readonly written: RawBuilder<WrittenColumn>
   /**

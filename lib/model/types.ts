@@ -22,9 +22,14 @@ export type RecordOf<M extends Model> = Flat<
   { id: KeyOf<M> } & { [N in Names<M> as Key<N, Fields<M>[N]>]: Value<Fields<M>[N]> }
 >
 
-/** The primary key, if a create may bring its own. */
+/** The primary key, if a create may or must bring its own. */
 type OwnKey<M extends Model> =
-  Fields<M> extends { readonly id: { readonly options: { readonly clientGenerated: true } } } ? { id?: KeyOf<M> } : {}
+  Fields<M> extends { readonly id: infer F extends Field }
+    ? F['options'] extends { readonly clientGenerated: true } ? { id?: KeyOf<M> }
+      : F['options'] extends { readonly generated: false } ? { id: KeyOf<M> }
+        : F['kind'] extends 'text' ? Optional<F> extends true ? { id?: KeyOf<M> } : { id: KeyOf<M> }
+          : {}
+    : {}
 
 /** Body of a create: fields that may be null or have a default may be left out. */
 export type CreateOf<M extends Model> = Flat<
@@ -99,7 +104,7 @@ type KeyName<M extends Model> =
     : 'id'
 type StoredKey<M extends Model> =
   Fields<M> extends { readonly id: { readonly options: { readonly generated: false } } } ? number
-    : KeyOf<M> extends number ? Generated<number> : string
+    : KeyOf<M> extends number ? Generated<number> : KeyOf<M>
 
 type TableOf<M extends Model, Engine extends EngineName> = Flat<
   { [N in KeyName<M>]: StoredKey<M> } &

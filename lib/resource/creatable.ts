@@ -1,13 +1,9 @@
 import { errors } from '../errors.js'
-import { isGivenByOthers } from '../model/column.js'
 import type { Registration } from './registration.js'
 
-/**
- * True if clients may create records. They may not if the policy closes that, if every field is read-only, or if
- * neither the database nor the API makes primary keys.
- */
-export function isCreatable ({ model: { columns: [key, ...fields] }, protections, readOnly }: Registration): boolean {
-  return protections.create !== 'closed' && !isGivenByOthers(key) &&
+/** True if clients may create records. They may not if the policy closes that, or if every field is read-only. */
+export function isCreatable ({ model: { columns: [, ...fields] }, protections, readOnly }: Registration): boolean {
+  return protections.create !== 'closed' &&
     (fields.length === 0 || fields.some((column) => !readOnly.has(column)))
 }
 

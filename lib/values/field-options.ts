@@ -22,6 +22,8 @@ export interface FieldOptions {
   readonly generated?: boolean
   readonly clientGenerated?: boolean
   readonly onUpdate?: string
+  /** Regular expression of a primary key of text; no field declares it. */
+  readonly pattern?: string
 }
 
 export interface CommonOptions<Value> {
@@ -90,7 +92,7 @@ export interface UuidOptions extends CommonOptions<string> {
 export interface KeyOptions {
   /** Name of the column, if it is not `id`. */
   readonly column?: string
-  /** True if the database makes the integers; otherwise the API creates no records. Default true. */
+  /** True if the database makes the integers; otherwise a create must bring its own. Default true. */
   readonly generated?: boolean
 }
 
@@ -99,6 +101,15 @@ export interface KeyOptions {
  * character takes up to 4.
  */
 export const maxUniqueLength = 500
+
+/**
+ * Characters of the longest primary key of text. The router of Fastify takes as many by default (`maxParamLength`), and
+ * a longer key would belong to a record that no path leads to.
+ */
+export const maxKeyLength = 100
+
+/** Matches the texts that a path can hold as the key of a record: URLs drop the segments `.` and `..`. */
+export const keyPattern = '^(?!\\.{1,2}$)'
 
 /**
  * Characters of the longest text with a `format`. The time of some regular expressions of formats grows with the square

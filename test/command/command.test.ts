@@ -126,6 +126,11 @@ test('introspect writes a file, or to standard output, and says beside it what i
   t.equal(readFileSync(file, 'utf8'), 'mine')
   t.match(await run('introspect', `sqlite:${path}`, '--output', file, '--force'), { code: 0 })
   t.match(readFileSync(file, 'utf8'), 'export const Artist')
+  for (const name of ['models.js', 'models.mjs']) {
+    const script = join(folderFor(t), name)
+    t.match(await run('introspect', `sqlite:${path}`, '--output', script, '--table', 'Artist'), { code: 0 })
+    t.match(readFileSync(script, 'utf8'), 'export const models = [Artist]\n', 'D-235: JavaScript')
+  }
   t.match(await run('introspect', `sqlite:${path}`, '--table', 'Artst'), {
     code: 2, err: /no table 'Artst', did you mean 'Artist'/
   })

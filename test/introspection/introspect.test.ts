@@ -89,6 +89,15 @@ test('introspect gives a file that compiles and fits, and says what it leaves ou
   t.notMatch(text, /kysely_migration/)
 })
 
+test('D-235: a file in JavaScript defines the same models, without types', async (t) => {
+  const found = await introspect(await database(t, everything), { language: 'javascript' })
+  const path = join(t.testdir(), 'models.mjs')
+  writeFileSync(path, found.source)
+  const { models } = await import(pathToFileURL(path).href) as { models: readonly Model[] }
+  t.strictSame(models.map(meaningOf), found.models.map(meaningOf))
+  t.notMatch(found.source, /\btype |: Model| as const/)
+})
+
 test('D-85: every kind of column becomes the field that holds it, with its default', async (t) => {
   const { models } = await introspect(await database(t, everything))
   const person = models.find(({ table }) => table === 'person')
@@ -128,8 +137,7 @@ test('SQLite, which knows no types, has columns and keys that no field can be', 
   const { notes, models } = await introspect(await database(t, everything))
   const text = notes.map(describeNote)
   for (const expected of [
-    "Table 'untyped_key' is left out: it has a primary key 'id' that is of no type, not an integer or a UUID",
-    "Table 'money_key' is left out: it has a primary key 'id' that is money, not an integer or a UUID",
+    "Table 'money_key' is left out: it has a primary key 'id' that is money, not an integer, a UUID or a text",
     "Table 'search' is left out: it is a virtual table",
     "Column 'ctid' of table 'person' is left out: it cannot be a field: field 'ctid' of model 'Model': " +
       "every table of PostgreSQL has a system column 'ctid'; give the field another 'column'",
@@ -369,18 +377,49 @@ test('a unique index of columns that cannot be unique together is told in a note
   ]))
 })
 
-test('D-84: a text is a primary key if its values are UUIDs in lower case', {
+test('D-84: a text is a UUID as a primary key if its values are UUIDs in lower case, otherwise a text', {
   skip: engine === 'postgres' && 'which has a type for them'
 }, async (t) => {
   const db = await database(t, ['create table tag (id varchar(36) not null primary key, word varchar(9))'])
-  t.match(
-    (await introspect(db)).notes,
-    [{ table: 'tag', why: /primary key 'id' that is varchar\(36\), not an integer or a UUID/ }], 'no row tells'
-  )
+  t.match((await introspect(db)).models.map(({ columns: [key] }) => key.kind), ['text'], 'no row tells')
   await db.insertInto('tag').values({ id: '0f8fad5b-d9cb-469f-a165-70867728950e' }).execute()
   t.match((await introspect(db)).models.map(({ columns: [key] }) => key.kind), ['uuid'])
   await db.insertInto('tag').values({ id: 'x' }).execute()
-  t.equal((await introspect(db)).models.length, 0)
+  t.match((await introspect(db)).models.map(({ primaryKey }) => primaryKey), [{
+    kind: 'text', options: { maxLength: 36 }
+  }])
+})
+
+test('D-200: texts are primary keys, and what refers to them are foreign keys', async (t) => {
+  const db = await database(t, [
+    'create table country (iso varchar(2) not null primary key, name varchar(40))',
+    "create table city (code varchar(255) default 'x' not null primary key, country varchar(2) not null, " +
+      'capital_of varchar(2), near varchar(255), foreign key (country) references country (iso) on delete cascade, ' +
+      'foreign key (capital_of) references country (iso), foreign key (near) references city (code))'
+  ])
+  await db.insertInto('country').values([{ iso: 'nz', name: 'x' }]).execute()
+  await db.insertInto('city').values([{ code: 'a/b', country: 'nz', near: 'a/b' }]).execute()
+  const found = await introspect(db)
+  t.match(found.notes.map(describeNote), [/^Column 'code' of table 'city' has the default '?x.*'id' is required/])
+  t.match(found.source, /id: text\(\{ maxLength: 2, column: 'iso' \}\)/)
+  t.match(found.source, /id: text\(\{ column: 'code' \}\)/)
+  t.match(found.source, /near: foreignKey\(\(\): Model<'City', \{ id: Field<'text'> \}> => City/)
+  const written = await load(t, found)
+  t.strictSame(byName(written), byName(found.models))
+  const app = await serve(t, db, written)
+  t.strictSame((await app.inject('/api/city/a%2Fb/')).json(), {
+    id: 'a/b', country_id: 'nz', capital_of_id: null, near_id: 'a/b'
+  })
+})
+
+test('D-200: a key of SQLite that is not said to be not null is one, unless it is null somewhere', {
+  skip: engine !== 'sqlite' && 'about SQLite'
+}, async (t) => {
+  const db = await database(t, ['create table word (name text primary key, sense text)'])
+  const found = await introspect(db)
+  await t.resolves(serve(t, db, found.models))
+  await db.insertInto('word').values({ name: null }).execute()
+  t.match((await introspect(db)).notes, [{ table: 'word', why: "has a primary key 'name' that may be null" }])
 })
 
 test('only the tables that are named are looked at, and must exist', async (t) => {

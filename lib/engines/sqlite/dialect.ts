@@ -79,6 +79,7 @@ export const sqliteDialect: Dialect = {
     needsTargets: false,
     altersByColumn: true,
     begin: sql`begin immediate`,
+    keysMayBeNull: true,
     keys: sqliteCatalog.columns,
     written
   },

@@ -12,13 +12,13 @@ interface Options {
 }
 
 export const introspectCommand: CommandRow<Options> = {
-  summary: 'write a TypeScript file with models for the tables of a database, without changing the database',
+  summary: 'write a file with models for the tables of a database, without changing the database',
   arguments: [{
     name: 'database-url',
     description: 'sqlite:./site.db, postgres://user:password@host:port/database or mariadb://…'
   }],
   options: [
-    { flags: '-o, --output <file>', description: 'the file to write; standard output if absent' },
+    { flags: '-o, --output <file>', description: 'the file to write, .ts, .js or .mjs; standard output if absent' },
     { flags: '-f, --force', description: 'replace the file if there is one' },
     { flags: '-t, --table <names...>', description: 'only these tables' }
   ],
@@ -28,7 +28,8 @@ export const introspectCommand: CommandRow<Options> = {
     }
     const db = await openDatabase(url)
     try {
-      const { source, models, notes } = await introspect(db, tables && { tables })
+      const language = /\.m?js$/.test(output ?? '') ? 'javascript' : 'typescript'
+      const { source, models, notes } = await introspect(db, { language, ...tables && { tables } })
       for (const note of notes) err(describeNote(note))
       if (output === undefined) {
         out(source.trimEnd())

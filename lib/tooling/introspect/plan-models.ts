@@ -19,7 +19,7 @@ export async function planModels (handle: AnyKysely, only?: readonly string[]): 
   const targetOf = finder(keyed, engine.dialect.foldName)
   const models: ModelPlan[] = []
   for (const table of keyed) {
-    const { key, table: { name } } = table
+    const { key, table: { name }, notes: keyNotes } = table
     const isPlain = key.kind === 'key' && Object.keys(key.options).length === 0
     const { fields, notes } = await planFields(table, engine, targetOf)
     const planned = planUnique(table.table, fields)
@@ -28,7 +28,7 @@ export async function planModels (handle: AnyKysely, only?: readonly string[]): 
       table: name,
       key: isPlain && fields.length > 0 ? undefined : key,
       ...planned,
-      notes: [...notes, ...planned.notes]
+      notes: [...keyNotes, ...notes, ...planned.notes]
     })
   }
   return { models: inOrder(models), leftOut }

@@ -1,14 +1,21 @@
 import type { DatabasePlan, FieldPlan, ModelPlan, Note } from './model-plan.js'
 
+/** The languages of a written file. That in JavaScript is the same without types. */
+export type Language = 'typescript' | 'javascript'
+
 /**
- * Writes a TypeScript file that defines the models of a database.
+ * Writes a file that defines the models of a database.
  *
  * @returns the text of a module that exports each model by its name, and all of them as `models`
  */
-export function writeModels ({ models, leftOut }: DatabasePlan): string {
-  const parts = models.map((model, index) => writeModel(model, models.slice(0, index), models))
-  const list = `export const models = [${models.map(constantOf).join(', ')}] as const`
-  return `${[writeImports(models), ...comments(leftOut), ...parts, list].join('\n\n')}\n`
+export function writeModels ({ models, leftOut }: DatabasePlan, language: Language = 'typescript'): string {
+  const isTyped = language === 'typescript'
+  // A model that needs no type annotation counts as defined earlier. JavaScript has none.
+  const before = (index: number): readonly ModelPlan[] => isTyped ? models.slice(0, index) : models
+  const parts = models.map((model, index) => writeModel(model, before(index), models))
+  const types = models.flatMap((model, index) => annotations(model, before(index), models))
+  const list = `export const models = [${models.map(constantOf).join(', ')}]${isTyped ? ' as const' : ''}`
+  return `${[writeImports(models, types), ...comments(leftOut), ...parts, list].join('\n\n')}\n`
 }
 
 /** Names of types that a written file may import. */
@@ -22,10 +29,10 @@ function constantOf ({ name }: ModelPlan): string {
   return importedTypes.has(name) ? `${name}_` : name
 }
 
-function writeImports (models: readonly ModelPlan[]): string {
+/** @param types  the type annotations of the file */
+function writeImports (models: readonly ModelPlan[], types: readonly string[]): string {
   const kinds = new Set(models.flatMap(({ key, fields }) =>
     [...key === undefined ? [] : [key.kind], ...fields.map(({ kind }) => kind)]))
-  const types = models.flatMap((model, index) => annotations(model, models.slice(0, index), models))
   const names = [...[...kinds, ...models.length > 0 ? ['defineModel'] : []].sort(),
     ...['Field', 'Model'].filter((type) => types.some((text) => text.includes(type))).map((type) => `type ${type}`)]
   return names.length === 0
@@ -45,7 +52,9 @@ function annotations ({ fields }: ModelPlan, before: readonly ModelPlan[], all: 
 function annotation (target: ModelPlan, before: readonly ModelPlan[]): string {
   if (before.includes(target)) return ''
   const { name, key } = target
-  return key?.kind === 'uuid' ? `: Model<'${name}', { id: Field<'uuid'> }>` : ': Model'
+  return key?.kind === 'uuid' || key?.kind === 'text'
+    ? `: Model<'${name}', { id: Field<'${key.kind}'> }>`
+    : ': Model'
 }
 
 /** Returns the model that a foreign key refers to, as a list of one. Returns an empty list for any other field. */
