@@ -10,7 +10,7 @@ import { nodeUrls } from './engines/server/database-url.js'
 import type { Purpose } from './engines/server/node-connections.js'
 import { readNodesHealth } from './engines/server/nodes-health.js'
 import { Nodes } from './engines/server/nodes.js'
-import { PooledExecutor } from './engines/server/pooled-executor.js'
+import { pooledExecutors } from './engines/server/pooled-executor.js'
 import { PreparedStatements } from './engines/server/prepared-statements.js'
 import { checkServerOptions, type ServerOptions } from './engines/server/server-options.js'
 
@@ -33,9 +33,9 @@ export function openMariadb<DB = Tables> (url: string, options: MariadbOptions =
   const urls = nodeUrls(url, ['mariadb', 'mysql'])
   const checked = checkServerOptions('openMariadb()', { options, nodes: urls.length })
   const pool = new NodePool(urls, checked)
-  const executor = new PooledExecutor(mariadbDialect, (purpose) => pool.connect(purpose))
+  const executors = pooledExecutors(mariadbDialect, (purpose) => pool.connect(purpose))
   const dialect = new MariadbDialect({ pool })
-  return openKysely<DB>(dialect, () => ({ reader: executor, writer: executor }), {
+  return openKysely<DB>(dialect, () => executors, {
     close: async () => { await pool.close() },
     readHealth: async () => await pool.readHealth()
   })

@@ -43,9 +43,9 @@ export function conditionSql (
   dialect: Dialect
 ): RawBuilder<SqlBool> {
   if (column.parts !== undefined) return keySql({ alias, parts: column.parts, operator, values }, dialect)
-  const { shown, isCollated = false } = storageOf(column, dialect)
+  const { shown, showsAll = false, isCollated = false } = storageOf(column, dialect)
   const ref = columnRef(column, alias)
-  if (shown !== undefined && !asStored && isComparison(operator) && values.length > 0) {
+  if (shown !== undefined && (showsAll || !asStored) && isComparison(operator) && values.length > 0) {
     return shown(ref, operator, values)
   }
   const isIdentifying = operator === 'eq' && column.options.unique === true

@@ -46,12 +46,11 @@ class RetryingConnection implements DatabaseConnection {
   }
 
   async executeQuery<R> (query: CompiledQuery): Promise<QueryResult<R>> {
-    const execute = async (): Promise<QueryResult<R>> => await this.#connection.executeQuery<R>(query)
     try {
-      return await execute()
+      return await this.#connection.executeQuery<R>(query)
     } catch (failure) {
       if (!isLocked(failure)) throw failure
-      return await retryWhileLocked(failure, execute, lockTimeout)
+      return await retryWhileLocked(failure, () => this.#connection.executeQuery<R>(query), lockTimeout)
     }
   }
 
