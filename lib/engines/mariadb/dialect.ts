@@ -41,7 +41,7 @@ export const mariadbDialect: Dialect = {
     drop: (table) => sql`set statement foreign_key_checks = 0, max_statement_time = 0 for drop table ${table}`,
     written: sql`
       select table_name as \`table\`, column_name as name, column_type as written
-      from information_schema.columns where table_schema = database() and data_type in ('datetime', 'timestamp')`,
+      from information_schema.columns where table_schema = database()`,
     foldsTables: sql`select @@lower_case_table_names as answer`
   },
   ...mariadbFailures,
