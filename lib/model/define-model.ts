@@ -19,7 +19,7 @@ const identifier = /^[A-Za-z][A-Za-z0-9_]{0,59}$/
 const modelOptions: OptionNames<ModelOptions> = { table: true, unique: true }
 const keyOptions: OptionNames<KeyOptions> = { column: true, generated: true }
 const uuidKeyOptions = { column: true, clientGenerated: true } as const
-const textKeyOptions: OptionNames<Omit<TextOptions, 'nullable' | 'unique'>> = {
+const textKeyOptions: OptionNames<Omit<TextOptions, 'nullable' | 'readOnly' | 'unique'>> = {
   column: true, default: true, minLength: true, maxLength: true, format: true, enum: true
 }
 /** Options of a primary key, by its kind. */

@@ -39,6 +39,17 @@ test('a connection that breaks in use is forgotten when it is released, so closi
   t.ok(performance.now() - start < 1000)
 })
 
+test('D-259: a connection whose answer is overdue is closed at once', async (t) => {
+  const socket = new Socket()
+  const connections = connectionsOf(socket, 60_000)
+  const lease = await connections.take('write')
+  lease.abandon()
+  const start = performance.now()
+  await connections.close(Promise.resolve())
+  t.ok(performance.now() - start < 1000)
+  t.equal(socket.destroyed, true)
+})
+
 test('a connection whose statement never ends is closed when its deadline and two seconds are over', async (t) => {
   const socket = new Socket()
   const connections = connectionsOf(socket, 1)

@@ -118,16 +118,20 @@ export class NodeConnections<Raw extends object> {
   }
 
   /**
-   * Waits until every connection is closed. A server that has vanished never answers a goodbye. So an idle connection,
-   * and one whose answer is overdue, is closed after two seconds. All others are closed at the latest when the driver's
-   * time-out for a statement and two seconds more have passed.
+   * Waits until every connection is closed. One whose answer is overdue is closed at once: nobody waits for the answer
+   * any more, and the server goes on without the connection. A server that has vanished never answers a goodbye, so an
+   * idle connection is closed after two seconds. All others are closed at the latest when the driver's time-out for a
+   * statement and two seconds more have passed.
    *
    * @param ended  resolves when no connection of the pool works any more
    */
   async close (ended: Promise<unknown>): Promise<void> {
     const destroy = (socket: Duplex): void => { socket.destroy() }
-    const isIdle = (socket: Duplex): boolean => this.#sockets.get(socket) !== true || this.#abandoned.has(socket)
-    const goodbye = setTimeout(() => { [...this.#sockets.keys()].filter(isIdle).forEach(destroy) }, connectTimeout)
+    const isOverdue = (socket: Duplex): boolean => this.#abandoned.has(socket)
+    const isIdle = (socket: Duplex): boolean => this.#sockets.get(socket) !== true || isOverdue(socket)
+    const destroyIf = (isIt: typeof isIdle): void => { [...this.#sockets.keys()].filter(isIt).forEach(destroy) }
+    destroyIf(isOverdue)
+    const goodbye = setTimeout(() => { destroyIf(isIdle) }, connectTimeout)
     const latest = new AbortController()
     const maxWaitMs = driverTimeout(this.#driver.options.statementTimeout) + connectTimeout
     await Promise.race([
