@@ -18,6 +18,13 @@ export interface SchemaHabits {
    * its column, and its default must be null. Absent if `alter table` adds constraints and any columns.
    */
   readonly altersByColumn?: true
+  /**
+   * Statements before and after tables are dropped that refer to each other in a circle. Present if the engine cannot
+   * drop their foreign keys first.
+   */
+  readonly unchecked?: { readonly begin: RawBuilder<unknown>, readonly end: RawBuilder<unknown> }
+  /** Returns the statement that drops a foreign key. Present if `drop constraint` does not always do so. */
+  dropReference? (table: RawBuilder<unknown>, name: RawBuilder<unknown>): RawBuilder<unknown>
   /** True if `drop index` must name the table. Absent if indexes have names of their own. */
   readonly namesTableOfIndex?: true
   /**

@@ -133,6 +133,11 @@ export function isSetOnUpdate ({ options }: Column): boolean {
   return options.onUpdate !== undefined
 }
 
+/** True if only the database gives a column its values. The API never writes such a column. */
+export function isFilledByDatabase ({ options }: Column): boolean {
+  return options.readOnly === true
+}
+
 /** Returns how an engine stores the values of a column. */
 export function storageOf (column: Column, { storage, storages }: Dialect): Storage {
   return storages?.get(column) ?? storage[valueKindOf(column).storage]

@@ -8,13 +8,13 @@ export function isCreatable ({ model: { columns: [, ...fields] }, protections, r
 }
 
 /**
- * Requires that every read-only field gets a value when a record is created.
+ * Requires that every read-only field gets a value when a client creates a record.
  *
  * @throws REST_MODELS_INVALID_OPTIONS
  */
-export function requireCreatable ({ model, readOnly, owner, scopeRule }: Registration): void {
-  // The scope may set such a field.
-  if (scopeRule !== undefined) return
+export function requireCreatable ({ model, protections, readOnly, owner, scopeRule }: Registration): void {
+  // The scope may set such a field, and where nobody creates records none needs a value.
+  if (scopeRule !== undefined || protections.create === 'closed') return
   const unfillable =
     [...readOnly].find((column) => column !== owner && !column.nullable && column.options.default === undefined)
   if (unfillable !== undefined) {

@@ -131,11 +131,11 @@ export function compareField (
 }
 
 function compareColumn (
-  column: Column, { name, dataType, isNullable, isAutoIncrementing, isView }: TableColumn, comparison: Comparison
+  column: Column, found: TableColumn, { dialect, shownAsNull }: Comparison
 ): readonly string[] {
-  const { dialect, shownAsNull } = comparison
+  const { name, dataType, isNullable, isAutoIncrementing, isView, written: { type = dataType } } = found
   const differences: string[] = []
-  if (!storageOf(column, dialect).holds(dataType)) {
+  if (!storageOf(column, dialect).holds(type)) {
     differences.push(`is ${column.kind}, but column '${name}' is ${dataType || 'of no type'}`)
   }
   const isMade = isGenerated(column)

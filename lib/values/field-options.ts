@@ -22,6 +22,7 @@ export interface FieldOptions {
   readonly generated?: boolean
   readonly clientGenerated?: boolean
   readonly onUpdate?: string
+  readonly readOnly?: boolean
   /** Regular expression of a primary key of text; no field declares it. */
   readonly pattern?: string
 }
@@ -35,6 +36,11 @@ export interface CommonOptions<Value> {
   readonly unique?: boolean
   /** Name of the column, if it is not the field's name (for a foreign key: the name with `_id`). */
   readonly column?: string
+  /**
+   * True if only the database gives the column its values: it computes them, or has a default that no field can have.
+   * The API never writes the column. Default false.
+   */
+  readonly readOnly?: boolean
 }
 
 export interface TextOptions extends CommonOptions<string> {

@@ -3,10 +3,10 @@
 
 import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { Agent } from 'node:http'
 import { isBuiltin } from 'node:module'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -18,33 +18,12 @@ import { lacks, requireDatabase } from '../support/engines/lacks.js'
 import { requirePrograms } from '../support/engines/programs.js'
 import { waitFor } from '../support/engines/wait-for.js'
 import { askAgainAndAgain } from '../support/keep-alive.js'
-import { startServer } from '../support/process.js'
-import { folder, read, readCompose, readImage, readManifests, readUnit, type Container, type Probe } from './files.js'
+import { read, readCompose, readManifests, readUnit, type Container, type Probe } from './files.js'
+import { build, image, secondsToEnd, start } from './image.js'
 
 tap.setTimeout(60_000)
 
-const image = readImage()
 const run = promisify(execFile)
-
-/** Makes the working directory of the image, inside the project, where its packages are found. */
-function build (t: Test): string {
-  const cwd = mkdtempSync(join(resolve('dist'), 'image-'))
-  t.teardown(() => { rmSync(cwd, { recursive: true }) })
-  for (const file of image.files) copyFileSync(join(folder, file), join(cwd, file))
-  mkdirSync(join(cwd, 'node_modules'))
-  symlinkSync(resolve('.'), join(cwd, 'node_modules', 'fastify-rest-models'))
-  return cwd
-}
-
-/** Starts what CMD says, with the variables of the image. */
-async function start (t: Test, env: Readonly<Record<string, string>> = {}) {
-  const cwd = build(t)
-  const port = String(await freePort())
-  const variables = { ...image.env, DATABASE_URL: join(cwd, 'site.db'), PORT: port, ...env }
-  const [program, script = '', ...args] = image.command
-  t.equal(program, 'node')
-  return { ...await startServer(t, script, { cwd, args, env: variables }), variables }
-}
 
 /** The exit code of a command, run beside the program, with the same variables. */
 async function codeOf ([program = '', ...args]: readonly string[], env: Readonly<Record<string, string>>) {
@@ -54,12 +33,6 @@ async function codeOf ([program = '', ...args]: readonly string[], env: Readonly
 }
 
 const secondsOf = (text: string): number => Number(/^(\d+)s$/.exec(text)?.[1])
-
-/**
- * Seconds that the program needs to end at most: for its connections, and for the database, whose busy connections have
- * until their statement's deadline: five seconds, one more for the driver, and two for a server that does not answer.
- */
-const secondsToEnd = Number(/maxDrainMs = ([\d_]+)/.exec(read('site.mjs'))?.[1]?.replaceAll('_', '')) / 1000 + 8
 
 test('the Dockerfile has no fault that its linter knows, and its program is no administrator', (t) => {
   t.same(validate(read('Dockerfile')), [])

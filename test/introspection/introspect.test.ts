@@ -9,7 +9,7 @@ import restModels, {
   createTables, date, defineModel, foreignKey, hashPassword, key, text, uuid, type Model
 } from '../../lib/index.js'
 import { introspect, type Introspection } from '../../lib/tooling/introspect/introspect.js'
-import { describeNote } from '../../lib/tooling/introspect/write-models.js'
+import { describeNote } from '../../lib/tooling/introspect/describe-notes.js'
 import { secretColumns } from '../../lib/tooling/introspect/secret-columns.js'
 import type { Tables } from '../../lib/engines/executor.js'
 import { openSqlite } from '../../lib/sqlite.js'
@@ -69,7 +69,9 @@ test('introspect gives a file that compiles and fits, and says what it leaves ou
   for (const { name } of written) t.equal((await app.inject(`/api/${name.toLowerCase()}/`)).statusCode, 200, name)
 
   const text = found.notes.map(describeNote).join('\n')
-  for (const line of text.split('\n')) t.ok(found.source.includes(`// ${line}\n`), line)
+  const grouped = /shadow table/
+  for (const line of text.split('\n')) t.ok(grouped.test(line) || found.source.includes(`// ${line}\n`), line)
+  if (engine === 'sqlite') t.match(found.source, /\/\/ Tables 'search_config', .* are left out: each is a shadow table\n/)
   for (const expected of [
     "Table 'pair' is left out: it has a primary key of several columns (a, b)",
     "Table 'keyless' is left out: it has no primary key",
@@ -77,9 +79,7 @@ test('introspect gives a file that compiles and fits, and says what it leaves ou
     "Table 'country' is left out: it has a primary key 'Country Code' whose name",
     "Table 'Account Kind' is left out: it has a name",
     "Column 'photo' of table 'person' is left out: it is b",
-    "Column 'clock' of table 'person' is left out: it is time",
     "Column 'odd name' of table 'person' is left out: it has a name",
-    "Column 'twice' of table 'person' is left out: it is computed by the database",
     "Column 'country' of table 'person' refers to 'country', which has no model here; the field is a plain value, " +
       'not a foreign key',
     "Column 'mail' of table 'book' refers to 'person', but not to its primary key; the field is a plain value, " +
@@ -266,7 +266,7 @@ test('one odd table is left out with a note, and the others are there', async (t
   ])
   if (engine !== 'postgres') await sql`create table hidden (ctid integer not null primary key, a integer)`.execute(db)
   const { models, notes } = await introspect(db)
-  t.strictSame(models.map(({ name }) => name).sort(), ['Plain', `Table${'1'.repeat(55)}`])
+  t.strictSame(models.map(({ name }) => name).sort(), ['Plain', `table_${'1'.repeat(54)}`])
   if (engine !== 'postgres') {
     t.match(notes.map(describeNote), [
       /^Table 'hidden' is left out: it cannot have a model: .*every table of PostgreSQL has a system column 'ctid'/
@@ -311,8 +311,9 @@ test('names of models and fields are unique, whatever their case, and near to th
   const names = models.map(({ name, table }) => [table, name])
   t.same(new Set(names.map(([, name]) => name?.toLowerCase())).size, names.length)
   t.ok(names.some(([table, name]) => table === 'Author' && name === 'Author'))
-  t.ok(names.some(([table, name]) => table === 'pair_user' && name === 'PairUser'))
-  t.ok(names.some(([table, name]) => table?.toLowerCase() === 'order_line' && /^OrderLine2?$/.test(String(name))))
+  t.ok(names.some(([table, name]) => table === 'pair_user' && name === 'pair_user'))
+  const orderLine = names.find(([table]) => table?.toLowerCase() === 'order_line')
+  t.equal(orderLine?.[1]?.toLowerCase(), 'order_line')
   t.match(source, "export const Model_ = defineModel('Model', {", 'a constant does not hide a type that is imported')
 })
 
@@ -361,14 +362,15 @@ test('unique indexes of several columns are the option unique', { timeout: 120_0
 })
 
 test('a unique index of columns that cannot be unique together is told in a note', async (t) => {
+  const binary = { sqlite: 'blob', postgres: 'bytea', mariadb: 'binary(4)' }[engine]
   const text = (length: number) => `varchar(${length})${engine === 'mariadb' ? ' character set ascii' : ''}`
   const db = await database(t, [
     `create table lengthy (id integer not null primary key, a ${text(400)}, b ${text(201)}, c integer, password ` +
-      `${text(99)}, clock time, unique (a, b), unique (c, a), unique (c, password), unique (c, clock))`
+      `${text(99)}, bytes ${binary}, unique (a, b), unique (c, a), unique (c, password), unique (c, bytes))`
   ])
   const { models, notes } = await introspect(db)
   t.strictSame(models[0]?.uniqueTogether.map((columns) => columns.map(({ field }) => field)), [['c', 'a']])
-  t.strictSame(new Set(notes.filter(({ column }) => column !== 'clock').map(describeNote)), new Set([
+  t.strictSame(new Set(notes.filter(({ column }) => column !== 'bytes').map(describeNote)), new Set([
     "Column 'a' of table 'lengthy' is unique together with b, which the model does not declare: the texts of the " +
       "entry a, b of 'unique' have 601 characters, but together at most 600, because an engine cannot index longer " +
       "texts; give them a lower 'maxLength'",

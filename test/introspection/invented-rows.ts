@@ -18,6 +18,7 @@ interface Found {
 const demanded: Readonly<Record<string, readonly string[]>> = {
   'memberships.role': ['owner', 'member'],
   'film.rating': ['PG-13', 'R'],
+  'film.release_year': ['2006', '1999'],
   'film.special_features': ['Trailers,Deleted Scenes', 'Commentaries'],
   'todos.task': ['write it down', 'read, then write'],
   'Order Details.Discount': ['0.25', '0.5'],
@@ -145,7 +146,7 @@ function valueOfType (column: ColumnRow, row: number, { schema, isKey }: Setting
   if (is(/^bit/)) return '101'
   if (is(/^bool|^tinyint\(1\)/)) return engine === 'postgres' ? pick(['true', 'false']) : pick(['1', '0'])
   if (is(/int|serial/)) return isKey ? String(row + 1) : numberOf(written, row)
-  if (is(/^(real|float|double|numeric|decimal)/)) return isKey ? String(row + 1) : pick(['1.5', '0.5', '12.25', '0'])
+  if (is(/^(real|float|double|numeric|decimal)/)) return isKey ? String(row + 1) : pick(['1.1', '0.5', '12.25', '0'])
   return textOf(column, row, isKey)
 }
 
