@@ -56,6 +56,7 @@ export type {
   Authenticate, ClosedPolicy, Identity, Policy, PolicySetting, PolicyUser, SecurityScheme
 } from './policy/policy.js'
 export type { AnyKysely } from './database/engine.js'
+export type { Health } from './database/health.js'
 export type { ResourceOptions } from './resource/options.js'
 export type { FinishedWrite, PlannedWrite, WholeRecord, WriteHooks } from './resource/write-hooks.js'
 export type { ScopeOf } from './model/scope-of.js'

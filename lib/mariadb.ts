@@ -1,14 +1,16 @@
 import { MysqlAdapter, MysqlDialect, type Kysely, type MysqlPool } from 'kysely'
 import { propertyOf } from './engines/failure-properties.js'
 import { openKysely, type Tables } from './engines/executor.js'
+import type { HealthReport } from './engines/health.js'
 import type { MariadbConnection } from './engines/mariadb/connection.js'
 import { mariadbDialect } from './engines/mariadb/dialect.js'
 import { unprepare } from './engines/mariadb/driver.js'
 import { MariadbNode } from './engines/mariadb/node.js'
 import { nodeUrls } from './engines/server/database-url.js'
 import type { Purpose } from './engines/server/node-connections.js'
+import { readNodesHealth } from './engines/server/nodes-health.js'
 import { Nodes } from './engines/server/nodes.js'
-import { PooledExecutor } from './engines/server/pooled-executor.js'
+import { pooledExecutors } from './engines/server/pooled-executor.js'
 import { PreparedStatements } from './engines/server/prepared-statements.js'
 import { checkServerOptions, type ServerOptions } from './engines/server/server-options.js'
 
@@ -16,6 +18,7 @@ export type MariadbOptions = ServerOptions
 
 /** MariaDB's error numbers for a server that accepts no more connections, in all (1040) or from one user. */
 const tooManyConnections = new Set([1040, 1203, 1226])
+const isFull = (error: unknown): boolean => tooManyConnections.has(Number(propertyOf(error, 'errno')))
 
 /**
  * Opens a MariaDB database as the plugin needs it: dates and times as text, prepared statements, a time-out for
@@ -30,9 +33,12 @@ export function openMariadb<DB = Tables> (url: string, options: MariadbOptions =
   const urls = nodeUrls(url, ['mariadb', 'mysql'])
   const checked = checkServerOptions('openMariadb()', { options, nodes: urls.length })
   const pool = new NodePool(urls, checked)
-  const executor = new PooledExecutor(mariadbDialect, (purpose) => pool.connect(purpose))
+  const executors = pooledExecutors(mariadbDialect, (purpose) => pool.connect(purpose))
   const dialect = new MariadbDialect({ pool })
-  return openKysely<DB>(dialect, () => ({ reader: executor, writer: executor }), async () => await pool.close())
+  return openKysely<DB>(dialect, () => executors, {
+    close: async () => { await pool.close() },
+    readHealth: async () => await pool.readHealth()
+  })
 }
 
 /**
@@ -64,7 +70,7 @@ class NodePool implements MysqlPool {
     const open = (url: string): MariadbNode => new MariadbNode(url, { options, prepared, leave })
     this.#nodes = new Nodes([open(first), ...others.map(open)], {
       check: async (node) => { await node.check() },
-      isFull: (error) => tooManyConnections.has(Number(propertyOf(error, 'errno'))),
+      isFull,
       isWatched: others.length > 0 && !options.writable
     })
   }
@@ -75,6 +81,10 @@ class NodePool implements MysqlPool {
 
   end (callback: (error: unknown) => void): void {
     this.close().then(() => callback(null), callback)
+  }
+
+  async readHealth (): Promise<HealthReport> {
+    return await readNodesHealth(this.#nodes, isFull)
   }
 
   /**

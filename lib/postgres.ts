@@ -1,14 +1,16 @@
 import { PostgresDialect, type Kysely, type PostgresPool } from 'kysely'
 import { propertyOf } from './engines/failure-properties.js'
 import { openKysely, type Tables } from './engines/executor.js'
+import type { HealthReport } from './engines/health.js'
 import type { PostgresConnection } from './engines/postgres/connection.js'
 import { postgresDialect } from './engines/postgres/dialect.js'
 import { unprepare } from './engines/postgres/driver.js'
 import { PostgresNode, type NodeOptions } from './engines/postgres/node.js'
 import { nodeUrls } from './engines/server/database-url.js'
 import type { Purpose } from './engines/server/node-connections.js'
+import { readNodesHealth } from './engines/server/nodes-health.js'
 import { Nodes } from './engines/server/nodes.js'
-import { PooledExecutor } from './engines/server/pooled-executor.js'
+import { pooledExecutors } from './engines/server/pooled-executor.js'
 import { PreparedStatements } from './engines/server/prepared-statements.js'
 import {
   checkMaxLag, checkServerOptions, maxLagNames, type MaxLag, type ServerOptions
@@ -18,6 +20,7 @@ export type PostgresOptions = ServerOptions & MaxLag
 
 /** The SQLSTATE `too_many_connections` of a server that accepts no more connections. */
 const tooManyConnections = '53300'
+const isFull = (error: unknown): boolean => propertyOf(error, 'code') === tooManyConnections
 
 /**
  * Opens a PostgreSQL database as the plugin needs it: a pool that survives the loss of any connection, dates and times
@@ -32,9 +35,12 @@ export function openPostgres<DB = Tables> (url: string, options: PostgresOptions
   const urls = nodeUrls(url, ['postgres', 'postgresql'])
   const checked = checkServerOptions('openPostgres()', { options, nodes: urls.length, more: maxLagNames })
   const pool = new NodePool(urls, { ...checked, ...checkMaxLag(options, checked) })
-  const executor = new PooledExecutor(postgresDialect, (purpose) => pool.connect(purpose))
+  const executors = pooledExecutors(postgresDialect, (purpose) => pool.connect(purpose))
   const dialect = new PostgresDialect({ pool })
-  return openKysely<DB>(dialect, () => ({ reader: executor, writer: executor }), async () => await pool.end())
+  return openKysely<DB>(dialect, () => executors, {
+    close: async () => { await pool.end() },
+    readHealth: async () => await pool.readHealth()
+  })
 }
 
 /**
@@ -50,13 +56,17 @@ class NodePool implements PostgresPool {
     const open = (url: string): PostgresNode => new PostgresNode(url, { options, prepared, leave })
     this.#nodes = new Nodes([open(first), ...others.map(open)], {
       check: async (node) => { await node.check() },
-      isFull: (error) => propertyOf(error, 'code') === tooManyConnections,
+      isFull,
       isWatched: options.maxLag !== undefined || (others.length > 0 && !options.writable)
     })
   }
 
   connect (purpose: Purpose = 'write'): Promise<PostgresConnection> {
     return this.#nodes.connect((node) => node.connect(purpose))
+  }
+
+  async readHealth (): Promise<HealthReport> {
+    return await readNodesHealth(this.#nodes, isFull)
   }
 
   /**

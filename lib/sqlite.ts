@@ -57,7 +57,10 @@ export function openSqlite<DB = Tables> (path: string, options: SqliteOptions = 
   const { version }: { readonly version: string } = createRequire(import.meta.url)('better-sqlite3/package.json')
   requireDriver(process.versions.node, version)
   const dialect = openDialect((settings) => new Driver(path, settings), path, { durability, readonly, check })
-  return openKysely<DB>(dialect, (db) => dialect.makeExecutors(db), async () => dialect.close())
+  return openKysely<DB>(dialect, (db) => dialect.makeExecutors(db), {
+    close: async () => { dialect.close() },
+    readHealth: async () => dialect.readHealth()
+  })
 }
 
 /**

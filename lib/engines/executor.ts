@@ -1,4 +1,5 @@
 import { Kysely, type CompiledQuery, type Dialect as KyselyDialect } from 'kysely'
+import type { ReadHealth } from './health.js'
 import type { Stored } from './storage.js'
 
 /**
@@ -35,8 +36,9 @@ export interface Query extends CompiledQuery {
  * Runs statements. It repeats a statement after a pause if it certainly was not executed, or if a read lost its
  * connection. It never repeats a write whose outcome is unknown.
  *
- * Both methods throw StatementFailure if a rule of the database refuses the statement, REST_MODELS_UNAVAILABLE (503)
- * with Retry-After if the engine cannot run it now, and otherwise what the driver threw.
+ * Both methods throw StatementFailure if a rule of the database refuses the statement. They throw
+ * REST_MODELS_UNAVAILABLE (503) if the engine cannot run it now and it certainly changed nothing, and
+ * REST_MODELS_OUTCOME_UNKNOWN (503) if a write may have been executed. Otherwise they throw what the driver threw.
  */
 export interface Executor {
   /** Runs a statement on one record. Outside a transaction, a write is committed before the outcome is returned. */
@@ -52,7 +54,7 @@ export interface Executor {
 
 /**
  * Purpose for which a Kysely instance is used. On a SQLite file a `reader` gets a connection on which nobody writes, so
- * that it waits for nobody. On a server both use the same connections.
+ * that it waits for nobody. On a server both use the same connections, but a `reader` only its share of them.
  */
 export type Role = 'reader' | 'writer'
 
@@ -63,6 +65,16 @@ export type Executors = Readonly<Record<Role, Executor>>
  * such an instance, or one connection of it, is another object and has no entry here.
  */
 const ownExecutors = new WeakMap<object, Executors>()
+
+/** How to ask for the state of a database, by Kysely instance, of the same instances. */
+const ownHealth = new WeakMap<object, ReadHealth>()
+
+/** Parts of an opened database besides its executors. */
+export interface OpenedParts {
+  /** Closes the database. It is called after Kysely's driver, which may have closed it already. */
+  close (): Promise<void>
+  readonly readHealth: ReadHealth
+}
 
 /**
  * Kysely instance whose `destroy()` always closes the database. Kysely's own closes it only after Kysely's driver was
@@ -87,13 +99,13 @@ class KyselyWithExecutors<DB> extends Kysely<DB> {
  * costs as much as a short statement. {@link executorsOf} returns these executors.
  *
  * @param makeExecutors  makes the executors of the instance
- * @param close          closes the database; called after the driver, which may have closed it already
  */
 export function openKysely<DB> (
-  dialect: KyselyDialect, makeExecutors: (db: Kysely<DB>) => Executors, close: () => Promise<void>
+  dialect: KyselyDialect, makeExecutors: (db: Kysely<DB>) => Executors, { close, readHealth }: OpenedParts
 ): Kysely<DB> {
   const db = new KyselyWithExecutors<DB>(dialect, close)
   ownExecutors.set(db, makeExecutors(db))
+  ownHealth.set(db, readHealth)
   return db
 }
 
@@ -102,4 +114,9 @@ export type Tables = Record<string, Record<string, unknown>>
 /** Returns the executors of a Kysely instance that {@link openKysely} returned; undefined for any other. */
 export function executorsOf (handle: object): Executors | undefined {
   return ownExecutors.get(handle)
+}
+
+/** Returns how to ask for the state of a database that {@link openKysely} opened; undefined for any other. */
+export function healthOf (handle: object): ReadHealth | undefined {
+  return ownHealth.get(handle)
 }

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { HealthCheck, type Health } from '../database/health.js'
 import { errors } from '../errors.js'
 import type { Model } from '../model/define-model.js'
 import { operations, type Operation } from '../policy/operations.js'
@@ -24,6 +25,7 @@ export class ResourceRegistry {
   readonly #options: CheckedOptions
   readonly #registrations: Registration[] = []
   readonly #served: ServedResource[] = []
+  readonly #health: HealthCheck
   #isSetUp = false
   #isReady = false
 
@@ -37,6 +39,7 @@ export class ResourceRegistry {
   constructor (fastify: FastifyInstance, options: CheckedOptions) {
     this.#fastify = fastify
     this.#options = options
+    this.#health = new HealthCheck(options.db, options.readDb)
     registries.set(fastify.server, [...registries.get(fastify.server) ?? [], this])
     fastify.addHook('onReady', async () => {
       this.#isReady = true
@@ -104,6 +107,15 @@ export class ResourceRegistry {
     }
     const served = this.#servedAs(resource)
     return guardHooks(served.resource, operation, { ...served, allowedOrigins: this.#options.allowedOrigins })
+  }
+
+  /**
+   * Asks the databases for their state: `db` whether it accepts writes, `readDb` how far it is behind. It never
+   * rejects, takes about a second at most, and uses no connection of a pool, except of a Kysely instance of your own.
+   * It may be called as often as you like, also before `setup()`.
+   */
+  async health (): Promise<Health> {
+    return await this.#health.read()
   }
 
   #servedAs (wanted: Model | string): ServedResource {

@@ -11,7 +11,7 @@ import {
   fillIncludes, includedKeys, openInclude, shapeOfInclude, type FilledInclude
 } from './include-sql.js'
 import { compileList, type ListBase, type OpenPlan } from './list-sql.js'
-import { isLong, longestOf } from './long-values.js'
+import { isAnyWithheld, isLong, longestOf } from './long-values.js'
 import type { SqlContext } from './sql-context.js'
 
 /** Limits of a list statement. A list may need two statements with different limits. */
@@ -50,10 +50,10 @@ export function withIncludes (base: ListBase, includes: readonly PlannedInclude[
  * sorted, so that one long record that thousands of rows refer to would be copied thousands of times.
  */
 export function pageOf (
-  rows: ArrayRows, { model: { primaryKey }, visible, long }: ListBase, plan: ListPlan
+  rows: ArrayRows, { model: { primaryKey }, visible }: ListBase, plan: ListPlan
 ): ListPlan {
   const keyAt = visible.indexOf(primaryKey)
-  if (plan.includes.length === 0 || long.includes(keyAt)) return plan
+  if (plan.includes.length === 0 || isAnyWithheld(rows, [keyAt])) return plan
   const isOnPage: PlannedCondition = {
     alias: baseAlias, column: primaryKey, operator: 'in', values: rows.map((row) => row[keyAt] as Stored)
   }

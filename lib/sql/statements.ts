@@ -1,4 +1,4 @@
-import { sql, type CompiledQuery, type RawBuilder, type SqlBool } from 'kysely'
+import { CompiledQuery, sql, type RawBuilder, type SqlBool } from 'kysely'
 import type { Parameter, Stored } from '../engines/storage.js'
 import type { Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
@@ -45,6 +45,9 @@ export type Statement = (...parameters: readonly Stored[]) => CompiledQuery
  * Stands for each value of a request while a statement is compiled. A request later gives its values in the same order.
  */
 export const placeholder = 0
+
+/** Statement that selects nothing. */
+export const nothing: CompiledQuery = CompiledQuery.raw('select 1 where 1 = 0')
 
 /** Limit of one row, as a literal and not as a parameter. */
 export const oneRow = sql.lit(1)

@@ -3,8 +3,8 @@ import { isYes } from '../engines/catalog.js'
 import type { Dialect } from '../engines/dialect.js'
 import type { Storage, WrittenColumn } from '../engines/storage.js'
 import { errors } from '../errors.js'
-import { isGenerated, isGivenByOthers, storageOf, type Column } from '../model/column.js'
-import type { Model } from '../model/define-model.js'
+import { isGenerated, storageOf, type Column } from '../model/column.js'
+import { keyName, type Model } from '../model/model.js'
 
 type Table = Awaited<ReturnType<AnyKysely['introspection']['getTables']>>[number]
 /** A column, with its type as the engine writes it. */
@@ -51,7 +51,8 @@ export async function readTables (handle: AnyKysely): Promise<DatabaseTables> {
   return { of: ({ table }) => byName.get(fold(table)), nameOf: ({ table }) => fold(table) }
 }
 
-interface Comparison {
+/** What a comparison of models with tables depends on. */
+export interface Comparison {
   readonly dialect: Dialect
   /** Nullable fields whose columns may be `not null`, because records show some stored values, such as NaN, as null. */
   readonly shownAsNull?: ReadonlySet<Column>
@@ -108,31 +109,43 @@ function compareTable (tables: DatabaseTables, model: Model, comparison: Compari
     return [`model '${model.name}' needs table '${model.table}', which does not exist; createTables() creates it`]
   }
   return model.columns.flatMap((column) => {
-    const where = `field '${column.field}' of model '${model.name}'`
     const found = columns.get(dialect.foldName(column.name))
-    if (found === undefined) {
-      return [`${where} needs column '${column.name}' of table '${model.table}', which does not exist; ` +
+    return found === undefined
+      ? [`${nameField(model, column)} needs column '${column.name}' of table '${model.table}', which does not exist; ` +
         "add it by a migration, or name another with 'column'"]
-    }
-    return compareColumn(column, found, comparison)
-      .map((difference) => `${where} ${difference} in table '${model.table}'`)
+      : compareField({ model, column }, found, comparison)
   })
 }
 
-function compareColumn (
-  column: Column, { name, dataType, isNullable, isAutoIncrementing, isView }: TableColumn, comparison: Comparison
+/** Returns the field of a column in words, for messages. */
+export function nameField ({ name }: Model, { field }: Column): string {
+  return `field '${field}' of model '${name}'`
+}
+
+/** Returns how a field differs from a column that exists, as sentences. */
+export function compareField (
+  { model, column }: { readonly model: Model, readonly column: Column }, found: TableColumn, comparison: Comparison
 ): readonly string[] {
-  const { dialect, shownAsNull } = comparison
+  return compareColumn(column, found, comparison)
+    .map((difference) => `${nameField(model, column)} ${difference} in table '${model.table}'`)
+}
+
+function compareColumn (
+  column: Column, found: TableColumn, { dialect, shownAsNull }: Comparison
+): readonly string[] {
+  const { name, dataType, isNullable, isAutoIncrementing, isView, written: { type = dataType } } = found
   const differences: string[] = []
-  if (!storageOf(column, dialect).holds(dataType)) {
+  if (!storageOf(column, dialect).holds(type)) {
     differences.push(`is ${column.kind}, but column '${name}' is ${dataType || 'of no type'}`)
   }
-  const isMade = isGenerated(column) && !isGivenByOthers(column)
+  const isMade = isGenerated(column)
   if (isMade && !isAutoIncrementing && !isView) {
     differences.push(`needs column '${name}' to be the primary key whose integers the database generates`)
   }
-  const isNeverNull = isGenerated(column) && isAutoIncrementing
-  if (!isMade && !isNeverNull && shownAsNull?.has(column) !== true && column.nullable !== isNullable) {
+  const isNeverNull = column.kind === 'key' && isAutoIncrementing
+  const isKey = column.field === keyName && dialect.schema.keysMayBeNull === true
+  const mayDiffer = isMade || isNeverNull || isKey || shownAsNull?.has(column) === true
+  if (!mayDiffer && column.nullable !== isNullable) {
     differences.push(`${column.nullable ? 'is nullable' : 'is not nullable'}, ` +
       `but column '${name}' is ${isNullable ? 'nullable' : 'not null'}`)
   }

@@ -1,6 +1,6 @@
 import { test, type Test } from 'tap'
 import { emptyDatabase, engine } from '../support/database.js'
-import { pageFiles, readPage, type Block, type Page } from './page.js'
+import { pageFiles, postgresPages, postgresUrl, readPage, type Block, type Page } from './page.js'
 import { runPage } from './run-page.js'
 
 /**
@@ -16,6 +16,8 @@ const ofSqlite = [
   'Moving a database', 'Requests that old clients send',
   // What the commands write differs by the types of the engine; command/ and introspection/ test them.
   'introspect', 'serve',
+  // The copy of a file.
+  'SQLite',
   // better-auth takes the type of the database as an option of its own.
   'Users of better-auth'
 ]
@@ -58,9 +60,18 @@ const changes: Readonly<Record<string, readonly Change[]>> = {
 function changed (block: Block): Block {
   const content = (changes[engine] ?? []).reduce((text, { from, to }) => text.replace(from, to), block.content)
   if (block.language !== 'js') return { ...block, content }
+  // A program that chooses its engine by the URL is the same on each.
+  if (content.includes(openers[engine])) return block
   return {
     ...block, content: content.replaceAll('openSqlite', openers[engine]).replaceAll('models/sqlite', `models/${engine}`)
   }
+}
+
+/** A page about PostgreSQL, whose programs and commands have the URL of an empty database. */
+async function onPostgres (t: Test, page: Page): Promise<Page> {
+  const url = await urlFor(t)
+  const blocks = page.blocks.map((block) => ({ ...block, content: block.content.replaceAll(postgresUrl, url) }))
+  return { ...page, blocks }
 }
 
 /** A page whose programs open empty databases of this engine. Programs of a section that name one file share it. */
@@ -69,7 +80,7 @@ async function onEngine (t: Test, page: Page): Promise<Page> {
   const blocks: Block[] = []
   for (const block of page.blocks.filter(({ section }) => !ofSqlite.includes(section))) {
     let { content } = block
-    const opened = block.language === 'js' ? content.matchAll(/(openSqlite\(|DATABASE = )'([^']+)'/g) : []
+    const opened = block.language === 'js' ? content.matchAll(/(openSqlite\(|DATABASE_URL = )'([^']+)'/g) : []
     for (const [call, before = '', path = ''] of opened) {
       const name = path === ':memory:' ? `line ${block.line}` : `${block.section}: ${path}`
       urls.set(name, urls.get(name) ?? await urlFor(t))
@@ -91,7 +102,13 @@ async function urlFor (t: Test): Promise<string> {
  * example/workspace.test.ts runs the same rules on every engine.
  */
 const elsewhere = ['docs/scaling.md', 'docs/multi-tenant.md']
-const pages = pageFiles.filter((file) => !elsewhere.includes(file)).map(readPage)
+const pages = pageFiles.filter((file) => ![...elsewhere, ...postgresPages].includes(file)).map(readPage)
+
+for (const file of engine === 'postgres' ? postgresPages : []) {
+  test(`what ${file} shows is what happens`, async (t) => {
+    await runPage(t, await onPostgres(t, readPage(file)))
+  })
+}
 
 for (const page of engine === 'sqlite' ? [] : pages) {
   if (!page.blocks.some(({ language }) => language === 'js')) continue

@@ -16,6 +16,10 @@ app.addHook('onClose', async () => {
   await db.destroy()
   await readDb.destroy()
 })
+app.get('/readyz', async (_request, reply) => {
+  const health = await app.restModels.health()
+  return await reply.code(health.status === 'up' ? 200 : 503).send(health)
+})
 await app.register(restModels, { db, readDb, defaultAuth: userAuth(User) })
 app.restModels.register(Entry, { ownerField: 'user' })
 await app.restModels.setup()

@@ -59,13 +59,15 @@ for (const engine of ['postgres', 'mariadb'] as const) {
   test(`${engine}: when the server freezes, all requests are put off in time`, { buffered: true }, async (t) => {
     if (lacks(t, engine)) return
     const server = await startServer(t, engine)
-    const { get, post, put } = await serve(
+    const { get, post, put, health } = await serve(
       t, engines[engine].open(server.url, { statementTimeout: 500, connections: 4 })
     )
     await Promise.all(['a', 'b', 'c', 'd'].map(async (label) => {
       t.equal((await post('/api/entry/', { label }, { as })).statusCode, 201)
     }))
     const thaw = await freeze(server)
+    const [{ status }, frozen] = await timed(async () => await health())
+    t.ok(status === 'down' && frozen < 2000, `R-51: ${status} after ${Math.round(frozen)} ms`)
     t.teardown(thaw)
     const asked = Array.from({ length: 10 }, (_, number) => [
       async () => await get('/api/entry/'),

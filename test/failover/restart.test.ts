@@ -2,12 +2,13 @@
 // @alone: measures how long others wait
 // @long: waits until servers have failed and come back
 
-import tap, { test } from 'tap'
+import tap, { test, type Test } from 'tap'
 import { lacks } from '../support/engines/lacks.js'
 import { startMariadb } from '../support/engines/mariadb-server.js'
 import { startPostgres } from '../support/engines/postgres-server.js'
 import type { PrivateServer } from '../support/engines/private-server.js'
-import { startApps } from './apps.js'
+import { waitFor } from '../support/engines/wait-for.js'
+import { startApps, type App } from './apps.js'
 import { crash } from './processes.js'
 import { startLoad } from './load.js'
 import { seed } from './site.js'
@@ -23,6 +24,14 @@ const engines = {
   mariadb: { start: startMariadb, ends: { stop: signal('SIGTERM'), crash } }
 }
 
+/** Waits until an app says that it is ready, or that it is not: within two seconds. */
+async function turns (t: Test, { address }: App, isReady: boolean): Promise<void> {
+  const start = performance.now()
+  await waitFor('readiness', async () => (await fetch(`${address}/readyz`)).ok === isReady)
+  const took = performance.now() - start
+  t.ok(took < 2000, `${isReady ? 'ready' : 'not ready'} after ${Math.round(took)} ms`)
+}
+
 for (const engine of ['postgres', 'mariadb'] as const) {
   test(`R-12: ${engine}: clients are put off without a server; no write is lost`, { buffered: true }, async (t) => {
     if (lacks(t, engine)) return
@@ -35,8 +44,10 @@ for (const engine of ['postgres', 'mariadb'] as const) {
     for (const [what, end] of Object.entries(ends)) {
       await goOn(200)
       await end(server)
+      await t.test(`R-51: a ${what} is seen within 2 s`, async (t) => { await turns(t, apps[0], false) })
       await pause()
       await server.restart()
+      await t.test(`R-51: the return from a ${what}, too`, async (t) => { await turns(t, apps[0], true) })
       const took = await recover(performance.now())
       t.ok(took < 5000, `every client is served ${Math.round(took)} ms after the return from a ${what}`)
     }

@@ -16,5 +16,5 @@ export async function serve (t: Test, db: Kysely<Tables>) {
   await app.register(restModels, { db, defaultAuth: userAuth(User) })
   app.restModels.register(Entry, { ownerField: 'user' })
   await app.restModels.setup()
-  return client(app)
+  return { ...client(app), health: async () => await app.restModels.health() }
 }

@@ -29,6 +29,9 @@ for (let number = 1; number <= 100; number++) {
 const app = Fastify()
 app.undocumented = 'memory and time are measured'
 app.get('/health', async () => ({ status: 'ok' }))
+app.get('/connections', (_request, reply) => { app.server.getConnections((_error, count) => { reply.send(count) }) })
+app.get('/healthz', async () => ({ status: 'up' }))
+app.get('/readyz', async () => await app.restModels.health())
 await app.register(restModels, { db })
 app.restModels.register(Text)
 await app.restModels.setup()

@@ -2,10 +2,12 @@
 // @long: floods a process, on each engine
 
 import { once } from 'node:events'
+import { get as getHttp } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test, type Test } from 'tap'
 import { runAutocannon } from '../endurance/overloading.js'
+import { waitFor } from '../support/engines/wait-for.js'
 import { emptyDatabase } from '../support/database.js'
 import type { Usage } from './flooded.js'
 import { startWorker } from '../support/workers.js'
@@ -85,4 +87,33 @@ test('R-36: of clients that do not read large pages some are cut off, not others
     await sleep(100)
   }
   t.ok(cut() > 0, `${cut()} were cut off`)
+})
+
+/** Asks on a new connection: the status, and after how many milliseconds the answer was complete. */
+async function askFresh (url: string): Promise<readonly [status: number, took: number]> {
+  const start = performance.now()
+  const [answer] = await once(getHttp(url, { agent: false }), 'response')
+  await once(answer.resume(), 'end')
+  return [answer.statusCode, performance.now() - start]
+}
+
+test('R-50: with 1,000 busy connections, a new one is told that the app lives', { timeout: 60_000 }, async (t) => {
+  const { address } = await startApp(t)
+  const load = runAutocannon(['-c', '1000', '-d', '15', `${address}/api/text/?limit=20`])
+  await waitFor('all are connected', async () => Number(await (await fetch(`${address}/connections`)).text()) >= 1000)
+  const times: Record<string, number[]> = { healthz: [], readyz: [] }
+  for (const end = performance.now() + 3000; performance.now() < end; await sleep(10)) {
+    for (const [path, took] of Object.entries(times)) {
+      const [status, milliseconds] = await askFresh(`${address}/${path}`)
+      if (status !== 200) t.fail(`/${path} was answered with ${status}`)
+      took.push(milliseconds)
+    }
+  }
+  const { '2xx': served } = await load
+  t.ok(served > 500, `${served} lists were served meanwhile`)
+  for (const [path, took] of Object.entries(times)) {
+    const p99 = took.sort((one, other) => one - other)[Math.floor(took.length * 0.99)] ?? Infinity
+    const most = path === 'healthz' ? 250 : 1500
+    t.ok(took.length > 10 && p99 <= most, `/${path}: p99 ${p99.toFixed(0)} ms of ${took.length}`)
+  }
 })

@@ -24,13 +24,14 @@ const values = {
   'lib/sqlite.ts': ['openSqlite'],
   'lib/postgres.ts': ['openPostgres'],
   'lib/mariadb.ts': ['MariadbDialect', 'openMariadb'],
-  'lib/tools.ts': ['describeNote', 'inspect', 'introspect', 'loadApp', 'openDatabase', 'serveDatabase']
+  'lib/tools.ts': ['describeNote', 'inspect', 'introspect', 'loadApp', 'openDatabase', 'serveDatabase',
+    'writeMigration']
 }
 const types = {
   'lib/index.ts': [
     'AnyKysely', 'Authenticate', 'ClosedPolicy', 'CommonOptions', 'CreateOf', 'Credentials', 'DatabaseOf',
     'DatetimeOptions', 'DecimalOptions', 'Field', 'FieldFault', 'FindHostUser', 'FinishedWrite', 'ForeignKeyField',
-    'ForeignKeyOptions', 'HostAuthOptions', 'Identity', 'Json', 'KeyOptions', 'Limits', 'Model', 'Operation',
+    'ForeignKeyOptions', 'Health', 'HostAuthOptions', 'Identity', 'Json', 'KeyOptions', 'Limits', 'Model', 'Operation',
     'PasswordOptions', 'PlannedWrite', 'Policy', 'PolicySetting', 'PolicyUser', 'RangeOptions', 'RecordOf',
     'ResourceOptions', 'ResourceRegistry', 'RestModelsOptions', 'ScopeOf', 'SecurityScheme', 'TextOptions',
     'UpdateOf', 'UserAuthOptions', 'UserOf', 'UuidOptions', 'Verify', 'WholeRecord', 'WriteHooks'
@@ -46,9 +47,9 @@ const types = {
   'lib/postgres.ts': ['PostgresOptions'],
   'lib/mariadb.ts': ['MariadbOptions'],
   'lib/tools.ts': [
-    'Audience', 'Changer', 'Danger', 'FieldPermissions', 'Inspection', 'IntrospectOptions', 'Introspection', 'Note',
-    'OpenOptions', 'ResourcePermissions', 'ScopeOutcome', 'ServeOptions', 'ServedDatabase', 'Unbounded', 'Unindexed',
-    'VisibleRecords'
+    'Audience', 'Changer', 'Danger', 'FieldPermissions', 'Inspection', 'IntrospectOptions', 'Introspection',
+    'MigrationOptions', 'Note', 'OpenOptions', 'ResourcePermissions', 'ScopeOutcome', 'ServeOptions', 'ServedDatabase',
+    'Unbounded', 'Unindexed', 'VisibleRecords', 'WrittenMigration'
   ]
 }
 const entryPoints = {

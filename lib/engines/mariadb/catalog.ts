@@ -46,6 +46,9 @@ export const mariadbCatalog: Catalog = {
       and r.constraint_name = k.constraint_name
     where k.table_schema = database() and k.referenced_table_name is not null
     order by k.table_name, k.constraint_name, k.ordinal_position`,
+  indexed: sql`
+    select table_name as \`table\`, column_name as \`column\`
+    from information_schema.statistics where table_schema = database() and seq_in_index = 1`,
   completed: sql`
     select event_object_table as \`table\` from information_schema.triggers
     where event_object_schema = database() and action_timing = 'BEFORE' and event_manipulation = 'INSERT'`,
@@ -64,6 +67,14 @@ export const mariadbCatalog: Catalog = {
     datetime: described.datetime,
     timestamp: described.datetime,
     date: described.date,
+    bit: ({ digits: [length] }) => length === 1 ? described.boolean() : undefined,
+    year: described.integer,
+    uuid: described.uuid,
+    enum: described.enum,
+    set: long,
+    time: ofBytes(17),
+    inet4: ofBytes(15),
+    inet6: ofBytes(45),
     char: text,
     varchar: text,
     tinytext: ofBytes(255),
@@ -71,5 +82,9 @@ export const mariadbCatalog: Catalog = {
     mediumtext: long,
     longtext: ({ written }) => written === 'json' ? described.json() : { kind: 'text', options: {} }
   },
-  fits: { key: isSafe, boolean: (column) => sql`${column} in (0, 1)` }
+  fits: {
+    key: isSafe,
+    boolean: (column) => sql`${column} in (0, 1)`,
+    bigint: (column) => sql`${column} <= 9223372036854775807`
+  }
 }

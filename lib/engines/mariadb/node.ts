@@ -1,10 +1,13 @@
 import type { ConnectionOptions, Pool } from 'mysql2'
+import { healthTimeoutMs, type PoolState } from '../health.js'
 import { NodeConnections, type Purpose } from '../server/node-connections.js'
+import type { NodeReport, ReportingNode } from '../server/nodes-health.js'
 import type { PreparedStatements } from '../server/prepared-statements.js'
 import { connectTimeout, type ServerOptions } from '../server/server-options.js'
 import { MariadbConnection, type ConnectionSetting } from './connection.js'
 import { driver, type DriverConnection } from './driver.js'
-import { busyOn, probeMariadb } from './probe.js'
+import { busyOn, probeMariadb, situationOf } from './probe.js'
+import { toNodeReport } from './situation.js'
 
 /**
  * Maximum number of callers that wait for a connection to one node; a further one is refused at once. The driver also
@@ -33,7 +36,7 @@ interface NodeSetting {
 }
 
 /** Node: one of the database servers in the URL, with the pool of connections to it. */
-export class MariadbNode {
+export class MariadbNode implements ReportingNode {
   readonly name: string
   readonly #config: ConnectionOptions
   readonly #setting: ConnectionSetting
@@ -77,6 +80,14 @@ export class MariadbNode {
    */
   async check (): Promise<void> {
     await probeMariadb(this.#config, this.#setting.options.writable)
+  }
+
+  get pool (): PoolState {
+    return this.#connections.pool
+  }
+
+  async report (): Promise<NodeReport> {
+    return toNodeReport(await situationOf(this.#config, healthTimeoutMs), this.#setting.options)
   }
 
   async close (): Promise<void> {

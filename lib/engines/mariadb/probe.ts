@@ -23,6 +23,16 @@ export async function probeMariadb (config: ConnectionOptions, writable: boolean
 }
 
 /**
+ * Returns the state of a server.
+ *
+ * @throws the driver's failure, after `maxMs` milliseconds at the latest
+ */
+export async function situationOf (config: ConnectionOptions, maxMs: number): Promise<Situation | undefined> {
+  const [node] = await ask<Situation>(config, situation, maxMs)
+  return node
+}
+
+/**
  * Returns the ids of those connections, of the ones asked for, for which the server is still working. Rejects if it
  * does not answer within two seconds.
  */
@@ -32,11 +42,11 @@ export async function busyOn (config: ConnectionOptions, ids: readonly number[])
   return new Set(rows.map(({ id }) => id))
 }
 
-async function ask<Row> (config: ConnectionOptions, sql: string): Promise<readonly Row[]> {
+async function ask<Row> (config: ConnectionOptions, sql: string, maxMs?: number): Promise<readonly Row[]> {
   const connection = driver().createConnection(config) as DriverConnection
   connection.on('error', () => {})
   const alone = { socket: () => connection.stream, end: () => { connection.end(() => {}) } }
   return await askAlone(alone, async () => await new Promise((resolve, reject) => {
     connection.query<Row>(sql, (error, rows) => error === null ? resolve(rows) : reject(error))
-  }))
+  }), maxMs)
 }

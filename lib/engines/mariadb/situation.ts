@@ -1,3 +1,5 @@
+import type { NodeReport } from '../server/nodes-health.js'
+
 /**
  * Query for the state of a node (database server). It names a table, because a Galera node that is not ready refuses
  * that.
@@ -32,4 +34,18 @@ export function sessionSettings (node: Situation | undefined, statementTimeout: 
 /** Returns the error for a server that only reads, with MariaDB's number 1290. */
 export function readsOnly (): Error {
   return Object.assign(new Error('The node is read-only'), { errno: 1290 })
+}
+
+/** Returns what a server says of its health. */
+export function toNodeReport (
+  node: Situation | undefined, { writable, readonly }: { readonly writable: boolean, readonly readonly: boolean }
+): NodeReport {
+  const [accepts, shares] = [node?.writes === 1, node?.shares === 1]
+  return {
+    status: accepts && !readonly ? 'up' : 'read-only',
+    role: shares ? 'primary' : accepts ? 'single' : 'replica',
+    // A connection to a Galera node waits for what the others have committed. Only administrators may ask a replica.
+    lag: shares || accepts ? 0 : null,
+    serves: accepts || !writable
+  }
 }

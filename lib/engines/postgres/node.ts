@@ -1,10 +1,13 @@
 import type pg from 'pg'
+import { healthTimeoutMs, type PoolState } from '../health.js'
 import { NodeConnections, type Purpose } from '../server/node-connections.js'
+import type { NodeReport, ReportingNode } from '../server/nodes-health.js'
 import type { PreparedStatements } from '../server/prepared-statements.js'
 import { connectTimeout, driverTimeout, type MaxLag, type ServerOptions } from '../server/server-options.js'
 import { columnTypes } from './column-types.js'
-import { isStandby, PostgresConnection, type ConnectionSetting } from './connection.js'
+import { PostgresConnection, watchConnection, type ConnectionSetting } from './connection.js'
 import { driver, type DriverClient } from './driver.js'
+import { faultOf, toNodeReport } from './node-report.js'
 import { probePostgres } from './probe.js'
 
 export type NodeOptions = Required<ServerOptions> & MaxLag
@@ -20,7 +23,7 @@ interface NodeSetting {
 }
 
 /** Node: one of the database servers in the URL, with the pool of connections to it. */
-export class PostgresNode {
+export class PostgresNode implements ReportingNode {
   readonly name: string
   readonly #config: pg.ClientConfig
   readonly #options: NodeOptions
@@ -41,9 +44,12 @@ export class PostgresNode {
       take: () => this.#pool.connect() as Promise<DriverClient>,
       socketOf: (client) => client.connection.stream,
       idOf: (client) => client.processID,
-      askBusy: async (ids) => new Set((await probePostgres(this.#config, ids)).busy)
+      askBusy: async (ids) => new Set((await probePostgres(this.#config, { processes: ids })).busy)
     })
-    this.#pool.on('connect', (client) => { this.#connections.opened(client as DriverClient) })
+    this.#pool.on('connect', (client) => {
+      watchConnection(client as DriverClient)
+      this.#connections.opened(client as DriverClient)
+    })
   }
 
   async connect (purpose: Purpose): Promise<PostgresConnection> {
@@ -62,13 +68,16 @@ export class PostgresNode {
    * @throws the reason if it is not
    */
   async check (): Promise<void> {
-    const { writable, maxLag } = this.#options
-    const { standby, lag } = await probePostgres(this.#config)
-    if (writable && standby) throw isStandby()
-    if (maxLag === undefined || (lag !== null && lag <= maxLag)) return
-    throw new Error(lag === null
-      ? 'The standby does not follow a primary'
-      : `The standby is ${Math.round(lag)} ms behind its primary`)
+    const fault = faultOf(await probePostgres(this.#config), this.#options)
+    if (fault !== undefined) throw fault
+  }
+
+  get pool (): PoolState {
+    return this.#connections.pool
+  }
+
+  async report (): Promise<NodeReport> {
+    return toNodeReport(await probePostgres(this.#config, { maxMs: healthTimeoutMs }), this.#options)
   }
 
   async close (): Promise<void> {
@@ -89,9 +98,8 @@ function configOf (url: string, { statementTimeout, readonly }: NodeOptions): pg
 
 function openPool (config: pg.ClientConfig, { connections }: NodeOptions): pg.Pool {
   const pool = new (driver().Pool)({ ...config, max: connections })
-  // Without these listeners the process ends when a connection dies, an idle one or one in use.
+  // Without a listener the process ends when an idle connection dies.
   pool.on('error', () => {})
-  pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
 

@@ -2,9 +2,18 @@ import type pg from 'pg'
 import { askAlone } from '../server/ask-alone.js'
 import { driver } from './driver.js'
 
+interface ProbeOptions {
+  readonly processes?: readonly number[]
+  readonly maxMs?: number
+}
+
 /** State of a server, as the server reports it. */
 export interface PostgresReport {
   readonly standby: boolean
+  /** True if the connection accepts no writes. */
+  readonly reads: boolean
+  /** True if standbys receive its writes. */
+  readonly feeds: boolean
   /**
    * Milliseconds that a standby is behind what its primary has sent; 0 for a primary; null for a standby that follows
    * no primary, or cannot tell.
@@ -19,7 +28,8 @@ export interface PostgresReport {
  * only while something remains to be replayed. Only members of pg_read_all_stats see what the primary has that the
  * standby has not received.
  */
-const reportQuery = `select pg_is_in_recovery() as standby,
+const reportQuery = `select pg_is_in_recovery() as standby, current_setting('transaction_read_only') = 'on' as reads,
+  exists (select from pg_stat_replication) as feeds,
   array(select pid from pg_stat_activity where pid = any($1::integer[]) and state = 'active') as busy,
   case
     when not pg_is_in_recovery() then 0
@@ -33,11 +43,10 @@ const reportQuery = `select pg_is_in_recovery() as standby,
  * Asks a server for its state, on a connection that nobody else uses.
  *
  * @param processes  ids of the server processes for `busy`
- * @throws the error of the driver, after two seconds at the latest
+ * @throws the error of the driver, after two seconds or `maxMs` milliseconds at the latest
  */
 export async function probePostgres (
-  config: pg.ClientConfig,
-  processes: readonly number[] = []
+  config: pg.ClientConfig, { processes = [], maxMs }: ProbeOptions = {}
 ): Promise<PostgresReport> {
   const client = new (driver().Client)(config)
   client.on('error', () => {})
@@ -46,5 +55,5 @@ export async function probePostgres (
     await client.connect()
     const { rows: [report] } = await client.query<PostgresReport>(reportQuery, [processes])
     return report as PostgresReport
-  })
+  }, maxMs)
 }

@@ -14,10 +14,12 @@ interface Alone {
 
 /**
  * Returns the answer of `ask`, which asks a server on a connection that nobody else uses. The connection is closed
- * after two seconds at the latest, and a pending question then fails.
+ * after two seconds at the latest, or after `maxMs` milliseconds, and a pending question then fails.
  */
-export async function askAlone<Answer> ({ socket, end }: Alone, ask: () => Promise<Answer>): Promise<Answer> {
-  const timer = setTimeout(() => { socket().destroy(new Error('The server does not answer')) }, connectTimeout)
+export async function askAlone<Answer> (
+  { socket, end }: Alone, ask: () => Promise<Answer>, maxMs = connectTimeout
+): Promise<Answer> {
+  const timer = setTimeout(() => { socket().destroy(new Error('The server does not answer')) }, maxMs)
   try {
     return await ask()
   } finally {

@@ -46,6 +46,11 @@ export class Nodes<Node extends { readonly name: string }> {
     if (!this.#isSearched()) this.#current = nodes[0]
   }
 
+  /** The node in use; the one that was used last while another one is searched. */
+  get used (): Node {
+    return this.#current ?? this.#last ?? this.all[0]
+  }
+
   /**
    * Returns a connection to the node in use or, if that gives none, to another one that serves.
    *

@@ -1,5 +1,5 @@
-import type { ArrayRows, Executor, Outcome, Query, Row } from '../executor.js'
-import { isRead, withRetries } from '../retry.js'
+import type { ArrayRows, Executor, Executors, Outcome, Query, Row } from '../executor.js'
+import { effectOf, isRead, withRetries } from '../retry.js'
 import { toStatementError, withoutIndex, type FailureRules } from '../statement-failure.js'
 import type { Purpose } from './node-connections.js'
 
@@ -28,10 +28,15 @@ type Ask<Result> = (connection: PooledConnection, query: Query) => Promise<Resul
 export class PooledExecutor implements Executor {
   readonly #rules: FailureRules
   readonly #connect: (purpose: Purpose) => Promise<PooledConnection>
+  readonly #selects: Purpose
 
-  constructor (rules: FailureRules, connect: (purpose: Purpose) => Promise<PooledConnection>) {
+  /** @param selects  the purpose of statements that only read; all others are writes */
+  constructor (
+    rules: FailureRules, connect: (purpose: Purpose) => Promise<PooledConnection>, selects: Exclude<Purpose, 'write'>
+  ) {
     this.#rules = rules
     this.#connect = connect
+    this.#selects = selects
   }
 
   execute (query: Query): Promise<Outcome> {
@@ -45,10 +50,10 @@ export class PooledExecutor implements Executor {
   async #attempt<Result> (query: Query, ask: Ask<Result>): Promise<Result> {
     let connection: PooledConnection | undefined
     try {
-      connection = await this.#connect(isRead(query) ? 'read' : 'write')
+      connection = await this.#connect(isRead(query) ? this.#selects : 'write')
       return await this.#ask(connection, query, ask)
     } catch (failure) {
-      throw toStatementError(this.#rules, failure, { isRead: isRead(query), isConnected: connection !== undefined })
+      throw toStatementError(this.#rules, failure, connection === undefined ? 'nothing' : effectOf(query))
     } finally {
       connection?.release()
     }
@@ -71,4 +76,16 @@ async function askOutcome (connection: PooledConnection, query: Query): Promise<
 async function askArrays (connection: PooledConnection, query: Query): Promise<ArrayRows> {
   const { rows } = await connection.askArrays(query)
   return rows
+}
+
+/**
+ * Returns the executors of a server. Those who list and read records use the reader. The writer also reads users and
+ * records that are to be changed.
+ */
+export function pooledExecutors (
+  rules: FailureRules, connect: (purpose: Purpose) => Promise<PooledConnection>
+): Executors {
+  return {
+    reader: new PooledExecutor(rules, connect, 'read'), writer: new PooledExecutor(rules, connect, 'lookup')
+  }
 }

@@ -1,6 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3'
 import { SqliteDialect, type Kysely, type SqliteDriver } from 'kysely'
 import type { Executors } from '../executor.js'
+import type { HealthReport } from '../health.js'
 import { KyselyExecutor } from '../kysely-executor.js'
 import { SqliteConnection, type StatementCache } from './connection.js'
 import { CountingDriver } from './counting-driver.js'
@@ -29,6 +30,7 @@ export class EmbeddedDialect extends SqliteDialect {
   readonly #reader: SqliteConnection
   readonly #commits: GroupCommit
   readonly #requireFile: () => void
+  readonly #isReadonly: boolean
   /** Commits queued writes, and closes the connections. May be called more than once. */
   readonly close: () => void
 
@@ -50,11 +52,31 @@ export class EmbeddedDialect extends SqliteDialect {
     this.#reader = reader === writer ? connection : new SqliteConnection(reader)
     this.#commits = commits
     this.#requireFile = requireFile
+    this.#isReadonly = writer.readonly
     this.close = close
   }
 
   override createDriver (): SqliteDriver {
     return this.#driver
+  }
+
+  /** Reads one page of the file, and looks whether its path still leads to it. */
+  readHealth (): HealthReport {
+    return { role: 'single', pool: null, ...this.#readStatus() }
+  }
+
+  #readStatus (): Pick<HealthReport, 'status' | 'lag'> {
+    try {
+      this.#reader.objects.prepareOnce('select count(*) from sqlite_schema').get()
+    } catch {
+      return { status: 'down', lag: null }
+    }
+    try {
+      this.#requireFile()
+      return { status: this.#isReadonly ? 'read-only' : 'up', lag: 0 }
+    } catch {
+      return { status: 'read-only', lag: 0 }
+    }
   }
 
   /**

@@ -33,10 +33,10 @@ export interface Schedule {
 }
 
 /**
- * Queues by protection: operations open to anybody, and reads and writes that need a user. A request waits only for
- * requests of its own queue. For an engine in this process, guarded reads and writes share one queue.
+ * Queues of reads and of writes, for operations that are open to anybody and for those that need a user. A request
+ * waits only for requests of its own queue. For an engine in this process, reads and writes share one queue.
  */
-type Queues = Readonly<Record<'open' | 'guardedReads' | 'guardedWrites', RequestQueue>>
+type Queues = Readonly<Record<Exclude<Protection, 'closed'>, Readonly<Record<'reads' | 'writes', RequestQueue>>>>
 
 /** Decides when the requests of an app are served, and when their answers leave. */
 export class Scheduler {
@@ -76,27 +76,25 @@ export class Scheduler {
   }
 
   #queueOf (operation: Operation, protection: Protection): RequestQueue | undefined {
-    const { open, guardedReads, guardedWrites } = this.#queues
-    if (protection === 'open') return open
-    if (protection === 'closed') return undefined
-    return reads.includes(operation) ? guardedReads : guardedWrites
+    return protection === 'closed'
+      ? undefined
+      : this.#queues[protection][reads.includes(operation) ? 'reads' : 'writes']
   }
 }
 
 function openTurnQueues (connections: Connections): Queues {
+  const open = new TurnQueue(connections)
   const guarded = new TurnQueue(connections)
-  return { open: new TurnQueue(connections), guardedReads: guarded, guardedWrites: guarded }
+  return { open: { reads: open, writes: open }, guarded: { reads: guarded, writes: guarded } }
 }
 
 function openSlotQueues (connections: Connections): Queues {
   // Requests that wait for a password hold a slot, but do not use the server.
   const guardedSlots = maxRunning + maxLogins
-  // Writes have their own slots, because they may wait for each other's locks, or for a standby.
-  return {
-    open: new SlotQueue(connections, maxRunning),
-    guardedReads: new SlotQueue(connections, guardedSlots),
-    guardedWrites: new SlotQueue(connections, guardedSlots)
-  }
+  // Writes have their own slots, because they may wait for each other's locks, or for a standby, and reads may be slow.
+  const twoOf = (slots: number) => (
+    { reads: new SlotQueue(connections, slots), writes: new SlotQueue(connections, slots) })
+  return { open: twoOf(maxRunning), guarded: twoOf(guardedSlots) }
 }
 
 /**

@@ -1,0 +1,98 @@
+import { CompiledQuery } from 'kysely'
+import { healthOf } from '../engines/executor.js'
+import type { DialectName } from '../engines/dialect.js'
+import {
+  healthTimeoutMs, type HealthReport, type HealthStatus, type PoolState, type ServerRole
+} from '../engines/health.js'
+import { dialects } from './dialects.js'
+import { readHandle, type AnyKysely, type Handle } from './engine.js'
+
+/** State of the databases of an app. */
+export interface Health {
+  /**
+   * `up` if `db` accepts writes, `read-only` if it answers but accepts none, `down` if it gives no answer within a
+   * second.
+   */
+  readonly status: HealthStatus
+  readonly engine: DialectName
+  /** Part of the server in use among others; null if nobody can tell. */
+  readonly role: ServerRole | null
+  /**
+   * Seconds that the server from which lists and reads come is behind its primary; 0 for a primary; null if it gives no
+   * answer, or if nobody can tell.
+   */
+  readonly replicaLagSeconds: number | null
+  /** Connections of this process to the server in use; null for SQLite and for a Kysely instance of your own. */
+  readonly pool: PoolState | null
+}
+
+/** Milliseconds for which an answer is given again, so that nobody makes the databases work by asking often. */
+const validMs = 250
+
+const down: HealthReport = { status: 'down', role: null, lag: null, pool: null }
+
+/** Tells the state of the databases of an app. Whoever asks at the same time gets the same answer. */
+export class HealthCheck {
+  readonly #ask: () => Promise<Health>
+  #answer: Promise<Health> | undefined
+  #asked = -Infinity
+
+  constructor (db: AnyKysely, readDb: AnyKysely) {
+    this.#ask = healthReader(db, readDb)
+  }
+
+  /** Returns the state of the databases. It never rejects, and takes about a second at most. */
+  async read (): Promise<Health> {
+    if (this.#answer === undefined || performance.now() - this.#asked > validMs) {
+      // The time counts from the answer: one question at a time.
+      this.#asked = Infinity
+      this.#answer = this.#ask().finally(() => { this.#asked = performance.now() })
+    }
+    return await this.#answer
+  }
+}
+
+function healthReader (db: AnyKysely, readDb: AnyKysely): () => Promise<Health> {
+  const engine = engineOf(readHandle(db))
+  const readWriter = reporterOf(db)
+  const readReader = readDb === db ? undefined : reporterOf(readDb)
+  return async () => {
+    const [writer, reader] = await Promise.all([readWriter(), readReader?.()])
+    const { status, role, pool } = writer
+    const { lag } = reader ?? writer
+    return Object.freeze({ status, engine, role, replicaLagSeconds: lag === null ? null : lag / 1000, pool })
+  }
+}
+
+function engineOf ({ dialect }: Handle): DialectName {
+  const names = Object.keys(dialects) as DialectName[]
+  return names.find((name) => dialects[name] === dialect) as DialectName
+}
+
+function reporterOf (db: AnyKysely): () => Promise<HealthReport> {
+  return healthOf(db) ?? foreignReporter(readHandle(db))
+}
+
+const question = CompiledQuery.raw('select 1')
+
+/**
+ * Returns how to ask a database that the plugin did not open. The question takes a connection of its pool. As long as
+ * one question is open, no other one is asked, and the database counts as down.
+ */
+function foreignReporter ({ provideConnection }: Pick<Handle, 'provideConnection'>): () => Promise<HealthReport> {
+  let open: Promise<HealthReport> | undefined
+  const ask = async (): Promise<HealthReport> => {
+    await provideConnection(async (connection) => await connection.executeQuery(question))
+    return { ...down, status: 'up' }
+  }
+  return async () => {
+    open ??= ask().catch(() => down).finally(() => { open = undefined })
+    return await within(healthTimeoutMs, open)
+  }
+}
+
+async function within (milliseconds: number, report: Promise<HealthReport>): Promise<HealthReport> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<HealthReport>((resolve) => { timer = setTimeout(resolve, milliseconds, down) })
+  return await Promise.race([report, late]).finally(() => { clearTimeout(timer) })
+}

@@ -1,0 +1,31 @@
+import type { NodeReport } from '../server/nodes-health.js'
+import { isStandby } from './connection.js'
+import type { PostgresReport } from './probe.js'
+
+/** What a server must be, to be used. */
+interface Fitness {
+  readonly writable: boolean
+  readonly maxLag?: number
+}
+
+/** Returns the reason why a server is not fit to be used; undefined if it is. */
+export function faultOf (
+  { standby, lag }: Pick<PostgresReport, 'standby' | 'lag'>, { writable, maxLag }: Fitness
+): Error | undefined {
+  if (writable && standby) return isStandby()
+  if (maxLag === undefined || (lag !== null && lag <= maxLag)) return undefined
+  return new Error(lag === null
+    ? 'The standby does not follow a primary'
+    : `The standby is ${Math.round(lag)} ms behind its primary`)
+}
+
+/** Returns what a server says of its health. */
+export function toNodeReport (report: Omit<PostgresReport, 'busy'>, fitness: Fitness): NodeReport {
+  const { standby, reads, feeds, lag } = report
+  return {
+    status: reads ? 'read-only' : 'up',
+    role: standby ? 'replica' : feeds ? 'primary' : 'single',
+    lag,
+    serves: faultOf(report, fitness) === undefined
+  }
+}

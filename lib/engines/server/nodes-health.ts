@@ -1,0 +1,40 @@
+import type { HealthReport, PoolState } from '../health.js'
+
+/** What a node says of itself. */
+export interface NodeReport extends Omit<HealthReport, 'pool'> {
+  /** True if the node is fit to be used. */
+  readonly serves: boolean
+}
+
+/** Node (database server) that can be asked for its state. */
+export interface ReportingNode {
+  readonly pool: PoolState
+  /** Asks the node, on a connection that nobody else uses. @throws the error of the driver, after 1 s at the latest */
+  report (): Promise<NodeReport>
+}
+
+const down: NodeReport = { status: 'down', role: null, lag: null, serves: false }
+/** Report on a node that accepts no more connections, but has given some to this process. */
+const full: NodeReport = { status: 'up', role: null, lag: null, serves: true }
+
+/**
+ * Returns the state of the node in use or, if that does not serve, of the first one that does. All nodes are asked at
+ * the same time, so that the answer takes no longer than that of one.
+ *
+ * @param used    the node in use
+ * @param isFull  true if an error says that a node serves, but accepts no more connections
+ */
+export async function readNodesHealth<Node extends ReportingNode> (
+  { all, used }: { readonly all: readonly Node[], readonly used: Node }, isFull: (error: unknown) => boolean
+): Promise<HealthReport> {
+  const ask = async (node: Node): Promise<NodeReport & Pick<HealthReport, 'pool'>> => {
+    const report = await node.report()
+      .catch((error: unknown) => isFull(error) && node.pool.size > 0 ? full : down)
+    return { ...report, pool: node.pool }
+  }
+  const [first, ...others] = await Promise.all([ask(used), ...all.filter((node) => node !== used).map(ask)])
+  const reports = [first, ...others]
+  const { status, role, lag, pool } =
+    reports.find(({ serves }) => serves) ?? reports.find(({ status }) => status !== 'down') ?? first
+  return { status, role: all.length > 1 && role === 'single' ? 'primary' : role, lag, pool }
+}
