@@ -47,7 +47,7 @@ export type Sent = 'nothing' | 'read' | 'uncommitted' | 'write'
  * - the failure without values, if it has another reason
  */
 export function toStatementError (rules: FailureRules, failure: unknown, sent: Sent): unknown {
-  if (failure instanceof errors.Unavailable || failure instanceof errors.OutcomeUnknown) return failure
+  if (failure instanceof errors.Unavailable) return failure
   // The failure may be logged, so it must hold no values of a record or a query.
   const cause = failure instanceof Error ? rules.discreet(failure) : failure
   const kind = sent === 'nothing' ? 'unexecuted' : failureKind(rules, failure)
