@@ -17,12 +17,12 @@ export class StatementFailure extends Error {
 /** Thrown when a statement may be repeated: nothing was executed, or executing it twice does no harm. */
 export class Repeatable extends Error {}
 
-/** Code of the error for a statement that was not sent, because its connection had broken before. */
+/** Code of the error for a statement that was not sent, because its connection has broken or owes another answer. */
 export const notSentCode = 'NOT_SENT'
 
 /** Returns the error for a statement that was not sent, so that certainly nothing was done. */
 export function notSent (): Error & { readonly code: string, readonly fatal: boolean } {
-  const message = 'The statement was not sent: its connection had broken before'
+  const message = 'The statement was not sent: its connection has broken, or owes another answer'
   return Object.assign(new Error(message), { code: notSentCode, fatal: true })
 }
 

@@ -24,7 +24,7 @@ const values = {
   'lib/sqlite.ts': ['openSqlite'],
   'lib/postgres.ts': ['openPostgres'],
   'lib/mariadb.ts': ['MariadbDialect', 'openMariadb'],
-  'lib/tools.ts': ['describeNote', 'inspect', 'introspect', 'loadApp', 'openDatabase', 'serveDatabase',
+  'lib/tools.ts': ['describeNote', 'describeNotes', 'inspect', 'introspect', 'loadApp', 'openDatabase', 'serveDatabase',
     'writeMigration']
 }
 const types = {
