@@ -48,8 +48,8 @@ const types = {
   'lib/mariadb.ts': ['MariadbOptions'],
   'lib/tools.ts': [
     'Audience', 'Changer', 'Danger', 'FieldPermissions', 'Inspection', 'IntrospectOptions', 'Introspection',
-    'MigrationOptions', 'Note', 'OpenOptions', 'ResourcePermissions', 'ScopeOutcome', 'ServeOptions', 'ServedDatabase',
-    'Unbounded', 'Unindexed', 'VisibleRecords', 'WrittenMigration'
+    'MigrationOptions', 'Note', 'OpenOptions', 'ResourcePermissions', 'ScopeOutcome', 'ServeCredentials',
+    'ServeOptions', 'ServedDatabase', 'Unbounded', 'Unindexed', 'VisibleRecords', 'WrittenMigration'
   ]
 }
 const entryPoints = {
