@@ -14,7 +14,8 @@ done
 documents='(README|CHANGELOG|CONTRIBUTING|SECURITY)\.md|docs/[a-z-]+\.(md|png)|docs/patches/[a-z-]+\.patch'
 licences='LICENSE|dist/lib/chunks/LICENSE\.(typebox|uuid)'
 admin_files='examples/admin/(README\.md|index\.html|(package|tsconfig)\.json|(start|vite\.config)\.js|src/[a-z-]+\.tsx?)'
-code_files="$admin_files|examples/(site|workspace)/[a-z-]+\.ts|dist/(lib|schemas)/.+\.(js|d\.ts)"
+deployment_files='examples/deployment/(\.dockerignore|Dockerfile|package\.json|site\.(mjs|service)|(compose|kubernetes)\.yaml)'
+code_files="$admin_files|$deployment_files|examples/(site|workspace)/[a-z-]+\.ts|dist/(lib|schemas)/.+\.(js|d\.ts)"
 wanted="package\.json|$licences|$documents|benchmarks/[a-z]+\.md|$code_files"
 others=$(grep -vxE "($wanted)" <<< "$files" || true)
 if [[ -n $others ]]; then

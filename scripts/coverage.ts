@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { own, runCheck, type Outcome } from './run-tap.js'
 
@@ -8,10 +8,16 @@ interface ProcessCoverage {
 }
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const folder = `${root}/.tap/coverage`
+const folder = `${root}/.tap/kept-coverage`
+
+/** Keeps what the processes of a run of tap wrote of their coverage; the next run removes it. */
+export function keepCoverage (): void {
+  rmSync(folder, { recursive: true, force: true })
+  renameSync(`${root}/.tap/coverage`, folder)
+}
 
 /**
- * Whether the processes that wrote to .tap/coverage have run every line, branch and function of the sources; prints
+ * Whether the processes whose coverage is kept have run every line, branch and function of the sources; prints
  * those which they have not. tap's own judgement is of no use for what tsx compiled (see withoutEmptySources).
  */
 export async function judgeCoverage (): Promise<Outcome> {

@@ -3,7 +3,7 @@ import {
 } from '../test/support/engines/find-engine.js'
 import { programKinds, whyMissing } from '../test/support/engines/programs.js'
 import { reasonOf } from '../test/support/engines/sql.js'
-import { judgeCoverage } from './coverage.js'
+import { judgeCoverage, keepCoverage } from './coverage.js'
 import { buildTap, interruption, listenForSignals, runCheck, runTap, toLine, type Outcome } from './run-tap.js'
 import { clearGroups, readTestFiles, selectFiles, writeGroups } from './test-files.js'
 
@@ -56,11 +56,10 @@ async function runTests (engines: Engines): Promise<Outcome[]> {
     return await runTap(names.join(', '), [...options, ...programs], env)
   }
   if (!isAll) return [await run([...servers, 'sqlite'], ['--disable-coverage'])]
-  const outcomes = [await run(['sqlite'])]
-  // The next run of tap removes what this one has written.
-  if (interruption() === undefined) outcomes.push(await judgeCoverage())
-  if (interruption() === undefined) outcomes.push(await run(servers, ['--disable-coverage']))
-  return outcomes
+  const onSqlite = await run(['sqlite'])
+  if (interruption() !== undefined) return [onSqlite]
+  keepCoverage()
+  return [onSqlite, ...await Promise.all([judgeCoverage(), run(servers, ['--disable-coverage'])])]
 }
 
 /** Programs that some tests need and that are not here. */

@@ -16,6 +16,8 @@ const ofSqlite = [
   'Moving a database', 'Requests that old clients send',
   // What the commands write differs by the types of the engine; command/ and introspection/ test them.
   'introspect', 'serve',
+  // The copy of a file.
+  'SQLite',
   // better-auth takes the type of the database as an option of its own.
   'Users of better-auth'
 ]
@@ -58,6 +60,8 @@ const changes: Readonly<Record<string, readonly Change[]>> = {
 function changed (block: Block): Block {
   const content = (changes[engine] ?? []).reduce((text, { from, to }) => text.replace(from, to), block.content)
   if (block.language !== 'js') return { ...block, content }
+  // A program that chooses its engine by the URL is the same on each.
+  if (content.includes(openers[engine])) return block
   return {
     ...block, content: content.replaceAll('openSqlite', openers[engine]).replaceAll('models/sqlite', `models/${engine}`)
   }
@@ -69,7 +73,7 @@ async function onEngine (t: Test, page: Page): Promise<Page> {
   const blocks: Block[] = []
   for (const block of page.blocks.filter(({ section }) => !ofSqlite.includes(section))) {
     let { content } = block
-    const opened = block.language === 'js' ? content.matchAll(/(openSqlite\(|DATABASE = )'([^']+)'/g) : []
+    const opened = block.language === 'js' ? content.matchAll(/(openSqlite\(|DATABASE_URL = )'([^']+)'/g) : []
     for (const [call, before = '', path = ''] of opened) {
       const name = path === ':memory:' ? `line ${block.line}` : `${block.section}: ${path}`
       urls.set(name, urls.get(name) ?? await urlFor(t))

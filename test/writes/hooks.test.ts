@@ -3,12 +3,12 @@
 import { sql } from 'kysely'
 import { test, type Test } from 'tap'
 import {
-  boolean, defineModel, foreignKey, integer, invalidRecord, json, password, text, userAuth,
+  boolean, createTables, defineModel, foreignKey, integer, invalidRecord, json, password, text, userAuth,
   type ResourceOptions
 } from '../../lib/index.js'
-import { engine } from '../support/database.js'
+import { engine, openDatabase } from '../support/database.js'
 import { beforeStatements } from '../support/interleaving.js'
-import { buildApp, insert, User, type BuildOptions, type TestApp } from '../support/site.js'
+import { buildApp, insert, siteUsers, User, type BuildOptions, type TestApp } from '../support/site.js'
 
 const auth = userAuth(User)
 const Order = defineModel('Order', {
@@ -442,6 +442,27 @@ test('D-160: a hook that calls the API of its own app gets an answer, and the wr
   t.ok([200, 503].includes(answer.statusCode), String(answer.statusCode))
   t.equal((await app.post('/api/order/', { title: 'next', code: 'n' }, { as })).statusCode, 201)
   if (engine === 'sqlite') t.same(statuses.slice(0, 1), [503], 'SQLite has one connection that writes')
+})
+
+test('D-63: writes with hooks read, lock and store in db, never in readDb', async (t) => {
+  const readDb = await openDatabase(t)
+  await createTables(readDb, [User, Order, Outbox])
+  await insert(readDb, { user: await siteUsers(), orders: orders.map((order) => ({ ...order, title: 'stale' })) })
+  const seen: unknown[] = []
+  const app = await shop(t, {
+    etag: true,
+    beforeWrite: ({ stored }) => { seen.push(stored?.title) },
+    afterWrite: outbox
+  }, { options: { readDb } })
+  t.match((await app.get('/api/order/1/')).json(), { title: 'stale' })
+  t.equal((await app.post('/api/order/', { title: 'third', code: 'c' }, { as })).statusCode, 201)
+  const headers = { 'if-match': '*' }
+  t.match((await app.put('/api/order/1/', { count: 5 }, { as, headers })).json(), { title: 'first', count: 5 })
+  t.equal((await app.delete('/api/order/2/', { as })).statusCode, 204)
+  t.same(seen, [undefined, 'first', 'second'])
+  t.same(await topics(app), ['order.create', 'order.update', 'order.delete'])
+  const untouched = await readDb.selectFrom('orders').select(['id', 'count']).orderBy('id').execute()
+  t.same(untouched, [{ id: 1, count: 1 }, { id: 2, count: 2 }])
 })
 
 test('the hooks of a resource are checked', async (t) => {

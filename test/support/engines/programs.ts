@@ -21,9 +21,23 @@ const kinds = {
   postgresCluster: {
     programs: ['initdb', 'postgres', 'pg_basebackup'], folders: postgresFolders, together: true, packages: 'postgresql'
   },
+  postgresBackups: {
+    programs: ['initdb', 'postgres', 'pg_basebackup', 'pg_verifybackup', 'pg_dump', 'pg_restore', 'createdb', 'psql'],
+    folders: postgresFolders,
+    together: true,
+    packages: 'postgresql'
+  },
   pgbouncer: { programs: ['pgbouncer'], folders: system, together: false, packages: 'pgbouncer' },
   mariadb: {
     programs: ['mariadbd', 'mariadb-install-db'], folders: system, together: false, packages: 'mariadb-server'
+  },
+  mariadbBackups: {
+    programs: [
+      'mariadbd', 'mariadb-install-db', 'mariadb-backup', 'mariadb-dump', 'mariadb-binlog', 'mariadb', 'mariadb-admin'
+    ],
+    folders: system,
+    together: false,
+    packages: 'mariadb-server mariadb-backup'
   },
   galera: {
     programs: ['mariadbd', 'mariadb-install-db', 'rsync', 'libgalera_smm.so'],
@@ -31,6 +45,7 @@ const kinds = {
     together: false,
     packages: 'mariadb-server galera-4 rsync'
   },
+  systemd: { programs: ['systemd-analyze'], folders: path, together: false, packages: 'systemd' },
   chromium: { programs: ['chromium'], folders: path, together: false, packages: 'chromium' }
 } as const satisfies Record<string, Kind>
 
