@@ -77,7 +77,9 @@ const requestErrors = {
   TooManyLogins: plainError('TOO_MANY_LOGINS', 'Too many logins at once', 429),
   Internal: createError<'REST_MODELS_INTERNAL', 500, [requestId: string, options: { cause: unknown }]>(
     'REST_MODELS_INTERNAL', 'Internal error in request %s', 500),
-  Unavailable: plainError('UNAVAILABLE', 'The database cannot do this now', 503)
+  Unavailable: plainError('UNAVAILABLE', 'The database cannot do this now', 503),
+  OutcomeUnknown: plainError(
+    'OUTCOME_UNKNOWN', 'The database gave no answer: nobody knows whether this change was made', 503)
 } as const
 
 /** All errors of the plugin, each with its code, message and status. */
@@ -118,8 +120,17 @@ export function withRetryAfter<E extends Error> (error: E, seconds: number): E {
 
 /**
  * Returns REST_MODELS_UNAVAILABLE (503) with Retry-After, for a request that cannot be served now, or whose client has
- * gone.
+ * gone. It promises that the request has changed nothing. If a write may have been executed, it is
+ * {@link outcomeUnknown} instead.
  */
 export function unavailable (...options: ConstructorParameters<typeof errors.Unavailable>): Error {
   return withRetryAfter(new errors.Unavailable(...options), 1)
+}
+
+/**
+ * Returns REST_MODELS_OUTCOME_UNKNOWN (503) with Retry-After, for a write that was sent to the database and got no
+ * answer.
+ */
+export function outcomeUnknown (options: { cause: unknown }): Error {
+  return withRetryAfter(new errors.OutcomeUnknown(options), 1)
 }

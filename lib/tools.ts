@@ -8,6 +8,9 @@ export type { Changer, FieldPermissions, ResourcePermissions } from './tooling/a
 export type { Unbounded } from './tooling/audit/unbounded.js'
 export type { Unindexed } from './tooling/audit/unindexed.js'
 export type { ScopeOutcome, VisibleRecords } from './tooling/audit/visible-records.js'
+export {
+  writeMigration, type MigrationOptions, type WrittenMigration
+} from './tooling/migration/write-migration.js'
 export { introspect, type Introspection, type IntrospectOptions } from './tooling/introspect/introspect.js'
 export type { Note } from './tooling/introspect/model-plan.js'
 export { describeNote } from './tooling/introspect/write-models.js'

@@ -1,9 +1,9 @@
 import { RestModelsError } from './failure.js'
 import type { Signal } from './fetch.js'
 import type { Endpoint } from './options.js'
-import { prepare, type CallOptions } from './send.js'
+import { prepare, type Call, type CallOptions } from './send.js'
 
-/** Times that a create is repeated at most. */
+/** Times that a request is repeated at most. */
 const maxRepeats = 3
 /** Longest `Retry-After`, in seconds, that is waited for. */
 const maxRetryAfter = 10
@@ -30,21 +30,48 @@ export function hasOwnKey (body: unknown): body is KeyedBody {
 }
 
 /**
- * Creates a record whose key the client has made. The request is repeated if the server asks for that (503), or if its
- * answer was lost. If a repeated request is told that the key is taken, an earlier one has stored the record, which is
- * then read. The values of that record are not compared with the body: the server sets and converts some of them, and
- * others may have changed the record since. Random UUIDs are never equal by chance.
+ * Sends a request. It is repeated if the server says that it certainly was not executed, and when to come back. If
+ * nobody knows whether it was executed, it is not.
  *
- * @throws RestModelsError, and what `fetch` throws, as `send` does: the failure of the last request
+ * @returns what {@link prepare} says
+ * @throws RestModelsError, and what `fetch` throws: the failure of the last request
+ */
+export async function send (endpoint: Endpoint, call: Call): Promise<unknown> {
+  const request = await prepare(endpoint, call)
+  for (let repeats = 0; ; repeats++) {
+    try {
+      return await request()
+    } catch (failure) {
+      const pause = isUndone(failure) ? pauseAfter(failure, { repeats }) : undefined
+      if (pause === undefined || repeats === maxRepeats) throw failure
+      await wait(pause, call.signal)
+    }
+  }
+}
+
+/** True if the server says that the request certainly was not executed. */
+function isUndone (failure: unknown): boolean {
+  return failure instanceof RestModelsError && failure.code === 'REST_MODELS_UNAVAILABLE'
+}
+
+/**
+ * Creates a record whose key the client has made. The request is repeated if the server asks for that (503), or if its
+ * answer was lost. If a repeated request is told that the key is taken, and an earlier one may have stored the record,
+ * the record is read. Its values are not compared with the body: the server sets and converts some of them, and others
+ * may have changed the record since. Random UUIDs are never equal by chance.
+ *
+ * @throws as {@link send}
  */
 export async function createOnce (endpoint: Endpoint, { path, body, signal }: KeyedCreate): Promise<unknown> {
   const create = await prepare(endpoint, { method: 'POST', path, body, signal })
   const read = await prepare(endpoint, { method: 'GET', path: `${path}${body.id}/`, signal })
+  let mayBeStored = false
   for (let repeats = 0; ; repeats++) {
     try {
       return await create()
     } catch (failure) {
-      const isStored = repeats > 0 && isTaken(failure)
+      const isStored = mayBeStored && isTaken(failure)
+      mayBeStored ||= !isUndone(failure)
       const outcome = isStored ? await attempt(read) : { failure }
       if ('record' in outcome) return outcome.record
       const pause = pauseAfter(outcome.failure, { repeats, isStored })
@@ -70,7 +97,7 @@ function isTaken (failure: unknown): boolean {
 
 /** Returns the milliseconds to wait before a repetition; undefined if the failure is the answer. */
 function pauseAfter (
-  failure: unknown, { repeats, isStored }: { readonly repeats: number, readonly isStored: boolean }
+  failure: unknown, { repeats, isStored = false }: { readonly repeats: number, readonly isStored?: boolean }
 ): number | undefined {
   const backoff = firstPause * 2 ** repeats * (1 + Math.random())
   if (!(failure instanceof RestModelsError)) return backoff

@@ -4,14 +4,17 @@ import type { AnyQuery, Checked } from './list-query.js'
 import { List, type Counts, type Page } from './list.js'
 import type { Endpoint } from './options.js'
 import { encode, toQuery } from './query.js'
-import { createOnce, hasOwnKey } from './repeat.js'
-import { send, type Call, type CallOptions, type ConditionalOptions } from './send.js'
+import { createOnce, hasOwnKey, send } from './repeat.js'
+import type { Call, CallOptions, ConditionalOptions } from './send.js'
 
 /** Options of a call that changes a record. Only a resource with the option `etag` takes `ifMatch`. */
 export type WriteOptions<D extends Described> =
   D extends { readonly etag: infer Has } ? [Has] extends [false] ? CallOptions : ConditionalOptions : CallOptions
 
-/** The five operations of a resource. Each one fails with a RestModelsError if the answer is an error. */
+/**
+ * The five operations of a resource. Each one fails with a RestModelsError if the answer is an error. A request is
+ * repeated up to three times while the server answers that it certainly was not executed.
+ */
 export interface ResourceClient<D extends Described, All = {}> {
   /** Lists records: `await` gives one page, `for await` gives all records. */
   readonly list: <
@@ -20,8 +23,8 @@ export interface ResourceClient<D extends Described, All = {}> {
     query?: Checked<Query, D, All> & { readonly count?: C } & Including<Include, D, All>, options?: CallOptions
   ) => List<IncludingRecord<D, All, Include>, C>
   /**
-   * Creates a record. If the body brings its own `id`, a random UUID, the request is repeated up to three times after a
-   * 503 with `Retry-After` and when the answer was lost, and still creates one record.
+   * Creates a record. If the body brings its own `id`, a random UUID, the request is also repeated if nobody knows
+   * whether it was executed, for example because the answer was lost. It still creates one record.
    */
   readonly create: (body: ResourceCreate<D>, options?: CallOptions) => Promise<ResourceRecord<D>>
   readonly read: <const Include extends readonly string[] = []> (

@@ -26,20 +26,11 @@ export interface Call extends ConditionalOptions {
 }
 
 /**
- * Sends one request.
- *
- * @returns the parsed JSON of the answer, or undefined if it has no body
- * @throws RestModelsError if the answer is an error or not JSON, and what `fetch` throws
- */
-export async function send (endpoint: Endpoint, call: Call): Promise<unknown> {
-  const request = await prepare(endpoint, call)
-  return await request()
-}
-
-/**
  * Prepares a request.
  *
- * @returns a function that sends the request each time that it is called, as {@link send} says
+ * @returns a function that sends the request each time that it is called. It returns the parsed JSON of the answer, or
+ *   undefined if the answer has no body. It throws RestModelsError if the answer is an error or not JSON, and what
+ *   `fetch` throws.
  */
 export async function prepare (
   endpoint: Endpoint, { method, path, body, signal, ifMatch }: Call

@@ -67,7 +67,7 @@ class HookConnection implements DatabaseConnection {
     try {
       return await this.#transaction.connection.executeQuery<R>(query)
     } catch (failure) {
-      const error = toStatementError(this.#rules, failure, { isRead: false, isConnected: true })
+      const error = toStatementError(this.#rules, failure, 'uncommitted')
       // A rule of the database that the hook breaks is a fault of the hook, and not of the client.
       throw this.#fail(error instanceof StatementFailure ? error.cause : error)
     }

@@ -2,7 +2,7 @@ import { CompiledQuery, type DatabaseConnection } from 'kysely'
 import type { ArrayRows, Executor, Outcome, Query, Row } from '../engines/executor.js'
 import { outcomeOf, toArrays } from '../engines/kysely-executor.js'
 import { withRetries } from '../engines/retry.js'
-import { toStatementError } from '../engines/statement-failure.js'
+import { toStatementError, type Sent } from '../engines/statement-failure.js'
 import type { Handle } from './engine.js'
 
 const commit = CompiledQuery.raw('commit')
@@ -27,11 +27,16 @@ export class OpenTransaction implements Executor {
     return toArrays(await this.#ask(query), keys)
   }
 
-  async #ask (query: Query) {
+  /** Commits the transaction. No other statement may follow. */
+  async commit (): Promise<void> {
+    await this.#ask(commit, 'write')
+  }
+
+  async #ask (query: Query, sent: Sent = 'uncommitted') {
     try {
       return await this.connection.executeQuery<Row>(query)
     } catch (failure) {
-      throw toStatementError(this.#dialect, failure, { isRead: false, isConnected: true })
+      throw toStatementError(this.#dialect, failure, sent)
     }
   }
 }
@@ -65,7 +70,7 @@ async function attempt<Result> (
       const transaction = new OpenTransaction(connection, dialect)
       try {
         const result = await work(transaction)
-        await transaction.execute(commit)
+        await transaction.commit()
         return result
       } catch (failure) {
         // A failed rollback would say that nothing was done, and hide that the outcome of the commit is unknown.
@@ -74,7 +79,7 @@ async function attempt<Result> (
       }
     })
   } catch (failure) {
-    throw hasBegun ? failure : toStatementError(dialect, failure, { isRead: false, isConnected: false })
+    throw hasBegun ? failure : toStatementError(dialect, failure, 'nothing')
   }
 }
 

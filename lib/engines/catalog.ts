@@ -86,6 +86,8 @@ export interface Catalog {
   readonly columns: RawBuilder<ColumnRow>
   readonly keys: RawBuilder<KeyRow>
   readonly references: RawBuilder<ReferenceRow>
+  /** Query for the first column of each index without conditions, also of those of keys. */
+  readonly indexed: RawBuilder<{ readonly table: string, readonly column: string | null }>
   /**
    * Query for the tables whose new rows a trigger or a rule may complete or redirect before they are written. Absent
    * for SQLite, where no trigger can do so.

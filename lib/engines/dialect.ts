@@ -31,8 +31,8 @@ export interface ListDeadline {
  * - `oversized`: a value is too large for the engine, or for an index
  * - `incomparable`: a text holds a character that the character set of its column does not have
  * - `unexecuted`: certainly nothing was done, and the same may succeed a moment later or elsewhere
- * - `lost`: the connection died, and nobody knows whether the statement was executed
- * - `unavailable`: the engine cannot run the statement now, and the plugin does not repeat it
+ * - `lost`: the connection died or the storage failed, and nobody knows whether the statement was executed
+ * - `unavailable`: certainly nothing was done, and the plugin does not repeat the statement
  */
 export type FailureKind =
   'unique' | 'reference' | 'constraint' | 'forbidden' | 'oversized' | 'incomparable' |

@@ -36,8 +36,9 @@ export interface Query extends CompiledQuery {
  * Runs statements. It repeats a statement after a pause if it certainly was not executed, or if a read lost its
  * connection. It never repeats a write whose outcome is unknown.
  *
- * Both methods throw StatementFailure if a rule of the database refuses the statement, REST_MODELS_UNAVAILABLE (503)
- * with Retry-After if the engine cannot run it now, and otherwise what the driver threw.
+ * Both methods throw StatementFailure if a rule of the database refuses the statement. They throw
+ * REST_MODELS_UNAVAILABLE (503) if the engine cannot run it now and it certainly changed nothing, and
+ * REST_MODELS_OUTCOME_UNKNOWN (503) if a write may have been executed. Otherwise they throw what the driver threw.
  */
 export interface Executor {
   /** Runs a statement on one record. Outside a transaction, a write is committed before the outcome is returned. */

@@ -2,7 +2,7 @@ import type { DatabaseConnection, Kysely, QueryResult } from 'kysely'
 import { provideConnectionsOf, type ProvideConnection } from './connection-queue.js'
 import type { Dialect } from './dialect.js'
 import type { ArrayRows, Executor, Outcome, Query, Row } from './executor.js'
-import { isRead, withRetries } from './retry.js'
+import { effectOf, withRetries } from './retry.js'
 import { toStatementError, withoutIndex } from './statement-failure.js'
 import type { Stored } from './storage.js'
 
@@ -36,7 +36,7 @@ export class KyselyExecutor implements Executor {
           await ask(connection, withoutIndex(this.#dialect, failure, query)))
       })
     } catch (failure) {
-      throw toStatementError(this.#dialect, failure, { isRead: isRead(query), isConnected })
+      throw toStatementError(this.#dialect, failure, isConnected ? effectOf(query) : 'nothing')
     }
   }
 }

@@ -1,7 +1,7 @@
 import pRetry, { type Options } from 'p-retry'
 import { unavailable } from '../errors.js'
 import type { Query } from './executor.js'
-import { Repeatable } from './statement-failure.js'
+import { Repeatable, type Sent } from './statement-failure.js'
 
 /** Up to 4 retries within 3 s: short enough for a client that waits, long enough for another node to take over. */
 const backoff = {
@@ -46,4 +46,9 @@ async function retry<Result> (failure: unknown, start: number, attempt: () => Pr
 /** True if a statement is a select, which changes nothing. */
 export function isRead ({ query }: Query): boolean {
   return query.kind === 'SelectQueryNode'
+}
+
+/** Returns what a statement outside a transaction is, if it was sent. */
+export function effectOf (query: Query): Extract<Sent, 'read' | 'write'> {
+  return isRead(query) ? 'read' : 'write'
 }

@@ -14,6 +14,13 @@ export interface SchemaHabits {
    */
   readonly needsTargets: boolean
   /**
+   * True if `alter table` adds no constraints, and only columns with a constant default. A foreign key is then part of
+   * its column, and its default must be null. Absent if `alter table` adds constraints and any columns.
+   */
+  readonly altersByColumn?: true
+  /** True if `drop index` must name the table. Absent if indexes have names of their own. */
+  readonly namesTableOfIndex?: true
+  /**
    * Statement that begins a transaction in which tables are created. Absent if the engine commits after each `create
    * table`.
    */

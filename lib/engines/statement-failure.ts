@@ -1,4 +1,4 @@
-import { errors, unavailable } from '../errors.js'
+import { errors, outcomeUnknown, unavailable } from '../errors.js'
 import type { Dialect, FailureKind } from './dialect.js'
 import type { Query } from './executor.js'
 
@@ -17,30 +17,45 @@ export class StatementFailure extends Error {
 /** Thrown when a statement may be repeated: nothing was executed, or executing it twice does no harm. */
 export class Repeatable extends Error {}
 
+/** Code of the error for a statement that was not sent, because its connection had broken before. */
+export const notSentCode = 'NOT_SENT'
+
+/** Returns the error for a statement that was not sent, so that certainly nothing was done. */
+export function notSent (): Error & { readonly code: string, readonly fatal: boolean } {
+  const message = 'The statement was not sent: its connection had broken before'
+  return Object.assign(new Error(message), { code: notSentCode, fatal: true })
+}
+
 /** The part of a dialect that tells what a failure of the engine means. */
 export type FailureRules = Pick<Dialect, 'codesOf' | 'failures' | 'discreet'>
 
-/** Circumstances of a failed statement. */
-interface Attempt {
-  /** True if the statement changes nothing, so that executing it twice does no harm. */
-  readonly isRead: boolean
-  /** False if no connection was found, so that nothing was executed. */
-  readonly isConnected: boolean
-}
+/**
+ * What was sent to the engine when a statement failed, which decides what is known if no answer came:
+ * - `nothing`: no connection was found
+ * - `read`: a statement that changes nothing, so that executing it twice does no harm
+ * - `uncommitted`: a statement of a transaction whose commit was not sent, and now never is, so that it is undone
+ * - `write`: a write outside a transaction, or a commit
+ */
+export type Sent = 'nothing' | 'read' | 'uncommitted' | 'write'
 
 /**
- * Returns the error to throw for the failure of a statement: {@link Repeatable} if the statement may be repeated,
- * otherwise {@link StatementFailure}, REST_MODELS_UNAVAILABLE (503), or the failure without values.
+ * Returns the error to throw for the failure of a statement:
+ * - {@link Repeatable} if the statement may be repeated
+ * - {@link StatementFailure} if a rule of the database refuses it
+ * - REST_MODELS_UNAVAILABLE (503) if it certainly changed nothing
+ * - REST_MODELS_OUTCOME_UNKNOWN (503) if nobody knows that
+ * - the failure without values, if it has another reason
  */
-export function toStatementError (rules: FailureRules, failure: unknown, { isRead, isConnected }: Attempt): unknown {
-  if (failure instanceof errors.Unavailable) return failure
+export function toStatementError (rules: FailureRules, failure: unknown, sent: Sent): unknown {
+  if (failure instanceof errors.Unavailable || failure instanceof errors.OutcomeUnknown) return failure
   // The failure may be logged, so it must hold no values of a record or a query.
   const cause = failure instanceof Error ? rules.discreet(failure) : failure
-  const kind = isConnected ? failureKind(rules, failure) : 'unexecuted'
+  const kind = sent === 'nothing' ? 'unexecuted' : failureKind(rules, failure)
   if (kind === undefined) return cause
-  if (kind === 'unexecuted' || (kind === 'lost' && isRead)) {
+  if (kind === 'unexecuted' || (kind === 'lost' && sent === 'read')) {
     return new Repeatable('The statement may be repeated', { cause })
   }
+  if (kind === 'lost' && sent === 'write') return outcomeUnknown({ cause })
   return kind === 'lost' || kind === 'unavailable' ? unavailable({ cause }) : new StatementFailure(kind, cause)
 }
 

@@ -17,17 +17,17 @@ interface FailureRow {
 const retryAfter = {
   'Retry-After': { type: 'integer', minimum: 0, description: 'Seconds to wait before another attempt' }
 }
-const unknownParameter: FailureRow['examples'][number] =
-  withDetails(
-    new errors.UnknownParameter('colour'), [{ field: 'colour', message: 'is not a parameter of this resource' }])
-const invalidRecord: FailureRow['examples'][number] =
-  withDetails(new errors.InvalidRecord("'id'"), [{ field: 'id', message: 'is set by the server' }])
+type Example = FailureRow['examples'][number]
+
+const unknownParameter: Example = withDetails(
+  new errors.UnknownParameter('colour'), [{ field: 'colour', message: 'is not a parameter of this resource' }])
+const invalidRecord: Example = withDetails(
+  new errors.InvalidRecord("'id'"), [{ field: 'id', message: 'is set by the server' }])
 const invalidBodies: FailureRow['examples'] = [
   invalidRecord, new errors.InvalidBody('must be one JSON object'), new errors.UnknownReference('user_id'),
   new errors.UnknownParameter('colour'), new errors.InvalidQuery()
 ]
-const invalidPrecondition: FailureRow['examples'][number] =
-  new errors.InvalidPrecondition('is not supported by this resource')
+const invalidPrecondition: Example = new errors.InvalidPrecondition('is not supported by this resource')
 
 /** Every kind of error answer, by the name of its schema. */
 export const failures = {
@@ -126,6 +126,12 @@ export const failures = {
     status: 503,
     description: 'The database cannot do this now, or it takes too long',
     examples: [new errors.Unavailable()],
+    headers: retryAfter
+  },
+  WriteUnavailable: {
+    status: 503,
+    description: 'The database cannot do this now, or gives no answer. The code tells whether the change may have been made',
+    examples: [new errors.Unavailable(), new errors.OutcomeUnknown()],
     headers: retryAfter
   }
 } as const satisfies Record<string, FailureRow>

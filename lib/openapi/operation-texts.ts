@@ -32,7 +32,7 @@ export const operationTexts: Readonly<Record<Operation, OperationText>> = {
   create: {
     summary: (name) => `Create a record of ${name}`,
     description: 'What is left out gets its default.',
-    failures: ['InvalidBody', 'Conflict', 'QueryTooLong', 'Unavailable'],
+    failures: ['InvalidBody', 'Conflict', 'QueryTooLong', 'WriteUnavailable'],
     success: 'The new record',
     headers: location
   },
@@ -45,13 +45,13 @@ export const operationTexts: Readonly<Record<Operation, OperationText>> = {
   update: {
     summary: (name) => `Change a record of ${name}`,
     description: 'What is left out is kept.',
-    failures: ['InvalidUpdate', 'RecordNotFound', 'Conflict', 'QueryTooLong', 'Unavailable'],
+    failures: ['InvalidUpdate', 'RecordNotFound', 'Conflict', 'QueryTooLong', 'WriteUnavailable'],
     success: 'The whole record after the change'
   },
   delete: {
     summary: (name) => `Delete a record of ${name}`,
     description: 'Records that others refer to may be kept.',
-    failures: ['InvalidDelete', 'RecordNotFound', 'StillReferenced', 'QueryTooLong', 'Unavailable'],
+    failures: ['InvalidDelete', 'RecordNotFound', 'StillReferenced', 'QueryTooLong', 'WriteUnavailable'],
     success: 'The record is deleted'
   }
 }

@@ -51,7 +51,8 @@ export async function readTables (handle: AnyKysely): Promise<DatabaseTables> {
   return { of: ({ table }) => byName.get(fold(table)), nameOf: ({ table }) => fold(table) }
 }
 
-interface Comparison {
+/** What a comparison of models with tables depends on. */
+export interface Comparison {
   readonly dialect: Dialect
   /** Nullable fields whose columns may be `not null`, because records show some stored values, such as NaN, as null. */
   readonly shownAsNull?: ReadonlySet<Column>
@@ -108,15 +109,25 @@ function compareTable (tables: DatabaseTables, model: Model, comparison: Compari
     return [`model '${model.name}' needs table '${model.table}', which does not exist; createTables() creates it`]
   }
   return model.columns.flatMap((column) => {
-    const where = `field '${column.field}' of model '${model.name}'`
     const found = columns.get(dialect.foldName(column.name))
-    if (found === undefined) {
-      return [`${where} needs column '${column.name}' of table '${model.table}', which does not exist; ` +
+    return found === undefined
+      ? [`${nameField(model, column)} needs column '${column.name}' of table '${model.table}', which does not exist; ` +
         "add it by a migration, or name another with 'column'"]
-    }
-    return compareColumn(column, found, comparison)
-      .map((difference) => `${where} ${difference} in table '${model.table}'`)
+      : compareField({ model, column }, found, comparison)
   })
+}
+
+/** Returns the field of a column in words, for messages. */
+export function nameField ({ name }: Model, { field }: Column): string {
+  return `field '${field}' of model '${name}'`
+}
+
+/** Returns how a field differs from a column that exists, as sentences. */
+export function compareField (
+  { model, column }: { readonly model: Model, readonly column: Column }, found: TableColumn, comparison: Comparison
+): readonly string[] {
+  return compareColumn(column, found, comparison)
+    .map((difference) => `${nameField(model, column)} ${difference} in table '${model.table}'`)
 }
 
 function compareColumn (

@@ -6,7 +6,7 @@ import { requireSoundDefaults } from '../plan/defaults.js'
 import { readTables, requireTables, type DatabaseTables } from './compare-tables.js'
 import { planTables, requireTargets } from './plan-tables.js'
 import { changeSchema } from './schema-change.js'
-import { addReference, createIndexes, createTable } from './table.js'
+import { addReference, createIndex, createTable, indexesOf } from './table.js'
 import { requireUniqueIndexes } from './unique-indexes.js'
 
 /**
@@ -31,14 +31,15 @@ export async function createTables (handle: AnyKysely, models: readonly Model[])
     for (const { model, references } of steps.tables) {
       await createTable(db, { model, references }, dialect)
       made.push(model.table)
-      await createIndexes(db, model, dialect)
+      for (const index of indexesOf(model, dialect)) await createIndex(db, model, index)
     }
     for (const reference of steps.references) await addReference(db, reference)
     await requireFit(db, await readTables(db), models)
   })
 }
 
-function requireDefaults (models: readonly Model[]): void {
+/** Checks that the defaults of models fit their fields. */
+export function requireDefaults (models: readonly Model[]): void {
   const checks = checkCompiler()
   for (const { name, columns } of models) {
     requireSoundDefaults(name, columns, (column) => checks.ofValue(valueSchema(column)))

@@ -21,7 +21,7 @@ export async function fitEngine (engine: Engine, tables: DatabaseTables, models:
 }
 
 /** Finds nullable fields over NOT NULL columns that hold values which the API answers as null, such as NaN. */
-async function findShownAsNull (
+export async function findShownAsNull (
   engine: Engine, tables: DatabaseTables, models: ReadonlySet<Model>
 ): Promise<ReadonlySet<Column>> {
   const found = new Set<Column>()

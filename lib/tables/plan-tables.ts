@@ -26,19 +26,16 @@ export interface TablePlan {
 
 /**
  * Puts tables behind those that they refer to, so that each table is created with its foreign keys, even if a later one
- * fails. The foreign keys that close a circle are the exception.
+ * fails. The foreign keys that close a circle are the exception, if their tables must exist.
  */
 export function planTables (models: readonly Model[], { schema }: Dialect): TablePlan {
-  if (!schema.needsTargets) {
-    return { tables: models.map((model) => ({ model, references: targetsOf(model) })), references: [] }
-  }
   const waiting = new Set(models)
   const tables: PlannedTable[] = []
   const references: Reference[] = []
   for (let [first] = waiting; first !== undefined; [first] = waiting) {
     const canBeWhole = (model: Model): boolean => targetsOf(model).every((column) => isThere(model, column, waiting))
     const next = [...waiting].find(canBeWhole) ?? first
-    const isNow = (column: ForeignKeyColumn): boolean => isThere(next, column, waiting)
+    const isNow = (column: ForeignKeyColumn): boolean => !schema.needsTargets || isThere(next, column, waiting)
     tables.push({ model: next, references: targetsOf(next).filter(isNow) })
     references.push(...targetsOf(next).filter((column) => !isNow(column)).map((column) => ({ model: next, column })))
     waiting.delete(next)

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
-import { sql, type ColumnDefinitionBuilder, type CreateTableBuilder, type Kysely } from 'kysely'
+import {
+  sql, type ColumnDefinitionBuilder, type CreateTableBuilder, type Expression, type Kysely, type SqlBool
+} from 'kysely'
 import type { Dialect } from '../engines/dialect.js'
 import type { Tables } from '../engines/executor.js'
 import {
@@ -11,9 +13,19 @@ import type { Json } from '../values/values.js'
 import { checksOf } from './column-checks.js'
 import type { PlannedTable, Reference } from './plan-tables.js'
 
+/** What makes tables: a database, or what records the calls for a migration. */
+export type SchemaTarget = Pick<Kysely<Tables>, 'schema'>
+
+/** An index to create. `where` is the condition for its rows; absent if it has all. */
+export interface TableIndex {
+  readonly name: string
+  readonly column: Column
+  readonly where?: Expression<SqlBool>
+}
+
 /** Creates the table of a model, with the foreign keys in `references`. */
 export async function createTable (
-  db: Kysely<Tables>, { model, references }: PlannedTable, dialect: Dialect
+  db: SchemaTarget, { model, references }: PlannedTable, dialect: Dialect
 ): Promise<void> {
   const { table, columns, primaryKey } = model
   const { generatedKey, tableOptions } = dialect.schema
@@ -23,11 +35,13 @@ export async function createTable (
       ? creation.addColumn(column.name, sql.raw(generatedKey))
       : creation.addColumn(column.name, sql.raw(typeOf(column, model, dialect)), (builder) =>
         // SQLite accepts null in a primary key that is not an integer.
-        column === primaryKey ? builder.notNull().primaryKey() : constrain(builder, column, dialect))
+        column === primaryKey
+          ? builder.notNull().primaryKey()
+          : constrain(column.options.unique === true ? builder.unique() : builder, column, dialect))
   }
   for (const column of references) {
     creation = creation.addForeignKeyConstraint(
-      nameOf(table, column.name, 'reference'),
+      referenceNameOf(table, column),
       [column.name],
       column.target().table,
       [column.target().primaryKey.name],
@@ -45,7 +59,7 @@ function withUnique (
 }
 
 /** Returns the SQL type of a column. The limits of a password do not apply to its hash, so they are left out. */
-function typeOf (column: Column, { uniqueTogether }: Model, dialect: Dialect): string {
+export function typeOf (column: Column, { uniqueTogether }: Model, dialect: Dialect): string {
   const { options } = column
   // Not an integer, because SQLite would generate the values of an 'integer primary key'.
   if (isGivenByOthers(column)) return dialect.storage.bigint.type({})
@@ -56,28 +70,33 @@ function typeOf (column: Column, { uniqueTogether }: Model, dialect: Dialect): s
   return type(isSecret(column) ? {} : options)
 }
 
-/** Creates an index for each foreign key that no unique index serves, and for each column whose storage needs one. */
-export async function createIndexes (
-  db: Kysely<Tables>, { table, columns, uniqueTogether }: Model, dialect: Dialect
-): Promise<void> {
-  for (const column of columns) {
+/** Returns an index for each foreign key that no unique index serves, and for each column whose storage needs one. */
+export function indexesOf ({ table, columns, uniqueTogether }: Model, dialect: Dialect): readonly TableIndex[] {
+  const stored = columns.flatMap((column) => {
     const { index } = storageOf(column, dialect)
-    if (index === undefined) continue
-    await db.schema.createIndex(nameOf(table, column.name, index.name)).on(table).column(column.name)
-      .where(index.of(sql.ref(column.name))).execute()
-  }
-  for (const column of columns.filter(isForeignKey)) {
-    const { name, options } = column
-    if (options.unique === true || uniqueTogether.some(([first]) => first === column)) continue
-    await db.schema.createIndex(nameOf(table, name, 'index')).on(table).column(name).execute()
-  }
+    if (index === undefined) return []
+    return [{ name: nameOf(table, column.name, index.name), column, where: index.of(sql.ref(column.name)) }]
+  })
+  const isServed = (column: Column): boolean =>
+    column.options.unique === true || uniqueTogether.some(([first]) => first === column)
+  const references = columns.filter((column) => isForeignKey(column) && !isServed(column))
+    .map((column) => ({ name: nameOf(table, column.name, 'index'), column }))
+  return [...stored, ...references]
+}
+
+/** Creates an index of a table that exists. */
+export async function createIndex (
+  db: SchemaTarget, { table }: Model, { name, column, where }: TableIndex
+): Promise<void> {
+  const creation = db.schema.createIndex(name).on(table).column(column.name)
+  await (where === undefined ? creation : creation.where(where)).execute()
 }
 
 /** Adds a foreign key to a table that exists. */
-export async function addReference (db: Kysely<Tables>, { model: { table }, column }: Reference): Promise<void> {
+export async function addReference (db: SchemaTarget, { model: { table }, column }: Reference): Promise<void> {
   await db.schema.alterTable(table)
     .addForeignKeyConstraint(
-      nameOf(table, column.name, 'reference'),
+      referenceNameOf(table, column),
       [column.name],
       column.target().table,
       [column.target().primaryKey.name])
@@ -95,8 +114,13 @@ function nameOf (...parts: readonly string[]): string {
   return `${name.slice(0, maxNameLength - digest.length - 2)}__${digest}`
 }
 
+/** Returns the name of the constraint of a foreign key. */
+export function referenceNameOf (table: string, { name }: Column): string {
+  return nameOf(table, name, 'reference')
+}
+
 /** Returns the name of the constraint of columns that are unique together. */
-function uniqueNameOf (table: string, names: readonly string[]): string {
+export function uniqueNameOf (table: string, names: readonly string[]): string {
   const parts = [table, ...names]
   // Such names run together: a__b and c would make the same name as a and b__c.
   const isAmbiguous = parts.some((part) => /^_|__|_$/.test(part))
@@ -110,13 +134,16 @@ function digestOf (text: string): string {
 /** SQL for the values of `onDelete`. SQLite reports a `restrict` as a failed trigger; `no action` refuses the same. */
 const onDeleteActions = { restrict: 'no action', cascade: 'cascade', 'set null': 'set null' } as const
 
-function onDeleteOf ({ options }: Column) {
+/** Returns what happens to a record if the one is deleted that it refers to, as SQL. */
+export function onDeleteOf ({ options }: Column) {
   return onDeleteActions[options.onDelete ?? 'restrict']
 }
 
-function constrain (builder: ColumnDefinitionBuilder, column: Column, dialect: Dialect): ColumnDefinitionBuilder {
+/** Adds to a column what it holds: whether null is permitted, its default, and its checks. */
+export function constrain (
+  builder: ColumnDefinitionBuilder, column: Column, dialect: Dialect
+): ColumnDefinitionBuilder {
   let built = column.nullable ? builder : builder.notNull()
-  if (column.options.unique === true) built = built.unique()
   const declared = defaultExpression(column, dialect)
   if (declared !== undefined) built = built.defaultTo(declared)
   const checks = checksOf(column, dialect)
@@ -129,7 +156,7 @@ function constrain (builder: ColumnDefinitionBuilder, column: Column, dialect: D
  * Returns the default of a column as SQL, so that rows that other programs insert get it too. It is undefined if a
  * function gives the default, and for passwords, because these are hashed.
  */
-function defaultExpression (column: Column, dialect: Dialect) {
+export function defaultExpression (column: Column, dialect: Dialect) {
   const { default: declared } = column.options
   if (declared === undefined || declared === null || typeof declared === 'function' || isSecret(column)) {
     return undefined

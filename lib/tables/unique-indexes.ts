@@ -1,5 +1,6 @@
 import { readHandle, type AnyKysely } from '../database/engine.js'
 import type { KeyRow } from '../engines/catalog.js'
+import type { Dialect } from '../engines/dialect.js'
 import { errors } from '../errors.js'
 import type { Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
@@ -18,15 +19,23 @@ export async function requireUniqueIndexes (
   if (declaring.length === 0) return
   const { db, dialect } = readHandle(handle)
   const { rows } = await dialect.catalog.keys.execute(db)
-  const setOf = (names: readonly string[]): string => names.map(dialect.foldName).sort().join()
   const lines = declaring.filter((model) => !isView(tables, model, dialect)).flatMap((model) => {
-    const indexes = new Set(
-      columnsByKey(rows.filter((row) => tables.nameOf(row) === tables.nameOf(model))).map(setOf))
-    return model.uniqueTogether.filter((group) => !indexes.has(setOf(group.map(({ name }) => name))))
+    const indexes = uniqueSets(rows.filter((row) => tables.nameOf(row) === tables.nameOf(model)), dialect)
+    return model.uniqueTogether.filter((group) => !indexes.has(setOf(group.map(({ name }) => name), dialect)))
       .map((group) => differenceOf(model, group))
   })
   if (lines.length === 0) return
   throw new errors.TableMismatch(`The database does not fit the models:\n- ${lines.join('\n- ')}`)
+}
+
+/** Returns the columns of each key of one table, as {@link setOf} writes them. */
+export function uniqueSets (rows: readonly KeyRow[], dialect: Dialect): Set<string> {
+  return new Set(columnsByKey(rows).map((names) => setOf(names, dialect)))
+}
+
+/** Returns the same text for the same columns, in whatever order. */
+export function setOf (names: readonly string[], { foldName }: Dialect): string {
+  return names.map(foldName).sort().join()
 }
 
 /** Returns the columns of each key of one table; an expression is an empty text. */

@@ -18,12 +18,15 @@ const body = { id, title: 'a' }
 const record = { ...body, made: '2024-01-01 00:00:00' }
 
 /** An answer, or a text that `fetch` fails with. */
-type Step = string | { readonly status: number, readonly body?: object | string, readonly retryAfter?: string }
+type Answer = { readonly status: number, readonly body?: object | string, readonly retryAfter?: string }
+type Step = string | Answer
 
 const taken: Step = {
   status: 409, body: { code: 'REST_MODELS_NOT_UNIQUE', message: 'x', details: [{ field: 'id', message: 'x' }] }
 }
 const lost = 'the connection was closed'
+const undone: Answer = { status: 503, retryAfter: '0', body: { code: 'REST_MODELS_UNAVAILABLE' } }
+const unknown: Answer = { status: 503, retryAfter: '0', body: { code: 'REST_MODELS_OUTCOME_UNKNOWN' } }
 const created: Step = { status: 201, body: record }
 const found: Step = { status: 200, body: record }
 
@@ -53,6 +56,10 @@ const repeated: Readonly<Record<string, readonly [steps: readonly Step[], sent: 
     [{ status: 503, retryAfter: '0' }, taken, found], [post, post, get]
   ],
   'gateways got no answer': [[{ status: 502, body: '<html>' }, { status: 504 }, created], [post, post, post]],
+  'the server certainly did not store it': [[undone, created], [post, post]],
+  'the server could not tell, and then certainly did not store it': [
+    [unknown, undone, taken, found], [post, post, post, get]
+  ],
   'a read was lost': [[lost, taken, lost, taken, found], [post, post, get, post, get]],
   'a replica lags': [[lost, taken, { status: 404 }, taken, found], [post, post, get, post, get]]
 }
@@ -67,6 +74,7 @@ for (const [name, [steps, requests]] of Object.entries(repeated)) {
 
 const refused: Readonly<Record<string, readonly [steps: readonly Step[], sent: readonly string[], fault: object]>> = {
   'the first request is told that the key is taken': [[taken], [post], { status: 409 }],
+  'the key is taken, and no earlier request can have taken it': [[undone, taken], [post, post], { status: 409 }],
   'another value is taken': [
     [lost, { status: 409, body: { code: 'REST_MODELS_NOT_UNIQUE', details: [{ field: 'title', message: 'x' }] } }],
     [post, post], { status: 409 }
@@ -99,6 +107,42 @@ test('D-151: a create without an own key is sent once', async (t) => {
       t.same(sent, [post], JSON.stringify(given))
     }
   }
+})
+
+const calls: Readonly<Record<string, (client: ReturnType<typeof clientOf>['client']) => PromiseLike<unknown>>> = {
+  list: (client) => client.note.list(),
+  read: (client) => client.note.read(1),
+  create: (client) => client.note.create({ message: 'a' }),
+  update: (client) => client.note.update(1, { message: 'a' }),
+  delete: (client) => client.note.delete(1)
+}
+
+for (const [name, call] of Object.entries(calls)) {
+  test(`D-255: a ${name} is repeated if it certainly was not executed, and only then`, async (t) => {
+    const good = clientOf([undone, undone, { status: 200, body: {} }])
+    await t.resolves(Promise.resolve(call(good.client)))
+    t.equal(good.sent.length, 3)
+    for (const step of [
+      lost, unknown, { status: 503, retryAfter: '0' }, { status: 502 }, { status: 504 },
+      { ...undone, retryAfter: '11' },
+      { status: 503, body: undone.body ?? {} }
+    ] as const) {
+      const { client, sent } = clientOf([step, { status: 200, body: {} }])
+      await t.rejects(Promise.resolve(call(client)), JSON.stringify(step))
+      t.equal(sent.length, 1)
+    }
+  })
+}
+
+test('D-255: a request that certainly was not executed is repeated three times, and not once aborted', async (t) => {
+  const { client, sent } = clientOf(Array(9).fill(undone))
+  await t.rejects(client.note.create({ message: 'a' }), { code: 'REST_MODELS_UNAVAILABLE' })
+  t.equal(sent.length, 4)
+  const pausing = new AbortController()
+  const aborted = clientOf([{ ...undone, retryAfter: '5' }, created])
+  setTimeout(() => { pausing.abort(new Error('no longer')) }, 20)
+  await t.rejects(aborted.client.note.delete(1, { signal: pausing.signal }), { message: 'no longer' })
+  t.equal(aborted.sent.length, 1)
 })
 
 test('D-151: what the client itself refuses is not sent', async (t) => {

@@ -543,6 +543,32 @@ test('D-51: failures of the driver are told apart by code, never by text', async
   t.equal((await get('/api/message/')).statusCode, 200)
 })
 
+/** A failure of each driver after which nobody knows whether the statement was executed. */
+const lost = {
+  sqlite: failing({ code: 'SQLITE_IOERR_FSYNC' }),
+  postgres: failing({ code: 'ECONNRESET' }),
+  mariadb: failing({ code: 'ECONNRESET', fatal: true })
+}
+
+test('D-251: only a write that may have been executed is a 503 that nobody knows', async (t) => {
+  const { db, get, post, put, delete: remove } = await buildApp(t, { rows })
+  let losing: RegExp | undefined
+  await beforeStatements(t, db, (statement) => { if (losing?.test(statement) === true) throw lost[engine] })
+  const unavailable = { statusCode: 503, code: 'REST_MODELS_UNAVAILABLE' }
+  const unknown = { ...unavailable, code: 'REST_MODELS_OUTCOME_UNKNOWN' }
+  // MariaDB updates in a transaction, so that only its commit leaves the outcome open.
+  losing = engine === 'mariadb' ? /^(?:insert|delete|commit)/ : /^(?:insert|update|delete)/
+  const writes = [
+    await post('/api/message/', { content: 'x' }, { as }), await put('/api/message/1/', { content: 'x' }, { as }),
+    await remove('/api/message/1/', { as })
+  ]
+  t.match(writes.map((reply) => reply.json<object>()), [unknown, unknown, unknown])
+  t.same(writes.map(({ headers }) => headers['retry-after']), ['1', '1', '1'])
+  losing = /^select/
+  t.match([(await get('/api/message/')).json(), (await get('/api/message/1/')).json()], [unavailable, unavailable])
+  t.match((await put('/api/message/1/', { content: 'x' }, { as })).json(), unavailable, 'the user could not be read')
+})
+
 const missing = {
   sqlite: /no such table: note/,
   postgres: /relation \\"note\\" does not exist/,

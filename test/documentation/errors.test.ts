@@ -5,6 +5,8 @@ import type { FastifyError, FastifyInstance, LightMyRequestResponse } from 'fast
 import { sql } from 'kysely'
 import { test, type Test } from 'tap'
 import { errors, userAuth } from '../../lib/index.js'
+import { isRead } from '../../lib/engines/retry.js'
+import { beforeDirect } from '../support/database.js'
 import { readPage } from './page.js'
 import { buildApp, Message, registerSite, User, type TestApp } from '../support/site.js'
 
@@ -74,6 +76,12 @@ const provocations: Readonly<Record<Exclude<RequestError, 'TooManyLogins' | 'Mis
   },
   Unavailable: async ({ db, post }) => {
     await sql`pragma query_only = on`.execute(db)
+    return await post('/api/message/', { content: 'a' }, as('alice'))
+  },
+  OutcomeUnknown: async ({ db, post }) => {
+    beforeDirect(db, (query) => {
+      if (!isRead(query)) throw Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_FSYNC' })
+    })
     return await post('/api/message/', { content: 'a' }, as('alice'))
   }
 }
@@ -170,7 +178,7 @@ for (const [name, provoke] of Object.entries(provocations) as Array<[
       reply.json().details !== undefined, withDetails.includes(name),
       'faults of parameters and fields are listed, and only those'
     )
-    t.equal(reply.headers['retry-after'], name === 'Unavailable' ? '1' : undefined)
+    t.equal(reply.headers['retry-after'], ['Unavailable', 'OutcomeUnknown'].includes(name) ? '1' : undefined)
   })
 }
 

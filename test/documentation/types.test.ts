@@ -101,10 +101,14 @@ test('the pieces in TypeScript compile', (t) => {
   t.end()
 })
 
-/** The languages of blocks that no test runs, where they may stand, and why. */
+/** The languages of blocks that the runner of pages does not run, where they may stand, and why. */
 const notRun: Readonly<Record<string, { readonly files: readonly string[], readonly why: string }>> = {
   jsx: { files: ['docs/admin.md'], why: 'pages, which the tests of them run in a browser' },
-  ini: { files: ['docs/scaling.md'], why: 'settings of clusters, such as test/failover/ starts' },
+  ini: {
+    files: ['docs/scaling.md', 'docs/backups.md'],
+    why: 'settings of clusters, such as test/failover/ starts, and of servers, which test/backups/ starts'
+  },
+  sh: { files: ['docs/backups.md'], why: 'commands that test/backups/ types, on servers of its own' },
   sql: {
     files: ['docs/scaling.md'], why: 'what the administrator of a server types there, such as test/failover/ does'
   },

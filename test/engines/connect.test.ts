@@ -728,7 +728,7 @@ function fakeConnection (answer: (done: (error: object | null, result?: unknown)
     destroy: () => { calls.closed++ },
     release: () => {},
     unprepare: () => { calls.unprepared++ },
-    stream: { destroy: () => {} }
+    stream: { destroy: () => {}, writable: true }
   } as unknown as DriverConnection
   const options = { connections: 1, statementTimeout: 0, preparedStatements: true, writable: true, readonly: false }
   const lease = { raw: driver, release: () => { calls.released++ }, abandon: () => {} }

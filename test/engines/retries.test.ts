@@ -15,13 +15,19 @@ const read = { ...CompiledQuery.raw('select 1'), query: { kind: 'SelectQueryNode
 const write = { ...CompiledQuery.raw('insert'), query: { kind: 'InsertQueryNode' } } as CompiledQuery
 const found = { rows: [{ answer: 1 }], numAffectedRows: 1n }
 
-/** An engine whose connections and statements fail as told, one failure for each attempt, and then succeed. */
+/**
+ * An engine whose connections and statements fail as told, one failure for each attempt, and then succeed. With
+ * undefined, one succeeds.
+ */
 function failing (
   name: DialectName, { reaching = [], executing = [] }: { reaching?: unknown[], executing?: unknown[] }
 ) {
   const left = { reaching: [...reaching], executing: [...executing] }
   let attempts = 0
-  const next = (failures: unknown[]): void => { if (failures.length > 0) throw failures.shift() }
+  const next = (failures: unknown[]): void => {
+    const failure = failures.shift()
+    if (failure !== undefined) throw failure
+  }
   const executeQuery = async ({ sql }: CompiledQuery) => {
     if (!sql.startsWith('begin') && sql !== 'rollback') next(left.executing)
     return found
@@ -41,6 +47,7 @@ const failureOf = (properties: object): Error => Object.assign(new Error('secret
 const coded = (code: string): Error => failureOf({ code })
 const numbered = (errno: number, code = 'ER'): Error => failureOf({ errno, code })
 const unavailable = { code: 'REST_MODELS_UNAVAILABLE', statusCode: 503, headers: { 'retry-after': '1' } }
+const unknown = { ...unavailable, code: 'REST_MODELS_OUTCOME_UNKNOWN' }
 
 /**
  * Failures of statements on each engine: certainly not executed, perhaps executed, refused by a rule, impossible now.
@@ -49,7 +56,7 @@ const failures: Record<DialectName, Record<'unexecuted' | 'lost' | 'unique' | 'r
   'oversized' | 'unavailable', readonly Error[]>> = {
     sqlite: {
       unexecuted: [coded('SQLITE_BUSY_SNAPSHOT'), coded('SQLITE_SCHEMA')],
-      lost: [],
+      lost: [coded('SQLITE_IOERR_WRITE'), coded('SQLITE_IOERR_FSYNC')],
       unique: [coded('SQLITE_CONSTRAINT_UNIQUE'), coded('SQLITE_CONSTRAINT_PRIMARYKEY')],
       reference: [coded('SQLITE_CONSTRAINT_FOREIGNKEY')],
       constraint: [
@@ -59,7 +66,7 @@ const failures: Record<DialectName, Record<'unexecuted' | 'lost' | 'unique' | 'r
       forbidden: [],
       oversized: [coded('SQLITE_TOOBIG')],
       unavailable: [
-        coded('SQLITE_BUSY'), coded('SQLITE_FULL'), coded('SQLITE_IOERR_WRITE'), coded('SQLITE_READONLY'),
+        coded('SQLITE_BUSY'), coded('SQLITE_FULL'), coded('SQLITE_READONLY'),
         coded('SQLITE_CORRUPT_INDEX'), coded('SQLITE_NOTADB'), coded('SQLITE_PERM'), coded('SQLITE_NOMEM'),
         coded('SQLITE_INTERRUPT'), coded('SQLITE_PROTOCOL'), coded('SQLITE_READONLY_RECOVERY')
       ]
@@ -67,11 +74,13 @@ const failures: Record<DialectName, Record<'unexecuted' | 'lost' | 'unique' | 'r
     postgres: {
       unexecuted: [
         coded('40001'), coded('40P01'), coded('55P03'), coded('25006'), coded('0A000'), coded('26000'), coded('40000'),
-        coded('72000')
+        coded('72000'), coded('57P03'), coded('57P05'), coded('NOT_SENT')
       ],
       lost: [
-        coded('57P01'), coded('57P02'), coded('08006'), coded('40003'), coded('ECONNRESET'), coded('EPIPE'),
-        coded('25P03'), coded('57P05'), failureOf({})
+        coded('57P01'), coded('57P02'), coded('08006'), coded('08007'), coded('40003'), coded('ECONNRESET'),
+        coded('EPIPE'), failureOf({ code: 'EHOSTUNREACH', syscall: 'read' }), failureOf({}),
+        failureOf({ code: '53100', severity: 'PANIC' }), failureOf({ code: '58030', severity: 'FATAL' }),
+        failureOf({ code: '57014', severity: 'ANOTHER LANGUAGE' })
       ],
       unique: [coded('23505')],
       reference: [coded('23503'), coded('23001'), coded('22003')],
@@ -85,12 +94,15 @@ const failures: Record<DialectName, Record<'unexecuted' | 'lost' | 'unique' | 'r
         failureOf({ code: '42501', routine: 'exec_stmt_raise' })
       ],
       oversized: [coded('54000'), coded('54001')],
-      unavailable: [coded('57014'), coded('53100'), coded('53200'), coded('58030'), coded('57000'), coded('XX001')]
+      unavailable: [
+        ...['57014', '53100', '53200', '58030', '57000'].map((code) => failureOf({ code, severity: 'ERROR' })),
+        coded('XX001'), coded('25P03'), coded('25P04')
+      ]
     },
     mariadb: {
       unexecuted: [
         numbered(1213), numbered(1205), numbered(1047), numbered(1290), numbered(1020), numbered(1615), numbered(1412),
-        numbered(1792)
+        numbered(1792), coded('NOT_SENT')
       ],
       lost: [
         numbered(1053), numbered(1180), numbered(1927), failureOf({ fatal: true }),
@@ -138,14 +150,27 @@ for (const [name, kinds] of Object.entries(failures) as Array<[DialectName, type
   test(`D-62: on ${name} a write whose outcome is unknown is never repeated, a read is`, async (t) => {
     for (const cause of kinds.lost) {
       const one = failing(name, { executing: [cause] })
-      await t.rejects(run(one.engine, write), { ...unavailable, cause })
+      await t.rejects(run(one.engine, write), { ...unknown, cause })
       t.equal(one.attempts(), 1)
-      const both = failing(name, { executing: [cause] })
-      await t.rejects(writeAndRead(both.engine, { write, read: () => read }), { ...unavailable, cause })
-      t.equal(both.attempts(), 1)
       const again = failing(name, { executing: [cause] })
       await t.resolves(run(again.engine, read))
       t.equal(again.attempts(), 2)
+    }
+  })
+
+  test(`D-252: on ${name} a lost connection leaves a commit unknown, and undoes what comes before one`, async (t) => {
+    for (const cause of kinds.lost) {
+      const before = failing(name, { executing: [cause] })
+      await t.rejects(writeAndRead(before.engine, { write, read: () => read }), { ...unavailable, cause })
+      const between = failing(name, { executing: [undefined, cause] })
+      await t.rejects(writeAndRead(between.engine, { write, read: () => read }), { ...unavailable, cause })
+      const atCommit = failing(name, { executing: [undefined, undefined, cause] })
+      await t.rejects(writeAndRead(atCommit.engine, { write, read: () => read }), { ...unknown, cause })
+      t.same([before, between, atCommit].map(({ attempts }) => attempts()), [1, 1, 1])
+    }
+    for (const cause of kinds.unavailable) {
+      const { engine } = failing(name, { executing: [undefined, undefined, cause] })
+      await t.rejects(writeAndRead(engine, { write, read: () => read }), { ...unavailable, cause })
     }
   })
 

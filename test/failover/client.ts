@@ -47,6 +47,11 @@ export class Client {
   }
 }
 
+/** Whether the client is told that its change was certainly not made. */
+export function isUndone ({ body }: Answer): boolean {
+  return body.includes('"REST_MODELS_UNAVAILABLE"')
+}
+
 /** Whether the client is asked to come back later, which is how it learns that no node can do the work now. */
 export function isPutOff ({ status, retryAfter }: Answer): boolean {
   return status === 503 && /^[1-9]\d*$/.test(retryAfter ?? '')

@@ -33,7 +33,7 @@ test('MariaDB: a change whose commit may have happened is not made again, whatev
     execute: answer,
     destroy: () => { sent.push('closed') },
     release: () => {},
-    stream: { destroy: () => {} }
+    stream: { destroy: () => {}, writable: true }
   } as unknown as DriverConnection
   const options = { connections: 1, statementTimeout: 0, preparedStatements: true, writable: true, readonly: false }
   const pool = {
@@ -47,7 +47,7 @@ test('MariaDB: a change whose commit may have happened is not made again, whatev
   const query = (sql: string): CompiledQuery => ({ ...db.selectNoFrom([]).compile(), sql })
   const handle = handleOf(db, dialects.mariadb)
   const change = writeAndRead(handle, { write: query('update'), read: () => query('select') })
-  await t.rejects(change, { code: 'REST_MODELS_UNAVAILABLE', statusCode: 503, cause: { errno: 1180 } })
+  await t.rejects(change, { code: 'REST_MODELS_OUTCOME_UNKNOWN', statusCode: 503, cause: { errno: 1180 } })
   t.same(sent, ['begin', 'update', 'select', 'commit', 'rollback', 'closed'])
   t.ok(left > 0, 'and the next request goes to another node')
 })

@@ -1,6 +1,6 @@
 import { waitFor } from '../support/engines/wait-for.js'
 import type { App } from './apps.js'
-import { Client, isPutOff, type Answer } from './client.js'
+import { Client, isPutOff, isUndone, type Answer } from './client.js'
 import { owners, type Owner, type Seeds } from './site.js'
 
 /** How the labels of what the writers create begin. */
@@ -19,7 +19,9 @@ export interface Seen {
   readonly acknowledged: Acknowledged[]
   /** Labels of creates that were not acknowledged: they may have happened or not. */
   readonly failed: string[]
-  /** What the seeds may be now, by id: a note, or undefined for a deleted entry; more than one if an answer was 503. */
+  /** Labels of those of them of which the client was told that they certainly did not happen. */
+  readonly undone: string[]
+  /** What the seeds may be now, by id: a note, or undefined for a deleted entry; more than one if nobody knows. */
   readonly possible: Map<number, Array<string | undefined>>
   /** How many requests of any kind were answered by 503 with Retry-After. */
   putOff: number
@@ -52,7 +54,7 @@ const writers = owners.map((_, app) => Array.from({ length: writersPerApp }, (_,
  * edits.
  */
 export function startLoad (apps: readonly [App, App], seeds: Seeds): Load {
-  const seen: Seen = { acknowledged: [], failed: [], possible: new Map(), putOff: 0, wrong: [], slowest: 0 }
+  const seen: Seen = { acknowledged: [], failed: [], undone: [], possible: new Map(), putOff: 0, wrong: [], slowest: 0 }
   const clients: Client[] = []
   const end = new AbortController()
   const connect = (app: App, owner: Owner): Send => {
@@ -106,6 +108,7 @@ function write (seen: Seen, send: Send, writer: number): Step {
       seen.acknowledged.push({ label, id: Number(JSON.parse(answer.body).id), writer, at: performance.now() })
     } else {
       seen.failed.push(label)
+      if (isUndone(answer)) seen.undone.push(label)
     }
   }
 }
@@ -132,7 +135,8 @@ function edit (
   const change = async (id: number, note: string | undefined): Promise<void> => {
     const answer = note === undefined ? await send('DELETE', `${id}/`) : await send('PUT', `${id}/`, { note })
     const isDone = expect(seen, answer, { of: 'a change of an own entry', status: [note === undefined ? 204 : 200] })
-    seen.possible.set(id, isDone ? [note] : [...seen.possible.get(id) ?? [''], note])
+    if (isDone) seen.possible.set(id, [note])
+    else if (!isUndone(answer)) seen.possible.set(id, [...seen.possible.get(id) ?? [''], note])
   }
   return async (number) => {
     const id = own.shift() ?? 0

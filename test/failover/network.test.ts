@@ -41,7 +41,7 @@ for (const engine of ['postgres', 'mariadb'] as const) {
     for (const write of writes) {
       const cuts = way.cutBehind('cut here')
       t.match(await write().then((reply) => ({ ...reply.json(), after: reply.headers['retry-after'] })), {
-        statusCode: 503, code: 'REST_MODELS_UNAVAILABLE', after: '1'
+        statusCode: 503, code: 'REST_MODELS_OUTCOME_UNKNOWN', after: '1'
       })
       await sleep(500)
       t.equal(cuts(), 1)

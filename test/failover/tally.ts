@@ -30,7 +30,7 @@ export async function checkLoad (t: Test, seen: Seen, { apps, seeds, urls }: Sit
   for (const url of urls) {
     const found = differences(await entriesOn(url), seen, seeds)
     t.strictSame(
-      found, { lost: [], duplicated: [], invented: [], changed: [] },
+      found, { lost: [], duplicated: [], invented: [], untrue: [], changed: [] },
       `${new URL(url).host} has what the clients were told`
     )
   }
@@ -51,6 +51,8 @@ interface Differences {
   readonly duplicated: readonly string[]
   /** There, although nobody has asked for it. */
   readonly invented: readonly string[]
+  /** There, although its client was told that it certainly did not happen. */
+  readonly untrue: readonly string[]
   /** Seeds that are not as their owners left them. */
   readonly changed: ReadonlyArray<readonly [id: number, note: string | undefined]>
 }
@@ -66,6 +68,7 @@ function differences (entries: readonly Stored[], seen: Seen, { alice, bob }: Se
     lost: acknowledged.filter((label) => !stored.has(label)),
     duplicated: created.filter((label, index) => created.indexOf(label) !== index),
     invented: created.filter((label) => !asked.has(label)),
+    untrue: seen.undone.filter((label) => stored.has(label)),
     changed: seeds.filter(([id, note]) => !(seen.possible.get(id) ?? ['']).includes(note))
   }
 }
@@ -76,7 +79,8 @@ function summary (entries: readonly Stored[], seen: Seen, { lost, duplicated }: 
     `acknowledged ${seen.acknowledged.length}`,
     `lost ${lost.length}`,
     `duplicated ${duplicated.length}`,
-    `failed ${seen.failed.length} (of which stored ${seen.failed.filter((label) => stored.has(label)).length})`,
+    `failed ${seen.failed.length} (of which told to be undone ${seen.undone.length}, and stored ` +
+      `${seen.failed.filter((label) => stored.has(label)).length})`,
     `longest gap without an acknowledged write ${Math.round(longestGap(seen))} ms`,
     `slowest answer ${Math.round(seen.slowest)} ms`
   ].join(', ')

@@ -145,6 +145,20 @@ test('D-74: an operation has the statuses that its policy and its resource let h
   t.throws(() => document.operation('createNote'), /No operation/, 'nobody may do this')
 })
 
+test('D-251: the document tells what a 503 of a write may mean, and that one of a read changes nothing', async (t) => {
+  const { document } = await documentedApp(t, {
+    register: (registry) => registry.register(Message, { auth: userAuth(User) })
+  })
+  const codesOf = (id: string): unknown => {
+    const schema = document.operation(id).responses['503']?.content?.['application/json']?.schema
+    return schema?.properties?.['code']?.enum
+  }
+  for (const id of ['listMessage', 'readMessage']) t.same(codesOf(id), ['REST_MODELS_UNAVAILABLE'], id)
+  for (const id of ['createMessage', 'updateMessage', 'deleteMessage']) {
+    t.same(codesOf(id), ['REST_MODELS_UNAVAILABLE', 'REST_MODELS_OUTCOME_UNKNOWN'], id)
+  }
+})
+
 test('D-74: an open write that hashes a password can be one too many', async (t) => {
   const open: Policy = { open: ['create'], authenticator: () => async () => null, permits: () => true }
   const { document } = await documentedApp(t, {

@@ -24,7 +24,8 @@ const values = {
   'lib/sqlite.ts': ['openSqlite'],
   'lib/postgres.ts': ['openPostgres'],
   'lib/mariadb.ts': ['MariadbDialect', 'openMariadb'],
-  'lib/tools.ts': ['describeNote', 'inspect', 'introspect', 'loadApp', 'openDatabase', 'serveDatabase']
+  'lib/tools.ts': ['describeNote', 'inspect', 'introspect', 'loadApp', 'openDatabase', 'serveDatabase',
+    'writeMigration']
 }
 const types = {
   'lib/index.ts': [
@@ -46,9 +47,9 @@ const types = {
   'lib/postgres.ts': ['PostgresOptions'],
   'lib/mariadb.ts': ['MariadbOptions'],
   'lib/tools.ts': [
-    'Audience', 'Changer', 'Danger', 'FieldPermissions', 'Inspection', 'IntrospectOptions', 'Introspection', 'Note',
-    'OpenOptions', 'ResourcePermissions', 'ScopeOutcome', 'ServeOptions', 'ServedDatabase', 'Unbounded', 'Unindexed',
-    'VisibleRecords'
+    'Audience', 'Changer', 'Danger', 'FieldPermissions', 'Inspection', 'IntrospectOptions', 'Introspection',
+    'MigrationOptions', 'Note', 'OpenOptions', 'ResourcePermissions', 'ScopeOutcome', 'ServeOptions', 'ServedDatabase',
+    'Unbounded', 'Unindexed', 'VisibleRecords', 'WrittenMigration'
   ]
 }
 const entryPoints = {

@@ -5,7 +5,7 @@ import { openMariadb } from '../../lib/mariadb.js'
 import { openPostgres } from '../../lib/postgres.js'
 import { readHandle } from '../../lib/database/engine.js'
 import { executorsOf } from '../../lib/engines/executor.js'
-import { isRead, withRetries } from '../../lib/engines/retry.js'
+import { effectOf, withRetries } from '../../lib/engines/retry.js'
 import { toStatementError } from '../../lib/engines/statement-failure.js'
 import type { Tables } from '../../lib/engines/executor.js'
 import { openSqlite } from '../../lib/sqlite.js'
@@ -136,7 +136,7 @@ export function beforeDirect (db: Kysely<Tables>, act: (query: CompiledQuery) =>
       try {
         done = act(query)
       } catch (failure) {
-        throw toStatementError(dialect, failure, { isRead: isRead(query), isConnected: true })
+        throw toStatementError(dialect, failure, effectOf(query))
       }
       return done === undefined || engine === 'sqlite' ? run() : done.then(run)
     }

@@ -46,6 +46,9 @@ export const mariadbCatalog: Catalog = {
       and r.constraint_name = k.constraint_name
     where k.table_schema = database() and k.referenced_table_name is not null
     order by k.table_name, k.constraint_name, k.ordinal_position`,
+  indexed: sql`
+    select table_name as \`table\`, column_name as \`column\`
+    from information_schema.statistics where table_schema = database() and seq_in_index = 1`,
   completed: sql`
     select event_object_table as \`table\` from information_schema.triggers
     where event_object_schema = database() and action_timing = 'BEFORE' and event_manipulation = 'INSERT'`,

@@ -1,13 +1,16 @@
 import type { CompiledQuery, MysqlPoolConnection } from 'kysely'
 import type { QueryError, QueryOptions } from 'mysql2'
 import type { ArrayRows, Row } from '../executor.js'
+import { notSent } from '../statement-failure.js'
 import { ConnectionUse } from '../server/connection-use.js'
 import { Deadline } from '../server/deadline.js'
 import type { Lease } from '../server/node-connections.js'
 import type { Answer, PooledConnection } from '../server/pooled-executor.js'
 import type { PreparedStatements } from '../server/prepared-statements.js'
 import { connectTimeout, driverTimeout, type ServerOptions } from '../server/server-options.js'
-import { answerOf, noAnswer, unprepare, type Callback, type DriverConnection, type Streaming } from './driver.js'
+import {
+  answerOf, noAnswer, unprepare, type Callback, type DriverConnection, type Executing, type Streaming
+} from './driver.js'
 import { readsOnly, sessionSettings, situation, type Situation } from './situation.js'
 
 export interface ConnectionSetting {
@@ -93,8 +96,7 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
   }
 
   #send<R> (statement: QueryOptions & { readonly values: readonly unknown[] }, callback: Callback<R>): void {
-    // Further statements of a transaction, such as its rollback, would wait behind the overdue answer.
-    if (this.#use.isAbandoned) return callback(noAnswer(), [])
+    if (!this.#canSend()) return callback(notSent(), [])
     const { options: { statementTimeout }, prepared } = this.#setting
     const done = this.#within<R>(driverTimeout(statementTimeout), (error, result) => {
       // Nobody else may get a connection whose transaction is still open.
@@ -118,10 +120,23 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
    * A statement without a name is closed on the server at once.
    */
   #execute<R> (statement: QueryOptions, name: string | undefined, callback: Callback<R>): void {
-    this.#connection.execute<R>(statement, (error, result) => {
-      if (name === undefined && error?.fatal !== true) unprepare(this.#connection, name, statement.sql)
-      callback(error, result)
+    const asked: { command?: Executing } = {}
+    asked.command = this.#connection.execute<R>(statement, (error, result) => {
+      const isBroken = error?.fatal === true
+      if (name === undefined && !isBroken) unprepare(this.#connection, name, statement.sql)
+      const isSent = asked.command?.statement !== undefined
+      callback(isBroken && !isSent ? notSent() : error, result)
     })
+  }
+
+  /** True if a statement can be sent. If the connection has broken, notes that it must be closed. */
+  #canSend (): boolean {
+    // Further statements of a transaction, such as its rollback, would wait behind the overdue answer.
+    if (this.#use.isAbandoned) return false
+    if (this.#connection.stream.writable) return true
+    this.#use.spend()
+    this.#setting.leave()
+    return false
   }
 
   async #ask<R> (sql: string): Promise<readonly R[]> {

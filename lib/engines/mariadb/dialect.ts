@@ -31,6 +31,7 @@ export const mariadbDialect: Dialect = {
     generatedKey: 'bigint auto_increment primary key',
     tableOptions: 'engine = innodb default character set utf8mb4 collate utf8mb4_nopad_bin',
     needsTargets: true,
+    namesTableOfIndex: true,
     lock: {
       acquire: sql`select get_lock(concat('rest_models_', database()), 1) as answer`,
       release: sql`select release_lock(concat('rest_models_', database()))`

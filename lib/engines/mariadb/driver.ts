@@ -11,8 +11,14 @@ export type DriverConnection = {
   unprepare (statement: QueryOptions): unknown
   query (sql: string, values: unknown[]): Streaming
   query<R> (statement: string | QueryOptions, callback: Callback<R>): void
-  execute<R> (statement: QueryOptions, callback: Callback<R>): void
+  execute<R> (statement: QueryOptions, callback: Callback<R>): Executing
 } & PoolConnection
+
+/** A statement that the driver first prepares, and then sends with its values. */
+export interface Executing {
+  /** The prepared statement. Undefined until it is prepared; its values are sent then. */
+  readonly statement?: unknown
+}
 
 /** Receives rows, or the count of rows that a write changed. If there is an error, nobody reads the result. */
 export type Callback<R> = (error: QueryError | null, result: MysqlOkPacket | R[]) => void

@@ -1,5 +1,6 @@
 import type { Dialect } from '../dialect.js'
 import { propertyOf, withoutValues } from '../failure-properties.js'
+import { notSentCode } from '../statement-failure.js'
 
 /** Code for a failure that the driver marks as fatal: the connection broke, whatever the reason. */
 const fatal = 'fatal'
@@ -134,6 +135,8 @@ export const mariadbFailures: Pick<Dialect, 'codesOf' | 'discreet' | 'failures'>
     1290: 'unexecuted',
     1792: 'unexecuted',
     1836: 'unexecuted',
+    [notSentCode]: 'unexecuted',
+    // The connection ended while the server executed the statement, or committed.
     1053: 'lost',
     1158: 'lost',
     1159: 'lost',
@@ -142,6 +145,7 @@ export const mariadbFailures: Pick<Dialect, 'codesOf' | 'discreet' | 'failures'>
     1180: 'lost',
     1184: 'lost',
     1927: 'lost',
+    // Stopped by a time limit or by an administrator. A commit that has begun goes on, and is answered as done.
     1969: 'unavailable',
     1317: 'unavailable',
     // No room, no memory, no locks, no connections for this user.

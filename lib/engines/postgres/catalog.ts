@@ -46,6 +46,12 @@ export const postgresCatalog: Catalog = {
     join pg_attribute a on a.attrelid = c.oid and a.attnum = k.number
     join pg_attribute b on b.attrelid = f.oid and b.attnum = k.target
     where ${visible} order by c.relname, r.conname, k.position`,
+  indexed: sql`
+    select c.relname as "table", a.attname as "column"
+    from pg_class c
+    join pg_index i on i.indrelid = c.oid and i.indisvalid and i.indpred is null
+    join pg_attribute a on a.attrelid = c.oid and a.attnum = i.indkey[0]
+    where ${visible}`,
   completed: sql`
     select c.relname as "table" from pg_class c where ${visible} and (
       exists (select 1 from pg_trigger g where g.tgrelid = c.oid and g.tgtype & 7 = 7

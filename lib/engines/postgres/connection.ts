@@ -1,6 +1,7 @@
 import type { CompiledQuery, PostgresCursor, PostgresPoolClient, PostgresQueryResult } from 'kysely'
 import type pg from 'pg'
 import type { ArrayRows, Row } from '../executor.js'
+import { notSent } from '../statement-failure.js'
 import { ConnectionUse } from '../server/connection-use.js'
 import { Deadline } from '../server/deadline.js'
 import type { Lease } from '../server/node-connections.js'
@@ -38,6 +39,21 @@ const staleStatementCodes = new Set(['0A000', '26000', '42P05'])
 
 /** Statement that ends a failed transaction. */
 const rollbackText = 'rollback'
+
+/** Connections that have broken: the driver takes no statement for them. */
+const broken = new WeakSet<DriverClient>()
+/** Connections whose last commit the server answered although no standby had confirmed it. */
+const unconfirmed = new WeakSet<DriverClient>()
+
+/**
+ * Notes when a new connection breaks, and when the server stops waiting for a standby, because an administrator
+ * cancelled a commit. The server then answers as if the commit were safe, and tells the truth only in a notice.
+ */
+export function watchConnection (client: DriverClient): void {
+  // Without a listener the process ends when a connection in use dies.
+  client.on('error', () => { broken.add(client) })
+  client.on('notice', ({ routine }) => { if (routine === 'SyncRepWaitForLSN') unconfirmed.add(client) })
+}
 
 /** Pooled connection. It is closed instead of being used again if it broke or its node turned out to be unfit. */
 export class PostgresConnection implements PostgresPoolClient, PooledConnection {
@@ -101,8 +117,7 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
   /** Asks by callback, because the driver's own promises keep the rows until the next major garbage collection. */
   #ask<R> (query: pg.QueryConfig, timeout: number): Promise<PostgresQueryResult<R>> {
     return new Promise((resolve, reject) => {
-      // Whatever a transaction still sends, such as its rollback, would wait behind the overdue answer.
-      if (this.#use.isAbandoned) return reject(noAnswer())
+      if (!this.#canSend()) return reject(notSent())
       const deadline = new Deadline(timeout, () => {
         this.#abandon()
         reject(noAnswer())
@@ -110,16 +125,26 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
       this.#use.ask()
       this.#client.query<R>(query, (error, result) => {
         deadline.end()
-        if (error === null) resolve(result)
-        else {
+        if (error !== null) {
           this.#judge(error)
           // Nobody else may get a connection whose transaction is still open.
           if (query.text === rollbackText) this.#use.spend()
           reject(error)
-        }
+        } else if (unconfirmed.delete(this.#client)) reject(notConfirmed())
+        else resolve(result)
         this.#use.answer()
       })
     })
+  }
+
+  /** True if a statement can be sent. If the connection has broken, notes that it must be closed. */
+  #canSend (): boolean {
+    // Whatever a transaction still sends, such as its rollback, would wait behind the overdue answer.
+    if (this.#use.isAbandoned) return false
+    if (!broken.has(this.#client) && this.#client.connection.stream.writable) return true
+    this.#use.spend()
+    this.#setting.leave()
+    return false
   }
 
   #abandon (): void {
@@ -141,6 +166,11 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
 
 function noAnswer (): Error {
   return new Error('The server does not answer')
+}
+
+/** Returns the error for a commit that no standby has confirmed, with the SQLSTATE `statement_completion_unknown`. */
+function notConfirmed (): Error {
+  return Object.assign(new Error('No standby has confirmed the commit'), { code: '40003' })
 }
 
 /** Returns the error for a connection that must be read only, but accepts writes. */

@@ -1,6 +1,7 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import type { Dialect } from '../dialect.js'
 import { propertyOf, withoutValues } from '../failure-properties.js'
+import { notSentCode } from '../statement-failure.js'
 import { postgresCatalog } from './catalog.js'
 import { postgresPlans } from './plans.js'
 import { ownPostgresStorage, postgresStorage } from './storage.js'
@@ -11,19 +12,27 @@ import { ownPostgresStorage, postgresStorage } from './storage.js'
  */
 const byBytes = (text: RawBuilder<unknown>) => sql`${text} collate "C"`
 
-/** Name for errors that the driver throws without a code: the connection died, or its client no longer waits. */
-const withoutCode = 'none'
+/**
+ * Name for errors that the driver throws without a code, and for those of the operating system: the connection died, or
+ * its client no longer waits.
+ */
+const broken = 'broken'
 
 /**
- * Returns the names of a failure, the exact one first: code and function, code, class, function. A class is the first
- * two characters of a code: https://www.postgresql.org/docs/15/errcodes-appendix.html. The function of the server that
- * failed tells apart failures with the same code.
+ * Returns the names of a failure, the exact one first: code and function, code, class and severity, class, function. A
+ * class is the first two characters of a code: https://www.postgresql.org/docs/15/errcodes-appendix.html. The function
+ * of the server that failed tells apart failures with the same code.
  */
 function codesOf (failure: Error): readonly string[] {
   const code = propertyOf(failure, 'code')
+  if (code === '') return failure.constructor.name === 'Error' ? [broken] : []
   const routine = propertyOf(failure, 'routine')
-  if (code !== '') return [`${code} ${routine}`, code, code.slice(0, 2), routine]
-  return failure.constructor.name === 'Error' ? [withoutCode] : []
+  const sqlClass = code.slice(0, 2)
+  const isOfSystem = propertyOf(failure, 'syscall') !== ''
+  return [
+    `${code} ${routine}`, code, `${sqlClass} ${propertyOf(failure, 'severity')}`, sqlClass, routine,
+    ...isOfSystem ? [broken] : []
+  ]
 }
 
 /** True if the error comes from the server, not from the driver. */
@@ -136,25 +145,34 @@ export const postgresDialect: Dialect = {
     '0A000': 'unexecuted',
     26000: 'unexecuted',
     '42P05': 'unexecuted',
+    // The server had ended the connection, which did nothing at that time, before this statement arrived; or it gives
+    // no connection.
+    '57P03': 'unexecuted',
+    '57P05': 'unexecuted',
+    [notSentCode]: 'unexecuted',
+    // The server ended a transaction that took too long, or did nothing for too long.
+    '25P03': 'unavailable',
+    '25P04': 'unavailable',
+    // 40003 and 08007 say that nobody knows. The others come with the end of a connection, at any moment.
     40003: 'lost',
     '08': 'lost',
-    '25P03': 'lost',
-    '25P04': 'lost',
     '57P01': 'lost',
     '57P02': 'lost',
-    '57P03': 'lost',
     '57P04': 'lost',
-    '57P05': 'lost',
-    57: 'unavailable',
-    53: 'unavailable',
-    58: 'unavailable',
-    // The data or an index is damaged.
-    XX001: 'unavailable',
-    XX002: 'unavailable',
     ECONNRESET: 'lost',
     EPIPE: 'lost',
     ETIMEDOUT: 'lost',
-    [withoutCode]: 'lost'
+    [broken]: 'lost',
+    // An ERROR is undone. A FATAL or a PANIC may strike after the commit: one that cannot write its log, for example.
+    '53 ERROR': 'unavailable',
+    '57 ERROR': 'unavailable',
+    '58 ERROR': 'unavailable',
+    53: 'lost',
+    57: 'lost',
+    58: 'lost',
+    // The data or an index is damaged.
+    XX001: 'unavailable',
+    XX002: 'unavailable'
   },
   requirements: [
     {

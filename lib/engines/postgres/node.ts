@@ -5,7 +5,7 @@ import type { NodeReport, ReportingNode } from '../server/nodes-health.js'
 import type { PreparedStatements } from '../server/prepared-statements.js'
 import { connectTimeout, driverTimeout, type MaxLag, type ServerOptions } from '../server/server-options.js'
 import { columnTypes } from './column-types.js'
-import { PostgresConnection, type ConnectionSetting } from './connection.js'
+import { PostgresConnection, watchConnection, type ConnectionSetting } from './connection.js'
 import { driver, type DriverClient } from './driver.js'
 import { faultOf, toNodeReport } from './node-report.js'
 import { probePostgres } from './probe.js'
@@ -46,7 +46,10 @@ export class PostgresNode implements ReportingNode {
       idOf: (client) => client.processID,
       askBusy: async (ids) => new Set((await probePostgres(this.#config, { processes: ids })).busy)
     })
-    this.#pool.on('connect', (client) => { this.#connections.opened(client as DriverClient) })
+    this.#pool.on('connect', (client) => {
+      watchConnection(client as DriverClient)
+      this.#connections.opened(client as DriverClient)
+    })
   }
 
   async connect (purpose: Purpose): Promise<PostgresConnection> {
@@ -95,9 +98,8 @@ function configOf (url: string, { statementTimeout, readonly }: NodeOptions): pg
 
 function openPool (config: pg.ClientConfig, { connections }: NodeOptions): pg.Pool {
   const pool = new (driver().Pool)({ ...config, max: connections })
-  // Without these listeners the process ends when a connection dies, an idle one or one in use.
+  // Without a listener the process ends when an idle connection dies.
   pool.on('error', () => {})
-  pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
 

@@ -1,5 +1,5 @@
 import type { ArrayRows, Executor, Outcome, Query, Row } from '../executor.js'
-import { isRead, withRetries } from '../retry.js'
+import { effectOf, withRetries } from '../retry.js'
 import { toStatementError, withoutIndex, type FailureRules } from '../statement-failure.js'
 import type { Purpose } from './node-connections.js'
 
@@ -45,10 +45,10 @@ export class PooledExecutor implements Executor {
   async #attempt<Result> (query: Query, ask: Ask<Result>): Promise<Result> {
     let connection: PooledConnection | undefined
     try {
-      connection = await this.#connect(isRead(query) ? 'read' : 'write')
+      connection = await this.#connect(effectOf(query))
       return await this.#ask(connection, query, ask)
     } catch (failure) {
-      throw toStatementError(this.#rules, failure, { isRead: isRead(query), isConnected: connection !== undefined })
+      throw toStatementError(this.#rules, failure, connection === undefined ? 'nothing' : effectOf(query))
     } finally {
       connection?.release()
     }

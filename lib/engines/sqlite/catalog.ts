@@ -38,6 +38,10 @@ export const sqliteCatalog: Catalog = {
       r."to" as "targetColumn", r.on_delete as "onDelete"
     from pragma_table_list l join pragma_foreign_key_list(l.name) r
     where l.schema = 'main' and l.type = 'table' order by l.name, r.id, r.seq`,
+  indexed: sql`
+    select l.name as "table", c.name as "column"
+    from pragma_table_list l join pragma_index_list(l.name) i join pragma_index_info(i.name) c
+    where l.schema = 'main' and l.type = 'table' and not i.partial and c.seqno = 0`,
   types: {
     integer,
     int: integer,

@@ -77,6 +77,7 @@ export const sqliteDialect: Dialect = {
   schema: {
     generatedKey: 'integer primary key autoincrement',
     needsTargets: false,
+    altersByColumn: true,
     begin: sql`begin immediate`,
     keys: sqliteCatalog.columns,
     written
@@ -96,6 +97,8 @@ export const sqliteDialect: Dialect = {
     SQLITE_BUSY_SNAPSHOT: 'unexecuted',
     // Other connections altered the tables again and again.
     SQLITE_SCHEMA: 'unexecuted',
+    // A commit that could not be made durable is undone here, but a crash may bring it back from the write-ahead log.
+    SQLITE_IOERR: 'lost',
     // The statement has waited for the lock already, so it is not repeated.
     SQLITE_BUSY: 'unavailable',
     SQLITE_LOCKED: 'unavailable',
@@ -107,7 +110,6 @@ export const sqliteDialect: Dialect = {
     SQLITE_READONLY: 'unavailable',
     SQLITE_PERM: 'unavailable',
     SQLITE_CANTOPEN: 'unavailable',
-    SQLITE_IOERR: 'unavailable',
     SQLITE_NOLFS: 'unavailable',
     SQLITE_CORRUPT: 'unavailable',
     SQLITE_NOTADB: 'unavailable',

@@ -1,5 +1,6 @@
 import type { Statement } from 'better-sqlite3'
 import type { ArrayRows, Executor, MaybePromise, Outcome, Query, Row } from '../executor.js'
+import { effectOf } from '../retry.js'
 import { Repeatable, toStatementError } from '../statement-failure.js'
 import type { SqliteConnection } from './connection.js'
 import { sqliteDialect } from './dialect.js'
@@ -40,7 +41,7 @@ export class SqliteExecutor implements Executor {
       if (!statement.readonly) return this.#written(query, commits.execute(this.#writing(statement, query)))
       return { row: statement.get(query.parameters) as Row | undefined, changed: 0 }
     } catch (failure) {
-      if (!isLocked(failure)) requireRepeatable(failure)
+      if (!isLocked(failure)) requireRepeatable(failure, query)
       return queued.execute(query)
     }
   }
@@ -51,7 +52,7 @@ export class SqliteExecutor implements Executor {
     try {
       return this.#connection.arrays.prepareOnce(query.sql).all(query.parameters) as ArrayRows
     } catch (failure) {
-      if (!isLocked(failure)) requireRepeatable(failure)
+      if (!isLocked(failure)) requireRepeatable(failure, query)
       return queued.readArrays(query, keys)
     }
   }
@@ -69,14 +70,14 @@ export class SqliteExecutor implements Executor {
     if (!(outcome instanceof Promise)) return outcome
     // It has waited for the lock of another process already.
     return outcome.catch((failure: unknown) => {
-      requireRepeatable(failure)
+      requireRepeatable(failure, query)
       return this.#parts.queued.execute(query)
     })
   }
 }
 
 /** Throws the error of a failed statement. Returns if nothing was done and the statement may be repeated. */
-function requireRepeatable (failure: unknown): void {
-  const error = toStatementError(sqliteDialect, failure, { isRead: false, isConnected: true })
+function requireRepeatable (failure: unknown, query: Query): void {
+  const error = toStatementError(sqliteDialect, failure, effectOf(query))
   if (!(error instanceof Repeatable)) throw error
 }

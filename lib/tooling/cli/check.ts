@@ -15,16 +15,16 @@ interface Options {
 
 export const checkCommand: CommandRow<Options> = {
   summary: 'show who may do what in an app, what of it is dangerous, and which filters and orderings have no index',
-  argument: {
+  arguments: [{
     name: 'module',
     description: 'a JavaScript file that exports an app, a function that returns one, or a plugin for fastify-cli'
-  },
+  }],
   options: [
     { flags: '-e, --export <name>', description: "the name of the export; 'default' or 'app' if absent" },
     { flags: '-a, --all', description: 'list what has no index on small tables, too' },
     { flags: '-s, --strict', description: 'exit with code 1 if anything is dangerous' }
   ],
-  run: async (path, { export: name, all = false, strict = false }, { out }) => {
+  run: async ([path = ''], { export: name, all = false, strict = false }, { out }) => {
     const app = await loadApp(path, name)
     try {
       const { resources, scopes, dangers, unindexed, unbounded } = await inspect(app)

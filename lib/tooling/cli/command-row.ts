@@ -10,11 +10,12 @@ interface OptionRow {
 /** A command of the CLI. A new command needs only one such row. */
 export interface CommandRow<Options = never> {
   readonly summary: string
-  readonly argument: { readonly name: string, readonly description: string }
+  /** The arguments, all of which are required. */
+  readonly arguments: ReadonlyArray<{ readonly name: string, readonly description: string }>
   readonly options: readonly OptionRow[]
   /**
    * Runs the command and returns the name of its exit code. If `run` throws an error, the CLI prints the message
    * without the stack, and exits with 2 for wrong options and otherwise with 1.
    */
-  run (argument: string, options: Options, terminal: Terminal): Promise<keyof typeof exitCodes>
+  run (given: readonly string[], options: Options, terminal: Terminal): Promise<keyof typeof exitCodes>
 }

@@ -13,16 +13,16 @@ interface Options {
 
 export const introspectCommand: CommandRow<Options> = {
   summary: 'write a TypeScript file with models for the tables of a database, without changing the database',
-  argument: {
+  arguments: [{
     name: 'database-url',
     description: 'sqlite:./site.db, postgres://user:password@host:port/database or mariadb://…'
-  },
+  }],
   options: [
     { flags: '-o, --output <file>', description: 'the file to write; standard output if absent' },
     { flags: '-f, --force', description: 'replace the file if there is one' },
     { flags: '-t, --table <names...>', description: 'only these tables' }
   ],
-  run: async (url, { output, force = false, table: tables }, { out, err }) => {
+  run: async ([url = ''], { output, force = false, table: tables }, { out, err }) => {
     if (output !== undefined && !force && existsSync(output)) {
       throw new errors.InvalidOptions(`The file '${output}' exists already; add --force to replace it`)
     }

@@ -1,10 +1,7 @@
-import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import Fastify, { type FastifyInstance } from 'fastify'
-import { errors, messageOf } from '../../errors.js'
+import { errors } from '../../errors.js'
 import { suggestion } from '../../suggest.js'
-import { importModule } from './import-module.js'
+import { loadModule } from './load-module.js'
 
 type Builder = (app: FastifyInstance, options: object, done?: (error?: Error) => void) => unknown
 
@@ -16,13 +13,9 @@ type Builder = (app: FastifyInstance, options: object, done?: (error?: Error) =>
  * @throws REST_MODELS_INVALID_OPTIONS if there is no such file or export
  */
 export async function loadApp (path: string, name?: string): Promise<FastifyInstance> {
-  if (/^[a-z][a-z0-9+.-]+:/i.test(path)) {
-    throw new errors.InvalidOptions('check takes a JavaScript file that exports an app, not the URL of a database; ' +
-      'use introspect or serve for a database')
-  }
-  const file = resolve(path)
-  if (!existsSync(file)) throw new errors.InvalidOptions(`There is no file '${path}'`)
-  const module = await load(path, file)
+  const module = await loadModule(path, {
+    command: 'check', exporting: 'an app', remedy: 'use introspect or serve for a database'
+  })
   const wanted = name ?? ['default', 'app'].find((known) => known in module)
   const exported = await (wanted === undefined ? undefined : module[wanted])
   if (isApp(exported)) return exported
@@ -31,25 +24,6 @@ export async function loadApp (path: string, name?: string): Promise<FastifyInst
     ? "has no export 'default' or 'app'"
     : `has no app or function under '${wanted}'${suggestion(name, Object.keys(module))}`
   throw new errors.InvalidOptions(`The module '${path}' ${where}; name the export with --export`)
-}
-
-async function load (path: string, file: string): Promise<Readonly<Record<string, unknown>>> {
-  try {
-    const module = await importModule<Record<string, unknown>>(pathToFileURL(file).href)
-    const { default: whole } = module
-    return isCompiled(whole) ? whole : module
-  } catch (cause) {
-    const hint = /\.[cm]?ts$/.test(file)
-      ? '; for TypeScript, compile it first, ' +
-        'or run: node --import tsx node_modules/fastify-rest-models/dist/lib/tooling/cli/main.js check …'
-      : ''
-    throw new Error(`The module '${path}' cannot be imported: ${messageOf(cause)}${hint}`)
-  }
-}
-
-/** True if a default export is a whole module: `import()` gives a module that was compiled to CommonJS in that form. */
-function isCompiled (whole: unknown): whole is Readonly<Record<string, unknown>> {
-  return typeof whole === 'object' && whole !== null && '__esModule' in whole
 }
 
 async function build (exported: Builder): Promise<FastifyInstance> {

@@ -6,10 +6,11 @@ import { openMariadb } from '../../mariadb.js'
 import { openPostgres } from '../../postgres.js'
 import { openSqlite } from '../../sqlite.js'
 
-type Open = (url: string, isReadOnly: boolean) => Kysely<Tables>
+type Settings = NonNullable<Parameters<typeof openPostgres>[1]> & { readonly readonly: boolean }
+type Open = (url: string, settings: Settings) => Kysely<Tables>
 
-const postgres: Open = (url, isReadOnly) => openPostgres(url, { readonly: isReadOnly })
-const mariadb: Open = (url, isReadOnly) => openMariadb(url, { readonly: isReadOnly })
+const postgres: Open = (url, settings) => openPostgres(url, settings)
+const mariadb: Open = (url, settings) => openMariadb(url, settings)
 
 /** The openers, by the scheme of the database's URL. */
 const openers: Readonly<Record<string, Open>> = {
@@ -20,6 +21,8 @@ const openers: Readonly<Record<string, Open>> = {
 export interface OpenOptions {
   /** True if the database is only read, so that its engine refuses every write. Default true. */
   readonly readOnly?: boolean
+  /** Milliseconds for a statement of a server; 0 for no limit. Default 5000. */
+  readonly statementTimeout?: number
 }
 
 /**
@@ -29,17 +32,19 @@ export interface OpenOptions {
  * @throws REST_MODELS_INVALID_OPTIONS, REST_MODELS_UNSUPPORTED_DATABASE with the remedy. Neither repeats a password in
  *   the URL
  */
-export async function openDatabase (url: string, { readOnly = true }: OpenOptions = {}): Promise<Kysely<Tables>> {
+export async function openDatabase (
+  url: string, { readOnly = true, ...others }: OpenOptions = {}
+): Promise<Kysely<Tables>> {
   const scheme = /^[a-z0-9]+(?=:)/.exec(url)?.[0] ?? ''
   const opener = Object.hasOwn(openers, scheme) ? openers[scheme] : undefined
   if (opener === undefined) {
     throw new errors.InvalidOptions("A database URL begins with 'sqlite:', 'postgres://' or 'mariadb://', " +
       'such as sqlite:./site.db or postgres://user:password@localhost:5432/site')
   }
-  return opener(url, readOnly)
+  return opener(url, { readonly: readOnly, ...others })
 }
 
-function openFile (url: string, isReadOnly: boolean): Kysely<Tables> {
+function openFile (url: string, { readonly }: Settings): Kysely<Tables> {
   const path = url.slice('sqlite:'.length)
   if (path === '' || path === ':memory:') {
     throw new errors.InvalidOptions('A database in memory is empty: name a file, such as sqlite:./site.db')
@@ -47,5 +52,5 @@ function openFile (url: string, isReadOnly: boolean): Kysely<Tables> {
   if (!existsSync(path)) {
     throw new errors.InvalidOptions(`The database file '${path}' does not exist; name a file that does`)
   }
-  return openSqlite(path, { readonly: isReadOnly })
+  return openSqlite(path, { readonly })
 }

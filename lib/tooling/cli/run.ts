@@ -4,13 +4,15 @@ import { errors } from '../../errors.js'
 import { checkCommand } from './check.js'
 import type { CommandRow } from './command-row.js'
 import { introspectCommand } from './introspect.js'
+import { migrationCommand } from './migration.js'
 import { serveCommand } from './serve.js'
 import { exitCodes, type ExitCode, type Terminal } from './terminal.js'
 
 const commands: Readonly<Record<string, CommandRow>> = {
   introspect: introspectCommand,
   serve: serveCommand,
-  check: checkCommand
+  check: checkCommand,
+  migration: migrationCommand
 }
 
 /**
@@ -52,12 +54,13 @@ function programFor (terminal: Terminal, end: (how: keyof typeof exitCodes) => v
       writeErr: (text) => terminal.err(text.trimEnd())
     })
     .showHelpAfterError('Add --help to see the commands and options.')
-  for (const [name, { summary, argument, options, run }] of Object.entries(commands)) {
+  for (const [name, { summary, arguments: wanted, options, run }] of Object.entries(commands)) {
     const command = program.command(name).summary(summary)
       .description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`)
-      .argument(`<${argument.name}>`, argument.description).copyInheritedSettings(program)
+      .copyInheritedSettings(program)
+    for (const { name, description } of wanted) command.argument(`<${name}>`, description)
     for (const option of options) command.option(option.flags, option.description, option.default)
-    command.action(async (value: string, given: object) => { end(await run(value, given as never, terminal)) })
+    command.action(async () => { end(await run(command.args, command.opts() as never, terminal)) })
   }
   return program
 }

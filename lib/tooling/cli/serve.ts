@@ -15,10 +15,10 @@ interface Options {
 
 export const serveCommand: CommandRow<Options> = {
   summary: 'serve the tables of a database, read-only by default',
-  argument: {
+  arguments: [{
     name: 'database-url',
     description: 'sqlite:./site.db, postgres://user:password@host:port/database or mariadb://…'
-  },
+  }],
   options: [
     { flags: '-p, --port <number>', description: 'port; 0 for any free port', default: '3000' },
     { flags: '-H, --host <address>', description: 'address to listen on', default: '127.0.0.1' },
@@ -29,7 +29,7 @@ export const serveCommand: CommandRow<Options> = {
       description: 'show these columns, written as table.column, although their names look secret'
     }
   ],
-  run: async (url, { port, host, write = false, table: tables, include }, terminal) => {
+  run: async ([url = ''], { port, host, write = false, table: tables, include }, terminal) => {
     const number = readPort(port)
     if (write && !isLoopback(host)) {
       throw new errors.InvalidOptions(

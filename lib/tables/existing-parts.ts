@@ -1,0 +1,88 @@
+import type { Engine } from '../database/engine.js'
+import { isYes } from '../engines/catalog.js'
+import type { Dialect } from '../engines/dialect.js'
+import type { Column } from '../model/column.js'
+import type { Model } from '../model/define-model.js'
+import type { DatabaseTables } from './compare-tables.js'
+import { indexesOf, type TableIndex } from './table.js'
+import { setOf, uniqueSets } from './unique-indexes.js'
+
+/** What a migration adds to a table that exists. */
+export interface MissingParts {
+  readonly columns: readonly Column[]
+  /** Lists of columns that are to be unique together; a list of one for a unique field. */
+  readonly unique: ReadonlyArray<readonly Column[]>
+  readonly indexes: readonly TableIndex[]
+}
+
+/** What a table that exists lacks. */
+export interface TableChange extends MissingParts {
+  readonly model: Model
+}
+
+/** The parts of one table: those that it has, and those that a migration is about to add. */
+export class ExistingParts {
+  readonly #dialect: Dialect
+  readonly #columns: Set<string>
+  /** Sets of columns that are unique together, as {@link setOf} writes them. */
+  readonly #unique: Set<string>
+  /** First columns of indexes. */
+  readonly #indexed: Set<string>
+  /** Columns that have the index of their storage. */
+  readonly #stored: Set<string>
+
+  constructor (
+    dialect: Dialect,
+    { columns, unique, indexed, stored }: Readonly<Record<'columns' | 'unique' | 'indexed' | 'stored', Set<string>>>
+  ) {
+    this.#dialect = dialect
+    this.#columns = columns
+    this.#unique = unique
+    this.#indexed = indexed
+    this.#stored = stored
+  }
+
+  /** Adds everything that a model declares, and returns what was not there before. */
+  add (model: Model): MissingParts {
+    const { columns, uniqueTogether } = model
+    const single = columns.filter(({ options }) => options.unique === true).map((column) => [column])
+    const unique = [...single, ...uniqueTogether]
+      .filter((group) => adds(this.#unique, setOf(namesOf(group), this.#dialect)))
+    for (const [first] of unique) if (first !== undefined) this.#indexed.add(this.#fold(first))
+    const indexes = indexesOf(model, this.#dialect)
+      .filter(({ column, where }) => adds(where === undefined ? this.#indexed : this.#stored, this.#fold(column)))
+    return { columns: columns.filter((column) => adds(this.#columns, this.#fold(column))), unique, indexes }
+  }
+
+  #fold ({ name }: Column): string {
+    return this.#dialect.foldName(name)
+  }
+}
+
+/** Returns the names of columns. */
+export function namesOf (columns: readonly Column[]): readonly string[] {
+  return columns.map(({ name }) => name)
+}
+
+/** Adds an item to a set. Returns false if it was there. */
+function adds (set: Set<string>, item: string): boolean {
+  return set.size < set.add(item).size
+}
+
+/** Reads the keys and indexes of a database. Returns a function that gives the parts of a model's table. */
+export async function readParts (
+  { db, dialect, dialect: { catalog, foldName } }: Engine, tables: DatabaseTables
+): Promise<(model: Model) => ExistingParts> {
+  const { rows: keys } = await catalog.keys.execute(db)
+  const { rows: indexed } = await catalog.indexed.execute(db)
+  return (model) => {
+    const isOwn = (row: { readonly table: string }): boolean => tables.nameOf(row) === tables.nameOf(model)
+    const columns = [...tables.of(model) ?? []]
+    return new ExistingParts(dialect, {
+      columns: new Set(columns.map(([name]) => name)),
+      unique: uniqueSets(keys.filter(isOwn), dialect),
+      indexed: new Set(indexed.filter(isOwn).map(({ column }) => foldName(column ?? ''))),
+      stored: new Set(columns.filter(([, { written }]) => isYes(written.indexed)).map(([name]) => name))
+    })
+  }
+}

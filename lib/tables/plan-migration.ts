@@ -1,0 +1,101 @@
+import type { Engine } from '../database/engine.js'
+import { errors } from '../errors.js'
+import { isForeignKey } from '../model/column.js'
+import type { Model } from '../model/define-model.js'
+import { compareField, isView, nameField, readTables, type DatabaseTables } from './compare-tables.js'
+import { findUnfillable } from './creatable.js'
+import { requireDefaults } from './create-tables.js'
+import { readParts, type ExistingParts, type TableChange } from './existing-parts.js'
+import { findShownAsNull } from './fit-engine.js'
+import { findObstacles } from './obstacles.js'
+import { planTables, type TablePlan } from './plan-tables.js'
+import { typeOf } from './table.js'
+
+/** What a database lacks of models, and how it differs from them otherwise. */
+export interface MigrationPlan {
+  readonly tables: TablePlan
+  readonly changes: readonly TableChange[]
+  /** What a migration does not change, with the remedies, as sentences. */
+  readonly differences: readonly string[]
+}
+
+/**
+ * Compares models with a database, and plans to add what it lacks.
+ *
+ * @throws REST_MODELS_TABLE_MISMATCH naming the fields if rows that exist keep something from being added,
+ *   REST_MODELS_INVALID_MODEL if a default does not fit its field
+ */
+export async function planMigration (engine: Engine, given: readonly Model[]): Promise<MigrationPlan> {
+  const { dialect } = engine
+  const models = withTargets(given)
+  requireDefaults(models)
+  const tables = await readTables(engine.db)
+  const existing = models.filter((model) => tables.of(model) !== undefined)
+  const comparison = { dialect, shownAsNull: await findShownAsNull(engine, tables, new Set(existing)) }
+  const { created, changes } = await findMissing(engine, tables, models)
+  const obstacles = await findObstacles(engine, changes.filter(({ model }) => tables.of(model) !== undefined))
+  if (obstacles.length > 0) throw new errors.TableMismatch(`No migration can be written:\n- ${obstacles.join('\n- ')}`)
+  return {
+    tables: planTables(created, dialect),
+    changes,
+    differences: [
+      ...existing.flatMap((model) => differencesOf(model, tables, comparison)),
+      ...unfillable(await findUnfillable(engine.db, tables, existing))
+    ]
+  }
+}
+
+/** Returns models and those that their foreign keys refer to, directly or not. */
+function withTargets (given: readonly Model[]): readonly Model[] {
+  const models = new Set(given)
+  for (const { columns } of models) for (const column of columns.filter(isForeignKey)) models.add(column.target())
+  return [...models]
+}
+
+/** Returns the models to create tables of, and what the tables of the others lack. Several models may share a table. */
+async function findMissing (
+  engine: Engine, tables: DatabaseTables, models: readonly Model[]
+): Promise<{ readonly created: readonly Model[], readonly changes: readonly TableChange[] }> {
+  const read = await readParts(engine, tables)
+  const parts = new Map<string, ExistingParts>()
+  const created: Model[] = []
+  const changes: TableChange[] = []
+  for (const model of models.filter((model) => !isView(tables, model, engine.dialect))) {
+    const name = tables.nameOf(model)
+    if (tables.of(model) === undefined && !parts.has(name)) created.push(model)
+    const own = parts.get(name) ?? read(model)
+    parts.set(name, own)
+    const { columns, ...missing } = own.add(model)
+    // Nothing can add a primary key to a table with rows, so its lack is a difference.
+    const change = { model, ...missing, columns: columns.filter((column) => column !== model.primaryKey) }
+    const isWhole = [change.columns, change.unique, change.indexes].every(({ length }) => length === 0)
+    if (!created.includes(model) && !isWhole) changes.push(change)
+  }
+  return { created, changes }
+}
+
+function differencesOf (
+  model: Model, tables: DatabaseTables, comparison: Parameters<typeof compareField>[2]
+): readonly string[] {
+  const { dialect } = comparison
+  const isFixed = isView(tables, model, dialect)
+  return model.columns.flatMap((column) => {
+    const found = tables.of(model)?.get(dialect.foldName(column.name))
+    if (found === undefined) {
+      return isFixed || column === model.primaryKey
+        ? [`${nameField(model, column)} needs column '${column.name}' of ${isFixed ? 'view' : 'table'} ` +
+          `'${model.table}', which does not exist: name another with 'column', or add it by a statement of your own`]
+        : []
+    }
+    const made = `${typeOf(column, model, dialect)}${column.nullable ? '' : ' not null'}`
+    return compareField({ model, column }, found, comparison)
+      .map((text) => `${text}; createTables() makes it ${made}: change the model, or the column by a statement of ` +
+        'your own')
+  })
+}
+
+function unfillable (found: ReadonlyMap<Model, readonly string[]>): readonly string[] {
+  return [...found].flatMap(([{ name, table }, columns]) => columns.map((column) =>
+    `model '${name}' lacks column '${column}' of table '${table}', which must have a value and has no default: ` +
+    'declare it in the model, or give it a default in the table'))
+}

@@ -1,0 +1,78 @@
+import { sql, type RawBuilder } from 'kysely'
+import type { Dialect } from '../engines/dialect.js'
+import { isForeignKey, type Column } from '../model/column.js'
+import type { Model } from '../model/define-model.js'
+import {
+  addColumn, addUnique, dropIndex, dropReference, momentOf, needsEmptyTable
+} from './alter-table.js'
+import { namesOf, type TableChange } from './existing-parts.js'
+import type { MigrationPlan } from './plan-migration.js'
+import type { Reference } from './plan-tables.js'
+import { addReference, createIndex, createTable, indexesOf, uniqueNameOf, type SchemaTarget } from './table.js'
+
+/** Receives the steps of a migration. */
+export interface MigrationTarget extends SchemaTarget {
+  /** Takes a statement that no builder of a schema makes. */
+  run (statement: RawBuilder<unknown>): void
+  /** Takes a comment on the statement that follows. */
+  comment (text: string): void
+  /** Takes a check that fails if a table has rows, which would have no value in a new column. */
+  requireEmpty (table: string, column: string): void
+}
+
+/** Writes the steps that add what a database lacks. What fails because of rows comes first. */
+export async function writeUp (to: MigrationTarget, plan: MigrationPlan, dialect: Dialect): Promise<void> {
+  const { tables: { tables, references }, changes } = plan
+  for (const { model: { table }, columns } of changes) {
+    const [refused] = columns.filter((column) => needsEmptyTable(column, dialect))
+    if (refused !== undefined) to.requireEmpty(table, refused.name)
+  }
+  for (const table of tables) {
+    await createTable(to, table, dialect)
+    for (const index of indexesOf(table.model, dialect)) await createIndex(to, table.model, index)
+  }
+  for (const reference of references) await addReference(to, reference)
+  for (const change of changes) await writeChange(to, change, dialect)
+  // MariaDB refuses to drop an index that a foreign key needs, so `down` drops foreign keys first.
+  for (const reference of addedReferences(changes, dialect)) await addReference(to, reference)
+}
+
+async function writeChange (
+  to: MigrationTarget, { model, columns, unique, indexes }: TableChange, dialect: Dialect
+): Promise<void> {
+  for (const column of columns) {
+    await addColumn(to, { model, column }, dialect)
+    writeMoment(to, model, { column, moment: momentOf(column, dialect) })
+  }
+  for (const group of unique) await addUnique(to, model, group)
+  for (const index of indexes) await createIndex(to, model, index)
+}
+
+function writeMoment (
+  to: MigrationTarget, { table }: Model,
+  { column: { name }, moment }: { readonly column: Column, readonly moment: RawBuilder<unknown> | undefined }
+): void {
+  if (moment === undefined) return
+  to.comment('SQLite adds no column whose default is the current moment. The API sets it; other programs must, too.')
+  to.run(sql`update ${sql.table(table)} set ${sql.ref(name)} = ${moment}`)
+}
+
+/** Returns the foreign keys of added columns, if they are not part of their columns. */
+function addedReferences (changes: readonly TableChange[], { schema }: Dialect): readonly Reference[] {
+  if (schema.altersByColumn === true) return []
+  return changes.flatMap(({ model, columns }) =>
+    columns.filter(isForeignKey).map((column) => ({ model, column })))
+}
+
+/** Writes the steps that undo those of {@link writeUp}, in reverse. */
+export async function writeDown (to: MigrationTarget, plan: MigrationPlan, dialect: Dialect): Promise<void> {
+  const { tables: { tables, references }, changes } = plan
+  for (const reference of addedReferences(changes, dialect).toReversed()) await dropReference(to, reference)
+  for (const { model: { table }, columns, unique, indexes } of changes.toReversed()) {
+    const names = [...unique.map((group) => uniqueNameOf(table, namesOf(group))), ...indexes.map(({ name }) => name)]
+    for (const name of names.toReversed()) await dropIndex(to, { table, name }, dialect)
+    for (const { name } of columns.toReversed()) await to.schema.alterTable(table).dropColumn(name).execute()
+  }
+  for (const reference of references.toReversed()) await dropReference(to, reference)
+  for (const { model: { table } } of tables.toReversed()) await to.schema.dropTable(table).execute()
+}

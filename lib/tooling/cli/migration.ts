@@ -1,0 +1,62 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { errors } from '../../errors.js'
+import { openSqlite } from '../../sqlite.js'
+import { writeMigration } from '../migration/write-migration.js'
+import type { CommandRow } from './command-row.js'
+import { loadModels } from './load-models.js'
+import { openDatabase } from './open-database.js'
+
+interface Options {
+  readonly output?: string
+  readonly force?: true
+}
+
+/** Names of files that Kysely's FileMigrationProvider finds. */
+const migrationFile = /\.m?[jt]s$/
+
+export const migrationCommand: CommandRow<Options> = {
+  summary: 'write a Kysely migration with what a database lacks of models, without changing the database',
+  arguments: [{ name: 'models', description: 'a JavaScript file that exports models, one by one or in a list' }, {
+    name: 'database-url',
+    description: 'sqlite:./site.db, postgres://user:password@host:port/database or mariadb://…; ' +
+      'sqlite::memory: stands for an empty database'
+  }],
+  options: [
+    { flags: '-o, --output <file>', description: 'the file to write (.js, .mjs, .ts); standard output if absent' },
+    { flags: '-f, --force', description: 'replace the file if there is one' }
+  ],
+  run: async ([path = '', url = ''], { output, force = false }, { out, err }) => {
+    requireFile(output, force)
+    const models = await loadModels(path)
+    const db = url === 'sqlite::memory:' ? openSqlite(':memory:') : await openDatabase(url, { statementTimeout: 0 })
+    try {
+      const { source, differences } = await writeMigration(db, models, {
+        language: output?.endsWith('ts') === true ? 'ts' : 'js'
+      })
+      for (const difference of differences) err(`Left as it is: ${difference}`)
+      if (source === undefined) {
+        err('The database lacks nothing, so no migration is written')
+        return differences.length === 0 ? 'success' : 'failure'
+      }
+      if (output === undefined) {
+        out(source.trimEnd())
+      } else {
+        writeFileSync(output, source, { flag: force ? 'w' : 'wx' })
+        err(`Wrote ${output}`)
+      }
+      return 'success'
+    } finally {
+      await db.destroy()
+    }
+  }
+}
+
+function requireFile (output: string | undefined, force: boolean): void {
+  if (output === undefined) return
+  if (!migrationFile.test(output)) {
+    throw new errors.InvalidOptions("Kysely finds only migrations whose name ends in '.js', '.mjs', '.ts' or '.mts'")
+  }
+  if (!force && existsSync(output)) {
+    throw new errors.InvalidOptions(`The file '${output}' exists already; add --force to replace it`)
+  }
+}

@@ -1,0 +1,88 @@
+import { isExpression, sql, type Expression, type Kysely, type RawBuilder, type SchemaModule } from 'kysely'
+import type { Tables } from '../../engines/executor.js'
+import type { MigrationTarget } from '../../tables/write-steps.js'
+
+/** Characters of the longest call chain that stays on one line. */
+const maxLineLength = 100
+
+/**
+ * Records the steps of a migration as lines of JavaScript, instead of running them. Its `schema` takes the calls that
+ * createTables() makes, so the written migration makes the same tables.
+ */
+export class SchemaRecorder implements MigrationTarget {
+  /** Statements, each of one or several lines. */
+  readonly statements: string[] = []
+  readonly schema: SchemaModule
+  /** True if a statement calls `requireEmpty`. */
+  checksRows = false
+  readonly #db: Kysely<Tables>
+  /** Calls on each recorded builder, as text. */
+  readonly #calls = new WeakMap<object, readonly string[]>()
+
+  constructor (db: Kysely<Tables>) {
+    this.#db = db
+    this.schema = this.#record(db.schema, [])
+  }
+
+  run (statement: RawBuilder<unknown>): void {
+    this.statements.push(`await ${this.#writeSql(statement)}.execute(db)`)
+  }
+
+  comment (text: string): void {
+    this.statements.push(`// ${text}`)
+  }
+
+  requireEmpty (table: string, column: string): void {
+    this.checksRows = true
+    this.statements.push(`await requireEmpty(db, ${literal(table)}, ${literal(column)})`)
+  }
+
+  /** Returns a builder of which each method records its call, and returns such a builder again. */
+  #record<Builder extends object> (builder: Builder, calls: readonly string[]): Builder {
+    const recorded = new Proxy(builder, {
+      get: (_builder, method) => (...values: readonly unknown[]) => {
+        const call = `${String(method)}(${this.#writeAll(values, method === 'addColumn' ? 'column' : 'key')})`
+        if (method !== 'execute') return this.#record({}, [...calls, call])
+        this.statements.push(joined([...calls, call]))
+        return Promise.resolve()
+      }
+    })
+    this.#calls.set(recorded, calls)
+    return recorded
+  }
+
+  #writeAll (values: readonly unknown[], built: string): string {
+    return values.map((value) => this.#write(value, built)).filter((text) => text !== '').join(', ')
+  }
+
+  /**
+   * Returns a value as JavaScript; an empty text for a function that calls nothing.
+   *
+   * @param built  name of what such a function builds
+   */
+  #write (value: unknown, built: string): string {
+    if (isExpression(value)) return this.#writeSql(value)
+    if (Array.isArray(value)) return `[${this.#writeAll(value, built)}]`
+    if (typeof value !== 'function') return literal(String(value))
+    const result: object = value(this.#record({}, []))
+    const calls = this.#calls.get(result) ?? []
+    return calls.length === 0 ? '' : `(${built}) => ${[built, ...calls].join('.')}`
+  }
+
+  #writeSql (expression: Expression<unknown>): string {
+    const { sql: text } = sql`${expression}`.compile(this.#db)
+    // MariaDB quotes names with the character that ends a template.
+    return text.includes('`') ? `sql.raw(${literal(text)})` : `sql\`${text.replace(/[\\]|\$\{/g, '\\$&')}\``
+  }
+}
+
+function joined (calls: readonly string[]): string {
+  const line = `await schema.${calls.join('.')}`
+  return line.length <= maxLineLength ? line : `await schema.${calls.join('\n  .')}`
+}
+
+/** Returns a text as JavaScript, in single quotes unless it has some. */
+function literal (text: string): string {
+  const quoted = JSON.stringify(text)
+  return /['\\]/.test(quoted) ? quoted : `'${quoted.slice(1, -1)}'`
+}

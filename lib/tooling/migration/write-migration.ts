@@ -1,0 +1,90 @@
+import { dialects } from '../../database/dialects.js'
+import { openEngine, type AnyKysely, type Engine } from '../../database/engine.js'
+import type { Model } from '../../model/define-model.js'
+import { planMigration, type MigrationPlan } from '../../tables/plan-migration.js'
+import { writeDown, writeUp } from '../../tables/write-steps.js'
+import { SchemaRecorder } from './schema-recorder.js'
+
+export interface MigrationOptions {
+  /** Language of the module. Default `js`. */
+  readonly language?: 'js' | 'ts'
+}
+
+/** A migration that adds to a database what it lacks of models. */
+export interface WrittenMigration {
+  /** A module for Kysely's Migrator, with `up` and `down`; undefined if the database lacks nothing. */
+  readonly source: string | undefined
+  /** Differences between models and tables that the migration leaves as they are, with the remedies. */
+  readonly differences: readonly string[]
+}
+
+/**
+ * Writes a Kysely migration with the tables, columns, indexes and unique constraints that a database lacks of models,
+ * and of the models that their foreign keys refer to. It only reads the database.
+ *
+ * @throws REST_MODELS_TABLE_MISMATCH with the remedy if rows of the database keep something from being added;
+ *   REST_MODELS_INVALID_MODEL, REST_MODELS_UNSUPPORTED_DATABASE
+ */
+export async function writeMigration (
+  db: AnyKysely, models: readonly Model[], { language = 'js' }: MigrationOptions = {}
+): Promise<WrittenMigration> {
+  const engine = await openEngine(db)
+  const plan = await planMigration(engine, models)
+  const isWhole = plan.tables.tables.length === 0 && plan.changes.length === 0
+  const source = isWhole ? undefined : await writeModule(engine, plan, language)
+  return { source, differences: plan.differences.map(inOneLine) }
+}
+
+async function writeModule (
+  { db, dialect }: Engine, plan: MigrationPlan, language: 'js' | 'ts'
+): Promise<string> {
+  const [up, down] = [new SchemaRecorder(db), new SchemaRecorder(db)]
+  await writeUp(up, plan, dialect)
+  down.comment('This deletes what the new tables and columns hold.')
+  await writeDown(down, plan, dialect)
+  const isTyped = language === 'ts'
+  const parts = [
+    writeFunction('up', up, isTyped),
+    writeFunction('down', down, isTyped),
+    ...up.checksRows ? [requireEmptyFunction(isTyped)] : []
+  ]
+  const code = parts.join('\n\n')
+  const imports = [...code.includes('sql') ? ['sql'] : [], ...isTyped ? ['type Kysely'] : []]
+  const importLine = imports.length === 0 ? [] : [`import { ${imports.join(', ')} } from 'kysely'`]
+  const [title] = Object.entries(engineTitles).flatMap(([name, title]) =>
+    dialects[name as keyof typeof dialects].adapter === dialect.adapter ? [title] : [])
+  const origin = `// Written by fastify-rest-models for ${title}. Read it before you run it.`
+  return `${[origin, ...comments(plan), ...importLine].join('\n')}\n\n${code}\n`
+}
+
+const engineTitles = { sqlite: 'SQLite', postgres: 'PostgreSQL', mariadb: 'MariaDB' } as const
+
+function comments ({ differences }: MigrationPlan): readonly string[] {
+  if (differences.length === 0) return []
+  return ['//', '// It leaves these differences between the models and the tables:',
+    ...differences.map((text) => `// - ${inOneLine(text)}`)]
+}
+
+/** Returns a text without control characters, which the type of a column may hold, and which may end a comment. */
+function inOneLine (text: string): string {
+  return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+}
+
+function writeFunction (name: string, { statements }: SchemaRecorder, isTyped: boolean): string {
+  const parameter = isTyped ? 'db: Kysely<any>' : 'db'
+  const lines = statements.flatMap((statement) => statement.split('\n')).map((line) => `  ${line}`)
+  return `export async function ${name} (${parameter})${isTyped ? ': Promise<void>' : ''} {
+  const { schema } = db.withoutPlugins()
+
+${lines.join('\n')}
+}`
+}
+
+function requireEmptyFunction (isTyped: boolean): string {
+  const parameters = isTyped ? 'db: Kysely<any>, table: string, column: string' : 'db, table, column'
+  return `async function requireEmpty (${parameters})${isTyped ? ': Promise<void>' : ''} {
+  const { rows } = await sql\`select 1 from \${sql.table(table)} limit 1\`.execute(db)
+  if (rows.length === 0) return
+  throw new Error(\`Table '\${table}' has rows, which would have no value in the new column '\${column}'\`)
+}`
+}

@@ -1,0 +1,114 @@
+// @once: connections that only seem to be there
+
+import { EventEmitter } from 'node:events'
+import type pg from 'pg'
+import { test } from 'tap'
+import { MariadbConnection } from '../../lib/engines/mariadb/connection.js'
+import type { Callback, DriverConnection } from '../../lib/engines/mariadb/driver.js'
+import { PostgresConnection, watchConnection } from '../../lib/engines/postgres/connection.js'
+import type { DriverClient } from '../../lib/engines/postgres/driver.js'
+import { notSentCode } from '../../lib/engines/statement-failure.js'
+import { PreparedStatements } from '../../lib/engines/server/prepared-statements.js'
+
+type Done = (error: Error | null, result: object) => void
+
+/** A connection to PostgreSQL whose driver answers as told. */
+function postgresWith (answer: (client: EventEmitter, done: Done) => void) {
+  const seen = { sent: 0, closed: 0, left: 0 }
+  const stream = { writable: true }
+  const client = Object.assign(new EventEmitter(), {
+    connection: { stream },
+    query: (_query: pg.QueryConfig, done: Done) => {
+      seen.sent++
+      answer(client, done)
+    },
+    release: (isSpent: boolean) => { if (isSpent) seen.closed++ }
+  })
+  const raw = client as unknown as DriverClient
+  watchConnection(raw)
+  const connection = new PostgresConnection(
+    { raw, release: () => {}, abandon: () => {} },
+    { prepared: undefined, timeout: 20, leave: () => { seen.left++ } })
+  return { connection, client, stream, seen }
+}
+
+test('D-253: PostgreSQL: what is asked of a connection that has broken was not sent', async (t) => {
+  for (const destroy of [
+    ({ stream }: ReturnType<typeof postgresWith>) => { stream.writable = false },
+    ({ client }: ReturnType<typeof postgresWith>) => { client.emit('error', new Error('terminated')) }
+  ]) {
+    const one = postgresWith((_client, done) => { done(null, { rows: [] }) })
+    await t.resolves(one.connection.query('insert', []))
+    destroy(one)
+    await t.rejects(one.connection.query('commit', []), { code: notSentCode })
+    one.connection.release()
+    t.same(one.seen, { sent: 1, closed: 1, left: 1 }, 'and the connection is used no more')
+  }
+  const silent = postgresWith(() => {})
+  await t.rejects(silent.connection.query('insert', []), { message: 'The server does not answer' })
+  await t.rejects(silent.connection.query('commit', []), { code: notSentCode }, 'it would wait behind the insert')
+  t.equal(silent.seen.sent, 1)
+})
+
+test('D-254: PostgreSQL: a commit that no standby has confirmed is not taken for done', async (t) => {
+  let routine: string | undefined = 'SyncRepWaitForLSN'
+  const { connection } = postgresWith((client, done) => {
+    client.emit('notice', { routine })
+    done(null, { rows: [] })
+  })
+  await t.rejects(connection.query('commit', []), { code: '40003', message: 'No standby has confirmed the commit' })
+  routine = 'exec_stmt_raise'
+  await t.resolves(connection.query('commit', []), 'other notices mean nothing, and the last one is forgotten')
+})
+
+/** A connection to MariaDB whose driver answers as told. */
+function mariadbWith (execute: (done: Callback<object>) => { statement?: object }) {
+  const seen = { sent: 0, closed: 0, left: 0 }
+  const stream = { writable: true, destroy: () => {} }
+  const driver = {
+    query: (_statement: object, done: Callback<object>) => {
+      seen.sent++
+      done(null, [])
+    },
+    execute: (_statement: object, done: Callback<object>) => {
+      seen.sent++
+      return execute(done)
+    },
+    stream,
+    unprepare: () => {},
+    release: () => {},
+    destroy: () => { seen.closed++ }
+  } as unknown as DriverConnection
+  const options = { connections: 1, statementTimeout: 0, preparedStatements: true, writable: true, readonly: false }
+  const connection = new MariadbConnection(
+    { raw: driver, release: () => {}, abandon: () => {} },
+    { options, prepared: new PreparedStatements(() => {}), leave: () => { seen.left++ } })
+  const ask = async (sql: string, values: unknown[]): Promise<string> => await new Promise((resolve) => {
+    connection.query(sql, values, (error) => { resolve(error === null ? 'done' : error.code) })
+  })
+  return { connection, stream, seen, ask }
+}
+
+test('D-253: MariaDB: what is asked of a connection that has broken was not sent', async (t) => {
+  const { connection, stream, seen, ask } = mariadbWith(() => ({}))
+  t.equal(await ask('begin', []), 'done')
+  stream.writable = false
+  t.equal(await ask('commit', []), notSentCode)
+  connection.release()
+  t.same(seen, { sent: 1, closed: 1, left: 1 }, 'and the connection is used no more')
+})
+
+test('D-253: MariaDB: a statement whose connection breaks while it is prepared was not sent', async (t) => {
+  const lost = Object.assign(new Error('lost'), { fatal: true, code: 'PROTOCOL_CONNECTION_LOST' })
+  const later = (done: Callback<object>, command: { statement?: object }) => {
+    setImmediate(() => { done(lost, []) })
+    return command
+  }
+  t.equal(await mariadbWith((done) => later(done, {})).ask('insert ?', [1]), notSentCode)
+  t.equal(await mariadbWith((done) => later(done, { statement: {} })).ask('insert ?', [1]), 'PROTOCOL_CONNECTION_LOST')
+  const closed = mariadbWith((done) => {
+    done(lost, [])
+    return {}
+  })
+  t.equal(await closed.ask('insert ?', [1]), notSentCode, 'the driver had noticed before')
+})
