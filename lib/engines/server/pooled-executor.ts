@@ -1,6 +1,8 @@
+import { Events } from '../../events/events.js'
 import type { ArrayRows, Executor, Outcome, Query, Row } from '../executor.js'
 import { effectOf, withRetries } from '../retry.js'
 import { toStatementError, withoutIndex, type FailureRules } from '../statement-failure.js'
+import { countOf, lengthOf } from '../rows.js'
 import type { Purpose } from './node-connections.js'
 
 /**
@@ -29,25 +31,34 @@ export class PooledExecutor implements Executor {
   readonly #rules: FailureRules
   readonly #connect: (purpose: Purpose) => Promise<PooledConnection>
 
-  constructor (rules: FailureRules, connect: (purpose: Purpose) => Promise<PooledConnection>) {
+  readonly #events: Events
+
+  constructor (
+    rules: FailureRules, connect: (purpose: Purpose) => Promise<PooledConnection>, events: Events = new Events()
+  ) {
     this.#rules = rules
     this.#connect = connect
+    this.#events = events
   }
 
   execute (query: Query): Promise<Outcome> {
-    return withRetries(() => this.#attempt(query, askOutcome))
+    return withRetries(() => this.#attempt(query, askOutcome, countOf), this.#events, query.label)
   }
 
   readArrays (query: Query): Promise<ArrayRows> {
-    return withRetries(() => this.#attempt(query, askArrays))
+    return withRetries(() => this.#attempt(query, askArrays, lengthOf), this.#events, query.label)
   }
 
-  async #attempt<Result> (query: Query, ask: Ask<Result>): Promise<Result> {
+  async #attempt<Result> (query: Query, ask: Ask<Result>, count: (result: Result) => number): Promise<Result> {
+    const start = this.#events.begin()
     let connection: PooledConnection | undefined
     try {
       connection = await this.#connect(effectOf(query))
-      return await this.#ask(connection, query, ask)
+      const result = await this.#ask(connection, query, ask)
+      this.#events.end(start, query, count(result))
+      return result
     } catch (failure) {
+      this.#events.fail(start, query, failure)
       throw toStatementError(this.#rules, failure, connection === undefined ? 'nothing' : effectOf(query))
     } finally {
       connection?.release()

@@ -3,6 +3,7 @@ import type {
   FastifyReply, FastifyRequest, onRequestHookHandler, onSendHookHandler, preHandlerHookHandler
 } from 'fastify'
 import { unavailable } from '../../errors.js'
+import type { Events } from '../../events/events.js'
 import { reads, type Operation } from '../../policy/operations.js'
 import { maxLogins } from '../../policy/passwords.js'
 import type { Protection } from '../../policy/protection.js'
@@ -46,8 +47,8 @@ export class Scheduler {
   readonly #batcher = new ResponseBatcher()
 
   /** @param isEmbedded  true if the database works in this process */
-  constructor (server: Server, isEmbedded: boolean) {
-    const connections = new Connections(server)
+  constructor (server: Server, isEmbedded: boolean, events: Events) {
+    const connections = new Connections(server, events)
     this.onRequest = connections.onRequest
     this.#queues = isEmbedded ? openTurnQueues(connections) : openSlotQueues(connections)
   }
@@ -84,7 +85,7 @@ export class Scheduler {
 }
 
 function openTurnQueues (connections: Connections): Queues {
-  const guarded = new TurnQueue(connections)
+  const guarded = new TurnQueue(connections, 'guarded')
   return { open: new TurnQueue(connections), guardedReads: guarded, guardedWrites: guarded }
 }
 
@@ -94,8 +95,8 @@ function openSlotQueues (connections: Connections): Queues {
   // Writes have their own slots, because they may wait for each other's locks, or for a standby.
   return {
     open: new SlotQueue(connections, maxRunning),
-    guardedReads: new SlotQueue(connections, guardedSlots),
-    guardedWrites: new SlotQueue(connections, guardedSlots)
+    guardedReads: new SlotQueue(connections, guardedSlots, 'guarded-reads'),
+    guardedWrites: new SlotQueue(connections, guardedSlots, 'guarded-writes')
   }
 }
 
