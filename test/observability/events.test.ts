@@ -238,7 +238,7 @@ test('D-248: requests that are refused have a line at once, and then one in a mi
     idOf: () => 1,
     askBusy: async () => new Set<number>()
   })
-  for (let time = 0; time < 3; time++) await t.rejects(connections.take('read'), NoneIsFree)
+  for (let time = 0; time < 3; time++) await t.rejects(connections.take('read'), { code: 'NO_CONNECTION' })
   const server = new EventEmitter() as Server
   const queue = new SlotQueue(new Connections(server, source), 1, 'guarded-writes')
   const sent = Array.from({ length: 2003 }, () => {
