@@ -11,7 +11,8 @@ const refusals = {
   connections: 'no connection to the database has become free within 2 seconds'
 } as const
 
-const rounded = (milliseconds: number | null): string => `${Math.round(milliseconds ?? 0)} ms`
+const rounded = (milliseconds: number): string => `${Math.round(milliseconds)} ms`
+const reasonOf = (code: string | null): string => code ?? 'unknown reason'
 
 type Lines = { readonly [Name in keyof EventMessages]?: (message: EventMessages[Name]) => void }
 
@@ -41,18 +42,19 @@ export function logEvents (log: FastifyBaseLogger, slowStatement: number, source
 function logNode (log: FastifyBaseLogger, message: EventMessages['node']): void {
   const { state, node, previous, code, duration } = message
   const line = { event: 'node', ...message }
-  if (state === 'left') log.warn(line, `Database server ${node} does not serve: ${code ?? 'unknown reason'}`)
-  else if (state === 'none') log.error(line, `No database server serves: ${code ?? 'unknown reason'}`)
+  const after = duration === null ? '' : `, after ${rounded(duration)}`
+  if (state === 'left') log.warn(line, `Database server ${node} does not serve: ${reasonOf(code)}`)
+  else if (state === 'none') log.error(line, `No database server serves: ${reasonOf(code)}`)
   else if (previous !== null && previous !== node) {
-    log.warn(line, `Changed from database server ${previous} to ${node}, after ${rounded(duration)}`)
+    log.warn(line, `Changed from database server ${previous} to ${node}${after}`)
   } else if (duration === null) log.info(line, `Database server ${node} is in use`)
-  else log.info(line, `Database server ${node} serves again, after ${rounded(duration)}`)
+  else log.info(line, `Database server ${node} serves again${after}`)
 }
 
 function logRetry (log: FastifyBaseLogger, message: EventMessages['retry']): void {
   const { outcome, attempts, duration, code } = message
   const line = { event: 'retry', ...message }
-  const what = `${nameOf(message)}, ${attempts} attempts in ${rounded(duration)}: ${code ?? 'unknown reason'}`
+  const what = `${nameOf(message)}, ${attempts} attempts in ${rounded(duration)}: ${reasonOf(code)}`
   if (outcome === 'done') log.info(line, `Repeated ${what}`)
   else log.warn(line, `Repeated without success ${what}`)
 }
