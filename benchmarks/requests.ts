@@ -23,6 +23,9 @@ export const read: RequestMaker = (random, messages) => get(`/api/message/${1 + 
 
 export const list = (limit: number): RequestMaker => () => get(`/api/message/?limit=${limit}`)
 
+/** Asks for comments with the message and the user of each. */
+export const included: RequestMaker = () => get('/api/comment/?limit=20&include=message,user')
+
 /** Asks for the page behind four fifths of the messages, by its number: page 4,000 of 100,000 messages. */
 export const deepPage: RequestMaker = (_random, messages) => get(`/api/message/?limit=20&page=${Math.floor(messages * 0.8 / 20)}`)
 

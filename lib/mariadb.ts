@@ -11,7 +11,7 @@ import { nodeUrls } from './engines/server/database-url.js'
 import type { Purpose } from './engines/server/node-connections.js'
 import { readNodesHealth } from './engines/server/nodes-health.js'
 import { Nodes } from './engines/server/nodes.js'
-import { PooledExecutor } from './engines/server/pooled-executor.js'
+import { pooledExecutors } from './engines/server/pooled-executor.js'
 import { PreparedStatements } from './engines/server/prepared-statements.js'
 import { checkServerOptions, type ServerOptions } from './engines/server/server-options.js'
 
@@ -35,9 +35,9 @@ export function openMariadb<DB = Tables> (url: string, options: MariadbOptions =
   const checked = checkServerOptions('openMariadb()', { options, nodes: urls.length })
   const events = new Events()
   const pool = new NodePool(urls, events, checked)
-  const executor = new PooledExecutor(mariadbDialect, (purpose) => pool.connect(purpose), events)
+  const executors = pooledExecutors({ rules: mariadbDialect, connect: (purpose) => pool.connect(purpose), events })
   const dialect = new MariadbDialect({ pool })
-  return openKysely<DB>(dialect, () => ({ reader: executor, writer: executor }), {
+  return openKysely<DB>(dialect, () => executors, {
     close: async () => { await pool.close() },
     readHealth: async () => await pool.readHealth(),
     events

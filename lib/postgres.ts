@@ -11,7 +11,7 @@ import { nodeUrls } from './engines/server/database-url.js'
 import type { Purpose } from './engines/server/node-connections.js'
 import { readNodesHealth } from './engines/server/nodes-health.js'
 import { Nodes } from './engines/server/nodes.js'
-import { PooledExecutor } from './engines/server/pooled-executor.js'
+import { pooledExecutors } from './engines/server/pooled-executor.js'
 import { PreparedStatements } from './engines/server/prepared-statements.js'
 import {
   checkMaxLag, checkServerOptions, maxLagNames, type MaxLag, type ServerOptions
@@ -37,9 +37,9 @@ export function openPostgres<DB = Tables> (url: string, options: PostgresOptions
   const checked = checkServerOptions('openPostgres()', { options, nodes: urls.length, more: maxLagNames })
   const events = new Events()
   const pool = new NodePool(urls, events, { ...checked, ...checkMaxLag(options, checked) })
-  const executor = new PooledExecutor(postgresDialect, (purpose) => pool.connect(purpose), events)
+  const executors = pooledExecutors({ rules: postgresDialect, connect: (purpose) => pool.connect(purpose), events })
   const dialect = new PostgresDialect({ pool })
-  return openKysely<DB>(dialect, () => ({ reader: executor, writer: executor }), {
+  return openKysely<DB>(dialect, () => executors, {
     close: async () => { await pool.end() },
     readHealth: async () => await pool.readHealth(),
     events

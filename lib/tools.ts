@@ -13,4 +13,4 @@ export {
 } from './tooling/migration/write-migration.js'
 export { introspect, type Introspection, type IntrospectOptions } from './tooling/introspect/introspect.js'
 export type { Note } from './tooling/introspect/model-plan.js'
-export { describeNote } from './tooling/introspect/write-models.js'
+export { describeNote, describeNotes } from './tooling/introspect/describe-notes.js'

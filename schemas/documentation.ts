@@ -1,7 +1,11 @@
 import { Type } from '@sinclair/typebox'
 import { kindDocumentation, type KindDocumentation } from '../lib/fields/kind-documentation.js'
-import { isClientGenerated, isNow, isSecret, valueKindOf, type Column } from '../lib/model/column.js'
+import {
+  isClientGenerated, isMadeByApi, isNow, isSecret, valueKindOf, valueOptionsOf, type Column
+} from '../lib/model/column.js'
 import type { Model } from '../lib/model/model.js'
+import { keyName } from '../lib/model/model.js'
+import { maxKeyLength } from '../lib/values/field-options.js'
 import type { Json } from '../lib/values/values.js'
 import { envelopeSchema } from './list.js'
 import { valueSchema } from './shapes.js'
@@ -28,11 +32,13 @@ export function listDocumentation (page: JsonSchema, record: JsonSchema): JsonSc
  */
 export function keyDocumentation ({ primaryKey: key }: Model): JsonSchema {
   const { minimum, ...schema } = kindSchema(key)
+  const bounds = {
+    ...(minimum !== undefined && { minimum: 0 }),
+    ...(key.kind === 'text' && { minLength: 1, maxLength: maxKeyLength })
+  }
   return {
     type: 'object',
-    properties: {
-      id: { ...schema, ...(minimum !== undefined && { minimum: 0 }), description: 'Primary key of the record' }
-    },
+    properties: { id: { ...schema, ...bounds, description: 'Primary key of the record' } },
     required: ['id']
   }
 }
@@ -76,19 +82,25 @@ function objectOf (columns: readonly Column[], { required, described, shown }: P
 
 /** Returns an example with all columns; undefined if one of them has no example. */
 function exampleOf (columns: readonly Column[]): Readonly<Record<string, Json | undefined>> | undefined {
-  const examples = columns.map((column) => [column.key, documentationOf(column).example(column.options)] as const)
+  const examples = columns.map((column) => [column.key, exampleFor(column)] as const)
   return examples.some(([, value]) => value === undefined) ? undefined : Object.fromEntries(examples)
+}
+
+function exampleFor (column: Column): Json | undefined {
+  return documentationOf(column).example(valueOptionsOf(column))
 }
 
 /**
  * Returns the schema of a column in answers. It gives no maximum length to a text whose field declares none, because an
- * existing table may hold texts that are longer than the default.
+ * existing table may hold texts that are longer than the default. The rules of keys are for new keys alone.
  */
 function answerSchema (column: Column): JsonSchema {
-  const isUnbounded = column.kind === 'text' && column.options.maxLength === undefined
+  const isText = valueKindOf(column).storage === 'text' && !isSecret(column)
+  const isKey = isText && (column.field === keyName || column.target !== undefined)
   return {
     ...valueSchema(column),
-    ...(isUnbounded && { maxLength: undefined }),
+    ...(isText && valueOptionsOf(column).maxLength === undefined && { maxLength: undefined }),
+    ...(isKey && { minLength: undefined, maxLength: undefined, pattern: undefined }),
     ...reference(column),
     ...documentationOf(column).answer
   }
@@ -105,13 +117,18 @@ function bodySchema (column: Column, isExcluded: boolean): JsonSchema {
     ...valueSchema(column),
     description: documentationOf(column).body,
     ...reference(column),
-    ...(isClientGenerated(column) && { description: ownKey }),
+    ...(isClientGenerated(column) && { description: isOptional(column) ? ownKey : givenKey }),
     ...(isTold && { default: declared }),
     ...(isExcluded && { writeOnly: true })
   }
 }
 
 const ownKey = 'Primary key of the record; the server makes it if it is left out'
+const givenKey = 'Primary key of the record, which no other record has'
+
+function isOptional (column: Column): boolean {
+  return isMadeByApi(column) || column.options.default !== undefined
+}
 
 function reference ({ target }: Column): JsonSchema {
   return target === undefined ? {} : { description: `Primary key of a record of model ${target().name}` }

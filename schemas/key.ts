@@ -1,11 +1,14 @@
 import { Type, type TObject } from '@sinclair/typebox'
 import { valueKindOf } from '../lib/model/column.js'
 import type { Model } from '../lib/model/model.js'
+import { maxKeyLength } from '../lib/values/field-options.js'
 
 /**
  * Returns the schema that the path parameters of a request for one record are checked against: its primary key as text.
  */
 export function keySchema ({ primaryKey: key }: Model): TObject {
-  const { pattern = '^(0|[1-9][0-9]*)$' } = valueKindOf(key).schema(key.options)
-  return Type.Object({ id: Type.String({ pattern, description: 'Primary key of the record' }) })
+  const { schema, storage } = valueKindOf(key)
+  const { pattern = '^(0|[1-9][0-9]*)$' } = schema({})
+  const rules = storage === 'text' ? { minLength: 1, maxLength: maxKeyLength } : { pattern }
+  return Type.Object({ id: Type.String({ ...rules, description: 'Primary key of the record' }) })
 }

@@ -1,6 +1,7 @@
 import type { ErrorObject } from 'ajv'
 import type { FormatName } from 'ajv-formats'
 import { fieldKinds } from '../lib/fields/field-kinds.js'
+import { keyPattern } from '../lib/values/field-options.js'
 
 type Keyword =
   'required' | 'type' | 'enum' | 'format' | 'pattern' | 'minLength' | 'maxLength' | 'minimum' | 'maximum'
@@ -31,9 +32,11 @@ const types: Readonly<Record<string, string | readonly string[]>> = {
   string: 'a string', integer: 'an integer', number: 'a number', boolean: ['true', 'false']
 }
 
-/** Words for the patterns of field kinds. A kind has its pattern whatever the options of a field. */
-const patternWords: ReadonlyMap<unknown, string> =
-  new Map(Object.values(fieldKinds).map(({ schema, expects }) => [schema({})['pattern'], expects]))
+/** Words for the patterns of field kinds and keys. A kind has its pattern whatever the options of a field. */
+const patternWords: ReadonlyMap<unknown, string> = new Map([
+  ...Object.values(fieldKinds).map(({ schema, expects }) => [schema({})['pattern'], expects] as const),
+  [keyPattern, "a text other than '.' and '..', which paths cannot hold"]
+])
 
 /** The formats of `ajv-formats`, in words. */
 const formatWords: Readonly<Record<FormatName, string>> = {

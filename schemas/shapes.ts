@@ -1,6 +1,6 @@
 import { Type, type TObject, type TSchema } from '@sinclair/typebox'
 import type { StorageName } from '../lib/engines/storage.js'
-import { isClientGenerated, valueKindOf, type Column } from '../lib/model/column.js'
+import { isMadeByApi, valueKindOf, valueOptionsOf, type Column } from '../lib/model/column.js'
 
 /** The columns of a resource that a client may read, and those that it may write. */
 export interface ShapeColumns {
@@ -17,7 +17,7 @@ const shapes = {
   record: { columns: 'visible', isOptional: () => false },
   create: {
     columns: 'writable',
-    isOptional: (column) => column.nullable || column.options.default !== undefined || isClientGenerated(column)
+    isOptional: (column) => column.nullable || column.options.default !== undefined || isMadeByApi(column)
   },
   update: { columns: 'writable', isOptional: () => true }
 } as const satisfies Record<string, ShapeRow>
@@ -32,7 +32,8 @@ export function shapeSchema (shape: Shape, columns: ShapeColumns): TObject {
   const { columns: wanted, isOptional } = shapes[shape]
   const properties = columns[wanted].map((column) => {
     const mayBeUnshowable = shape === 'record' && unshowableKinds.has(valueKindOf(column).storage)
-    const schema = mayBeUnshowable ? nullable(kindOf(column)) : valueSchema(column)
+    const shown = mayBeUnshowable ? nullable(kindOf(column)) : valueSchema(column)
+    const schema = shape === 'record' ? shown : bodySchema(column)
     return [column.key, isOptional(column) ? Type.Optional(schema) : schema] as const
   })
   return Type.Object(Object.fromEntries(properties), { additionalProperties: false })
@@ -45,13 +46,18 @@ export function shapeSchema (shape: Shape, columns: ShapeColumns): TObject {
 const unshowableKinds: ReadonlySet<StorageName> = new Set(['number', 'decimal', 'datetime', 'date'])
 
 function kindOf (column: Column): TSchema {
-  return valueKindOf(column).schema(column.options)
+  return valueKindOf(column).schema(valueOptionsOf(column))
 }
 
 /** Returns the JSON Schema of the values of a column. It permits null if the column is nullable. */
 export function valueSchema (column: Column): TSchema {
   const schema = kindOf(column)
   return column.nullable ? nullable(schema) : schema
+}
+
+/** Returns the schema of a column in bodies. A new key is one that a path can hold. */
+function bodySchema (column: Column): TSchema {
+  return column.kind === 'key' ? { ...valueSchema(column), minimum: 0 } : valueSchema(column)
 }
 
 /** Adds null to a schema, as `type: [T, 'null']`. With a union, serializers and validators would try each branch. */

@@ -26,7 +26,7 @@ export function mariadb (server: string): Engine {
       const db = open(copy)
       await makeTables(db)
       await db.destroy()
-      for (const table of ['user', 'message']) {
+      for (const table of ['user', 'message', 'comment']) {
         await runSql(server, `insert into ${nameOf(copy)}.${table} select * from ${nameOf(url)}.${table}`, 60_000)
         await runSql(server, `analyze table ${nameOf(copy)}.${table}`, 60_000)
       }

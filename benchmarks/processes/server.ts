@@ -17,7 +17,7 @@ type Given = 'database' | 'durability'
 
 export interface ServerPlan extends Partial<Omit<ServerArguments, Given>>, Pick<ServerArguments, Given> {
   /** Name of its file. */
-  readonly file: 'ours' | 'many' | 'cluster' | `baseline-${string}`
+  readonly file: 'ours' | 'kysely' | 'many' | 'cluster' | `baseline-${string}`
   readonly core: number | undefined
   /** Folder for a CPU profile, if one is wanted. */
   readonly profile?: string | undefined

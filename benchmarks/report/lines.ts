@@ -33,6 +33,8 @@ export function linesOf (outcome: Outcome, engine: EngineName): readonly Line[] 
   return 'memory' in outcome ? memoryLines(outcome).map((line) => ({ ...common, ...line })) : startUpLines(outcome).map((line) => ({ ...common, ...line }))
 }
 
+const shownAs = { ours: 'ours', baseline: 'by hand', kysely: 'by hand, Kysely' } as const
+
 type Measured = Pick<Line, 'figure' | 'target' | 'isReached'> & Partial<Line>
 
 function ratioLine ({ connections, ratio, sides, profiles }: RatioResult, targets: Targets = {}): Measured {
@@ -40,7 +42,7 @@ function ratioLine ({ connections, ratio, sides, profiles }: RatioResult, target
   const pair = (show: (side: typeof sides[0]) => number, digits = 0): string =>
     sides.map((side) => show(side).toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits })).join(' / ')
   return {
-    cells: [String(connections), sides[1].server === 'ours' ? 'ours' : 'by hand', pair(({ perSecond }) => perSecond), pair(({ p50 }) => p50, 2), pair(({ p99 }) => p99, 2), pair(({ cpu }) => cpu, 1), pair(({ busy }) => busy * 100), pair(({ rss }) => rss / 2 ** 20)],
+    cells: [String(connections), shownAs[sides[1].server], pair(({ perSecond }) => perSecond), pair(({ p50 }) => p50, 2), pair(({ p99 }) => p99, 2), pair(({ cpu }) => cpu, 1), pair(({ busy }) => busy * 100), pair(({ rss }) => rss / 2 ** 20)],
     figure: showSpread(ratio, 2),
     profiles: (profiles ?? []).map((shares, index) => shares.map(({ name, share }) => `${(share * (sides[index]?.cpu ?? NaN)).toFixed(1)} ${name}`)),
     target: target?.toFixed(2) ?? '',

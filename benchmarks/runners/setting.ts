@@ -19,7 +19,7 @@ export type Sides<Value> = readonly [ours: Value, against: Value]
 export async function withSide<Result> (setting: Setting, { server, policy, times, durability }: Omit<Side, 'requests'>, work: (server: Server) => Promise<Result>): Promise<Result> {
   const { databases, extent } = setting
   const database = await databases.copy(extent.rows * times)
-  const file = server === 'ours' ? server : `baseline-${databases.engine.name}` as const
+  const file = server === 'baseline' ? `baseline-${databases.engine.name}` as const : server
   try {
     return await withServer(setting, { file, database, policy, durability }, work)
   } finally {

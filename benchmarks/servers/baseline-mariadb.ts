@@ -1,9 +1,9 @@
 import Fastify from 'fastify'
 import { createPool, type ExecuteValues, type RowDataPacket } from 'mysql2/promise'
 import { basicAuth, userIdOf, userSymbol, type UserRow } from './baseline-basic.js'
-import { toList, windowOf, type ByQuery, type ListQuery, type MessageList } from './baseline-list.js'
+import { commentsWith, toComments, toList, windowOf, type ByQuery, type List, type ListQuery } from './baseline-list.js'
 import { now, refuse } from './baseline-replies.js'
-import { schemas, type ByKey, type Create, type MessageRecord, type Update } from './baseline-schemas.js'
+import { schemas, type ByKey, type CommentRow, type Create, type MessageRecord, type Update } from './baseline-schemas.js'
 import { readArguments, serve } from './serve.js'
 
 // Hand-written on the driver: statements that each connection prepares once, response schemas, limit + 1.
@@ -18,6 +18,7 @@ async function ask<Row extends object = MessageRecord> (statement: string, value
   return rows
 }
 
+const comments = `${commentsWith('user')} limit ? offset ?`
 const read = `select ${columns} from message where id = ?`
 
 const app = Fastify()
@@ -43,11 +44,14 @@ async function createWithOutbox (values: ExecuteValues): Promise<MessageRecord |
   }
 }
 
-app.get<ByQuery>('/api/message/', { schema: schemas.list }, async ({ query, headers }): Promise<MessageList> => {
+app.get<ByQuery>('/api/message/', { schema: schemas.list }, async ({ query, headers }): Promise<List<MessageRecord>> => {
   const own = `select ${columns} from message where user_id = ? order by id limit ? offset ?`
   const rows = policy === 'scoped' ? ask(own, [Number(headers['x-user']), ...windowOf(query)]) : rowsOf(query)
   return toList(await rows, query)
 })
+
+app.get<ByQuery>('/api/comment/', { schema: schemas.comments }, async ({ query }) =>
+  toComments(await ask<CommentRow>(comments, windowOf(query)), query))
 
 app.get<ByKey>('/api/message/:id/', { schema: schemas.read }, async ({ params }, reply) => {
   const [row] = await ask(read, [params.id])

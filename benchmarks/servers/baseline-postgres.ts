@@ -1,9 +1,9 @@
 import Fastify from 'fastify'
 import pg from 'pg'
 import { basicAuth, userIdOf, userSymbol, type UserRow } from './baseline-basic.js'
-import { toList, windowOf, type ByQuery, type ListQuery, type MessageList } from './baseline-list.js'
+import { commentsWith, toComments, toList, windowOf, type ByQuery, type List, type ListQuery } from './baseline-list.js'
 import { now, refuse } from './baseline-replies.js'
-import { schemas, type ByKey, type Create, type MessageRecord, type Update } from './baseline-schemas.js'
+import { schemas, type ByKey, type CommentRow, type Create, type MessageRecord, type Update } from './baseline-schemas.js'
 import { readArguments, serve } from './serve.js'
 
 // Hand-written on the driver: named statements, which each connection prepares once, response schemas, limit + 1.
@@ -19,6 +19,7 @@ const statements = {
   read: `select ${columns} from message where id = $1`,
   list: `select ${columns} from message order by id limit $1 offset $2`,
   own: `select ${columns} from message where user_id = $1 order by id limit $2 offset $3`,
+  comments: `${commentsWith('"user"')} limit $1 offset $2`,
   ofUser: `${ofUser} order by m.pub_date desc, m.id limit $2 offset $3`,
   search: `${ofUser} and u.active = $2 and m.id >= $3 and m.id < $4 and m.pub_date >= $5 and m.content ilike $6 order by m.id limit $7 offset $8`,
   create: `insert into message (user_id, content, pub_date) values ($1, $2, $3) returning ${columns}`,
@@ -54,10 +55,13 @@ async function createWithOutbox (values: unknown[]): Promise<MessageRecord | und
   }
 }
 
-app.get<ByQuery>('/api/message/', { schema: schemas.list }, async ({ query, headers }): Promise<MessageList> => {
+app.get<ByQuery>('/api/message/', { schema: schemas.list }, async ({ query, headers }): Promise<List<MessageRecord>> => {
   const rows = policy === 'scoped' ? ask('own', [Number(headers['x-user']), ...windowOf(query)]) : rowsOf(query)
   return toList(await rows, query)
 })
+
+app.get<ByQuery>('/api/comment/', { schema: schemas.comments }, async ({ query }) =>
+  toComments(await ask<CommentRow>('comments', windowOf(query)), query))
 
 app.get<ByKey>('/api/message/:id/', { schema: schemas.read }, async ({ params }, reply) => {
   const [row] = await ask('read', [params.id])

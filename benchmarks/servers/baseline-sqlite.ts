@@ -1,9 +1,9 @@
 import Database from 'better-sqlite3'
 import Fastify from 'fastify'
 import { basicAuth, userIdOf, userSymbol, type UserRow } from './baseline-basic.js'
-import { toList, windowOf, type ByQuery, type ListQuery } from './baseline-list.js'
+import { commentsWith, toComments, toList, windowOf, type ByQuery, type ListQuery } from './baseline-list.js'
 import { now, refuse } from './baseline-replies.js'
-import { schemas, type ByKey, type Create, type MessageRecord, type Update } from './baseline-schemas.js'
+import { schemas, type ByKey, type CommentRow, type Create, type MessageRecord, type Update } from './baseline-schemas.js'
 import { readArguments, serve } from './serve.js'
 
 // Hand-written for these two tables: every statement prepared once, response schemas, limit + 1.
@@ -19,6 +19,7 @@ const statements = {
   read: database.prepare<[number], MessageRecord>(`select ${columns} from message where id = ?`),
   list: database.prepare<[number, number], MessageRecord>(`select ${columns} from message order by id ${window}`),
   own: database.prepare<[number, number, number], MessageRecord>(`select ${columns} from message where user_id = ? order by id ${window}`),
+  comments: database.prepare<[number, number], CommentRow>(`${commentsWith('user')} ${window}`),
   ofUser: database.prepare<[string, number, number], MessageRecord>(`${ofUser} order by m.pub_date desc, m.id ${window}`),
   search: database.prepare<unknown[], MessageRecord>(
     `${ofUser} and u.active = ? and m.id >= ? and m.id < ? and m.pub_date >= ? and m.content like ? order by m.id ${window}`),
@@ -48,6 +49,10 @@ const createWithOutbox = database.transaction((...values: Parameters<typeof crea
 
 app.get<ByQuery>('/api/message/', { schema: schemas.list }, ({ query, headers }, reply) => {
   reply.send(toList(policy === 'scoped' ? statements.own.all(Number(headers['x-user']), ...windowOf(query)) : rowsOf(query), query))
+})
+
+app.get<ByQuery>('/api/comment/', { schema: schemas.comments }, ({ query }, reply) => {
+  reply.send(toComments(statements.comments.all(...windowOf(query)), query))
 })
 
 app.get<ByKey>('/api/message/:id/', { schema: schemas.read }, ({ params }, reply) => {

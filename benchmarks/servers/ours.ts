@@ -1,6 +1,6 @@
 import Fastify from 'fastify'
 import restModels, { adminAuth, hostAuth, userAuth, type ClosedPolicy, type Identity, type Operation, type Policy, type ResourceOptions } from 'fastify-rest-models'
-import { Message, User } from '../site/models.js'
+import { Comment, Message, User } from '../site/models.js'
 import { openDatabase } from './open-database.js'
 import { readArguments, serve, type PolicyName } from './serve.js'
 
@@ -16,6 +16,7 @@ const guards: Readonly<Record<Exclude<PolicyName, 'scoped'>, ResourceOptions<typ
   basic: { auth: userAuth(User) },
   owner: { auth: userAuth(User), ownerField: 'user' },
   tagged: { auth: anybody, etag: true },
+  related: { auth: anybody },
   outbox: {
     auth: anybody,
     afterWrite: async ({ record, db }) => {
@@ -27,7 +28,8 @@ const guards: Readonly<Record<Exclude<PolicyName, 'scoped'>, ResourceOptions<typ
 const { database, policy, durability } = readArguments()
 const app = Fastify()
 await app.register(restModels, { db: await openDatabase(database, durability) })
-app.restModels.register(User, { auth: adminAuth(User), exclude: ['password', 'email'] })
+app.restModels.register(User, { auth: policy === 'related' ? anybody : adminAuth(User), exclude: ['password', 'email'] })
+if (policy === 'related') app.restModels.register(Comment, { auth: anybody })
 if (policy === 'scoped') app.restModels.register(Message, scoped)
 else app.restModels.register(Message, guards[policy])
 await app.restModels.setup()

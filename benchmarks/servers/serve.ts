@@ -3,9 +3,10 @@ import { endProfile, startProfile } from './profiler.js'
 
 /**
  * Guard of messages: none, Basic, Basic and the owner rule, or a scope. `tagged` and `outbox` have none: messages then have
- * entity tags, or each create also adds a row to an outbox in its transaction.
+ * entity tags, or each create also adds a row to an outbox in its transaction. `related` has none either, and
+ * comments that include messages and users.
  */
-export type PolicyName = 'open' | 'basic' | 'owner' | 'scoped' | 'tagged' | 'outbox'
+export type PolicyName = 'open' | 'basic' | 'owner' | 'scoped' | 'tagged' | 'outbox' | 'related'
 
 /** Durability of SQLite, as in openSqlite: whether each commit waits for the disk. */
 export type Durability = 'full' | 'normal'

@@ -1,7 +1,7 @@
 import { createTables, hashPassword, type Model } from 'fastify-rest-models'
 import type { CompiledQuery, Kysely } from 'kysely'
-import { Message, Outbox, User } from './models.js'
-import { messageRows, userCount, usernameOf, userPassword } from './rows.js'
+import { Comment, Message, Outbox, User } from './models.js'
+import { commentRows, messageRows, userCount, usernameOf, userPassword } from './rows.js'
 
 /** Database with any tables: rows come from generators, and their columns from the models. */
 export type Database = Kysely<Record<string, Record<string, unknown>>>
@@ -10,16 +10,17 @@ type Row = Readonly<Record<string, string | number>>
 const batchSize = 500
 
 /** Makes the tables of the site, with an index for its lists besides that of the foreign key. */
-export async function makeTables (db: Database, models: readonly Model[] = [User, Message, Outbox]): Promise<void> {
+export async function makeTables (db: Database, models: readonly Model[] = [User, Message, Comment, Outbox]): Promise<void> {
   await createTables(db, models)
   if (models.includes(Message)) await db.schema.createIndex('message__pub_date__index').on('message').column('pub_date').execute()
 }
 
-/** Fills the tables of the site: 1,000 users, and the messages. */
+/** Fills the tables of the site: 1,000 users, the messages, and their comments. */
 export async function fillTables (db: Database, messages: number): Promise<void> {
   const password = await hashPassword(userPassword)
   await insert(db, 'user', userRows(password))
   await insert(db, 'message', messageRows(messages))
+  await insert(db, 'comment', commentRows(messages))
 }
 
 function * userRows (password: string): Generator<Row> {

@@ -17,3 +17,10 @@ export const Message = defineModel('Message', {
   content: text(),
   pub_date: datetime({ default: 'now' })
 })
+
+/** Refers to two other models, which lists may include. */
+export const Comment = defineModel('Comment', {
+  message: foreignKey(() => Message),
+  user: foreignKey(() => User),
+  content: text()
+})

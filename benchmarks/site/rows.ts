@@ -16,6 +16,16 @@ export function * messageRows (count: number): Generator<MessageRow> {
   }
 }
 
+export type CommentRow = Readonly<Record<'message_id' | 'user_id', number> & Record<'content', string>>
+
+/** Returns one comment for ten messages, each on any message, by any user. */
+export function * commentRows (messages: number): Generator<CommentRow> {
+  const random = seeded(2)
+  for (let id = 1; id <= messages / 10; id++) {
+    yield { message_id: 1 + random(messages), user_id: 1 + random(userCount), content: contentOf(random) }
+  }
+}
+
 const words = ['alpha', 'breeze', 'candle', 'delta', 'ember', 'forest', 'garden', 'harbour', 'island', 'juniper', 'kettle', 'lantern', 'meadow', 'north', 'orchard', 'pebble']
 const contentLength = 77
 

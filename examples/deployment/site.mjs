@@ -5,7 +5,6 @@ import restModels, { createTables, defineModel, text } from 'fastify-rest-models
 import { openMariadb } from 'fastify-rest-models/mariadb'
 import { openPostgres } from 'fastify-rest-models/postgres'
 import { openSqlite } from 'fastify-rest-models/sqlite'
-import { sql } from 'kysely'
 
 const { PORT = '3000', HOST = '127.0.0.1', DATABASE_URL = 'site.db', TRUST_PROXY = 'loopback' } = process.env
 const maxDrainMs = 10_000
@@ -32,10 +31,10 @@ app.addHook('preClose', async () => {
 app.addHook('onClose', () => db.destroy())
 for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => app.close())
 
-app.get('/healthz', async () => ({ status: 'ok' }))
-app.get('/readyz', async () => {
-  await sql`select 1`.execute(db)
-  return { status: 'ok' }
+app.get('/healthz', async () => ({ status: 'up' }))
+app.get('/readyz', async (request, reply) => {
+  const { status } = await app.restModels.health()
+  return reply.code(status === 'up' ? 200 : 503).send({ status })
 })
 await app.register(restModels, { db })
 app.restModels.register(Note)

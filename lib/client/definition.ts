@@ -64,14 +64,9 @@ export type ResourceRecord<D extends Described> =
 /**
  * The body of a create: the fields that clients may write. The owner field is optional, because the server sets it, and
  * so are the fields that the scope may fix.
- * `never` if neither the database nor the API makes the keys, because then the API creates no records.
  */
 export type ResourceCreate<D extends Described> =
-  ModelOf<D>['fields'] extends { readonly id: { readonly options: { readonly generated: false } } }
-    ? never
-    : Courteous<
-      CreateOf<ModelOf<D>>, KeysOf<ModelOf<D>, Listed<D, 'readOnly'>>, KeysOf<ModelOf<D>, Owner<D> | Fixed<D>>
-    >
+  Courteous<CreateOf<ModelOf<D>>, KeysOf<ModelOf<D>, Listed<D, 'readOnly'>>, KeysOf<ModelOf<D>, Owner<D> | Fixed<D>>>
 type Courteous<Body, ReadOnly extends string, OwnerKey extends string> =
   Flat<Omit<Body, ReadOnly | OwnerKey> & { [K in OwnerKey & keyof Body]?: Body[K] }>
 /** The body of an update: the fields that clients may change. */

@@ -1,6 +1,6 @@
 import type { KindOperators } from '../fields/field-kinds.js'
 import type { Operator, OperatorSyntax } from '../fields/operators.js'
-import type { Field, ForeignKeyField, ValueOf } from '../model/field.js'
+import type { Field, ForeignKeyField, ValueKindOf, ValueOf } from '../model/field.js'
 import type { Model } from '../model/model.js'
 import type { FieldNameOf, Key } from '../model/types.js'
 import type { Described, FieldAt, Listed, MaxJoins, ModelOf, UnknownParameter } from './definition.js'
@@ -39,7 +39,7 @@ interface Operands<F extends Field> {
   pattern: OneOrMore<string>
   constant: OneOrMore<null | 'notnull' | (F['kind'] extends 'boolean' ? boolean : never)>
 }
-type OperatorOf<F extends Field> = KindOperators[F['kind']]
+type OperatorOf<F extends Field> = KindOperators[ValueKindOf<F>]
 type Operand<F, O> = F extends Field ? O extends OperatorOf<F> ? Operands<F>[OperatorSyntax[O]] : never : never
 
 /** The type of the value of a path's filter. `never` if there is no such filter. */

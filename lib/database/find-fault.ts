@@ -8,6 +8,7 @@ import type { GuardedReference } from '../plan/record-guard.js'
 import type { Scope } from '../plan/viewer.js'
 import { referenceExists } from '../sql/scoped-statements.js'
 import { isEqual } from '../sql/selection.js'
+import { nothing } from '../sql/statements.js'
 import type { RecordKey } from '../values/values.js'
 import type { Engine } from './engine.js'
 
@@ -79,7 +80,8 @@ function rowsOf ({ db }: Engine, { table }: Model) {
 }
 
 async function finds (engine: Engine, query: Compilable): Promise<boolean> {
-  const { row } = await engine.executor.execute(query.compile())
+  // No row has a text that the engine cannot compare with its column.
+  const { row } = await engine.executor.execute({ ...query.compile(), withoutIndex: () => nothing })
   return row !== undefined
 }
 

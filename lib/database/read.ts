@@ -1,10 +1,11 @@
-import type { MaybePromise, Outcome } from '../engines/executor.js'
+import type { MaybePromise, Outcome, Query } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
+import { isTextKey } from '../model/column.js'
 import type { PlannedInclude } from '../plan/list-plan.js'
 import type { ScopedRecord } from '../plan/record-guard.js'
 import { includingSelect, keysWith } from '../sql/include-read.js'
 import { scopedSelect } from '../sql/scoped-statements.js'
-import type { Statements, StatementShape } from '../sql/statements.js'
+import { nothing, type Statements, type StatementShape } from '../sql/statements.js'
 import type { Engine } from './engine.js'
 
 /** A resource's table, and the statements that are compiled for it. */
@@ -14,7 +15,7 @@ export interface ReadTarget extends StatementShape {
 
 /** Reads the visible columns of a record. Returns no row if there is no such record inside the scope. */
 export function readVisible (reader: Engine, target: ReadTarget, { id, scope }: ScopedRecord): MaybePromise<Outcome> {
-  return reader.executor.execute(
+  return find(reader, target, id,
     scope.length === 0 ? target.statements.read(id) : scopedSelect(reader, target, 'visible', { id, scope }))
 }
 
@@ -26,9 +27,10 @@ export function readVisible (reader: Engine, target: ReadTarget, { id, scope }: 
 export async function readIncluding (
   reader: Engine, target: ReadTarget, record: ScopedRecord, includes: readonly PlannedInclude[]
 ): Promise<readonly Stored[] | undefined> {
-  const query = includingSelect(reader, target, record, includes)
+  const { model: { primaryKey: key }, visible } = target
+  const query = toFindText(includingSelect(reader, target, record, includes))
   const [row] = await reader.executor.readArrays(query, keysWith(target, includes))
-  return row
+  return isTextKey(key) && row?.[visible.indexOf(key)] !== record.id ? undefined : row
 }
 
 /**
@@ -39,6 +41,25 @@ export async function readIncluding (
 export function readStored (
   engine: Engine, target: ReadTarget, { id, scope }: ScopedRecord
 ): MaybePromise<Outcome> {
-  return engine.executor.execute(
+  return find(engine, target, id,
     scope.length === 0 ? target.statements.stored(id) : scopedSelect(engine, target, 'stored', { id, scope }))
+}
+
+/**
+ * Runs a read of one record by its key. For the collation of an existing column two texts may be equal that are not the
+ * same, such as in different case: then the row that was found is of another record.
+ */
+function find (
+  { executor }: Engine, { model: { primaryKey: key } }: ReadTarget, id: Stored, query: Query
+): MaybePromise<Outcome> {
+  if (!isTextKey(key)) return executor.execute(query)
+  const exact = (outcome: Outcome): Outcome =>
+    outcome.row?.[key.key] === id ? outcome : { row: undefined, changed: 0 }
+  const found = executor.execute(toFindText(query))
+  return found instanceof Promise ? found.then(exact) : exact(found)
+}
+
+/** Returns a read that finds nothing if a text cannot be compared with its column: no row there has such a text. */
+function toFindText (query: Query): Query {
+  return { ...query, withoutIndex: () => nothing }
 }

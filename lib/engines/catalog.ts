@@ -73,9 +73,9 @@ export interface WrittenType {
 
 /**
  * Functions by the name of a type of the engine, in lower case. Each returns the field that a column of the type
- * becomes.
+ * becomes, or undefined if no field can hold its values.
  */
-export type TypeTable = Readonly<Record<string, (type: WrittenType) => DescribedType>>
+export type TypeTable = Readonly<Record<string, (type: WrittenType) => DescribedType | undefined>>
 
 /**
  * Queries for the tables of a database, and functions for the fields that their columns become. The columns of a table
@@ -86,6 +86,8 @@ export interface Catalog {
   readonly columns: RawBuilder<ColumnRow>
   readonly keys: RawBuilder<KeyRow>
   readonly references: RawBuilder<ReferenceRow>
+  /** Query for the tables of other schemas, as `schema.table`. Absent if the engine has no schemas. */
+  readonly elsewhere?: RawBuilder<{ readonly schema: string, readonly table: string }>
   /** Query for the first column of each index without conditions, also of those of keys. */
   readonly indexed: RawBuilder<{ readonly table: string, readonly column: string | null }>
   /**
@@ -119,6 +121,8 @@ export const described = {
   date: plain('date'),
   json: plain('json'),
   uuid: plain('uuid'),
+  /** Returns a text field that takes the texts of an enumeration, written as `enum('a','b''c')`. */
+  enum: ({ written }) => ({ kind: 'text', options: { enum: labelsOf(written) } }),
   text: ({ digits: [maxLength] }) => ({ kind: 'text', options: maxLength === undefined ? {} : { maxLength } }),
   /**
    * Returns a decimal field. Returns a number field and the loss if the type has no digits or more than 15, because
@@ -131,6 +135,12 @@ export const described = {
     return { kind: 'number', options: {}, loss }
   }
 } as const satisfies TypeTable
+
+/** Returns the texts of an enumeration, in which quotes and backslashes are written twice. */
+export function labelsOf (written: string): readonly string[] {
+  return [...written.matchAll(/'((?:[^']|'')*)'/g)]
+    .map(([, label = '']) => label.replaceAll("''", "'").replaceAll('\\\\', '\\'))
+}
 
 /**
  * Parses a type as an engine writes it: its name, and its length or digits.

@@ -58,7 +58,7 @@ export interface Executor {
 
 /**
  * Purpose for which a Kysely instance is used. On a SQLite file a `reader` gets a connection on which nobody writes, so
- * that it waits for nobody. On a server both use the same connections.
+ * that it waits for nobody. On a server both use the same connections, but a `reader` only its share of them.
  */
 export type Role = 'reader' | 'writer'
 

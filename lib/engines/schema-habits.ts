@@ -18,6 +18,13 @@ export interface SchemaHabits {
    * its column, and its default must be null. Absent if `alter table` adds constraints and any columns.
    */
   readonly altersByColumn?: true
+  /**
+   * Statements before and after tables are dropped that refer to each other in a circle. Present if the engine cannot
+   * drop their foreign keys first.
+   */
+  readonly unchecked?: { readonly begin: RawBuilder<unknown>, readonly end: RawBuilder<unknown> }
+  /** Returns the statement that drops a foreign key. Present if `drop constraint` does not always do so. */
+  dropReference? (table: RawBuilder<unknown>, name: RawBuilder<unknown>): RawBuilder<unknown>
   /** True if `drop index` must name the table. Absent if indexes have names of their own. */
   readonly namesTableOfIndex?: true
   /**
@@ -40,6 +47,8 @@ export interface SchemaHabits {
    * Query for the columns of all tables. Present if Kysely does not see that a column with a quoted name is generated.
    */
   readonly keys?: RawBuilder<ColumnRow>
+  /** True if a primary key may be null, unless its column says that it is not. */
+  readonly keysMayBeNull?: true
   /** Query for the columns whose declared type must be known, because their storage depends on it. */
   readonly written: RawBuilder<WrittenColumn>
   /**

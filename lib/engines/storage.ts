@@ -1,6 +1,6 @@
 import type { Expression, RawBuilder, SqlBool } from 'kysely'
 import type { FieldOptions } from '../values/field-options.js'
-import type { Json } from '../values/values.js'
+import { finiteNumber, type Json } from '../values/values.js'
 
 /**
  * A value as a driver takes or returns it. Objects and arrays are excluded, because drivers give them meanings of their
@@ -49,6 +49,10 @@ export interface WrittenColumn {
   readonly table: string
   readonly name: string
   readonly written: string
+  /** Name of the type, as {@link Storage.holds} takes it, if the engine has other names for it, such as a domain's. */
+  readonly type?: string
+  /** Name of the type in SQL, if `written` does not begin with it, as for an enumeration. */
+  readonly named?: string
   /** 1 if the column has the index {@link Storage.index}, otherwise 0 or absent. It may be a text or a BigInt. */
   readonly indexed?: unknown
 }
@@ -82,8 +86,10 @@ export interface Storage {
    * others.
    */
   readonly isShown?: (column: Expression<unknown>) => Expression<SqlBool>
-  /** Returns the condition of a filter. Present if records do not show exactly what is stored. */
+  /** Returns the condition of a filter. Present if the operator's own SQL does not compare what records show. */
   readonly shown?: ShownCondition
+  /** True if records show all that is stored, so that `shown` also finds the rows after a cursor. */
+  readonly showsAll?: true
   /** Converts values for cursors. Present if cursors do not hold them as filters do. */
   readonly exact?: Exact
   /** Returns the storage that an existing column needs because of its type or index; undefined if this storage fits. */
@@ -124,6 +130,9 @@ export const asJson = {
 
 /** Reads floating-point numbers. Infinities and anything that is no number become null, because JSON has none. */
 export const asFinite = { encode: asIs.encode, decode: finite }
+
+/** Keeps a number in cursors as records show it, whatever zeros the driver's text has at its end. */
+export const exactNumber: Exact = { write: (stored) => String(Number(stored)), read: finiteNumber }
 
 /** Texts that `Number` takes for a number although they are blank, or not in decimal digits. */
 const notDecimal = /^\s*(?:$|0[box])/i

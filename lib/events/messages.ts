@@ -61,7 +61,8 @@ export interface LoginMessage {
 /** A request that has waited for its turn, or a statement that found no free connection. */
 export interface QueueMessage {
   /** `connections` is the pool. The others are the queues of requests, by the operations that wait in them. */
-  readonly queue: 'open' | 'guarded' | 'guarded-reads' | 'guarded-writes' | 'connections'
+  readonly queue:
+    'open' | 'open-reads' | 'open-writes' | 'guarded' | 'guarded-reads' | 'guarded-writes' | 'connections'
   /** `full` and `late` are refusals with 503. `gone` means that the client has closed its connection. */
   readonly outcome: 'admitted' | 'full' | 'late' | 'gone'
   /** Milliseconds that it has waited. */

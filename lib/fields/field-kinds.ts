@@ -35,8 +35,8 @@ const table = {
     options: { minLength: true, maxLength: true, format: true, enum: true },
     expects: 'text without NUL characters and broken surrogate pairs',
     schema: (options) => {
-      const { minLength, format, enum: choices } = options
-      return Type.String(defined({ minLength, maxLength: textLength(options), format, enum: choices }))
+      const { minLength, format, enum: choices, pattern } = options
+      return Type.String(defined({ minLength, maxLength: textLength(options), format, enum: choices, pattern }))
     },
     accept: values.storableText,
     parse: values.storableText,

@@ -13,7 +13,9 @@ import { keyName, type Field } from './model.js'
 const sqlName = /^[A-Za-z_][A-Za-z0-9_]{0,59}$/
 /** Columns of every table of PostgreSQL: https://www.postgresql.org/docs/15/ddl-system-columns.html */
 const systemColumns = new Set(['tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'ctid'])
-const commonOptions: OptionNames<CommonOptions<unknown>> = { nullable: true, default: true, unique: true, column: true }
+const commonOptions: OptionNames<CommonOptions<unknown>> = {
+  nullable: true, default: true, unique: true, column: true, readOnly: true
+}
 const formats: readonly string[] = formatNames
 const deletions: readonly string[] = ['restrict', 'cascade', 'set null']
 const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0
@@ -66,10 +68,14 @@ function optionFault (
 
 /** Returns the fault of an option that says who makes a value. */
 function originFault (
-  { generated, clientGenerated, onUpdate, nullable, ...options }: FieldOptions
+  { generated, clientGenerated, onUpdate, readOnly, nullable, ...options }: FieldOptions
 ): string | undefined {
   if (generated !== undefined && typeof generated !== 'boolean') return "'generated' is true or false"
   if (clientGenerated !== undefined && typeof clientGenerated !== 'boolean') return "'clientGenerated' is true or false"
+  if (readOnly !== undefined && typeof readOnly !== 'boolean') return "'readOnly' is true or false"
+  if (readOnly === true && (options.default !== undefined || onUpdate !== undefined)) {
+    return "a field with 'readOnly' has no 'default' and no 'onUpdate', because only the database gives it values"
+  }
   if (onUpdate === undefined) return undefined
   if (onUpdate !== 'now') return "'onUpdate' is 'now'"
   return options.default === undefined && nullable !== true

@@ -3,6 +3,7 @@ import { asIs, type Storage, type Stored } from '../engines/storage.js'
 import { errors } from '../errors.js'
 import type { FieldKindRow } from '../fields/field-kind-row.js'
 import { fieldKinds } from '../fields/field-kinds.js'
+import { keyPattern, maxKeyLength, type FieldOptions } from '../values/field-options.js'
 import type { Json } from '../values/values.js'
 import { keyName, type Column, type Field, type ForeignKeyColumn, type ForeignKeyField, type Model } from './model.js'
 
@@ -22,9 +23,17 @@ export function columnsOf (
   model: string, fields: Readonly<Record<string, Field | ForeignKeyField>>
 ): readonly [Column, ...Column[]] {
   const { [keyName]: key, ...others } = fields
-  const primaryKey = key === undefined ? generatedKey : columnOf(model, keyName, key)
+  const primaryKey = key === undefined ? generatedKey : columnOf(model, keyName, withKeyRules(key))
   const columns = Object.entries(others).map(([name, field]) => columnOf(model, name, field))
   return Object.freeze([primaryKey, ...columns] as const)
+}
+
+/** Returns the field of a primary key with the rules that every key of text has: it fits into a path, and is unique. */
+function withKeyRules (key: Field): Field {
+  if (key.kind !== 'text') return key
+  const { minLength = 1, maxLength = maxKeyLength } = key.options
+  const rules = { minLength: Math.max(1, minLength), maxLength, unique: true, pattern: keyPattern }
+  return { ...key, options: Object.freeze({ ...key.options, ...rules }) }
 }
 
 function columnOf (model: string, name: string, field: Field | ForeignKeyField): Column {
@@ -78,25 +87,30 @@ export function valueKindOf ({ kind, target }: Column): FieldKindRow {
   return fieldKinds[target === undefined ? kind : target().primaryKey.kind]
 }
 
-/**
- * True if a column is an integer primary key, also if neither the database nor the API makes its values. The API never
- * writes such a column.
- */
-export function isGenerated ({ kind }: Column): boolean {
-  return kind === 'key'
+/** Returns the options that the values of a column have to meet. A foreign key has those of the key it refers to. */
+export function valueOptionsOf ({ options, target }: Column): FieldOptions {
+  return target === undefined ? options : target().primaryKey.options
 }
 
-/**
- * True if a column is an integer primary key with `generated: false`: neither the database nor the API makes its
- * values, so the API creates no records.
- */
-export function isGivenByOthers ({ kind, options }: Column): boolean {
-  return kind === 'key' && options.generated === false
+/** True if a column is an integer primary key that the database generates. The API never writes such a column. */
+export function isGenerated ({ kind, options }: Column): boolean {
+  return kind === 'key' && options.generated !== false
 }
 
-/** True if a column is a primary key that a create may bring along. */
-export function isClientGenerated ({ options }: Column): boolean {
-  return options.clientGenerated === true
+/** True if a column is a primary key that a create may bring along: every key of text, and every other that says so. */
+export function isClientGenerated ({ field, kind, options }: Column): boolean {
+  const isGiven = kind === 'text' || options.clientGenerated === true || options.generated === false
+  return field === keyName && isGiven
+}
+
+/** True if a column is a primary key of text. */
+export function isTextKey ({ field, kind }: Column): boolean {
+  return field === keyName && kind === 'text'
+}
+
+/** True if a column is a primary key that the API makes if a create leaves it out: every UUID. */
+export function isMadeByApi ({ field, kind }: Column): boolean {
+  return field === keyName && kind === 'uuid'
 }
 
 /** True if a column holds passwords: they are hashed on every write, and no filter or ordering may name them. */
@@ -117,6 +131,11 @@ export function isNow ({ kind, options }: Column): boolean {
 /** True if every update that changes something sets a column to its moment. No client writes such a column. */
 export function isSetOnUpdate ({ options }: Column): boolean {
   return options.onUpdate !== undefined
+}
+
+/** True if only the database gives a column its values. The API never writes such a column. */
+export function isFilledByDatabase ({ options }: Column): boolean {
+  return options.readOnly === true
 }
 
 /** Returns how an engine stores the values of a column. */

@@ -1,9 +1,9 @@
 import { errors } from '../errors.js'
 import type { OptionNames } from '../fields/field-kind-row.js'
-import { fieldKinds } from '../fields/field-kinds.js'
+import { fieldKinds, type FieldKind } from '../fields/field-kinds.js'
 import { isOperator } from '../fields/operators.js'
 import { unknownOption } from '../suggest.js'
-import type { KeyOptions } from '../values/field-options.js'
+import { maxKeyLength, type KeyOptions, type TextOptions } from '../values/field-options.js'
 import { checkOptions, requireSqlName } from './check-options.js'
 import { columnsByName, columnsOf, requireOwnColumns } from './column.js'
 import { keyName, type Field, type FieldSet, type Model } from './model.js'
@@ -18,7 +18,14 @@ export type { FieldSet, Model }
 const identifier = /^[A-Za-z][A-Za-z0-9_]{0,59}$/
 const modelOptions: OptionNames<ModelOptions> = { table: true, unique: true }
 const keyOptions: OptionNames<KeyOptions> = { column: true, generated: true }
-const uuidKeyOptions = { column: true, clientGenerated: true }
+const uuidKeyOptions = { column: true, clientGenerated: true } as const
+const textKeyOptions: OptionNames<Omit<TextOptions, 'nullable' | 'readOnly' | 'unique'>> = {
+  column: true, default: true, minLength: true, maxLength: true, format: true, enum: true
+}
+/** Options of a primary key, by its kind. */
+const keyKinds: Readonly<Partial<Record<FieldKind, Readonly<Record<string, true>>>>> = {
+  key: keyOptions, uuid: uuidKeyOptions, text: textKeyOptions
+}
 const { InvalidModel } = errors
 
 interface ModelOptions<Table extends string = string, Name extends string = string> {
@@ -31,8 +38,8 @@ interface ModelOptions<Table extends string = string, Name extends string = stri
 /**
  * Defines a model from its fields. Every model also has the primary key `id`, an integer that the database generates.
  * If `id` is declared as `uuid()`, it is a UUID of version 7 that the plugin makes, so that writers never make the same
- * key; with `clientGenerated`, a create may bring its own. Declare it as `key()` or `uuid()` with a `column` if the
- * column has another name; records have it as `id`.
+ * key; with `clientGenerated`, a create may bring its own. As `text()` it is a text that a create brings along, or that
+ * its `default` returns. Declare it with a `column` if the column has another name; records have it as `id`.
  *
  * @param name    name of the model; in lower case it is the resource's name in the path
  * @param fields  fields, in the order in which they are serialized
@@ -85,11 +92,19 @@ function checkField (where: string, name: string, field: Field): void {
 }
 
 function requireKey (where: string, { kind, options }: Field): void {
-  const permitted = kind === 'key' ? keyOptions : uuidKeyOptions
-  if ((kind === 'uuid' || kind === 'key') && unknownOption(options, permitted) === undefined) return
-  throw new InvalidModel(`${where} is the primary key: leave it out for an integer that the database generates, ` +
-    "or declare it as uuid() or key(). The only options are 'column', for key() 'generated', " +
-    "and for uuid() 'clientGenerated'")
+  const { [kind]: permitted } = keyKinds
+  if (permitted === undefined || unknownOption(options, permitted) !== undefined) {
+    throw new InvalidModel(`${where} is the primary key: leave it out for an integer that the database generates, ` +
+      "or declare it as uuid(), key() or text(). The only options are 'column', for key() 'generated', " +
+      "for uuid() 'clientGenerated', and for text() those of a text except 'nullable' and 'unique'")
+  }
+  if (options.default !== undefined && typeof options.default !== 'function') {
+    throw new InvalidModel(`${where}: the default of a primary key is a function that returns another text each time`)
+  }
+  if ((options.maxLength ?? maxKeyLength) > maxKeyLength) {
+    throw new InvalidModel(`${where}: 'maxLength' of a primary key is at most ${maxKeyLength}, ` +
+      'because the path of a record takes no longer key')
+  }
 }
 
 function requireIdentifier (name: string, where: string): void {

@@ -16,7 +16,10 @@ const field = <const Kind extends FieldKind>(kind: Kind) =>
     <const Options extends Allowed = Allowed>(options?: Options): Field<Kind, Options> =>
       Object.freeze({ kind, options: frozen(options) })
 
-/** Text, compared and ordered character by character. A text longer than `maxLength` is refused with 400. */
+/**
+ * Text, compared and ordered character by character. A text longer than `maxLength` is refused with 400. As the field
+ * `id` it is the primary key of a model: a create brings it along, or its `default` returns it.
+ */
 export const text = field('text')<TextOptions>()
 /** A whole number from -2^31 to 2^31-1. */
 export const integer = field('integer')<RangeOptions>()
@@ -43,8 +46,8 @@ export const json = field('json')<Omit<CommonOptions<unknown>, 'unique'>>()
  */
 export const uuid = field('uuid')<UuidOptions>()
 /**
- * The integer primary key, for the field `id` alone. Declare it if its column has another name, or if others give its
- * values.
+ * The integer primary key, for the field `id` alone. Declare it if its column has another name, or if the database does
+ * not make its values: a create then brings them along.
  */
 export const key = field('key')<KeyOptions>()
 /** A password: hashed with argon2id on every write, and never a filter or an ordering. */
@@ -54,7 +57,7 @@ export const password = field('password')<PasswordOptions>()
  * A reference to a record of another model, serialized as `<field>_id`.
  *
  * @param target  a function, so that models may refer to each other. Annotate it if a model refers to itself:
- *                `foreignKey((): Model => Employee)`; and if its primary key is a UUID:
+ *                `foreignKey((): Model => Employee)`; and if its primary key is a UUID or a text:
  *                `foreignKey((): Model<'Employee', { id: Field<'uuid'> }> => Employee)`
  */
 export function foreignKey<Target extends Model, const Options extends ForeignKeyOptions = ForeignKeyOptions> (
@@ -69,10 +72,19 @@ function frozen<Options extends object> (options: Options | undefined): Options 
 }
 
 /** Value of a model's primary key. */
-export type KeyOf<M extends Model> = M['fields'] extends { readonly id: Field<'uuid'> } ? string : number
+export type KeyOf<M extends Model> =
+  M['fields'] extends { readonly id: infer F extends Field<'uuid' | 'text'> } ? PlainValue<F> : number
+
+/** JSON value of a field that is no foreign key. */
+type PlainValue<F extends Field> =
+  F['options'] extends { readonly enum: ReadonlyArray<infer Choice> } ? Choice : KindValues[F['kind']]
 
 /** JSON value of a field, without null. */
 export type ValueOf<F extends Field> =
-  F extends ForeignKeyField<infer Target> ? KeyOf<Target>
-    : F['options'] extends { readonly enum: ReadonlyArray<infer Choice> } ? Choice
-      : KindValues[F['kind']]
+  F extends ForeignKeyField<infer Target> ? KeyOf<Target> : PlainValue<F>
+
+/** Kind of the values of a field. A foreign key to a text has the operators of texts. */
+export type ValueKindOf<F extends Field> =
+  F extends ForeignKeyField<infer Target>
+    ? Target['fields'] extends { readonly id: Field<'text'> } ? 'text' : F['kind']
+    : F['kind']

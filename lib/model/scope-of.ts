@@ -1,6 +1,6 @@
 import type { KindOperators } from '../fields/field-kinds.js'
 import type { OperatorSyntax } from '../fields/operators.js'
-import type { Field, ForeignKeyField, ValueOf } from './field.js'
+import type { Field, ForeignKeyField, ValueKindOf, ValueOf } from './field.js'
 import type { Model } from './model.js'
 import type { FieldNameOf, Key } from './types.js'
 
@@ -10,6 +10,7 @@ type Columns<M extends Model> = string extends keyof M['fields']
   : { readonly [N in FieldNameOf<M> as N | Key<N, M['fields'][N]>]: M['fields'][N] } &
     { readonly id: M['fields'] extends { readonly id: infer F extends Field } ? F : Field<'key'> }
 
+type OperatorOf<F extends Field> = KindOperators[ValueKindOf<F>]
 type OneOrMore<T> = T | readonly T[]
 /** The type of a condition's value, by the syntax of its operator. */
 interface Operands<F extends Field> {
@@ -24,8 +25,8 @@ type Conditions<C, Prefix extends string> = {
   readonly [N in keyof C & string as C[N] extends Field<'json' | 'password'> ? never : `${Prefix}${N}`]?:
   C[N] extends Field ? OneOrMore<ValueOf<C[N]>> | null : never
 } & {
-  readonly [N in keyof C & string as C[N] extends Field ? `${Prefix}${N}__${KindOperators[C[N]['kind']]}` : never]?:
-  C[N] extends Field ? Operands<C[N]>[OperatorSyntax[KindOperators[C[N]['kind']]]] : never
+  readonly [N in keyof C & string as C[N] extends Field ? `${Prefix}${N}__${OperatorOf<C[N]>}` : never]?:
+  C[N] extends Field ? Operands<C[N]>[OperatorSyntax[OperatorOf<C[N]>]] : never
 }
 
 type ForeignKeys<C> = { [N in keyof C & string]: C[N] extends ForeignKeyField ? N : never }[keyof C & string]

@@ -11,7 +11,7 @@ type Names<M extends Model> = Exclude<keyof Fields<M> & string, 'id'>
 export type Key<Name extends string, F extends Field> = F['kind'] extends 'foreignKey' ? `${Name}_id` : Name
 /** Key of a field in bodies. `never` if no client may write the field. */
 type BodyKey<Name extends string, F extends Field> =
-  F['options'] extends { readonly onUpdate: string } ? never : Key<Name, F>
+  F['options'] extends { readonly onUpdate: string } | { readonly readOnly: true } ? never : Key<Name, F>
 type Nullable<F extends Field> = F['options'] extends { readonly nullable: true } ? true : false
 type Value<F extends Field> = Nullable<F> extends true ? ValueOf<F> | null : ValueOf<F>
 type Optional<F extends Field> =
@@ -22,9 +22,14 @@ export type RecordOf<M extends Model> = Flat<
   { id: KeyOf<M> } & { [N in Names<M> as Key<N, Fields<M>[N]>]: Value<Fields<M>[N]> }
 >
 
-/** The primary key, if a create may bring its own. */
+/** The primary key, if a create may or must bring its own. */
 type OwnKey<M extends Model> =
-  Fields<M> extends { readonly id: { readonly options: { readonly clientGenerated: true } } } ? { id?: KeyOf<M> } : {}
+  Fields<M> extends { readonly id: infer F extends Field }
+    ? F['options'] extends { readonly clientGenerated: true } ? { id?: KeyOf<M> }
+      : F['options'] extends { readonly generated: false } ? { id: KeyOf<M> }
+        : F['kind'] extends 'text' ? Optional<F> extends true ? { id?: KeyOf<M> } : { id: KeyOf<M> }
+          : {}
+    : {}
 
 /** Body of a create: fields that may be null or have a default may be left out. */
 export type CreateOf<M extends Model> = Flat<
@@ -90,7 +95,10 @@ type HasStoredDefault<F extends Field> =
     : F['options'] extends { readonly default: (...given: never[]) => unknown } ? false
       : F['options'] extends { readonly default: {} } ? true : false
 type StoredColumn<F extends Field, Engine extends EngineName> =
-  HasStoredDefault<F> extends true ? WithDefault<NullableColumn<F, Engine>> : NullableColumn<F, Engine>
+  F['options'] extends { readonly readOnly: true } ? ReadColumn<NullableColumn<F, Engine>>
+    : HasStoredDefault<F> extends true ? WithDefault<NullableColumn<F, Engine>> : NullableColumn<F, Engine>
+/** Column that nobody may write. */
+type ReadColumn<C> = ColumnType<SelectType<C>, never, never>
 /** Column that may be left out on insert. Kysely's `Generated` does not look into a type that is a `ColumnType`. */
 type WithDefault<C> = ColumnType<SelectType<C>, InsertType<C> | undefined, UpdateType<C>>
 
@@ -99,7 +107,7 @@ type KeyName<M extends Model> =
     : 'id'
 type StoredKey<M extends Model> =
   Fields<M> extends { readonly id: { readonly options: { readonly generated: false } } } ? number
-    : KeyOf<M> extends number ? Generated<number> : string
+    : KeyOf<M> extends number ? Generated<number> : KeyOf<M>
 
 type TableOf<M extends Model, Engine extends EngineName> = Flat<
   { [N in KeyName<M>]: StoredKey<M> } &

@@ -23,10 +23,9 @@ const unknownParameter: Example = withDetails(
   new errors.UnknownParameter('colour'), [{ field: 'colour', message: 'is not a parameter of this resource' }])
 const invalidRecord: Example = withDetails(
   new errors.InvalidRecord("'id'"), [{ field: 'id', message: 'is set by the server' }])
-const invalidBodies: FailureRow['examples'] = [
+const invalidBodies: readonly Example[] = [
   invalidRecord, new errors.InvalidBody('must be one JSON object'), new errors.UnknownReference('user_id'),
-  new errors.UnknownParameter('colour'), new errors.InvalidQuery()
-]
+  new errors.UnknownParameter('colour'), new errors.InvalidQuery()]
 const invalidPrecondition: Example = new errors.InvalidPrecondition('is not supported by this resource')
 
 /** Every kind of error answer, by the name of its schema. */
@@ -130,7 +129,7 @@ export const failures = {
   },
   WriteUnavailable: {
     status: 503,
-    description: 'The database cannot do this now, or gives no answer. The code tells whether the change may have been made',
+    description: 'The database cannot do this now, or gives no answer: the code tells if the change may be made',
     examples: [new errors.Unavailable(), new errors.OutcomeUnknown()],
     headers: retryAfter
   }

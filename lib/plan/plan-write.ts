@@ -1,6 +1,6 @@
 import { v7 as makeUuid } from 'uuid'
 import { errors, shownName, withDetails, type FieldFault } from '../errors.js'
-import { isGivenByOthers, valueKindOf, type Column } from '../model/column.js'
+import { isMadeByApi, valueKindOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { Payload } from '../request/payload.js'
 import type { Json } from '../values/values.js'
@@ -47,12 +47,10 @@ export type GivenValues = ReadonlyMap<Column, Json>
  * @param given  what the body says of these columns is ignored and never a fault, even if they are excluded, although
  *   any other excluded field in the body is a fault
  * @returns a value for each column that the database does not generate, in the order of the model
- * @throws REST_MODELS_INVALID_RECORD (400) listing every fault by field; REST_MODELS_CONSTRAINT (409) if neither the
- *   API nor the database can make a primary key
+ * @throws REST_MODELS_INVALID_RECORD (400) listing every fault by field
  */
 export function planCreate (scope: WriteScope, payload: Payload, given: GivenValues): WritePlan {
-  const { model, created, owner, creatable, checkCreate } = scope
-  if (isGivenByOthers(model.primaryKey)) throw new errors.Constraint()
+  const { created, owner, creatable, checkCreate } = scope
   // The check never asks for the owner.
   const isFixed = given.size > (owner === undefined ? 0 : 1)
   const check = isFixed ? checkOthers(checkCreate, given) : checkCreate
@@ -92,8 +90,8 @@ function checkOthers (check: Check, given: GivenValues): Check {
  * Returns a value for a column that the body leaves out: a new UUID for the primary key, otherwise the default. UUIDs
  * of version 7 begin with the time, so new records stand together in the index.
  */
-function defaultValue ({ model, checkValues }: WriteScope, column: Column, now: Date): Json {
-  return column === model.primaryKey ? makeUuid() : defaultOf(column, now, checkValues)
+function defaultValue ({ checkValues }: WriteScope, column: Column, now: Date): Json {
+  return isMadeByApi(column) ? makeUuid() : defaultOf(column, now, checkValues)
 }
 
 /**

@@ -1,24 +1,20 @@
 import { errors } from '../errors.js'
-import { isGivenByOthers } from '../model/column.js'
 import type { Registration } from './registration.js'
 
-/**
- * True if clients may create records. They may not if the policy closes that, if every field is read-only, or if
- * neither the database nor the API makes primary keys.
- */
-export function isCreatable ({ model: { columns: [key, ...fields] }, protections, readOnly }: Registration): boolean {
-  return protections.create !== 'closed' && !isGivenByOthers(key) &&
+/** True if clients may create records. They may not if the policy closes that, or if every field is read-only. */
+export function isCreatable ({ model: { columns: [, ...fields] }, protections, readOnly }: Registration): boolean {
+  return protections.create !== 'closed' &&
     (fields.length === 0 || fields.some((column) => !readOnly.has(column)))
 }
 
 /**
- * Requires that every read-only field gets a value when a record is created.
+ * Requires that every read-only field gets a value when a client creates a record.
  *
  * @throws REST_MODELS_INVALID_OPTIONS
  */
-export function requireCreatable ({ model, readOnly, owner, scopeRule }: Registration): void {
-  // The scope may set such a field.
-  if (scopeRule !== undefined) return
+export function requireCreatable ({ model, protections, readOnly, owner, scopeRule }: Registration): void {
+  // The scope may set such a field, and where nobody creates records none needs a value.
+  if (scopeRule !== undefined || protections.create === 'closed') return
   const unfillable =
     [...readOnly].find((column) => column !== owner && !column.nullable && column.options.default === undefined)
   if (unfillable !== undefined) {

@@ -47,7 +47,8 @@ export async function callBefore (
 export async function planWithHook (
   write: HookedRequest, planned: GuardedPlan, occasion: Occasion
 ): Promise<GuardedPlan> {
-  const { resource, hooked: { toWhole }, viewer } = write
+  const { resource, hooked: { hooks, toWhole }, viewer } = write
+  if (hooks.beforeWrite === undefined) return planned
   const returned = await callBefore(write, occasion, planned.plan)
   const stored = occasion.stored && toWhole(occasion.stored)
   return addHookValues(resource, viewer, { ...planned, stored }, returned)
@@ -76,15 +77,10 @@ const maxTimerMs = 2 ** 31 - 1
 async function inTime<Result> (
   { name, limits: { statementTime } }: Resource, hook: string, call: () => Promise<Result>
 ): Promise<Result> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
+  return await new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
       reject(unavailable({ cause: new Error(`${hook} of resource '${name}' took longer than ${statementTime} ms`) }))
     }, Math.min(statementTime, maxTimerMs))
+    call().finally(() => { clearTimeout(timer) }).then(resolve, reject)
   })
-  try {
-    return await Promise.race([call(), late])
-  } finally {
-    clearTimeout(timer)
-  }
 }

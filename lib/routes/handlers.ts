@@ -61,7 +61,7 @@ export const create: Handler<ModelRecord> = (resource) => async (request, reply)
   const record = toWritten(hooked === undefined
     ? await runCreate(engine, resource, await passwords.hashIn(planned.plan), planned.guard)
     : await createWithHooks({ resource, hooked, request, viewer }, planned))
-  reply.code(operationTable.create.status).header('location', `${url}${String(record['id'])}/`)
+  reply.code(operationTable.create.status).header('location', `${url}${encodeURIComponent(String(record['id']))}/`)
   return tagOf === undefined ? record : tagged(reply, tagOf, record)
 }
 

@@ -42,9 +42,9 @@ export function conditionSql (
   { alias, column, operator, values, isArray = false, isAmbiguous = false, asStored = false }: Condition,
   dialect: Dialect
 ): RawBuilder<SqlBool> {
-  const { shown, isCollated = false } = storageOf(column, dialect)
+  const { shown, showsAll = false, isCollated = false } = storageOf(column, dialect)
   const ref = columnRef(column, alias)
-  if (shown !== undefined && !asStored && isComparison(operator) && values.length > 0) {
+  if (shown !== undefined && (showsAll || !asStored) && isComparison(operator) && values.length > 0) {
     return shown(ref, operator, values)
   }
   const isIdentifying = operator === 'eq' && column.options.unique === true

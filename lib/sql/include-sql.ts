@@ -19,8 +19,8 @@ export interface OpenInclude extends Omit<PlannedInclude, 'scope'> {
 }
 
 export function fillIncludes (includes: readonly PlannedInclude[], dialect: Dialect): readonly FilledInclude[] {
-  return includes.map(({ scope, ...include }) =>
-    ({ ...include, conditions: scope.map((condition) => fillScope(condition, dialect)) }))
+  return includes.map(({ alias, from, column, visible, scope }) =>
+    ({ alias, from, column, visible, conditions: scope.map((condition) => fillScope(condition, dialect)) }))
 }
 
 export function openInclude ({ conditions, ...include }: FilledInclude, nextSlot: () => Slot): OpenInclude {
@@ -52,5 +52,6 @@ export function includedColumns (
  * so no other key is the same.
  */
 export function includedKeys (width: number, includes: readonly PlannedInclude[]): readonly string[] {
-  return includedColumns(includes).map((_column, index) => `_${width + index}`)
+  const count = includes.reduce((sum, { visible }) => sum + visible.length, 0)
+  return Array.from({ length: count }, (_none, index) => `_${width + index}`)
 }

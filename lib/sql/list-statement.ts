@@ -8,10 +8,10 @@ import { withoutSeeks } from './condition.js'
 import { openCondition, shapeOfCondition, withFewShapes, type FilledCondition } from './filled-condition.js'
 import { compileCount } from './count-sql.js'
 import {
-  fillIncludes, includedColumns, includedKeys, openInclude, shapeOfInclude, type FilledInclude
+  fillIncludes, includedKeys, openInclude, shapeOfInclude, type FilledInclude
 } from './include-sql.js'
 import { compileList, type ListBase, type OpenPlan } from './list-sql.js'
-import { isLong, longestOf } from './long-values.js'
+import { isAnyWithheld, isLong, longestOf } from './long-values.js'
 import type { SqlContext } from './sql-context.js'
 
 /** Limits of a list statement. A list may need two statements with different limits. */
@@ -33,10 +33,16 @@ export function firstReach (base: ListBase, { limit }: ListPlan): Reach {
 /** Returns the base of a list whose rows have the columns of related records behind those of the record. */
 export function withIncludes (base: ListBase, includes: readonly PlannedInclude[]): ListBase {
   const { name, model, visible, searched, keys, long, limits } = base
-  const columns = includedColumns(includes)
-  const longOnes = columns.flatMap(({ column }, index) => isLong(column) ? [keys.length + index] : [])
   const allKeys = [...keys, ...includedKeys(keys.length, includes)]
-  return { name, model, visible, searched, keys: allKeys, long: [...long, ...longOnes], limits }
+  const allLong = [...long]
+  let position = keys.length
+  for (const include of includes) {
+    for (const column of include.visible) {
+      if (isLong(column)) allLong.push(position)
+      position++
+    }
+  }
+  return { name, model, visible, searched, keys: allKeys, long: allLong, limits }
 }
 
 /**
@@ -44,10 +50,10 @@ export function withIncludes (base: ListBase, includes: readonly PlannedInclude[
  * sorted, so that one long record that thousands of rows refer to would be copied thousands of times.
  */
 export function pageOf (
-  rows: ArrayRows, { model: { primaryKey }, visible, long }: ListBase, plan: ListPlan
+  rows: ArrayRows, { model: { primaryKey }, visible }: ListBase, plan: ListPlan
 ): ListPlan {
   const keyAt = visible.indexOf(primaryKey)
-  if (plan.includes.length === 0 || long.includes(keyAt)) return plan
+  if (plan.includes.length === 0 || isAnyWithheld(rows, [keyAt])) return plan
   const isOnPage: PlannedCondition = {
     alias: baseAlias, column: primaryKey, operator: 'in', values: rows.map((row) => row[keyAt] as Stored)
   }

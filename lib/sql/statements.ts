@@ -1,4 +1,4 @@
-import { sql, type Compilable, type CompiledQuery, type RawBuilder, type SqlBool } from 'kysely'
+import { CompiledQuery, sql, type Compilable, type RawBuilder, type SqlBool } from 'kysely'
 import type { Query } from '../engines/executor.js'
 import type { Parameter, Stored } from '../engines/storage.js'
 import type { StatementLabel, StatementOperation } from '../events/messages.js'
@@ -47,6 +47,9 @@ export type Statement = (...parameters: readonly Stored[]) => Query
  * Stands for each value of a request while a statement is compiled. A request later gives its values in the same order.
  */
 export const placeholder = 0
+
+/** Statement that selects nothing. */
+export const nothing: CompiledQuery = CompiledQuery.raw('select 1 where 1 = 0')
 
 /** Limit of one row, as a literal and not as a parameter. */
 export const oneRow = sql.lit(1)

@@ -5,7 +5,7 @@ import type { Model } from '../model/define-model.js'
 import type { Json } from '../values/values.js'
 import type { Reference } from './plan-tables.js'
 import {
-  constrain, defaultExpression, onDeleteOf, referenceNameOf, typeOf, uniqueNameOf, type SchemaTarget
+  constrain, defaultExpression, onDeleteOf, typeOf, uniqueNameOf, type SchemaTarget
 } from './table.js'
 
 /** True if the table cannot give a value to a column, which must have one. */
@@ -67,13 +67,10 @@ export async function addUnique (db: SchemaTarget, { table }: Model, group: read
   await db.schema.createIndex(uniqueNameOf(table, names)).on(table).columns(names).unique().execute()
 }
 
+/** Drops an index of a table. */
 export async function dropIndex (
   db: SchemaTarget, { table, name }: { readonly table: string, readonly name: string }, { schema }: Dialect
 ): Promise<void> {
   const dropping = db.schema.dropIndex(name)
   await (schema.namesTableOfIndex === true ? dropping.on(table) : dropping).execute()
-}
-
-export async function dropReference (db: SchemaTarget, { model: { table }, column }: Reference): Promise<void> {
-  await db.schema.alterTable(table).dropConstraint(referenceNameOf(table, column)).execute()
 }

@@ -3,8 +3,8 @@ import { isYes } from '../engines/catalog.js'
 import type { Dialect } from '../engines/dialect.js'
 import type { Storage, WrittenColumn } from '../engines/storage.js'
 import { errors } from '../errors.js'
-import { isGenerated, isGivenByOthers, storageOf, type Column } from '../model/column.js'
-import type { Model } from '../model/define-model.js'
+import { isGenerated, storageOf, type Column } from '../model/column.js'
+import { keyName, type Model } from '../model/model.js'
 
 type Table = Awaited<ReturnType<AnyKysely['introspection']['getTables']>>[number]
 /** A column, with its type as the engine writes it. */
@@ -131,19 +131,21 @@ export function compareField (
 }
 
 function compareColumn (
-  column: Column, { name, dataType, isNullable, isAutoIncrementing, isView }: TableColumn, comparison: Comparison
+  column: Column, found: TableColumn, { dialect, shownAsNull }: Comparison
 ): readonly string[] {
-  const { dialect, shownAsNull } = comparison
+  const { name, dataType, isNullable, isAutoIncrementing, isView, written: { type = dataType } } = found
   const differences: string[] = []
-  if (!storageOf(column, dialect).holds(dataType)) {
+  if (!storageOf(column, dialect).holds(type)) {
     differences.push(`is ${column.kind}, but column '${name}' is ${dataType || 'of no type'}`)
   }
-  const isMade = isGenerated(column) && !isGivenByOthers(column)
+  const isMade = isGenerated(column)
   if (isMade && !isAutoIncrementing && !isView) {
     differences.push(`needs column '${name}' to be the primary key whose integers the database generates`)
   }
-  const isNeverNull = isGenerated(column) && isAutoIncrementing
-  if (!isMade && !isNeverNull && shownAsNull?.has(column) !== true && column.nullable !== isNullable) {
+  const isNeverNull = column.kind === 'key' && isAutoIncrementing
+  const isKey = column.field === keyName && dialect.schema.keysMayBeNull === true
+  const mayDiffer = isMade || isNeverNull || isKey || shownAsNull?.has(column) === true
+  if (!mayDiffer && column.nullable !== isNullable) {
     differences.push(`${column.nullable ? 'is nullable' : 'is not nullable'}, ` +
       `but column '${name}' is ${isNullable ? 'nullable' : 'not null'}`)
   }

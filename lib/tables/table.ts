@@ -5,7 +5,7 @@ import {
 import type { Dialect } from '../engines/dialect.js'
 import type { Tables } from '../engines/executor.js'
 import {
-  encode, isForeignKey, isGenerated, isGivenByOthers, isNow, isSecret, storageOf, valueKindOf, type Column
+  encode, isForeignKey, isGenerated, isNow, isSecret, storageOf, valueKindOf, valueOptionsOf, type Column
 } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { indexedLengthOf } from '../model/unique-together.js'
@@ -31,7 +31,7 @@ export async function createTable (
   const { generatedKey, tableOptions } = dialect.schema
   let creation: CreateTableBuilder<string, string> = db.schema.createTable(table)
   for (const column of columns) {
-    creation = isGenerated(column) && !isGivenByOthers(column)
+    creation = isGenerated(column)
       ? creation.addColumn(column.name, sql.raw(generatedKey))
       : creation.addColumn(column.name, sql.raw(typeOf(column, model, dialect)), (builder) =>
         // SQLite accepts null in a primary key that is not an integer.
@@ -60,9 +60,9 @@ function withUnique (
 
 /** Returns the SQL type of a column. The limits of a password do not apply to its hash, so they are left out. */
 export function typeOf (column: Column, { uniqueTogether }: Model, dialect: Dialect): string {
-  const { options } = column
+  const options = valueOptionsOf(column)
   // Not an integer, because SQLite would generate the values of an 'integer primary key'.
-  if (isGivenByOthers(column)) return dialect.storage.bigint.type({})
+  if (column.kind === 'key') return dialect.storage.bigint.type({})
   const { type } = storageOf(column, dialect)
   if (column.kind === 'text' && uniqueTogether.some((group) => group.includes(column))) {
     return type({ maxLength: indexedLengthOf(options), unique: true })

@@ -2,26 +2,27 @@ import { readHandle, type AnyKysely } from '../database/engine.js'
 import type { KeyRow } from '../engines/catalog.js'
 import type { Dialect } from '../engines/dialect.js'
 import { errors } from '../errors.js'
-import type { Column } from '../model/column.js'
+import { isTextKey, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { isView, type DatabaseTables } from './compare-tables.js'
 
 /**
- * Checks that each table has a unique index of the columns that its model declares unique together. Views, which have
- * no indexes, are skipped. {@link requireTables} must have found all columns of the models before.
+ * Checks that each table has a unique index of the columns that its model declares unique together, and of a primary
+ * key that is a text. Views, which have no indexes, are skipped. {@link requireTables} must have found all columns of
+ * the models before.
  *
  * @throws REST_MODELS_TABLE_MISMATCH naming the columns and the remedy
  */
 export async function requireUniqueIndexes (
   handle: AnyKysely, tables: DatabaseTables, models: Iterable<Model>
 ): Promise<void> {
-  const declaring = [...models].filter(({ uniqueTogether }) => uniqueTogether.length > 0)
+  const declaring = [...models].filter((model) => groupsOf(model).length > 0)
   if (declaring.length === 0) return
   const { db, dialect } = readHandle(handle)
   const { rows } = await dialect.catalog.keys.execute(db)
   const lines = declaring.filter((model) => !isView(tables, model, dialect)).flatMap((model) => {
     const indexes = uniqueSets(rows.filter((row) => tables.nameOf(row) === tables.nameOf(model)), dialect)
-    return model.uniqueTogether.filter((group) => !indexes.has(setOf(group.map(({ name }) => name), dialect)))
+    return groupsOf(model).filter((group) => !indexes.has(setOf(group.map(({ name }) => name), dialect)))
       .map((group) => differenceOf(model, group))
   })
   if (lines.length === 0) return
@@ -45,7 +46,16 @@ function columnsByKey (rows: readonly KeyRow[]): ReadonlyArray<readonly string[]
   return [...byKey.values()]
 }
 
-function differenceOf ({ name, table }: Model, group: readonly Column[]): string {
+/** Returns the lists of columns that must have a unique index: those of the option `unique`, and a key of text. */
+function groupsOf ({ primaryKey, uniqueTogether }: Model): ReadonlyArray<readonly Column[]> {
+  return isTextKey(primaryKey) ? [[primaryKey], ...uniqueTogether] : uniqueTogether
+}
+
+function differenceOf ({ name, table, primaryKey }: Model, group: readonly Column[]): string {
+  if (group.includes(primaryKey)) {
+    return `model '${name}' has its primary key in column '${primaryKey.name}', but table '${table}' has no primary ` +
+      'key and no unique index of exactly this column; add one by a migration'
+  }
   const fields = group.map(({ field }) => `'${field}'`).join(' and ')
   const columns = group.map((column) => column.name).join(', ')
   return `model '${name}' has the fields ${fields} in 'unique', but table '${table}' has no unique index of exactly ` +

@@ -2,13 +2,13 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Dialect } from '../engines/dialect.js'
 import { isForeignKey, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
-import {
-  addColumn, addUnique, dropIndex, dropReference, momentOf, needsEmptyTable
-} from './alter-table.js'
+import { addColumn, addUnique, dropIndex, momentOf, needsEmptyTable } from './alter-table.js'
 import { namesOf, type TableChange } from './existing-parts.js'
 import type { MigrationPlan } from './plan-migration.js'
-import type { Reference } from './plan-tables.js'
-import { addReference, createIndex, createTable, indexesOf, uniqueNameOf, type SchemaTarget } from './table.js'
+import type { PlannedTable, Reference } from './plan-tables.js'
+import {
+  addReference, createIndex, createTable, indexesOf, referenceNameOf, uniqueNameOf, type SchemaTarget
+} from './table.js'
 
 /** Receives the steps of a migration. */
 export interface MigrationTarget extends SchemaTarget {
@@ -67,12 +67,32 @@ function addedReferences (changes: readonly TableChange[], { schema }: Dialect):
 /** Writes the steps that undo those of {@link writeUp}, in reverse. */
 export async function writeDown (to: MigrationTarget, plan: MigrationPlan, dialect: Dialect): Promise<void> {
   const { tables: { tables, references }, changes } = plan
-  for (const reference of addedReferences(changes, dialect).toReversed()) await dropReference(to, reference)
+  for (const reference of addedReferences(changes, dialect).toReversed()) await dropReference(to, reference, dialect)
   for (const { model: { table }, columns, unique, indexes } of changes.toReversed()) {
     const names = [...unique.map((group) => uniqueNameOf(table, namesOf(group))), ...indexes.map(({ name }) => name)]
     for (const name of names.toReversed()) await dropIndex(to, { table, name }, dialect)
     for (const { name } of columns.toReversed()) await to.schema.alterTable(table).dropColumn(name).execute()
   }
-  for (const reference of references.toReversed()) await dropReference(to, reference)
+  for (const reference of references.toReversed()) await dropReference(to, reference, dialect)
+  const unchecked = hasCircle(tables) ? dialect.schema.unchecked : undefined
+  if (unchecked !== undefined) to.run(unchecked.begin)
   for (const { model: { table } } of tables.toReversed()) await to.schema.dropTable(table).execute()
+  if (unchecked !== undefined) to.run(unchecked.end)
+}
+
+async function dropReference (
+  to: MigrationTarget, { model: { table }, column }: Reference, { schema }: Dialect
+): Promise<void> {
+  const name = referenceNameOf(table, column)
+  if (schema.dropReference === undefined) await to.schema.alterTable(table).dropConstraint(name).execute()
+  else to.run(schema.dropReference(sql.table(table), sql.ref(name)))
+}
+
+/** True if a table refers to one that is created behind it. */
+function hasCircle (tables: readonly PlannedTable[]): boolean {
+  const waiting = new Set(tables.map(({ model }) => model))
+  return tables.some(({ model, references }) => {
+    waiting.delete(model)
+    return references.some(({ target }) => waiting.has(target()))
+  })
 }

@@ -22,6 +22,9 @@ export interface FieldOptions {
   readonly generated?: boolean
   readonly clientGenerated?: boolean
   readonly onUpdate?: string
+  readonly readOnly?: boolean
+  /** Regular expression of a primary key of text; no field declares it. */
+  readonly pattern?: string
 }
 
 export interface CommonOptions<Value> {
@@ -33,6 +36,11 @@ export interface CommonOptions<Value> {
   readonly unique?: boolean
   /** Name of the column, if it is not the field's name (for a foreign key: the name with `_id`). */
   readonly column?: string
+  /**
+   * True if only the database gives the column its values: it computes them, or has a default that no field can have.
+   * The API never writes the column. Default false.
+   */
+  readonly readOnly?: boolean
 }
 
 export interface TextOptions extends CommonOptions<string> {
@@ -90,7 +98,7 @@ export interface UuidOptions extends CommonOptions<string> {
 export interface KeyOptions {
   /** Name of the column, if it is not `id`. */
   readonly column?: string
-  /** True if the database makes the integers; otherwise the API creates no records. Default true. */
+  /** True if the database makes the integers; otherwise a create must bring its own. Default true. */
   readonly generated?: boolean
 }
 
@@ -99,6 +107,15 @@ export interface KeyOptions {
  * character takes up to 4.
  */
 export const maxUniqueLength = 500
+
+/**
+ * Characters of the longest primary key of text. The router of Fastify takes as many by default (`maxParamLength`), and
+ * a longer key would belong to a record that no path leads to.
+ */
+export const maxKeyLength = 100
+
+/** Matches the texts that a path can hold as the key of a record: URLs drop the segments `.` and `..`. */
+export const keyPattern = '^(?!\\.{1,2}$)'
 
 /**
  * Characters of the longest text with a `format`. The time of some regular expressions of formats grows with the square

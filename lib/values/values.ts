@@ -1,7 +1,7 @@
 /** Value as it travels in JSON. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
 
-/** Value of a primary key: an integer, or a UUID. */
+/** Value of a primary key: an integer, a UUID, or a text. */
 export type RecordKey = number | string
 
 const int32 = 2 ** 31

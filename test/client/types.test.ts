@@ -301,9 +301,8 @@ test('records and bodies are those of the model', async (t) => {
     await client.message.create({ user_id: '1', content: 'a' })
     // @ts-expect-error no client chooses an id
     await client.message.create({ id: 1, user_id: 1, content: 'a' })
-    // @ts-expect-error others make the keys, and the server creates nothing
     await client.genre.create({ id: 1, name: 'a' })
-    // @ts-expect-error nor without a key
+    // @ts-expect-error nobody else makes the key
     await client.genre.create({ name: 'a' })
     await client.genre.update(1, { name: 'a' })
     // @ts-expect-error no such field

@@ -16,7 +16,7 @@ import { runCommand } from '../../lib/tooling/cli/run.js'
 import { announce } from '../../lib/tooling/cli/serve.js'
 import { serveDatabase, type ServedDatabase } from '../../lib/tooling/cli/serve-database.js'
 import { inspect } from '../../lib/tooling/audit/inspect.js'
-import { describeNote } from '../../lib/tooling/introspect/write-models.js'
+import { describeNote } from '../../lib/tooling/introspect/describe-notes.js'
 import { createTables, defineModel, integer, text, uuid } from '../../lib/index.js'
 import { isSecretName } from '../../lib/model/secret-names.js'
 import { openSqlite } from '../../lib/sqlite.js'
@@ -126,8 +126,18 @@ test('introspect writes a file, or to standard output, and says beside it what i
   t.equal(readFileSync(file, 'utf8'), 'mine')
   t.match(await run('introspect', `sqlite:${path}`, '--output', file, '--force'), { code: 0 })
   t.match(readFileSync(file, 'utf8'), 'export const Artist')
+  for (const name of ['models.js', 'models.mjs']) {
+    const script = join(folderFor(t), name)
+    t.match(await run('introspect', `sqlite:${path}`, '--output', script, '--table', 'Artist'), { code: 0 })
+    t.match(readFileSync(script, 'utf8'), 'export const models = [Artist]\n', 'D-235: JavaScript')
+  }
   t.match(await run('introspect', `sqlite:${path}`, '--table', 'Artst'), {
     code: 2, err: /no table 'Artst', did you mean 'Artist'/
+  })
+  t.match(await run('introspect', `sqlite:${path}`, '--schema', 'x'), { code: 2, err: /named for PostgreSQL only/ })
+  t.match(await run('introspect', 'postgres://127.0.0.1/x', '--schema', 'x y'), { code: 2, err: /name of a schema/ })
+  t.match(await run('introspect', `sqlite:${path}`, '--table', 'PlaylistTrack', '--output', join(folderFor(t), 'x.ts')), {
+    code: 1, out: '', err: /no table that can have a model/
   })
   t.match(await run('introspect', `sqlite:${path}`, '--output', '/nowhere/x.ts'), { code: 1, err: /ENOENT/ })
   t.same(readFileSync(path), before, 'the database is as it was')

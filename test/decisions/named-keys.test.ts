@@ -11,7 +11,7 @@ import { introspect } from '../../lib/tooling/introspect/introspect.js'
 import { checkAnswers } from '../support/answers.js'
 import { openDatabase } from '../support/database.js'
 import { definitions } from '../support/definitions.js'
-import { buildApp, siteUsers, valuesOf } from '../support/site.js'
+import { buildApp, client, siteUsers, valuesOf } from '../support/site.js'
 
 const Member = defineModel('Member', {
   id: key({ column: 'MemberId' }),
@@ -110,7 +110,7 @@ test('D-83: tables are made with the key under its name; `key()` without options
   t.strictSame(await definitions(declared), await definitions(plain))
 })
 
-test('D-83: a record with an integer key that nobody generates can be changed, but none is created', async (t) => {
+test('D-203: a create brings the integer key that the database does not generate', async (t) => {
   const Genre = defineModel('Genre', {
     id: key({ column: 'GenreId', generated: false }), name: text({ nullable: true })
   })
@@ -127,14 +127,29 @@ test('D-83: a record with an integer key that nobody generates can be changed, b
   t.match((await app.inject({ method: 'PUT', url: '/api/genre/7/', payload: { name: 'Rock and Roll' } })).json(), {
     id: 7, name: 'Rock and Roll'
   })
-  t.match((await app.inject({ method: 'POST', url: '/api/genre/', payload: { name: 'Blues' } })).json(), {
-    statusCode: 409, code: 'REST_MODELS_CONSTRAINT'
+  const { post, put } = client(app)
+  const created = await post('/api/genre/', { id: 0, name: 'Blues' })
+  t.strictSame([created.statusCode, created.json(), created.headers.location],
+    [201, { id: 0, name: 'Blues' }, '/api/genre/0/'])
+  for (const [id, message] of [
+    [undefined, 'is required'], [null, 'must not be null'], ['1', 'must be an integer'], [1.5, 'must be an integer'],
+    [-1, 'must be at least 0'], [2 ** 53, 'must be at most 9007199254740991']
+  ] as const) {
+    const reply = await post('/api/genre/', { id, name: 'x' })
+    t.match([reply.statusCode, reply.json().details], [400, [{ field: 'id', message }]], String(id))
+  }
+  t.match((await post('/api/genre/', { id: 7, name: 'x' })).json(), {
+    statusCode: 409, code: 'REST_MODELS_NOT_UNIQUE', details: [{ field: 'id', message: 'is already taken' }]
   })
+  t.match((await put('/api/genre/7/', { id: 8 })).json(), {
+    statusCode: 400, details: [{ field: 'id', message: 'cannot be changed' }]
+  })
+  t.equal((await put('/api/genre/7/', { id: 7, name: 'Rock' })).statusCode, 200)
   t.equal((await app.inject({ method: 'DELETE', url: '/api/genre/9/' })).statusCode, 204)
-  t.equal((await db.selectFrom('genre').selectAll().execute()).length, 1)
+  t.equal((await db.selectFrom('genre').selectAll().execute()).length, 2)
 })
 
-test('D-83: a key that others give is not generated in the tables that createTables makes', async (t) => {
+test('D-203: a key that clients give is not generated in the tables that createTables makes', async (t) => {
   const Genre = defineModel('Genre', { id: key({ generated: false }), name: text() })
   const Song = defineModel('Song', { id: key({ column: 'SongId', generated: false }), genre: foreignKey(() => Genre) })
   const db = await openDatabase(t)

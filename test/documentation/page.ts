@@ -22,6 +22,10 @@ export const pageFiles: readonly string[] = [
   'README.md', ...readdirSync('docs').filter((file) => file.endsWith('.md')).sort().map((file) => `docs/${file}`)
 ]
 
+/** Pages about PostgreSQL alone, and the URL that stands in them. */
+export const postgresPages: readonly string[] = ['docs/with-prisma.md', 'docs/with-supabase.md']
+export const postgresUrl = 'postgres://me:secret@localhost:5432/app'
+
 export function readPage (file: string): Page {
   const text = readFileSync(file, 'utf8')
   return { file, text, blocks: blocksOf(text) }

@@ -1,6 +1,6 @@
 import { test, type Test } from 'tap'
 import { emptyDatabase, engine } from '../support/database.js'
-import { pageFiles, readPage, type Block, type Page } from './page.js'
+import { pageFiles, postgresPages, postgresUrl, readPage, type Block, type Page } from './page.js'
 import { runPage } from './run-page.js'
 
 /**
@@ -67,6 +67,13 @@ function changed (block: Block): Block {
   }
 }
 
+/** A page about PostgreSQL, whose programs and commands have the URL of an empty database. */
+async function onPostgres (t: Test, page: Page): Promise<Page> {
+  const url = await urlFor(t)
+  const blocks = page.blocks.map((block) => ({ ...block, content: block.content.replaceAll(postgresUrl, url) }))
+  return { ...page, blocks }
+}
+
 /** A page whose programs open empty databases of this engine. Programs of a section that name one file share it. */
 async function onEngine (t: Test, page: Page): Promise<Page> {
   const urls = new Map<string, string>()
@@ -95,7 +102,13 @@ async function urlFor (t: Test): Promise<string> {
  * example/workspace.test.ts runs the same rules on every engine.
  */
 const elsewhere = ['docs/scaling.md', 'docs/multi-tenant.md']
-const pages = pageFiles.filter((file) => !elsewhere.includes(file)).map(readPage)
+const pages = pageFiles.filter((file) => ![...elsewhere, ...postgresPages].includes(file)).map(readPage)
+
+for (const file of engine === 'postgres' ? postgresPages : []) {
+  test(`what ${file} shows is what happens`, async (t) => {
+    await runPage(t, await onPostgres(t, readPage(file)))
+  })
+}
 
 for (const page of engine === 'sqlite' ? [] : pages) {
   if (!page.blocks.some(({ language }) => language === 'js')) continue

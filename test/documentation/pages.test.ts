@@ -1,11 +1,11 @@
 // @once: runs the pages, on SQLite
 
 import { test } from 'tap'
-import { pageFiles, readPage } from './page.js'
+import { pageFiles, postgresPages, readPage } from './page.js'
 import { runPage } from './run-page.js'
 
-// The recipes, which start many processes, and the program that is one have files of their own.
-const elsewhere = ['docs/recipes.md', 'docs/scaling.md']
+// The recipes, which start many processes, and the program that is one have files of their own. Others need PostgreSQL.
+const elsewhere = ['docs/recipes.md', 'docs/scaling.md', ...postgresPages]
 const pages = pageFiles.filter((file) => !elsewhere.includes(file)).map(readPage)
 
 for (const page of pages.filter(({ blocks }) => blocks.some(({ language }) => language === 'js'))) {

@@ -730,7 +730,9 @@ function fakeConnection (answer: (done: (error: object | null, result?: unknown)
     unprepare: () => { calls.unprepared++ },
     stream: { destroy: () => {}, writable: true }
   } as unknown as DriverConnection
-  const options = { connections: 1, statementTimeout: 0, preparedStatements: true, writable: true, readonly: false }
+  const options = {
+    connections: 1, readConnections: 1, statementTimeout: 0, preparedStatements: true, writable: true, readonly: false
+  }
   const lease = { raw: driver, release: () => { calls.released++ }, abandon: () => {} }
   const setting = { options, prepared: new PreparedStatements(unprepare), leave: () => { calls.left++ } }
   return { connection: new MariadbConnection(lease, setting), calls }

@@ -207,7 +207,7 @@ test('a server of MariaDB, likewise', (t) => {
 test('a pool counts those who wait for a connection', async (t) => {
   let give = (): void => {}
   const connections = new NodeConnections<object>({
-    options: { connections: 2, readonly: false, statementTimeout: 1 },
+    options: { connections: 2, readConnections: 1, readonly: false, statementTimeout: 1 },
     server: { name: 'PostgreSQL', opener: 'openPostgres()', host: 'db' },
     take: async () => { await new Promise<void>((resolve) => { give = resolve }); return {} },
     socketOf: () => { throw new Error('there is none') },

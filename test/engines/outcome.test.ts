@@ -79,7 +79,9 @@ function mariadbWith (execute: (done: Callback<object>) => { statement?: object 
     release: () => {},
     destroy: () => { seen.closed++ }
   } as unknown as DriverConnection
-  const options = { connections: 1, statementTimeout: 0, preparedStatements: true, writable: true, readonly: false }
+  const options = {
+    connections: 1, readConnections: 1, statementTimeout: 0, preparedStatements: true, writable: true, readonly: false
+  }
   const connection = new MariadbConnection(
     { raw: driver, release: () => {}, abandon: () => {} },
     { options, prepared: new PreparedStatements(() => {}), leave: () => { seen.left++ } })

@@ -35,7 +35,9 @@ test('MariaDB: a change whose commit may have happened is not made again, whatev
     release: () => {},
     stream: { destroy: () => {}, writable: true }
   } as unknown as DriverConnection
-  const options = { connections: 1, statementTimeout: 0, preparedStatements: true, writable: true, readonly: false }
+  const options = {
+    connections: 1, readConnections: 1, statementTimeout: 0, preparedStatements: true, writable: true, readonly: false
+  }
   const pool = {
     getConnection: (callback: (error: unknown, connection: MariadbConnection) => void) => {
       const lease = { raw: driver, release: () => {}, abandon: () => {} }

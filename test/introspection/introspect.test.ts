@@ -9,7 +9,7 @@ import restModels, {
   createTables, date, defineModel, foreignKey, hashPassword, key, text, uuid, type Model
 } from '../../lib/index.js'
 import { introspect, type Introspection } from '../../lib/tooling/introspect/introspect.js'
-import { describeNote } from '../../lib/tooling/introspect/write-models.js'
+import { describeNote } from '../../lib/tooling/introspect/describe-notes.js'
 import { secretColumns } from '../../lib/tooling/introspect/secret-columns.js'
 import type { Tables } from '../../lib/engines/executor.js'
 import { openSqlite } from '../../lib/sqlite.js'
@@ -69,7 +69,9 @@ test('introspect gives a file that compiles and fits, and says what it leaves ou
   for (const { name } of written) t.equal((await app.inject(`/api/${name.toLowerCase()}/`)).statusCode, 200, name)
 
   const text = found.notes.map(describeNote).join('\n')
-  for (const line of text.split('\n')) t.ok(found.source.includes(`// ${line}\n`), line)
+  const grouped = /shadow table/
+  for (const line of text.split('\n')) t.ok(grouped.test(line) || found.source.includes(`// ${line}\n`), line)
+  if (engine === 'sqlite') t.match(found.source, /\/\/ Tables 'search_config', .* are left out: each is a shadow table\n/)
   for (const expected of [
     "Table 'pair' is left out: it has a primary key of several columns (a, b)",
     "Table 'keyless' is left out: it has no primary key",
@@ -77,9 +79,7 @@ test('introspect gives a file that compiles and fits, and says what it leaves ou
     "Table 'country' is left out: it has a primary key 'Country Code' whose name",
     "Table 'Account Kind' is left out: it has a name",
     "Column 'photo' of table 'person' is left out: it is b",
-    "Column 'clock' of table 'person' is left out: it is time",
     "Column 'odd name' of table 'person' is left out: it has a name",
-    "Column 'twice' of table 'person' is left out: it is computed by the database",
     "Column 'country' of table 'person' refers to 'country', which has no model here; the field is a plain value, " +
       'not a foreign key',
     "Column 'mail' of table 'book' refers to 'person', but not to its primary key; the field is a plain value, " +
@@ -87,6 +87,15 @@ test('introspect gives a file that compiles and fits, and says what it leaves ou
     "Column 'called' of table 'person' has the default "
   ]) t.ok(text.toLowerCase().includes(expected.toLowerCase()), expected)
   t.notMatch(text, /kysely_migration/)
+})
+
+test('D-235: a file in JavaScript defines the same models, without types', async (t) => {
+  const found = await introspect(await database(t, everything), { language: 'javascript' })
+  const path = join(t.testdir(), 'models.mjs')
+  writeFileSync(path, found.source)
+  const { models } = await import(pathToFileURL(path).href) as { models: readonly Model[] }
+  t.strictSame(models.map(meaningOf), found.models.map(meaningOf))
+  t.notMatch(found.source, /\btype |: Model| as const/)
 })
 
 test('D-85: every kind of column becomes the field that holds it, with its default', async (t) => {
@@ -128,8 +137,7 @@ test('SQLite, which knows no types, has columns and keys that no field can be', 
   const { notes, models } = await introspect(await database(t, everything))
   const text = notes.map(describeNote)
   for (const expected of [
-    "Table 'untyped_key' is left out: it has a primary key 'id' that is of no type, not an integer or a UUID",
-    "Table 'money_key' is left out: it has a primary key 'id' that is money, not an integer or a UUID",
+    "Table 'money_key' is left out: it has a primary key 'id' that is money, not an integer, a UUID or a text",
     "Table 'search' is left out: it is a virtual table",
     "Column 'ctid' of table 'person' is left out: it cannot be a field: field 'ctid' of model 'Model': " +
       "every table of PostgreSQL has a system column 'ctid'; give the field another 'column'",
@@ -258,7 +266,7 @@ test('one odd table is left out with a note, and the others are there', async (t
   ])
   if (engine !== 'postgres') await sql`create table hidden (ctid integer not null primary key, a integer)`.execute(db)
   const { models, notes } = await introspect(db)
-  t.strictSame(models.map(({ name }) => name).sort(), ['Plain', `Table${'1'.repeat(55)}`])
+  t.strictSame(models.map(({ name }) => name).sort(), ['Plain', `table_${'1'.repeat(54)}`])
   if (engine !== 'postgres') {
     t.match(notes.map(describeNote), [
       /^Table 'hidden' is left out: it cannot have a model: .*every table of PostgreSQL has a system column 'ctid'/
@@ -303,8 +311,9 @@ test('names of models and fields are unique, whatever their case, and near to th
   const names = models.map(({ name, table }) => [table, name])
   t.same(new Set(names.map(([, name]) => name?.toLowerCase())).size, names.length)
   t.ok(names.some(([table, name]) => table === 'Author' && name === 'Author'))
-  t.ok(names.some(([table, name]) => table === 'pair_user' && name === 'PairUser'))
-  t.ok(names.some(([table, name]) => table?.toLowerCase() === 'order_line' && /^OrderLine2?$/.test(String(name))))
+  t.ok(names.some(([table, name]) => table === 'pair_user' && name === 'pair_user'))
+  const orderLine = names.find(([table]) => table?.toLowerCase() === 'order_line')
+  t.equal(orderLine?.[1]?.toLowerCase(), 'order_line')
   t.match(source, "export const Model_ = defineModel('Model', {", 'a constant does not hide a type that is imported')
 })
 
@@ -353,14 +362,15 @@ test('unique indexes of several columns are the option unique', { timeout: 120_0
 })
 
 test('a unique index of columns that cannot be unique together is told in a note', async (t) => {
+  const binary = { sqlite: 'blob', postgres: 'bytea', mariadb: 'binary(4)' }[engine]
   const text = (length: number) => `varchar(${length})${engine === 'mariadb' ? ' character set ascii' : ''}`
   const db = await database(t, [
     `create table lengthy (id integer not null primary key, a ${text(400)}, b ${text(201)}, c integer, password ` +
-      `${text(99)}, clock time, unique (a, b), unique (c, a), unique (c, password), unique (c, clock))`
+      `${text(99)}, bytes ${binary}, unique (a, b), unique (c, a), unique (c, password), unique (c, bytes))`
   ])
   const { models, notes } = await introspect(db)
   t.strictSame(models[0]?.uniqueTogether.map((columns) => columns.map(({ field }) => field)), [['c', 'a']])
-  t.strictSame(new Set(notes.filter(({ column }) => column !== 'clock').map(describeNote)), new Set([
+  t.strictSame(new Set(notes.filter(({ column }) => column !== 'bytes').map(describeNote)), new Set([
     "Column 'a' of table 'lengthy' is unique together with b, which the model does not declare: the texts of the " +
       "entry a, b of 'unique' have 601 characters, but together at most 600, because an engine cannot index longer " +
       "texts; give them a lower 'maxLength'",
@@ -369,18 +379,49 @@ test('a unique index of columns that cannot be unique together is told in a note
   ]))
 })
 
-test('D-84: a text is a primary key if its values are UUIDs in lower case', {
+test('D-84: a text is a UUID as a primary key if its values are UUIDs in lower case, otherwise a text', {
   skip: engine === 'postgres' && 'which has a type for them'
 }, async (t) => {
   const db = await database(t, ['create table tag (id varchar(36) not null primary key, word varchar(9))'])
-  t.match(
-    (await introspect(db)).notes,
-    [{ table: 'tag', why: /primary key 'id' that is varchar\(36\), not an integer or a UUID/ }], 'no row tells'
-  )
+  t.match((await introspect(db)).models.map(({ columns: [key] }) => key.kind), ['text'], 'no row tells')
   await db.insertInto('tag').values({ id: '0f8fad5b-d9cb-469f-a165-70867728950e' }).execute()
   t.match((await introspect(db)).models.map(({ columns: [key] }) => key.kind), ['uuid'])
   await db.insertInto('tag').values({ id: 'x' }).execute()
-  t.equal((await introspect(db)).models.length, 0)
+  t.match((await introspect(db)).models.map(({ primaryKey }) => primaryKey), [{
+    kind: 'text', options: { maxLength: 36 }
+  }])
+})
+
+test('D-200: texts are primary keys, and what refers to them are foreign keys', async (t) => {
+  const db = await database(t, [
+    'create table country (iso varchar(2) not null primary key, name varchar(40))',
+    "create table city (code varchar(255) default 'x' not null primary key, country varchar(2) not null, " +
+      'capital_of varchar(2), near varchar(255), foreign key (country) references country (iso) on delete cascade, ' +
+      'foreign key (capital_of) references country (iso), foreign key (near) references city (code))'
+  ])
+  await db.insertInto('country').values([{ iso: 'nz', name: 'x' }]).execute()
+  await db.insertInto('city').values([{ code: 'a/b', country: 'nz', near: 'a/b' }]).execute()
+  const found = await introspect(db)
+  t.match(found.notes.map(describeNote), [/^Column 'code' of table 'city' has the default '?x.*'id' is required/])
+  t.match(found.source, /id: text\(\{ maxLength: 2, column: 'iso' \}\)/)
+  t.match(found.source, /id: text\(\{ column: 'code' \}\)/)
+  t.match(found.source, /near: foreignKey\(\(\): Model<'City', \{ id: Field<'text'> \}> => City/)
+  const written = await load(t, found)
+  t.strictSame(byName(written), byName(found.models))
+  const app = await serve(t, db, written)
+  t.strictSame((await app.inject('/api/city/a%2Fb/')).json(), {
+    id: 'a/b', country_id: 'nz', capital_of_id: null, near_id: 'a/b'
+  })
+})
+
+test('D-200: a key of SQLite that is not said to be not null is one, unless it is null somewhere', {
+  skip: engine !== 'sqlite' && 'about SQLite'
+}, async (t) => {
+  const db = await database(t, ['create table word (name text primary key, sense text)'])
+  const found = await introspect(db)
+  await t.resolves(serve(t, db, found.models))
+  await db.insertInto('word').values({ name: null }).execute()
+  t.match((await introspect(db)).notes, [{ table: 'word', why: "has a primary key 'name' that may be null" }])
 })
 
 test('only the tables that are named are looked at, and must exist', async (t) => {

@@ -2,23 +2,29 @@
 
 import { test } from 'tap'
 import { defaultValue, expression } from '../../lib/tooling/introspect/default-values.js'
-import { fieldName, modelName, Names, referenceName } from '../../lib/tooling/introspect/names.js'
+import { constantName, fieldName, modelName, Names, referenceName } from '../../lib/tooling/introspect/names.js'
+import { describeNotes } from '../../lib/tooling/introspect/describe-notes.js'
 import { writeModels } from '../../lib/tooling/introspect/write-models.js'
 import type { StorageName } from '../../lib/engines/storage.js'
 
-test('models are called after their tables', (t) => {
+test('D-213: models are called as their tables, because their paths are', (t) => {
   const names = {
-    user: 'User',
-    order_line: 'OrderLine',
-    userProfile: 'UserProfile',
-    ORDER_LINE: 'OrderLine',
-    'a b-c': 'ABC',
-    X: 'X',
-    _2fa: 'Table2fa',
-    ___: 'Table',
-    messages: 'Messages'
+    user: ['User', 'User'],
+    order_line: ['order_line', 'OrderLine'],
+    userProfile: ['UserProfile', 'UserProfile'],
+    ORDER_LINE: ['ORDER_LINE', 'OrderLine'],
+    'a b-c': ['a_b_c', 'ABC'],
+    X: ['X', 'X'],
+    _2fa: ['table_2fa', 'Table2fa'],
+    _prisma_migrations: ['prisma_migrations', 'PrismaMigrations'],
+    ___: ['table', 'Table'],
+    a__b_: ['a_b', 'AB'],
+    messages: ['Messages', 'Messages'],
+    model: ['Model', 'Model_']
   }
-  for (const [table, name] of Object.entries(names)) t.equal(modelName(table), name, table)
+  for (const [table, [model, constant]] of Object.entries(names)) {
+    t.strictSame([modelName(table), constantName(table)], [model, constant], table)
+  }
   t.end()
 })
 
@@ -100,6 +106,7 @@ test('what is written into a file cannot leave its place there, whatever names a
   const source = writeModels({
     models: [{
       name: 'Thing',
+      constant: 'Thing',
       table: 'Thing',
       key: undefined,
       fields: [{ name: 'a', kind: 'text', options: { default: "'; process.exit() //\n\u2028\\" } }],
@@ -120,5 +127,24 @@ test('a default of many quotes is read at once', (t) => {
   const start = performance.now()
   t.equal(defaultValue('text', `(${"'".repeat(60)} || lower('x'))`), expression)
   t.ok(performance.now() - start < 5000)
+  t.end()
+})
+
+test('D-216: three notes of the same words are one line', (t) => {
+  const many = Array.from({ length: 12 }, (_, index) => ({ table: `p${index}`, why: 'is a partition' }))
+  const columns = ['a', 'b', 'c'].flatMap((table) => [
+    { table, column: 'photo', why: 'left out: it is bytea' }, { table, column: 'at', why: 'holds only dates' }
+  ])
+  t.strictSame(describeNotes([
+    { table: 'x', why: 'has no primary key' }, ...many, { table: 'y', why: 'has no primary key' }, ...columns,
+    { table: 'a', column: 'b', why: 'is\nodd' }
+  ]), [
+    "Table 'x' is left out: it has no primary key",
+    "Table 'y' is left out: it has no primary key",
+    "Tables 'p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9' and 2 more are left out: each is a partition",
+    "Columns 'a.photo', 'b.photo', 'c.photo' are left out: each is bytea",
+    "Columns 'a.at', 'b.at', 'c.at': each holds only dates",
+    "Column 'b' of table 'a' is odd"
+  ])
   t.end()
 })

@@ -95,7 +95,8 @@ for (const [spelling, spell] of Object.entries(spellings)) {
 
 test('D-120: what introspection takes for a password is a secret, however it is written', async (t) => {
   const names = ['password', 'passwd', 'pwd', 'passwordhash', 'passwordHash', 'PASSWORD_HASH', 'pass_word_hash',
-    'hashedpassword', 'hashed_password']
+    'hashedpassword', 'hashed_password',
+    'encrypted_password', 'password_digest', 'encryptedPassword', 'PasswordDigest', 'user_pass']
   const db = await openDatabase(t)
   const tables = names.map((_, index) => `people${index}`)
   for (const [index, name] of names.entries()) await create(db, tables[index]!, `${name} text`)

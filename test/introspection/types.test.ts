@@ -1,10 +1,18 @@
 // @once: about names of types and words of plans
 
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { sql, type Expression, type RawBuilder } from 'kysely'
 import { test } from 'tap'
 import { dialects } from '../../lib/database/dialects.js'
 import { readType } from '../../lib/engines/catalog.js'
+import type { Dialect } from '../../lib/engines/dialect.js'
 import { mariadbPlans } from '../../lib/engines/mariadb/plans.js'
 import { postgresPlans } from '../../lib/engines/postgres/plans.js'
+import { asSingle } from '../../lib/engines/single.js'
+import { exactNumber, type StorageName } from '../../lib/engines/storage.js'
+import { openSqlite } from '../../lib/sqlite.js'
+import { holds } from '../properties/holds.js'
 
 test('types that hold more than a field become the next larger one, and what is lost is said', (t) => {
   const describe = (dialect: keyof typeof dialects, name: string, written: string) =>
@@ -15,6 +23,14 @@ test('types that hold more than a field become the next larger one, and what is 
   t.match(describe('mariadb', 'tinyint', 'tinyint(1) unsigned'), { kind: 'integer' })
   t.match(describe('mariadb', 'tinyint', 'tinyint(4)'), { kind: 'integer' })
   t.match(describe('mariadb', 'longtext', 'json'), { kind: 'json' })
+  t.match(describe('mariadb', 'bit', 'bit(1)'), { kind: 'boolean' })
+  t.equal(describe('mariadb', 'bit', 'bit(8)'), undefined)
+  t.match(describe('mariadb', 'set', "set('a','b')"), { kind: 'text' })
+  t.strictSame(
+    describe('mariadb', 'enum', "enum('a','it''s','a\\\\b','')"),
+    { kind: 'text', options: { enum: ['a', "it's", 'a\\b', ''] } }
+  )
+  t.strictSame(describe('postgres', 'inet', 'inet'), { kind: 'text', options: { maxLength: 43 } })
   t.match(describe('mariadb', 'longtext', 'longtext'), { kind: 'text', options: {} })
   t.strictSame(describe('mariadb', 'tinytext', 'tinytext'), { kind: 'text', options: { maxLength: 255 } })
   t.strictSame(describe('mariadb', 'text', 'text'), { kind: 'text', options: { maxLength: 65_535 } })
@@ -57,5 +73,60 @@ test('a plan of MariaDB is read in its rows', (t) => {
   ))
   t.ok(mariadbPlans.sorts([{ Extra: 'Using where; Using filesort' }]))
   t.notOk(mariadbPlans.sorts([{ Extra: 'Using index' }]))
+  t.end()
+})
+
+test('D-212: numbers of 32 bits are shown with few digits, and compared as they are shown', async (t) => {
+  const { encode, decode } = asSingle
+  for (const shown of [0, 1.1, -1.1, 0.1, 16777216, 3.4e38, 1e-45, 1.17549435e-38, 123456.789]) {
+    const single = Math.fround(shown)
+    t.equal(Math.fround(Number(decode(single))), single)
+    t.ok(String(decode(single)).length <= String(single).length, `${shown}`)
+  }
+  t.same([decode(Math.fround(1.1)), decode('Infinity'), decode('x')], [1.1, null, null])
+  t.same([encode(1e300), encode(-1e300), encode(1e-300), encode(0)], [1e300, -1e300, 1e-300, 0])
+  const near = fc.tuple(fc.float({ noNaN: true, noDefaultInfinity: true }), fc.integer({ min: -2, max: 2 }))
+    .map(([number, steps]) => Number(decode(number)) * (1 + steps * 1e-8))
+  const singles = fc.float({ noNaN: true, noDefaultInfinity: true })
+  await holds(t, 1000, fc.asyncProperty(singles, near, async (held, given) => {
+    for (const value of [given, Number(decode(held))]) {
+      const sides = [held - Number(encode(value)), Number(decode(held)) - value]
+      const [stored, shown] = sides.map((distance) => Math.sign(distance) + 0)
+      assert.equal(stored, shown, `${held} ${value}`)
+    }
+  }))
+})
+
+test('columns of servers are stored as their types say', (t) => {
+  const { postgres, mariadb } = dialects
+  const storageOf = (dialect: Dialect, name: StorageName, written: string, type = '') =>
+    dialect.storage[name].ofType?.({ table: 'x', name: 'y', written, type, named: 'mood' })
+  const ref = sql`${sql.ref('y')}`
+  const compile = (statement: RawBuilder<unknown> | Expression<unknown> | undefined) =>
+    sql`${statement}`.compile(openSqlite(':memory:')).sql.replaceAll('"', '')
+  for (const type of ['bpchar', 'citext', 'time', 'enum']) {
+    t.equal(compile(storageOf(postgres, 'text', "enum('a')", type)?.select?.(ref)), 'cast(y as text)', type)
+  }
+  t.equal(storageOf(postgres, 'text', 'text', 'text'), undefined)
+  const { shown } = storageOf(postgres, 'text', "enum('a','b')", 'enum') ?? {}
+  t.match(compile(shown?.(ref, 'eq', ['a'])), "cast(y as mood) in (case when cast(? as text) in ('a', 'b')")
+  t.equal(compile(shown?.(ref, 'ne', ['a'])), 'cast(y as text) collate C not in (?)')
+  t.match(compile(shown?.(ref, 'gt', ['a', 'b'])), '((cast(y as text) collate C > ?) or (cast(y')
+  const time = storageOf(postgres, 'text', 'time without time zone', 'time')
+  t.equal(compile(time?.shown?.(ref, 'in', ['a'])), 'cast(y as text) collate C in (?)')
+  t.equal(compile(storageOf(postgres, 'number', 'real')?.select?.(ref)), 'cast(y as double precision)')
+  t.match(compile(storageOf(postgres, 'number', 'numeric(9,2)')?.isWhole?.(ref)), 'then y = cast(cast(y as double')
+  t.equal(storageOf(postgres, 'number', 'double precision'), undefined)
+  t.equal(compile(storageOf(mariadb, 'number', 'float')?.select?.(ref)), 'cast(y as double)')
+  t.match(compile(storageOf(mariadb, 'number', 'decimal(9,2)')?.isWhole?.(ref)), 'y = cast(cast(y as double)')
+  t.equal(storageOf(mariadb, 'number', 'double'), undefined)
+  t.equal(compile(storageOf(mariadb, 'boolean', 'bit(1)')?.select?.(ref)), 'y + 0')
+  t.equal(storageOf(mariadb, 'boolean', 'tinyint(1)'), undefined)
+  const years = storageOf(mariadb, 'integer', 'year(4)')
+  t.same([70, 1970, 0].map((year) => years?.encode(year)), [-1, 1970, 0], 'MariaDB takes 70 for 1970')
+  t.equal(storageOf(mariadb, 'integer', 'int(11)'), undefined)
+  t.match(compile(mariadb.storage.bigint.select?.(ref)), 'cast(y + 0 as char(80))')
+  t.match(compile(mariadb.catalog.fits.bigint?.(ref)), 'y <= 9223372036854775807')
+  t.equal(exactNumber.write('1.5000'), '1.5')
   t.end()
 })

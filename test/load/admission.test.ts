@@ -9,10 +9,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { test, type Test } from 'tap'
 import { Connections } from '../../lib/plugin/scheduling/connections.js'
 import type { RequestQueue } from '../../lib/plugin/scheduling/request-queue.js'
-import { keepingSlot } from '../../lib/plugin/scheduling/scheduler.js'
+import { keepingSlot, Scheduler } from '../../lib/plugin/scheduling/scheduler.js'
 import { SlotQueue } from '../../lib/plugin/scheduling/slot-queue.js'
 import { TurnQueue } from '../../lib/plugin/scheduling/turn-queue.js'
 import { UnreadAnswers } from '../../lib/plugin/scheduling/unread-answers.js'
+import type { Operation } from '../../lib/policy/operations.js'
+import type { Protection } from '../../lib/policy/protection.js'
 import restModels from '../../lib/index.js'
 import { nextTurn, stopClock } from '../support/clock.js'
 import { engine } from '../support/database.js'
@@ -107,7 +109,7 @@ function pretend (connections: Connections) {
       socket.emit('close')
     }
   })
-  const send = (queue: RequestQueue, goOn: (failure?: Error) => void = () => {}, isNext = true) => {
+  const send = (queue: Pick<RequestQueue, 'enter'>, goOn: (failure?: Error) => void = () => {}, isNext = true) => {
     const raw = { httpVersionMajor: 1, socket }
     const state = { writableEnded: false, writableFinished: false, destroyed: false, writableLength: 0 }
     const answer = Object.assign(new EventEmitter(), state, { req: raw, socket: isNext ? socket : null })
@@ -268,6 +270,28 @@ test('R-34: 2,000 requests wait; more are refused at once, and those whose clien
   t.equal(ended.length, 66, 'it waits')
   for (const answer of waiting) answer.emit('close')
   t.equal(ended.length, 2065)
+})
+
+test('D-258: on a server, writes of anybody and of users do not wait behind reads', (t) => {
+  const scheduler = new Scheduler(new EventEmitter() as Server, false)
+  const connections = openConnections()
+  const enter = (operation: Operation, protection: Protection): boolean => {
+    const [hook] = scheduler.scheduleOf(operation, protection).preHandler
+    let isServed = false
+    pretend(connections).send({
+      enter: (request, reply, goOn) => {
+        hook?.call({} as FastifyInstance, request as FastifyRequest, reply as FastifyReply, goOn)
+      }
+    }, () => { isServed = true })
+    return isServed
+  }
+  for (const protection of ['open', 'guarded'] as const) {
+    for (let number = 0; number < 1000; number++) enter('list', protection)
+    t.same(
+      (['list', 'read', 'create', 'update', 'delete'] as const).map((operation) => enter(operation, protection)),
+      [false, false, true, true, true], protection)
+  }
+  t.end()
 })
 
 test('R-34: a request that waits for the database for two seconds is refused, though none is done', async (t) => {

@@ -247,7 +247,7 @@ test('D-248: requests that are refused have a line at once, and then one in a mi
   const { logger, lines } = keepLog()
   const end = logEvents(Fastify({ logger }).log, 500, [source])
   const connections = new NodeConnections<object>({
-    options: { connections: 0, readonly: true, statementTimeout: 1 },
+    options: { connections: 0, readConnections: 1, readonly: true, statementTimeout: 1 },
     server: { name: 'PostgreSQL', opener: 'openPostgres()', host: 'db' },
     events: source,
     take: async () => { throw new NoneIsFree() },

@@ -13,7 +13,7 @@ const program = fileURLToPath(new URL('traced-app.ts', import.meta.url))
 
 /** What a warm request may run of lib and schemas at most, with the queues and batches. */
 const most = {
-  read: { files: 20, functions: 30 },
+  read: { files: 21, functions: 33 },
   list: { files: 31, functions: 87 },
   create: { files: 34, functions: 98 }
 } as const

@@ -129,7 +129,7 @@ const faults: Record<string, Fault> = {
     wrong: one(integer(), 'id'),
     right: one(integer(), 'number'),
     message:
-      /field 'id' of model 'Thing' is the primary key: leave it out .* or declare it as uuid\(\) or key\(\)\. The only options are 'column'/
+      /field 'id' of model 'Thing' is the primary key: leave it out .* or declare it as uuid\(\), key\(\) or text\(\)\. The only options are 'column'/
   },
   'a key that is not id': {
     wrong: one(key({ column: 'x' })),

@@ -178,8 +178,8 @@ const wrongResourceOptions: Record<string, Mistake> = {
     names: ["'readOnly'", "'Post'", "'secrets'", "did you mean 'secret'?"]
   },
   'a read-only field that no create could fill': {
-    wrong: { readOnly: ['title'] },
-    right: { readOnly: ['note', 'secret'] },
+    wrong: { readOnly: ['title'], auth: userAuth(User) },
+    right: { readOnly: ['note', 'secret'], auth: userAuth(User) },
     code: 'INVALID_OPTIONS',
     names: ["'readOnly'", "'Post'", "'title'", 'no default']
   },
@@ -268,6 +268,17 @@ const wrongResourceOptions: Record<string, Mistake> = {
     names: ["'defaultLimit'", "'Post'", "'maxLimit'"]
   }
 }
+
+test('D-236: where nobody creates records, a read-only field needs no default', async (t) => {
+  const { post } = await buildApp(t, {
+    models: [],
+    options: { db: await siteTables() },
+    register: (registry) => {
+      registry.register(Post, { auth: { ...userAuth(User), closed: ['create'] }, readOnly: ['title'] })
+    }
+  })
+  t.equal((await post('/api/post/', { title: 'x' }, { as: 'alice' })).statusCode, 401)
+})
 
 for (const [name, mistake] of Object.entries(wrongResourceOptions)) {
   test(`register() refuses ${name}`, async (t) => {

@@ -160,7 +160,7 @@ test('D-150: clientGenerated is for the primary key, and true or false', async (
     { code: 'REST_MODELS_INVALID_MODEL', message: /field 'mark'.*'clientGenerated' is for the primary key 'id' alone/ })
   t.throws(define({ id: uuid({ clientGenerated: 'yes' as never }), title }), { message: /is true or false/ })
   t.throws(define({ id: { kind: 'key', options: { generated: false, clientGenerated: true } }, title }),
-    { message: /'column', for key\(\) 'generated', and for uuid\(\) 'clientGenerated'/ })
+    { message: /'column', for key\(\) 'generated', for uuid\(\) 'clientGenerated'/ })
   t.throws(define({ id: { kind: 'uuid', options: { generated: false, clientGenerated: true } }, title }),
     { message: /is the primary key/ })
   t.throws(define({ title: { kind: 'text', options: { clientGenerated: true } } }), { message: /clientGenerated/ })

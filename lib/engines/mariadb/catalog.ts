@@ -67,6 +67,14 @@ export const mariadbCatalog: Catalog = {
     datetime: described.datetime,
     timestamp: described.datetime,
     date: described.date,
+    bit: ({ digits: [length] }) => length === 1 ? described.boolean() : undefined,
+    year: described.integer,
+    uuid: described.uuid,
+    enum: described.enum,
+    set: long,
+    time: ofBytes(17),
+    inet4: ofBytes(15),
+    inet6: ofBytes(45),
     char: text,
     varchar: text,
     tinytext: ofBytes(255),
@@ -74,5 +82,9 @@ export const mariadbCatalog: Catalog = {
     mediumtext: long,
     longtext: ({ written }) => written === 'json' ? described.json() : { kind: 'text', options: {} }
   },
-  fits: { key: isSafe, boolean: (column) => sql`${column} in (0, 1)` }
+  fits: {
+    key: isSafe,
+    boolean: (column) => sql`${column} in (0, 1)`,
+    bigint: (column) => sql`${column} <= 9223372036854775807`
+  }
 }

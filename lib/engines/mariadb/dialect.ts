@@ -32,6 +32,8 @@ export const mariadbDialect: Dialect = {
     tableOptions: 'engine = innodb default character set utf8mb4 collate utf8mb4_nopad_bin',
     needsTargets: true,
     namesTableOfIndex: true,
+    // Version 10.11 drops nothing, and says nothing, by 'drop constraint' if the table has a unique index by hash.
+    dropReference: (table, name) => sql`alter table ${table} drop foreign key ${name}`,
     lock: {
       acquire: sql`select get_lock(concat('rest_models_', database()), 1) as answer`,
       release: sql`select release_lock(concat('rest_models_', database()))`
@@ -39,7 +41,7 @@ export const mariadbDialect: Dialect = {
     drop: (table) => sql`set statement foreign_key_checks = 0, max_statement_time = 0 for drop table ${table}`,
     written: sql`
       select table_name as \`table\`, column_name as name, column_type as written
-      from information_schema.columns where table_schema = database() and data_type in ('datetime', 'timestamp')`,
+      from information_schema.columns where table_schema = database()`,
     foldsTables: sql`select @@lower_case_table_names as answer`
   },
   ...mariadbFailures,

@@ -1,12 +1,16 @@
 import { sql, type Expression } from 'kysely'
 import { maxUniqueLength } from '../../values/field-options.js'
 import { cutFraction, exactMoment, inWholeSeconds } from '../moments.js'
+import { asSingle } from '../single.js'
 import {
-  asBit, asIs, asJson, asNumber, decimalType, decodeDecimal, named, type Storage, type StorageTable
+  asBit, asIs, asJson, asNumber, decimalType, decodeDecimal, exactNumber, named,
+  type Storage, type StorageTable, type WrittenColumn
 } from '../storage.js'
 
 const integers = ['tinyint', 'smallint', 'mediumint', 'int', 'bigint'] as const
 const texts = ['varchar', 'tinytext', 'text', 'mediumtext', 'longtext'] as const
+/** Types of values that are texts of a certain form. MariaDB refuses others. */
+const writtenTypes = ['enum', 'set', 'time', 'inet4', 'inet6'] as const
 /** Collation that compares character by character, trailing spaces included; `utf8mb4_bin` ignores those. */
 const exact = 'character set utf8mb4 collate utf8mb4_nopad_bin'
 /**
@@ -35,6 +39,34 @@ const fractionalMoments: Storage = {
   exact: exactMoment('')
 }
 
+const integer = { type: () => 'integer', holds: named(...integers), ...asNumber } as const satisfies Storage
+
+/** Columns of years. MariaDB takes 70 for 1970, also when it compares. Nothing is -1 there. */
+const years: Storage = {
+  ...integer, encode: (value) => Number(value) > 0 && Number(value) < 100 ? -1 : asNumber.encode(value)
+}
+
+const booleans = {
+  type: () => 'boolean', holds: named('tinyint', 'bit'), check: (column) => sql`${column} in (0, 1)`, ...asBit
+} as const satisfies Storage
+
+/** Columns of one bit, which the driver would return as bytes. */
+const bits: Storage = { ...booleans, select: (column) => sql`${column} + 0` }
+
+/**
+ * Returns the storage of numbers in a column of decimals, which may have more digits, or of numbers of 32 bits, which
+ * the server would round to six digits in a text.
+ */
+function numbersOf ({ written }: WrittenColumn): Storage | undefined {
+  const { isWhole, ...others } = mariadbStorage.number
+  if (written.startsWith('decimal')) {
+    const asDecimal = (column: Expression<unknown>) => sql`cast(cast(${column} as double) as decimal(65, 30))`
+    return { ...others, isWhole: (column) => sql`${column} = ${asDecimal(column)}`, exact: exactNumber }
+  }
+  if (!written.startsWith('float')) return undefined
+  return { ...others, select: (column) => sql`cast(${column} as double)`, ...asSingle }
+}
+
 /**
  * Storage of values in MariaDB. Dates and numbers with many digits are selected as text, because the driver converts
  * them by its settings and the time zone.
@@ -45,16 +77,27 @@ export const mariadbStorage = {
     // Only unique columns are varchar, because all columns that are kept within the rows share 65,535 bytes.
     type: ({ maxLength = maxUniqueLength, unique = false }) =>
       `${unique ? `varchar(${maxLength})` : 'longtext'} ${exact}`,
-    holds: named('char', ...texts),
+    holds: named('char', ...texts, ...writtenTypes),
     isCollated: true,
     ...asIs
   },
-  integer: { type: () => 'integer', holds: named(...integers), ...asNumber },
-  bigint: { type: () => 'bigint', holds: named(...integers), select: asText, ...asIs },
+  integer: {
+    ...integer,
+    holds: named(...integers, 'year'),
+    ofType: ({ written }) => written.startsWith('year') ? years : undefined
+  },
+  bigint: {
+    type: () => 'bigint',
+    holds: named(...integers),
+    // The sum has no leading zeros, which a column with `zerofill` has.
+    select: (column) => asText(sql`${column} + 0`),
+    ...asIs
+  },
   number: {
     type: () => 'double',
     holds: named('double', 'float', 'decimal', ...integers),
     isWhole: (column) => sql`${asText(column)} = ${asText(sql`cast(${column} as double)`)}`,
+    ofType: numbersOf,
     ...asNumber
   },
   decimal: {
@@ -64,7 +107,7 @@ export const mariadbStorage = {
     encode: asIs.encode,
     decode: decodeDecimal
   },
-  boolean: { type: () => 'boolean', holds: named('tinyint'), check: (column) => sql`${column} in (0, 1)`, ...asBit },
+  boolean: { ...booleans, ofType: ({ written }) => written.startsWith('bit') ? bits : undefined },
   datetime: {
     ...moments,
     isWhole: (column) => sql`microsecond(${column}) = 0`,
@@ -84,5 +127,7 @@ export const mariadbStorage = {
     select: (column) => sql`concat(${column}, '')`,
     ...asJson
   },
-  uuid: { type: () => 'char(36) character set ascii collate ascii_bin', holds: named('char', 'varchar'), ...asIs }
+  uuid: {
+    type: () => 'char(36) character set ascii collate ascii_bin', holds: named('char', 'varchar', 'uuid'), ...asIs
+  }
 } as const satisfies StorageTable

@@ -1,11 +1,36 @@
 import { sql } from 'kysely'
-import { described, isSafe, type Catalog } from '../catalog.js'
+import { described, isSafe, type Catalog, type TypeTable } from '../catalog.js'
 
 const { integer, number, text } = described
+
+/** Makes the function for a type whose values are written as texts of limited length. */
+const ofLength = (maxLength: number): TypeTable[string] => () => ({ kind: 'text', options: { maxLength } })
 
 /** Condition for tables that are found by their bare names; https://www.postgresql.org/docs/15/catalogs.html */
 const visible = sql`c.relkind in ('r', 'p', 'v', 'm', 'f') and pg_table_is_visible(c.oid)
   and c.relnamespace <> 'information_schema'::regnamespace and c.relnamespace <> 'pg_catalog'::regnamespace`
+
+/**
+ * SQL that describes the types of the columns `a`: the type on which a domain is based, and `enum` for each
+ * enumeration.
+ */
+export const postgresTypes = {
+  columns: sql`
+    case when t.typtype = 'e' then 'enum' else t.typname end as type, format_type(t.oid, null) as named,
+    case when t.typtype = 'e' then (
+      select 'enum(' || string_agg('''' || replace(replace(e.enumlabel, '\\', '\\\\'), '''', '''''') || '''', ','
+        order by e.enumsortorder) || ')'
+      from pg_enum e where e.enumtypid = t.oid)
+    else format_type(t.oid, b.modifier) end as written`,
+  joins: sql`
+    cross join lateral (
+      with recursive base (oid, modifier) as (
+        select a.atttypid, a.atttypmod
+        union all
+        select d.typbasetype, d.typtypmod from base join pg_type d on d.oid = base.oid and d.typtype = 'd')
+      select base.oid, base.modifier from base join pg_type d on d.oid = base.oid and d.typtype <> 'd') b
+    join pg_type t on t.oid = b.oid`
+}
 
 /** Catalog of PostgreSQL: queries for its tables, and the fields that its types would be. */
 export const postgresCatalog: Catalog = {
@@ -15,16 +40,16 @@ export const postgresCatalog: Catalog = {
       when c.relkind = 'v' then 'view' when c.relkind = 'm' then 'materialized view' else 'foreign table' end as kind
     from pg_class c where ${visible} order by c.relname`,
   columns: sql`
-    select c.relname as "table", a.attname as name, t.typname as type,
-      format_type(a.atttypid, a.atttypmod) as written,
+    select c.relname as "table", a.attname as name, ${postgresTypes.columns},
       (not a.attnotnull)::int as nullable, (a.attgenerated <> '')::int as computed,
-      coalesce(pg_get_expr(d.adbin, d.adrelid), t.typdefault) as declared,
+      coalesce(pg_get_expr(d.adbin, d.adrelid), o.typdefault) as declared,
       (pg_get_serial_sequence(quote_ident(n.nspname) || '.' || quote_ident(c.relname), a.attname) is not null)::int
         as generated
     from pg_class c
     join pg_namespace n on n.oid = c.relnamespace
     join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
-    join pg_type t on t.oid = a.atttypid
+    join pg_type o on o.oid = a.atttypid
+    ${postgresTypes.joins}
     left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
     where ${visible} order by c.relname, a.attnum`,
   keys: sql`
@@ -52,6 +77,13 @@ export const postgresCatalog: Catalog = {
     join pg_index i on i.indrelid = c.oid and i.indisvalid and i.indpred is null
     join pg_attribute a on a.attrelid = c.oid and a.attnum = i.indkey[0]
     where ${visible}`,
+  elsewhere: sql`
+    select n.nspname as schema, c.relname as "table"
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where c.relkind in ('r', 'p') and not c.relispartition and not pg_table_is_visible(c.oid)
+      and n.nspname <> 'information_schema' and n.nspname not like 'pg\\_%'
+      and has_schema_privilege(n.oid, 'usage')
+    order by n.nspname, c.relname`,
   completed: sql`
     select c.relname as "table" from pg_class c where ${visible} and (
       exists (select 1 from pg_trigger g where g.tgrelid = c.oid and g.tgtype & 7 = 7
@@ -72,7 +104,17 @@ export const postgresCatalog: Catalog = {
     jsonb: described.json,
     uuid: described.uuid,
     text,
-    varchar: text
+    varchar: text,
+    bpchar: text,
+    citext: text,
+    name: text,
+    enum: described.enum,
+    time: ofLength(15),
+    timetz: ofLength(21),
+    inet: ofLength(43),
+    cidr: ofLength(43),
+    macaddr: ofLength(17),
+    macaddr8: ofLength(23)
   },
   fits: { key: isSafe }
 }

@@ -2,15 +2,15 @@ import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import type { Dialect } from '../dialect.js'
 import { propertyOf, withoutValues } from '../failure-properties.js'
 import { notSentCode } from '../statement-failure.js'
-import { postgresCatalog } from './catalog.js'
+import { postgresCatalog, postgresTypes } from './catalog.js'
 import { postgresPlans } from './plans.js'
 import { ownPostgresStorage, postgresStorage } from './storage.js'
 
 /**
  * Returns a text that is compared in the collation "C": by its bytes, and only ASCII letters have two cases. Some other
- * collations do not permit patterns.
+ * collations do not permit patterns. The cast does nothing to a text; enumerations compare in their own way.
  */
-const byBytes = (text: RawBuilder<unknown>) => sql`${text} collate "C"`
+const byBytes = (text: RawBuilder<unknown>) => sql`cast(${text} as text) collate "C"`
 
 /**
  * Name for errors that the driver throws without a code, and for those of the operating system: the connection died, or
@@ -96,10 +96,10 @@ export const postgresDialect: Dialect = {
           as answer`
     },
     written: sql`
-      select c.relname as "table", a.attname as name, format_type(a.atttypid, a.atttypmod) as written
+      select c.relname as "table", a.attname as name, ${postgresTypes.columns}
       from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
-      where pg_table_is_visible(c.oid) and c.relkind in ('r', 'p', 'v', 'm', 'f')
-        and a.atttypid in ('timestamp'::regtype, 'timestamptz'::regtype)`,
+      ${postgresTypes.joins}
+      where pg_table_is_visible(c.oid) and c.relkind in ('r', 'p', 'v', 'm', 'f')`,
     searchPath: sql`
       select name from unnest(current_schemas(false)) with ordinality as path (name, position) order by position`
   },

@@ -1,10 +1,12 @@
 import { sql, type Expression, type SqlBool } from 'kysely'
 import { anyOf } from '../moments.js'
 import {
-  asFinite, asIs, asJson, asNumber, decimalType, decodeDecimal, named,
+  asFinite, asIs, asJson, asNumber, decimalType, decodeDecimal, exactNumber, named,
   type Parameter, type ShownCondition, type Storage, type StorageTable, type Stored, type WrittenColumn
 } from '../storage.js'
+import { asSingle } from '../single.js'
 import { date, datetime, ownDate, ownDatetime } from './moments.js'
+import { textsOf, textTypes } from './texts.js'
 
 const integers = ['int2', 'int4', 'int8'] as const
 const asText = (column: Expression<unknown>) => sql`cast(${column} as text)`
@@ -34,7 +36,7 @@ const isFinite = (column: Expression<unknown>) =>
 const isTiny = (column: Expression<unknown>) =>
   sql<SqlBool>`(${column} <> 0 and abs(cast(${column} as numeric)) < 4.9e-324)`
 
-const double = (value: Parameter) => sql`cast(${value} as double precision)`
+const double = (value: Parameter | Expression<unknown>) => sql`cast(${value} as double precision)`
 /** Largest double; a larger number cannot be shown. */
 const maxDouble = sql`1.7976931348623157e308::numeric`
 const symbols = { lt: sql`<`, lte: sql`<=`, gt: sql`>`, gte: sql`>=` } as const
@@ -52,14 +54,35 @@ const asDouble: ShownCondition = (column, operator, values) => {
 }
 
 /**
- * Returns the storage of numbers in a numeric column, which may be larger and have more digits than those of JSON;
- * undefined for a column of another type. Cursors hold only numbers that records show in full, so they compare stored
- * numbers as they are.
+ * Returns the storage of numbers in a numeric column, which may be larger and have more digits than those of JSON, or
+ * that of `real`; undefined for a column of another type. Cursors hold only numbers that records show in full, so they
+ * compare stored numbers as they are.
  */
 function numbersOf ({ written }: WrittenColumn): Storage | undefined {
+  if (written === 'real') return singles()
   if (!written.startsWith('numeric')) return undefined
-  return { ...postgresStorage.number, shown: asDouble, compared: postgresStorage.decimal.compared }
+  const asNumeric = (column: Expression<unknown>) => sql`cast(${double(column)} as numeric)`
+  return {
+    ...postgresStorage.number,
+    shown: asDouble,
+    compared: postgresStorage.decimal.compared,
+    exact: exactNumber,
+    isWhole: (column) =>
+      sql`case when ${isFinite(column)} and not ${isTiny(column)} then ${column} = ${asNumeric(column)} else false end`
+  }
 }
+
+/**
+ * Returns the storage of numbers of 32 bits. They are selected as doubles, because only their binary value tells which
+ * number they are.
+ */
+function singles (): Storage {
+  return { ...postgresStorage.number, select: double, isWhole: isFinite, ...asSingle }
+}
+
+const texts = {
+  type: () => 'text collate "C"', holds: named(...textTypes), isCollated: true, ...asIs
+} as const satisfies Storage
 
 /**
  * Storage of each kind of value. Dates and numbers with many digits are selected as text, because what drivers make of
@@ -67,7 +90,7 @@ function numbersOf ({ written }: WrittenColumn): Storage | undefined {
  */
 export const postgresStorage = {
   key: { type: () => 'bigint', holds: named(...integers), compared: bigint, ...asNumber },
-  text: { type: () => 'text collate "C"', holds: named('text', 'varchar'), isCollated: true, ...asIs },
+  text: { ...texts, ofType: (column) => textsOf(texts, column) },
   integer: { type: () => 'integer', holds: named(...integers), compared: bigint, ...asNumber },
   bigint: { type: () => 'bigint', holds: named(...integers), select: asText, compared: bigint, ...asIs },
   number: {

@@ -8,8 +8,13 @@ import { NoneIsFree } from './nodes.js'
 import { Semaphore } from './semaphore.js'
 import { connectTimeout, driverTimeout, type ServerOptions } from './server-options.js'
 
-/** Purpose for which a connection is taken: `write` also if the purpose is unknown. */
-export type Purpose = 'read' | 'write'
+/**
+ * Purpose for which a connection is taken:
+ * - `read`: the rows of a list or a read
+ * - `lookup`: a short read that any request may need: of the user, or of the record that is to be changed
+ * - `write`: a write or a transaction; also if the purpose is unknown
+ */
+export type Purpose = 'read' | 'lookup' | 'write'
 
 /** Connection of the driver, in use until it is released. */
 export interface Lease<Raw> {
@@ -23,7 +28,8 @@ export interface Lease<Raw> {
 }
 
 interface Driver<Raw> {
-  readonly options: Required<Pick<ServerOptions, 'connections' | 'readonly' | 'statementTimeout'>>
+  readonly options: Required<
+    Pick<ServerOptions, 'connections' | 'readConnections' | 'readonly' | 'statementTimeout'>>
   readonly server: ServerWords
   /** Is told of statements that find no free connection. */
   readonly events?: Events
@@ -40,6 +46,8 @@ interface Driver<Raw> {
  * well. A pool of one, and that of a read-only database, keeps none.
  */
 const connectionsPerKept = 5
+/** Milliseconds after the last write for which reads leave connections to writes. */
+const writeIntervalMs = 10_000
 
 /**
  * The connections of this process to one node. A node is one database server, of several that hold the same database.
@@ -52,12 +60,21 @@ export class NodeConnections<Raw extends object> {
   #inUse = 0
   #waiting = 0
   readonly #abandoned: AbandonedConnections
-  readonly #writes: Semaphore
+  /** What each purpose may take; a lookup may take any connection. */
+  readonly #shares: Readonly<Record<Purpose, Semaphore | undefined>>
+  #wroteAt = -Infinity
 
   constructor (driver: Driver<Raw>) {
     this.#driver = driver
     this.#abandoned = new AbandonedConnections(driver.askBusy)
-    this.#writes = new Semaphore(writesAtOnce(driver.options))
+    const { options, options: { connections, readConnections } } = driver
+    const writes = writesAtOnce(options)
+    const isQuiet = (): boolean => performance.now() - this.#wroteAt > writeIntervalMs
+    this.#shares = {
+      read: new Semaphore(() => isQuiet() ? connections : readConnections),
+      lookup: undefined,
+      write: new Semaphore(() => writes)
+    }
   }
 
   /** The open connections, and how many statements and transactions wait for one. */
@@ -74,8 +91,9 @@ export class NodeConnections<Raw extends object> {
   }
 
   /**
-   * Takes a connection from the pool. A write waits up to two seconds while writes have all connections but those kept
-   * for reads, so that writes that wait for a standby or a lock do not stop reads.
+   * Takes a connection from the pool. A read waits up to two seconds while reads have their share of the pool, and a
+   * write while writes have theirs. So slow reads do not stop writes, and writes that wait for a standby or a lock do
+   * not stop reads.
    *
    * @throws NoneIsFree if no connection becomes free; otherwise the error of the driver, with words about the server
    */
@@ -93,12 +111,13 @@ export class NodeConnections<Raw extends object> {
   }
 
   async #take (purpose: Purpose): Promise<Lease<Raw>> {
-    const isWrite = purpose === 'write'
-    if (isWrite && !this.#writes.tryAcquire()) await this.#writes.waitForRelease()
+    if (purpose === 'write') this.#wroteAt = performance.now()
+    const share = this.#shares[purpose]
+    if (share?.tryAcquire() === false) await share.waitForRelease()
     try {
-      return this.#lease(await this.#driver.take(), isWrite)
+      return this.#lease(await this.#driver.take(), share)
     } catch (error) {
-      if (isWrite) this.#writes.release()
+      share?.release()
       const { options, server } = this.#driver
       if (this.#inUse < options.connections) throw connectionFailure(error as Error, server)
       throw new NoneIsFree('No connection has become free', { cause: error })
@@ -106,16 +125,20 @@ export class NodeConnections<Raw extends object> {
   }
 
   /**
-   * Waits until every connection is closed. A server that has vanished never answers a goodbye. So an idle connection,
-   * and one whose answer is overdue, is closed after two seconds. All others are closed at the latest when the driver's
-   * time-out for a statement and two seconds more have passed.
+   * Waits until every connection is closed. One whose answer is overdue is closed at once: nobody waits for the answer
+   * any more, and the server goes on without the connection. A server that has vanished never answers a goodbye, so an
+   * idle connection is closed after two seconds. All others are closed at the latest when the driver's time-out for a
+   * statement and two seconds more have passed.
    *
    * @param ended  resolves when no connection of the pool works any more
    */
   async close (ended: Promise<unknown>): Promise<void> {
     const destroy = (socket: Duplex): void => { socket.destroy() }
-    const isIdle = (socket: Duplex): boolean => this.#sockets.get(socket) !== true || this.#abandoned.has(socket)
-    const goodbye = setTimeout(() => { [...this.#sockets.keys()].filter(isIdle).forEach(destroy) }, connectTimeout)
+    const isOverdue = (socket: Duplex): boolean => this.#abandoned.has(socket)
+    const isIdle = (socket: Duplex): boolean => this.#sockets.get(socket) !== true || isOverdue(socket)
+    const destroyIf = (isIt: typeof isIdle): void => { [...this.#sockets.keys()].filter(isIt).forEach(destroy) }
+    destroyIf(isOverdue)
+    const goodbye = setTimeout(() => { destroyIf(isIdle) }, connectTimeout)
     const latest = new AbortController()
     const maxWaitMs = driverTimeout(this.#driver.options.statementTimeout) + connectTimeout
     await Promise.race([
@@ -138,7 +161,7 @@ export class NodeConnections<Raw extends object> {
     if (this.#sockets.has(socket)) this.#sockets.set(socket, isInUse)
   }
 
-  #lease (raw: Raw, isWrite: boolean): Lease<Raw> {
+  #lease (raw: Raw, share: Semaphore | undefined): Lease<Raw> {
     const socket = this.#driver.socketOf(raw)
     this.#inUse++
     this.#mark(socket, true)
@@ -148,7 +171,7 @@ export class NodeConnections<Raw extends object> {
         this.#inUse--
         this.#mark(socket, false)
         this.#abandoned.delete(socket)
-        if (isWrite) this.#writes.release()
+        share?.release()
       },
       abandon: () => { this.#abandoned.add(socket, this.#driver.idOf(raw)) }
     }

@@ -1,8 +1,8 @@
-import { Events } from '../../events/events.js'
-import type { ArrayRows, Executor, Outcome, Query, Row } from '../executor.js'
-import { effectOf, withRetries } from '../retry.js'
-import { toStatementError, withoutIndex, type FailureRules } from '../statement-failure.js'
+import type { Events } from '../../events/events.js'
+import type { ArrayRows, Executor, Executors, Outcome, Query, Row } from '../executor.js'
+import { effectOf, isRead, withRetries } from '../retry.js'
 import { countOf, lengthOf } from '../rows.js'
+import { toStatementError, withoutIndex, type FailureRules } from '../statement-failure.js'
 import type { Purpose } from './node-connections.js'
 
 /**
@@ -21,6 +21,13 @@ export interface PooledConnection {
   release (): void
 }
 
+/** What the executors of a server share. */
+interface ServerParts {
+  readonly rules: FailureRules
+  readonly connect: (purpose: Purpose) => Promise<PooledConnection>
+  readonly events: Events
+}
+
 type Ask<Result> = (connection: PooledConnection, query: Query) => Promise<Result>
 
 /**
@@ -30,14 +37,14 @@ type Ask<Result> = (connection: PooledConnection, query: Query) => Promise<Resul
 export class PooledExecutor implements Executor {
   readonly #rules: FailureRules
   readonly #connect: (purpose: Purpose) => Promise<PooledConnection>
-
+  readonly #selects: Purpose
   readonly #events: Events
 
-  constructor (
-    rules: FailureRules, connect: (purpose: Purpose) => Promise<PooledConnection>, events: Events = new Events()
-  ) {
+  /** @param selects  the purpose of statements that only read; all others are writes */
+  constructor ({ rules, connect, events }: ServerParts, selects: Exclude<Purpose, 'write'>) {
     this.#rules = rules
     this.#connect = connect
+    this.#selects = selects
     this.#events = events
   }
 
@@ -53,7 +60,7 @@ export class PooledExecutor implements Executor {
     const start = this.#events.begin()
     let connection: PooledConnection | undefined
     try {
-      connection = await this.#connect(effectOf(query))
+      connection = await this.#connect(isRead(query) ? this.#selects : 'write')
       const result = await this.#ask(connection, query, ask)
       this.#events.end(start, query, count(result))
       return result
@@ -82,4 +89,12 @@ async function askOutcome (connection: PooledConnection, query: Query): Promise<
 async function askArrays (connection: PooledConnection, query: Query): Promise<ArrayRows> {
   const { rows } = await connection.askArrays(query)
   return rows
+}
+
+/**
+ * Returns the executors of a server. Those who list and read records use the reader. The writer also reads users and
+ * records that are to be changed.
+ */
+export function pooledExecutors (parts: ServerParts): Executors {
+  return { reader: new PooledExecutor(parts, 'read'), writer: new PooledExecutor(parts, 'lookup') }
 }

@@ -2,15 +2,17 @@ import { NoneIsFree } from './nodes.js'
 import { connectTimeout } from './server-options.js'
 
 /**
- * Lets at most `permits` callers in at the same time. Others wait in their order, for two seconds at most. Each caller
- * that was let in must call `release()`.
+ * Lets a limited number of callers in at the same time. Others wait in their order, for two seconds at most. Each
+ * caller that was let in must call `release()`.
  */
 export class Semaphore {
-  #free: number
+  readonly #permits: () => number
+  #taken = 0
   readonly #waiting: Array<() => void> = []
 
-  constructor (permits: number) {
-    this.#free = permits
+  /** @param permits  returns how many callers may be in at this moment, at least one */
+  constructor (permits: () => number) {
+    this.#permits = permits
   }
 
   /**
@@ -18,8 +20,8 @@ export class Semaphore {
    * taken.
    */
   tryAcquire (): boolean {
-    if (this.#free === 0) return false
-    this.#free--
+    if (this.#waiting.length > 0 || this.#taken >= this.#permits()) return false
+    this.#taken++
     return true
   }
 
@@ -37,15 +39,17 @@ export class Semaphore {
       // A caller that gives up leaves the queue at once. Otherwise the queue grows as long as nothing becomes free.
       const timer = setTimeout(() => {
         this.#waiting.splice(this.#waiting.indexOf(enter), 1)
-        reject(new NoneIsFree('No connection has become free for a write'))
+        reject(new NoneIsFree('No connection has become free'))
       }, connectTimeout)
       this.#waiting.push(enter)
     })
   }
 
   release (): void {
-    const next = this.#waiting.shift()
-    if (next === undefined) this.#free++
-    else next()
+    this.#taken--
+    for (const enter of this.#waiting.splice(0, Math.max(0, this.#permits() - this.#taken))) {
+      this.#taken++
+      enter()
+    }
   }
 }

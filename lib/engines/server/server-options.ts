@@ -9,6 +9,12 @@ export interface ServerOptions {
    */
   readonly connections?: number
   /**
+   * Maximum number of those connections that lists and reads use while writes come, so that slow lists cannot stop
+   * writes. If no write has come for ten seconds, lists and reads may use all connections. Default: half of
+   * `connections`, or all if they are less than four.
+   */
+  readonly readConnections?: number
+  /**
    * Milliseconds after which a statement is given up and fails with 503. With 0 the server gets no limit from here, and
    * the driver gives up after 31 seconds. Default 5000.
    */
@@ -45,7 +51,12 @@ export function driverTimeout (statementTimeout: number): number {
 }
 
 const optionNames: Readonly<Record<keyof ServerOptions, true>> = {
-  connections: true, statementTimeout: true, preparedStatements: true, writable: true, readonly: true
+  connections: true,
+  readConnections: true,
+  statementTimeout: true,
+  preparedStatements: true,
+  writable: true,
+  readonly: true
 }
 
 interface Given {
@@ -67,6 +78,11 @@ export function checkServerOptions (where: string, { options, nodes, more }: Giv
   const { connections = 10, statementTimeout = 5000, preparedStatements = true, readonly = false } = options
   const { writable = nodes > 1 && !readonly } = options
   requireCount(where, { connections }, 1)
+  const { readConnections = shareOfReads(connections) } = options
+  requireCount(where, { readConnections }, 1)
+  if (readConnections > connections) {
+    throw new errors.InvalidOptions(`'readConnections' of ${where} must be at most 'connections', ${connections}`)
+  }
   requireCount(where, { statementTimeout }, 0)
   if (statementTimeout > maxTimeoutMs) {
     throw new errors.InvalidOptions(`'statementTimeout' of ${where} must be at most ${maxTimeoutMs}`)
@@ -74,7 +90,12 @@ export function checkServerOptions (where: string, { options, nodes, more }: Giv
   for (const [name, value] of Object.entries({ preparedStatements, writable, readonly })) {
     if (typeof value !== 'boolean') throw new errors.InvalidOptions(`'${name}' of ${where} is true or false`)
   }
-  return { connections, statementTimeout, preparedStatements, writable, readonly }
+  return { connections, readConnections, statementTimeout, preparedStatements, writable, readonly }
+}
+
+/** Returns the default of `readConnections`. In a small pool, half would make lists slow whenever somebody writes. */
+function shareOfReads (connections: number): number {
+  return connections < 4 ? connections : Math.floor(connections / 2)
 }
 
 /** Option of PostgreSQL alone. */

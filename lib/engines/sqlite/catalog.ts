@@ -53,6 +53,10 @@ export const sqliteCatalog: Catalog = {
     bigint,
     int8: bigint,
     'unsigned big int': bigint,
+    // Django declares its positive integers so.
+    'integer unsigned': integer,
+    'smallint unsigned': integer,
+    'bigint unsigned': bigint,
     real: number,
     float: number,
     double: number,
@@ -64,6 +68,10 @@ export const sqliteCatalog: Catalog = {
     datetime: described.datetime,
     timestamp: described.datetime,
     date: described.date,
+    json: described.json,
+    jsonb: described.json,
+    time: text,
+    uuid: text,
     // A column may be declared without a type; then it is read as text of any length.
     '': text,
     text,
@@ -86,6 +94,8 @@ export const sqliteCatalog: Catalog = {
     decimal: isNumber,
     text: isText,
     uuid: isText,
+    // A blob is no text, and may be JSON in SQLite's own form.
+    json: (column) => sql`${isOf('text', 'integer', 'real')(column)} and json_valid(${column})`,
     datetime: isText,
     date: (column) => sql`${isText(column)} and ${column} glob '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'`
   }

@@ -55,12 +55,12 @@ class RetryingConnection implements DatabaseConnection {
   }
 
   async executeQuery<R> (query: CompiledQuery): Promise<QueryResult<R>> {
-    const execute = async (): Promise<QueryResult<R>> => await this.#connection.executeQuery<R>(query)
     try {
-      return await execute()
+      return await this.#connection.executeQuery<R>(query)
     } catch (failure) {
       if (!isLocked(failure)) throw failure
-      return await retryWhileLocked(failure, execute, { maxRetryTime: lockTimeout, events: this.#events, query })
+      const repeating = { maxRetryTime: lockTimeout, events: this.#events, query }
+      return await retryWhileLocked(failure, () => this.#connection.executeQuery<R>(query), repeating)
     }
   }
 

@@ -78,7 +78,9 @@ export const sqliteDialect: Dialect = {
     generatedKey: 'integer primary key autoincrement',
     needsTargets: false,
     altersByColumn: true,
+    unchecked: { begin: sql`pragma foreign_keys = off`, end: sql`pragma foreign_keys = on` },
     begin: sql`begin immediate`,
+    keysMayBeNull: true,
     keys: sqliteCatalog.columns,
     written
   },

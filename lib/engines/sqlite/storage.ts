@@ -2,7 +2,7 @@ import { sql, type Expression, type SqlBool } from 'kysely'
 import { datetime } from '../../values/values.js'
 import { isYes } from '../catalog.js'
 import {
-  asBit, asFinite, asIs, asJson, decimalType, decodeDecimal,
+  asBit, asFinite, asIs, asJson, decimalType, decodeDecimal, named,
   type Exact, type Storage, type StorageTable, type Stored
 } from '../storage.js'
 import { asShown, foreignIndex, isForeign } from './moments.js'
@@ -50,7 +50,16 @@ const exact: Exact = {
   read: (text) => datetime(text) === undefined ? undefined : text
 }
 
-const text = { type: () => 'text', holds: held('text', 'none'), isCollated: true, ...asIs } as const
+/** Types that programs give to columns of texts, although SQLite would keep digits in them as numbers. */
+const isTextual = named('time', 'uuid')
+const isJson = named('json', 'jsonb')
+const holdsText = held('text', 'none')
+const text = {
+  type: () => 'text',
+  holds: (declaredType) => holdsText(declaredType) || isTextual(declaredType),
+  isCollated: true,
+  ...asIs
+} as const satisfies Storage
 const integer = { type: () => 'integer', holds: held('integer', 'numeric'), ...asIs }
 
 /** Returns a condition that is true if a number is finite. It avoids `abs()`, which fails for the least integer. */
@@ -106,6 +115,6 @@ export const sqliteStorage = {
       ? undefined
       : { ...dates, shown: asShown('date'), exact, decode: decodeDate }
   },
-  json: { type: () => 'text', holds: held('text', 'none'), ...asJson },
+  json: { type: () => 'text', holds: (declaredType) => holdsText(declaredType) || isJson(declaredType), ...asJson },
   uuid: text
 } as const satisfies StorageTable

@@ -3,7 +3,7 @@ import type {
   FastifyReply, FastifyRequest, onRequestHookHandler, onSendHookHandler, preHandlerHookHandler
 } from 'fastify'
 import { unavailable } from '../../errors.js'
-import type { Events } from '../../events/events.js'
+import { Events } from '../../events/events.js'
 import { reads, type Operation } from '../../policy/operations.js'
 import { maxLogins } from '../../policy/passwords.js'
 import type { Protection } from '../../policy/protection.js'
@@ -34,10 +34,10 @@ export interface Schedule {
 }
 
 /**
- * Queues by protection: operations open to anybody, and reads and writes that need a user. A request waits only for
- * requests of its own queue. For an engine in this process, guarded reads and writes share one queue.
+ * Queues of reads and of writes, for operations that are open to anybody and for those that need a user. A request
+ * waits only for requests of its own queue. For an engine in this process, reads and writes share one queue.
  */
-type Queues = Readonly<Record<'open' | 'guardedReads' | 'guardedWrites', RequestQueue>>
+type Queues = Readonly<Record<Exclude<Protection, 'closed'>, Readonly<Record<'reads' | 'writes', RequestQueue>>>>
 
 /** Decides when the requests of an app are served, and when their answers leave. */
 export class Scheduler {
@@ -47,7 +47,7 @@ export class Scheduler {
   readonly #batcher = new ResponseBatcher()
 
   /** @param isEmbedded  true if the database works in this process */
-  constructor (server: Server, isEmbedded: boolean, events: Events) {
+  constructor (server: Server, isEmbedded: boolean, events: Events = new Events()) {
     const connections = new Connections(server, events)
     this.onRequest = connections.onRequest
     this.#queues = isEmbedded ? openTurnQueues(connections) : openSlotQueues(connections)
@@ -77,27 +77,27 @@ export class Scheduler {
   }
 
   #queueOf (operation: Operation, protection: Protection): RequestQueue | undefined {
-    const { open, guardedReads, guardedWrites } = this.#queues
-    if (protection === 'open') return open
-    if (protection === 'closed') return undefined
-    return reads.includes(operation) ? guardedReads : guardedWrites
+    return protection === 'closed'
+      ? undefined
+      : this.#queues[protection][reads.includes(operation) ? 'reads' : 'writes']
   }
 }
 
 function openTurnQueues (connections: Connections): Queues {
+  const open = new TurnQueue(connections, 'open')
   const guarded = new TurnQueue(connections, 'guarded')
-  return { open: new TurnQueue(connections), guardedReads: guarded, guardedWrites: guarded }
+  return { open: { reads: open, writes: open }, guarded: { reads: guarded, writes: guarded } }
 }
 
 function openSlotQueues (connections: Connections): Queues {
   // Requests that wait for a password hold a slot, but do not use the server.
   const guardedSlots = maxRunning + maxLogins
-  // Writes have their own slots, because they may wait for each other's locks, or for a standby.
-  return {
-    open: new SlotQueue(connections, maxRunning),
-    guardedReads: new SlotQueue(connections, guardedSlots, 'guarded-reads'),
-    guardedWrites: new SlotQueue(connections, guardedSlots, 'guarded-writes')
-  }
+  // Writes have their own slots, because they may wait for each other's locks, or for a standby, and reads may be slow.
+  const twoOf = (slots: number, name: 'open' | 'guarded') => ({
+    reads: new SlotQueue(connections, slots, `${name}-reads`),
+    writes: new SlotQueue(connections, slots, `${name}-writes`)
+  })
+  return { open: twoOf(maxRunning, 'open'), guarded: twoOf(guardedSlots, 'guarded') }
 }
 
 /**

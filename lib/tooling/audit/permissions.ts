@@ -1,4 +1,4 @@
-import { isGivenByOthers, isOrderable, valueKindOf, type Column } from '../../model/column.js'
+import { isOrderable, valueKindOf, type Column } from '../../model/column.js'
 import { operations, type Operation } from '../../policy/operations.js'
 import type { Resource } from '../../resource/resource.js'
 import { audienceOf, isMember, wider, type Audience } from './audience.js'
@@ -56,11 +56,11 @@ function owning (audience: Audience): Changer {
 }
 
 /** Returns who may do each operation of a resource, without regard to owners. */
-export function audiencesOf ({ policy, model }: Resource): Readonly<Record<Operation, Audience>> {
+export function audiencesOf ({ policy }: Resource): Readonly<Record<Operation, Audience>> {
   return {
     list: audienceOf(policy, 'list'),
     read: audienceOf(policy, 'read'),
-    create: isGivenByOthers(model.primaryKey) ? 'nobody' : audienceOf(policy, 'create'),
+    create: audienceOf(policy, 'create'),
     update: audienceOf(policy, 'update'),
     delete: audienceOf(policy, 'delete')
   }

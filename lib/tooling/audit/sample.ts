@@ -1,11 +1,12 @@
 import { kindDocumentation } from '../../fields/kind-documentation.js'
-import { valueKindOf, type Column } from '../../model/column.js'
+import { valueKindOf, valueOptionsOf, type Column } from '../../model/column.js'
 import type { ScopeCondition } from '../../plan/viewer.js'
 
 /** Returns the text of a valid value for a filter by equality. */
-export function sampleOf ({ target, kind, options }: Column): string {
+export function sampleOf (column: Column): string {
+  const { target, kind } = column
   const { example } = kindDocumentation[target === undefined ? kind : target().primaryKey.kind]
-  return String(example(options) ?? 'x')
+  return String(example(valueOptionsOf(column)) ?? 'x')
 }
 
 /** Returns the values of a condition by equality: one valid value. */

@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { errors } from '../../errors.js'
 import { introspect } from '../introspect/introspect.js'
-import { describeNote } from '../introspect/write-models.js'
+import { describeNotes } from '../introspect/describe-notes.js'
 import type { CommandRow } from './command-row.js'
 import { openDatabase } from './open-database.js'
 
@@ -9,32 +9,39 @@ interface Options {
   readonly output?: string
   readonly force?: true
   readonly table?: readonly string[]
+  readonly schema?: string
 }
 
 export const introspectCommand: CommandRow<Options> = {
-  summary: 'write a TypeScript file with models for the tables of a database, without changing the database',
+  summary: 'write a file with models for the tables of a database, without changing the database',
   arguments: [{
     name: 'database-url',
     description: 'sqlite:./site.db, postgres://user:password@host:port/database or mariadb://…'
   }],
   options: [
-    { flags: '-o, --output <file>', description: 'the file to write; standard output if absent' },
+    { flags: '-o, --output <file>', description: 'the file to write, .ts, .js or .mjs; standard output if absent' },
     { flags: '-f, --force', description: 'replace the file if there is one' },
-    { flags: '-t, --table <names...>', description: 'only these tables' }
+    { flags: '-t, --table <names...>', description: 'only these tables' },
+    { flags: '-s, --schema <name>', description: 'the schema of PostgreSQL to read, if not that of the search path' }
   ],
-  run: async ([url = ''], { output, force = false, table: tables }, { out, err }) => {
+  run: async ([url = ''], { output, force = false, table: tables, schema }, { out, err }) => {
     if (output !== undefined && !force && existsSync(output)) {
       throw new errors.InvalidOptions(`The file '${output}' exists already; add --force to replace it`)
     }
-    const db = await openDatabase(url)
+    const db = await openDatabase(url, schema === undefined ? {} : { schema })
     try {
-      const { source, models, notes } = await introspect(db, tables && { tables })
-      for (const note of notes) err(describeNote(note))
+      const language = /\.m?js$/.test(output ?? '') ? 'javascript' : 'typescript'
+      const { source, models, notes } = await introspect(db, { language, ...tables && { tables } })
+      for (const line of describeNotes(notes)) err(line)
+      if (models.length === 0) {
+        err('There is no table that can have a model, so nothing is written')
+        return 'failure'
+      }
       if (output === undefined) {
         out(source.trimEnd())
       } else {
         writeFileSync(output, source, { flag: force ? 'w' : 'wx' })
-        err(`Wrote ${models.length} models to ${output}`)
+        err(`Wrote ${models.length} ${models.length === 1 ? 'model' : 'models'} to ${output}`)
       }
       return 'success'
     } finally {

@@ -23,6 +23,8 @@ export interface OpenOptions {
   readonly readOnly?: boolean
   /** Milliseconds for a statement of a server; 0 for no limit. Default 5000. */
   readonly statementTimeout?: number
+  /** Schema of PostgreSQL in which tables are found. Default: those of the search path. */
+  readonly schema?: string
 }
 
 /**
@@ -33,7 +35,7 @@ export interface OpenOptions {
  *   the URL
  */
 export async function openDatabase (
-  url: string, { readOnly = true, ...others }: OpenOptions = {}
+  url: string, { readOnly = true, schema, ...others }: OpenOptions = {}
 ): Promise<Kysely<Tables>> {
   const scheme = /^[a-z0-9]+(?=:)/.exec(url)?.[0] ?? ''
   const opener = Object.hasOwn(openers, scheme) ? openers[scheme] : undefined
@@ -41,7 +43,19 @@ export async function openDatabase (
     throw new errors.InvalidOptions("A database URL begins with 'sqlite:', 'postgres://' or 'mariadb://', " +
       'such as sqlite:./site.db or postgres://user:password@localhost:5432/site')
   }
-  return opener(url, { readonly: readOnly, ...others })
+  return opener(schema === undefined ? url : inSchema(url, scheme, schema), { readonly: readOnly, ...others })
+}
+
+/** Returns a URL of PostgreSQL whose connections find tables in a schema. */
+function inSchema (url: string, scheme: string, schema: string): string {
+  if (openers[scheme] !== postgres) throw new errors.InvalidOptions('A schema can be named for PostgreSQL only')
+  if (!/^[A-Za-z_]\w*$/.test(schema)) {
+    throw new errors.InvalidOptions('The name of a schema consists of letters, digits and underscores')
+  }
+  const changed = new URL(url)
+  const options = changed.searchParams.get('options') ?? ''
+  changed.searchParams.set('options', `${options} -c search_path="${schema}"`.trim())
+  return changed.href
 }
 
 function openFile (url: string, { readonly }: Settings): Kysely<Tables> {

@@ -1,5 +1,5 @@
 import { errors } from '../../errors.js'
-import { describeNote } from '../introspect/write-models.js'
+import { describeNotes } from '../introspect/describe-notes.js'
 import type { CommandRow } from './command-row.js'
 import { documentationPath } from './documentation.js'
 import { serveDatabase, type ServedDatabase } from './serve-database.js'
@@ -64,10 +64,10 @@ function isLoopback (host: string): boolean {
 export function announce (
   address: string, { models, notes, hidden, missing }: ServedDatabase, { out, err }: Terminal
 ): void {
-  for (const note of notes) err(describeNote(note))
+  for (const line of describeNotes(notes)) err(line)
   if (hidden.length > 0) err(`Hidden, because they look secret: ${hidden.join(', ')} (show them with --include)`)
   for (const { name } of models) out(`${address}/api/${name.toLowerCase()}/`)
   if (missing.length === 0) out(`${address}${documentationPath}`)
   else err(`There is no documentation page; to add it, run: npm install ${missing.join(' ')}`)
-  out(`Serving ${models.length} tables on ${address}; stop it with Ctrl+C`)
+  out(`Serving ${models.length} ${models.length === 1 ? 'table' : 'tables'} on ${address}; stop it with Ctrl+C`)
 }

@@ -6,7 +6,7 @@ const nowPattern = /^(?:current_timestamp|now|utc_timestamp|transaction_timestam
 /** Matches the current time in UTC, cut to seconds or to days, as PostgreSQL's catalog writes it. */
 const utcNowPattern = /^(?:date_trunc\('second'(?:::text)?, )?\(?\(?(?:now\(\)|current_timestamp) at time zone 'utc'(?:::text)?\)*(?:::date)?$/i
 /** Matches the type casts at the end of a default. */
-const castsPattern = /(?:::(?:[a-z_ ]+|"[^"]+")(?:\(\d+(?:,\d+)?\))?)+$/i
+const castsPattern = /(?:::(?:[\w ]+|"[^"]+")(?:\.(?:[\w ]+|"[^"]+"))?(?:\(\d+(?:,\d+)?\))?)+$/i
 
 /** Stands for a default that a field cannot declare: an SQL expression that is not a literal or the current time. */
 export const expression = Symbol('expression')

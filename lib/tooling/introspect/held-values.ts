@@ -40,6 +40,14 @@ export async function holdsOnly (
   return !await holds(db, table, sql`${sql.ref(name)} is not null and not (${isOne(sql.ref(name))})`)
 }
 
+/**
+ * True if a column that may be null is null in some row. Only in a primary key of SQLite, which may be null as well, it
+ * matters whether one is: in any other column one may become null at any time.
+ */
+export async function holdsNull ({ db, dialect: { schema } }: Handle, { table, name }: ColumnRow): Promise<boolean> {
+  return schema.keysMayBeNull !== true || await holds(db, table, sql`${sql.ref(name)} is null`)
+}
+
 /** True if a column whose type is a date with time holds only dates, and at least one. */
 async function holdsDates (handle: Handle, column: ColumnRow): Promise<boolean> {
   const { db, dialect: { catalog: { fits } } } = handle

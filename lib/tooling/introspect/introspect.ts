@@ -3,11 +3,11 @@ import type { Model } from '../../model/define-model.js'
 import { defineModels } from './define-models.js'
 import type { Note } from './model-plan.js'
 import { planModels } from './plan-models.js'
-import { writeModels } from './write-models.js'
+import { writeModels, type Language } from './write-models.js'
 
 /** The models of a database, and notes about the parts that they leave out. */
 export interface Introspection {
-  /** A TypeScript file that defines the models. */
+  /** A file that defines the models, in the language of the options. */
   readonly source: string
   /** The models, already defined. Each comes after those that it refers to, except in a circle of references. */
   readonly models: readonly Model[]
@@ -18,6 +18,8 @@ export interface Introspection {
 export interface IntrospectOptions {
   /** Names of the tables to read. Default: all tables. */
   readonly tables?: readonly string[]
+  /** Language of `source`. Default: `typescript`. */
+  readonly language?: Language
 }
 
 /**
@@ -25,11 +27,13 @@ export interface IntrospectOptions {
  *
  * @throws REST_MODELS_UNSUPPORTED_DATABASE with the remedy; REST_MODELS_INVALID_OPTIONS if a named table does not exist
  */
-export async function introspect (db: AnyKysely, { tables }: IntrospectOptions = {}): Promise<Introspection> {
+export async function introspect (
+  db: AnyKysely, { tables, language = 'typescript' }: IntrospectOptions = {}
+): Promise<Introspection> {
   await openEngine(db)
   const plan = await planModels(db, tables)
   return {
-    source: writeModels(plan),
+    source: writeModels(plan, language),
     models: defineModels(plan.models),
     notes: [...plan.leftOut, ...plan.models.flatMap(({ notes }) => notes)]
   }

@@ -22,6 +22,8 @@ export interface FieldPlan {
 /** A model to generate from a table. */
 export interface ModelPlan {
   readonly name: string
+  /** Name of the constant in the written file. */
+  readonly constant: string
   readonly table: string
   /** The primary key. Undefined for the default one: an integer that the database generates, in a column `id`. */
   readonly key: FieldPlan | undefined

@@ -23,10 +23,34 @@ export class Names {
 const maxNameLength = 60
 
 /**
- * Returns the name of a model for that of a table: `order_line` becomes `OrderLine`. It keeps plurals, because no rule
- * makes the right singular of all names.
+ * Returns the name of a model for that of a table. In lower case it is the name of the table, as far as names of models
+ * permit, because it is the resource's name in paths: `user` becomes `User`, and `order_line` stays.
  */
 export function modelName (table: string): string {
+  const words = pascal(table)
+  if (words.toLowerCase() === table.toLowerCase()) return words
+  const name = joined(table)
+  return (/^[A-Za-z]/.test(name) ? name : `table_${name}`).slice(0, maxNameLength).replace(/_$/, '')
+}
+
+/** Returns a name in which a single underscore stands for each part that is no letter or digit. */
+function joined (name: string): string {
+  return name.replace(/[^A-Za-z0-9]+/g, '_').replace(/^_|_$/g, '')
+}
+
+/** Names of types that a written file may import. */
+export const importedTypes: readonly string[] = ['Field', 'Model']
+
+/**
+ * Returns the name of the constant for a model of a table: `order_line` becomes `OrderLine`. It keeps plurals, because
+ * no rule makes the right singular of all names. A type that the file may import has the name without `_`.
+ */
+export function constantName (table: string): string {
+  const name = pascal(table)
+  return importedTypes.includes(name) ? `${name}_` : name
+}
+
+function pascal (table: string): string {
   const words = table.split(/[^A-Za-z0-9]+/).filter((word) => word !== '')
   const isUpperCase = isShouted(table)
   const name = words
@@ -41,7 +65,7 @@ function isShouted (name: string): boolean {
 
 /** Returns the name of a field for that of a column. It changes only what the names of fields do not permit. */
 export function fieldName (column: string): string {
-  const name = column.replace(/[^A-Za-z0-9]+/g, '_').replace(/^_|_$/g, '')
+  const name = joined(column)
   const begun = /^[A-Za-z]/.test(name) ? name : `column_${name}`.replace(/_$/, '')
   return isOperator(begun) || begun.toLowerCase() === 'id' ? `${begun}_value` : begun
 }

@@ -12,10 +12,13 @@ import { planReference, type ReferenceSetting } from './plan-reference.js'
 import type { FoundTable } from './read-database.js'
 
 /**
- * Matches names of text columns that hold stored passwords. Such a column becomes a password field: nobody may filter
- * by it, and what clients write is hashed.
+ * Names of text columns that hold stored passwords, in lower case and without `_`. Such a column becomes a password
+ * field: nobody may filter by it, and what clients write is hashed.
  */
-const passwordName = /^(?:password|passwd|pwd|pass_?word_?hash|hashed_?password)$/i
+const passwordNames = new Set([
+  'password', 'passwd', 'pwd', 'passwordhash', 'passwordhashed', 'hashedpassword', 'passwordencrypted',
+  'encryptedpassword', 'cryptedpassword', 'passworddigest', 'passwdhash', 'pwdhash', 'userpass', 'userpassword'
+])
 
 /** Characters of a hash from hashPassword(). */
 const hashLength = 97
@@ -73,10 +76,17 @@ async function describe (column: ColumnRow, handle: Handle): Promise<DescribedTy
   const type = readType(column.type, column.written)
   const named = types[type.name]?.(type)
   if (named === undefined || !storage[named.kind].holds(column.type)) {
-    return `is ${column.written}, for which there is no kind of field`
+    return `is ${column.written || 'of no type'}, for which there is no kind of field; ${remedyFor(column)}`
   }
   return await heldType(handle, column, named) ??
     `is ${column.written}, but holds other values too, and no kind of field fits all of them`
+}
+
+/** Returns how the values of a column that no field holds can be shown. */
+function remedyFor ({ written }: ColumnRow): string {
+  return /blob|binary|bytea|image/i.test(written)
+    ? 'serve its bytes by a route of your own'
+    : 'a generated column or a view can show it as text or JSON'
 }
 
 interface TableColumn {
@@ -121,7 +131,7 @@ function complete (field: UnnamedField, source: Source, setting: Setting): Field
 }
 
 function kindOf ({ name }: ColumnRow, { kind }: DescribedType): FieldKind {
-  return kind === 'text' && passwordName.test(name) ? 'password' : kind
+  return kind === 'text' && passwordNames.has(name.toLowerCase().replaceAll('_', '')) ? 'password' : kind
 }
 
 function nameFor (column: string, kind: FieldKind, names: Names): string {

@@ -1,10 +1,11 @@
 import type { Handle } from '../../database/engine.js'
-import { isYes, readType, type ColumnRow } from '../../engines/catalog.js'
+import { isYes, readType, type Catalog, type ColumnRow, type DescribedType } from '../../engines/catalog.js'
 import type { Dialect } from '../../engines/dialect.js'
 import { messageOf } from '../../errors.js'
 import { defineModel } from '../../model/define-model.js'
 import { keyName } from '../../model/model.js'
-import { holdsOnly } from './held-values.js'
+import { maxKeyLength } from '../../values/field-options.js'
+import { holdsNull, holdsOnly } from './held-values.js'
 import type { FieldPlan, Note } from './model-plan.js'
 import { holdsUuids, whyUnreadable, type FoundTable } from './read-database.js'
 
@@ -13,6 +14,8 @@ export interface KeyedTable {
   readonly table: FoundTable
   readonly key: FieldPlan
   readonly column: ColumnRow
+  /** Notes about what the model declares differently of the key. */
+  readonly notes: readonly Note[]
 }
 
 /** Plans the primary keys of tables. Notes give the reasons why other tables can have no model. */
@@ -38,10 +41,11 @@ async function planKey (handle: Handle, table: FoundTable): Promise<KeyedTable |
   const kind = await keyKind(handle, column)
   if (kind === undefined) {
     const type = column.written === '' ? 'of no type' : column.written
-    return `has a primary key '${column.name}' that is ${type}, not an integer or a UUID`
+    return `has a primary key '${column.name}' that is ${type}, not an integer, a UUID or a text`
   }
-  const key = keyOf(column, kind)
-  return await whyUnfit(handle, column, kind) ?? whyUndefinable(key) ?? { table, column, key }
+  const key = keyOf(column, kind, handle.dialect)
+  return await whyUnfit(handle, column, kind) ?? whyUndefinable(key) ??
+    { table, column, key, notes: notesOf(column, kind) }
 }
 
 /** Returns the one column of a primary key, or the reason why the table can have no model. */
@@ -55,7 +59,7 @@ function keyColumnOf ({ kind, name, key, columns }: FoundTable): ColumnRow | str
   return `has a primary key '${column.name}' whose name does not consist of at most 60 letters, digits and underscores`
 }
 
-type KeyKind = 'key' | 'uuid'
+type KeyKind = 'key' | 'uuid' | 'text'
 
 /**
  * Returns the reason why a column cannot be a primary key: it may be null, or some of its values do not fit the kind.
@@ -63,18 +67,30 @@ type KeyKind = 'key' | 'uuid'
  */
 async function whyUnfit (handle: Handle, column: ColumnRow, kind: KeyKind): Promise<string | undefined> {
   const { name, nullable, generated } = column
-  if (isYes(nullable) && !(kind === 'key' && isYes(generated))) return `has a primary key '${name}' that may be null`
+  if (isYes(nullable) && !(kind === 'key' && isYes(generated)) && await holdsNull(handle, column)) {
+    return `has a primary key '${name}' that may be null`
+  }
   if (await holdsOnly(handle, column, kind)) return undefined
   const values = kind === 'key' ? 'integers up to 2^53 - 1, beyond which JSON numbers lose digits' : 'texts'
   return `has a primary key '${name}' with values that are not all ${values}`
 }
 
-function keyOf ({ name, generated }: ColumnRow, kind: KeyKind): FieldPlan {
+function keyOf ({ name, generated, type, written }: ColumnRow, kind: KeyKind, { catalog }: Dialect): FieldPlan {
+  const { maxLength = Infinity } = describedAs(catalog, type, written)?.options ?? {}
   const options = {
+    ...(kind === 'text' && maxLength <= maxKeyLength && { maxLength }),
     ...(name !== keyName && { column: name }),
     ...(kind === 'key' && !isYes(generated) && { generated: false })
   }
   return { name: keyName, kind, options }
+}
+
+/** Notes that the database makes the texts of a key, which the API does not know. */
+function notesOf ({ table, name, declared }: ColumnRow, kind: KeyKind): readonly Note[] {
+  if (kind !== 'text' || declared === null) return []
+  const why = `has the default ${declared}, which the key cannot declare: on create 'id' is required if you declare ` +
+    'no function as its default'
+  return [{ table, column: name, why }]
 }
 
 /** Returns the reason why a primary key cannot be declared, in the words of defineModel(). */
@@ -96,15 +112,16 @@ async function keyKind (
   handle: Handle, { table, name, type, written }: ColumnRow
 ): Promise<KeyKind | undefined> {
   const { dialect } = handle
-  const kind = kindOf(dialect, type, written)
+  const kind = describedAs(dialect.catalog, type, written)?.kind
   if (kind === 'uuid') return 'uuid'
   if (kind === 'integer' || kind === 'bigint') return 'key'
   // Engines without a UUID type keep UUIDs as texts.
   const mayBeUuid = kind === 'text' && dialect.storage.uuid.holds(readType(type, type).name)
-  return mayBeUuid && await holdsUuids(handle, table, name) ? 'uuid' : undefined
+  if (mayBeUuid && await holdsUuids(handle, table, name)) return 'uuid'
+  return kind === 'text' && dialect.storage.text.holds(type) ? 'text' : undefined
 }
 
-function kindOf ({ catalog: { types } }: Dialect, type: string, written: string): string | undefined {
+function describedAs ({ types }: Catalog, type: string, written: string): DescribedType | undefined {
   const described = readType(type, written)
-  return types[described.name]?.(described).kind
+  return types[described.name]?.(described)
 }

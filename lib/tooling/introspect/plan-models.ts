@@ -1,6 +1,6 @@
-import { type AnyKysely, readHandle } from '../../database/engine.js'
-import type { DatabasePlan, ModelPlan } from './model-plan.js'
-import { modelName, Names } from './names.js'
+import { type AnyKysely, type Handle, readHandle } from '../../database/engine.js'
+import type { DatabasePlan, ModelPlan, Note } from './model-plan.js'
+import { constantName, modelName, Names } from './names.js'
 import { planFields } from './plan-fields.js'
 import { planKeys, type KeyedTable } from './plan-keys.js'
 import { planUnique } from './plan-unique.js'
@@ -16,22 +16,31 @@ export async function planModels (handle: AnyKysely, only?: readonly string[]): 
   const engine = readHandle(handle)
   const { keyed, leftOut } = await planKeys(engine, await readDatabase(handle, only))
   const names = new Names()
+  const constants = new Names()
   const targetOf = finder(keyed, engine.dialect.foldName)
   const models: ModelPlan[] = []
   for (const table of keyed) {
-    const { key, table: { name } } = table
+    const { key, table: { name }, notes: keyNotes } = table
     const isPlain = key.kind === 'key' && Object.keys(key.options).length === 0
     const { fields, notes } = await planFields(table, engine, targetOf)
     const planned = planUnique(table.table, fields)
     models.push({
       name: names.take(modelName(name)),
+      constant: constants.take(constantName(name)),
       table: name,
       key: isPlain && fields.length > 0 ? undefined : key,
       ...planned,
-      notes: [...notes, ...planned.notes]
+      notes: [...keyNotes, ...notes, ...planned.notes]
     })
   }
-  return { models: inOrder(models), leftOut }
+  return { models: inOrder(models), leftOut: only === undefined ? [...leftOut, ...await elsewhere(engine)] : leftOut }
+}
+
+/** Returns notes about the tables of other schemas. */
+async function elsewhere ({ db, dialect: { catalog } }: Handle): Promise<readonly Note[]> {
+  const { rows } = await catalog.elsewhere?.execute(db) ?? { rows: [] }
+  return rows.map(({ schema, table }) =>
+    ({ table: `${schema}.${table}`, why: `is in another schema; read it with --schema ${schema}` }))
 }
 
 function finder (keyed: readonly KeyedTable[], fold: (name: string) => string) {

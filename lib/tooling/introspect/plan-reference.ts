@@ -17,7 +17,7 @@ export interface ReferenceSetting {
 export interface PlannedReference {
   readonly target: string
   readonly options: FieldOptions
-  readonly values: 'uuid' | 'integer'
+  readonly values: 'uuid' | 'text' | 'integer'
 }
 
 /** End of a note about a column that is no foreign key in the model. */
@@ -38,17 +38,17 @@ export async function planReference (
   if (target === undefined) return note(`refers to '${found.target}', which has no model here; ${plainValue}`)
   const { key, column: { name: keyColumn } } = target
   const isToKey = found.targetColumn === null || dialect.foldName(found.targetColumn) === dialect.foldName(keyColumn)
-  const isUuid = key.kind === 'uuid'
-  if (!isToKey || !dialect.storage[isUuid ? 'uuid' : 'key'].holds(column.type)) {
+  const kind = key.kind === 'uuid' || key.kind === 'text' ? key.kind : 'key'
+  if (!isToKey || !dialect.storage[kind].holds(column.type)) {
     return note(`refers to '${found.target}', but not to its primary key; ${plainValue}`)
   }
-  if (!await holdsOnly(handle, column, isUuid ? 'uuid' : 'bigint')) {
+  if (!await holdsOnly(handle, column, kind === 'key' ? 'bigint' : kind)) {
     return note(`refers to '${found.target}', but holds values that cannot be its keys; ${plainValue}`)
   }
   return {
     target: target.table.name,
     options: onDeleteOption(found.onDelete.toLowerCase(), isYes(column.nullable), note),
-    values: isUuid ? 'uuid' : 'integer'
+    values: kind === 'key' ? 'integer' : kind
   }
 }
 

@@ -32,7 +32,7 @@ export async function secretColumns (handle: AnyKysely, shown: readonly string[]
   const { rows: references } = await catalog.references.execute(db)
   const columns = rows.map(({ table, name, type, written }) => {
     const described = readType(type, written)
-    const looksSecret = isSecretColumn(name, catalog.types[described.name]?.(described).kind, table)
+    const looksSecret = isSecretColumn(name, catalog.types[described.name]?.(described)?.kind, table)
     return { name: `${table}.${name}`, looksSecret }
   })
   const open = new Set(shown.map(foldName))

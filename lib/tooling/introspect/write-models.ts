@@ -1,33 +1,32 @@
+import { describeNotes } from './describe-notes.js'
 import type { DatabasePlan, FieldPlan, ModelPlan, Note } from './model-plan.js'
+import { importedTypes } from './names.js'
+
+/** The languages of a written file. That in JavaScript is the same without types. */
+export type Language = 'typescript' | 'javascript'
 
 /**
- * Writes a TypeScript file that defines the models of a database.
+ * Writes a file that defines the models of a database.
  *
- * @returns the text of a module that exports each model by its name, and all of them as `models`
+ * @returns the text of a module that exports each model by the name of its constant, and all of them as `models`
  */
-export function writeModels ({ models, leftOut }: DatabasePlan): string {
-  const parts = models.map((model, index) => writeModel(model, models.slice(0, index), models))
-  const list = `export const models = [${models.map(constantOf).join(', ')}] as const`
-  return `${[writeImports(models), ...comments(leftOut), ...parts, list].join('\n\n')}\n`
+export function writeModels ({ models, leftOut }: DatabasePlan, language: Language = 'typescript'): string {
+  const isTyped = language === 'typescript'
+  // A model that needs no type annotation counts as defined earlier. JavaScript has none.
+  const before = (index: number): readonly ModelPlan[] => isTyped ? models.slice(0, index) : models
+  const parts = models.map((model, index) => writeModel(model, before(index), models))
+  const types = models.flatMap((model, index) => annotations(model, before(index), models))
+  const constants = models.map(({ constant }) => constant).join(', ')
+  const list = `export const models = [${constants}]${isTyped ? ' as const' : ''}`
+  return `${[writeImports(models, types), ...comments(leftOut), ...parts, list].join('\n\n')}\n`
 }
 
-/** Names of types that a written file may import. */
-const importedTypes = new Set(['Field', 'Model'])
-
-/**
- * Returns the name of a model's constant in the written file: the name of the model, with `_` behind it if the file may
- * import a type of the same name.
- */
-function constantOf ({ name }: ModelPlan): string {
-  return importedTypes.has(name) ? `${name}_` : name
-}
-
-function writeImports (models: readonly ModelPlan[]): string {
+/** @param types  the type annotations of the file */
+function writeImports (models: readonly ModelPlan[], types: readonly string[]): string {
   const kinds = new Set(models.flatMap(({ key, fields }) =>
     [...key === undefined ? [] : [key.kind], ...fields.map(({ kind }) => kind)]))
-  const types = models.flatMap((model, index) => annotations(model, models.slice(0, index), models))
   const names = [...[...kinds, ...models.length > 0 ? ['defineModel'] : []].sort(),
-    ...['Field', 'Model'].filter((type) => types.some((text) => text.includes(type))).map((type) => `type ${type}`)]
+    ...importedTypes.filter((type) => types.some((text) => text.includes(type))).map((type) => `type ${type}`)]
   return names.length === 0
     ? '// There is no table that can have a model.'
     : `import { ${names.join(', ')} } from 'fastify-rest-models'`
@@ -45,7 +44,9 @@ function annotations ({ fields }: ModelPlan, before: readonly ModelPlan[], all: 
 function annotation (target: ModelPlan, before: readonly ModelPlan[]): string {
   if (before.includes(target)) return ''
   const { name, key } = target
-  return key?.kind === 'uuid' ? `: Model<'${name}', { id: Field<'uuid'> }>` : ': Model'
+  return key?.kind === 'uuid' || key?.kind === 'text'
+    ? `: Model<'${name}', { id: Field<'${key.kind}'> }>`
+    : ': Model'
 }
 
 /** Returns the model that a foreign key refers to, as a list of one. Returns an empty list for any other field. */
@@ -54,11 +55,11 @@ function targetOf ({ target }: FieldPlan, all: readonly ModelPlan[]): readonly M
 }
 
 function writeModel (model: ModelPlan, before: readonly ModelPlan[], all: readonly ModelPlan[]): string {
-  const { name, key, fields, notes } = model
+  const { name, constant, key, fields, notes } = model
   const lines = [...key === undefined ? [] : [key], ...fields]
     .map((field) => `  ${field.name}: ${writeField(field, before, all)}`)
   const options = writeOptions(model)
-  const definition = `export const ${constantOf(model)} = defineModel('${name}', {\n${lines.join(',\n')}\n}${options})`
+  const definition = `export const ${constant} = defineModel('${name}', {\n${lines.join(',\n')}\n}${options})`
   return [...comments(notes), definition].join('\n')
 }
 
@@ -72,25 +73,18 @@ function writeOptions ({ name, table, unique }: ModelPlan): string {
 }
 
 function writeField (field: FieldPlan, before: readonly ModelPlan[], all: readonly ModelPlan[]): string {
-  const reference = targetOf(field, all).map((target) => `()${annotation(target, before)} => ${constantOf(target)}`)
+  const reference = targetOf(field, all).map((target) => `()${annotation(target, before)} => ${target.constant}`)
   const said = Object.entries(field.options).map(([name, value]) => `${name}: ${literal(value)}`)
   return `${field.kind}(${[...reference, ...said.length === 0 ? [] : [`{ ${said.join(', ')} }`]].join(', ')})`
 }
 
 function literal (value: unknown): string {
+  const isList = Array.isArray(value) && value.every((item) => typeof item === 'string')
+  if (isList) return `[${value.map(literal).join(', ')}]`
   const text = JSON.stringify(value)
   return typeof value === 'string' && !/['\\]/.test(text) ? `'${text.slice(1, -1).replaceAll('\\"', '"')}'` : text
 }
 
 function comments (notes: readonly Note[]): string[] {
-  return notes.length === 0 ? [] : [notes.map((note) => `// ${describeNote(note)}`).join('\n')]
-}
-
-/** Returns, as one line of text, what the models leave out of a table or declare differently. */
-export function describeNote ({ table, column, why }: Note): string {
-  const text = column === undefined
-    ? `Table '${table}' is left out: it ${why}`
-    : `Column '${column}' of table '${table}' ${why.startsWith('left out') ? `is ${why}` : why}`
-  // Names and defaults may hold control characters, which a terminal would interpret.
-  return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+  return notes.length === 0 ? [] : [describeNotes(notes).map((line) => `// ${line}`).join('\n')]
 }

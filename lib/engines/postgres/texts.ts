@@ -1,0 +1,57 @@
+import { sql, type Expression, type RawBuilder } from 'kysely'
+import { labelsOf } from '../catalog.js'
+import { anyOf } from '../moments.js'
+import type { Parameter, ShownCondition, Storage, WrittenColumn } from '../storage.js'
+
+const asText = (column: Expression<unknown>) => sql`cast(${column} as text)`
+const byBytes = (column: Expression<unknown>) => sql`${asText(column)} collate "C"`
+const symbols = { lt: sql`<`, lte: sql`<=`, gt: sql`>`, gte: sql`>=` } as const
+
+/** Types whose values PostgreSQL compares with any text, as `=` does with an index. */
+const comparableTypes = new Set(['bpchar', 'citext', 'name'])
+
+/** Types of other values that records show as texts, such as times of day and addresses. */
+const writtenTypes = ['time', 'timetz', 'inet', 'cidr', 'macaddr', 'macaddr8'] as const
+
+/** Types of columns that a text field can read and write. */
+export const textTypes = ['text', 'varchar', ...comparableTypes, 'enum', ...writtenTypes] as const
+
+type IsSought = (column: RawBuilder<unknown>, values: readonly Parameter[]) => RawBuilder<unknown>
+
+/**
+ * Returns conditions that compare a column by the text of its values. A text that is no value of the type matches none,
+ * where PostgreSQL would fail.
+ *
+ * @param isSought  returns a condition that holds for all values found, and for which an index serves
+ */
+const byText = (isSought?: IsSought): ShownCondition => (column, operator, values) => {
+  const text = byBytes(column)
+  if (operator === 'ne') return sql`${text} not in (${sql.join(values)})`
+  if (operator !== 'eq' && operator !== 'in') {
+    return anyOf(values.map((value) => sql`${text} ${symbols[operator]} ${value}`))
+  }
+  const isListed = sql<boolean>`${text} in (${sql.join(values)})`
+  return isSought === undefined ? isListed : sql`(${isSought(column, values)} and ${isListed})`
+}
+
+/** Returns the condition that an enumeration has any of some values. A text that is none of its labels becomes null. */
+function isAmongLabels ({ written, named = '' }: WrittenColumn): IsSought {
+  const type = sql.raw(named)
+  const labels = sql.join(labelsOf(written).map((label) => sql.lit(label)))
+  const toLabel = (value: Parameter) => {
+    const text = asText(sql`${value}`)
+    return sql`case when ${text} in (${labels}) then cast(${text} as ${type}) end`
+  }
+  // PostgreSQL does not compare a domain over an enumeration without the cast.
+  return (column, values) => sql`cast(${column} as ${type}) in (${sql.join(values.map(toLabel))})`
+}
+
+/** Returns the storage of a column of texts whose type is not `text` or `varchar`. */
+export function textsOf (text: Storage, column: WrittenColumn): Storage | undefined {
+  const { type = '' } = column
+  const byWords: Storage = { ...text, select: asText, shown: byText(), showsAll: true }
+  if (type === 'enum') return { ...byWords, shown: byText(isAmongLabels(column)) }
+  if (writtenTypes.some((name) => name === type)) return byWords
+  // Without the cast, char(n) would have trailing blanks.
+  return comparableTypes.has(type) ? { ...text, select: asText } : undefined
+}

@@ -1,0 +1,43 @@
+import type { Note } from './model-plan.js'
+
+/** Fewest notes of the same words that become one line. */
+const minGroup = 3
+/** Most names in one line. */
+const maxNames = 10
+/** Beginning of a note about a column that is left out. */
+const leftOut = 'left out: it '
+
+/** Returns, as one line of text, what the models leave out of a table or declare differently. */
+export function describeNote ({ table, column, why }: Note): string {
+  const text = column === undefined
+    ? `Table '${table}' is left out: it ${why}`
+    : `Column '${column}' of table '${table}' ${why.startsWith(leftOut) ? `is ${why}` : why}`
+  return printable(text)
+}
+
+/** Returns {@link describeNote} for each note, or one line for three or more notes that differ in names only. */
+export function describeNotes (notes: readonly Note[]): readonly string[] {
+  const groups = new Map<string, Note[]>()
+  for (const note of notes) {
+    const name = `${note.column === undefined ? 'table' : 'column'} ${note.why}`
+    groups.set(name, [...groups.get(name) ?? [], note])
+  }
+  return [...groups.values()].flatMap((group) =>
+    group.length < minGroup ? group.map(describeNote) : describeGroup(group))
+}
+
+function describeGroup (notes: readonly Note[]): string {
+  const [{ why, column } = { why: '', column: undefined }] = notes
+  const names = notes.slice(0, maxNames).map(({ table, column }) => column === undefined ? table : `${table}.${column}`)
+  const others = notes.length - names.length
+  const list = `${names.map((name) => `'${name}'`).join(', ')}${others > 0 ? ` and ${others} more` : ''}`
+  if (column === undefined) return printable(`Tables ${list} are left out: each ${why}`)
+  return printable(why.startsWith(leftOut)
+    ? `Columns ${list} are left out: each ${why.slice(leftOut.length)}`
+    : `Columns ${list}: each ${why}`)
+}
+
+/** Replaces control characters, which names and defaults may hold and a terminal would interpret. */
+function printable (text: string): string {
+  return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+}

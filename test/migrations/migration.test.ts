@@ -1,0 +1,279 @@
+// @servers: migrations are written in the SQL of the engine
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import * as fs from 'node:fs/promises'
+import * as path from 'node:path'
+import Fastify from 'fastify'
+import { CamelCasePlugin, FileMigrationProvider, Migrator, sql, type Kysely } from 'kysely'
+import { test, type Test } from 'tap'
+import restModels, {
+  boolean, createTables, date, datetime, defineModel, foreignKey, integer, key, openAuth, password, text, uuid,
+  type Model
+} from '../../lib/index.js'
+import type { Tables } from '../../lib/engines/executor.js'
+import { writeMigration } from '../../lib/tools.js'
+import { engine, openDatabase } from '../support/database.js'
+import { compile } from '../support/compile.js'
+import { definitions } from '../support/definitions.js'
+import { importMigration } from './run-migration.js'
+
+/** What holds on the engine of this process. */
+function here<Value> (values: Readonly<Record<typeof engine, Value>>): Value {
+  return values[engine]
+}
+
+/** A folder beside the package, so that its files can import Kysely. */
+function folderFor (t: Test): string {
+  mkdirSync('.tap', { recursive: true })
+  const folder = mkdtempSync(path.resolve('.tap', 'migrations-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  return folder
+}
+
+async function up (db: Kysely<Tables>, models: readonly Model[]): Promise<string> {
+  const { source = '' } = await writeMigration(db, models)
+  await (await importMigration(source)).up(db)
+  return source
+}
+
+async function setUp (t: Test, db: Kysely<Tables>, models: readonly Model[]): Promise<void> {
+  const app = Fastify()
+  t.teardown(async () => await app.close())
+  await app.register(restModels, { db, defaultAuth: openAuth() })
+  for (const model of models) app.restModels.register(model)
+  await app.restModels.setup()
+}
+
+const User = defineModel('User', { name: text({ unique: true, maxLength: 30 }), password: password() })
+const Note = defineModel('Note', { title: text({ maxLength: 80 }), user: foreignKey(() => User) })
+
+/** The models above, after a few months. */
+const Tag = defineModel('Tag', { label: text({ maxLength: 20 }) })
+const GrownUser: Model = defineModel('User', {
+  name: text({ unique: true, maxLength: 30 }),
+  password: password(),
+  email: text({ unique: true, maxLength: 60, nullable: true }),
+  boss: foreignKey(() => GrownUser, { nullable: true, onDelete: 'set null' })
+})
+const GrownNote = defineModel('Note', {
+  title: text({ maxLength: 80 }),
+  user: foreignKey(() => GrownUser),
+  made: datetime({ default: 'now' }),
+  due: date({ nullable: true, default: 'now' }),
+  state: text({ enum: ['open', "it's done"], default: 'open' }),
+  tag: foreignKey(() => Tag, { nullable: true })
+}, { unique: [['user', 'title']] })
+
+test('D-225: a migration adds tables, columns, indexes and what is unique, and Kysely runs it', async (t) => {
+  const db = await openDatabase(t)
+  const folder = folderFor(t)
+  const migrator = new Migrator({
+    db, provider: new FileMigrationProvider({ fs, path, migrationFolder: folder })
+  })
+  const migrate = async (name: string, models: readonly Model[]): Promise<void> => {
+    const { source = '', differences } = await writeMigration(db, models)
+    t.strictSame(differences, [])
+    writeFileSync(path.join(folder, name), source)
+    const { error, results } = await migrator.migrateToLatest()
+    t.match(results, [{ status: 'Success' }], String(error))
+  }
+  await migrate('001.mjs', [Note])
+  const start = await definitions(db)
+  await db.insertInto('user').values({ name: 'ann', password: 'x' }).execute()
+  await db.insertInto('note').values({ title: 'one', user_id: 1 }).execute()
+  await migrate('002.mjs', [GrownNote])
+  await setUp(t, db, [GrownUser, GrownNote, Tag])
+  const note = await db.selectFrom('note').selectAll().executeTakeFirstOrThrow()
+  t.match(note, { id: 1, title: 'one', user_id: 1, state: 'open', tag_id: null })
+  t.ok(note['made'] !== null && !String(note['made']).startsWith('1970'), 'rows have the moment of the migration')
+  t.ok(note['due'] !== null)
+  await t.rejects(db.insertInto('note').values({ title: 'one', user_id: 1 }).execute(), 'unique together')
+  await t.rejects(db.insertInto('note').values({ title: 'two', user_id: 1, state: 'x' }).execute(), 'checks hold')
+  await t.rejects(db.insertInto('note').values({ title: 'two', user_id: 1, tag_id: 9 }).execute(), 'references hold')
+  const { error } = await migrator.migrateDown()
+  t.equal(error, undefined)
+  t.strictSame(await definitions(db), start)
+})
+
+test('D-225: what differs otherwise is a comment with the remedy, and nothing is dropped or changed', async (t) => {
+  const db = await openDatabase(t)
+  for (const statement of [
+    'create table thing (id integer primary key, size varchar(9), count integer, must integer not null)',
+    'create table bare (name varchar(9))',
+    'create view seen as select id, count from thing'
+  ]) await sql.raw(statement).execute(db)
+  const Thing = defineModel('Thing', {
+    id: key({ generated: false }),
+    size: integer({ nullable: true }),
+    count: integer(),
+    more: boolean({ default: false })
+  })
+  const Bare = defineModel('Bare', { name: text({ nullable: true }) })
+  const Seen = defineModel('Seen', { id: key(), count: integer({ nullable: true }), gone: integer() })
+  const before = await definitions(db)
+  const { source = '', differences } = await writeMigration(db, [Thing, Bare, Seen])
+  const type = here({ sqlite: 'varchar(9)', postgres: 'varchar', mariadb: 'varchar' })
+  t.strictSame(differences, [
+    `field 'size' of model 'Thing' is integer, but column 'size' is ${type} in table 'thing'; createTables() makes ` +
+      'it integer: change the model, or the column by a statement of your own',
+    "field 'count' of model 'Thing' is not nullable, but column 'count' is nullable in table 'thing'; createTables() " +
+      'makes it integer not null: change the model, or the column by a statement of your own',
+    "field 'id' of model 'Bare' needs column 'id' of table 'bare', which does not exist: " +
+      "name another with 'column', or add it by a statement of your own",
+    "field 'gone' of model 'Seen' needs column 'gone' of view 'seen', which does not exist: " +
+      "name another with 'column', or add it by a statement of your own",
+    "model 'Thing' lacks column 'must' of table 'thing', which must have a value and has no default: " +
+      'declare it in the model, or give it a default in the table'
+  ])
+  for (const text of differences) t.ok(source.includes(`\n// - ${text}\n`), text)
+  await (await importMigration(source)).up(db)
+  t.strictSame(
+    (await db.introspection.getTables()).find(({ name }) => name === 'thing')?.columns.map(({ name }) => name),
+    ['id', 'size', 'count', 'must', 'more']
+  )
+  await (await importMigration(source)).down(db)
+  t.strictSame(await definitions(db), before)
+})
+
+test('D-226: what rows keep from being added is an error that names each field and the remedy', async (t) => {
+  const db = await openDatabase(t)
+  await createTables(db, [User, Note])
+  for (const name of ['ann', 'bob']) await db.insertInto('user').values({ name, password: 'x' }).execute()
+  for (const user of [1, 2, 1]) await db.insertInto('note').values({ title: 'same', user_id: user }).execute()
+  const Wrong = defineModel('Note', {
+    title: text({ maxLength: 80, unique: true }),
+    user: foreignKey(() => User),
+    body: text(),
+    slug: text({ maxLength: 9, default: () => 'x' }),
+    place: integer({ unique: true, default: 1 }),
+    fine: integer({ nullable: true })
+  }, { unique: [['user', 'title'], ['user', 'place'], ['user', 'fine']] })
+  await t.rejects(writeMigration(db, [Wrong]), {
+    code: 'REST_MODELS_TABLE_MISMATCH',
+    message: [
+      'No migration can be written:',
+      ...['body', 'slug'].map((name) => `- field '${name}' of model 'Note' is required, but table 'note' has rows, ` +
+        'which would have no value: give it a default that is no function, or declare it nullable and fill it'),
+      ...["'title'", "'place'", "'user' and 'title'", "'user' and 'place'"].map((names) =>
+        `- model 'Note' has unique ${names}, but rows of table 'note' have the same values: ` +
+        'change these rows first, or do not declare it unique')
+    ].join('\n')
+  })
+  const Owned = defineModel('Note', {
+    title: text({ maxLength: 80 }), user: foreignKey(() => User), owner: foreignKey(() => User, { default: 2 })
+  })
+  if (engine === 'sqlite') {
+    await t.rejects(writeMigration(db, [Owned]), {
+      message: "field 'owner' of model 'Note' is a foreign key with a default, which SQLite cannot add to table 'note'"
+    })
+  } else {
+    await up(db, [Owned])
+    const owners = await db.selectFrom('note').select('owner_id').execute()
+    t.match(owners, [{ owner_id: 2 }, { owner_id: 2 }, { owner_id: 2 }])
+  }
+})
+
+test('D-227: a required column fails with the reason if there are rows when the migration runs', async (t) => {
+  const db = await openDatabase(t)
+  await createTables(db, [User, Note])
+  const Longer = defineModel('Note', { title: text({ maxLength: 80 }), user: foreignKey(() => User), body: text() })
+  const { source = '' } = await writeMigration(db, [Longer])
+  await db.insertInto('user').values({ name: 'ann', password: 'x' }).execute()
+  await db.insertInto('note').values({ title: 'one', user_id: 1 }).execute()
+  const migration = await importMigration(source)
+  await t.rejects(migration.up(db), {
+    message: "Table 'note' has rows, which would have no value in the new column 'body'"
+  })
+  t.strictSame(await db.selectFrom('note').selectAll().execute(), [{ id: 1, title: 'one', user_id: 1 }])
+  await db.deleteFrom('note').execute()
+  await migration.up(db)
+  await setUp(t, db, [User, Longer])
+})
+
+test('D-228: SQLite sets the moment in rows, and its default is clearly not a real moment', async (t) => {
+  if (engine !== 'sqlite') return
+  const db = await openDatabase(t)
+  await createTables(db, [Tag])
+  await db.insertInto('tag').values({ label: 'a' }).execute()
+  const Dated = defineModel('Tag', {
+    label: text({ maxLength: 20 }), made: datetime({ default: 'now' }), day: date({ default: 'now' })
+  })
+  const source = await up(db, [Dated])
+  t.match(source, 'The API sets it; other programs must, too.')
+  await db.insertInto('tag').values({ label: 'b' }).execute()
+  const [old, other] = await db.selectFrom('tag').selectAll().execute()
+  t.match(old, { made: /^20\d\d-\d\d-\d\d \d\d:\d\d:\d\d$/, day: /^20\d\d-\d\d-\d\d$/ })
+  t.match(other, { made: '1970-01-01 00:00:00', day: '1970-01-01' })
+})
+
+test('D-229: two models of one table add up, and models that foreign keys refer to count', async (t) => {
+  const db = await openDatabase(t)
+  const Ranked = defineModel('Ranked', {
+    title: text({ maxLength: 80 }), user: foreignKey(() => User), rank: integer({ nullable: true, unique: true })
+  }, { table: 'note' })
+  await up(db, [Note, Ranked])
+  await setUp(t, db, [User, Note, Ranked])
+  t.strictSame(await writeMigration(db, [User, Note, Ranked]), { source: undefined, differences: [] })
+})
+
+test('D-231: what is unique or indexed already is not made again, whoever made it and in whatever order', async (t) => {
+  const db = await openDatabase(t)
+  await createTables(db, [User])
+  for (const statement of [
+    `create table note (id ${here({ sqlite: 'integer', postgres: 'bigserial', mariadb: 'bigint auto_increment' })} ` +
+      'primary key, title varchar(80) not null, slug varchar(9), user_id bigint not null, rank integer not null)',
+    'create index mine on note (user_id, rank)',
+    'create unique index own on note (rank, title)',
+    'create unique index slugs on note (slug)'
+  ]) await sql.raw(statement).execute(db)
+  const fields = {
+    title: text({ maxLength: 80 }),
+    slug: text({ maxLength: 9, nullable: true, unique: true }),
+    user: foreignKey(() => User),
+    rank: integer()
+  }
+  const unique = [['title', 'rank'] as const]
+  t.strictSame(await writeMigration(db, [defineModel('Note', fields, { unique })]), {
+    source: undefined, differences: []
+  })
+  const Stricter = defineModel('Note', { ...fields, rank: integer({ unique: true }) }, { unique })
+  const source = await up(db, [Stricter])
+  t.strictSame(source.match(/create\w+\('.*?'\)/g), ["createIndex('note__rank__unique')"])
+  await setUp(t, db, [User, Stricter])
+})
+
+test('tables that refer to each other are made and dropped again', async (t) => {
+  const db = await openDatabase(t)
+  const Team: Model = defineModel('Team', { name: text(), captain: foreignKey(() => Player, { nullable: true }) })
+  const Player: Model = defineModel('Player', {
+    id: uuid(), team: foreignKey(() => Team), coach: foreignKey(() => Player, { nullable: true })
+  })
+  const { source = '' } = await writeMigration(db, [Team])
+  const migration = await importMigration(source)
+  await migration.up(db)
+  await setUp(t, db, [Team, Player])
+  await db.insertInto('team').values({ id: 1, name: 'a' }).execute()
+  const id = '0f8fad5b-d9cb-469f-a165-70867728950e'
+  await db.insertInto('player').values({ id, team_id: 1, coach_id: id }).execute()
+  await db.updateTable('team').set({ captain_id: id }).execute()
+  await migration.down(db)
+  t.strictSame(await definitions(db), [])
+})
+
+test('names are those of the models, whatever plugins a host has; TypeScript compiles', async (t) => {
+  const db = await openDatabase(t)
+  const Odd = defineModel('Odd', { nickName: text(), Order: integer({ column: 'SELECT' }) }, { table: 'OddTable' })
+  const { source = '' } = await writeMigration(db, [Odd], { language: 'ts' })
+  const file = path.join(folderFor(t), '001.ts')
+  writeFileSync(file, source)
+  t.strictSame(compile(file), [])
+  await (await importMigration((await writeMigration(db, [Odd])).source ?? '')).up(db.withPlugin(new CamelCasePlugin()))
+  await setUp(t, db, [Odd])
+})
+
+test('a default that does not fit its field is refused before anything is written', async (t) => {
+  const db = await openDatabase(t)
+  await t.rejects(writeMigration(db, [defineModel('Odd', { size: integer({ default: 5, maximum: 3 }) })]), {
+    code: 'REST_MODELS_INVALID_MODEL'
+  })
+})
