@@ -7,7 +7,7 @@ import { withDefault, type DefaultSetting, type Source } from './field-default.j
 import { heldType, holdsUnshown } from './held-values.js'
 import type { FieldPlan, Note } from './model-plan.js'
 import { fieldName, Names, referenceName } from './names.js'
-import { isPlainName, type KeyedTable } from './plan-keys.js'
+import { isPlainName, type CompositeTable, type KeyedTable } from './plan-keys.js'
 import { planReference, type ReferenceSetting } from './plan-reference.js'
 import type { FoundTable } from './read-database.js'
 
@@ -34,12 +34,13 @@ interface Setting extends ReferenceSetting, DefaultSetting {
 
 /** Plans the fields of a table. The notes name the columns that it leaves out or declares differently. */
 export async function planFields (
-  { table, column: keyColumn, key }: KeyedTable, handle: Handle, targetOf: Setting['targetOf']
+  { table, column: keyColumn, key }: CompositeTable & Partial<Pick<KeyedTable, 'column' | 'key'>>, handle: Handle,
+  targetOf: Setting['targetOf']
 ): Promise<{ readonly fields: readonly FieldPlan[], readonly notes: readonly Note[] }> {
   const notes: Note[] = []
   const names = new Names()
   names.take('id')
-  const columns = new Set([keyColumn.name.toLowerCase()])
+  const columns = new Set(keyColumn === undefined ? [] : [keyColumn.name.toLowerCase()])
   const setting: Setting = { handle, targetOf, key, checks: checkCompiler(), names, notes }
   const fields: FieldPlan[] = []
   for (const column of table.columns.filter((column) => column !== keyColumn)) {
