@@ -4,6 +4,7 @@ import type { Query } from '../engines/executor.js'
 import { Slot, type Stored } from '../engines/storage.js'
 import type { StatementLabel, StatementOperation } from '../events/messages.js'
 import { encode, type Column } from '../model/column.js'
+import { keyColumnsOf, keyValues } from '../model/key.js'
 import type { PlannedInclude } from '../plan/list-plan.js'
 import type { GuardedReference, ScopedRecord } from '../plan/record-guard.js'
 import type { Scope } from '../plan/viewer.js'
@@ -57,10 +58,12 @@ export class ShapedStatement {
 
   /** Returns the conditions that a row is the record, lies inside its scope and belongs to its owner. */
   isRecord ({ id, scope, ownerId }: ScopedRecord): readonly Build[] {
-    const { model: { primaryKey, table }, owner } = this.#shape
+    const { model, model: { primaryKey, table }, owner } = this.#shape
+    const values = keyValues(primaryKey, id, this.#dialect)
+    const isTheOne = keyColumnsOf(model).map((column, index) => this.#equals(column, values[index] as Stored))
     const isOwn = owner === undefined || ownerId === undefined ? [] : [this.#equals(owner, ownerId)]
     if (isOwn.length > 0) this.#name += ' own'
-    return [this.#equals(primaryKey, id), ...isOwn, ...this.#holds(scope, table)]
+    return [...isTheOne, ...isOwn, ...this.#holds(scope, table)]
   }
 
   /** Returns the conditions that each reference leads to a record that it may lead to. */

@@ -3,6 +3,7 @@ import { errors } from '../../errors.js'
 import restModels, { type AnyKysely } from '../../index.js'
 import type { Column } from '../../model/column.js'
 import type { Model } from '../../model/define-model.js'
+import { keyColumnsOf } from '../../model/key.js'
 import { readOnlyAuth } from '../../policy/policies.js'
 import { operations } from '../../policy/operations.js'
 import type { Policy } from '../../policy/policy.js'
@@ -12,6 +13,7 @@ import { findUnfillable } from '../../tables/creatable.js'
 import { introspect } from '../introspect/introspect.js'
 import type { Note } from '../introspect/model-plan.js'
 import { secretColumns } from '../introspect/secret-columns.js'
+import { requireCredentials, type ServeCredentials } from './basic-credentials.js'
 import { addDocumentation, type DocumentationPackages } from './documentation.js'
 import { errorLog } from './error-log.js'
 import { hostCheck } from './host-check.js'
@@ -20,13 +22,15 @@ import { openDatabase } from './open-database.js'
 export interface ServeOptions {
   /** Names of the tables to serve. Default: all tables. */
   readonly tables?: readonly string[]
-  /** True if anybody may create, change and delete records. Default false: everybody may read, nobody may write. */
+  /** True if whoever may read may also create, change and delete records. Default false. */
   readonly write?: boolean
   /**
    * The address that the app will listen on. A request for a host name that this machine does not have gets 421.
    * Default 127.0.0.1.
    */
   readonly host?: string
+  /** User and password that every request must send by HTTP Basic. Default: none, so nobody has to log in. */
+  readonly credentials?: ServeCredentials
   /** Columns to show although their names look secret, as `table.column`. Default: none. */
   readonly include?: readonly string[]
   /**
@@ -74,11 +78,12 @@ const logToStandardError = (line: string): void => { process.stderr.write(line) 
 export async function serveDatabase (
   url: string, options: ServeOptions = {}, packages?: DocumentationPackages
 ): Promise<ServedDatabase> {
-  const { write = false, host = '127.0.0.1', log = logToStandardError } = options
+  const { write = false, host = '127.0.0.1', log = logToStandardError, credentials } = options
+  const hooks = [hostCheck(host), ...credentials === undefined ? [] : [requireCredentials(credentials)]]
   const db = await openDatabase(url, { readOnly: !write })
   const app = Fastify({ logger: errorLog(log), requestTimeout: 30_000, connectionTimeout: 60_000 })
   app.addHook('onClose', async () => await db.destroy())
-  app.addHook('onRequest', hostCheck(host))
+  for (const hook of hooks) app.addHook('onRequest', hook)
   try {
     const { resources, notes } = await planResources(db, options)
     const missing = await addDocumentation(app, packages)
@@ -112,7 +117,8 @@ async function planResources (
   const found = await introspect(db, tables && { tables })
   requireColumns(found.models, include)
   const secrets = await secretColumns(db, include)
-  const [models, secret] = split(found.models, ({ columns: [key], table }) => !secrets.has(`${table}.${key.name}`))
+  const [models, secret] = split(found.models, (model) =>
+    !keyColumnsOf(model).some(({ name }) => secrets.has(`${model.table}.${name}`)))
   const unfillable = write
     ? await findUnfillable(db, await readTables(db), models)
     : new Map<Model, readonly string[]>()
@@ -121,7 +127,8 @@ async function planResources (
     hidden: model.columns.filter(({ name }) => secrets.has(`${model.table}.${name}`)),
     auth: unfillable.has(model) ? noCreateAuth : undefined
   }))
-  return { resources, notes: [...found.notes, ...secret.map(noteOf), ...[...unfillable].flatMap(unfillableNotes)] }
+  const left = secret.map((model) => noteOf(model, secrets))
+  return { resources, notes: [...found.notes, ...left, ...[...unfillable].flatMap(unfillableNotes)] }
 }
 
 function unfillableNotes ([{ table }, columns]: readonly [Model, readonly string[]]): readonly Note[] {
@@ -133,7 +140,10 @@ function unfillableNotes ([{ table }, columns]: readonly [Model, readonly string
  * Returns the note about a table that is not served because its primary key looks secret: paths and links would show
  * the values of that column.
  */
-function noteOf ({ table, primaryKey: { name } }: Model): Note {
+function noteOf (model: Model, secrets: ReadonlySet<string>): Note {
+  const { table } = model
+  const name = keyColumnsOf(model).map((column) => column.name)
+    .find((name) => secrets.has(`${table}.${name}`))
   return {
     table,
     why: `has a primary key '${name}' that looks secret, or that refers to a secret column ` +
