@@ -91,12 +91,12 @@ test('R-52: a fail-over and an overload are read from the metrics of Prometheus,
     const statuses: number[] = []
     const before = Date.now()
     // Its answer never comes: nobody knows whether it was done, and it is not repeated.
-    first.cutBehind('private 5')
+    const cuts = first.cutBehind('private 5')
     const asked = Array.from({ length: 20 }, async (_, number) => {
       await sleep(number * 10)
       statuses.push(await (number % 2 === 0 ? list() : create(`private ${number + 2}`)))
     })
-    await sleep(60)
+    await waitFor('a write is cut', async () => cuts() > 0)
     first.close()
     await Promise.all(asked)
     t.equal(await list(), 200)
