@@ -136,7 +136,11 @@ test('introspect writes a file, or to standard output, and says beside it what i
   })
   t.match(await run('introspect', `sqlite:${path}`, '--schema', 'x'), { code: 2, err: /named for PostgreSQL only/ })
   t.match(await run('introspect', 'postgres://127.0.0.1/x', '--schema', 'x y'), { code: 2, err: /name of a schema/ })
-  t.match(await run('introspect', `sqlite:${path}`, '--table', 'PlaylistTrack', '--output', join(folderFor(t), 'x.ts')), {
+  const keyless = join(folderFor(t), 'keyless.db')
+  const db = openSqlite(keyless)
+  await sql`create table visit (page text)`.execute(db)
+  await db.destroy()
+  t.match(await run('introspect', `sqlite:${keyless}`, '--output', join(folderFor(t), 'x.ts')), {
     code: 1, out: '', err: /no table that can have a model/
   })
   t.match(await run('introspect', `sqlite:${path}`, '--output', '/nowhere/x.ts'), { code: 1, err: /ENOENT/ })
