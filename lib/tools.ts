@@ -1,5 +1,6 @@
 export { loadApp } from './tooling/cli/load-app.js'
 export { openDatabase, type OpenOptions } from './tooling/cli/open-database.js'
+export type { ServeCredentials } from './tooling/cli/basic-credentials.js'
 export { serveDatabase, type ServedDatabase, type ServeOptions } from './tooling/cli/serve-database.js'
 export type { Audience } from './tooling/audit/audience.js'
 export type { Danger } from './tooling/audit/danger.js'

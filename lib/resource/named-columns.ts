@@ -1,5 +1,5 @@
 import { errors } from '../errors.js'
-import { isForeignKey, isSecret, type Column, type ForeignKeyColumn } from '../model/column.js'
+import { isFilledByDatabase, isForeignKey, isSecret, type Column, type ForeignKeyColumn } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { followPath, pathName, type Path } from '../plan/path.js'
 import { writes } from '../policy/operations.js'
@@ -56,6 +56,9 @@ export function ownerOf (model: Model, name: string | undefined, policy: AnyPoli
   if (name === undefined) return undefined
   const owner = requireField(model, 'ownerField', name)
   const where = `'ownerField' of resource '${model.name}'`
+  if (isFilledByDatabase(owner)) {
+    throw new errors.InvalidOptions(`${where} names '${name}', which is 'readOnly', so that the API cannot set it`)
+  }
   if (!isForeignKey(owner)) throw new errors.InvalidOptions(`${where} names '${name}', which is not a foreign key`)
   if (policy.open.some((operation) => writes.includes(operation))) {
     throw new errors.InvalidOptions(`${where} needs a policy that knows who writes`)

@@ -6,7 +6,9 @@ import type { Engine } from '../database/engine.js'
 import type { WriteTarget } from '../database/write.js'
 import type { Row } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
-import { isClientGenerated, isGenerated, isSetOnUpdate, type Column, type ForeignKeyColumn } from '../model/column.js'
+import {
+  isClientGenerated, isFilledByDatabase, isGenerated, isSetOnUpdate, type Column, type ForeignKeyColumn
+} from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { keyColumnsOf, segmentOf, withId } from '../model/key.js'
 import { requireSoundDefaults } from '../plan/defaults.js'
@@ -123,14 +125,15 @@ function columnsOf ({ model, excluded, readOnly, owner }: Registration): Resourc
   const { columns, primaryKey } = model
   const key = keyColumnsOf(model)
   const visible = columns.filter((column) => !excluded.has(column))
+  const isSet = (column: Column): boolean => isSetOnUpdate(column) || isFilledByDatabase(column)
   const isWritable = (column: Column): boolean =>
-    column !== primaryKey && !readOnly.has(column) && column !== owner && !isSetOnUpdate(column)
+    column !== primaryKey && !readOnly.has(column) && column !== owner && !isSet(column)
   const creatable = new Set(columns.filter((column) => isWritable(column) || isClientGenerated(column)))
   const writable = new Set(columns.filter((column) => isWritable(column) && !key.includes(column)))
   return {
     visible,
     stored: columns.filter((column) => !excluded.has(column) || column === owner),
-    created: columns.filter((column) => !isGenerated(column)),
+    created: columns.filter((column) => !isGenerated(column) && !isFilledByDatabase(column)),
     writable,
     touched: columns.filter(isSetOnUpdate),
     creatable,

@@ -1,5 +1,5 @@
 import { readHandle, type AnyKysely } from '../database/engine.js'
-import { isYes } from '../engines/catalog.js'
+import { isYes, type ColumnRow } from '../engines/catalog.js'
 import type { Dialect } from '../engines/dialect.js'
 import type { Storage, WrittenColumn } from '../engines/storage.js'
 import { errors } from '../errors.js'
@@ -47,13 +47,20 @@ export async function readTables (handle: AnyKysely): Promise<DatabaseTables> {
     written: writtenAs.get(`${table}.${column.name}`) ?? { table, name: column.name, written: column.dataType }
   })
   const byName = new Map(inPath.map(({ name, isView, columns }) => [
-    fold(name), new Map(columns.map((column) => [foldName(column.name), { ...describe(name, column), isView }]))
+    fold(name), new Map([...columns, ...computedIn(described, name)].map((column) =>
+      [foldName(column.name), { ...describe(name, column), isView }]))
   ] as const))
   return { of: ({ table }) => byName.get(fold(table)), nameOf: ({ table }) => fold(table) }
 }
 
 /** What a comparison of models with tables depends on. */
-export interface Comparison {
+export /** Returns the computed columns of a table, which Kysely does not see in SQLite. */
+function computedIn (described: readonly ColumnRow[], table: string): Table['columns'] {
+  return described.filter((row) => row.table === table && isYes(row.computed)).map(({ name, type, nullable }) =>
+    ({ name, dataType: type, isNullable: isYes(nullable), isAutoIncrementing: false, hasDefaultValue: false }))
+}
+
+interface Comparison {
   readonly dialect: Dialect
   /** Nullable fields whose columns may be `not null`, because records show some stored values, such as NaN, as null. */
   readonly shownAsNull?: ReadonlySet<Column>

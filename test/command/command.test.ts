@@ -136,13 +136,6 @@ test('introspect writes a file, or to standard output, and says beside it what i
   })
   t.match(await run('introspect', `sqlite:${path}`, '--schema', 'x'), { code: 2, err: /named for PostgreSQL only/ })
   t.match(await run('introspect', 'postgres://127.0.0.1/x', '--schema', 'x y'), { code: 2, err: /name of a schema/ })
-  const keyless = join(folderFor(t), 'keyless.db')
-  const db = openSqlite(keyless)
-  await sql`create table visit (page text)`.execute(db)
-  await db.destroy()
-  t.match(await run('introspect', `sqlite:${keyless}`, '--output', join(folderFor(t), 'x.ts')), {
-    code: 1, out: '', err: /no table that can have a model/
-  })
   t.match(await run('introspect', `sqlite:${path}`, '--output', '/nowhere/x.ts'), { code: 1, err: /ENOENT/ })
   t.same(readFileSync(path), before, 'the database is as it was')
 })
@@ -508,7 +501,9 @@ test('without the packages of the page, serve goes on and says what to install',
   t.teardown(async () => { await served.app.close() })
   t.equal((await served.app.inject('/api/genre/')).statusCode, 200)
   let said = ''
-  announce('http://x', served, { out: () => {}, err: (text) => { said += `${text}\n` }, interrupted: async () => {} })
+  announce('http://x', { ...served, write: false }, {
+    out: () => {}, err: (text) => { said += `${text}\n` }, interrupted: async () => {}
+  })
   t.match(said, /^Table 'PlaylistTrack' is left out/)
   t.match(said, 'There is no documentation page; to add it, run: npm install @fastify/swagger @fastify/swagger-ui')
   const broken = { ...packages, swagger: async () => { throw new TypeError('broken') } }

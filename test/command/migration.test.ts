@@ -59,7 +59,8 @@ test('migration writes a file, or to standard output, and keeps a file that is t
   t.match(await run('migration', file, 'sqlite::memory:', '-o', path('001.sql')), {
     code: 2, err: /only migrations whose name ends in '\.js', '\.mjs', '\.ts' or '\.mts'/
   })
-  t.match(await run('migration', file, 'sqlite::memory:', '-o', path('none/001.js')), { code: 1, err: /ENOENT/ })
+  t.match(await run('migration', file, 'sqlite::memory:', '-o', path('new/001.js')), { code: 0 })
+  t.match(readFileSync(path('new/001.js'), 'utf8'), 'createTable', 'in a folder that was not there')
 })
 
 test('D-230: migration writes no file if nothing lacks, and fails if something differs then', async (t) => {

@@ -15,7 +15,8 @@ const ofSqlite = [
   // The old database is a file of flask-peewee; flask-peewee.test.ts does the same on the other engines.
   'Moving a database', 'Requests that old clients send',
   // What the commands write differs by the types of the engine; command/ and introspection/ test them.
-  'introspect', 'serve',
+  'introspect', 'serve', 'migration', 'From createTables to migrations', 'Databases that createTables made',
+  'From tables to an API', 'An application of Django', 'An application with better-auth',
   // The copy of a file.
   'SQLite',
   // better-auth takes the type of the database as an option of its own.

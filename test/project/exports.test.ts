@@ -24,7 +24,7 @@ const values = {
   'lib/sqlite.ts': ['openSqlite'],
   'lib/postgres.ts': ['openPostgres'],
   'lib/mariadb.ts': ['MariadbDialect', 'openMariadb'],
-  'lib/tools.ts': ['describeNote', 'inspect', 'introspect', 'loadApp', 'openDatabase', 'serveDatabase',
+  'lib/tools.ts': ['describeNote', 'describeNotes', 'inspect', 'introspect', 'loadApp', 'openDatabase', 'serveDatabase',
     'writeMigration']
 }
 const types = {
@@ -48,8 +48,8 @@ const types = {
   'lib/mariadb.ts': ['MariadbOptions'],
   'lib/tools.ts': [
     'Audience', 'Changer', 'Danger', 'FieldPermissions', 'Inspection', 'IntrospectOptions', 'Introspection',
-    'MigrationOptions', 'Note', 'OpenOptions', 'ResourcePermissions', 'ScopeOutcome', 'ServeOptions', 'ServedDatabase',
-    'Unbounded', 'Unindexed', 'VisibleRecords', 'WrittenMigration'
+    'MigrationOptions', 'Note', 'OpenOptions', 'ResourcePermissions', 'ScopeOutcome', 'ServeCredentials',
+    'ServeOptions', 'ServedDatabase', 'Unbounded', 'Unindexed', 'VisibleRecords', 'WrittenMigration'
   ]
 }
 const entryPoints = {

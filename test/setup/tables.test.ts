@@ -67,6 +67,7 @@ const lines = (table: string, ...parts: string[]): Definition[] => parts.map((pa
 /** What the tables of `Whole` and `Owner` are to their engine. */
 const wholeDefinitions = here<() => Definition[]>({
   sqlite: () => [
+    ['owner', 'CREATE TABLE "owner" ("id" integer primary key autoincrement, "name" text not null unique)'],
     ['Wholes', 'CREATE TABLE "Wholes" (' + [
       '"id" integer primary key autoincrement',
       '"title" text default \'it\'\'s\' not null check (length("title") >= 1 and length("title") <= 5)',
@@ -100,8 +101,7 @@ const wholeDefinitions = here<() => Definition[]>({
       'CREATE INDEX "Wholes__since__foreign" on "Wholes" ("since") where "since" not glob \'????-??-?? ??:??:??\''
     ],
     ['Wholes__OtherOwner__index', 'CREATE INDEX "Wholes__OtherOwner__index" on "Wholes" ("OtherOwner")'],
-    ['Wholes__third_id__index', 'CREATE INDEX "Wholes__third_id__index" on "Wholes" ("third_id")'],
-    ['owner', 'CREATE TABLE "owner" ("id" integer primary key autoincrement, "name" text not null unique)']
+    ['Wholes__third_id__index', 'CREATE INDEX "Wholes__third_id__index" on "Wholes" ("third_id")']
   ],
   postgres: () => [
     ...lines('Wholes',

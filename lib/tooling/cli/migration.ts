@@ -1,4 +1,5 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { errors } from '../../errors.js'
 import { openSqlite } from '../../sqlite.js'
 import { writeMigration } from '../migration/write-migration.js'
@@ -41,6 +42,7 @@ export const migrationCommand: CommandRow<Options> = {
       if (output === undefined) {
         out(source.trimEnd())
       } else {
+        mkdirSync(dirname(output), { recursive: true })
         writeFileSync(output, source, { flag: force ? 'w' : 'wx' })
         err(`Wrote ${output}`)
       }

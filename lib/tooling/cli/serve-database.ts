@@ -13,6 +13,7 @@ import { findUnfillable } from '../../tables/creatable.js'
 import { introspect } from '../introspect/introspect.js'
 import type { Note } from '../introspect/model-plan.js'
 import { secretColumns } from '../introspect/secret-columns.js'
+import { requireCredentials, type ServeCredentials } from './basic-credentials.js'
 import { addDocumentation, type DocumentationPackages } from './documentation.js'
 import { errorLog } from './error-log.js'
 import { hostCheck } from './host-check.js'
@@ -21,13 +22,15 @@ import { openDatabase } from './open-database.js'
 export interface ServeOptions {
   /** Names of the tables to serve. Default: all tables. */
   readonly tables?: readonly string[]
-  /** True if anybody may create, change and delete records. Default false: everybody may read, nobody may write. */
+  /** True if whoever may read may also create, change and delete records. Default false. */
   readonly write?: boolean
   /**
    * The address that the app will listen on. A request for a host name that this machine does not have gets 421.
    * Default 127.0.0.1.
    */
   readonly host?: string
+  /** User and password that every request must send by HTTP Basic. Default: none, so nobody has to log in. */
+  readonly credentials?: ServeCredentials
   /** Columns to show although their names look secret, as `table.column`. Default: none. */
   readonly include?: readonly string[]
   /**
@@ -75,11 +78,12 @@ const logToStandardError = (line: string): void => { process.stderr.write(line) 
 export async function serveDatabase (
   url: string, options: ServeOptions = {}, packages?: DocumentationPackages
 ): Promise<ServedDatabase> {
-  const { write = false, host = '127.0.0.1', log = logToStandardError } = options
+  const { write = false, host = '127.0.0.1', log = logToStandardError, credentials } = options
+  const hooks = [hostCheck(host), ...credentials === undefined ? [] : [requireCredentials(credentials)]]
   const db = await openDatabase(url, { readOnly: !write })
   const app = Fastify({ logger: errorLog(log), requestTimeout: 30_000, connectionTimeout: 60_000 })
   app.addHook('onClose', async () => await db.destroy())
-  app.addHook('onRequest', hostCheck(host))
+  for (const hook of hooks) app.addHook('onRequest', hook)
   try {
     const { resources, notes } = await planResources(db, options)
     const missing = await addDocumentation(app, packages)

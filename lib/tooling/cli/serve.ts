@@ -1,5 +1,6 @@
 import { errors } from '../../errors.js'
 import { describeNotes } from '../introspect/describe-notes.js'
+import { passwordVariable, readCredentials } from './basic-credentials.js'
 import type { CommandRow } from './command-row.js'
 import { documentationPath } from './documentation.js'
 import { serveDatabase, type ServedDatabase } from './serve-database.js'
@@ -11,6 +12,8 @@ interface Options {
   readonly write?: true
   readonly table?: readonly string[]
   readonly include?: readonly string[]
+  readonly user?: string
+  readonly password?: string
 }
 
 export const serveCommand: CommandRow<Options> = {
@@ -22,26 +25,28 @@ export const serveCommand: CommandRow<Options> = {
   options: [
     { flags: '-p, --port <number>', description: 'port; 0 for any free port', default: '3000' },
     { flags: '-H, --host <address>', description: 'address to listen on', default: '127.0.0.1' },
-    { flags: '-w, --write', description: 'let anybody create, change and delete records; only on a loopback address' },
+    { flags: '-u, --user <name>', description: 'ask every request for this user and a password (HTTP Basic)' },
+    { flags: '--password <text>', description: `the password; better in the environment variable ${passwordVariable}` },
+    {
+      flags: '-w, --write',
+      description: 'let whoever may read also create, change and delete records; without --user only on this machine'
+    },
     { flags: '-t, --table <names...>', description: 'only these tables' },
     {
       flags: '-i, --include <columns...>',
       description: 'show these columns, written as table.column, although their names look secret'
     }
   ],
-  run: async ([url = ''], { port, host, write = false, table: tables, include }, terminal) => {
+  run: async ([url = ''], { port, host, write = false, table: tables, include, ...login }, terminal) => {
     const number = readPort(port)
-    if (write && !isLoopback(host)) {
-      throw new errors.InvalidOptions(
-        `With --write, everybody who reaches the port may write, so it does not listen on '${host}': ` +
-        'use 127.0.0.1, or write an app with a policy (see introspect)')
-    }
+    const credentials = readCredentials(login, process.env)
+    if (!isLoopback(host)) checkOpenHost({ host, write, hasCredentials: credentials !== undefined }, terminal)
     const log = (line: string): void => terminal.err(line.trimEnd())
     const served = await serveDatabase(url, {
-      write, host, log, ...(tables && { tables }), ...(include && { include })
+      write, host, log, ...(tables && { tables }), ...(include && { include }), ...(credentials && { credentials })
     })
     try {
-      announce(await served.app.listen({ port: number, host }), served, terminal)
+      announce(await served.app.listen({ port: number, host }), { ...served, write }, terminal)
       await terminal.interrupted()
     } finally {
       await served.app.close()
@@ -60,14 +65,48 @@ function isLoopback (host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host)
 }
 
-/** Prints the URLs of the served tables, and to standard error the parts that are not served. */
-export function announce (
-  address: string, { models, notes, hidden, missing }: ServedDatabase, { out, err }: Terminal
+/**
+ * Warns of what other machines can do if they reach the server.
+ *
+ * @throws REST_MODELS_INVALID_OPTIONS if they could write without credentials
+ */
+function checkOpenHost (
+  { host, write, hasCredentials }: { readonly host: string, readonly write: boolean, readonly hasCredentials: boolean },
+  { err }: Terminal
 ): void {
-  for (const line of describeNotes(notes)) err(line)
-  if (hidden.length > 0) err(`Hidden, because they look secret: ${hidden.join(', ')} (show them with --include)`)
-  for (const { name } of models) out(`${address}/api/${name.toLowerCase()}/`)
-  if (missing.length === 0) out(`${address}${documentationPath}`)
-  else err(`There is no documentation page; to add it, run: npm install ${missing.join(' ')}`)
-  out(`Serving ${models.length} ${models.length === 1 ? 'table' : 'tables'} on ${address}; stop it with Ctrl+C`)
+  if (hasCredentials) {
+    err('Warning: passwords and records are sent without encryption; put a proxy with TLS in front of the server')
+    return
+  }
+  if (write) {
+    throw new errors.InvalidOptions(
+      `With --write, everybody who reaches the port may write, so it does not listen on '${host}': ` +
+      'add --user, use 127.0.0.1, or write an app with a policy (see introspect)')
+  }
+  err('Warning: everybody who reaches the port may read the database; add --user to ask for a password')
+}
+
+/** Most names or notes in one line. */
+const maxListed = 10
+
+/** Prints in a line each what is left out and why, what is hidden, and what is served. */
+export function announce (
+  address: string, { models, notes, hidden, missing, write }: ServedDatabase & { readonly write: boolean },
+  { out, err }: Terminal
+): void {
+  err(notes.length === 0 ? 'Nothing is left out' : listed(describeNotes(notes), '; '))
+  err(hidden.length === 0
+    ? 'No column looks secret, so none is hidden'
+    : `Hidden, because they look secret: ${listed(hidden, ', ')} (show them with --include)`)
+  if (missing.length > 0) err(`There is no documentation page; to add it, run: npm install ${missing.join(' ')}`)
+  const names = listed(models.map(({ name }) => name.toLowerCase()), ', ')
+  const page = missing.length > 0 ? '' : `; documentation: ${address}${documentationPath}`
+  out(`Serving ${models.length} ${models.length === 1 ? 'table' : 'tables'} on ${address}/api/, ` +
+    `${write ? 'with writes' : 'read-only'}: ${names}${page}; stop it with Ctrl+C`)
+}
+
+/** Returns texts in one line. The number of those beyond the first ten stands for them. */
+function listed (texts: readonly string[], separator: string): string {
+  const shown = texts.slice(0, maxListed).join(separator)
+  return texts.length <= maxListed ? shown : `${shown} and ${texts.length - maxListed} more`
 }

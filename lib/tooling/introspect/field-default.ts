@@ -35,7 +35,8 @@ export function withDefault (plan: FieldPlan, source: Source, setting: DefaultSe
   const limited = withinUnique(plan)
   const fault = faultOf(limited, values, setting)
   if (fault !== undefined) return fault
-  const value = plan.kind === 'password' ? undefined : defaultValue(values, column.declared)
+  const hasNone = plan.kind === 'password' || plan.options.readOnly === true
+  const value = hasNone ? undefined : defaultValue(values, column.declared)
   if (value === undefined) return limited
   if (value !== expression) {
     const complete = { ...limited, options: { ...limited.options, default: value } }

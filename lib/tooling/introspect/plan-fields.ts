@@ -73,7 +73,6 @@ async function planField (column: ColumnRow, table: FoundTable, setting: Setting
 async function describe (column: ColumnRow, handle: Handle): Promise<DescribedType | string> {
   const { dialect: { catalog: { types }, storage } } = handle
   if (!isPlainName(column.name)) return 'has a name that does not consist of at most 60 letters, digits and underscores'
-  if (isYes(column.computed)) return 'is computed by the database'
   const type = readType(column.type, column.written)
   const named = types[type.name]?.(type)
   if (named === undefined || !storage[named.kind].holds(column.type)) {
@@ -127,8 +126,17 @@ async function planValue (
 function complete (field: UnnamedField, source: Source, setting: Setting): FieldPlan | string {
   const { column } = source
   const name = nameFor(column.name, field.kind, setting.names)
-  const options = { ...field.options, ...columnOption({ name, kind: field.kind }, column) }
+  const filled = field.kind !== 'password' && isFilled(column) && { readOnly: true }
+  const options = { ...field.options, ...columnOption({ name, kind: field.kind }, column), ...filled }
   return withDefault({ ...field, name, options }, source, setting)
+}
+
+/** Matches defaults that make a UUID. */
+const uuidDefault = /^\(?(?:\w+\.)?(?:gen_random_uuid|uuid_generate_v[14](?:mc)?|uuidv[47]|uuid)\(\)\)?$/i
+
+/** True if only the database gives a column its values: it computes them, or makes a number or a UUID for each row. */
+function isFilled ({ computed, generated, declared }: ColumnRow): boolean {
+  return isYes(computed) || isYes(generated) || uuidDefault.test(declared ?? '')
 }
 
 function kindOf ({ name }: ColumnRow, { kind }: DescribedType): FieldKind {

@@ -1,0 +1,54 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { onRequestAsyncHookHandler } from 'fastify'
+import { errors } from '../../errors.js'
+import { refuse } from '../../policy/refusal.js'
+
+/** The user and the password that every request must send. */
+export interface ServeCredentials {
+  readonly user: string
+  readonly password: string
+}
+
+/** Environment variable for the password, because other users of a machine see the arguments of a command. */
+export const passwordVariable = 'REST_MODELS_PASSWORD'
+
+/**
+ * Returns the credentials of a command's options; undefined if it has none.
+ *
+ * @throws REST_MODELS_INVALID_OPTIONS if one of the two is missing, because everybody could read the database then
+ */
+export function readCredentials (
+  { user, password: given }: { readonly user?: string, readonly password?: string }, env: NodeJS.ProcessEnv
+): ServeCredentials | undefined {
+  const password = given ?? env[passwordVariable]
+  if (user === undefined && password === undefined) return undefined
+  if (user === undefined) throw new errors.InvalidOptions('There is a password, but no user: add --user <name>')
+  if (password === undefined) {
+    throw new errors.InvalidOptions(`There is no password for '${user}': set the environment variable ` +
+      `${passwordVariable}, or add --password <text>`)
+  }
+  return { user, password }
+}
+
+/**
+ * Returns a hook that answers 401 to every request without the credentials. It compares digests of equal length, in a
+ * time that tells nothing of how much of a guess is right.
+ *
+ * @throws REST_MODELS_INVALID_OPTIONS if HTTP Basic cannot carry the credentials
+ */
+export function requireCredentials ({ user, password }: ServeCredentials): onRequestAsyncHookHandler {
+  if (user === '' || user.includes(':') || password === '') {
+    throw new errors.InvalidOptions('A user has a name without colons, and a password that is not empty')
+  }
+  const wanted = digestOf(`${user}:${password}`)
+  return async ({ headers: { authorization = '' } }, reply) => {
+    reply.header('cache-control', 'no-store')
+    const [, encoded = ''] = /^basic +([\w+/-]+=*)$/i.exec(authorization) ?? []
+    const given = digestOf(Buffer.from(encoded, 'base64').toString())
+    if (!timingSafeEqual(given, wanted)) return refuse(reply, undefined)
+  }
+}
+
+function digestOf (text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}
