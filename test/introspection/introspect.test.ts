@@ -470,11 +470,11 @@ test('Chinook: the models compile, fit the tables and are served', { timeout: 12
   const db = await openDatabase(t)
   await makeChinook(db, engine)
   const found = await introspect(db)
-  t.match(found.notes, [{ table: 'PlaylistTrack', why: /primary key of several columns \(PlaylistId, TrackId\)/ }])
-  t.equal(found.notes.length, 1)
+  t.strictSame(found.notes, [])
   const models = await load(t, found)
   t.strictSame(models.map(({ name }) => name).sort(), [
-    'Album', 'Artist', 'Customer', 'Employee', 'Genre', 'Invoice', 'InvoiceLine', 'MediaType', 'Playlist', 'Track'
+    'Album', 'Artist', 'Customer', 'Employee', 'Genre', 'Invoice', 'InvoiceLine', 'MediaType', 'Playlist',
+    'PlaylistTrack', 'Track'
   ])
   t.match(models.find(({ name }) => name === 'Invoice')?.byName.get('Total'), {
     kind: 'decimal', options: { precision: 10, scale: 2 }, nullable: false
