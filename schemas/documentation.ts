@@ -4,6 +4,7 @@ import {
   isClientGenerated, isMadeByApi, isNow, isSecret, valueKindOf, valueOptionsOf, type Column
 } from '../lib/model/column.js'
 import type { Model } from '../lib/model/model.js'
+import { joinId } from '../lib/model/key.js'
 import { keyName } from '../lib/model/model.js'
 import { maxKeyLength } from '../lib/values/field-options.js'
 import type { Json } from '../lib/values/values.js'
@@ -87,6 +88,7 @@ function exampleOf (columns: readonly Column[]): Readonly<Record<string, Json | 
 }
 
 function exampleFor (column: Column): Json | undefined {
+  if (column.parts !== undefined) return joinId(column.parts.map((part) => exampleFor(part) ?? ''))
   return documentationOf(column).example(valueOptionsOf(column))
 }
 

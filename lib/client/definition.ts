@@ -1,4 +1,4 @@
-import type { Field, KeyOf } from '../model/field.js'
+import type { Field, KeyFieldKind, KeyOf } from '../model/field.js'
 import type { Model } from '../model/model.js'
 import type { CreateOf, FieldNameOf, Flat, Key, RecordOf, UpdateOf } from '../model/types.js'
 
@@ -51,10 +51,10 @@ export type UnknownNames<D extends Described> =
   Exclude<Listed<D, 'exclude' | 'readOnly' | 'search'> | Owner<D>, FieldNameOf<ModelOf<D>>>
 
 /**
- * The field that a model declares under a name. The generated integer key if there is none: only `id` may be absent.
+ * The field that a model declares under a name. The primary key if there is none: only `id` may be absent.
  */
 export type FieldAt<M extends Model, Name extends string> =
-  M['fields'] extends { readonly [N in Name]: infer F extends Field } ? F : Field<'key'>
+  M['fields'] extends { readonly [N in Name]: infer F extends Field } ? F : KeyFieldKind<M>
 type KeysOf<M extends Model, Names extends string> = { [Name in Names]: Key<Name, FieldAt<M, Name>> }[Names]
 
 export type RecordKeyOf<D extends Described> = KeyOf<ModelOf<D>>

@@ -65,7 +65,8 @@ type Opened<D extends Described, Path> =
 type Judged<Name, F> = [F] extends [never] ? UnknownParameter<Name> : F | undefined
 
 type Orderable<C extends ColumnSet> =
-  { [N in keyof C & string]: 'lt' extends OperatorOf<C[N]> ? N : never }[keyof C & string]
+  { [N in keyof C & string]: C[N]['kind'] extends 'compositeKey' ? N : 'lt' extends OperatorOf<C[N]> ? N : never }[
+    keyof C & string]
 type Ordering<Name extends string> = Name | `-${Name}`
 
 /** The parameters of a list that are not filters. */

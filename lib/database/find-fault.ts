@@ -4,10 +4,11 @@ import type { StatementFailure } from '../engines/statement-failure.js'
 import type { Stored } from '../engines/storage.js'
 import { isClientGenerated, isForeignKey, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
+import { keyColumnsOf, keyValues } from '../model/key.js'
 import type { GuardedReference } from '../plan/record-guard.js'
 import type { Scope } from '../plan/viewer.js'
 import { referenceExists } from '../sql/scoped-statements.js'
-import { isEqual } from '../sql/selection.js'
+import { isEqual, isKey } from '../sql/selection.js'
 import { nothing } from '../sql/statements.js'
 import type { RecordKey } from '../values/values.js'
 import type { Engine } from './engine.js'
@@ -32,7 +33,8 @@ export async function findTaken (engine: Engine, write: FailedWrite): Promise<re
   const { model, known, values } = write
   const alone = [...values.keys()]
     .filter((column) => column.options.unique === true || isClientGenerated(column)).map((column) => [column])
-  for (const columns of [...alone, ...model.uniqueTogether]) {
+  const key = keyColumnsOf(model)
+  for (const columns of [...alone, ...key.length > 1 ? [key] : [], ...model.uniqueTogether]) {
     const isWritten = columns.some((column) => values.has(column))
     if (!isWritten || columns.some((column) => values.get(column) === null || !known.has(column))) continue
     if (await finds(engine, othersWith(engine, write, columns))) return columns
@@ -42,15 +44,17 @@ export async function findTaken (engine: Engine, write: FailedWrite): Promise<re
 
 /** Selects another record that has the same values in all of the columns: those that are written, or as stored. */
 function othersWith (engine: Engine, { model, values, id }: FailedWrite, columns: readonly Column[]) {
-  const { db, dialect } = engine
+  const { dialect } = engine
   const { table, primaryKey } = model
+  const key = id === undefined ? [] : isKey(model, keyValues(primaryKey, id, dialect), dialect)
+  const isIt = sql.join(key, sql` and `)
   const isStored = ({ name }: Column) =>
-    sql<SqlBool>`${sql.ref(name)} = ${db.selectFrom(table).select(name).where(primaryKey.name, '=', id)}`
+    sql<SqlBool>`${sql.ref(name)} = (select ${sql.ref(name)} from ${sql.table(table)} where ${isIt})`
   const same = columns.reduce((query, column) => {
     const value = values.get(column)
     return query.where(value === undefined ? isStored(column) : isEqual(column, value, dialect))
   }, rowsOf(engine, model))
-  return id === undefined ? same : same.where(primaryKey.name, '<>', id)
+  return id === undefined ? same : same.where(sql<SqlBool>`not (${isIt})`)
 }
 
 /** Finds the first written foreign key that refers to no record that the client may see. */

@@ -1,11 +1,12 @@
 import type { MaybePromise, Outcome, Query } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
-import { isTextKey } from '../model/column.js'
+import { hasTexts, idOf, keyValues } from '../model/key.js'
 import type { PlannedInclude } from '../plan/list-plan.js'
 import type { ScopedRecord } from '../plan/record-guard.js'
 import { includingSelect, keysWith } from '../sql/include-read.js'
 import { scopedSelect } from '../sql/scoped-statements.js'
 import { nothing, type Statements, type StatementShape } from '../sql/statements.js'
+import type { RecordKey } from '../values/values.js'
 import type { Engine } from './engine.js'
 
 /** A resource's table, and the statements that are compiled for it. */
@@ -15,8 +16,10 @@ export interface ReadTarget extends StatementShape {
 
 /** Reads the visible columns of a record. Returns no row if there is no such record inside the scope. */
 export function readVisible (reader: Engine, target: ReadTarget, { id, scope }: ScopedRecord): MaybePromise<Outcome> {
-  return find(reader, target, id,
-    scope.length === 0 ? target.statements.read(id) : scopedSelect(reader, target, 'visible', { id, scope }))
+  const query = scope.length === 0
+    ? target.statements.read(...keyOf(reader, target, id))
+    : scopedSelect(reader, target, 'visible', { id, scope })
+  return find(reader, target, id, query)
 }
 
 /**
@@ -27,10 +30,12 @@ export function readVisible (reader: Engine, target: ReadTarget, { id, scope }: 
 export async function readIncluding (
   reader: Engine, target: ReadTarget, record: ScopedRecord, includes: readonly PlannedInclude[]
 ): Promise<readonly Stored[] | undefined> {
-  const { model: { primaryKey: key }, visible } = target
+  const { model, visible } = target
   const query = toFindText(includingSelect(reader, target, record, includes))
   const [row] = await reader.executor.readArrays(query, keysWith(target, includes))
-  return isTextKey(key) && row?.[visible.indexOf(key)] !== record.id ? undefined : row
+  if (row === undefined || !hasTexts(model)) return row
+  const own = Object.fromEntries(visible.map(({ key }, index) => [key, row[index] as Stored]))
+  return idOf(model, own, reader.dialect) === record.id ? row : undefined
 }
 
 /**
@@ -41,8 +46,10 @@ export async function readIncluding (
 export function readStored (
   engine: Engine, target: ReadTarget, { id, scope }: ScopedRecord
 ): MaybePromise<Outcome> {
-  return find(engine, target, id,
-    scope.length === 0 ? target.statements.stored(id) : scopedSelect(engine, target, 'stored', { id, scope }))
+  const query = scope.length === 0
+    ? target.statements.stored(...keyOf(engine, target, id))
+    : scopedSelect(engine, target, 'stored', { id, scope })
+  return find(engine, target, id, query)
 }
 
 /**
@@ -50,13 +57,17 @@ export function readStored (
  * same, such as in different case: then the row that was found is of another record.
  */
 function find (
-  { executor }: Engine, { model: { primaryKey: key } }: ReadTarget, id: Stored, query: Query
+  { executor, dialect }: Engine, { model }: ReadTarget, id: RecordKey, query: Query
 ): MaybePromise<Outcome> {
-  if (!isTextKey(key)) return executor.execute(query)
+  if (!hasTexts(model)) return executor.execute(query)
   const exact = (outcome: Outcome): Outcome =>
-    outcome.row?.[key.key] === id ? outcome : { row: undefined, changed: 0 }
+    outcome.row !== undefined && idOf(model, outcome.row, dialect) === id ? outcome : { row: undefined, changed: 0 }
   const found = executor.execute(toFindText(query))
   return found instanceof Promise ? found.then(exact) : exact(found)
+}
+
+function keyOf ({ dialect }: Engine, { model }: ReadTarget, id: RecordKey): readonly Stored[] {
+  return keyValues(model.primaryKey, id, dialect)
 }
 
 /** Returns a read that finds nothing if a text cannot be compared with its column: no row there has such a text. */

@@ -2,6 +2,7 @@ import type { Row } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
 import { errors } from '../errors.js'
 import { encodeAll, type Column } from '../model/column.js'
+import { idOf, keyValues } from '../model/key.js'
 import type { WritePlan } from '../plan/plan-write.js'
 import type { RecordGuard, ScopedRecord } from '../plan/record-guard.js'
 import { scopedDelete, scopedInsert, scopedSelect, scopedUpdate } from '../sql/scoped-statements.js'
@@ -64,7 +65,7 @@ export async function runUpdate (
 ): Promise<Row | undefined> {
   const { id, plan, ownerId, guard } = change
   const values = encodeAll(plan, engine.dialect)
-  const own = ownParameters(target, id, ownerId)
+  const own = ownParameters(engine, target, { id, ownerId })
   const { scope, references } = guard
   const update = scope.length === 0 && references.length === 0
     ? updateStatement(engine, target, [...values.keys()])(...values.values(), ...own)
@@ -83,7 +84,7 @@ export async function runUpdate (
 function readAfter (
   engine: Engine, target: WriteTarget, { id, ownerId, guard: { scope } }: RecordUpdate
 ): Omit<WriteAndRead, 'write'> {
-  const own = ownParameters(target, id, ownerId)
+  const own = ownParameters(engine, target, { id, ownerId })
   return scope.length === 0
     ? { read: () => target.statements.own(...own) }
     : { read: () => scopedSelect(engine, target, 'visible', { id, scope }), refuse: () => new errors.Forbidden() }
@@ -91,9 +92,11 @@ function readAfter (
 
 /** Returns the read after a create, which finds the record only if it lies inside its scope. */
 function outcomeOf (engine: Engine, target: WriteTarget, { outcome }: RecordGuard): Omit<WriteAndRead, 'write'> {
-  const { key } = target.model.primaryKey
   return {
-    read: (written) => scopedSelect(engine, target, 'visible', { id: written?.[key] as RecordKey, scope: outcome }),
+    read: (written = {}) => {
+      const id = idOf(target.model, written, engine.dialect)
+      return scopedSelect(engine, target, 'visible', { id, scope: outcome })
+    },
     refuse: () => new errors.Forbidden()
   }
 }
@@ -108,7 +111,7 @@ export async function runDelete (engine: Engine, target: WriteTarget, record: Sc
   const { id, scope, ownerId = null } = record
   try {
     const { changed } = await engine.executor.execute(scope.length === 0
-      ? target.statements.delete(...ownParameters(target, id, ownerId))
+      ? target.statements.delete(...ownParameters(engine, target, { id, ownerId }))
       : scopedDelete(engine, target, record))
     return changed > 0
   } catch (failure) {
@@ -116,6 +119,9 @@ export async function runDelete (engine: Engine, target: WriteTarget, record: Sc
   }
 }
 
-function ownParameters ({ owner }: StatementShape, id: RecordKey, ownerId: Stored): readonly Stored[] {
-  return owner === undefined ? [id] : [id, ownerId]
+function ownParameters (
+  { dialect }: Engine, { owner, model }: StatementShape, { id, ownerId }: Pick<RecordUpdate, 'id' | 'ownerId'>
+): readonly Stored[] {
+  const key = keyValues(model.primaryKey, id, dialect)
+  return owner === undefined ? key : [...key, ownerId]
 }

@@ -17,12 +17,12 @@ export class StatementFailure extends Error {
 /** Thrown when a statement may be repeated: nothing was executed, or executing it twice does no harm. */
 export class Repeatable extends Error {}
 
-/** Code of the error for a statement that was not sent, because its connection had broken before. */
+/** Code of the error for a statement that was not sent, because its connection has broken or owes another answer. */
 export const notSentCode = 'NOT_SENT'
 
 /** Returns the error for a statement that was not sent, so that certainly nothing was done. */
 export function notSent (): Error & { readonly code: string, readonly fatal: boolean } {
-  const message = 'The statement was not sent: its connection had broken before'
+  const message = 'The statement was not sent: its connection has broken, or owes another answer'
   return Object.assign(new Error(message), { code: notSentCode, fatal: true })
 }
 
@@ -47,7 +47,7 @@ export type Sent = 'nothing' | 'read' | 'uncommitted' | 'write'
  * - the failure without values, if it has another reason
  */
 export function toStatementError (rules: FailureRules, failure: unknown, sent: Sent): unknown {
-  if (failure instanceof errors.Unavailable || failure instanceof errors.OutcomeUnknown) return failure
+  if (failure instanceof errors.Unavailable) return failure
   // The failure may be logged, so it must hold no values of a record or a query.
   const cause = failure instanceof Error ? rules.discreet(failure) : failure
   const kind = sent === 'nothing' ? 'unexecuted' : failureKind(rules, failure)

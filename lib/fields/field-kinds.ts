@@ -4,6 +4,7 @@ import {
   type KeyOptions, type PasswordOptions, type RangeOptions, type TextOptions, type UuidOptions
 } from '../values/field-options.js'
 import * as values from '../values/values.js'
+import { compositeKey } from './composite-key.js'
 import type { FieldKindRow, KindRow } from './field-kind-row.js'
 import { comparisons, equality, matching } from './operators.js'
 
@@ -138,7 +139,8 @@ const table = {
     storage: 'text'
   } as const satisfies KindRow<string, PasswordOptions>,
   foreignKey: reference,
-  key: { ...reference, options: { generated: true } } as const satisfies KindRow<number, KeyOptions>
+  key: { ...reference, options: { generated: true } } as const satisfies KindRow<number, KeyOptions>,
+  compositeKey
 }
 
 /** Matches control characters and line separators: HTTP Basic cannot send them (RFC 7617, section 2). */

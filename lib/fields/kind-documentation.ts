@@ -60,7 +60,8 @@ export const kindDocumentation: Readonly<Record<FieldKind, KindDocumentation>> =
     example: exampleText
   },
   foreignKey: { example: () => 1 },
-  key: { example: () => 1 }
+  key: { example: () => 1 },
+  compositeKey: { example: () => '1,2' }
 }
 
 function exampleText (options: FieldOptions): string | undefined {

@@ -24,8 +24,14 @@ export function columnsOf (
 ): readonly [Column, ...Column[]] {
   const { [keyName]: key, ...others } = fields
   const primaryKey = key === undefined ? generatedKey : columnOf(model, keyName, withKeyRules(key))
-  const columns = Object.entries(others).map(([name, field]) => columnOf(model, name, field))
-  return Object.freeze([primaryKey, ...columns] as const)
+  return Object.freeze([primaryKey, ...fieldColumns(model, others)] as const)
+}
+
+/** Returns the columns of the fields, in the order of their declaration. */
+export function fieldColumns (
+  model: string, fields: Readonly<Record<string, Field | ForeignKeyField>>
+): readonly Column[] {
+  return Object.freeze(Object.entries(fields).map(([name, field]) => columnOf(model, name, field)))
 }
 
 /** Returns the field of a primary key with the rules that every key of text has: it fits into a path, and is unique. */
@@ -52,8 +58,12 @@ function columnOf (model: string, name: string, field: Field | ForeignKeyField):
  * @throws REST_MODELS_INVALID_MODEL if there is none, because the key is used before the other model is defined
  */
 function requireTarget (target: Model | undefined, where: string): Model {
-  if (target?.byName instanceof Map) return target
-  throw new errors.InvalidModel(`${where} refers to no model; do files import each other in a circle?`)
+  if (!(target?.byName instanceof Map)) {
+    throw new errors.InvalidModel(`${where} refers to no model; do files import each other in a circle?`)
+  }
+  if (target.primaryKey.parts === undefined) return target
+  throw new errors.InvalidModel(`${where} refers to model '${target.name}', whose key has several fields: ` +
+    'declare fields of the same kinds instead, or give that model a key of one field')
 }
 
 /** Refuses two fields in one column. Engines do not tell columns apart by case. */
@@ -118,9 +128,12 @@ export function isSecret ({ kind }: Column): boolean {
   return fieldKinds[kind].isSecret === true
 }
 
-/** True if records can be ordered by a column: every column that the operator `lt` compares. */
-export function isOrderable ({ kind }: Column): boolean {
-  return fieldKinds[kind].operators.includes('lt')
+/**
+ * True if records can be ordered by a column: every column that the operator `lt` compares, and an `id` that stands for
+ * the columns of its key.
+ */
+export function isOrderable ({ kind, parts }: Column): boolean {
+  return parts !== undefined || fieldKinds[kind].operators.includes('lt')
 }
 
 /** True if the default of a column is the moment at which a record is created. */

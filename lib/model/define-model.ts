@@ -5,7 +5,9 @@ import { isOperator } from '../fields/operators.js'
 import { unknownOption } from '../suggest.js'
 import { maxKeyLength, type KeyOptions, type TextOptions } from '../values/field-options.js'
 import { checkOptions, requireSqlName } from './check-options.js'
-import { columnsByName, columnsOf, requireOwnColumns } from './column.js'
+import { columnsByName, columnsOf, fieldColumns, requireOwnColumns } from './column.js'
+import { compositeKeyOf, requireCompositeKey } from './composite-key.js'
+import { withId } from './key.js'
 import { keyName, type Field, type FieldSet, type Model } from './model.js'
 import { columnGroups, requireUnique, shapeFault, withUniqueLengths } from './unique-together.js'
 
@@ -16,7 +18,7 @@ export type { FieldSet, Model }
  * three more than its field, and other engines have similar limits.
  */
 const identifier = /^[A-Za-z][A-Za-z0-9_]{0,59}$/
-const modelOptions: OptionNames<ModelOptions> = { table: true, unique: true }
+const modelOptions: OptionNames<ModelOptions> = { table: true, unique: true, key: true }
 const keyOptions: OptionNames<KeyOptions> = { column: true, generated: true }
 const uuidKeyOptions = { column: true, clientGenerated: true } as const
 const textKeyOptions: OptionNames<Omit<TextOptions, 'nullable' | 'readOnly' | 'unique'>> = {
@@ -28,11 +30,15 @@ const keyKinds: Readonly<Partial<Record<FieldKind, Readonly<Record<string, true>
 }
 const { InvalidModel } = errors
 
-interface ModelOptions<Table extends string = string, Name extends string = string> {
+interface ModelOptions<
+  Table extends string = string, Name extends string = string, KeyField extends string = string
+> {
   /** Name of the table. Default: the model's name in lower case. */
   readonly table?: Table
   /** Fields that are unique together: no two records have the same values of all fields of a list. */
   readonly unique?: ReadonlyArray<readonly Name[]>
+  /** Fields that make up the primary key, if there are several. */
+  readonly key?: readonly KeyField[]
 }
 
 /**
@@ -43,15 +49,16 @@ interface ModelOptions<Table extends string = string, Name extends string = stri
  *
  * @param name    name of the model; in lower case it is the resource's name in the path
  * @param fields  fields, in the order in which they are serialized
- * @param options name of the table, and the fields that are unique together
+ * @param options name of the table, the fields that are unique together, and those of a primary key of several columns
  * @throws REST_MODELS_INVALID_MODEL if a name or an option cannot be used
  */
 export function defineModel<
-  const Name extends string, const Fields extends FieldSet, const Table extends string = Lowercase<Name>
+  const Name extends string, const Fields extends FieldSet, const Table extends string = Lowercase<Name>,
+  const KeyField extends Exclude<keyof NoInfer<Fields> & string, 'id'> = never
 > (
-  name: Name, fields: Fields, options: ModelOptions<Table, Exclude<keyof NoInfer<Fields> & string, 'id'>> = {}
-): Model<Name, Fields, Table> {
-  const { table = String(name).toLowerCase() as Table, unique = [] } = options
+  name: Name, fields: Fields, options: ModelOptions<Table, Exclude<keyof NoInfer<Fields> & string, 'id'>, KeyField> = {}
+): Model<Name, Fields, Table, [KeyField] extends [never] ? 'id' : KeyField> {
+  const { table = String(name).toLowerCase() as Table, unique = [], key } = options
   requireIdentifier(name, `model '${name}'`)
   if (typeof fields !== 'object' || fields === null) {
     throw new InvalidModel(`model '${name}' needs its fields in an object`)
@@ -60,16 +67,30 @@ export function defineModel<
   requireSqlName(table, `table '${table}' of model '${name}'`)
   const fault = unknownOption(options, modelOptions) ?? shapeFault(unique)
   if (fault !== undefined) throw new InvalidModel(`model '${name}': ${fault}`)
-  const declared = withUniqueLengths(fields, unique)
+  const declared = withUniqueLengths(fields, Array.isArray(key) ? [...unique, key] : unique)
   for (const [key, field] of Object.entries(declared)) checkField(`field '${key}' of model '${name}'`, key, field)
   requireUnique(name, declared, unique)
-  const columns = columnsOf(name, declared)
-  const byName = columnsByName(name, columns)
+  const keyed = keyedColumns(name, declared, key)
+  const { columns } = keyed
+  const byName = columnsByName(name, withId(keyed, columns))
   requireOwnColumns(name, columns)
-  const { 0: primaryKey } = columns
   const uniqueTogether = columnGroups(columns, unique)
-  const own = { name, table, fields: Object.freeze({ ...fields }) }
-  return Object.freeze({ ...own, columns, primaryKey, byName, uniqueTogether })
+  return Object.freeze({ name, table, fields: Object.freeze({ ...fields }), ...keyed, byName, uniqueTogether })
+}
+
+/** Returns the columns of a table, and the `id` of its records: one of these, or made of those that `key` names. */
+function keyedColumns (
+  model: string, fields: FieldSet, key: readonly string[] | undefined
+): Pick<Model, 'columns' | 'primaryKey'> & { readonly keyFields: readonly never[] } {
+  // The compiler does not see that the names are those that the type of the model has.
+  const keyFields = Object.freeze([...key ?? [keyName]]) as readonly never[]
+  if (key === undefined) {
+    const columns = columnsOf(model, fields)
+    return { columns, primaryKey: columns[0], keyFields }
+  }
+  requireCompositeKey(model, fields, key)
+  const columns = fieldColumns(model, fields) as Model['columns']
+  return { columns, primaryKey: compositeKeyOf(columns, key), keyFields }
 }
 
 function checkField (where: string, name: string, field: Field): void {
@@ -84,7 +105,7 @@ function checkField (where: string, name: string, field: Field): void {
     throw new InvalidModel(`${where} takes the model in a function: foreignKey(() => Model)`)
   }
   if (name === keyName) requireKey(where, field)
-  else if (field.kind === 'key') {
+  else if (field.kind === 'key' || field.kind === 'compositeKey') {
     throw new InvalidModel(`${where} is made by key(), which only the field '${keyName}' may be; ` +
       'use foreignKey() for a reference to another model')
   }

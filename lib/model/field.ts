@@ -71,8 +71,13 @@ function frozen<Options extends object> (options: Options | undefined): Options 
   return Object.freeze({ ...options }) as Options
 }
 
+/** Names of the fields of a key of several columns; `never` for any other key. */
+export type KeyFieldOf<M extends Model> =
+  string extends M['keyFields'][number] ? never : Exclude<M['keyFields'][number], 'id'>
+
 /** Value of a model's primary key. */
-export type KeyOf<M extends Model> =
+export type KeyOf<M extends Model> = [KeyFieldOf<M>] extends [never] ? PlainKeyOf<M> : string
+type PlainKeyOf<M extends Model> =
   M['fields'] extends { readonly id: infer F extends Field<'uuid' | 'text'> } ? PlainValue<F> : number
 
 /** JSON value of a field that is no foreign key. */
@@ -82,6 +87,11 @@ type PlainValue<F extends Field> =
 /** JSON value of a field, without null. */
 export type ValueOf<F extends Field> =
   F extends ForeignKeyField<infer Target> ? KeyOf<Target> : PlainValue<F>
+
+/** The `id` of a model as filters see it. */
+export type KeyFieldKind<M extends Model> = [KeyFieldOf<M>] extends [never]
+  ? M['fields'] extends { readonly id: infer F extends Field } ? F : Field<'key'>
+  : Field<'compositeKey'>
 
 /** Kind of the values of a field. A foreign key to a text has the operators of texts. */
 export type ValueKindOf<F extends Field> =

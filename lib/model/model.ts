@@ -28,6 +28,11 @@ export interface Column {
   readonly nullable: boolean
   /** Returns the model that a foreign key refers to. Absent if the column is no foreign key. */
   readonly target?: () => Model
+  /**
+   * Columns of a primary key of several columns, in its order. Present only in the `id` of such a model, which has no
+   * column of its own.
+   */
+  readonly parts?: readonly Column[]
 }
 
 /** Column that refers to another model. */
@@ -37,14 +42,18 @@ export type FieldSet = Readonly<Record<string, Field | ForeignKeyField>>
 
 /** Data model of one table. {@link defineModel} makes it, frozen. */
 export interface Model<
-  Name extends string = string, Fields extends FieldSet = FieldSet, Table extends string = string
+  Name extends string = string, Fields extends FieldSet = FieldSet, Table extends string = string,
+  KeyFields extends string = string
 > {
   readonly name: Name
   readonly table: Table
   readonly fields: Fields
-  /** The primary key first, then the fields in the order of their declaration. */
+  /** The primary key first, if it is one column, then the fields in the order of their declaration. */
   readonly columns: readonly [Column, ...Column[]]
+  /** The `id` of records. If the key has several columns, these are its `parts`. */
   readonly primaryKey: Column
+  /** Names of the fields that make up the primary key. */
+  readonly keyFields: readonly KeyFields[]
   /** Columns by field name and by serialized key. */
   readonly byName: ReadonlyMap<string, Column>
   /** Lists of columns: no two records have the same values in all columns of a list. Null is never the same. */

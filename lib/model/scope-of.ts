@@ -1,6 +1,6 @@
 import type { KindOperators } from '../fields/field-kinds.js'
 import type { OperatorSyntax } from '../fields/operators.js'
-import type { Field, ForeignKeyField, ValueKindOf, ValueOf } from './field.js'
+import type { Field, ForeignKeyField, KeyFieldKind, ValueKindOf, ValueOf } from './field.js'
 import type { Model } from './model.js'
 import type { FieldNameOf, Key } from './types.js'
 
@@ -8,7 +8,7 @@ import type { FieldNameOf, Key } from './types.js'
 type Columns<M extends Model> = string extends keyof M['fields']
   ? {}
   : { readonly [N in FieldNameOf<M> as N | Key<N, M['fields'][N]>]: M['fields'][N] } &
-    { readonly id: M['fields'] extends { readonly id: infer F extends Field } ? F : Field<'key'> }
+    { readonly id: KeyFieldKind<M> }
 
 type OperatorOf<F extends Field> = KindOperators[ValueKindOf<F>]
 type OneOrMore<T> = T | readonly T[]

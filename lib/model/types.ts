@@ -1,6 +1,6 @@
 import type { ColumnType, Generated, InsertType, SelectType, UpdateType } from 'kysely'
 import type { Model } from './define-model.js'
-import type { Field, KeyOf, ValueOf } from './field.js'
+import type { Field, KeyFieldOf, KeyOf, ValueOf } from './field.js'
 
 /** Properties of a type, or of an intersection, written as one type. */
 export type Flat<T> = { [K in keyof T]: T[K] }
@@ -38,8 +38,9 @@ export type CreateOf<M extends Model> = Flat<
   { [N in Names<M> as Optional<Fields<M>[N]> extends true ? BodyKey<N, Fields<M>[N]> : never]?: Value<Fields<M>[N]> }
 >
 
-/** Body of an update: every field may be left out. */
-export type UpdateOf<M extends Model> = Flat<{ [N in Names<M> as BodyKey<N, Fields<M>[N]>]?: Value<Fields<M>[N]> }>
+/** Body of an update: every field may be left out. The fields of a key cannot be changed. */
+export type UpdateOf<M extends Model> =
+  Flat<{ [N in Exclude<Names<M>, KeyFieldOf<M>> as BodyKey<N, Fields<M>[N]>]?: Value<Fields<M>[N]> }>
 
 /** JSON value of a field of a model, which may be null if the field is nullable. */
 export type FieldValueOf<M extends Model, Name extends FieldNameOf<M>> = Value<Fields<M>[Name]>
@@ -110,7 +111,7 @@ type StoredKey<M extends Model> =
     : KeyOf<M> extends number ? Generated<number> : KeyOf<M>
 
 type TableOf<M extends Model, Engine extends EngineName> = Flat<
-  { [N in KeyName<M>]: StoredKey<M> } &
+  { [N in KeyName<M> as [KeyFieldOf<M>] extends [never] ? N : never]: StoredKey<M> } &
   { [N in Names<M> as ColumnName<N, Fields<M>[N]>]: StoredColumn<Fields<M>[N], Engine> }
 >
 

@@ -76,10 +76,15 @@ export function uniqueFault (fields: FieldSet, names: readonly string[]): string
   }
   const fault = names.map((name) => nameFault(fields, name)).find((found) => found !== undefined)
   if (fault !== undefined) return fault
+  return textsFault(fields, names, `the entry ${names.join(', ')} of 'unique'`)
+}
+
+/** Returns the reason why the texts of fields do not fit into one index; undefined if they do. */
+export function textsFault (fields: FieldSet, names: readonly string[], where: string): string | undefined {
   const length = names.map((name) => fields[name] as Field).filter(({ kind }) => kind === 'text')
     .reduce((total, { options }) => total + indexedLengthOf(options), 0)
   if (length <= maxTextsLength) return undefined
-  return `the texts of the entry ${names.join(', ')} of 'unique' have ${length} characters, but together at most ` +
+  return `the texts of ${where} have ${length} characters, but together at most ` +
     `${maxTextsLength}, because an engine cannot index longer texts; give them a lower 'maxLength'`
 }
 

@@ -1,6 +1,7 @@
 import { plain, recordDocumentation, type JsonSchema } from '../../schemas/documentation.js'
 import { isForeignKey, type Column, type ForeignKeyColumn } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
+import { withId } from '../model/key.js'
 import type { ShownModel } from '../plan/permitted-includes.js'
 import type { Resource } from '../resource/resource.js'
 import { shareCircular, shareSchema, type OpenApiDocument } from './document.js'
@@ -29,7 +30,7 @@ export function shareRecord (document: OpenApiDocument, resource: Resource): Jso
   const isFirst = shown.get(model)?.name === name
   return isFirst
     ? shareModel(setting, model)
-    : shareSchema(document, titleOf(resource), recordOf(setting, visible))
+    : shareSchema(document, titleOf(resource), recordOf(setting, withId(model, visible)))
 }
 
 /**

@@ -4,6 +4,7 @@ import { errors, withDetails } from '../errors.js'
 import { fieldKinds } from '../fields/field-kinds.js'
 import { notNull, operators, type FilterSyntax, type Operator } from '../fields/operators.js'
 import { encode, valueKindOf, type Column } from '../model/column.js'
+import { keyValues, parseValue } from '../model/key.js'
 import type { WrittenFilter } from '../request/list-query.js'
 import { storableText, type Json } from '../values/values.js'
 import type { Limits } from './limits.js'
@@ -70,6 +71,7 @@ export function storedValues (
   { column, operator, values }: FilterTarget & { readonly values: readonly Json[] }, dialect: Dialect
 ): readonly Stored[] {
   const { inEngine, syntax } = operators[operator]
+  if (column.parts !== undefined) return values.flatMap((value) => keyValues(column, value, dialect))
   return values.map((value) => {
     if (syntax === 'constant' && value === notNull) return notNull
     return inEngine === undefined ? encode(column, value, dialect) : inEngine(String(value), dialect)
@@ -83,7 +85,7 @@ function readAll (texts: readonly string[], column: Column, limits: Limits): rea
   const valueKind = valueKindOf(column)
   const values: Json[] = []
   for (const text of texts) {
-    const value = valueKind.parse(text, column.options)
+    const value = parseValue(column, text)
     if (value === undefined) return `must be ${valueKind.expects}`
     values.push(value)
   }

@@ -1,5 +1,6 @@
 import { isForeignKey, type ForeignKeyColumn } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
+import { withId } from '../model/key.js'
 import { pathName, type Access, type Path } from './path.js'
 
 /**
@@ -37,5 +38,5 @@ function * candidates (access: Access, isReachable: (path: Path) => boolean): Ge
 function openPaths ({ model, filterable, related }: Access, joins: readonly ForeignKeyColumn[]): Path[] {
   const reached = joins.at(-1)?.target() ?? model
   const open = joins.length === 0 ? filterable : related.get(reached)
-  return reached.columns.filter((column) => open?.has(column)).map((column) => ({ joins, column }))
+  return withId(reached, reached.columns).filter((column) => open?.has(column)).map((column) => ({ joins, column }))
 }

@@ -1,7 +1,7 @@
 import type { Dialect } from '../engines/dialect.js'
 import { errors } from '../errors.js'
 import { notNull } from '../fields/operators.js'
-import { encode, isForeignKey, type Column } from '../model/column.js'
+import { encode, isFilledByDatabase, isForeignKey, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { Payload } from '../request/payload.js'
 import type { Json } from '../values/values.js'
@@ -127,7 +127,8 @@ function returns ({ path: { joins } }: ScopeCondition, model: Model): boolean {
 function isDecided (condition: ScopeCondition, { plan, isCreate }: PlannedWrite, dialect: Dialect): boolean {
   const { path: { joins: [join], column }, operator } = condition
   const value = plan.get(join ?? column)
-  if (value === undefined) return !isCreate
+  // The database may give the column another value, whatever the write sets.
+  if (value === undefined) return !isCreate && !isFilledByDatabase(join ?? column)
   if (join !== undefined) return requireInside(value !== null)
   if (operator === 'is') {
     return requireInside(condition.values.some((wanted) => wanted === notNull ? value !== null : wanted === value))

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { withDetails, errors, type FieldFault } from '../errors.js'
-import type { Column } from '../model/column.js'
+import { isFilledByDatabase, type Column } from '../model/column.js'
+import { keyColumnsOf, withId } from '../model/key.js'
 import type { Model } from '../model/define-model.js'
 import type { Payload } from '../request/payload.js'
 import type { Json } from '../values/values.js'
@@ -17,8 +18,8 @@ export interface HookedWrite extends PlannedWrite {
 
 /**
  * Adds to a write the values that a hook of the application returned. They are checked like a body, but the hook may
- * set any field except the key, the owner and what the scope fixes. What it repeats from the write or from the stored
- * record counts as not returned.
+ * set any field except the key, the owner, what only the database fills, and what the scope fixes. What it repeats from
+ * the write or from the stored record counts as not returned.
  *
  * @throws REST_MODELS_INVALID_RECORD (400) if a value of a field that clients know is wrong; REST_MODELS_FORBIDDEN
  *   (403) if the record would lie outside the scope; TypeError for other faults, because they are those of the hook
@@ -54,11 +55,12 @@ function changesOf ({ name, byName }: Model, { plan, stored }: HookedWrite, retu
 function requireFree (setting: WriteSetting, viewer: Viewer, values: Payload): void {
   const { model, owner } = setting
   const fixed = fixedBy(viewer, setting)
+  const isKey = (column: Column): boolean => withId(model, keyColumnsOf(model)).includes(column)
   for (const name of Object.keys(values)) {
     const column = model.byName.get(name) as Column
-    if (column === model.primaryKey || column === owner || fixed.has(column)) {
+    if (isKey(column) || column === owner || fixed.has(column) || isFilledByDatabase(column)) {
       throw new TypeError(`beforeWrite of model '${model.name}' must not set '${name}': ` +
-        'the key, the owner and what the scope fixes are not its to change')
+        'the key, the owner, read-only columns and what the scope fixes are not its to change')
     }
   }
 }

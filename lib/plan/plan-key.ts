@@ -1,24 +1,37 @@
 import { errors } from '../errors.js'
-import { valueKindOf } from '../model/column.js'
+import { parseValue } from '../model/key.js'
 import type { Model } from '../model/define-model.js'
 import { maxKeyLength } from '../values/field-options.js'
 import type { RecordKey } from '../values/values.js'
 
-/** Returns the primary key in a path, from its text; throws REST_MODELS_RECORD_NOT_FOUND (404) if it is no key. */
-export type PlanKey = (text: string) => RecordKey
+/**
+ * Returns the primary key in a path; throws REST_MODELS_RECORD_NOT_FOUND (404) if it is no key.
+ *
+ * @param text  the decoded segment of the path
+ * @param url   the path as it was sent
+ */
+export type PlanKey = (text: string, url: string) => RecordKey
 
 /**
  * Compiles how the text of a model's primary key is read. A key is a decimal integer from 0 to 2^53-1, a UUID, or any
  * text of 1 to 100 characters. Engines would round or cut another text to the key of another record.
  */
 export function compilePlanKey ({ primaryKey: key }: Model): PlanKey {
-  const { parse, storage } = valueKindOf(key)
-  const fits = storage === 'text' ? fitsPath : isNotNegative
-  return (text) => {
-    const value = fits(text) ? parse(text, key.options) : undefined
+  const fits = key.kind === 'text' ? fitsPath : key.parts === undefined ? isNotNegative : () => true
+  return (text, url) => {
+    const value = fits(text) ? parseValue(key, key.parts === undefined ? text : idIn(url, text)) : undefined
     if (value === undefined) throw new errors.RecordNotFound()
     return value as RecordKey
   }
+}
+
+/**
+ * Returns an id of several values from a path. The values in it are percent-encoded, so a path may have the id as it
+ * is, or percent-encoded once more as clients do with every text. Only the first has commas that are not encoded.
+ */
+function idIn (url: string, decoded: string): string {
+  const [path = ''] = url.split(/[?;#]/, 1)
+  return path.split('/').find((segment) => segment.includes(',') && decodeURIComponent(segment) === decoded) ?? decoded
 }
 
 function fitsPath (text: string): boolean {

@@ -1,5 +1,6 @@
 import { errors, withDetails } from '../errors.js'
 import { isOrderable, type Column } from '../model/column.js'
+import { keyColumnsOf } from '../model/key.js'
 import type { Model } from '../model/define-model.js'
 import type { ListRequest } from '../request/list-query.js'
 import { typoSuggestion } from '../suggest.js'
@@ -37,23 +38,26 @@ export function planList (scope: ListScope, wanted: ListRequest, viewer: ListVie
 function planOrdering (access: Access, written: readonly string[]): readonly PlannedOrder[] {
   const ordering: PlannedOrder[] = []
   const find = (column: Column): PlannedOrder | undefined => ordering.find((order) => order.column === column)
-  for (const name of written) {
-    const order = planOrder(access, name)
+  for (const order of written.flatMap((name) => planOrder(access, name))) {
     const before = find(order.column)
     if (before === undefined) ordering.push(order)
     else if (before.descending !== order.descending) throw invalidOrdering('must not name a column in both directions')
   }
-  const { primaryKey } = access.model
-  const keyAt = ordering.findIndex(({ column }) => column === primaryKey)
+  const key = keyColumnsOf(access.model)
+  const missing = key.filter((column) => find(column) === undefined).map((column) => ({ column, descending: false }))
+  if (missing.length > 0) return [...ordering, ...missing]
   // No two records have the same key, so columns behind it decide nothing.
-  return keyAt === -1 ? [...ordering, { column: primaryKey, descending: false }] : ordering.slice(0, keyAt + 1)
+  return ordering.slice(0, ordering.findLastIndex(({ column }) => key.includes(column)) + 1)
 }
 
-function planOrder (access: Access, name: string): PlannedOrder {
+/** Returns the columns that a name in an ordering stands for: several if it is the id of a key of several columns. */
+function planOrder (access: Access, name: string): readonly PlannedOrder[] {
   const descending = name.startsWith('-')
   const written = descending ? name.slice(1) : name
   const path = permittedPath(access, [written], nothingClosed)
-  if (path !== undefined && isOrderable(path.column)) return { column: path.column, descending }
+  if (path !== undefined && isOrderable(path.column)) {
+    return (path.column.parts ?? [path.column]).map((column) => ({ column, descending }))
+  }
   const names = [...access.filterable].filter(isOrderable).flatMap(({ field, key }) => [field, key])
   throw invalidOrdering('must be columns that this resource can be ordered by, separated by commas, ' +
     `each with an optional hyphen before it${typoSuggestion(written, names)}`)

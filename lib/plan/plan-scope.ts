@@ -1,6 +1,7 @@
 import type { StorageName } from '../engines/storage.js'
 import { notNull, operators, type Operator } from '../fields/operators.js'
 import { valueKindOf, type Column } from '../model/column.js'
+import { parseValue } from '../model/key.js'
 import type { Model } from '../model/define-model.js'
 import { suggestion } from '../suggest.js'
 import { storableText, type Json } from '../values/values.js'
@@ -78,7 +79,7 @@ const readers = {
 function readValue (value: unknown, column: Column): Json | undefined {
   const type = typeof value
   if (type !== typeOf(column)) return undefined
-  return valueKindOf(column).parse(String(value), column.options)
+  return parseValue(column, String(value))
 }
 
 const numbers: ReadonlySet<StorageName> = new Set(['key', 'integer', 'number'])

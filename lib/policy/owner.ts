@@ -56,7 +56,7 @@ export function recordHook (resource: OwnedResource): (request: FastifyRequest) 
  * @throws REST_MODELS_RECORD_NOT_FOUND (404) if there is no such record that the user may see
  */
 export async function readRecord (request: FastifyRequest, resource: OwnedResource): Promise<StoredRecord> {
-  const id = resource.planKey((request.params as { readonly id: string }).id)
+  const id = resource.planKey((request.params as { readonly id: string }).id, request.url)
   const viewer = viewerOf(request, resource)
   const { row } = await readStored(resource.engine, resource, { id, scope: viewer.scope })
   if (row === undefined) throw new errors.RecordNotFound()

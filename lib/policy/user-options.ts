@@ -60,6 +60,10 @@ export function checkOptions (users: Model, options: UserAuthOptions): void {
  */
 export function userColumns (users: Model, options: UserAuthOptions): UserColumns {
   const { username = 'username', password = 'password', active = 'active', admin = 'admin' } = options
+  if (users.primaryKey.parts !== undefined) {
+    throw new errors.InvalidOptions(`Model '${users.name}' has a key of several fields, to which no foreign key can ` +
+      'refer: a policy needs users with a key of one field')
+  }
   return {
     username: requireField(users, username, 'text'),
     password: requireField(users, password, 'password'),

@@ -1,5 +1,6 @@
 import { isSecret, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
+import { withId } from '../model/key.js'
 import type { Access } from '../plan/path.js'
 import type { IncludeScope, ShownModel } from '../plan/permitted-includes.js'
 import { compileRelatedProtection, findsSameUsers, type RelatedProtection } from '../policy/protection.js'
@@ -53,7 +54,7 @@ export function reachableModels (models: Iterable<Model>): ReadonlySet<Model> {
 }
 
 function openColumns ({ model, excluded, opened }: Registration): ReadonlySet<Column> {
-  return new Set(model.columns.filter((column) =>
+  return new Set(withId(model, model.columns).filter((column) =>
     !isSecret(column) && (!excluded.has(column) || opened.has(column.field))))
 }
 
@@ -62,11 +63,12 @@ function openThroughJoins ({ primaryKey }: Model, first: Registration | undefine
   return first === undefined ? new Set([primaryKey]) : openColumns(first)
 }
 
-function shownOf ({ name, columns, primaryKey }: Model, first: Registration | undefined): ShownModel {
+function shownOf (model: Model, first: Registration | undefined): ShownModel {
+  const { name, columns, primaryKey } = model
   if (first === undefined) return { name: name.toLowerCase(), visible: [primaryKey], isListed: true }
   return {
     name: first.name,
-    visible: columns.filter((column) => !first.excluded.has(column)),
+    visible: withId(model, columns.filter((column) => !first.excluded.has(column))),
     isListed: first.protections.list !== 'closed'
   }
 }

@@ -1,10 +1,12 @@
 import { errors } from '../errors.js'
+import { isFilledByDatabase } from '../model/column.js'
 import type { Registration } from './registration.js'
 
 /** True if clients may create records. They may not if the policy closes that, or if every field is read-only. */
-export function isCreatable ({ model: { columns: [, ...fields] }, protections, readOnly }: Registration): boolean {
+export function isCreatable ({ model: { columns, primaryKey }, protections, readOnly }: Registration): boolean {
+  const fields = columns.filter((column) => column !== primaryKey)
   return protections.create !== 'closed' &&
-    (fields.length === 0 || fields.some((column) => !readOnly.has(column)))
+    (fields.length === 0 || fields.some((column) => !readOnly.has(column) && !isFilledByDatabase(column)))
 }
 
 /**
@@ -16,7 +18,8 @@ export function requireCreatable ({ model, protections, readOnly, owner, scopeRu
   // The scope may set such a field, and where nobody creates records none needs a value.
   if (scopeRule !== undefined || protections.create === 'closed') return
   const unfillable =
-    [...readOnly].find((column) => column !== owner && !column.nullable && column.options.default === undefined)
+    [...readOnly].find((column) => column !== owner && !column.nullable && column.options.default === undefined &&
+      !isFilledByDatabase(column))
   if (unfillable !== undefined) {
     throw new errors.InvalidOptions(`'readOnly' of resource '${model.name}' names '${unfillable.field}', ` +
       'which has no default: no record could be created')

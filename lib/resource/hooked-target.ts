@@ -2,6 +2,7 @@ import type { Engine } from '../database/engine.js'
 import type { WriteTarget } from '../database/write.js'
 import type { Row } from '../engines/executor.js'
 import { isSecret } from '../model/column.js'
+import { withId } from '../model/key.js'
 import { compileToRecord, type ModelRecord } from '../response/record.js'
 import { compileStatements, type StatementShape } from '../sql/statements.js'
 import type { AnyHooks } from './write-hooks.js'
@@ -20,7 +21,7 @@ export function compileHooked (
   hooks: AnyHooks, target: StatementShape & Pick<WriteTarget, 'known'>, engine: Engine
 ): HookedTarget {
   const { columns } = target.model
-  const shown = columns.filter((column) => !isSecret(column))
+  const shown = withId(target.model, columns.filter((column) => !isSecret(column)))
   const read = columns.filter((column) => !isSecret(column) || target.visible.includes(column))
   // Statements are cached by name, and no resource has a name with a blank.
   const shape = { ...target, name: `${target.name} with all columns`, visible: read, stored: read }

@@ -1,5 +1,5 @@
 import { errors } from '../errors.js'
-import { isForeignKey, isSecret, type Column, type ForeignKeyColumn } from '../model/column.js'
+import { isFilledByDatabase, isForeignKey, isSecret, type Column, type ForeignKeyColumn } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { followPath, pathName, type Path } from '../plan/path.js'
 import { writes } from '../policy/operations.js'
@@ -15,7 +15,13 @@ import type { ResourceOptions } from './options.js'
 export function columnsNamed (
   model: Model, options: ResourceOptions, option: 'exclude' | 'readOnly'
 ): ReadonlySet<Column> {
-  return new Set(listed(model, options, option).map((name) => requireField(model, option, name)))
+  const columns = new Set(listed(model, options, option).map((name) => requireField(model, option, name)))
+  const part = model.primaryKey.parts?.find((column) => columns.has(column))
+  if (option === 'exclude' && part !== undefined) {
+    throw new errors.InvalidOptions(`'exclude' of resource '${model.name}' names '${part.field}', ` +
+      "which is part of the key, and so of the 'id' that records show: leave it out")
+  }
+  return columns
 }
 
 /**
@@ -34,7 +40,7 @@ export function listed (
 }
 
 function requireField (model: Model, option: keyof ResourceOptions, name: string): Column {
-  const column = model.columns.slice(1).find(({ field }) => field === name)
+  const column = model.columns.find((column) => column.field === name && column !== model.primaryKey)
   if (column !== undefined) return column
   throw new errors.UnknownOptionField(
     `'${option}' of resource '${model.name}' names '${name}', which is not a field of the model` +
@@ -50,6 +56,9 @@ export function ownerOf (model: Model, name: string | undefined, policy: AnyPoli
   if (name === undefined) return undefined
   const owner = requireField(model, 'ownerField', name)
   const where = `'ownerField' of resource '${model.name}'`
+  if (isFilledByDatabase(owner)) {
+    throw new errors.InvalidOptions(`${where} names '${name}', which is 'readOnly', so that the API cannot set it`)
+  }
   if (!isForeignKey(owner)) throw new errors.InvalidOptions(`${where} names '${name}', which is not a foreign key`)
   if (policy.open.some((operation) => writes.includes(operation))) {
     throw new errors.InvalidOptions(`${where} needs a policy that knows who writes`)

@@ -6,8 +6,11 @@ import type { Engine } from '../database/engine.js'
 import type { WriteTarget } from '../database/write.js'
 import type { Row } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
-import { isClientGenerated, isGenerated, isSetOnUpdate, type Column, type ForeignKeyColumn } from '../model/column.js'
+import {
+  isClientGenerated, isFilledByDatabase, isGenerated, isSetOnUpdate, type Column, type ForeignKeyColumn
+} from '../model/column.js'
 import type { Model } from '../model/define-model.js'
+import { keyColumnsOf, segmentOf, withId } from '../model/key.js'
 import { requireSoundDefaults } from '../plan/defaults.js'
 import type { Limits } from '../plan/limits.js'
 import type { ListScope } from '../plan/list-scope.js'
@@ -42,6 +45,8 @@ export interface Resource
   readonly passwords: Passwords
   readonly schemas: Readonly<Record<Shape, TObject>>
   readonly planKey: PlanKey
+  /** Returns the path of a record, with the final slash. */
+  urlOf (record: ModelRecord): string
   /** The records of lists and reads with related records in them. */
   readonly included: IncludedRecords
   /** The hooks, and the table as they see it; undefined if the resource has no hooks. */
@@ -89,7 +94,8 @@ export function compileResource (registration: Registration, setting: ResourceSe
     limits,
     passwords,
     planKey: compilePlanKey(model),
-    ...recordsOf(visible, access, setting),
+    urlOf: ({ id = null }) => `${prefix}${name}/${segmentOf(model, id)}/`,
+    ...recordsOf({ model, visible }, access, setting),
     tagOf: etag ? compileTagOf(serializerOf(writes.schemas.record)) : undefined,
     statements: compileStatements(engine, reader, { ...registration, ...columns }),
     hooked: registration.hooks && compileHooked(registration.hooks, { ...registration, ...columns }, engine)
@@ -98,16 +104,17 @@ export function compileResource (registration: Registration, setting: ResourceSe
 
 /** Compiles the layout of rows, and the functions that make records of them. */
 function recordsOf (
-  visible: readonly Column[], { shown }: ResourceAccess,
+  { model, visible }: Pick<Resource, 'model' | 'visible'>, { shown: related }: ResourceAccess,
   { engine, reader: { dialect }, limits }: Pick<ResourceSetting, 'engine' | 'reader' | 'limits'>
 ): Pick<Resource, 'keys' | 'long' | 'toListed' | 'toRead' | 'toWritten' | 'included'> {
+  const shown = withId(model, visible)
   return {
     keys: visible.map(({ key }) => key),
     long: [...visible.keys()].filter((index) => isLong(visible[index] as Column)),
-    toListed: compileToListed(visible, dialect),
-    toRead: compileToRecord(visible, dialect),
-    toWritten: compileToRecord(visible, engine.dialect),
-    included: compileIncluded(visible, dialect, () => includingSchemas(visible, shown, limits.joins))
+    toListed: compileToListed(shown, dialect),
+    toRead: compileToRecord(shown, dialect),
+    toWritten: compileToRecord(shown, engine.dialect),
+    included: compileIncluded(shown, dialect, () => includingSchemas(shown, related, limits.joins))
   }
 }
 
@@ -116,30 +123,35 @@ type ResourceColumns = Pick<Resource, 'visible' | 'stored' | 'created' | 'writab
 
 function columnsOf ({ model, excluded, readOnly, owner }: Registration): ResourceColumns {
   const { columns, primaryKey } = model
+  const key = keyColumnsOf(model)
   const visible = columns.filter((column) => !excluded.has(column))
+  const isSet = (column: Column): boolean => isSetOnUpdate(column) || isFilledByDatabase(column)
   const isWritable = (column: Column): boolean =>
-    column !== primaryKey && !readOnly.has(column) && column !== owner && !isSetOnUpdate(column)
-  const writable = new Set(columns.filter(isWritable))
+    column !== primaryKey && !readOnly.has(column) && column !== owner && !isSet(column)
+  const creatable = new Set(columns.filter((column) => isWritable(column) || isClientGenerated(column)))
+  const writable = new Set(columns.filter((column) => isWritable(column) && !key.includes(column)))
   return {
     visible,
     stored: columns.filter((column) => !excluded.has(column) || column === owner),
-    created: columns.filter((column) => !isGenerated(column)),
+    created: columns.filter((column) => !isGenerated(column) && !isFilledByDatabase(column)),
     writable,
     touched: columns.filter(isSetOnUpdate),
-    creatable: isClientGenerated(primaryKey) ? new Set([...writable, primaryKey]) : writable,
-    known: new Set([...visible, ...writable])
+    creatable,
+    known: new Set([...withId(model, visible), ...creatable])
   }
 }
 
 function writesOf (
-  { model: { name, columns }, hooks }: Registration, { visible, writable, creatable }: ResourceColumns,
+  { model, hooks }: Registration, { visible, writable, creatable }: ResourceColumns,
   checks: CheckCompiler
 ): Pick<Resource, 'schemas' | 'comparesAll' | 'checkCreate' | 'checkValues'> {
+  const { name, columns } = model
+  const shown = withId(model, visible)
   requireSoundDefaults(name, columns, (column) => checks.ofValue(valueSchema(column)))
   const shapeOf = (shape: Shape) =>
-    shapeSchema(shape, { visible, writable: [...(shape === 'create' ? creatable : writable)] })
+    shapeSchema(shape, { visible: shown, writable: [...(shape === 'create' ? creatable : writable)] })
   const schemas = { record: shapeOf('record'), create: shapeOf('create'), update: shapeOf('update') }
-  const anyValues = shapeSchema('update', { visible, writable: columns })
+  const anyValues = shapeSchema('update', { visible: shown, writable: withId(model, columns) })
   return {
     schemas,
     // Hooks run, and moments of updates are set, only if something changes.

@@ -19,6 +19,7 @@ export function compileIncluded (
   visible: readonly Column[], dialect: Dialect, schemasOf: () => Readonly<Record<'record' | 'list', object>>
 ): IncludedRecords {
   const toBase = compileToOpen(visible, dialect)
+  const width = visible.filter(({ parts }) => parts === undefined).length
   const compiled = new Map<Model, ToOpen>()
   const toRecordOf = (model: Model, columns: readonly Column[]): ToOpen => {
     if (!compiled.has(model)) compiled.set(model, compileToOpen(columns, dialect))
@@ -27,7 +28,7 @@ export function compileIncluded (
   return {
     toIncluded: (includes) => {
       const aliases = [baseAlias, ...includes.map(({ alias }) => alias)]
-      let end = visible.length
+      let end = width
       const parts = includes.map(({ from, column: { field, target }, visible }) => {
         const start = end
         end += visible.length

@@ -2,6 +2,7 @@ import type { Dialect } from '../engines/dialect.js'
 import type { Row } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
 import { decode, decoderOf, isForeignKey, type Column } from '../model/column.js'
+import { idOf, joinId } from '../model/key.js'
 import type { Json } from '../values/values.js'
 
 /** A record as it is serialized: one key for each visible column. */
@@ -9,6 +10,7 @@ export type ModelRecord = Readonly<Record<string, Json>>
 
 /** Returns the value of a column in a row, as records show it; undefined if the row was read without that column. */
 export function valueOf (column: Column, row: Row, dialect: Dialect): Json | undefined {
+  if (column.parts !== undefined) return idOf({ primaryKey: column }, row, dialect)
   const stored = row[column.key]
   return stored === undefined ? undefined : decode(column, stored, dialect)
 }
@@ -51,14 +53,20 @@ function compileRecord<Given, Made = ModelRecord> (
   columns: readonly Column[], dialect: Dialect, nameOf: (column: Column, index: number) => string,
   others: readonly string[] = []
 ): (row: Given, start?: number) => Made {
-  const decoders = columns.map((column) => decoderOf(column, dialect))
-  const properties = columns.map((column, index) => {
+  const stored = columns.filter(({ parts }) => parts === undefined)
+  const decoders = stored.map((column) => decoderOf(column, dialect))
+  const valueOf = (column: Column): string => {
+    const index = stored.indexOf(column)
     const value = `row[${nameOf(column, index)}]`
-    return `${JSON.stringify(column.key)}: ${decoders[index] === undefined ? value : `decode${index}(${value})`}`
+    return decoders[index] === undefined ? value : `decode${index}(${value})`
+  }
+  const properties = columns.map((column) => {
+    const value = column.parts === undefined ? valueOf(column) : `joinId([${column.parts.map(valueOf).join()}])`
+    return `${JSON.stringify(column.key)}: ${value}`
   })
   const names = decoders.map((_, index) => `decode${index}`)
   const literal = `{ ${[...properties, ...others].join()} }`
   // eslint-disable-next-line no-new-func -- the keys, which are quoted, are all that comes from elsewhere
-  const compile = new Function(`[${names.join()}]`, `return (row, start) => (${literal})`)
-  return compile(decoders)
+  const compile = new Function('joinId', `[${names.join()}]`, `return (row, start) => (${literal})`)
+  return compile(joinId, decoders)
 }

@@ -45,7 +45,7 @@ export const list: Handler<ListEnvelope> = (resource) => async (request, reply) 
 
 export const read: Handler<ModelRecord | undefined> = (resource) => async (request, reply) => {
   const { reader, planKey, toRead, tagOf } = resource
-  const id = planKey((request.params as { readonly id: string }).id)
+  const id = planKey((request.params as { readonly id: string }).id, request.url)
   if (queryOf(request.url) !== '') return await readWithQuery(request, reply, resource, id)
   const { row } = await readVisible(reader, resource, { id, scope: viewerOf(request, resource).scope })
   if (row === undefined) throw new errors.RecordNotFound()
@@ -53,7 +53,7 @@ export const read: Handler<ModelRecord | undefined> = (resource) => async (reque
 }
 
 export const create: Handler<ModelRecord> = (resource) => async (request, reply) => {
-  const { engine, passwords, url, limits, toWritten, hooked, tagOf } = resource
+  const { engine, passwords, urlOf, limits, toWritten, hooked, tagOf } = resource
   requireNoQuery(queryOf(request.url), limits.queryLength)
   const payload = await parsePayload(request.body, request.headers['content-type'])
   const viewer = viewerOf(request, resource)
@@ -61,7 +61,7 @@ export const create: Handler<ModelRecord> = (resource) => async (request, reply)
   const record = toWritten(hooked === undefined
     ? await runCreate(engine, resource, await passwords.hashIn(planned.plan), planned.guard)
     : await createWithHooks({ resource, hooked, request, viewer }, planned))
-  reply.code(operationTable.create.status).header('location', `${url}${encodeURIComponent(String(record['id']))}/`)
+  reply.code(operationTable.create.status).header('location', urlOf(record))
   return tagOf === undefined ? record : tagged(reply, tagOf, record)
 }
 

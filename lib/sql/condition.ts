@@ -2,7 +2,7 @@ import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import type { Dialect } from '../engines/dialect.js'
 import type { Parameter, ShownCondition } from '../engines/storage.js'
 import { operators, type Operator } from '../fields/operators.js'
-import { storageOf } from '../model/column.js'
+import { storageOf, type Column } from '../model/column.js'
 import type { PlannedCondition } from '../plan/list-plan.js'
 import { columnRef, compared } from './selection.js'
 
@@ -42,6 +42,7 @@ export function conditionSql (
   { alias, column, operator, values, isArray = false, isAmbiguous = false, asStored = false }: Condition,
   dialect: Dialect
 ): RawBuilder<SqlBool> {
+  if (column.parts !== undefined) return keySql({ alias, parts: column.parts, operator, values }, dialect)
   const { shown, showsAll = false, isCollated = false } = storageOf(column, dialect)
   const ref = columnRef(column, alias)
   if (shown !== undefined && (showsAll || !asStored) && isComparison(operator) && values.length > 0) {
@@ -60,4 +61,23 @@ export function conditionSql (
     return sql<SqlBool>`${isCollated ? dialect.exact(ref) : ref} in ${dialect.listed(array)}`
   }
   return operators[operator].sql(target, values, dialect)
+}
+
+interface KeyCondition extends Pick<Condition, 'operator' | 'values'> {
+  readonly alias: string | undefined
+  readonly parts: readonly Column[]
+}
+
+/** Returns the condition that a key of several columns is one of some keys, or with `ne` none of them. */
+function keySql ({ alias, parts, operator, values }: KeyCondition, dialect: Dialect): RawBuilder<SqlBool> {
+  if (values.length === 0) return sql<SqlBool>`1 = 0`
+  const isPart = (column: Column, value: Parameter) => conditionSql(
+    { ...alias !== undefined && { alias }, column, operator: 'eq', values: [value], asStored: true }, dialect)
+  const keys = Array.from({ length: values.length / parts.length }, (_, key) => {
+    const isEach = parts.map((part, index) => isPart(part, values[key * parts.length + index] as Parameter))
+    return sql`(${sql.join(isEach, sql` and `)})`
+  })
+  return operator === 'ne'
+    ? sql<SqlBool>`not (${sql.join(keys, sql` or `)})`
+    : sql<SqlBool>`(${sql.join(keys, sql` or `)})`
 }

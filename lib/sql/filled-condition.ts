@@ -34,14 +34,16 @@ export function withFewShapes<C extends FilledCondition> (condition: C, dialect:
   if (syntax === 'pattern' && values.some((value) => dialect.ambiguous?.test(String(value)))) {
     return { ...condition, isAmbiguous: true }
   }
-  const last = syntax === 'list' ? values.at(-1) : undefined
-  if (last === undefined) return condition
+  if (syntax !== 'list' || values.length === 0) return condition
   if (values.length > maxPaddedValues) {
-    const hasArray = dialect.listed !== undefined && isListed(column)
+    const hasArray = dialect.listed !== undefined && column.parts === undefined && isListed(column)
     return hasArray ? { ...condition, values: [toArray(values)], isArray: true } : condition
   }
-  const length = 2 ** Math.ceil(Math.log2(values.length))
-  return { ...condition, values: [...values, ...Array<Stored>(length - values.length).fill(last)] }
+  // A key of several columns has as many values for each item of the list.
+  const width = column.parts?.length ?? 1
+  const count = values.length / width
+  const missing = 2 ** Math.ceil(Math.log2(count)) - count
+  return { ...condition, values: [...values, ...Array<readonly Stored[]>(missing).fill(values.slice(-width)).flat()] }
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Parameter, Slot } from '../engines/storage.js'
 import { operators } from '../fields/operators.js'
 import type { Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
+import { keyColumnsOf } from '../model/key.js'
 import { baseAlias, type ListPlan, type PlannedCondition } from '../plan/list-plan.js'
 import { conditionSql } from './condition.js'
 import { columnRef } from './selection.js'
@@ -96,10 +97,11 @@ function filterSql (
   return sql<SqlBool>`(${sql.join(patterns, sql` or `)})`
 }
 
-/** Returns the primary key of each table, by the table's alias. */
-function keysOf ({ primaryKey: key }: Model, joins: ListPlan['joins']): ReadonlyMap<string, RawBuilder<unknown>> {
+/** Returns a column of the primary key of each table, by the table's alias. */
+function keysOf (model: Model, joins: ListPlan['joins']): ReadonlyMap<string, RawBuilder<unknown>> {
+  const [key] = keyColumnsOf(model)
   return new Map([
-    [baseAlias, columnRef(key, baseAlias)],
+    [baseAlias, columnRef(key as Column, baseAlias)],
     ...joins.map(({ alias, column }) => [alias, columnRef(column.target().primaryKey, alias)] as const)
   ])
 }

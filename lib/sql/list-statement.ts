@@ -1,6 +1,7 @@
 import type { Dialect } from '../engines/dialect.js'
 import type { ArrayRows, Query } from '../engines/executor.js'
 import { Slot, type Stored } from '../engines/storage.js'
+import { keyColumnsOf } from '../model/key.js'
 import {
   baseAlias, type ListPlan, type PlannedCondition, type PlannedInclude, type PlannedOrder
 } from '../plan/list-plan.js'
@@ -50,12 +51,15 @@ export function withIncludes (base: ListBase, includes: readonly PlannedInclude[
  * sorted, so that one long record that thousands of rows refer to would be copied thousands of times.
  */
 export function pageOf (
-  rows: ArrayRows, { model: { primaryKey }, visible }: ListBase, plan: ListPlan
+  rows: ArrayRows, { model, visible }: ListBase, plan: ListPlan
 ): ListPlan {
-  const keyAt = visible.indexOf(primaryKey)
-  if (plan.includes.length === 0 || isAnyWithheld(rows, [keyAt])) return plan
+  const keysAt = keyColumnsOf(model).map((column) => visible.indexOf(column))
+  if (plan.includes.length === 0 || isAnyWithheld(rows, keysAt)) return plan
   const isOnPage: PlannedCondition = {
-    alias: baseAlias, column: primaryKey, operator: 'in', values: rows.map((row) => row[keyAt] as Stored)
+    alias: baseAlias,
+    column: model.primaryKey,
+    operator: 'in',
+    values: rows.flatMap((row) => keysAt.map((index) => row[index] as Stored))
   }
   return { ...plan, conditions: [...plan.conditions, isOnPage], start: 0, after: plan.after && [] }
 }
@@ -86,7 +90,7 @@ export function listStatement (
   const withoutIndex = dialect.seeksByCollation
     ? () => listStatement({ ...engine, dialect: withoutSeeks(dialect) }, base, given, kind)
     : undefined
-  return { query, queryId, sql, parameters: filled, withoutIndex }
+  return { query, queryId, sql, parameters: filled, withoutIndex, label: { operation: kind, resource: base.name } }
 }
 
 /**

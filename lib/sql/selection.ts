@@ -2,6 +2,8 @@ import { sql, type AliasedRawBuilder, type Expression, type RawBuilder, type Sql
 import type { Dialect } from '../engines/dialect.js'
 import type { Parameter } from '../engines/storage.js'
 import { storageOf, type Column } from '../model/column.js'
+import { keyColumnsOf } from '../model/key.js'
+import type { Model } from '../model/model.js'
 
 /** Returns a column in SQL: qualified by a table's alias in lists, bare in statements on one table. */
 export function columnRef (column: Column, alias?: string): RawBuilder<unknown> {
@@ -28,6 +30,16 @@ export function selected (column: Column, dialect: Dialect, alias?: string): Raw
 /** Returns a value as SQL, to compare a column with it. */
 export function compared (column: Column, value: Parameter, dialect: Dialect): Expression<unknown> {
   return storageOf(column, dialect).compared?.(value) ?? sql`${value}`
+}
+
+/**
+ * Returns the conditions that a row is that of a key, one for each column of the key, as the engine compares. Values of
+ * the columns are in the same order.
+ */
+export function isKey (
+  model: Model, values: readonly Parameter[], dialect: Dialect
+): ReadonlyArray<RawBuilder<SqlBool>> {
+  return keyColumnsOf(model).map((column, index) => isEqual(column, values[index] as Parameter, dialect))
 }
 
 /** Returns the condition that a column equals a value as the engine compares, so a collation may ignore case. */

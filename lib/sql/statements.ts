@@ -1,8 +1,11 @@
-import { CompiledQuery, sql, type RawBuilder, type SqlBool } from 'kysely'
+import { CompiledQuery, sql, type Compilable, type RawBuilder, type SqlBool } from 'kysely'
+import type { Query } from '../engines/executor.js'
 import type { Parameter, Stored } from '../engines/storage.js'
+import type { StatementLabel, StatementOperation } from '../events/messages.js'
 import type { Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
-import { isEqual, selection } from './selection.js'
+import { keyColumnsOf } from '../model/key.js'
+import { isEqual, isKey, selection } from './selection.js'
 import type { SqlContext } from './sql-context.js'
 
 /** The table of a resource and the columns that its statements name. */
@@ -24,9 +27,9 @@ export interface StatementShape {
 
 /** Statements of a resource whose SQL is the same for all requests, compiled once at setup. */
 export interface Statements {
-  /** Selects the visible columns, on the engine that reads. Parameter: the id. */
+  /** Selects the visible columns, on the engine that reads. Parameters: the values of the key's columns. */
   readonly read: Statement
-  /** Selects {@link StatementShape.stored}, on the engine that writes. Parameter: the id. */
+  /** Selects {@link StatementShape.stored}, on the engine that writes. Parameters: as for `read`. */
   readonly stored: Statement
   /** Inserts a record. Parameters: a value for each column that the database does not generate, in model order. */
   readonly create: Statement
@@ -35,11 +38,11 @@ export interface Statements {
    * as for `delete`.
    */
   readonly own: Statement
-  /** Deletes a record. Parameters: the id, and the id of the owner if the resource has an owner field. */
+  /** Deletes a record. Parameters: those of `read`, and the id of the owner if the resource has an owner field. */
   readonly delete: Statement
 }
 
-export type Statement = (...parameters: readonly Stored[]) => CompiledQuery
+export type Statement = (...parameters: readonly Stored[]) => Query
 
 /**
  * Stands for each value of a request while a statement is compiled. A request later gives its values in the same order.
@@ -58,18 +61,18 @@ export function compileStatements (
 ): Statements {
   const { db, dialect } = engine
   const { model, visible, stored, created } = shape
-  const isTheOne = isEqual(model.primaryKey, placeholder, dialect)
   const read = ({ dialect }: SqlContext, columns: readonly Column[]) =>
-    db.selectFrom(model.table).select(selection(columns, dialect)).where(isTheOne)
+    where(db.selectFrom(model.table).select(selection(columns, dialect)), isTheOne(engine, model))
   const written = Object.fromEntries(created.map(({ name }) => [name, placeholder]))
   const isOwn = isOwned(engine, shape, placeholder)
+  const compile = (operation: StatementOperation, query: Compilable): Statement =>
+    withParameters(query.compile(), { operation, resource: shape.name })
   return Object.freeze({
-    read: withParameters(read(reader, visible).compile()),
-    stored: withParameters(read(engine, stored).compile()),
-    create: withParameters(db.insertInto(model.table).values(written).returning(selection(visible, dialect)).compile()),
-    own: withParameters(isOwn.reduce((query, condition) => query.where(condition), read(engine, visible)).compile()),
-    delete: withParameters(
-      isOwn.reduce((query, condition) => query.where(condition), db.deleteFrom(model.table).where(isTheOne)).compile())
+    read: compile('read', read(reader, visible)),
+    stored: compile('lock', read(engine, stored)),
+    create: compile('create', db.insertInto(model.table).values(written).returning(selection(visible, dialect))),
+    own: compile('read', where(read(engine, visible), isOwn)),
+    delete: compile('delete', where(db.deleteFrom(model.table), [...isTheOne(engine, model), ...isOwn]))
   })
 }
 
@@ -80,27 +83,41 @@ export function compileStatements (
  */
 export function updateStatement (engine: SqlContext, shape: StatementShape, changed: readonly Column[]): Statement {
   const name = `update ${shape.name} ${changed.map(({ key }) => key).join()}`
-  return withParameters(engine.shapes.compileOnce(name, () => compileUpdate(engine, shape, changed)))
+  const label = { operation: 'update', resource: shape.name } as const
+  return withParameters(engine.shapes.compileOnce(name, () => compileUpdate(engine, shape, changed)), label)
 }
 
 function compileUpdate (engine: SqlContext, shape: StatementShape, changed: readonly Column[]): CompiledQuery {
   const { db, dialect } = engine
   const { model, visible } = shape
   const changes = Object.fromEntries(changed.map(({ name }) => [name, placeholder]))
-  const isTheOne = isEqual(model.primaryKey, placeholder, dialect)
-  const update = isOwned(engine, shape, placeholder)
-    .reduce((query, condition) => query.where(condition), db.updateTable(model.table).set(changes).where(isTheOne))
+  const conditions = [...isTheOne(engine, model), ...isOwned(engine, shape, placeholder)]
+  const update = where(db.updateTable(model.table).set(changes), conditions)
   return (dialect.returnsUpdates ? update.returning(selection(visible, dialect)) : update).compile()
+}
+
+type Conditions = ReadonlyArray<RawBuilder<SqlBool>>
+
+/** Returns the conditions that a row is the record of a key. */
+function isTheOne ({ dialect }: SqlContext, model: Model): Conditions {
+  return isKey(model, keyColumnsOf(model).map(() => placeholder), dialect)
+}
+
+/** Adds conditions to a statement, all of which must hold. */
+function where<Query extends { where (condition: RawBuilder<SqlBool>): Query }> (
+  query: Query, conditions: Conditions
+): Query {
+  return conditions.reduce((narrowed, condition) => narrowed.where(condition), query)
 }
 
 /** Returns the condition that the owner of a record is `id`, in a list; an empty list if the resource has no owner. */
 function isOwned (
   { dialect }: SqlContext, { owner }: StatementShape, id: Parameter
-): ReadonlyArray<RawBuilder<SqlBool>> {
+): Conditions {
   return owner === undefined ? [] : [isEqual(owner, id, dialect)]
 }
 
-/** Returns a function that takes parameters and returns the compiled statement with them. */
-export function withParameters ({ query, queryId, sql }: CompiledQuery): Statement {
-  return (...parameters) => ({ query, queryId, sql, parameters })
+/** Returns a function that takes parameters and returns the compiled statement with them, and with its label. */
+export function withParameters ({ query, queryId, sql }: CompiledQuery, label: StatementLabel): Statement {
+  return (...parameters) => ({ query, queryId, sql, parameters, label })
 }

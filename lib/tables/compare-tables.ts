@@ -1,10 +1,11 @@
 import { readHandle, type AnyKysely } from '../database/engine.js'
-import { isYes } from '../engines/catalog.js'
+import { isYes, type ColumnRow } from '../engines/catalog.js'
 import type { Dialect } from '../engines/dialect.js'
 import type { Storage, WrittenColumn } from '../engines/storage.js'
 import { errors } from '../errors.js'
 import { isGenerated, storageOf, type Column } from '../model/column.js'
-import { keyName, type Model } from '../model/model.js'
+import { keyColumnsOf } from '../model/key.js'
+import type { Model } from '../model/model.js'
 
 type Table = Awaited<ReturnType<AnyKysely['introspection']['getTables']>>[number]
 /** A column, with its type as the engine writes it. */
@@ -46,13 +47,20 @@ export async function readTables (handle: AnyKysely): Promise<DatabaseTables> {
     written: writtenAs.get(`${table}.${column.name}`) ?? { table, name: column.name, written: column.dataType }
   })
   const byName = new Map(inPath.map(({ name, isView, columns }) => [
-    fold(name), new Map(columns.map((column) => [foldName(column.name), { ...describe(name, column), isView }]))
+    fold(name), new Map([...columns, ...computedIn(described, name)].map((column) =>
+      [foldName(column.name), { ...describe(name, column), isView }]))
   ] as const))
   return { of: ({ table }) => byName.get(fold(table)), nameOf: ({ table }) => fold(table) }
 }
 
 /** What a comparison of models with tables depends on. */
-export interface Comparison {
+export /** Returns the computed columns of a table, which Kysely does not see in SQLite. */
+function computedIn (described: readonly ColumnRow[], table: string): Table['columns'] {
+  return described.filter((row) => row.table === table && isYes(row.computed)).map(({ name, type, nullable }) =>
+    ({ name, dataType: type, isNullable: isYes(nullable), isAutoIncrementing: false, hasDefaultValue: false }))
+}
+
+interface Comparison {
   readonly dialect: Dialect
   /** Nullable fields whose columns may be `not null`, because records show some stored values, such as NaN, as null. */
   readonly shownAsNull?: ReadonlySet<Column>
@@ -126,12 +134,13 @@ export function nameField ({ name }: Model, { field }: Column): string {
 export function compareField (
   { model, column }: { readonly model: Model, readonly column: Column }, found: TableColumn, comparison: Comparison
 ): readonly string[] {
-  return compareColumn(column, found, comparison)
+  const isKey = keyColumnsOf(model).includes(column) && comparison.dialect.schema.keysMayBeNull === true
+  return compareColumn(column, found, { ...comparison, mayBeNull: isKey })
     .map((difference) => `${nameField(model, column)} ${difference} in table '${model.table}'`)
 }
 
 function compareColumn (
-  column: Column, found: TableColumn, { dialect, shownAsNull }: Comparison
+  column: Column, found: TableColumn, { dialect, shownAsNull, mayBeNull }: Comparison & { readonly mayBeNull: boolean }
 ): readonly string[] {
   const { name, dataType, isNullable, isAutoIncrementing, isView, written: { type = dataType } } = found
   const differences: string[] = []
@@ -143,8 +152,7 @@ function compareColumn (
     differences.push(`needs column '${name}' to be the primary key whose integers the database generates`)
   }
   const isNeverNull = column.kind === 'key' && isAutoIncrementing
-  const isKey = column.field === keyName && dialect.schema.keysMayBeNull === true
-  const mayDiffer = isMade || isNeverNull || isKey || shownAsNull?.has(column) === true
+  const mayDiffer = isMade || isNeverNull || mayBeNull || shownAsNull?.has(column) === true
   if (!mayDiffer && column.nullable !== isNullable) {
     differences.push(`${column.nullable ? 'is nullable' : 'is not nullable'}, ` +
       `but column '${name}' is ${isNullable ? 'nullable' : 'not null'}`)

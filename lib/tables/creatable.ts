@@ -2,13 +2,14 @@ import { readHandle, type AnyKysely } from '../database/engine.js'
 import { isYes, type ColumnRow } from '../engines/catalog.js'
 import type { Dialect } from '../engines/dialect.js'
 import { errors } from '../errors.js'
+import { isFilledByDatabase } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { isView, type DatabaseTables } from './compare-tables.js'
 
 /**
- * Finds the columns that keep every record of a model from being created: the model lacks them, and they must have a
- * value but have no default. Views, and tables whose rows a trigger may complete, are skipped, because nobody can
- * tell.
+ * Finds the columns that keep every record of a model from being created: the model lacks them or never writes them,
+ * and they must have a value but have no default. Views, and tables whose rows a trigger may complete, are skipped,
+ * because nobody can tell.
  *
  * @returns the names of the columns, by model
  */
@@ -22,7 +23,8 @@ export async function findUnfillable (
   const isUnknown = new Set(completed.map(tables.nameOf))
   const known = models.filter((model) => !isUnknown.has(tables.nameOf(model)) && !isView(tables, model, dialect))
   const unfillable = known.map((model) => {
-    const declared = new Set(model.columns.map(({ name }) => dialect.foldName(name)))
+    const written = model.columns.filter((column) => !isFilledByDatabase(column))
+    const declared = new Set(written.map(({ name }) => dialect.foldName(name)))
     const own = rows.filter((row) =>
       tables.nameOf(row) === tables.nameOf(model) && !declared.has(dialect.foldName(row.name)))
     return [model, own.filter((row) => needsValue(row, dialect)).map(({ name }) => name)] as const
@@ -45,9 +47,10 @@ export async function requireFillable (
 ): Promise<void> {
   const found = await findUnfillable(handle, tables, models)
   if (found.size === 0) return
-  const lines = [...found].flatMap(([{ name, table }, columns]) =>
-    columns.map((column) =>
-      `model '${name}' lacks column '${column}' of table '${table}', which must have a value and has no default`))
+  const lines = [...found].flatMap(([{ name, table, columns }, unfilled]) => unfilled.map((column) => {
+    const verb = columns.some((declared) => declared.name === column) ? "has as 'readOnly'" : 'lacks'
+    return `model '${name}' ${verb} column '${column}' of table '${table}', which must have a value and has no default`
+  }))
   throw new errors.TableMismatch(`No record could be created:\n- ${lines.join('\n- ')}\n` +
     "Declare the column in the model, give it a default in the table, or use a policy with closed: ['create']")
 }

@@ -44,9 +44,10 @@ export class ExistingParts {
 
   /** Adds everything that a model declares, and returns what was not there before. */
   add (model: Model): MissingParts {
-    const { columns, uniqueTogether } = model
+    const { columns, primaryKey, uniqueTogether } = model
     const single = columns.filter(({ options }) => options.unique === true).map((column) => [column])
-    const unique = [...single, ...uniqueTogether]
+    const key = primaryKey.parts === undefined ? [] : [primaryKey.parts]
+    const unique = [...single, ...key, ...uniqueTogether]
       .filter((group) => adds(this.#unique, setOf(namesOf(group), this.#dialect)))
     for (const [first] of unique) if (first !== undefined) this.#indexed.add(this.#fold(first))
     const indexes = indexesOf(model, this.#dialect)

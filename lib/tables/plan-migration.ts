@@ -2,6 +2,7 @@ import type { Engine } from '../database/engine.js'
 import { errors } from '../errors.js'
 import { isForeignKey } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
+import { keyColumnsOf } from '../model/key.js'
 import { compareField, isView, nameField, readTables, type DatabaseTables } from './compare-tables.js'
 import { findUnfillable } from './creatable.js'
 import { requireDefaults } from './create-tables.js'
@@ -67,7 +68,7 @@ async function findMissing (
     parts.set(name, own)
     const { columns, ...missing } = own.add(model)
     // Nothing can add a primary key to a table with rows, so its lack is a difference.
-    const change = { model, ...missing, columns: columns.filter((column) => column !== model.primaryKey) }
+    const change = { model, ...missing, columns: columns.filter((column) => !keyColumnsOf(model).includes(column)) }
     const isWhole = [change.columns, change.unique, change.indexes].every(({ length }) => length === 0)
     if (!created.includes(model) && !isWhole) changes.push(change)
   }
@@ -82,7 +83,7 @@ function differencesOf (
   return model.columns.flatMap((column) => {
     const found = tables.of(model)?.get(dialect.foldName(column.name))
     if (found === undefined) {
-      return isFixed || column === model.primaryKey
+      return isFixed || keyColumnsOf(model).includes(column)
         ? [`${nameField(model, column)} needs column '${column.name}' of ${isFixed ? 'view' : 'table'} ` +
           `'${model.table}', which does not exist: name another with 'column', or add it by a statement of your own`]
         : []

@@ -27,7 +27,7 @@ export interface TableIndex {
 export async function createTable (
   db: SchemaTarget, { model, references }: PlannedTable, dialect: Dialect
 ): Promise<void> {
-  const { table, columns, primaryKey } = model
+  const { table, columns } = model
   const { generatedKey, tableOptions } = dialect.schema
   let creation: CreateTableBuilder<string, string> = db.schema.createTable(table)
   for (const column of columns) {
@@ -35,7 +35,7 @@ export async function createTable (
       ? creation.addColumn(column.name, sql.raw(generatedKey))
       : creation.addColumn(column.name, sql.raw(typeOf(column, model, dialect)), (builder) =>
         // SQLite accepts null in a primary key that is not an integer.
-        column === primaryKey
+        column === model.primaryKey
           ? builder.notNull().primaryKey()
           : constrain(column.options.unique === true ? builder.unique() : builder, column, dialect))
   }
@@ -47,8 +47,16 @@ export async function createTable (
       [column.target().primaryKey.name],
       (reference) => reference.onDelete(onDeleteOf(column)))
   }
-  const whole = withUnique(creation, model)
+  const whole = withUnique(withKey(creation, model), model)
   await (tableOptions === undefined ? whole : whole.modifyEnd(sql.raw(tableOptions))).execute()
+}
+
+/** Adds a primary key of several columns. One of a single column stands behind that column. */
+function withKey (
+  creation: CreateTableBuilder<string, string>, { table, primaryKey: { parts } }: Model
+): CreateTableBuilder<string, string> {
+  if (parts === undefined) return creation
+  return creation.addPrimaryKeyConstraint(nameOf(table, 'key'), parts.map(({ name }) => name) as [string])
 }
 
 function withUnique (
@@ -58,27 +66,33 @@ function withUnique (
     .reduce((built, names) => built.addUniqueConstraint(uniqueNameOf(table, names), names), creation)
 }
 
+/** Returns the lists of columns that have an index together: those of a key of several columns, and of `unique`. */
+function indexedGroups ({ primaryKey: { parts }, uniqueTogether }: Model): Model['uniqueTogether'] {
+  return parts === undefined ? uniqueTogether : [parts, ...uniqueTogether]
+}
+
 /** Returns the SQL type of a column. The limits of a password do not apply to its hash, so they are left out. */
-export function typeOf (column: Column, { uniqueTogether }: Model, dialect: Dialect): string {
+export function typeOf (column: Column, model: Model, dialect: Dialect): string {
   const options = valueOptionsOf(column)
   // Not an integer, because SQLite would generate the values of an 'integer primary key'.
   if (column.kind === 'key') return dialect.storage.bigint.type({})
   const { type } = storageOf(column, dialect)
-  if (column.kind === 'text' && uniqueTogether.some((group) => group.includes(column))) {
+  if (column.kind === 'text' && indexedGroups(model).some((group) => group.includes(column))) {
     return type({ maxLength: indexedLengthOf(options), unique: true })
   }
   return type(isSecret(column) ? {} : options)
 }
 
 /** Returns an index for each foreign key that no unique index serves, and for each column whose storage needs one. */
-export function indexesOf ({ table, columns, uniqueTogether }: Model, dialect: Dialect): readonly TableIndex[] {
+export function indexesOf (model: Model, dialect: Dialect): readonly TableIndex[] {
+  const { table, columns } = model
   const stored = columns.flatMap((column) => {
     const { index } = storageOf(column, dialect)
     if (index === undefined) return []
     return [{ name: nameOf(table, column.name, index.name), column, where: index.of(sql.ref(column.name)) }]
   })
   const isServed = (column: Column): boolean =>
-    column.options.unique === true || uniqueTogether.some(([first]) => first === column)
+    column.options.unique === true || indexedGroups(model).some(([first]) => first === column)
   const references = columns.filter((column) => isForeignKey(column) && !isServed(column))
     .map((column) => ({ name: nameOf(table, column.name, 'index'), column }))
   return [...stored, ...references]

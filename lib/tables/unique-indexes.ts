@@ -4,12 +4,13 @@ import type { Dialect } from '../engines/dialect.js'
 import { errors } from '../errors.js'
 import { isTextKey, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
+import { keyColumnsOf } from '../model/key.js'
 import { isView, type DatabaseTables } from './compare-tables.js'
 
 /**
  * Checks that each table has a unique index of the columns that its model declares unique together, and of a primary
- * key that is a text. Views, which have no indexes, are skipped. {@link requireTables} must have found all columns of
- * the models before.
+ * key that is a text or has several columns. Views, which have no indexes, are skipped. {@link requireTables} must have
+ * found all columns of the models before.
  *
  * @throws REST_MODELS_TABLE_MISMATCH naming the columns and the remedy
  */
@@ -46,18 +47,22 @@ function columnsByKey (rows: readonly KeyRow[]): ReadonlyArray<readonly string[]
   return [...byKey.values()]
 }
 
-/** Returns the lists of columns that must have a unique index: those of the option `unique`, and a key of text. */
-function groupsOf ({ primaryKey, uniqueTogether }: Model): ReadonlyArray<readonly Column[]> {
-  return isTextKey(primaryKey) ? [[primaryKey], ...uniqueTogether] : uniqueTogether
+/** Returns the lists of columns that must have a unique index: those of the option `unique`, and those of some keys. */
+function groupsOf (model: Model): ReadonlyArray<readonly Column[]> {
+  const { primaryKey, primaryKey: { parts }, uniqueTogether } = model
+  const isChecked = isTextKey(primaryKey) || parts !== undefined
+  return isChecked ? [keyColumnsOf(model), ...uniqueTogether] : uniqueTogether
 }
 
-function differenceOf ({ name, table, primaryKey }: Model, group: readonly Column[]): string {
-  if (group.includes(primaryKey)) {
-    return `model '${name}' has its primary key in column '${primaryKey.name}', but table '${table}' has no primary ` +
-      'key and no unique index of exactly this column; add one by a migration'
-  }
+function differenceOf (model: Model, group: readonly Column[]): string {
+  const { name, table } = model
   const fields = group.map(({ field }) => `'${field}'`).join(' and ')
   const columns = group.map((column) => column.name).join(', ')
+  const key = keyColumnsOf(model)
+  if (group.length === key.length && group.every((column) => key.includes(column))) {
+    return `model '${name}' has its primary key in ${columns}, but table '${table}' has neither a primary key nor a ` +
+      'unique index of exactly that; add one by a migration'
+  }
   return `model '${name}' has the fields ${fields} in 'unique', but table '${table}' has no unique index of exactly ` +
     `the columns ${columns}; add one by a migration, or leave the fields out of 'unique'`
 }

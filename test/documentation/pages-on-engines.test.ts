@@ -16,6 +16,7 @@ const ofSqlite = [
   'Moving a database', 'Requests that old clients send',
   // What the commands write differs by the types of the engine; command/ and introspection/ test them.
   'introspect', 'serve', 'migration', 'From createTables to migrations', 'Databases that createTables made',
+  'From tables to an API', 'An application of Django', 'An application with better-auth',
   // The copy of a file.
   'SQLite',
   // better-auth takes the type of the database as an option of its own.

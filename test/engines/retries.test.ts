@@ -56,7 +56,7 @@ const failures: Record<DialectName, Record<'unexecuted' | 'lost' | 'unique' | 'r
   'oversized' | 'unavailable', readonly Error[]>> = {
     sqlite: {
       unexecuted: [coded('SQLITE_BUSY_SNAPSHOT'), coded('SQLITE_SCHEMA')],
-      lost: [coded('SQLITE_IOERR_WRITE'), coded('SQLITE_IOERR_FSYNC')],
+      lost: [coded('SQLITE_IOERR'), coded('SQLITE_IOERR_FSYNC')],
       unique: [coded('SQLITE_CONSTRAINT_UNIQUE'), coded('SQLITE_CONSTRAINT_PRIMARYKEY')],
       reference: [coded('SQLITE_CONSTRAINT_FOREIGNKEY')],
       constraint: [
@@ -66,7 +66,7 @@ const failures: Record<DialectName, Record<'unexecuted' | 'lost' | 'unique' | 'r
       forbidden: [],
       oversized: [coded('SQLITE_TOOBIG')],
       unavailable: [
-        coded('SQLITE_BUSY'), coded('SQLITE_FULL'), coded('SQLITE_READONLY'),
+        coded('SQLITE_BUSY'), coded('SQLITE_FULL'), coded('SQLITE_IOERR_WRITE'), coded('SQLITE_READONLY'),
         coded('SQLITE_CORRUPT_INDEX'), coded('SQLITE_NOTADB'), coded('SQLITE_PERM'), coded('SQLITE_NOMEM'),
         coded('SQLITE_INTERRUPT'), coded('SQLITE_PROTOCOL'), coded('SQLITE_READONLY_RECOVERY')
       ]

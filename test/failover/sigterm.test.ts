@@ -43,18 +43,18 @@ async function endUnderLoad (t: Test, url: string, beforeEnd: () => void) {
   const agent = new Agent({ keepAlive: true, maxSockets: clients })
   t.teardown(() => { agent.destroy() })
   const counts: Record<string, number> = {}
-  let answered = 0
+  const seen = { answers: 0 }
   const all = Promise.all(Array.from({ length: clients }, async (_, client) => {
     for (let status = 200; status !== 0;) {
       const isWrite = client % 5 === 0
       const answer = await ask(`${address}/api/message/${isWrite ? '' : '?limit=1'}`, agent, isWrite)
       status = answer.status
-      answered++
+      seen.answers++
       const name = `${answer.status} ${answer.code}`.trim()
       counts[name] = (counts[name] ?? 0) + 1
     }
   }))
-  while (answered < 1500) await sleep(10)
+  while (seen.answers < 1500) await sleep(10)
   beforeEnd()
   const start = performance.now()
   child.kill('SIGTERM')

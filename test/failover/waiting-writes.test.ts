@@ -100,6 +100,23 @@ test('R-37: postgres: while no standby confirms a write, reads are answered', { 
   t.strictSame(next.writes, [201])
 })
 
+test('D-254: postgres: a commit whose wait for a standby is cancelled is unknown', { buffered: true }, async (t) => {
+  if (lacks(t, 'postgres')) return
+  const { server: { url }, post, get } = await start(t, 'postgres', { options: {}, settings: {} })
+  await runSql(url, "alter system set synchronous_standby_names = 'ANY 1 (gone, lost)'")
+  await runSql(url, 'select pg_reload_conf()')
+  const cancel = "select pg_cancel_backend(pid) as done from pg_stat_activity where wait_event = 'SyncRep'"
+  await waitFor('commits wait', async () => {
+    const answer = post('/api/entry/', { label: 'cancelled' }, { as })
+    await waitFor('it waits or has ended', async () =>
+      (await runSql(url, cancel)).length > 0 || await Promise.race([answer.then(() => true), sleep(50, false)]))
+    const { code } = (await answer).json<{ code?: string }>()
+    if (code === undefined) await runSql(url, "delete from entry where label = 'cancelled'; select 1").catch(() => {})
+    return code === 'REST_MODELS_OUTCOME_UNKNOWN'
+  })
+  t.equal((await get('/api/entry/?label=cancelled')).json().objects.length, 1, 'it is there on this server')
+})
+
 const locks = {
   postgres: { take: 'begin; lock table entry in share mode', give: 'rollback' },
   mariadb: { take: 'flush tables with read lock', give: 'unlock tables' }

@@ -141,6 +141,7 @@ function valueOfType (column: ColumnRow, row: number, { schema, isKey }: Setting
   if (is(/^(timestamp|datetime)/)) return pick(engine === 'sqlite' ? writtenMoments[schema] ?? moments.sqlite : moments[engine])
   if (is(/^date/)) return pick(engine === 'sqlite' && schema === 'better-auth' ? writtenMoments['better-auth'] ?? [] : ['2024-02-29', '1999-12-31', '2030-01-01'])
   if (is(/^time with/)) return '12:34:56.5+02'
+  if (is(/^time\(/)) return pick(['12:34:56', '00:00:00.5', '23:59:59.999999'])
   if (is(/^time/)) return pick(['12:34:56', '00:00:00', '23:59:59'])
   if (is(/^year/)) return String(2000 + row)
   if (is(/^bit/)) return '101'

@@ -109,6 +109,7 @@ test('what is written into a file cannot leave its place there, whatever names a
       constant: 'Thing',
       table: 'Thing',
       key: undefined,
+      keyFields: [],
       fields: [{ name: 'a', kind: 'text', options: { default: "'; process.exit() //\n\u2028\\" } }],
       unique: [],
       notes: [{ table: 'thing', column: 'x\n*/ process.exit()', why: 'left out: it is\u2028 odd' }]

@@ -117,6 +117,8 @@ test('columns of servers are stored as their types say', (t) => {
   t.equal(compile(storageOf(postgres, 'number', 'real')?.select?.(ref)), 'cast(y as double precision)')
   t.match(compile(storageOf(postgres, 'number', 'numeric(9,2)')?.isWhole?.(ref)), 'then y = cast(cast(y as double')
   t.equal(storageOf(postgres, 'number', 'double precision'), undefined)
+  t.equal(compile(storageOf(mariadb, 'text', 'time(6)')?.select?.(ref)), 'cast(y as char(80))')
+  t.equal(storageOf(mariadb, 'text', 'varchar(9)'), undefined)
   t.equal(compile(storageOf(mariadb, 'number', 'float')?.select?.(ref)), 'cast(y as double)')
   t.match(compile(storageOf(mariadb, 'number', 'decimal(9,2)')?.isWhole?.(ref)), 'y = cast(cast(y as double)')
   t.equal(storageOf(mariadb, 'number', 'double'), undefined)

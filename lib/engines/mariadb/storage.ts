@@ -19,6 +19,18 @@ const exact = 'character set utf8mb4 collate utf8mb4_nopad_bin'
  */
 const asText = (column: Expression<unknown>) => sql`cast(${column} as char(80))`
 
+const text = {
+  // Only unique columns are varchar, because all columns that are kept within the rows share 65,535 bytes.
+  type: ({ maxLength = maxUniqueLength, unique = false }) =>
+    `${unique ? `varchar(${maxLength})` : 'longtext'} ${exact}`,
+  holds: named('char', ...texts, ...writtenTypes),
+  isCollated: true,
+  ...asIs
+} as const satisfies Storage
+
+/** Columns of times. The driver drops a fraction of zero if the statement was prepared. */
+const times: Storage = { ...text, select: asText }
+
 const moments = {
   type: () => 'datetime',
   holds: named('datetime', 'timestamp'),
@@ -73,14 +85,7 @@ function numbersOf ({ written }: WrittenColumn): Storage | undefined {
  */
 export const mariadbStorage = {
   key: { type: () => 'bigint', holds: named(...integers), ...asNumber },
-  text: {
-    // Only unique columns are varchar, because all columns that are kept within the rows share 65,535 bytes.
-    type: ({ maxLength = maxUniqueLength, unique = false }) =>
-      `${unique ? `varchar(${maxLength})` : 'longtext'} ${exact}`,
-    holds: named('char', ...texts, ...writtenTypes),
-    isCollated: true,
-    ...asIs
-  },
+  text: { ...text, ofType: ({ written }) => written.startsWith('time') ? times : undefined },
   integer: {
     ...integer,
     holds: named(...integers, 'year'),

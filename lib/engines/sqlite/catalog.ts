@@ -27,12 +27,13 @@ export const sqliteCatalog: Catalog = {
     from pragma_table_list l join pragma_table_xinfo(l.name) c
     where l.schema = 'main' and l.type = 'table' and c.hidden <> 1 order by l.name, c.cid`,
   keys: sql`
-    select l.name as "table", 'primary key' as key, c.name as "column", 1 as "primary"
+    select l.name as "table", 'primary key' as key, c.name as "column", 1 as "primary", c.pk as position
     from pragma_table_list l join pragma_table_info(l.name) c where l.schema = 'main' and l.type = 'table' and c.pk > 0
     union all
-    select l.name, i.name, c.name, 0
+    select l.name, i.name, c.name, 0, c.seqno
     from pragma_table_list l join pragma_index_list(l.name) i join pragma_index_info(i.name) c
-    where l.schema = 'main' and l.type = 'table' and i."unique" and not i.partial and i.origin <> 'pk'`,
+    where l.schema = 'main' and l.type = 'table' and i."unique" and not i.partial and i.origin <> 'pk'
+    order by 1, 2, 5`,
   references: sql`
     select l.name as "table", cast(r.id as text) as key, r."from" as "column", r."table" as target,
       r."to" as "targetColumn", r.on_delete as "onDelete"

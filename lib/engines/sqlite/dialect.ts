@@ -99,8 +99,12 @@ export const sqliteDialect: Dialect = {
     SQLITE_BUSY_SNAPSHOT: 'unexecuted',
     // Other connections altered the tables again and again.
     SQLITE_SCHEMA: 'unexecuted',
-    // A commit that could not be made durable is undone here, but a crash may bring it back from the write-ahead log.
+    // A commit that was written but not made durable is undone here, but a crash may bring it back from the write-ahead
+    // log. What could not be written or read has no commit.
     SQLITE_IOERR: 'lost',
+    SQLITE_IOERR_WRITE: 'unavailable',
+    SQLITE_IOERR_READ: 'unavailable',
+    SQLITE_IOERR_SHORT_READ: 'unavailable',
     // The statement has waited for the lock already, so it is not repeated.
     SQLITE_BUSY: 'unavailable',
     SQLITE_LOCKED: 'unavailable',

@@ -3,6 +3,7 @@ import { errors } from '../../errors.js'
 import restModels, { type AnyKysely } from '../../index.js'
 import type { Column } from '../../model/column.js'
 import type { Model } from '../../model/define-model.js'
+import { keyColumnsOf } from '../../model/key.js'
 import { readOnlyAuth } from '../../policy/policies.js'
 import { operations } from '../../policy/operations.js'
 import type { Policy } from '../../policy/policy.js'
@@ -116,7 +117,8 @@ async function planResources (
   const found = await introspect(db, tables && { tables })
   requireColumns(found.models, include)
   const secrets = await secretColumns(db, include)
-  const [models, secret] = split(found.models, ({ columns: [key], table }) => !secrets.has(`${table}.${key.name}`))
+  const [models, secret] = split(found.models, (model) =>
+    !keyColumnsOf(model).some(({ name }) => secrets.has(`${model.table}.${name}`)))
   const unfillable = write
     ? await findUnfillable(db, await readTables(db), models)
     : new Map<Model, readonly string[]>()
@@ -125,7 +127,8 @@ async function planResources (
     hidden: model.columns.filter(({ name }) => secrets.has(`${model.table}.${name}`)),
     auth: unfillable.has(model) ? noCreateAuth : undefined
   }))
-  return { resources, notes: [...found.notes, ...secret.map(noteOf), ...[...unfillable].flatMap(unfillableNotes)] }
+  const left = secret.map((model) => noteOf(model, secrets))
+  return { resources, notes: [...found.notes, ...left, ...[...unfillable].flatMap(unfillableNotes)] }
 }
 
 function unfillableNotes ([{ table }, columns]: readonly [Model, readonly string[]]): readonly Note[] {
@@ -137,7 +140,10 @@ function unfillableNotes ([{ table }, columns]: readonly [Model, readonly string
  * Returns the note about a table that is not served because its primary key looks secret: paths and links would show
  * the values of that column.
  */
-function noteOf ({ table, primaryKey: { name } }: Model): Note {
+function noteOf (model: Model, secrets: ReadonlySet<string>): Note {
+  const { table } = model
+  const name = keyColumnsOf(model).map((column) => column.name)
+    .find((name) => secrets.has(`${table}.${name}`))
   return {
     table,
     why: `has a primary key '${name}' that looks secret, or that refers to a secret column ` +

@@ -9,10 +9,10 @@ export function defineModels (plans: readonly ModelPlan[]): readonly Model[] {
     target === undefined
       ? { kind, options }
       : { kind: 'foreignKey', options, target: () => byTable.get(target) as Model }
-  for (const { name, table, key, fields, unique } of plans) {
+  for (const { name, table, key, keyFields, fields, unique } of plans) {
     const all: FieldSet = Object.fromEntries(
       [...key === undefined ? [] : [key], ...fields].map((plan) => [plan.name, fieldOf(plan)]))
-    byTable.set(table, defineModel(name, all, { table, unique }))
+    byTable.set(table, defineModel(name, all, { table, unique, ...keyFields.length > 0 && { key: keyFields } }))
   }
   return [...byTable.values()]
 }

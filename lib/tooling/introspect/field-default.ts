@@ -12,8 +12,8 @@ import type { FieldPlan, Note } from './model-plan.js'
 
 /** The context for planning the default of a field. */
 export interface DefaultSetting {
-  /** The primary key of the table. */
-  readonly key: FieldPlan
+  /** The primary key of the table; undefined if it has several columns. */
+  readonly key: FieldPlan | undefined
   readonly checks: CheckCompiler
   readonly notes: Note[]
 }
@@ -35,7 +35,8 @@ export function withDefault (plan: FieldPlan, source: Source, setting: DefaultSe
   const limited = withinUnique(plan)
   const fault = faultOf(limited, values, setting)
   if (fault !== undefined) return fault
-  const value = plan.kind === 'password' ? undefined : defaultValue(values, column.declared)
+  const hasNone = plan.kind === 'password' || plan.options.readOnly === true
+  const value = hasNone ? undefined : defaultValue(values, column.declared)
   if (value === undefined) return limited
   if (value !== expression) {
     const complete = { ...limited, options: { ...limited.options, default: value } }
@@ -65,7 +66,7 @@ function faultOf (
   const { onDelete, ...others } = options
   const field: Field = kind === 'foreignKey' ? { kind: values, options: others } : { kind, options }
   try {
-    const { columns }: Model = defineModel('Model', { [key.name]: key, [name]: field })
+    const { columns }: Model = defineModel('Model', { ...key && { [key.name]: key }, [name]: field })
     requireSoundDefaults('Model', columns, (column) => checks.ofValue(valueSchema(column)))
     return undefined
   } catch (error) {

@@ -27,6 +27,8 @@ export interface ModelPlan {
   readonly table: string
   /** The primary key. Undefined for the default one: an integer that the database generates, in a column `id`. */
   readonly key: FieldPlan | undefined
+  /** Names of the fields of a primary key of several columns; none if it has one. */
+  readonly keyFields: readonly string[]
   readonly fields: readonly FieldPlan[]
   /** Names of fields that are unique together. */
   readonly unique: ReadonlyArray<readonly string[]>

@@ -7,7 +7,7 @@ import { withDefault, type DefaultSetting, type Source } from './field-default.j
 import { heldType, holdsUnshown } from './held-values.js'
 import type { FieldPlan, Note } from './model-plan.js'
 import { fieldName, Names, referenceName } from './names.js'
-import { isPlainName, type KeyedTable } from './plan-keys.js'
+import { isPlainName, type CompositeTable, type KeyedTable } from './plan-keys.js'
 import { planReference, type ReferenceSetting } from './plan-reference.js'
 import type { FoundTable } from './read-database.js'
 
@@ -34,12 +34,13 @@ interface Setting extends ReferenceSetting, DefaultSetting {
 
 /** Plans the fields of a table. The notes name the columns that it leaves out or declares differently. */
 export async function planFields (
-  { table, column: keyColumn, key }: KeyedTable, handle: Handle, targetOf: Setting['targetOf']
+  { table, column: keyColumn, key }: CompositeTable & Partial<Pick<KeyedTable, 'column' | 'key'>>, handle: Handle,
+  targetOf: Setting['targetOf']
 ): Promise<{ readonly fields: readonly FieldPlan[], readonly notes: readonly Note[] }> {
   const notes: Note[] = []
   const names = new Names()
   names.take('id')
-  const columns = new Set([keyColumn.name.toLowerCase()])
+  const columns = new Set(keyColumn === undefined ? [] : [keyColumn.name.toLowerCase()])
   const setting: Setting = { handle, targetOf, key, checks: checkCompiler(), names, notes }
   const fields: FieldPlan[] = []
   for (const column of table.columns.filter((column) => column !== keyColumn)) {
@@ -72,7 +73,6 @@ async function planField (column: ColumnRow, table: FoundTable, setting: Setting
 async function describe (column: ColumnRow, handle: Handle): Promise<DescribedType | string> {
   const { dialect: { catalog: { types }, storage } } = handle
   if (!isPlainName(column.name)) return 'has a name that does not consist of at most 60 letters, digits and underscores'
-  if (isYes(column.computed)) return 'is computed by the database'
   const type = readType(column.type, column.written)
   const named = types[type.name]?.(type)
   if (named === undefined || !storage[named.kind].holds(column.type)) {
@@ -126,8 +126,17 @@ async function planValue (
 function complete (field: UnnamedField, source: Source, setting: Setting): FieldPlan | string {
   const { column } = source
   const name = nameFor(column.name, field.kind, setting.names)
-  const options = { ...field.options, ...columnOption({ name, kind: field.kind }, column) }
+  const filled = field.kind !== 'password' && isFilled(column) && { readOnly: true }
+  const options = { ...field.options, ...columnOption({ name, kind: field.kind }, column), ...filled }
   return withDefault({ ...field, name, options }, source, setting)
+}
+
+/** Matches defaults that make a UUID. */
+const uuidDefault = /^\(?(?:\w+\.)?(?:gen_random_uuid|uuid_generate_v[14](?:mc)?|uuidv[47]|uuid)\(\)\)?$/i
+
+/** True if only the database gives a column its values: it computes them, or makes a number or a UUID for each row. */
+function isFilled ({ computed, generated, declared }: ColumnRow): boolean {
+  return isYes(computed) || isYes(generated) || uuidDefault.test(declared ?? '')
 }
 
 function kindOf ({ name }: ColumnRow, { kind }: DescribedType): FieldKind {

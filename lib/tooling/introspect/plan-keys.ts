@@ -18,26 +18,38 @@ export interface KeyedTable {
   readonly notes: readonly Note[]
 }
 
+/** A table whose primary key has several columns. Their fields are planned as others are. */
+export interface CompositeTable {
+  readonly table: FoundTable
+}
+
+interface PlannedKeys {
+  readonly keyed: readonly KeyedTable[]
+  readonly composite: readonly CompositeTable[]
+  readonly leftOut: readonly Note[]
+}
+
 /** Plans the primary keys of tables. Notes give the reasons why other tables can have no model. */
-export async function planKeys (
-  handle: Handle, tables: readonly FoundTable[]
-): Promise<{ readonly keyed: readonly KeyedTable[], readonly leftOut: readonly Note[] }> {
+export async function planKeys (handle: Handle, tables: readonly FoundTable[]): Promise<PlannedKeys> {
   const keyed: KeyedTable[] = []
+  const composite: CompositeTable[] = []
   const leftOut: Note[] = []
   for (const table of tables) {
     const found = await planKey(handle, table)
     if (typeof found === 'string') leftOut.push({ table: table.name, why: found })
-    else keyed.push(found)
+    else if ('key' in found) keyed.push(found)
+    else composite.push(found)
   }
-  return { keyed, leftOut }
+  return { keyed, composite, leftOut }
 }
 
 /** Plans the primary key of a table, or returns the reason why the table can have no model. */
-async function planKey (handle: Handle, table: FoundTable): Promise<KeyedTable | string> {
+async function planKey (handle: Handle, table: FoundTable): Promise<KeyedTable | CompositeTable | string> {
   const column = keyColumnOf(table)
   if (typeof column === 'string') return column
   const fault = await whyUnreadable(handle, table)
   if (fault !== undefined) return `cannot be read: ${fault}`
+  if (column === undefined) return await planComposite(handle, table)
   const kind = await keyKind(handle, column)
   if (kind === undefined) {
     const type = column.written === '' ? 'of no type' : column.written
@@ -48,11 +60,27 @@ async function planKey (handle: Handle, table: FoundTable): Promise<KeyedTable |
     { table, column, key, notes: notesOf(column, kind) }
 }
 
-/** Returns the one column of a primary key, or the reason why the table can have no model. */
-function keyColumnOf ({ kind, name, key, columns }: FoundTable): ColumnRow | string {
+/** Returns a table whose key has several columns, none of them null, or the reason why it can have no model. */
+async function planComposite (handle: Handle, table: FoundTable): Promise<CompositeTable | string> {
+  const columns: ColumnRow[] = []
+  for (const column of table.columns) {
+    const isKey = table.key.includes(column.name)
+    if (isKey && isYes(column.nullable) && await holdsNull(handle, column)) {
+      return `has a primary key with '${column.name}', which may be null`
+    }
+    columns.push(isKey ? { ...column, nullable: 0 } : column)
+  }
+  return { table: { ...table, columns } }
+}
+
+/**
+ * Returns the one column of a primary key, undefined if there are several, or the reason why the table can have no
+ * model.
+ */
+function keyColumnOf ({ kind, name, key, columns }: FoundTable): ColumnRow | string | undefined {
   if (kind !== 'table') return `is a ${kind}`
   if (!isPlainName(name)) return 'has a name that does not consist of at most 60 letters, digits and underscores'
-  if (key.length > 1) return `has a primary key of several columns (${key.join(', ')})`
+  if (key.length > 1) return undefined
   const column = columns.find(({ name }) => key.includes(name))
   if (column === undefined) return 'has no primary key'
   if (isPlainName(column.name)) return column

@@ -1,9 +1,11 @@
 import { type AnyKysely, type Handle, readHandle } from '../../database/engine.js'
+import { compositeFault } from '../../model/composite-key.js'
+import { withUniqueLengths } from '../../model/unique-together.js'
 import type { DatabasePlan, ModelPlan, Note } from './model-plan.js'
 import { constantName, modelName, Names } from './names.js'
 import { planFields } from './plan-fields.js'
-import { planKeys, type KeyedTable } from './plan-keys.js'
-import { planUnique } from './plan-unique.js'
+import { planKeys, type CompositeTable, type KeyedTable } from './plan-keys.js'
+import { columnOf, planUnique } from './plan-unique.js'
 import { readDatabase } from './read-database.js'
 
 /**
@@ -14,26 +16,69 @@ import { readDatabase } from './read-database.js'
  */
 export async function planModels (handle: AnyKysely, only?: readonly string[]): Promise<DatabasePlan> {
   const engine = readHandle(handle)
-  const { keyed, leftOut } = await planKeys(engine, await readDatabase(handle, only))
+  const { keyed, composite, leftOut: keyless } = await planKeys(engine, await readDatabase(handle, only))
+  const leftOut = [...keyless]
   const names = new Names()
   const constants = new Names()
   const targetOf = finder(keyed, engine.dialect.foldName)
   const models: ModelPlan[] = []
-  for (const table of keyed) {
-    const { key, table: { name }, notes: keyNotes } = table
-    const isPlain = key.kind === 'key' && Object.keys(key.options).length === 0
-    const { fields, notes } = await planFields(table, engine, targetOf)
-    const planned = planUnique(table.table, fields)
-    models.push({
-      name: names.take(modelName(name)),
-      constant: constants.take(constantName(name)),
-      table: name,
-      key: isPlain && fields.length > 0 ? undefined : key,
-      ...planned,
-      notes: [...keyNotes, ...notes, ...planned.notes]
-    })
+  for (const table of [...keyed, ...composite].sort(byName)) {
+    const { name } = table.table
+    const planned = await planModel(table, engine, targetOf)
+    if (typeof planned === 'string') leftOut.push({ table: name, why: planned })
+    else {
+      const named = { name: names.take(modelName(name)), constant: constants.take(constantName(name)), table: name }
+      models.push({ ...named, ...planned })
+    }
   }
   return { models: inOrder(models), leftOut: only === undefined ? [...leftOut, ...await elsewhere(engine)] : leftOut }
+}
+
+type TargetOf = (wanted: string) => KeyedTable | undefined
+type PlannedParts = Omit<ModelPlan, 'name' | 'constant' | 'table'>
+
+/** Plans the model of a table but for its names, or returns the reason why it can have none. */
+async function planModel (
+  table: KeyedTable | CompositeTable, engine: Handle, targetOf: TargetOf
+): Promise<PlannedParts | string> {
+  const { fields, notes } = await planFields(table, engine, targetOf)
+  if (!('key' in table)) return planComposite(table, { fields, notes })
+  const { key } = table
+  const isPlain = key.kind === 'key' && Object.keys(key.options).length === 0
+  const planned = planUnique(table.table, fields)
+  return {
+    key: isPlain && fields.length > 0 ? undefined : key,
+    keyFields: [],
+    ...planned,
+    notes: [...table.notes, ...notes, ...planned.notes]
+  }
+}
+
+/** Plans a model whose key has several columns, or returns the reason why it can have none. */
+function planComposite (
+  { table, table: { key } }: CompositeTable, { fields, notes }: Pick<PlannedParts, 'fields' | 'notes'>
+): PlannedParts | string {
+  // The texts of the key share an index, as those of the option `unique` do.
+  const planned = planUnique({ ...table, uniqueTogether: [...table.uniqueTogether, key] }, fields)
+  const found = key.map((column) => planned.fields.find((field) => columnOf(field) === column))
+  const keyFields = found.flatMap((field) => field === undefined ? [] : [field.name])
+  const columns = `a primary key of several columns (${key.join(', ')})`
+  if (keyFields.length < key.length) {
+    const missing = String(key[found.indexOf(undefined)])
+    return `has ${columns}, of which '${missing}' cannot be a field` +
+      notes.filter(({ column }) => column === missing).map(({ why }) => `: ${why}`).join('')
+  }
+  const byName = Object.fromEntries(planned.fields.map((field) => [field.name, field]))
+  const fault = compositeFault(withUniqueLengths(byName, [keyFields]), keyFields)
+  if (fault !== undefined) return `has ${columns} that a model cannot have: ${fault}`
+  const isKey = (names: readonly string[]): boolean => names.toSorted().join() === keyFields.toSorted().join()
+  const unique = planned.unique.filter((names) => !isKey(names))
+  return { ...planned, key: undefined, keyFields, unique, notes: [...notes, ...planned.notes] }
+}
+
+/** Sorts tables by their names, as the database lists them. */
+function byName ({ table: one }: CompositeTable, { table: other }: CompositeTable): number {
+  return one.name < other.name ? -1 : 1
 }
 
 /** Returns notes about the tables of other schemas. */

@@ -37,7 +37,8 @@ function groupsOf (indexes: FoundTable['uniqueTogether'], fields: readonly Field
   })
 }
 
-function columnOf ({ name, kind, options }: FieldPlan): string {
+/** Returns the column of a field. */
+export function columnOf ({ name, kind, options }: FieldPlan): string {
   return options.column ?? (kind === 'foreignKey' ? `${name}_id` : name)
 }
 

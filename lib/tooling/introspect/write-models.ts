@@ -63,10 +63,12 @@ function writeModel (model: ModelPlan, before: readonly ModelPlan[], all: readon
   return [...comments(notes), definition].join('\n')
 }
 
-function writeOptions ({ name, table, unique }: ModelPlan): string {
+function writeOptions ({ name, table, unique, keyFields }: ModelPlan): string {
   const groups = unique.map((names) => `[${names.map(literal).join(', ')}]`)
+  const key = keyFields.map(literal).join(', ')
   const options = [
     ...table === name.toLowerCase() ? [] : [`table: ${literal(table)}`],
+    ...keyFields.length === 0 ? [] : [`key: [${key}]`],
     ...groups.length === 0 ? [] : [`unique: [${groups.join(', ')}]`]
   ]
   return options.length === 0 ? '' : `, { ${options.join(', ')} }`

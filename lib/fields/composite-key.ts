@@ -1,0 +1,18 @@
+import { Type } from '@sinclair/typebox'
+import type { CommonOptions } from '../values/field-options.js'
+import { storableText } from '../values/values.js'
+import type { KindRow } from './field-kind-row.js'
+
+/**
+ * Kind of the `id` of a record whose key has several columns. No field is of this kind, and `lib/model/key.ts` reads
+ * its texts.
+ */
+export const compositeKey = {
+  options: {},
+  expects: 'the id of a record: the values of its key in their order, each percent-encoded, joined by commas',
+  schema: () => Type.String(),
+  accept: storableText,
+  parse: storableText,
+  operators: ['eq', 'ne', 'in'],
+  storage: 'text'
+} as const satisfies KindRow<string, CommonOptions<string>>

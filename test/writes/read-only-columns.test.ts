@@ -1,0 +1,108 @@
+// @servers: the engine computes columns
+
+import { sql } from 'kysely'
+import { test, type Test } from 'tap'
+import {
+  defineModel, foreignKey, integer, text, uuid, type CreateOf, type DatabaseOf, type Model, type RecordOf, type UpdateOf
+} from '../../lib/index.js'
+import { introspect } from '../../lib/tools.js'
+import { engine, openDatabase } from '../support/database.js'
+import { buildApp, User } from '../support/site.js'
+
+const everybody = {
+  open: ['list', 'read', 'create', 'update', 'delete'], authenticator: () => async () => null, permits: () => false
+} as const
+
+const columns = {
+  sqlite: 'id integer primary key, code text',
+  postgres: 'id serial primary key, code uuid not null default gen_random_uuid(), number serial not null',
+  mariadb: 'id integer auto_increment primary key, code uuid not null default uuid()'
+}[engine]
+
+async function tableOf (t: Test) {
+  const db = await openDatabase(t)
+  await sql.raw(`create table item (${columns}, size integer not null,
+    twice integer generated always as (size * 2) stored${engine === 'postgres' ? ' not null' : ''})`).execute(db)
+  return db
+}
+
+test('D-214: what only the database fills is shown, and no client writes it', async (t) => {
+  const db = await tableOf(t)
+  const { models: [Item], notes, source } = await introspect(db)
+  t.same(notes, [])
+  t.match(source, `twice: integer({ ${engine === 'postgres' ? '' : 'nullable: true, '}readOnly: true })`)
+  if (engine === 'postgres') t.match(source, 'number: integer({ readOnly: true })')
+  if (engine !== 'sqlite') t.match(source, 'code: uuid({ readOnly: true })')
+  const app = await buildApp(t, {
+    models: [],
+    options: { db, defaultAuth: everybody },
+    register: (registry) => { registry.register(Item as Model) }
+  })
+  const created = await app.post('/api/item/', { size: 3 })
+  t.match([created.statusCode, created.json()], [201, { id: 1, size: 3, twice: 6 }])
+  const made: object = created.json()
+  if (engine !== 'sqlite') t.match(created.json().code, /^[0-9a-f]{8}-/)
+  const refused = await app.post('/api/item/', { size: 3, twice: 7 })
+  t.match([refused.statusCode, refused.json().details], [400, [{ field: 'twice', message: 'is set by the server' }]])
+  const changed = await app.put('/api/item/1/', { ...made, size: 5 })
+  t.same([changed.statusCode, changed.json()], [200, { ...made, size: 5, twice: 10 }])
+  const wrong = await app.put('/api/item/1/', { twice: 7 })
+  t.match([wrong.statusCode, wrong.json().details], [400, [{ field: 'twice', message: 'cannot be changed' }]])
+  t.same((await app.get('/api/item/?twice__gt=9&ordering=-twice')).json().objects.length, 1)
+})
+
+test('D-214: a scope and a hook do not write what the database computes', async (t) => {
+  const db = await tableOf(t)
+  const nullable = engine !== 'postgres'
+  const Item = defineModel('Item', { size: integer(), twice: integer({ nullable, readOnly: true }) })
+  const app = await buildApp(t, {
+    models: [],
+    options: { db, defaultAuth: everybody },
+    register: (registry) => {
+      registry.register(Item, { scope: () => ({ twice: 6 }) })
+      registry.register(Item, { path: 'hooked', beforeWrite: () => ({ twice: 1 }) as never })
+    },
+    undocumented: 'a hook that fails'
+  })
+  t.match((await app.post('/api/item/', { size: 3 })).json(), { size: 3, twice: 6 })
+  t.equal((await app.post('/api/item/', { size: 4 })).statusCode, 403, 'the record would be out of the scope')
+  t.equal((await app.put('/api/item/1/', { size: 4 })).statusCode, 403, 'the update would move it there')
+  t.match((await app.get('/api/item/1/')).json(), { size: 3, twice: 6 })
+  t.equal((await app.post('/api/hooked/', { size: 4 })).statusCode, 500)
+})
+
+test('D-214: a column that nobody fills, and an owner that the API cannot set, stop the start', async (t) => {
+  const db = await openDatabase(t)
+  const [key] = columns.split(',')
+  await sql.raw(`create table thing (${key}, must integer not null, note varchar(9))`).execute(db)
+  const Thing = defineModel('Thing', { must: integer({ readOnly: true }), note: text({ nullable: true }) })
+  await t.rejects(buildApp(t, {
+    models: [], options: { db, defaultAuth: everybody }, register: (registry) => { registry.register(Thing) }
+  }), { code: 'REST_MODELS_TABLE_MISMATCH', message: /model 'Thing' has as 'readOnly' column 'must' of table 'thing'/ })
+  await t.rejects(buildApp(t, {
+    models: [User],
+    register: (registry) => {
+      const Note = defineModel('Note', { user: foreignKey(() => User, { readOnly: true, nullable: true }) })
+      registry.register(Note, { ownerField: 'user' })
+    }
+  }), { code: 'REST_MODELS_INVALID_OPTIONS', message: /names 'user', which is 'readOnly'/ })
+  const faults: ReadonlyArray<readonly [object, RegExp]> = [
+    [{ readOnly: 1 }, /'readOnly' is true or false/],
+    [{ readOnly: true, default: 1 }, /a field with 'readOnly' has no 'default'/]
+  ]
+  for (const [options, message] of faults) {
+    t.throws(() => defineModel('Wrong', { a: integer(options) }), { code: 'REST_MODELS_INVALID_MODEL', message })
+  }
+})
+
+test('D-214: the types know what nobody writes', (t) => {
+  const Item = defineModel('Item', { size: integer(), twice: integer({ readOnly: true }), code: uuid() })
+  const record: RecordOf<typeof Item> = { id: 1, size: 1, twice: 2, code: '' }
+  const created: CreateOf<typeof Item> = { size: 1, code: '' }
+  // @ts-expect-error -- nobody writes it
+  const wrong: UpdateOf<typeof Item> = { twice: 2 }
+  type Twice = DatabaseOf<[typeof Item]>['item']['twice']
+  const isSelected: Twice extends { readonly __select__: number } ? true : false = true
+  t.ok(Item && record && created && wrong && isSelected)
+  t.end()
+})
