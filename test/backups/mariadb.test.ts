@@ -39,8 +39,8 @@ test('MariaDB under writes', async (t) => {
   await runSql(server.url, 'create database site character set utf8mb4')
   const writing = await startWriting(t, openMariadb(siteOf(server, 'site')))
   const drill = { server, writing, backups, places: { '/var/backups/site': backups.path } }
-  await t.test('D-263: a dump has every write before it', async (t) => { await restoreDump(t, drill) })
-  await t.test('D-263: a copy of the files and the log have every write before a moment, and none after', async (t) => {
+  await t.test('D-242: a dump has every write before it', async (t) => { await restoreDump(t, drill) })
+  await t.test('D-242: a copy of the files and the log have every write before a moment, and none after', async (t) => {
     await restoreMoment(t, drill)
   })
   t.same(await writing.stop(), [], 'no write failed')

@@ -46,8 +46,8 @@ test('PostgreSQL under writes', async (t) => {
     places,
     follow: async (commands, more = {}) => { await follow(commands, { user, env, places: { ...more, ...places } }) }
   }
-  await t.test('D-263: a dump has every write before it', async (t) => { await restoreDump(t, drill) })
-  await t.test('D-263: a base backup and the archive have every write before a moment, and none after', async (t) => {
+  await t.test('D-242: a dump has every write before it', async (t) => { await restoreDump(t, drill) })
+  await t.test('D-242: a base backup and the archive have every write before a moment, and none after', async (t) => {
     await restoreMoment(t, drill)
   })
   t.same(await writing.stop(), [], 'no write failed')

@@ -8,7 +8,7 @@ import { test } from 'tap'
 import { openSqlite } from '../../lib/sqlite.js'
 import { blocksOf, checkRestored, follow, startWriting } from './drill.js'
 
-test('D-263: a copy of a SQLite file under writes has every write that was acknowledged before it', async (t) => {
+test('D-242: a copy of a SQLite file under writes has every write that was acknowledged before it', async (t) => {
   const cwd = t.testdir()
   const backups = join(cwd, 'backups')
   mkdirSync(backups)

@@ -118,7 +118,7 @@ const calls: Readonly<Record<string, (client: ReturnType<typeof clientOf>['clien
 }
 
 for (const [name, call] of Object.entries(calls)) {
-  test(`D-255: a ${name} is repeated if it certainly was not executed, and only then`, async (t) => {
+  test(`D-235: a ${name} is repeated if it certainly was not executed, and only then`, async (t) => {
     const good = clientOf([undone, undone, { status: 200, body: {} }])
     await t.resolves(Promise.resolve(call(good.client)))
     t.equal(good.sent.length, 3)
@@ -134,7 +134,7 @@ for (const [name, call] of Object.entries(calls)) {
   })
 }
 
-test('D-255: a request that certainly was not executed is repeated three times, and not once aborted', async (t) => {
+test('D-235: a request that certainly was not executed is repeated three times, and not once aborted', async (t) => {
   const { client, sent } = clientOf(Array(9).fill(undone))
   await t.rejects(client.note.create({ message: 'a' }), { code: 'REST_MODELS_UNAVAILABLE' })
   t.equal(sent.length, 4)

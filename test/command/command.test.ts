@@ -130,7 +130,7 @@ test('introspect writes a file, or to standard output, and says beside it what i
   for (const name of ['models.js', 'models.mjs']) {
     const script = join(folderFor(t), name)
     t.match(await run('introspect', `sqlite:${path}`, '--output', script, '--table', 'Artist'), { code: 0 })
-    t.match(readFileSync(script, 'utf8'), 'export const models = [Artist]\n', 'D-235: JavaScript')
+    t.match(readFileSync(script, 'utf8'), 'export const models = [Artist]\n', 'D-220: JavaScript')
   }
   t.match(await run('introspect', `sqlite:${path}`, '--table', 'Artst'), {
     code: 2, err: /no table 'Artst', did you mean 'Artist'/

@@ -63,7 +63,7 @@ test('migration writes a file, or to standard output, and keeps a file that is t
   t.match(readFileSync(path('new/001.js'), 'utf8'), 'createTable', 'in a folder that was not there')
 })
 
-test('D-230: migration writes no file if nothing lacks, and fails if something differs then', async (t) => {
+test('D-215: migration writes no file if nothing lacks, and fails if something differs then', async (t) => {
   const { path, models } = folderFor(t)
   const db = openSqlite(path('site.db'))
   await createTables(db, [defineModel('Note', { title: text(), rank: integer({ nullable: true }) })])

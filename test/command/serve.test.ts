@@ -48,7 +48,7 @@ function setPassword (t: Test, password: string): void {
   t.teardown(() => { delete process.env[passwordVariable] })
 }
 
-test('D-232: with --user each request needs the user and the password, and answers are not stored', async (t) => {
+test('D-217: with --user each request needs the user and the password, and answers are not stored', async (t) => {
   const url = await databaseOf(t, 'Note')
   setPassword(t, 'pä:ss')
   const { code, out, err } = await serve([url, '--user', 'ann', '--port', '0'], async (address) => {
@@ -76,7 +76,7 @@ test('D-232: with --user each request needs the user and the password, and answe
   t.notMatch(out + err, 'pä:ss')
 })
 
-test('D-232: one of user and password alone is an error, also if the password is in the environment', async (t) => {
+test('D-217: one of user and password alone is an error, also if the password is in the environment', async (t) => {
   const url = await databaseOf(t, 'Note')
   t.match(await serve([url, '--user', 'ann']), {
     code: 2, err: /no password for 'ann': set the environment variable REST_MODELS_PASSWORD, or add --password/
@@ -95,7 +95,7 @@ test('D-232: one of user and password alone is an error, also if the password is
   t.match(await serve([url]), { code: 2, err: /There is a password, but no user/ })
 })
 
-test('D-233: an address that others reach is warned of, and writes there need a user', async (t) => {
+test('D-218: an address that others reach is warned of, and writes there need a user', async (t) => {
   const url = await databaseOf(t, 'Note')
   const open = await serve([url, '--host', '0.0.0.0', '--port', '0'])
   t.match(open, { code: 0, err: /^Warning: everybody who reaches the port may read the database; add --user/ })
@@ -115,7 +115,7 @@ test('D-233: an address that others reach is warned of, and writes there need a 
   t.notMatch((await serve([url, '--port', '0'])).err, 'Warning')
 })
 
-test('D-234: serve prints three lines, whatever the number of tables', async (t) => {
+test('D-219: serve prints three lines, whatever the number of tables', async (t) => {
   const few = await serve([await databaseOf(t, 'Note'), '--port', '0'])
   t.match(few.err, /^Nothing is left out\nNo column looks secret, so none is hidden\n$/)
   t.match(few.out, /^Serving 1 table on http:\/\/127\.0\.0\.1:\d+\/api\/, read-only: note; documentation: .*\n$/)

@@ -72,7 +72,7 @@ const build = async (t: Test) => await buildApp(t, {
   }
 })
 
-test('D-204: a record with a key of several columns is created, read, listed, changed and deleted', async (t) => {
+test('D-197: a record with a key of several columns is created, read, listed, changed and deleted', async (t) => {
   const { get, post, put, patch, delete: remove } = await build(t)
   await post('/api/order/', { customer: 'z' })
   const created = await post('/api/line/', { order: 3, product: 'P2' })
@@ -92,7 +92,7 @@ test('D-204: a record with a key of several columns is created, read, listed, ch
   t.equal((await get(url)).statusCode, 404)
 })
 
-test('D-205: a path has the id as it is, or percent-encoded once more', async (t) => {
+test('D-198: a path has the id as it is, or percent-encoded once more', async (t) => {
   const { app, get, post, delete: remove } = await build(t)
   for (const segment of [oddId, encodeURIComponent(oddId)]) {
     t.strictSame((await get(`/api/line/${segment}/`)).json().product_id, odd, segment)
@@ -112,7 +112,7 @@ test('D-205: a path has the id as it is, or percent-encoded once more', async (t
   }
 })
 
-test('D-204: a create needs all values, and a key that is taken is a 409 that names its fields', async (t) => {
+test('D-197: a create needs all values, and a key that is taken is a 409 that names its fields', async (t) => {
   const { post, rowsOf } = await build(t)
   t.match((await post('/api/line/', { product: 'P1' })).json(), {
     statusCode: 400, details: [{ field: 'order_id', message: 'is required' }]
@@ -137,7 +137,7 @@ test('D-204: a create needs all values, and a key that is taken is a 409 that na
   t.ok(rowsOf)
 })
 
-test('D-206: no update changes a field of the key, but one may repeat it', async (t) => {
+test('D-199: no update changes a field of the key, but one may repeat it', async (t) => {
   const { get, put, patch } = await build(t)
   const record = (await get('/api/line/1,P2/')).json()
   for (const send of [put, patch]) {
@@ -152,7 +152,7 @@ test('D-206: no update changes a field of the key, but one may repeat it', async
   }
 })
 
-test('D-207: id takes eq, ne and in, and as an ordering it stands for the fields', async (t) => {
+test('D-200: id takes eq, ne and in, and as an ordering it stands for the fields', async (t) => {
   const { get } = await build(t)
   const list = (...items: readonly string[]): string => encodeURIComponent(items.map((item) => `"${item}"`).join())
   const expected: Record<string, readonly string[]> = {
@@ -186,7 +186,7 @@ test('D-207: id takes eq, ne and in, and as an ordering it stands for the fields
   }])
 })
 
-test('D-207: pages by number and by cursor have each record once', async (t) => {
+test('D-200: pages by number and by cursor have each record once', async (t) => {
   const { get } = await build(t)
   for (const first of [
     'limit=1', 'limit=1&after=', 'limit=1&after=&include=order,product', 'limit=3&after=&include=product',
@@ -205,7 +205,7 @@ test('D-207: pages by number and by cursor have each record once', async (t) => 
   }])
 })
 
-test('D-204: scopes, hooks and owners hold', async (t) => {
+test('D-197: scopes, hooks and owners hold', async (t) => {
   const { get, post, put, delete: remove } = await build(t)
   t.strictSame(valuesOf(await get('/api/mine/', { as: 'alice' }), 'id'), ['1,P1', '1,P2'])
   t.equal((await get('/api/mine/2,P1/', { as: 'alice' })).statusCode, 404)
@@ -229,7 +229,7 @@ test('D-204: scopes, hooks and owners hold', async (t) => {
   t.equal((await post('/api/like/', { word: 'tea' }, { as: 'alice' })).statusCode, 409)
 })
 
-test('D-204: every kind of value in a key is found again', async (t) => {
+test('D-197: every kind of value in a key is found again', async (t) => {
   const { get, post, put, delete: remove } = await build(t)
   const mark = '0F8FAD5B-D9CB-469F-A165-70867728950E'
   const body = { big: '-9007199254740993', flag: true, day: '2024-02-29', mark, small: -5 }
@@ -246,7 +246,7 @@ test('D-204: every kind of value in a key is found again', async (t) => {
   t.equal((await remove(`/api/kinds/${id}/`)).statusCode, 204)
 })
 
-test('D-204: the typed client reads, writes and lists by ids', async (t) => {
+test('D-197: the typed client reads, writes and lists by ids', async (t) => {
   const { app } = await build(t)
   const typed = createClient<[typeof Line, typeof Order]>({ baseUrl: await app.listen({ port: 0 }), fetch })
   const { id } = await typed.line.read(oddId)
@@ -262,7 +262,7 @@ test('D-204: the typed client reads, writes and lists by ids', async (t) => {
   await t.rejects(Promise.resolve(wrong), { message: /operator/ })
 })
 
-test('D-204: createTables makes the key, and the comparison at start-up wants it', async (t) => {
+test('D-197: createTables makes the key, and the comparison at start-up wants it', async (t) => {
   const db = await openDatabase(t)
   await createTables(db, models)
   const text = (await definitions(db)).filter(([name]) => /^(?:order_line|like)/.test(name))
@@ -286,7 +286,7 @@ test('D-204: createTables makes the key, and the comparison at start-up wants it
   })
 })
 
-test('D-208: which fields a key may have, and that no foreign key refers to it', async (t) => {
+test('D-201: which fields a key may have, and that no foreign key refers to it', async (t) => {
   const define = (fields: Record<string, Field>, key: unknown) => () =>
     defineModel('Thing', fields, { key: key as never })
   const [a, b] = [integer(), integer()]
@@ -322,7 +322,7 @@ test('D-208: which fields a key may have, and that no foreign key refers to it',
   t.throws(() => userAuth(Odd, { active: null }), { code: 'REST_MODELS_INVALID_OPTIONS', message: /a key of several/ })
 })
 
-test('D-204: no hook changes a key', async (t) => {
+test('D-197: no hook changes a key', async (t) => {
   const { post, put } = await buildApp(t, {
     models,
     rows,
@@ -334,7 +334,7 @@ test('D-204: no hook changes a key', async (t) => {
   t.equal((await post('/api/line/', { order: 1, product: odd })).statusCode, 500)
 })
 
-test('D-204: a key in a column with another collation is found exactly', async (t) => {
+test('D-197: a key in a column with another collation is found exactly', async (t) => {
   const type = {
     sqlite: 'text collate nocase', postgres: 'varchar(40)', mariadb: 'varchar(40) character set latin1'
   }[engine]
@@ -357,7 +357,7 @@ test('D-204: a key in a column with another collation is found exactly', async (
   t.equal((await get('/api/mark/a,1/')).json().size, 2)
 })
 
-test('D-204: the types of records, bodies and rows follow', (t) => {
+test('D-197: the types of records, bodies and rows follow', (t) => {
   const record: RecordOf<typeof Line> = { id: '1,P1', order_id: 1, product_id: 'P1', quantity: 1, note: null }
   const body: CreateOf<typeof Line> = { order_id: 1, product_id: 'P1' }
   // @ts-expect-error -- a create needs all values of the key

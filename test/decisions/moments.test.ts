@@ -188,7 +188,7 @@ for (const type of types) {
   })
 }
 
-test('D-219: cursors lead once through thousands of rows that share their moments, to the last fraction', async (t) => {
+test('D-209: cursors lead once through thousands of rows that share their moments, to the last fraction', async (t) => {
   const type = { sqlite: 'datetime', postgres: 'timestamptz(6)', mariadb: 'timestamp(6)' }[engine]
   const app = await foreignApp(t, { field: datetime({ nullable: true }), type, values: [] }, await farAway(t))
   const at = (row: number): string => `2026-01-01 09:00:00.${String(row * 7 % 40).padStart(6, '0')}`

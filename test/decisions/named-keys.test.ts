@@ -110,7 +110,7 @@ test('D-83: tables are made with the key under its name; `key()` without options
   t.strictSame(await definitions(declared), await definitions(plain))
 })
 
-test('D-203: a create brings the integer key that the database does not generate', async (t) => {
+test('D-196: a create brings the integer key that the database does not generate', async (t) => {
   const Genre = defineModel('Genre', {
     id: key({ column: 'GenreId', generated: false }), name: text({ nullable: true })
   })
@@ -149,7 +149,7 @@ test('D-203: a create brings the integer key that the database does not generate
   t.equal((await db.selectFrom('genre').selectAll().execute()).length, 2)
 })
 
-test('D-203: a key that clients give is not generated in the tables that createTables makes', async (t) => {
+test('D-196: a key that clients give is not generated in the tables that createTables makes', async (t) => {
   const Genre = defineModel('Genre', { id: key({ generated: false }), name: text() })
   const Song = defineModel('Song', { id: key({ column: 'SongId', generated: false }), genre: foreignKey(() => Genre) })
   const db = await openDatabase(t)

@@ -550,7 +550,7 @@ const lost = {
   mariadb: failing({ code: 'ECONNRESET', fatal: true })
 }
 
-test('D-251: only a write that may have been executed is a 503 that nobody knows', async (t) => {
+test('D-231: only a write that may have been executed is a 503 that nobody knows', async (t) => {
   const { db, get, post, put, delete: remove } = await buildApp(t, { rows })
   let losing: RegExp | undefined
   await beforeStatements(t, db, (statement) => { if (losing?.test(statement) === true) throw lost[engine] })

@@ -84,7 +84,7 @@ const build = async (t: Test) => await buildApp(t, {
 
 const pathOf = (resource: string, id: string): string => `/api/${resource}/${encodeURIComponent(id)}/`
 
-test('D-200: a record with a text for a key is created, located, read, listed, changed and deleted', async (t) => {
+test('D-193: a record with a text for a key is created, located, read, listed, changed and deleted', async (t) => {
   const { get, post, put, patch, delete: remove } = await build(t)
   const created = await post('/api/folder/', { name: 'new' }, { as: 'alice' })
   t.equal(created.statusCode, 201, created.body)
@@ -105,7 +105,7 @@ test('D-200: a record with a text for a key is created, located, read, listed, c
   t.equal((await get(url)).statusCode, 404)
 })
 
-test('D-200: a key without a default is required, and a key that is taken is a 409 that names it', async (t) => {
+test('D-193: a key without a default is required, and a key that is taken is a 409 that names it', async (t) => {
   const { post, rowsOf, get } = await build(t)
   t.match((await post('/api/country/', { name: 'x' })).json(), {
     statusCode: 400, code: 'REST_MODELS_INVALID_RECORD', details: [{ field: 'id', message: 'is required' }]
@@ -122,7 +122,7 @@ test('D-200: a key without a default is required, and a key that is taken is a 4
   t.equal((await rowsOf('folder')).length, 4)
 })
 
-test('D-200: faults of a key are faults of the field', async (t) => {
+test('D-193: faults of a key are faults of the field', async (t) => {
   const { post } = await build(t)
   const pathless = "must be a text other than '.' and '..', which paths cannot hold"
   for (const [id, message] of [
@@ -139,7 +139,7 @@ test('D-200: faults of a key are faults of the field', async (t) => {
   }
 })
 
-test('D-201: no update changes a key, but one may repeat it', async (t) => {
+test('D-194: no update changes a key, but one may repeat it', async (t) => {
   const { put, patch, rowsOf } = await build(t)
   const before = await rowsOf('folder')
   for (const send of [put, patch]) {
@@ -153,7 +153,7 @@ test('D-201: no update changes a key, but one may repeat it', async (t) => {
   t.strictSame(await rowsOf('folder'), before)
 })
 
-test('D-200: lists are in the order of the keys, and their cursors lead through all pages', async (t) => {
+test('D-193: lists are in the order of the keys, and their cursors lead through all pages', async (t) => {
   const { get } = await build(t)
   t.strictSame(valuesOf(await get('/api/folder/'), 'id'), [...folders])
   t.strictSame(valuesOf(await get('/api/folder/?ordering=-id'), 'id'), folders.toReversed())
@@ -171,7 +171,7 @@ test('D-200: lists are in the order of the keys, and their cursors lead through 
   t.equal((await get(`${pathOf('folder', `${lower} `)}?include=parent`)).statusCode, 404)
 })
 
-test('D-200: keys and references to them are filtered as texts', async (t) => {
+test('D-193: keys and references to them are filtered as texts', async (t) => {
   const { get } = await build(t)
   const list = encodeURIComponent(`${upper},"${odd.replaceAll('"', '""')}",none`)
   const byKey: Record<string, readonly string[]> = {
@@ -209,7 +209,7 @@ test('D-200: keys and references to them are filtered as texts', async (t) => {
   t.strictSame(valuesOf(await get(`/api/folder/?id__in=${many.replace('k99', 'a')}&count=true`), 'id'), [lower])
 })
 
-test('D-200: a reference in a body is a text that is the key of a record', async (t) => {
+test('D-193: a reference in a body is a text that is the key of a record', async (t) => {
   const { post, put } = await build(t)
   const accepted = await post('/api/sheet/', { folder: odd })
   t.strictSame([accepted.statusCode, accepted.json().folder_id], [201, odd])
@@ -229,7 +229,7 @@ test('D-200: a reference in a body is a text that is the key of a record', async
   }
 })
 
-test('D-200: users with texts for keys log in, own what they create, and write nothing of others', async (t) => {
+test('D-193: users with texts for keys log in, own what they create, and write nothing of others', async (t) => {
   const { post, put, delete: remove, get, patch } = await build(t)
   const mine = (await post('/api/folder/', { name: 'mine', owner: 'u/bob' }, { as: 'alice' })).json<FolderRecord>()
   t.equal(mine.owner_id, 'u/alice', 'whatever a body says of the owner')
@@ -249,7 +249,7 @@ test('D-200: users with texts for keys log in, own what they create, and write n
   t.equal((await remove(pathOf('mine', 'hooked'), { as: 'alice' })).statusCode, 204)
 })
 
-test('D-200: a write under a tag finds its record by a text, too', async (t) => {
+test('D-193: a write under a tag finds its record by a text, too', async (t) => {
   const { get, put } = await build(t)
   const url = pathOf('folder', lower)
   const etag = String((await get(url)).headers['etag'])
@@ -257,7 +257,7 @@ test('D-200: a write under a tag finds its record by a text, too', async (t) => 
   t.equal((await put(url, { name: 'y' }, { as: 'alice', headers: { 'if-match': etag } })).statusCode, 412)
 })
 
-test('D-200: deleting a record with a text is refused, takes others along or lets them go, as declared', async (t) => {
+test('D-193: deleting a record with a text is refused, takes others along or lets them go, as declared', async (t) => {
   const { delete: remove, rowsOf } = await build(t)
   const refused = await remove(pathOf('member', 'u/alice'), { as: 'admin' })
   t.match([refused.statusCode, refused.json()], [409, { code: 'REST_MODELS_STILL_REFERENCED' }])
@@ -266,7 +266,7 @@ test('D-200: deleting a record with a text is refused, takes others along or let
   t.strictSame(await rowsOf('sheet'), [{ id: 2, folder_id: odd, size: 2 }])
 })
 
-test('D-200: the typed client encodes keys', async (t) => {
+test('D-193: the typed client encodes keys', async (t) => {
   const { app } = await build(t)
   const typed = createClient<[typeof Country, typeof Folder]>({
     baseUrl: await app.listen({ port: 0 }), fetch
@@ -281,7 +281,7 @@ test('D-200: the typed client encodes keys', async (t) => {
   await t.rejects(typed.country.read('..'), TypeError)
 })
 
-test('D-200: createTables makes primary keys of texts, and references of the same type', async (t) => {
+test('D-193: createTables makes primary keys of texts, and references of the same type', async (t) => {
   const db = await openDatabase(t)
   await createTables(db, [Sheet, Folder, Country, Member])
   const all = await definitions(db)
@@ -306,7 +306,7 @@ test('D-200: createTables makes primary keys of texts, and references of the sam
   await t.resolves(createTables(db, models), 'they fit the models that they were made for')
 })
 
-test('D-202: a key is found exactly, whatever the collation and the character set of its column', async (t) => {
+test('D-195: a key is found exactly, whatever the collation and the character set of its column', async (t) => {
   const type = {
     sqlite: 'text collate nocase',
     postgres: 'varchar(60)',
@@ -336,7 +336,7 @@ test('D-202: a key is found exactly, whatever the collation and the character se
   t.equal((await remove('/api/country/nz/')).statusCode, 204)
 })
 
-test('D-200: a key of text has the options of a text that it can have', async (t) => {
+test('D-193: a key of text has the options of a text that it can have', async (t) => {
   const define = (id: Field) => () => defineModel('Thing', { id, name: text() })
   for (const [name, id] of Object.entries({
     unique: text({ unique: true }), nullable: text({ nullable: true }), both: text({ nullable: false })
@@ -349,7 +349,7 @@ test('D-200: a key of text has the options of a text that it can have', async (t
   t.doesNotThrow(define(text({ minLength: 2, maxLength: 2, enum: ['ab'], format: 'hostname', column: 'code' })))
 })
 
-test('D-200: a default that returns no key is a 500 and stores nothing', async (t) => {
+test('D-193: a default that returns no key is a 500 and stores nothing', async (t) => {
   const Wrong = defineModel('Wrong', { id: text({ default: () => '..' }), name: text() })
   const { post, get } = await buildApp(t, {
     models: [Wrong], register: (registry) => { registry.register(Wrong, { auth: anybody }) }
@@ -358,7 +358,7 @@ test('D-200: a default that returns no key is a 500 and stores nothing', async (
   t.strictSame((await get('/api/wrong/')).json().objects, [])
 })
 
-test('D-200: the types of records, bodies, rows and references follow', (t) => {
+test('D-193: the types of records, bodies, rows and references follow', (t) => {
   const Level = defineModel('Level', { id: text({ enum: ['low', 'high'] }), rank: integer() })
   const Alarm = defineModel('Alarm', { level: foreignKey(() => Level) })
   const without: CreateOf<typeof Folder> = { owner_id: 'x', name: 'y' }

@@ -57,7 +57,7 @@ test('what the program imports is what its package.json installs, in the version
   t.end()
 })
 
-test('D-261: the image starts, its health check says how it is, and every probe is answered', async (t) => {
+test('D-240: the image starts, its health check says how it is, and every probe is answered', async (t) => {
   const { address, variables } = await start(t)
   t.equal(await codeOf(image.healthcheck, variables), 0)
   t.equal(await codeOf(image.healthcheck, { ...variables, PORT: String(await freePort()) }), 1, 'nobody answers')
@@ -109,7 +109,7 @@ async function endUnderLoad (t: Test) {
   return { exit, counts, took: performance.now() - signalled }
 }
 
-test('D-262: as process 1 it ends by SIGTERM with code 0, and resets none of 50 connected clients', async (t) => {
+test('D-241: as process 1 it ends by SIGTERM with code 0, and resets none of 50 connected clients', async (t) => {
   let ended = await endUnderLoad(t)
   // On a machine that is busy with other tests, the clients may take longer than the second for which they are drained.
   for (let more = 0; more < 5 && 'ECONNRESET' in ended.counts; more++) {
@@ -121,7 +121,7 @@ test('D-262: as process 1 it ends by SIGTERM with code 0, and resets none of 50 
   t.ok(ended.took < secondsToEnd * 1000)
 })
 
-test('D-262: everything that stops the program gives it the time that it needs', (t) => {
+test('D-241: everything that stops the program gives it the time that it needs', (t) => {
   const [{ spec }] = readManifests() as [ReturnType<typeof readManifests>[0]]
   const [sleep, seconds] = containerOf().lifecycle.preStop.exec.command
   t.equal(sleep, 'sleep')

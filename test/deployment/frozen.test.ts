@@ -12,7 +12,7 @@ import { secondsToEnd, start } from './image.js'
 
 tap.setTimeout(60_000)
 
-test('D-262: it ends in its time while its database does not answer, and so do the requests', async (t) => {
+test('D-241: it ends in its time while its database does not answer, and so do the requests', async (t) => {
   if (lacks(t, 'postgres')) return
   const database = await startPostgres()
   t.teardown(database.stop)

@@ -60,7 +60,7 @@ async function report (db: Kysely<Tables>, milliseconds: number): Promise<void> 
 /** More than a request may wait; the migration would have to wait as long. */
 const reportMs = 7000
 
-test('D-265: migrate.mjs waits two seconds for its lock, and tries again until a report has ended', async (t) => {
+test('D-244: migrate.mjs waits two seconds for its lock, and tries again until a report has ended', async (t) => {
   const url = await requireDatabase(t, 'postgres')
   if (url === undefined) return
   const folder = mkdtempSync(join(resolve('dist'), 'page-'))
@@ -86,7 +86,7 @@ test('D-265: migrate.mjs waits two seconds for its lock, and tries again until a
   t.ok(longest > 1000 && longest < 4000, `requests waited for ${longest} ms`)
 })
 
-test('D-265: `wait 2` does the same on MariaDB', async (t) => {
+test('D-244: `wait 2` does the same on MariaDB', async (t) => {
   const url = await requireDatabase(t, 'mariadb')
   if (url === undefined) return
   const statement = /`(alter table item wait 2 add column) …`/.exec(page)?.[1] ?? ''
@@ -107,7 +107,7 @@ test('D-265: `wait 2` does the same on MariaDB', async (t) => {
   t.ok(longest > 1000 && longest < 4000, `requests waited for ${longest} ms`)
 })
 
-test('D-265: statements of a handle for migrations may take longer than five seconds', async (t) => {
+test('D-244: statements of a handle for migrations may take longer than five seconds', async (t) => {
   const urls = await Promise.all((['postgres', 'mariadb'] as const).map(async (name) => await requireDatabase(t, name)))
   const [milliseconds] = /(?<=statementTimeout: )[\d_]+(?= \}\)\nconst provider)/.exec(page) ?? []
   const statementTimeout = Number(milliseconds?.replaceAll('_', ''))

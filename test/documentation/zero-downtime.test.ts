@@ -107,7 +107,7 @@ class Traffic {
   }
 }
 
-test('D-264: a column gets another name while two versions at a time serve, and no request fails', async (t) => {
+test('D-243: a column gets another name while two versions at a time serve, and no request fails', async (t) => {
   const folder = save(t)
   const open = await database(t)
   const versions = await Promise.all([1, 2, 3, 4].map(async (number) =>

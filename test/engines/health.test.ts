@@ -32,7 +32,7 @@ async function register (t: Test, options: RestModelsOptions) {
 
 const healthOf = async (db: AnyKysely, readDb = db): Promise<Health> => await new HealthCheck(db, readDb).read()
 
-test('D-241: health tells the state of the database that the app uses, before setup() too', async (t) => {
+test('D-222: health tells the state of the database that the app uses, before setup() too', async (t) => {
   const db = openSqlite(':memory:')
   t.teardown(async () => { await db.destroy() })
   t.same(await (await register(t, { db })).health(), {
@@ -42,7 +42,7 @@ test('D-241: health tells the state of the database that the app uses, before se
 
 const openers = { postgres: openPostgres<Tables>, mariadb: openMariadb<Tables> }
 for (const engine of engineNames) {
-  test(`D-242: ${engine}: health takes no connection of the pool, and says who waits`, async (t) => {
+  test(`D-223: ${engine}: health takes no connection of the pool, and says who waits`, async (t) => {
     const url = await requireDatabase(t, engine)
     if (url === undefined) return
     const db = openers[engine](url, { connections: 1 })
@@ -65,7 +65,7 @@ for (const engine of engineNames) {
     t.match(await healthOf(db), { status: 'up', pool: { size: 1, idle: 1, waiting: 0 } })
   })
 
-  test(`D-241: ${engine} that is not reachable is down, in bounded time`, async (t) => {
+  test(`D-222: ${engine} that is not reachable is down, in bounded time`, async (t) => {
     const url = await requireDatabase(t, engine)
     if (url === undefined) return
     const way = await openWay(t, url)
@@ -81,7 +81,7 @@ for (const engine of engineNames) {
     t.equal((await healthOf(closed)).status, 'down')
   })
 
-  test(`D-241: ${engine} that is opened to read is read-only`, async (t) => {
+  test(`D-222: ${engine} that is opened to read is read-only`, async (t) => {
     const url = await requireDatabase(t, engine)
     if (url === undefined) return
     const db = openers[engine](url, { readonly: true })
@@ -90,7 +90,7 @@ for (const engine of engineNames) {
   })
 }
 
-test('D-241: a file of SQLite that is opened to read is read-only', async (t) => {
+test('D-222: a file of SQLite that is opened to read is read-only', async (t) => {
   const path = join(t.testdir(), 'site.db')
   await openSqlite(path).destroy()
   const db = openSqlite(path, { readonly: true })
@@ -98,7 +98,7 @@ test('D-241: a file of SQLite that is opened to read is read-only', async (t) =>
   await db.destroy()
 })
 
-test('D-241: SQLite is read-only if its file was moved, and down if it is closed', async (t) => {
+test('D-222: SQLite is read-only if its file was moved, and down if it is closed', async (t) => {
   const path = join(t.testdir(), 'site.db')
   const db = openSqlite(path)
   const whole = { engine: 'sqlite', role: 'single', replicaLagSeconds: 0, pool: null }
@@ -110,7 +110,7 @@ test('D-241: SQLite is read-only if its file was moved, and down if it is closed
   t.same(await healthOf(db), { ...whole, status: 'down', replicaLagSeconds: null })
 })
 
-test('D-243: a Kysely instance of your own is asked on its pool, one question at a time', async (t) => {
+test('D-224: a Kysely instance of your own is asked on its pool, one question at a time', async (t) => {
   const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: new SQLite(':memory:') }) })
   t.same(
     await healthOf(db), { status: 'up', engine: 'sqlite', role: null, replicaLagSeconds: null, pool: null })
@@ -134,7 +134,7 @@ test('D-243: a Kysely instance of your own is asked on its pool, one question at
   await db.destroy()
 })
 
-test('D-242: those who ask together, or soon after each other, get one answer', async (t) => {
+test('D-223: those who ask together, or soon after each other, get one answer', async (t) => {
   const db = openSqlite(':memory:')
   const check = new HealthCheck(db, db)
   const [one, other] = await Promise.all([check.read(), check.read()])
@@ -160,7 +160,7 @@ const fake = (name: string, size: number, report: NodeReport | Error): Fake => (
   }
 })
 
-test('D-241: of several servers, the one in use counts, then the first that serves', async (t) => {
+test('D-222: of several servers, the one in use counts, then the first that serves', async (t) => {
   const up: NodeReport = { status: 'up', role: 'single', lag: 0, serves: true }
   const standby: NodeReport = { status: 'read-only', role: 'replica', lag: 5, serves: false }
   const gone = new Error('gone')

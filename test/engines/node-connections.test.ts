@@ -39,7 +39,7 @@ test('a connection that breaks in use is forgotten when it is released, so closi
   t.ok(performance.now() - start < 1000)
 })
 
-test('D-259: a connection whose answer is overdue is closed at once', async (t) => {
+test('D-239: a connection whose answer is overdue is closed at once', async (t) => {
   const socket = new Socket()
   const connections = connectionsOf(socket, 60_000)
   const lease = await connections.take('write')
@@ -89,7 +89,7 @@ function sharedPool (t: Test, { connections, readConnections }: Record<'connecti
   return { take, give, counts, putForward: (milliseconds: number) => { ahead += milliseconds } }
 }
 
-test('D-256: reads leave connections to writes, from the first write until ten seconds after the last', async (t) => {
+test('D-236: reads leave connections to writes, from the first write until ten seconds after the last', async (t) => {
   const { take, give, counts, putForward } = sharedPool(t, { connections: 10, readConnections: 5 })
   await take('read', 12)
   t.same(counts(), [10, 0, 0], 'without writes, reads may have all')
@@ -108,7 +108,7 @@ test('D-256: reads leave connections to writes, from the first write until ten s
   t.same(counts(), [10, 0, 1])
 })
 
-test('D-257: lookups for a write wait neither for reads nor for writes', async (t) => {
+test('D-237: lookups for a write wait neither for reads nor for writes', async (t) => {
   const { take, counts } = sharedPool(t, { connections: 10, readConnections: 5 })
   await take('write', 10)
   t.same(counts(), [0, 0, 8], 'a fifth is kept')
@@ -117,7 +117,7 @@ test('D-257: lookups for a write wait neither for reads nor for writes', async (
   t.same(counts(), [5, 3, 8])
 })
 
-test('D-256: the share of reads must fit the pool, and has a default that does', async (t) => {
+test('D-236: the share of reads must fit the pool, and has a default that does', async (t) => {
   for (const open of [openPostgres, openMariadb]) {
     for (const [readConnections, connections] of [[0, 10], [11, 10], [2, 1], [2.5, 10], ['5', 10]]) {
       t.throws(

@@ -32,7 +32,7 @@ function postgresWith (answer: (client: EventEmitter, done: Done) => void) {
   return { connection, client, stream, seen }
 }
 
-test('D-253: PostgreSQL: what is asked of a connection that has broken was not sent', async (t) => {
+test('D-233: PostgreSQL: what is asked of a connection that has broken was not sent', async (t) => {
   for (const destroy of [
     ({ stream }: ReturnType<typeof postgresWith>) => { stream.writable = false },
     ({ client }: ReturnType<typeof postgresWith>) => { client.emit('error', new Error('terminated')) }
@@ -50,7 +50,7 @@ test('D-253: PostgreSQL: what is asked of a connection that has broken was not s
   t.equal(silent.seen.sent, 1)
 })
 
-test('D-254: PostgreSQL: a commit that no standby has confirmed is not taken for done', async (t) => {
+test('D-234: PostgreSQL: a commit that no standby has confirmed is not taken for done', async (t) => {
   let routine: string | undefined = 'SyncRepWaitForLSN'
   const { connection } = postgresWith((client, done) => {
     client.emit('notice', { routine })
@@ -91,7 +91,7 @@ function mariadbWith (execute: (done: Callback<object>) => { statement?: object 
   return { connection, stream, seen, ask }
 }
 
-test('D-253: MariaDB: what is asked of a connection that has broken was not sent', async (t) => {
+test('D-233: MariaDB: what is asked of a connection that has broken was not sent', async (t) => {
   const { connection, stream, seen, ask } = mariadbWith(() => ({}))
   t.equal(await ask('begin', []), 'done')
   stream.writable = false
@@ -100,7 +100,7 @@ test('D-253: MariaDB: what is asked of a connection that has broken was not sent
   t.same(seen, { sent: 1, closed: 1, left: 1 }, 'and the connection is used no more')
 })
 
-test('D-253: MariaDB: a statement whose connection breaks while it is prepared was not sent', async (t) => {
+test('D-233: MariaDB: a statement whose connection breaks while it is prepared was not sent', async (t) => {
   const lost = Object.assign(new Error('lost'), { fatal: true, code: 'PROTOCOL_CONNECTION_LOST' })
   const later = (done: Callback<object>, command: { statement?: object }) => {
     setImmediate(() => { done(lost, []) })

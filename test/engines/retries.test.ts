@@ -158,7 +158,7 @@ for (const [name, kinds] of Object.entries(failures) as Array<[DialectName, type
     }
   })
 
-  test(`D-252: on ${name} a lost connection leaves a commit unknown, and undoes what comes before one`, async (t) => {
+  test(`D-232: on ${name} a lost connection leaves a commit unknown, and undoes what comes before one`, async (t) => {
     for (const cause of kinds.lost) {
       const before = failing(name, { executing: [cause] })
       await t.rejects(writeAndRead(before.engine, { write, read: () => read }), { ...unavailable, cause })

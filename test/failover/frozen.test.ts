@@ -67,7 +67,7 @@ for (const engine of ['postgres', 'mariadb'] as const) {
     }))
     const thaw = await freeze(server)
     const [{ status }, frozen] = await timed(async () => await health())
-    t.ok(status === 'down' && frozen < 2000, `R-51: ${status} after ${Math.round(frozen)} ms`)
+    t.ok(status === 'down' && frozen < 2000, `R-44: ${status} after ${Math.round(frozen)} ms`)
     t.teardown(thaw)
     const asked = Array.from({ length: 10 }, (_, number) => [
       async () => await get('/api/entry/'),

@@ -100,7 +100,7 @@ async function killSometimes (url: string, engine: keyof typeof kills, signal: A
 }
 
 for (const engine of ['postgres', 'mariadb'] as const) {
-  test(`R-55: ${engine}: each 503 tells rightly whether the write was certainly not done`, async (t) => {
+  test(`R-46: ${engine}: each 503 tells rightly whether the write was certainly not done`, async (t) => {
     const served = await serveBehindCuts(t, engine)
     if (served === undefined) return
     const end = new AbortController()

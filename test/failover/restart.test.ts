@@ -44,10 +44,10 @@ for (const engine of ['postgres', 'mariadb'] as const) {
     for (const [what, end] of Object.entries(ends)) {
       await goOn(200)
       await end(server)
-      await t.test(`R-51: a ${what} is seen within 2 s`, async (t) => { await turns(t, apps[0], false) })
+      await t.test(`R-44: a ${what} is seen within 2 s`, async (t) => { await turns(t, apps[0], false) })
       await pause()
       await server.restart()
-      await t.test(`R-51: the return from a ${what}, too`, async (t) => { await turns(t, apps[0], true) })
+      await t.test(`R-44: the return from a ${what}, too`, async (t) => { await turns(t, apps[0], true) })
       const took = await recover(performance.now())
       t.ok(took < 5000, `every client is served ${Math.round(took)} ms after the return from a ${what}`)
     }

@@ -66,7 +66,7 @@ async function endUnderLoad (t: Test, url: string, beforeEnd: () => void) {
 
 for (const engine of ['postgres', 'mariadb'] as const) {
   for (const name of ['serves', 'has vanished'] as const) {
-    test(`R-57: SIGTERM resets none of 300 busy clients while ${engine} ${name}, and ends in time`, async (t) => {
+    test(`R-48: SIGTERM resets none of 300 busy clients while ${engine} ${name}, and ends in time`, async (t) => {
       const direct = await requireDatabase(t, engine)
       if (direct === undefined) return
       const way = await openWay(t, direct)

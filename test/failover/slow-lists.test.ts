@@ -78,7 +78,7 @@ function totalOf (counts: ReadonlyArray<ReadonlyMap<number, number>>): Record<nu
 }
 
 for (const engine of ['postgres', 'mariadb'] as const) {
-  test(`R-56: ${engine}: while 1,000 clients ask for slow lists, records are created`, async (t) => {
+  test(`R-47: ${engine}: while 1,000 clients ask for slow lists, records are created`, async (t) => {
     const address = await listen(t, engine)
     if (address === undefined) return
     const agent = new Agent({ keepAlive: true, maxSockets: Infinity })

@@ -100,7 +100,7 @@ test('R-37: postgres: while no standby confirms a write, reads are answered', { 
   t.strictSame(next.writes, [201])
 })
 
-test('D-254: postgres: a commit whose wait for a standby is cancelled is unknown', { buffered: true }, async (t) => {
+test('D-234: postgres: a commit whose wait for a standby is cancelled is unknown', { buffered: true }, async (t) => {
   if (lacks(t, 'postgres')) return
   const { server: { url }, post, get } = await start(t, 'postgres', { options: {}, settings: {} })
   await runSql(url, "alter system set synchronous_standby_names = 'ANY 1 (gone, lost)'")

@@ -126,7 +126,7 @@ function compare (a: unknown, b: unknown): number {
   return Number(a as string > (b as string)) - Number(a as string < (b as string))
 }
 
-test('D-210: columns of any type are shown, filtered, ordered and sent back as what they hold', async (t) => {
+test('D-202: columns of any type are shown, filtered, ordered and sent back as what they hold', async (t) => {
   const db = await openDatabase(t)
   for (const statement of definitions) await sql.raw(statement).execute(db)
   const rows = Object.entries(types).map(([type, row], index) => ({ name: `c${index}`, type, ...row }))
@@ -193,7 +193,7 @@ test('D-210: columns of any type are shown, filtered, ordered and sent back as w
   t.same((await sql.raw('select * from thing order by id').execute(db)).rows, stored.rows, 'nothing else has changed')
 })
 
-test('D-211: an index serves filters on an enumeration, and a text that is no label finds nothing', {
+test('D-203: an index serves filters on an enumeration, and a text that is no label finds nothing', {
   skip: engine === 'sqlite' && 'which has no enumerations'
 }, async (t) => {
   const db = await openDatabase(t)

@@ -89,7 +89,7 @@ test('introspect gives a file that compiles and fits, and says what it leaves ou
   t.notMatch(text, /kysely_migration/)
 })
 
-test('D-235: a file in JavaScript defines the same models, without types', async (t) => {
+test('D-220: a file in JavaScript defines the same models, without types', async (t) => {
   const found = await introspect(await database(t, everything), { language: 'javascript' })
   const path = join(t.testdir(), 'models.mjs')
   writeFileSync(path, found.source)
@@ -392,7 +392,7 @@ test('D-84: a text is a UUID as a primary key if its values are UUIDs in lower c
   }])
 })
 
-test('D-200: texts are primary keys, and what refers to them are foreign keys', async (t) => {
+test('D-193: texts are primary keys, and what refers to them are foreign keys', async (t) => {
   const db = await database(t, [
     'create table country (iso varchar(2) not null primary key, name varchar(40))',
     "create table city (code varchar(255) default 'x' not null primary key, country varchar(2) not null, " +
@@ -414,7 +414,7 @@ test('D-200: texts are primary keys, and what refers to them are foreign keys', 
   })
 })
 
-test('D-204: tables whose keys have several columns are read, written and served', async (t) => {
+test('D-197: tables whose keys have several columns are read, written and served', async (t) => {
   const db = await database(t, [
     'create table film (id varchar(9) not null primary key, name varchar(40))',
     'create table role (actor integer not null, film varchar(9) not null, part varchar(30) not null, ' +
@@ -439,7 +439,7 @@ test('D-204: tables whose keys have several columns are read, written and served
   })
 })
 
-test('D-200: a key of SQLite that is not said to be not null is one, unless it is null somewhere', {
+test('D-193: a key of SQLite that is not said to be not null is one, unless it is null somewhere', {
   skip: engine !== 'sqlite' && 'about SQLite'
 }, async (t) => {
   const db = await database(t, ['create table word (name text primary key, sense text)'])

@@ -7,7 +7,7 @@ import { describeNotes } from '../../lib/tooling/introspect/describe-notes.js'
 import { writeModels } from '../../lib/tooling/introspect/write-models.js'
 import type { StorageName } from '../../lib/engines/storage.js'
 
-test('D-213: models are called as their tables, because their paths are', (t) => {
+test('D-205: models are called as their tables, because their paths are', (t) => {
   const names = {
     user: ['User', 'User'],
     order_line: ['order_line', 'OrderLine'],
@@ -131,7 +131,7 @@ test('a default of many quotes is read at once', (t) => {
   t.end()
 })
 
-test('D-216: three notes of the same words are one line', (t) => {
+test('D-208: three notes of the same words are one line', (t) => {
   const many = Array.from({ length: 12 }, (_, index) => ({ table: `p${index}`, why: 'is a partition' }))
   const columns = ['a', 'b', 'c'].flatMap((table) => [
     { table, column: 'photo', why: 'left out: it is bytea' }, { table, column: 'at', why: 'holds only dates' }

@@ -76,7 +76,7 @@ test('a plan of MariaDB is read in its rows', (t) => {
   t.end()
 })
 
-test('D-212: numbers of 32 bits are shown with few digits, and compared as they are shown', async (t) => {
+test('D-204: numbers of 32 bits are shown with few digits, and compared as they are shown', async (t) => {
   const { encode, decode } = asSingle
   for (const shown of [0, 1.1, -1.1, 0.1, 16777216, 3.4e38, 1e-45, 1.17549435e-38, 123456.789]) {
     const single = Math.fround(shown)

@@ -272,7 +272,7 @@ test('R-34: 2,000 requests wait; more are refused at once, and those whose clien
   t.equal(ended.length, 2065)
 })
 
-test('D-258: on a server, writes of anybody and of users do not wait behind reads', (t) => {
+test('D-238: on a server, writes of anybody and of users do not wait behind reads', (t) => {
   const scheduler = new Scheduler(new EventEmitter() as Server, false)
   const connections = openConnections()
   const enter = (operation: Operation, protection: Protection): boolean => {

@@ -97,7 +97,7 @@ async function askFresh (url: string): Promise<readonly [status: number, took: n
   return [answer.statusCode, performance.now() - start]
 }
 
-test('R-50: with 1,000 busy connections, a new one is told that the app lives', { timeout: 60_000 }, async (t) => {
+test('R-43: with 1,000 busy connections, a new one is told that the app lives', { timeout: 60_000 }, async (t) => {
   const { address } = await startApp(t)
   const load = runAutocannon(['-c', '1000', '-d', '15', `${address}/api/text/?limit=20`])
   await waitFor('all are connected', async () => Number(await (await fetch(`${address}/connections`)).text()) >= 1000)

@@ -64,7 +64,7 @@ const GrownNote = defineModel('Note', {
   tag: foreignKey(() => Tag, { nullable: true })
 }, { unique: [['user', 'title']] })
 
-test('D-225: a migration adds tables, columns, indexes and what is unique, and Kysely runs it', async (t) => {
+test('D-210: a migration adds tables, columns, indexes and what is unique, and Kysely runs it', async (t) => {
   const db = await openDatabase(t)
   const folder = folderFor(t)
   const migrator = new Migrator({
@@ -95,7 +95,7 @@ test('D-225: a migration adds tables, columns, indexes and what is unique, and K
   t.strictSame(await definitions(db), start)
 })
 
-test('D-225: what differs otherwise is a comment with the remedy, and nothing is dropped or changed', async (t) => {
+test('D-210: what differs otherwise is a comment with the remedy, and nothing is dropped or changed', async (t) => {
   const db = await openDatabase(t)
   for (const statement of [
     'create table thing (id integer primary key, size varchar(9), count integer, must integer not null)',
@@ -135,7 +135,7 @@ test('D-225: what differs otherwise is a comment with the remedy, and nothing is
   t.strictSame(await definitions(db), before)
 })
 
-test('D-226: what rows keep from being added is an error that names each field and the remedy', async (t) => {
+test('D-211: what rows keep from being added is an error that names each field and the remedy', async (t) => {
   const db = await openDatabase(t)
   await createTables(db, [User, Note])
   for (const name of ['ann', 'bob']) await db.insertInto('user').values({ name, password: 'x' }).execute()
@@ -173,7 +173,7 @@ test('D-226: what rows keep from being added is an error that names each field a
   }
 })
 
-test('D-227: a required column fails with the reason if there are rows when the migration runs', async (t) => {
+test('D-212: a required column fails with the reason if there are rows when the migration runs', async (t) => {
   const db = await openDatabase(t)
   await createTables(db, [User, Note])
   const Longer = defineModel('Note', { title: text({ maxLength: 80 }), user: foreignKey(() => User), body: text() })
@@ -192,7 +192,7 @@ test('D-227: a required column fails with the reason if there are rows when the 
   await setUp(t, db, [User, Longer])
 })
 
-test('D-228: SQLite sets the moment in rows, and its default is clearly not a real moment', async (t) => {
+test('D-213: SQLite sets the moment in rows, and its default is clearly not a real moment', async (t) => {
   if (engine !== 'sqlite') return
   const db = await openDatabase(t)
   await createTables(db, [Tag])
@@ -208,7 +208,7 @@ test('D-228: SQLite sets the moment in rows, and its default is clearly not a re
   t.match(other, { made: '1970-01-01 00:00:00', day: '1970-01-01' })
 })
 
-test('D-229: two models of one table add up, and models that foreign keys refer to count', async (t) => {
+test('D-214: two models of one table add up, and models that foreign keys refer to count', async (t) => {
   const db = await openDatabase(t)
   const Ranked = defineModel('Ranked', {
     title: text({ maxLength: 80 }), user: foreignKey(() => User), rank: integer({ nullable: true, unique: true })
@@ -218,7 +218,7 @@ test('D-229: two models of one table add up, and models that foreign keys refer 
   t.strictSame(await writeMigration(db, [User, Note, Ranked]), { source: undefined, differences: [] })
 })
 
-test('D-231: what is unique or indexed already is not made again, whoever made it and in whatever order', async (t) => {
+test('D-216: what is unique or indexed already is not made again, whoever made it and in whatever order', async (t) => {
   const db = await openDatabase(t)
   await createTables(db, [User])
   for (const statement of [

@@ -70,7 +70,7 @@ async function serve (t: Test, options: { readonly slowStatement?: number } = {}
   return { ...client(app), app, send, ...log }
 }
 
-test('D-244: each statement has a message with its operation and resource, and with no values', async (t) => {
+test('D-225: each statement has a message with its operation and resource, and with no values', async (t) => {
   const statements = listen(t, 'fastify-rest-models:statement')
   const logins = listen(t, 'fastify-rest-models:login')
   const { get, send } = await serve(t)
@@ -103,7 +103,7 @@ test('D-244: each statement has a message with its operation and resource, and w
   t.notMatch(JSON.stringify(logins), /alice/)
 })
 
-test('D-244: a failed statement has the code of the driver', async (t) => {
+test('D-225: a failed statement has the code of the driver', async (t) => {
   const statements = listen(t, 'fastify-rest-models:statement')
   const { send } = await serve(t)
   await send('POST', '/api/note/', { message: 'a' })
@@ -116,7 +116,7 @@ test('D-244: a failed statement has the code of the driver', async (t) => {
   t.equal(codeOf(null), null)
 })
 
-test('D-244: writes that are committed together have a message', async (t) => {
+test('D-225: writes that are committed together have a message', async (t) => {
   const groups = listen(t, 'fastify-rest-models:group-commit')
   const database = new SQLite(':memory:').exec('create table thing (id integer)')
   t.teardown(() => { database.close() })
@@ -131,14 +131,14 @@ test('D-244: writes that are committed together have a message', async (t) => {
   t.ok(Number(groups[0]?.duration) > 0)
 })
 
-test('D-244: a login that is refused has a message', async (t) => {
+test('D-225: a login that is refused has a message', async (t) => {
   const logins = listen(t, 'fastify-rest-models:login')
   const { app } = await serve(t)
   await app.inject({ method: 'POST', url: '/api/note/', headers: { authorization: basic('alice') }, body: {} })
   t.match(logins, [{ outcome: 'refused' }])
 })
 
-test('D-245: a slow statement has a line, from `slowStatement` on, and without it none', async (t) => {
+test('D-226: a slow statement has a line, from `slowStatement` on, and without it none', async (t) => {
   const { get, events, lines } = await serve(t, { slowStatement: 1 })
   const slow = { slowStatement: 0 }
   await t.rejects(serve(t, { slowStatement: -1 }), { code: 'REST_MODELS_INVALID_OPTIONS', message: /'slowStatement' must/ })
@@ -165,7 +165,7 @@ test('D-245: a slow statement has a line, from `slowStatement` on, and without i
 
 const locked = Object.assign(new Error('locked'), { code: 'SQLITE_BUSY' })
 
-test('D-246: a statement that was repeated has one message and one line, whatever came of it', async (t) => {
+test('D-227: a statement that was repeated has one message and one line, whatever came of it', async (t) => {
   const source = new Events()
   const { logger, lines } = keepLog()
   logEvents(Fastify({ logger }).log, 500, [source])
@@ -191,7 +191,7 @@ test('D-246: a statement that was repeated has one message and one line, whateve
   ])
 })
 
-test('D-247: a change of the server has a line for each step, and an outage one', async (t) => {
+test('D-228: a change of the server has a line for each step, and an outage one', async (t) => {
   const source = new Events()
   const nodeMessages = listen(t, 'fastify-rest-models:node')
   const { logger, lines } = keepLog()
@@ -241,7 +241,7 @@ test('D-247: a change of the server has a line for each step, and an outage one'
     'Changed from database server b to a', 'Database server a does not serve: unknown reason'])
 })
 
-test('D-248: requests that are refused have a line at once, and then one in a minute with their number', async (t) => {
+test('D-229: requests that are refused have a line at once, and then one in a minute with their number', async (t) => {
   const source = new Events()
   const queued = listen(t, 'fastify-rest-models:queue')
   const { logger, lines } = keepLog()
@@ -281,7 +281,7 @@ test('D-248: requests that are refused have a line at once, and then one in a mi
   t.match(String(lines[0]?.['msg']), /^Refused 1 in queue 'connections': no connection to the database has become free/)
 })
 
-test('D-249: nobody listens: no time is taken, and a listener ends when it wants to', (t) => {
+test('D-230: nobody listens: no time is taken, and a listener ends when it wants to', (t) => {
   const source = new Events()
   t.equal(source.begin(), 0)
   source.end(0, {}, 1)

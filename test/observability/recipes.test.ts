@@ -70,7 +70,7 @@ async function metric ({ address }: Site, name: string, ...labels: readonly stri
     .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
 }
 
-test('R-52: a fail-over and an overload are read from the metrics of Prometheus, and from the log', async (t) => {
+test('R-45: a fail-over and an overload are read from the metrics of Prometheus, and from the log', async (t) => {
   const site = await openTwoWays(t)
   if (site === undefined) return
   const { url, ways: [first, second] } = site

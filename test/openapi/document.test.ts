@@ -145,7 +145,7 @@ test('D-74: an operation has the statuses that its policy and its resource let h
   t.throws(() => document.operation('createNote'), /No operation/, 'nobody may do this')
 })
 
-test('D-251: the document tells what a 503 of a write may mean, and that one of a read changes nothing', async (t) => {
+test('D-231: the document tells what a 503 of a write may mean, and that one of a read changes nothing', async (t) => {
   const { document } = await documentedApp(t, {
     register: (registry) => registry.register(Message, { auth: userAuth(User) })
   })

@@ -26,7 +26,7 @@ const hostile = [
   'x'.repeat(101), '%F0%9F%98%80'.repeat(60), `${'%2525'.repeat(90)}`
 ]
 
-test('T-200: what is no key of a record finds and changes nothing, and is no fault of the server', async (t) => {
+test('T-145: what is no key of a record finds and changes nothing, and is no fault of the server', async (t) => {
   const { get, put, delete: remove, rowsOf, db } = await buildApp(t, {
     models: [Tag, Pair],
     rows,
@@ -50,7 +50,7 @@ test('T-200: what is no key of a record finds and changes nothing, and is no fau
   t.strictSame((await db.selectFrom('pair').selectAll().execute()), rows['pair'])
 })
 
-test('T-201: keys that look like code, paths or other routes are ordinary keys', async (t) => {
+test('T-146: keys that look like code, paths or other routes are ordinary keys', async (t) => {
   const { get, post, delete: remove } = await buildApp(t, {
     models: [Tag, Pair],
     register: (registry) => {

@@ -706,7 +706,7 @@ test('a decimal of fifteen digits behind the point may be negative', async (t) =
   t.match((await post('/api/small/', { part: '-0.123456789012345' })).json(), { part: '-0.123456789012345' })
 })
 
-test('D-215: the key of a foreign key may have another name', async (t) => {
+test('D-207: the key of a foreign key may have another name', async (t) => {
   const Post = defineModel('Post', { author: foreignKey(() => User, { key: 'authorId' }), title: text() })
   const body: CreateOf<typeof Post> = { authorId: 1, title: 'one' }
   const app = await buildApp(t, {

@@ -269,7 +269,7 @@ const wrongResourceOptions: Record<string, Mistake> = {
   }
 }
 
-test('D-236: where nobody creates records, a read-only field needs no default', async (t) => {
+test('D-221: where nobody creates records, a read-only field needs no default', async (t) => {
   const { post } = await buildApp(t, {
     models: [],
     options: { db: await siteTables() },

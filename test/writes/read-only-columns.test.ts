@@ -26,7 +26,7 @@ async function tableOf (t: Test) {
   return db
 }
 
-test('D-214: what only the database fills is shown, and no client writes it', async (t) => {
+test('D-206: what only the database fills is shown, and no client writes it', async (t) => {
   const db = await tableOf(t)
   const { models: [Item], notes, source } = await introspect(db)
   t.same(notes, [])
@@ -51,7 +51,7 @@ test('D-214: what only the database fills is shown, and no client writes it', as
   t.same((await app.get('/api/item/?twice__gt=9&ordering=-twice')).json().objects.length, 1)
 })
 
-test('D-214: a scope and a hook do not write what the database computes', async (t) => {
+test('D-206: a scope and a hook do not write what the database computes', async (t) => {
   const db = await tableOf(t)
   const nullable = engine !== 'postgres'
   const Item = defineModel('Item', { size: integer(), twice: integer({ nullable, readOnly: true }) })
@@ -71,7 +71,7 @@ test('D-214: a scope and a hook do not write what the database computes', async 
   t.equal((await app.post('/api/hooked/', { size: 4 })).statusCode, 500)
 })
 
-test('D-214: a column that nobody fills, and an owner that the API cannot set, stop the start', async (t) => {
+test('D-206: a column that nobody fills, and an owner that the API cannot set, stop the start', async (t) => {
   const db = await openDatabase(t)
   const [key] = columns.split(',')
   await sql.raw(`create table thing (${key}, must integer not null, note varchar(9))`).execute(db)
@@ -95,7 +95,7 @@ test('D-214: a column that nobody fills, and an owner that the API cannot set, s
   }
 })
 
-test('D-214: the types know what nobody writes', (t) => {
+test('D-206: the types know what nobody writes', (t) => {
   const Item = defineModel('Item', { size: integer(), twice: integer({ readOnly: true }), code: uuid() })
   const record: RecordOf<typeof Item> = { id: 1, size: 1, twice: 2, code: '' }
   const created: CreateOf<typeof Item> = { size: 1, code: '' }
