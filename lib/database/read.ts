@@ -1,6 +1,6 @@
 import type { MaybePromise, Outcome, Query } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
-import { hasTexts, idOf, keyValues } from '../model/key.js'
+import { idOf, keyValues } from '../model/key.js'
 import type { PlannedInclude } from '../plan/list-plan.js'
 import type { ScopedRecord } from '../plan/record-guard.js'
 import { includingSelect, keysWith } from '../sql/include-read.js'
@@ -30,10 +30,10 @@ export function readVisible (reader: Engine, target: ReadTarget, { id, scope }: 
 export async function readIncluding (
   reader: Engine, target: ReadTarget, record: ScopedRecord, includes: readonly PlannedInclude[]
 ): Promise<readonly Stored[] | undefined> {
-  const { model, visible } = target
+  const { model, visible, statements } = target
   const query = toFindText(includingSelect(reader, target, record, includes))
   const [row] = await reader.executor.readArrays(query, keysWith(target, includes))
-  if (row === undefined || !hasTexts(model)) return row
+  if (row === undefined || !statements.comparesTexts) return row
   const own = Object.fromEntries(visible.map(({ key }, index) => [key, row[index] as Stored]))
   return idOf(model, own, reader.dialect) === record.id ? row : undefined
 }
@@ -57,9 +57,9 @@ export function readStored (
  * same, such as in different case: then the row that was found is of another record.
  */
 function find (
-  { executor, dialect }: Engine, { model }: ReadTarget, id: RecordKey, query: Query
+  { executor, dialect }: Engine, { model, statements }: ReadTarget, id: RecordKey, query: Query
 ): MaybePromise<Outcome> {
-  if (!hasTexts(model)) return executor.execute(query)
+  if (!statements.comparesTexts) return executor.execute(query)
   const exact = (outcome: Outcome): Outcome =>
     outcome.row !== undefined && idOf(model, outcome.row, dialect) === id ? outcome : { row: undefined, changed: 0 }
   const found = executor.execute(toFindText(query))

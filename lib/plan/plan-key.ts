@@ -1,8 +1,9 @@
 import { errors } from '../errors.js'
+import { valueKindOf } from '../model/column.js'
 import { parseValue } from '../model/key.js'
 import type { Model } from '../model/define-model.js'
 import { maxKeyLength } from '../values/field-options.js'
-import type { RecordKey } from '../values/values.js'
+import type { Json, RecordKey } from '../values/values.js'
 
 /**
  * Returns the primary key in a path; throws REST_MODELS_RECORD_NOT_FOUND (404) if it is no key.
@@ -17,9 +18,13 @@ export type PlanKey = (text: string, url: string) => RecordKey
  * text of 1 to 100 characters. Engines would round or cut another text to the key of another record.
  */
 export function compilePlanKey ({ primaryKey: key }: Model): PlanKey {
-  const fits = key.kind === 'text' ? fitsPath : key.parts === undefined ? isNotNegative : () => true
+  const { parse } = valueKindOf(key)
+  const fits = key.kind === 'text' ? fitsPath : isNotNegative
+  const read: (text: string, url: string) => Json | undefined = key.parts === undefined
+    ? (text) => fits(text) ? parse(text, key.options) : undefined
+    : (text, url) => parseValue(key, idIn(url, text))
   return (text, url) => {
-    const value = fits(text) ? parseValue(key, key.parts === undefined ? text : idIn(url, text)) : undefined
+    const value = read(text, url)
     if (value === undefined) throw new errors.RecordNotFound()
     return value as RecordKey
   }

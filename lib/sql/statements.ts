@@ -4,7 +4,7 @@ import type { Parameter, Stored } from '../engines/storage.js'
 import type { StatementLabel, StatementOperation } from '../events/messages.js'
 import type { Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
-import { keyColumnsOf } from '../model/key.js'
+import { hasTexts, keyColumnsOf } from '../model/key.js'
 import { isEqual, isKey, selection } from './selection.js'
 import type { SqlContext } from './sql-context.js'
 
@@ -40,6 +40,8 @@ export interface Statements {
   readonly own: Statement
   /** Deletes a record. Parameters: those of `read`, and the id of the owner if the resource has an owner field. */
   readonly delete: Statement
+  /** True if the collation of a column may take other texts for the values of the key. */
+  readonly comparesTexts: boolean
 }
 
 export type Statement = (...parameters: readonly Stored[]) => Query
@@ -72,7 +74,8 @@ export function compileStatements (
     stored: compile('lock', read(engine, stored)),
     create: compile('create', db.insertInto(model.table).values(written).returning(selection(visible, dialect))),
     own: compile('read', where(read(engine, visible), isOwn)),
-    delete: compile('delete', where(db.deleteFrom(model.table), [...isTheOne(engine, model), ...isOwn]))
+    delete: compile('delete', where(db.deleteFrom(model.table), [...isTheOne(engine, model), ...isOwn])),
+    comparesTexts: hasTexts(model)
   })
 }
 
