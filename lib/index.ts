@@ -56,6 +56,10 @@ export type {
   Authenticate, ClosedPolicy, Identity, Policy, PolicySetting, PolicyUser, SecurityScheme
 } from './policy/policy.js'
 export type { AnyKysely } from './database/engine.js'
+export type {
+  DiagnosticsMessages, GroupCommitMessage, LoginMessage, NodeMessage, QueueMessage, RetryMessage, StatementLabel,
+  StatementMessage, StatementOperation
+} from './events/messages.js'
 export type { Health } from './database/health.js'
 export type { ResourceOptions } from './resource/options.js'
 export type { FinishedWrite, PlannedWrite, WholeRecord, WriteHooks } from './resource/write-hooks.js'

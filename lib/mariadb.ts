@@ -1,5 +1,6 @@
 import { MysqlAdapter, MysqlDialect, type Kysely, type MysqlPool } from 'kysely'
 import { propertyOf } from './engines/failure-properties.js'
+import { Events } from './events/events.js'
 import { openKysely, type Tables } from './engines/executor.js'
 import type { HealthReport } from './engines/health.js'
 import type { MariadbConnection } from './engines/mariadb/connection.js'
@@ -32,12 +33,14 @@ const isFull = (error: unknown): boolean => tooManyConnections.has(Number(proper
 export function openMariadb<DB = Tables> (url: string, options: MariadbOptions = {}): Kysely<DB> {
   const urls = nodeUrls(url, ['mariadb', 'mysql'])
   const checked = checkServerOptions('openMariadb()', { options, nodes: urls.length })
-  const pool = new NodePool(urls, checked)
-  const executors = pooledExecutors(mariadbDialect, (purpose) => pool.connect(purpose))
+  const events = new Events()
+  const pool = new NodePool(urls, events, checked)
+  const executors = pooledExecutors({ rules: mariadbDialect, connect: (purpose) => pool.connect(purpose), events })
   const dialect = new MariadbDialect({ pool })
   return openKysely<DB>(dialect, () => executors, {
     close: async () => { await pool.close() },
-    readHealth: async () => await pool.readHealth()
+    readHealth: async () => await pool.readHealth(),
+    events
   })
 }
 
@@ -64,13 +67,14 @@ class NodePool implements MysqlPool {
   readonly #nodes: Nodes<MariadbNode>
   #closed: Promise<unknown> | undefined
 
-  constructor ([first, ...others]: readonly [string, ...string[]], options: Required<ServerOptions>) {
+  constructor ([first, ...others]: readonly [string, ...string[]], events: Events, options: Required<ServerOptions>) {
     const prepared = options.preparedStatements ? new PreparedStatements(unprepare) : undefined
-    const leave = (node: MariadbNode): void => { this.#nodes.leave(node) }
-    const open = (url: string): MariadbNode => new MariadbNode(url, { options, prepared, leave })
+    const leave = (node: MariadbNode, code: string): void => { this.#nodes.leave(node, code) }
+    const open = (url: string): MariadbNode => new MariadbNode(url, { options, prepared, leave, events })
     this.#nodes = new Nodes([open(first), ...others.map(open)], {
       check: async (node) => { await node.check() },
       isFull,
+      events,
       isWatched: others.length > 0 && !options.writable
     })
   }

@@ -1,5 +1,6 @@
 import { PostgresDialect, type Kysely, type PostgresPool } from 'kysely'
 import { propertyOf } from './engines/failure-properties.js'
+import { Events } from './events/events.js'
 import { openKysely, type Tables } from './engines/executor.js'
 import type { HealthReport } from './engines/health.js'
 import type { PostgresConnection } from './engines/postgres/connection.js'
@@ -34,12 +35,14 @@ const isFull = (error: unknown): boolean => propertyOf(error, 'code') === tooMan
 export function openPostgres<DB = Tables> (url: string, options: PostgresOptions = {}): Kysely<DB> {
   const urls = nodeUrls(url, ['postgres', 'postgresql'])
   const checked = checkServerOptions('openPostgres()', { options, nodes: urls.length, more: maxLagNames })
-  const pool = new NodePool(urls, { ...checked, ...checkMaxLag(options, checked) })
-  const executors = pooledExecutors(postgresDialect, (purpose) => pool.connect(purpose))
+  const events = new Events()
+  const pool = new NodePool(urls, events, { ...checked, ...checkMaxLag(options, checked) })
+  const executors = pooledExecutors({ rules: postgresDialect, connect: (purpose) => pool.connect(purpose), events })
   const dialect = new PostgresDialect({ pool })
   return openKysely<DB>(dialect, () => executors, {
     close: async () => { await pool.end() },
-    readHealth: async () => await pool.readHealth()
+    readHealth: async () => await pool.readHealth(),
+    events
   })
 }
 
@@ -50,13 +53,14 @@ class NodePool implements PostgresPool {
   readonly #nodes: Nodes<PostgresNode>
   #ended: Promise<unknown> | undefined
 
-  constructor ([first, ...others]: readonly [string, ...string[]], options: NodeOptions) {
+  constructor ([first, ...others]: readonly [string, ...string[]], events: Events, options: NodeOptions) {
     const prepared = options.preparedStatements ? new PreparedStatements(unprepare) : undefined
-    const leave = (node: PostgresNode): void => { this.#nodes.leave(node) }
-    const open = (url: string): PostgresNode => new PostgresNode(url, { options, prepared, leave })
+    const leave = (node: PostgresNode, code: string): void => { this.#nodes.leave(node, code) }
+    const open = (url: string): PostgresNode => new PostgresNode(url, { options, prepared, leave, events })
     this.#nodes = new Nodes([open(first), ...others.map(open)], {
       check: async (node) => { await node.check() },
       isFull,
+      events,
       isWatched: options.maxLag !== undefined || (others.length > 0 && !options.writable)
     })
   }

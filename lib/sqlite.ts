@@ -59,7 +59,8 @@ export function openSqlite<DB = Tables> (path: string, options: SqliteOptions = 
   const dialect = openDialect((settings) => new Driver(path, settings), path, { durability, readonly, check })
   return openKysely<DB>(dialect, (db) => dialect.makeExecutors(db), {
     close: async () => { dialect.close() },
-    readHealth: async () => dialect.readHealth()
+    readHealth: async () => dialect.readHealth(),
+    events: dialect.events
   })
 }
 

@@ -4,6 +4,7 @@ import type { Dialect, Requirement } from '../engines/dialect.js'
 import { executorsOf, type Executor, type Role, type Tables } from '../engines/executor.js'
 import { KyselyExecutor } from '../engines/kysely-executor.js'
 import { errors } from '../errors.js'
+import { eventsOf, type Events } from '../events/events.js'
 import { Shapes } from '../sql/shapes.js'
 import type { SqlContext } from '../sql/sql-context.js'
 import { dialects } from './dialects.js'
@@ -19,6 +20,7 @@ export interface Handle {
   readonly host: Kysely<Tables>
   readonly dialect: Dialect
   readonly executor: Executor
+  readonly events: Events
   /** Provides connections for transactions. */
   readonly provideConnection: ProvideConnection
 }
@@ -77,15 +79,15 @@ export function readHandle (handle: AnyKysely, role: Role = 'writer'): Handle {
     throw new errors.UnsupportedDatabase(`'db' runs on ${names[0]}; supported: ${Object.keys(dialects).join(', ')}`)
   }
   const own = executorsOf(handle)
-  return handleOf(db, dialect, { host: given, ...own && { executor: own[role] } })
+  return handleOf(db, dialect, { host: given, events: eventsOf(handle), ...own && { executor: own[role] } })
 }
 
 /** Returns the handle of a Kysely instance. Without an executor of its own, statements go through Kysely's driver. */
 export function handleOf (
-  db: Kysely<Tables>, dialect: Dialect, parts: Partial<Pick<Handle, 'host' | 'executor'>> = {}
+  db: Kysely<Tables>, dialect: Dialect, parts: Partial<Pick<Handle, 'host' | 'executor' | 'events'>> = {}
 ): Handle {
-  const { host = db, executor = new KyselyExecutor(db, dialect) } = parts
-  return { db, host, dialect, executor, provideConnection: provideConnectionsOf(db, dialect) }
+  const { host = db, events = eventsOf(host), executor = new KyselyExecutor(db, dialect, events) } = parts
+  return { db, host, dialect, executor, events, provideConnection: provideConnectionsOf(db, dialect) }
 }
 
 /** Returns the names of an object's class and of the classes that it extends. */

@@ -62,7 +62,7 @@ function compileUserQuery (
   const isNamed = conditionSql({ column: username, operator: 'eq', values: [placeholder] }, dialect)
   const compiled = db.selectFrom(users.table).select(selection(wanted, dialect)).where(isNamed)
     .orderBy(primaryKey.name).limit(oneRow).compile()
-  const fill = withParameters(compiled)
+  const fill = withParameters(compiled, { operation: 'login', resource: users.name })
   return (name) => fill(...compiled.parameters.map(() => name))
 }
 

@@ -28,11 +28,12 @@ export async function withLockedRecord<Result> (
   engine: Engine, target: StatementShape, record: LockedRecord,
   work: (stored: Row, inside: TransactionEngine) => Promise<Result>
 ): Promise<Result | undefined> {
+  const label = { operation: 'lock', resource: target.name } as const
   return await inTransaction(engine, async (transaction) => {
     const inside = { ...engine, executor: transaction }
     const { row } = await transaction.execute(lockingSelect(inside, target, 'stored', record))
     if (row === undefined) return undefined
     record.requireUnchanged?.(row)
     return await work(row, inside)
-  })
+  }, label)
 }

@@ -1,11 +1,13 @@
 import { CompiledQuery, type DatabaseConnection } from 'kysely'
 import type { ArrayRows, Executor, Outcome, Query, Row } from '../engines/executor.js'
+import { Events } from '../events/events.js'
+import type { StatementLabel } from '../events/messages.js'
 import { outcomeOf, toArrays } from '../engines/kysely-executor.js'
 import { withRetries } from '../engines/retry.js'
 import { toStatementError, type Sent } from '../engines/statement-failure.js'
 import type { Handle } from './engine.js'
 
-const commit = CompiledQuery.raw('commit')
+const commit: Query = { ...CompiledQuery.raw('commit'), label: { operation: 'commit', resource: null } }
 const rollback = CompiledQuery.raw('rollback')
 
 /** Runs statements in an open transaction. It repeats none of them: only all of them together can be repeated. */
@@ -14,9 +16,14 @@ export class OpenTransaction implements Executor {
   readonly connection: DatabaseConnection
   readonly #dialect: Handle['dialect']
 
-  constructor (connection: DatabaseConnection, dialect: Handle['dialect']) {
+  readonly #events: Events
+
+  constructor (
+    connection: DatabaseConnection, dialect: Handle['dialect'], events: Events = new Events()
+  ) {
     this.connection = connection
     this.#dialect = dialect
+    this.#events = events
   }
 
   async execute (query: Query): Promise<Outcome> {
@@ -33,9 +40,13 @@ export class OpenTransaction implements Executor {
   }
 
   async #ask (query: Query, sent: Sent = 'uncommitted') {
+    const start = this.#events.begin()
     try {
-      return await this.connection.executeQuery<Row>(query)
+      const result = await this.connection.executeQuery<Row>(query)
+      this.#events.end(start, query, result.rows.length > 0 ? result.rows.length : outcomeOf(result).changed)
+      return result
     } catch (failure) {
+      this.#events.fail(start, query, failure)
       throw toStatementError(this.#dialect, failure, sent)
     }
   }
@@ -46,28 +57,29 @@ export class OpenTransaction implements Executor {
  * again if the engine says that certainly nothing was done, such as after a deadlock. If the handle's executor is a
  * transaction already, the work is part of that one.
  *
- * @param work  may read before it writes
+ * @param work   may read before it writes
+ * @param label  what the transaction is for, as events name it
  * @returns what `work` returns
  * @throws what `work` throws, and otherwise as {@link Executor} says
  */
 export async function inTransaction<Result> (
-  handle: Handle, work: (transaction: OpenTransaction) => Promise<Result>
+  handle: Handle, work: (transaction: OpenTransaction) => Promise<Result>, label?: StatementLabel
 ): Promise<Result> {
-  const { executor } = handle
+  const { executor, events } = handle
   return executor instanceof OpenTransaction
     ? await work(executor)
-    : await withRetries(async () => await attempt(handle, work))
+    : await withRetries(async () => await attempt(handle, work), events, label)
 }
 
 async function attempt<Result> (
-  { dialect, provideConnection }: Handle, work: (transaction: OpenTransaction) => Promise<Result>
+  { dialect, provideConnection, events }: Handle, work: (transaction: OpenTransaction) => Promise<Result>
 ): Promise<Result> {
   let hasBegun = false
   try {
     return await provideConnection(async (connection) => {
       await connection.executeQuery(CompiledQuery.raw(dialect.begin))
       hasBegun = true
-      const transaction = new OpenTransaction(connection, dialect)
+      const transaction = new OpenTransaction(connection, dialect, events)
       try {
         const result = await work(transaction)
         await transaction.commit()
@@ -111,5 +123,5 @@ export async function writeAndRead (handle: Handle, { write, read, refuse }: Wri
     const refusal = row === undefined ? refuse?.() : undefined
     if (refusal !== undefined) throw refusal
     return { row, changed: written.changed }
-  })
+  }, write.label)
 }

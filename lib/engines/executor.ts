@@ -1,4 +1,6 @@
 import { Kysely, type CompiledQuery, type Dialect as KyselyDialect } from 'kysely'
+import { eventsOf, type Events } from '../events/events.js'
+import type { StatementLabel } from '../events/messages.js'
 import type { ReadHealth } from './health.js'
 import type { Stored } from './storage.js'
 
@@ -25,6 +27,8 @@ export interface Outcome {
 
 /** A compiled statement with its parameters. */
 export interface Query extends CompiledQuery {
+  /** What the statement is for, as events name it. */
+  readonly label?: StatementLabel | undefined
   /**
    * Returns the same statement without the part that lets an index serve. It is run if the engine cannot compare a text
    * with the column's character set. Absent if this statement has no such part.
@@ -74,6 +78,7 @@ export interface OpenedParts {
   /** Closes the database. It is called after Kysely's driver, which may have closed it already. */
   close (): Promise<void>
   readonly readHealth: ReadHealth
+  readonly events: Events
 }
 
 /**
@@ -101,11 +106,12 @@ class KyselyWithExecutors<DB> extends Kysely<DB> {
  * @param makeExecutors  makes the executors of the instance
  */
 export function openKysely<DB> (
-  dialect: KyselyDialect, makeExecutors: (db: Kysely<DB>) => Executors, { close, readHealth }: OpenedParts
+  dialect: KyselyDialect, makeExecutors: (db: Kysely<DB>) => Executors, { close, readHealth, events }: OpenedParts
 ): Kysely<DB> {
   const db = new KyselyWithExecutors<DB>(dialect, close)
   ownExecutors.set(db, makeExecutors(db))
   ownHealth.set(db, readHealth)
+  eventsOf(db, events)
   return db
 }
 

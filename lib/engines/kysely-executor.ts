@@ -1,8 +1,10 @@
 import type { DatabaseConnection, Kysely, QueryResult } from 'kysely'
+import { Events } from '../events/events.js'
 import { provideConnectionsOf, type ProvideConnection } from './connection-queue.js'
 import type { Dialect } from './dialect.js'
 import type { ArrayRows, Executor, Outcome, Query, Row } from './executor.js'
 import { effectOf, withRetries } from './retry.js'
+import { countOf, lengthOf } from './rows.js'
 import { toStatementError, withoutIndex } from './statement-failure.js'
 import type { Stored } from './storage.js'
 
@@ -13,29 +15,37 @@ export class KyselyExecutor implements Executor {
   readonly #dialect: Dialect
   readonly #provideConnection: ProvideConnection
 
-  constructor (db: Pick<Kysely<never>, 'getExecutor'>, dialect: Dialect) {
+  readonly #events: Events
+
+  constructor (db: Pick<Kysely<never>, 'getExecutor'>, dialect: Dialect, events: Events = new Events()) {
     this.#dialect = dialect
+    this.#events = events
     this.#provideConnection = provideConnectionsOf(db, dialect)
   }
 
   execute (query: Query): Promise<Outcome> {
-    return withRetries(() => this.#attempt(query, askOutcome))
+    return withRetries(() => this.#attempt(query, askOutcome, countOf), this.#events, query.label)
   }
 
   readArrays (query: Query, keys: readonly string[]): Promise<ArrayRows> {
-    return withRetries(() => this.#attempt(query, async (connection, query) =>
-      toArrays(await connection.executeQuery<Row>(query), keys)))
+    const ask: Ask<ArrayRows> = async (connection, query) =>
+      toArrays(await connection.executeQuery<Row>(query), keys)
+    return withRetries(() => this.#attempt(query, ask, lengthOf), this.#events, query.label)
   }
 
-  async #attempt<Result> (query: Query, ask: Ask<Result>): Promise<Result> {
+  async #attempt<Result> (query: Query, ask: Ask<Result>, count: (result: Result) => number): Promise<Result> {
+    const start = this.#events.begin()
     let isConnected = false
     try {
-      return await this.#provideConnection(async (connection) => {
+      const result = await this.#provideConnection(async (connection) => {
         isConnected = true
         return await ask(connection, query).catch(async (failure: unknown) =>
           await ask(connection, withoutIndex(this.#dialect, failure, query)))
       })
+      this.#events.end(start, query, count(result))
+      return result
     } catch (failure) {
+      this.#events.fail(start, query, failure)
       throw toStatementError(this.#dialect, failure, isConnected ? effectOf(query) : 'nothing')
     }
   }

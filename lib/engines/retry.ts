@@ -1,5 +1,7 @@
 import pRetry, { type Options } from 'p-retry'
 import { unavailable } from '../errors.js'
+import { codeOf, type Events } from '../events/events.js'
+import type { RetryMessage, StatementLabel } from '../events/messages.js'
 import type { Query } from './executor.js'
 import { Repeatable, type Sent } from './statement-failure.js'
 
@@ -13,15 +15,31 @@ const backoff = {
  * beginning.
  *
  * @param attempt  runs the statement once; throws {@link Repeatable} if the statement may be repeated
+ * @param events   is told of a statement that had to be repeated
  * @throws what the last attempt threw, but REST_MODELS_UNAVAILABLE (503) with Retry-After instead of
  *   {@link Repeatable}
  */
-export async function withRetries<Result> (attempt: () => Promise<Result>): Promise<Result> {
+export async function withRetries<Result> (
+  attempt: () => Promise<Result>, events?: Events, label: StatementLabel = { operation: 'other', resource: null }
+): Promise<Result> {
   const start = performance.now()
   try {
     return await attempt()
   } catch (failure) {
-    return await retry(failure, start, attempt)
+    if (!(failure instanceof Repeatable)) throw failure
+    let attempts = 1
+    const again = async (): Promise<Result> => {
+      attempts++
+      return await attempt()
+    }
+    const tell = (outcome: RetryMessage['outcome']): void => {
+      if (attempts === 1) return
+      events?.publish('retry', {
+        ...label, outcome, code: codeOf(failure), attempts, duration: performance.now() - start
+      })
+    }
+    return await retry(failure, start, again).then(
+      (result) => { tell('done'); return result }, (last: unknown) => { tell('failed'); throw last })
   }
 }
 
@@ -29,8 +47,7 @@ export async function withRetries<Result> (attempt: () => Promise<Result>): Prom
  * Repeats a statement whose first attempt, begun at `start`, has failed. p-retry counts that attempt, so that only
  * failures pay for p-retry.
  */
-async function retry<Result> (failure: unknown, start: number, attempt: () => Promise<Result>): Promise<Result> {
-  if (!(failure instanceof Repeatable)) throw failure
+async function retry<Result> (failure: Repeatable, start: number, attempt: () => Promise<Result>): Promise<Result> {
   const maxRetryTime = Math.max(0, backoff.maxRetryTime - (performance.now() - start))
   const shouldRetry = ({ error }: { error: Error }): boolean => error instanceof Repeatable
   try {

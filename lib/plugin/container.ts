@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { checkCompiler } from '../../schemas/check.js'
 import { openEngine, type Engine } from '../database/engine.js'
 import { errors } from '../errors.js'
+import { Events, eventsOf } from '../events/events.js'
 import type { Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { browserGuard } from '../policy/browser-guard.js'
@@ -22,6 +23,7 @@ import { requireFillable } from '../tables/creatable.js'
 import { fitEngine } from '../tables/fit-engine.js'
 import { requireUniqueIndexes } from '../tables/unique-indexes.js'
 import { unshownColumns } from '../tables/unshown.js'
+import { logEvents } from './event-log.js'
 import type { CheckedOptions } from './options.js'
 import { Scheduler } from './scheduling/scheduler.js'
 
@@ -42,12 +44,12 @@ export function openContainer (
 ) {
   return async function restModelsContainer (scope: FastifyInstance): Promise<void> {
     const { db, limits, allowedOrigins } = options
+    const events = openEvents(scope, options)
     const engines = await openEngines(options, registrations)
     await warnOfAllUnshown(scope, engines.engine, registrations)
-    const scheduler = new Scheduler(scope.server, engines.engine.dialect.isEmbedded)
-    const serializerOf = isolate(scope)
-    scope.addHook('onRequest', scheduler.onRequest)
-    const passwords = new Passwords()
+    const scheduler = new Scheduler(scope.server, engines.engine.dialect.isEmbedded, events)
+    const serializerOf = isolate(scope, scheduler)
+    const passwords = new Passwords(events)
     const authenticateBy = authenticators({ db, passwords, credentials: await readCredentials(scope) })
     const shared = sharedGuards(scope, scheduler, allowedOrigins)
     const compilers = { checks: checkCompiler(), serializerOf, accessOf: compileAccess(registrations) }
@@ -61,6 +63,14 @@ export function openContainer (
       note({ resource, authenticate })
     }
   }
+}
+
+/** Returns the source of the events of an app. The log tells them, and those of the databases, until the app closes. */
+function openEvents (scope: FastifyInstance, { db, readDb, slowStatement }: CheckedOptions): Events {
+  const events = new Events()
+  const end = logEvents(scope.log, slowStatement, [events, eventsOf(db), eventsOf(readDb)])
+  scope.addHook('onClose', async () => { end() })
+  return events
 }
 
 async function warnOfAllUnshown (
@@ -114,7 +124,7 @@ function sharedGuards (
  *
  * @returns the serializers of its answers
  */
-function isolate (scope: FastifyInstance): SerializerOf {
+function isolate (scope: FastifyInstance, { onRequest }: Scheduler): SerializerOf {
   scope.removeAllContentTypeParsers()
   // JSON is named as well, because Fastify then finds its parser without reading the header again.
   scope.addContentTypeParser(
@@ -127,6 +137,7 @@ function isolate (scope: FastifyInstance): SerializerOf {
   // Async, so that it rejects: if it threw a value that is no Error, Fastify would send that as the answer.
   scope.setErrorHandler(async (error, request) => passOn(error, request))
   scope.addHook('onRequest', noStore)
+  scope.addHook('onRequest', onRequest)
   return serializerOf
 }
 

@@ -37,6 +37,10 @@ export interface RestModelsOptions {
    * a page of any other site is refused with 403. Default none.
    */
   readonly allowedOrigins?: readonly string[]
+  /**
+   * Milliseconds from which on a statement is slow, so that the log has a line about it; 0 if none is. Default 500.
+   */
+  readonly slowStatement?: number
 }
 
 /** Options with every default filled in. */
@@ -55,7 +59,8 @@ const optionNames: Readonly<Record<keyof RestModelsOptions, true>> = {
   defaultLimit: true,
   maxLimit: true,
   limits: true,
-  allowedOrigins: true
+  allowedOrigins: true,
+  slowStatement: true
 }
 
 /**
@@ -68,12 +73,13 @@ export function checkOptions (options: RestModelsOptions): CheckedOptions {
   const {
     db, defaultAuth: auth = readOnlyAuth(), prefix = '/api', decorator = 'restModels', allowedOrigins = []
   } = options
-  const { readDb = db } = options
+  const { readDb = db, slowStatement = 500 } = options
   requireHandles(db, readDb)
   requirePolicy("'defaultAuth'", auth)
   requirePrefix(prefix)
   requireDecorator(decorator)
   requireOrigins(allowedOrigins)
+  requireMilliseconds({ slowStatement })
   return Object.freeze({
     db,
     readDb,
@@ -81,6 +87,7 @@ export function checkOptions (options: RestModelsOptions): CheckedOptions {
     prefix,
     decorator,
     allowedOrigins,
+    slowStatement,
     limits: mergeLimits(options.limits ?? {}),
     ...checkLimits('the plugin', options, { defaultLimit: 20, maxLimit: 100 })
   })
@@ -116,6 +123,13 @@ function requireOrigins (origins: readonly string[]): void {
     if (URL.canParse(origin) && new URL(origin).origin === origin) continue
     throw new errors.InvalidOptions(
       `'allowedOrigins' names '${origin}', which is not an origin such as 'https://app.example.com'`)
+  }
+}
+
+function requireMilliseconds (option: Readonly<Record<string, number>>): void {
+  for (const [name, value] of Object.entries(option)) {
+    if (Number.isSafeInteger(value) && value >= 0) continue
+    throw new errors.InvalidOptions(`'${name}' must be a whole number of milliseconds of at least 0`)
   }
 }
 

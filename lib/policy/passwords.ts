@@ -4,6 +4,8 @@ import { hash, verify } from '@node-rs/argon2'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
 import { errors, withRetryAfter } from '../errors.js'
+import { Events } from '../events/events.js'
+import type { LoginMessage } from '../events/messages.js'
 import { maxPasswordBytes } from '../fields/field-kinds.js'
 import { isSecret } from '../model/column.js'
 import type { WritePlan } from '../plan/plan-write.js'
@@ -71,8 +73,14 @@ export class Passwords {
   readonly #remembered = new LRUCache<string, true>({ max: maxRemembered, ttl: rememberMs, ttlResolution: 100 })
   readonly #running = new Map<string, Promise<boolean>>()
   readonly #limit = pLimit(availableParallelism())
+  readonly #events: Events
   readonly #verifiers = new WeakMap<Verify, number>()
   #lastVerifier = 0
+
+  /** @param events  is told of logins */
+  constructor (events: Events = new Events()) {
+    this.#events = events
+  }
 
   /**
    * Returns the values of a write with its passwords replaced by their hashes, as PHC strings.
@@ -109,9 +117,19 @@ export class Passwords {
   }
 
   async #check (name: string, password: string, { stored, verify }: StoredPassword): Promise<boolean> {
-    const matches = await this.#once(name, async () => await this.#compare(password, stored, verify))
-    if (matches) this.#remembered.set(name, true)
-    return matches
+    const start = performance.now()
+    const tell = (outcome: LoginMessage['outcome']): void => {
+      this.#events.publish('login', { outcome, duration: performance.now() - start })
+    }
+    try {
+      const matches = await this.#once(name, async () => await this.#compare(password, stored, verify))
+      if (matches) this.#remembered.set(name, true)
+      tell(matches ? 'accepted' : 'refused')
+      return matches
+    } catch (failure) {
+      if (failure instanceof errors.TooManyLogins) tell('too-many')
+      throw failure
+    }
   }
 
   /**

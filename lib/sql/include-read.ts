@@ -1,4 +1,4 @@
-import type { CompiledQuery } from 'kysely'
+import type { Query } from '../engines/executor.js'
 import { baseAlias, type PlannedInclude } from '../plan/list-plan.js'
 import type { ScopedRecord } from '../plan/record-guard.js'
 import { includedColumns, includedKeys, includeSql } from './include-sql.js'
@@ -19,7 +19,7 @@ export function keysWith ({ visible }: StatementShape, includes: readonly Planne
  */
 export function includingSelect (
   context: SqlContext, shape: StatementShape, record: ScopedRecord, includes: readonly PlannedInclude[]
-): CompiledQuery {
+): Query {
   const { db, dialect } = context
   const { model, visible } = shape
   const statement = new ShapedStatement('read including', shape, dialect)

@@ -90,7 +90,7 @@ export function listStatement (
   const withoutIndex = dialect.seeksByCollation
     ? () => listStatement({ ...engine, dialect: withoutSeeks(dialect) }, base, given, kind)
     : undefined
-  return { query, queryId, sql, parameters: filled, withoutIndex }
+  return { query, queryId, sql, parameters: filled, withoutIndex, label: { operation: kind, resource: base.name } }
 }
 
 /**

@@ -1,4 +1,5 @@
-import { sql, type CompiledQuery, type RawBuilder, type SqlBool } from 'kysely'
+import { sql, type RawBuilder, type SqlBool } from 'kysely'
+import type { Query } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
 import type { Column } from '../model/column.js'
 import type { GuardedReference, ScopedRecord } from '../plan/record-guard.js'
@@ -17,7 +18,7 @@ export interface ScopedValues {
 /** Selects columns of a record, if it lies inside the scope and belongs to the owner. */
 export function scopedSelect (
   context: SqlContext, shape: StatementShape, columns: 'visible' | 'stored', record: ScopedRecord
-): CompiledQuery {
+): Query {
   const { db, dialect } = context
   const statement = new ShapedStatement(`read ${columns}`, shape, dialect)
   const conditions = statement.isRecord(record)
@@ -31,7 +32,7 @@ export function scopedSelect (
  */
 export function lockingSelect (
   context: SqlContext, shape: StatementShape, columns: 'visible' | 'stored', record: ScopedRecord
-): CompiledQuery {
+): Query {
   const { db, dialect } = context
   const statement = new ShapedStatement(`lock ${columns}`, shape, dialect)
   const conditions = statement.isRecord(record)
@@ -41,7 +42,7 @@ export function lockingSelect (
 }
 
 /** Deletes a record, if it lies inside the scope and belongs to the owner. */
-export function scopedDelete (context: SqlContext, shape: StatementShape, record: ScopedRecord): CompiledQuery {
+export function scopedDelete (context: SqlContext, shape: StatementShape, record: ScopedRecord): Query {
   const statement = new ShapedStatement('delete', shape, context.dialect)
   const conditions = statement.isRecord(record)
   return statement.compileOnce(context, () => whereAll(context.db.deleteFrom(shape.model.table), conditions))
@@ -53,7 +54,7 @@ export function scopedDelete (context: SqlContext, shape: StatementShape, record
  */
 export function scopedUpdate (
   context: SqlContext, shape: StatementShape, record: ScopedRecord, { values, references }: ScopedValues
-): CompiledQuery {
+): Query {
   const { db, dialect } = context
   const statement = new ShapedStatement('update', shape, dialect)
   const changes = statement.write(values)
@@ -66,7 +67,7 @@ export function scopedUpdate (
 /** Creates a record, if all references lead where they may. Returns the visible columns. */
 export function scopedInsert (
   context: SqlContext, shape: StatementShape, { values, references }: ScopedValues
-): CompiledQuery {
+): Query {
   const { db, dialect } = context
   const statement = new ShapedStatement('create', shape, dialect)
   const written = statement.write(values)
@@ -80,7 +81,7 @@ export function scopedInsert (
 /** Selects one row if a reference leads to a record inside a scope, otherwise none. */
 export function referenceExists (
   context: SqlContext, { column, value, scope }: Pick<GuardedReference, 'column' | 'value'> & { readonly scope: Scope }
-): CompiledQuery {
+): Query {
   const model = column.target()
   const statement = new ShapedStatement('reference', { name: model.table, model, owner: undefined }, context.dialect)
   const conditions = statement.leads([{ column, value, visible: scope, required: [] }])
@@ -88,8 +89,8 @@ export function referenceExists (
 }
 
 /** Adds conditions to a statement, all of which must hold. */
-export function whereAll<Query extends { where (condition: RawBuilder<SqlBool>): Query }> (
-  query: Query, conditions: readonly Build[]
-): Query {
+export function whereAll<Built extends { where (condition: RawBuilder<SqlBool>): Built }> (
+  query: Built, conditions: readonly Build[]
+): Built {
   return conditions.reduce((narrowed, build) => narrowed.where(build()), query)
 }

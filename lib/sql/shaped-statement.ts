@@ -1,6 +1,8 @@
 import { sql, type CompiledQuery, type RawBuilder, type SqlBool } from 'kysely'
 import type { Dialect } from '../engines/dialect.js'
+import type { Query } from '../engines/executor.js'
 import { Slot, type Stored } from '../engines/storage.js'
+import type { StatementLabel, StatementOperation } from '../events/messages.js'
 import { encode, type Column } from '../model/column.js'
 import { keyColumnsOf, keyValues } from '../model/key.js'
 import type { PlannedInclude } from '../plan/list-plan.js'
@@ -23,6 +25,19 @@ type NamedTable = Pick<StatementShape, 'name' | 'model' | 'owner'>
 /** Alias of the record that a reference leads to. No table has a name with a blank. */
 const referred = 'referred record'
 
+/** What statements do, and the operations that events name. */
+const operations = {
+  'read visible': 'read',
+  'read stored': 'lock',
+  'read including': 'read',
+  'lock visible': 'lock',
+  'lock stored': 'lock',
+  create: 'create',
+  update: 'update',
+  delete: 'delete',
+  reference: 'reference'
+} as const satisfies Readonly<Record<string, StatementOperation>>
+
 /**
  * A statement on one record whose conditions depend on the user. It collects the values with a slot for each, and all
  * that its SQL depends on, so that statements of one shape are compiled once.
@@ -31,9 +46,11 @@ export class ShapedStatement {
   readonly #shape: NamedTable
   readonly #dialect: Dialect
   readonly #values: Stored[] = []
+  readonly #label: StatementLabel
   #name: string
 
-  constructor (what: string, shape: NamedTable, dialect: Dialect) {
+  constructor (what: keyof typeof operations, shape: NamedTable, dialect: Dialect) {
+    this.#label = { operation: operations[what], resource: shape.name }
     this.#shape = shape
     this.#dialect = dialect
     this.#name = `${what} of ${shape.name}`
@@ -80,11 +97,11 @@ export class ShapedStatement {
   }
 
   /** Returns the statement with its values. It is built only if it is the first of its shape. */
-  compileOnce ({ shapes }: SqlContext, build: () => { compile (): CompiledQuery }): CompiledQuery {
+  compileOnce ({ shapes }: SqlContext, build: () => { compile (): CompiledQuery }): Query {
     const { query, queryId, sql, parameters } = shapes.compileOnce(this.#name, () => build().compile())
     const values = parameters.map((parameter) =>
       parameter instanceof Slot ? this.#values[parameter.position] : parameter)
-    return { query, queryId, sql, parameters: values }
+    return { query, queryId, sql, parameters: values, label: this.#label }
   }
 
   #equals (column: Column, value: Stored): Build {

@@ -1,5 +1,7 @@
-import { CompiledQuery, sql, type RawBuilder, type SqlBool } from 'kysely'
+import { CompiledQuery, sql, type Compilable, type RawBuilder, type SqlBool } from 'kysely'
+import type { Query } from '../engines/executor.js'
 import type { Parameter, Stored } from '../engines/storage.js'
+import type { StatementLabel, StatementOperation } from '../events/messages.js'
 import type { Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { keyColumnsOf } from '../model/key.js'
@@ -40,7 +42,7 @@ export interface Statements {
   readonly delete: Statement
 }
 
-export type Statement = (...parameters: readonly Stored[]) => CompiledQuery
+export type Statement = (...parameters: readonly Stored[]) => Query
 
 /**
  * Stands for each value of a request while a statement is compiled. A request later gives its values in the same order.
@@ -63,12 +65,14 @@ export function compileStatements (
     where(db.selectFrom(model.table).select(selection(columns, dialect)), isTheOne(engine, model))
   const written = Object.fromEntries(created.map(({ name }) => [name, placeholder]))
   const isOwn = isOwned(engine, shape, placeholder)
+  const compile = (operation: StatementOperation, query: Compilable): Statement =>
+    withParameters(query.compile(), { operation, resource: shape.name })
   return Object.freeze({
-    read: withParameters(read(reader, visible).compile()),
-    stored: withParameters(read(engine, stored).compile()),
-    create: withParameters(db.insertInto(model.table).values(written).returning(selection(visible, dialect)).compile()),
-    own: withParameters(where(read(engine, visible), isOwn).compile()),
-    delete: withParameters(where(db.deleteFrom(model.table), [...isTheOne(engine, model), ...isOwn]).compile())
+    read: compile('read', read(reader, visible)),
+    stored: compile('lock', read(engine, stored)),
+    create: compile('create', db.insertInto(model.table).values(written).returning(selection(visible, dialect))),
+    own: compile('read', where(read(engine, visible), isOwn)),
+    delete: compile('delete', where(db.deleteFrom(model.table), [...isTheOne(engine, model), ...isOwn]))
   })
 }
 
@@ -79,7 +83,8 @@ export function compileStatements (
  */
 export function updateStatement (engine: SqlContext, shape: StatementShape, changed: readonly Column[]): Statement {
   const name = `update ${shape.name} ${changed.map(({ key }) => key).join()}`
-  return withParameters(engine.shapes.compileOnce(name, () => compileUpdate(engine, shape, changed)))
+  const label = { operation: 'update', resource: shape.name } as const
+  return withParameters(engine.shapes.compileOnce(name, () => compileUpdate(engine, shape, changed)), label)
 }
 
 function compileUpdate (engine: SqlContext, shape: StatementShape, changed: readonly Column[]): CompiledQuery {
@@ -112,7 +117,7 @@ function isOwned (
   return owner === undefined ? [] : [isEqual(owner, id, dialect)]
 }
 
-/** Returns a function that takes parameters and returns the compiled statement with them. */
-export function withParameters ({ query, queryId, sql }: CompiledQuery): Statement {
-  return (...parameters) => ({ query, queryId, sql, parameters })
+/** Returns a function that takes parameters and returns the compiled statement with them, and with its label. */
+export function withParameters ({ query, queryId, sql }: CompiledQuery, label: StatementLabel): Statement {
+  return (...parameters) => ({ query, queryId, sql, parameters, label })
 }

@@ -20,7 +20,8 @@ const ofPlugin: Record<keyof RestModelsOptions, true> = {
   defaultLimit: true,
   maxLimit: true,
   limits: true,
-  allowedOrigins: true
+  allowedOrigins: true,
+  slowStatement: true
 }
 const ofResource: Record<keyof ResourceOptions, true> = {
   auth: true,
@@ -76,10 +77,11 @@ test('the page about models has each kind of field', (t) => {
 test('the defaults on the page about options are those that there are', async (t) => {
   const { text } = readPage('docs/options.md')
   const db = await openDatabase(t)
-  const { prefix, decorator, defaultLimit, maxLimit } = checkOptions({ db })
+  const { prefix, decorator, defaultLimit, maxLimit, slowStatement } = checkOptions({ db })
   t.match(text, `| \`prefix\` | string | \`${prefix}\` |`)
   t.match(text, `| \`decorator\` | string | \`${decorator}\` |`)
   t.match(text, `| number | ${defaultLimit}, ${maxLimit} |`)
+  t.match(text, `| number | ${slowStatement} |`)
   const shown = (value: number): string => value.toLocaleString('en-US')
   const {
     offset, filters, joins, totalJoins, inItems, patternLength, valueLength, queryLength, statementTime, pageBytes

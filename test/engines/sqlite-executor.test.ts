@@ -5,6 +5,7 @@ import { test } from 'tap'
 import type { Executor, Outcome } from '../../lib/engines/executor.js'
 import type { SqliteConnection } from '../../lib/engines/sqlite/connection.js'
 import type { GroupCommit } from '../../lib/engines/sqlite/group-commit.js'
+import { Events } from '../../lib/events/events.js'
 import { SqliteExecutor } from '../../lib/engines/sqlite/sqlite-executor.js'
 
 const query = CompiledQuery.raw('select 1')
@@ -28,7 +29,7 @@ function failing (code: string, { isWrite = false } = {}) {
   const commits = { execute: async (write: () => Outcome) => write() }
   const executor = new SqliteExecutor(
     { objects: statements, arrays: statements, isFree: true } as unknown as SqliteConnection,
-    { commits: commits as unknown as GroupCommit, requireFile: () => {}, queued }
+    { commits: commits as unknown as GroupCommit, requireFile: () => {}, queued, events: new Events() }
   )
   return { executor, waiting }
 }

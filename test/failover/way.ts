@@ -15,6 +15,8 @@ export interface Way {
   freeze (): void
   /** As {@link freeze}, but for new connections: as when a firewall has forgotten those that there are. */
   freezeOpen (): void
+  /** From now on connections are refused, and those that there are break. */
+  close (): void
   /** How many connections there are to it. */
   readonly open: number
 }
@@ -46,10 +48,11 @@ export async function openWay (t: Test, to: string): Promise<Way> {
     })
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  t.teardown(() => {
+  const close = (): void => {
     server.close()
     for (const socket of sockets) socket.destroy()
-  })
+  }
+  t.teardown(close)
   const { port } = server.address() as AddressInfo
   const freezeOpen = (): void => { for (const socket of sockets) socket.pause() }
   return {
@@ -62,6 +65,7 @@ export async function openWay (t: Test, to: string): Promise<Way> {
       freezeOpen()
     },
     freezeOpen,
+    close,
     get open () { return state.open }
   }
 }

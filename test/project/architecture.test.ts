@@ -12,8 +12,9 @@ import ts from 'typescript'
  */
 const rooms: Readonly<Record<string, readonly string[]>> = {
   errors: [],
+  events: [],
   values: [],
-  engines: ['values', 'errors'],
+  engines: ['values', 'events', 'errors'],
   fields: ['type engines', 'values'],
   suggest: ['errors'],
   model: ['suggest', 'fields', 'engines', 'values', 'errors'],
@@ -23,23 +24,23 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   refine: ['providers', 'client'],
   request: ['errors'],
   plan: ['request', 'model', 'suggest', 'fields', 'type engines', 'values', 'errors'],
-  sql: ['plan', 'model', 'fields', 'engines'],
-  'engines/server': ['suggest', 'engines', 'errors'],
-  'engines/mariadb': ['engines/server', 'engines', 'values'],
-  'engines/postgres': ['engines/server', 'engines'],
-  'engines/sqlite': ['engines', 'values', 'errors'],
+  sql: ['plan', 'model', 'fields', 'engines', 'type events'],
+  'engines/server': ['suggest', 'engines', 'events', 'errors'],
+  'engines/mariadb': ['engines/server', 'engines', 'values', 'type events'],
+  'engines/postgres': ['engines/server', 'engines', 'type events'],
+  'engines/sqlite': ['engines', 'values', 'events', 'errors'],
   database: [
     'engines/sqlite', 'engines/postgres', 'engines/mariadb', 'sql', 'type plan', 'model', 'engines', 'type values',
-    'errors'
+    'events', 'errors'
   ],
-  policy: ['database', 'plan', 'model', 'suggest', 'fields', 'type engines', 'values', 'errors'],
+  policy: ['database', 'plan', 'model', 'suggest', 'fields', 'type engines', 'values', 'events', 'errors'],
   schemas: ['model', 'fields', 'type engines', 'values', 'type errors'],
   response: ['type request', 'plan', 'model', 'type engines', 'type values', 'errors'],
   resource: [
     'response', 'schemas', 'policy', 'type database', 'sql', 'plan', 'model', 'suggest', 'type engines', 'errors'
   ],
   openapi: ['type resource', 'schemas', 'policy', 'plan', 'model', 'type fields', 'errors'],
-  'plugin/scheduling': ['policy', 'engines', 'errors'],
+  'plugin/scheduling': ['policy', 'engines', 'events', 'errors'],
   routes: [
     'type plugin/scheduling', 'openapi', 'type resource', 'response', 'schemas', 'policy', 'database', 'plan',
     'request', 'type model', 'type engines', 'type values', 'errors'
@@ -47,13 +48,14 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   tables: ['schemas', 'database', 'plan', 'model', 'engines', 'type values', 'errors'],
   plugin: [
     'tables', 'routes', 'plugin/scheduling', 'resource', 'response', 'schemas', 'policy', 'database', 'plan',
-    'type model', 'suggest', 'errors'
+    'type model', 'suggest', 'events', 'errors'
   ],
   index: [
-    'plugin', 'tables', 'type resource', 'policy', 'type database', 'type plan', 'model', 'type values', 'errors'
+    'plugin', 'tables', 'type resource', 'policy', 'type database', 'type plan', 'model', 'type values', 'type events',
+    'errors'
   ],
-  mariadb: ['engines/mariadb', 'engines/server', 'engines'],
-  postgres: ['engines/postgres', 'engines/server', 'engines'],
+  mariadb: ['engines/mariadb', 'engines/server', 'engines', 'events'],
+  postgres: ['engines/postgres', 'engines/server', 'engines', 'events'],
   sqlite: ['engines/sqlite', 'suggest', 'engines', 'errors'],
   'tooling/audit': [
     'plugin', 'type resource', 'policy', 'sql', 'plan', 'request', 'model', 'fields', 'type engines', 'errors'

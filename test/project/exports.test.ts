@@ -30,11 +30,13 @@ const values = {
 const types = {
   'lib/index.ts': [
     'AnyKysely', 'Authenticate', 'ClosedPolicy', 'CommonOptions', 'CreateOf', 'Credentials', 'DatabaseOf',
-    'DatetimeOptions', 'DecimalOptions', 'Field', 'FieldFault', 'FindHostUser', 'FinishedWrite', 'ForeignKeyField',
-    'ForeignKeyOptions', 'Health', 'HostAuthOptions', 'Identity', 'Json', 'KeyOptions', 'Limits', 'Model', 'Operation',
-    'PasswordOptions', 'PlannedWrite', 'Policy', 'PolicySetting', 'PolicyUser', 'RangeOptions', 'RecordOf',
-    'ResourceOptions', 'ResourceRegistry', 'RestModelsOptions', 'ScopeOf', 'SecurityScheme', 'TextOptions',
-    'UpdateOf', 'UserAuthOptions', 'UserOf', 'UuidOptions', 'Verify', 'WholeRecord', 'WriteHooks'
+    'DatetimeOptions', 'DecimalOptions', 'DiagnosticsMessages', 'Field', 'FieldFault', 'FindHostUser',
+    'FinishedWrite', 'ForeignKeyField', 'ForeignKeyOptions', 'GroupCommitMessage', 'Health', 'HostAuthOptions',
+    'Identity', 'Json', 'KeyOptions', 'Limits', 'LoginMessage', 'Model', 'NodeMessage', 'Operation',
+    'PasswordOptions', 'PlannedWrite', 'Policy', 'PolicySetting', 'PolicyUser', 'QueueMessage', 'RangeOptions',
+    'RecordOf', 'ResourceOptions', 'ResourceRegistry', 'RestModelsOptions', 'RetryMessage', 'ScopeOf',
+    'SecurityScheme', 'StatementLabel', 'StatementMessage', 'StatementOperation', 'TextOptions', 'UpdateOf',
+    'UserAuthOptions', 'UserOf', 'UuidOptions', 'Verify', 'WholeRecord', 'WriteHooks'
   ],
   'lib/client.ts': [
     'CallOptions', 'Client', 'ClientOptions', 'ConditionalOptions', 'ErrorCode', 'Fetch', 'FetchAnswer', 'FetchInit',

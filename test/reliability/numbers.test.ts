@@ -24,7 +24,7 @@ test('each fault of docs/threats.md has its tests, in the files that are named, 
     .map(([, number = '', where = '']) => ({ number, where }))
   t.same(
     rows.map(({ number }) => number),
-    [...Array.from({ length: 42 }, (_, index) => `R-${String(index + 1).padStart(2, '0')}`), 'R-50', 'R-51']
+    Array.from({ length: 42 }, (_, index) => `R-${String(index + 1).padStart(2, '0')}`)
   )
   const tested = await testedFaults()
   for (const { number, where } of rows) {

@@ -21,7 +21,7 @@ export interface ConnectionSetting {
    * Called if the connection breaks, gives no answer in time, or its node proves to be unfit. The receiver must make
    * the next connection look for a node that serves.
    */
-  leave (): void
+  leave (code: string): void
 }
 
 /**
@@ -135,7 +135,7 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
     if (this.#use.isAbandoned) return false
     if (this.#connection.stream.writable) return true
     this.#use.spend()
-    this.#setting.leave()
+    this.#setting.leave('CONNECTION_LOST')
     return false
   }
 
@@ -176,13 +176,13 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
 
   #abandon (): void {
     this.#use.abandon()
-    this.#setting.leave()
+    this.#setting.leave('NO_ANSWER')
   }
 
   #judge (error: QueryError): void {
     if (!error.fatal && !unfitErrors.has(error.errno)) return
     this.#use.spend()
-    this.#setting.leave()
+    this.#setting.leave(error.code)
   }
 
   /**

@@ -1,4 +1,5 @@
 import type { ConnectionOptions, Pool } from 'mysql2'
+import type { Events } from '../../events/events.js'
 import { healthTimeoutMs, type PoolState } from '../health.js'
 import { NodeConnections, type Purpose } from '../server/node-connections.js'
 import type { NodeReport, ReportingNode } from '../server/nodes-health.js'
@@ -32,7 +33,8 @@ interface NodeSetting {
    * Called if a node proves to be unfit, or a connection to it breaks or gives no answer in time. The receiver must
    * make the next connection look for a node that serves.
    */
-  leave (node: MariadbNode): void
+  leave (node: MariadbNode, code: string): void
+  readonly events: Events
 }
 
 /** Node: one of the database servers in the URL, with the pool of connections to it. */
@@ -44,13 +46,14 @@ export class MariadbNode implements ReportingNode {
   readonly #connections: NodeConnections<DriverConnection>
   readonly #ready = new WeakSet<DriverConnection>()
 
-  constructor (uri: string, { options, prepared, leave }: NodeSetting) {
+  constructor (uri: string, { options, prepared, leave, events }: NodeSetting) {
     this.name = new URL(uri).host
     this.#config = { uri, ...driverOptions }
-    this.#setting = { options, prepared, leave: () => { leave(this) } }
+    this.#setting = { options, prepared, leave: (code) => { leave(this, code) } }
     this.#pool = driver().createPool({ ...this.#config, connectionLimit: options.connections, queueLimit })
     this.#connections = new NodeConnections({
       options,
+      events,
       server: { name: 'MariaDB', opener: 'openMariadb()', host: this.name },
       take: () => take(this.#pool),
       socketOf: ({ stream }) => stream,

@@ -19,7 +19,7 @@ export interface ConnectionSetting {
    * Called if the connection breaks, gives no answer in time, or its node proves to be unfit. The receiver must make
    * the next connection look for a node that serves.
    */
-  leave (): void
+  leave (code: string): void
 }
 
 interface NodeState {
@@ -143,13 +143,13 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
     if (this.#use.isAbandoned) return false
     if (!broken.has(this.#client) && this.#client.connection.stream.writable) return true
     this.#use.spend()
-    this.#setting.leave()
+    this.#setting.leave('CONNECTION_LOST')
     return false
   }
 
   #abandon (): void {
     this.#use.abandon()
-    this.#setting.leave()
+    this.#setting.leave('NO_ANSWER')
   }
 
   /**
@@ -160,7 +160,7 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
     const code = error instanceof driver().DatabaseError ? String(error.code) : undefined
     const isUnfit = code === undefined || unfitNodeCodes.has(code)
     if (isUnfit || staleStatementCodes.has(code)) this.#use.spend()
-    if (isUnfit) this.#setting.leave()
+    if (isUnfit) this.#setting.leave(code ?? 'CONNECTION_LOST')
   }
 }
 

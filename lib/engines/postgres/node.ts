@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import type { Events } from '../../events/events.js'
 import { healthTimeoutMs, type PoolState } from '../health.js'
 import { NodeConnections, type Purpose } from '../server/node-connections.js'
 import type { NodeReport, ReportingNode } from '../server/nodes-health.js'
@@ -19,7 +20,8 @@ interface NodeSetting {
    * Called if a node proves to be unfit, or a connection to it breaks or gives no answer in time. The receiver must
    * make the next connection look for a node that serves.
    */
-  leave (node: PostgresNode): void
+  leave (node: PostgresNode, code: string): void
+  readonly events: Events
 }
 
 /** Node: one of the database servers in the URL, with the pool of connections to it. */
@@ -32,14 +34,16 @@ export class PostgresNode implements ReportingNode {
   readonly #connections: NodeConnections<DriverClient>
   readonly #ready = new WeakSet<DriverClient>()
 
-  constructor (url: string, { options, prepared, leave }: NodeSetting) {
+  constructor (url: string, { options, prepared, leave, events }: NodeSetting) {
     this.name = new URL(url).host
     this.#options = options
-    this.#setting = { prepared, timeout: driverTimeout(options.statementTimeout), leave: () => { leave(this) } }
+    const timeout = driverTimeout(options.statementTimeout)
+    this.#setting = { prepared, timeout, leave: (code) => { leave(this, code) } }
     this.#config = configOf(url, options)
     this.#pool = openPool(this.#config, options)
     this.#connections = new NodeConnections({
       options,
+      events,
       server: { name: 'PostgreSQL', opener: 'openPostgres()', host: this.name },
       take: () => this.#pool.connect() as Promise<DriverClient>,
       socketOf: (client) => client.connection.stream,

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Events } from '../../events/events.js'
 import type { PoolState } from '../health.js'
 import { AbandonedConnections } from './abandoned-connections.js'
 import { connectionFailure, type ServerWords } from './connection-failure.js'
@@ -30,6 +31,8 @@ interface Driver<Raw> {
   readonly options: Required<
     Pick<ServerOptions, 'connections' | 'readConnections' | 'readonly' | 'statementTimeout'>>
   readonly server: ServerWords
+  /** Is told of statements that find no free connection. */
+  readonly events?: Events
   /** Takes a connection from the pool. */
   take (): Promise<Raw>
   socketOf (raw: Raw): Duplex
@@ -95,9 +98,13 @@ export class NodeConnections<Raw extends object> {
    * @throws NoneIsFree if no connection becomes free; otherwise the error of the driver, with words about the server
    */
   async take (purpose: Purpose): Promise<Lease<Raw>> {
+    const start = performance.now()
     this.#waiting++
     try {
       return await this.#take(purpose)
+    } catch (error) {
+      if (error instanceof NoneIsFree) this.#tellRefusal(start)
+      throw error
     } finally {
       this.#waiting--
     }
@@ -141,6 +148,12 @@ export class NodeConnections<Raw extends object> {
     latest.abort()
     clearTimeout(goodbye)
     for (const socket of this.#sockets.keys()) destroy(socket)
+  }
+
+  #tellRefusal (start: number): void {
+    this.#driver.events?.publish('queue', {
+      queue: 'connections', outcome: 'late', duration: performance.now() - start, waiting: this.#waiting - 1
+    })
   }
 
   /** Notes whether a connection is in use. A connection that has closed meanwhile stays forgotten. */

@@ -1,11 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { codeOf, type Events } from '../../events/events.js'
+import type { NodeMessage } from '../../events/messages.js'
 import { reasonOf } from './connection-failure.js'
 
 /**
  * Thrown when all connections of this process to a node are in use, and none becomes free in time. The node serves, so
  * that no other one is tried.
  */
-export class NoneIsFree extends Error {}
+export class NoneIsFree extends Error {
+  readonly code = 'NO_CONNECTION'
+}
 
 /** Milliseconds that a node is given to answer before the next one is asked as well. */
 const headStartMs = 250
@@ -24,6 +28,8 @@ interface Setting<Node> {
    * used as long as it serves, whatever its place in the list.
    */
   readonly isWatched: boolean
+  /** Is told which node is in use. */
+  readonly events?: Events
 }
 
 /**
@@ -37,13 +43,18 @@ export class Nodes<Node extends { readonly name: string }> {
   /** Node that was used last; it may have stopped serving. */
   #last: Node | undefined
   #search: Promise<Node> | undefined
+  /** Time of `performance.now()` at which the node in use was left; undefined while one serves. */
+  #leftAt: number | undefined
+  #isNoneTold = false
   #searchedAt = -Infinity
   #foundAt = -Infinity
 
   constructor (nodes: readonly [Node, ...Node[]], setting: Setting<Node>) {
     this.all = nodes
     this.#setting = setting
-    if (!this.#isSearched()) this.#current = nodes[0]
+    if (this.#isSearched()) return
+    this.#current = nodes[0]
+    this.#last = nodes[0]
   }
 
   /** The node in use; the one that was used last while another one is searched. */
@@ -61,20 +72,30 @@ export class Nodes<Node extends { readonly name: string }> {
   async connect<Connection> (connectTo: (node: Node) => Promise<Connection>): Promise<Connection> {
     const node = this.#known() ?? await this.#find()
     try {
-      return await connectTo(node)
+      const connection = await connectTo(node)
+      if (this.#leftAt !== undefined && !this.#isSearched()) this.#tellFound(node)
+      return connection
     } catch (error) {
-      if (error instanceof NoneIsFree || !this.#isSearched()) throw error
-      this.leave(node)
+      if (error instanceof NoneIsFree) throw error
+      this.leave(node, codeOf(error))
+      if (!this.#isSearched()) throw error
     }
     return await connectTo(await this.#find())
   }
 
   /**
-   * Makes the next connection look for a node that serves. Does nothing if this node is no longer in use, or if it is
-   * the only one and is not watched.
+   * Makes the next connection look for a node that serves, or use the same one if it is the only one and is not
+   * watched. Does nothing if this node is no longer in use.
+   *
+   * @param code  why it is left, as events name it
    */
-  leave (node: Node): void {
-    if (this.#current === node && this.#isSearched()) this.#current = undefined
+  leave (node: Node, code: string | null = null): void {
+    if (this.#current !== node) return
+    if (this.#leftAt === undefined) {
+      this.#leftAt = performance.now()
+      this.#tell({ state: 'left', node: node.name, previous: null, code })
+    }
+    if (this.#isSearched()) this.#current = undefined
   }
 
   #isSearched (): boolean {
@@ -108,6 +129,10 @@ export class Nodes<Node extends { readonly name: string }> {
       return await this.#firstOf(order)
     } catch (failure) {
       this.#current = undefined
+      const { errors: [first] } = failure as AggregateError
+      const previous = this.#last?.name ?? null
+      if (!this.#isNoneTold) this.#tell({ state: 'none', node: null, previous, code: codeOf(first) })
+      this.#isNoneTold = true
       throw failureOf(order, failure as AggregateError)
     }
   }
@@ -147,8 +172,21 @@ export class Nodes<Node extends { readonly name: string }> {
 
   #use (node: Node, at: number): void {
     this.#current = node
+    if (node !== this.#last || this.#leftAt !== undefined) this.#tellFound(node)
     this.#last = node
     this.#foundAt = at
+  }
+
+  #tellFound (node: Node): void {
+    this.#tell({ state: 'found', node: node.name, previous: this.#last?.name ?? null, code: null })
+    this.#leftAt = undefined
+    this.#isNoneTold = false
+  }
+
+  #tell (message: Omit<NodeMessage, 'duration'>): void {
+    const { events } = this.#setting
+    const duration = this.#leftAt === undefined ? null : performance.now() - this.#leftAt
+    events?.publish('node', { ...message, duration })
   }
 }
 

@@ -1,5 +1,7 @@
+import type { Events } from '../../events/events.js'
 import type { ArrayRows, Executor, Executors, Outcome, Query, Row } from '../executor.js'
 import { effectOf, isRead, withRetries } from '../retry.js'
+import { countOf, lengthOf } from '../rows.js'
 import { toStatementError, withoutIndex, type FailureRules } from '../statement-failure.js'
 import type { Purpose } from './node-connections.js'
 
@@ -19,6 +21,13 @@ export interface PooledConnection {
   release (): void
 }
 
+/** What the executors of a server share. */
+interface ServerParts {
+  readonly rules: FailureRules
+  readonly connect: (purpose: Purpose) => Promise<PooledConnection>
+  readonly events: Events
+}
+
 type Ask<Result> = (connection: PooledConnection, query: Query) => Promise<Result>
 
 /**
@@ -29,30 +38,34 @@ export class PooledExecutor implements Executor {
   readonly #rules: FailureRules
   readonly #connect: (purpose: Purpose) => Promise<PooledConnection>
   readonly #selects: Purpose
+  readonly #events: Events
 
   /** @param selects  the purpose of statements that only read; all others are writes */
-  constructor (
-    rules: FailureRules, connect: (purpose: Purpose) => Promise<PooledConnection>, selects: Exclude<Purpose, 'write'>
-  ) {
+  constructor ({ rules, connect, events }: ServerParts, selects: Exclude<Purpose, 'write'>) {
     this.#rules = rules
     this.#connect = connect
     this.#selects = selects
+    this.#events = events
   }
 
   execute (query: Query): Promise<Outcome> {
-    return withRetries(() => this.#attempt(query, askOutcome))
+    return withRetries(() => this.#attempt(query, askOutcome, countOf), this.#events, query.label)
   }
 
   readArrays (query: Query): Promise<ArrayRows> {
-    return withRetries(() => this.#attempt(query, askArrays))
+    return withRetries(() => this.#attempt(query, askArrays, lengthOf), this.#events, query.label)
   }
 
-  async #attempt<Result> (query: Query, ask: Ask<Result>): Promise<Result> {
+  async #attempt<Result> (query: Query, ask: Ask<Result>, count: (result: Result) => number): Promise<Result> {
+    const start = this.#events.begin()
     let connection: PooledConnection | undefined
     try {
       connection = await this.#connect(isRead(query) ? this.#selects : 'write')
-      return await this.#ask(connection, query, ask)
+      const result = await this.#ask(connection, query, ask)
+      this.#events.end(start, query, count(result))
+      return result
     } catch (failure) {
+      this.#events.fail(start, query, failure)
       throw toStatementError(this.#rules, failure, connection === undefined ? 'nothing' : effectOf(query))
     } finally {
       connection?.release()
@@ -82,10 +95,6 @@ async function askArrays (connection: PooledConnection, query: Query): Promise<A
  * Returns the executors of a server. Those who list and read records use the reader. The writer also reads users and
  * records that are to be changed.
  */
-export function pooledExecutors (
-  rules: FailureRules, connect: (purpose: Purpose) => Promise<PooledConnection>
-): Executors {
-  return {
-    reader: new PooledExecutor(rules, connect, 'read'), writer: new PooledExecutor(rules, connect, 'lookup')
-  }
+export function pooledExecutors (parts: ServerParts): Executors {
+  return { reader: new PooledExecutor(parts, 'read'), writer: new PooledExecutor(parts, 'lookup') }
 }

@@ -1,6 +1,7 @@
 import {
   SqliteDriver, type CompiledQuery, type DatabaseConnection, type QueryResult, type SqliteDialectConfig
 } from 'kysely'
+import type { Events } from '../../events/events.js'
 import type { SqliteConnection } from './connection.js'
 import type { GroupCommit } from './group-commit.js'
 import { isLocked, lockTimeout, retryWhileLocked } from './lock.js'
@@ -14,10 +15,16 @@ export class CountingDriver extends SqliteDriver {
   readonly #commits: GroupCommit
   #connection: DatabaseConnection | undefined
 
-  constructor (config: SqliteDialectConfig, counted: SqliteConnection, commits: GroupCommit) {
+  readonly #events: Events
+
+  constructor (
+    config: SqliteDialectConfig, counted: SqliteConnection,
+    { commits, events }: { readonly commits: GroupCommit, readonly events: Events }
+  ) {
     super(config)
     this.#counted = counted
     this.#commits = commits
+    this.#events = events
   }
 
   override async acquireConnection (): Promise<DatabaseConnection> {
@@ -25,7 +32,7 @@ export class CountingDriver extends SqliteDriver {
     this.#counted.holders += 1
     for (let locked = this.#commits.commit(); locked !== undefined; locked = this.#commits.commit()) await locked
     const connection = await super.acquireConnection()
-    return (this.#connection ??= new RetryingConnection(connection))
+    return (this.#connection ??= new RetryingConnection(connection, this.#events))
   }
 
   override async releaseConnection (): Promise<void> {
@@ -40,9 +47,11 @@ export class CountingDriver extends SqliteDriver {
  */
 class RetryingConnection implements DatabaseConnection {
   readonly #connection: DatabaseConnection
+  readonly #events: Events
 
-  constructor (connection: DatabaseConnection) {
+  constructor (connection: DatabaseConnection, events: Events) {
     this.#connection = connection
+    this.#events = events
   }
 
   async executeQuery<R> (query: CompiledQuery): Promise<QueryResult<R>> {
@@ -50,7 +59,8 @@ class RetryingConnection implements DatabaseConnection {
       return await this.#connection.executeQuery<R>(query)
     } catch (failure) {
       if (!isLocked(failure)) throw failure
-      return await retryWhileLocked(failure, () => this.#connection.executeQuery<R>(query), lockTimeout)
+      const repeating = { maxRetryTime: lockTimeout, events: this.#events, query }
+      return await retryWhileLocked(failure, () => this.#connection.executeQuery<R>(query), repeating)
     }
   }
 

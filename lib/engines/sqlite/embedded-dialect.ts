@@ -1,5 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3'
 import { SqliteDialect, type Kysely, type SqliteDriver } from 'kysely'
+import { Events } from '../../events/events.js'
 import type { Executors } from '../executor.js'
 import type { HealthReport } from '../health.js'
 import { KyselyExecutor } from '../kysely-executor.js'
@@ -31,6 +32,7 @@ export class EmbeddedDialect extends SqliteDialect {
   readonly #commits: GroupCommit
   readonly #requireFile: () => void
   readonly #isReadonly: boolean
+  readonly events: Events
   /** Commits queued writes, and closes the connections. May be called more than once. */
   readonly close: () => void
 
@@ -40,14 +42,16 @@ export class EmbeddedDialect extends SqliteDialect {
    */
   constructor (writer: Database, { reader = writer, requireFile = () => {} }: Partial<DatabaseFile> = {}) {
     const connection = new SqliteConnection(writer)
-    const commits = new GroupCommit(writer, requireFile)
+    const events = new Events()
+    const commits = new GroupCommit(writer, requireFile, events)
     const close = (): void => {
       commits.close()
       for (const one of [reader, writer]) one.close()
     }
     const config = { database: { prepare: preparing(connection.objects, requireFile), close } }
     super(config)
-    this.#driver = new CountingDriver(config, connection, commits)
+    this.#driver = new CountingDriver(config, connection, { commits, events })
+    this.events = events
     this.#writer = connection
     this.#reader = reader === writer ? connection : new SqliteConnection(reader)
     this.#commits = commits
@@ -87,7 +91,8 @@ export class EmbeddedDialect extends SqliteDialect {
     const parts = {
       commits: this.#commits,
       requireFile: this.#requireFile,
-      queued: new KyselyExecutor(db, sqliteDialect)
+      queued: new KyselyExecutor(db, sqliteDialect, this.events),
+      events: this.events
     }
     return { writer: new SqliteExecutor(this.#writer, parts), reader: new SqliteExecutor(this.#reader, parts) }
   }

@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3'
+import { Events } from '../../events/events.js'
 import { BurstDetector } from '../event-loop-turn.js'
 import type { Outcome, MaybePromise } from '../executor.js'
 import { isLocked, lockTimeout, retryWhileLocked } from './lock.js'
@@ -17,6 +18,7 @@ const minGroupSize = 2
  */
 export class GroupCommit {
   readonly #writeGroup: ReturnType<typeof groupWriter>
+  readonly #events: Events
   readonly #bursts = new BurstDetector(minGroupSize)
   #waiting: Waiting[] = []
   /** Milliseconds that the last write took, or that one of the last group took on average. */
@@ -25,7 +27,8 @@ export class GroupCommit {
   #lock: { readonly failure: unknown, readonly gone: Promise<void> } | undefined
 
   /** @param beforeCommit  called before the commit of a group; if it throws, each write is run again by itself */
-  constructor (database: Database, beforeCommit: () => void) {
+  constructor (database: Database, beforeCommit: () => void, events: Events = new Events()) {
+    this.#events = events
     this.#writeGroup = groupWriter(database, beforeCommit)
   }
 
@@ -90,7 +93,8 @@ export class GroupCommit {
       this.#refuse(performance.now() - lockTimeout)
       if (this.#waiting.length > 0) this.#commitGroup()
     }
-    const gone = retryWhileLocked(failure, commitAgain, Infinity).then(() => { this.#lock = undefined })
+    const gone = retryWhileLocked(failure, commitAgain, { maxRetryTime: Infinity, events: this.#events })
+      .then(() => { this.#lock = undefined })
     this.#lock = { failure, gone }
   }
 
@@ -108,7 +112,11 @@ export class GroupCommit {
    * the lock.
    */
   #commitGroup (): void {
+    const start = performance.now()
     const { tells, averageMs } = this.#writeGroup(this.#waiting)
+    if (this.#events.hasSubscribers('group-commit')) {
+      this.#events.publish('group-commit', { writes: tells.length, duration: performance.now() - start })
+    }
     this.#writeMs = averageMs
     this.#waiting = this.#waiting.slice(tells.length)
     // Otherwise the rest would wait until another write comes.

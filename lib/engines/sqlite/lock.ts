@@ -1,4 +1,7 @@
 import pRetry, { type Options } from 'p-retry'
+import { type Events } from '../../events/events.js'
+import type { RetryMessage } from '../../events/messages.js'
+import type { Query } from '../executor.js'
 
 /** Milliseconds that SQLite waits for a lock while it blocks the process. Other processes mostly hold it for less. */
 export const busyTimeout = 5
@@ -25,19 +28,35 @@ function codeOf (failure: unknown): string {
   return failure instanceof Error && 'code' in failure ? String(failure.code) : ''
 }
 
+/** How long an attempt is repeated, and who is told of it. */
+interface Repeating {
+  /** Milliseconds after which it gives up. */
+  readonly maxRetryTime: number
+  readonly events: Events
+  /** The statement, for its label. */
+  readonly query?: Query
+}
+
 /**
  * Repeats an attempt that found the database locked, after pauses in which the event loop goes on.
  *
- * @param failure       failure of the first attempt
- * @param attempt       runs the statement again; throws the driver's failure
- * @param maxRetryTime  milliseconds after which it gives up
+ * @param failure  failure of the first attempt
+ * @param attempt  runs the statement again; throws the driver's failure
  * @throws the failure of the last attempt; another failure than a lock ends the attempts at once
  */
 export async function retryWhileLocked<Result> (
-  failure: unknown, attempt: () => Result | Promise<Result>, maxRetryTime: number
+  failure: unknown, attempt: () => Result | Promise<Result>, { maxRetryTime, events, query }: Repeating
 ): Promise<Result> {
+  const start = performance.now()
+  let attempts = 0
+  const tell = (outcome: RetryMessage['outcome']): void => {
+    const { label = { operation: 'other', resource: null } as const } = query ?? {}
+    events.publish('retry', { ...label, outcome, code: codeOf(failure), attempts, duration: performance.now() - start })
+  }
   return await pRetry(async (number) => {
+    attempts = number
     if (number === 1) throw failure
     return await attempt()
   }, { ...backoff, maxRetryTime, shouldRetry: ({ error }) => isLocked(error) })
+    .then((result) => { tell('done'); return result }, (last: unknown) => { tell('failed'); throw last })
 }

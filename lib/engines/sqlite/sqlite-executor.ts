@@ -1,4 +1,5 @@
 import type { Statement } from 'better-sqlite3'
+import type { Events } from '../../events/events.js'
 import type { ArrayRows, Executor, MaybePromise, Outcome, Query, Row } from '../executor.js'
 import { effectOf } from '../retry.js'
 import { Repeatable, toStatementError } from '../statement-failure.js'
@@ -14,6 +15,7 @@ export interface SharedParts {
   readonly requireFile: () => void
   /** Executor that uses Kysely's driver. It waits until the connection is free, and for locks. */
   readonly queued: Executor
+  readonly events: Events
 }
 
 /**
@@ -34,25 +36,31 @@ export class SqliteExecutor implements Executor {
   }
 
   execute (query: Query): MaybePromise<Outcome> {
-    const { queued, commits } = this.#parts
+    const { queued, commits, events } = this.#parts
     if (!this.isFree) return queued.execute(query)
+    const start = events.begin()
     try {
       const statement = this.#connection.objects.prepareOnce(query.sql)
-      if (!statement.readonly) return this.#written(query, commits.execute(this.#writing(statement, query)))
-      return { row: statement.get(query.parameters) as Row | undefined, changed: 0 }
+      if (!statement.readonly) return this.#written(query, start, commits.execute(this.#writing(statement, query)))
+      const row = statement.get(query.parameters) as Row | undefined
+      events.end(start, query, row === undefined ? 0 : 1)
+      return { row, changed: 0 }
     } catch (failure) {
-      if (!isLocked(failure)) requireRepeatable(failure, query)
+      if (!isLocked(failure)) this.#requireRepeatable(failure, query, start)
       return queued.execute(query)
     }
   }
 
   readArrays (query: Query, keys: readonly string[]): MaybePromise<ArrayRows> {
-    const { queued } = this.#parts
+    const { queued, events } = this.#parts
     if (!this.isFree) return queued.readArrays(query, keys)
+    const start = events.begin()
     try {
-      return this.#connection.arrays.prepareOnce(query.sql).all(query.parameters) as ArrayRows
+      const rows = this.#connection.arrays.prepareOnce(query.sql).all(query.parameters) as ArrayRows
+      events.end(start, query, rows.length)
+      return rows
     } catch (failure) {
-      if (!isLocked(failure)) requireRepeatable(failure, query)
+      if (!isLocked(failure)) this.#requireRepeatable(failure, query, start)
       return queued.readArrays(query, keys)
     }
   }
@@ -66,18 +74,25 @@ export class SqliteExecutor implements Executor {
     }
   }
 
-  #written (query: Query, outcome: MaybePromise<Outcome>): MaybePromise<Outcome> {
-    if (!(outcome instanceof Promise)) return outcome
-    // It has waited for the lock of another process already.
-    return outcome.catch((failure: unknown) => {
-      requireRepeatable(failure, query)
+  #written (query: Query, start: number, outcome: MaybePromise<Outcome>): MaybePromise<Outcome> {
+    if (!(outcome instanceof Promise)) return this.#told(query, start, outcome)
+    return outcome.then((written) => this.#told(query, start, written), (failure: unknown) => {
+      // It has waited for the lock of another process already.
+      this.#requireRepeatable(failure, query, start)
       return this.#parts.queued.execute(query)
     })
   }
-}
 
-/** Throws the error of a failed statement. Returns if nothing was done and the statement may be repeated. */
-function requireRepeatable (failure: unknown, query: Query): void {
-  const error = toStatementError(sqliteDialect, failure, effectOf(query))
-  if (!(error instanceof Repeatable)) throw error
+  #told (query: Query, start: number, outcome: Outcome): Outcome {
+    this.#parts.events.end(start, query, outcome.row === undefined ? outcome.changed : 1)
+    return outcome
+  }
+
+  /** Throws the error of a failed statement. Returns if nothing was done and the statement may be repeated. */
+  #requireRepeatable (failure: unknown, query: Query, start: number): void {
+    const error = toStatementError(sqliteDialect, failure, effectOf(query))
+    if (error instanceof Repeatable) return
+    this.#parts.events.fail(start, query, failure)
+    throw error
+  }
 }

@@ -2,6 +2,7 @@ import type { Server, Socket } from 'node:net'
 import type { onRequestHookHandler } from 'fastify'
 import { currentTurn } from '../../engines/event-loop-turn.js'
 import { unavailable } from '../../errors.js'
+import { Events } from '../../events/events.js'
 import { Pipeline } from './pipeline.js'
 import { UnreadAnswers } from './unread-answers.js'
 
@@ -22,12 +23,15 @@ const openingMs = 50
  */
 export class Connections {
   readonly unread = new UnreadAnswers()
+  readonly events: Events
   readonly #pipelines = new WeakMap<Socket, Pipeline>()
   readonly #sockets = new Set<Socket>()
   readonly #readLimit = new ReadLimit(this.#sockets)
   #openedAt = -Infinity
 
-  constructor (server: Server) {
+  /** @param events  is told of requests that wait */
+  constructor (server: Server, events: Events = new Events()) {
+    this.events = events
     const open = (socket: Socket): void => {
       this.#openedAt = performance.now()
       this.#sockets.add(socket)

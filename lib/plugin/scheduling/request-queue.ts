@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { unavailable } from '../../errors.js'
+import type { QueueMessage } from '../../events/messages.js'
 import type { Connections } from './connections.js'
 import { inOwnContext } from './own-context.js'
 
@@ -36,10 +37,13 @@ export abstract class RequestQueue {
   protected readonly connections: Connections
   /** Waiting requests in the order of their arrival. */
   readonly #waiting = new Set<Waiting>()
+  readonly #name: QueueMessage['queue']
   #timer: NodeJS.Timeout | undefined
 
-  constructor (connections: Connections) {
+  /** @param name  as events name the queue */
+  constructor (connections: Connections, name: QueueMessage['queue'] = 'open') {
     this.connections = connections
+    this.#name = name
   }
 
   /**
@@ -52,8 +56,12 @@ export abstract class RequestQueue {
   ): void {
     // The client may have gone during a hook of the host. No event follows, so its place would never be given back.
     if (socket.destroyed || answer.destroyed) return goOn(unavailable())
-    if (this.#waiting.size === 0 && this.#admits(answer, performance.now())) return goOn()
-    if (this.#waiting.size >= maxWaiting) return goOn(unavailable())
+    const now = performance.now()
+    if (this.#waiting.size === 0 && this.#admits(answer, now)) return goOn()
+    if (this.#waiting.size >= maxWaiting) {
+      this.#tell('full', now)
+      return goOn(unavailable())
+    }
     this.#wait(answer, goOn)
   }
 
@@ -78,9 +86,9 @@ export abstract class RequestQueue {
     if (first === undefined) return false
     const now = performance.now()
     const isGone = first.answer.req.socket.destroyed
-    if (isGone || now - first.since > maxWaitMs) this.#leave(first, unavailable())
+    if (isGone || now - first.since > maxWaitMs) this.#leave(first, isGone ? 'gone' : 'late')
     else if (!this.#admits(first.answer, now)) return false
-    else this.#leave(first)
+    else this.#leave(first, 'admitted')
     return true
   }
 
@@ -90,17 +98,24 @@ export abstract class RequestQueue {
 
   #wait (answer: ServerResponse, goOn: HookHandlerDoneFunction): void {
     const waiting: Waiting = { answer, since: performance.now(), goOn: inOwnContext(goOn) }
-    // Every answer closes in the end, mostly long after it has left. An error takes 2 µs to make.
-    answer.once('close', () => { if (this.#waiting.has(waiting)) this.#leave(waiting, unavailable()) })
+    answer.once('close', () => { this.#leave(waiting, 'gone') })
     this.#waiting.add(waiting)
     if (this.#waiting.size === 1) this.#timer = setInterval(() => { this.wake() }, checkIntervalMs)
     this.wake()
   }
 
   /** Ends the waiting of a request, if it still waits. */
-  #leave (waiting: Waiting, failure?: Error): void {
+  #leave (waiting: Waiting, outcome: QueueMessage['outcome']): void {
     if (!this.#waiting.delete(waiting)) return
     if (this.#waiting.size === 0) clearInterval(this.#timer)
-    waiting.goOn(failure)
+    this.#tell(outcome, waiting.since)
+    waiting.goOn(outcome === 'admitted' ? undefined : unavailable())
+  }
+
+  #tell (outcome: QueueMessage['outcome'], since: number): void {
+    const { events } = this.connections
+    if (outcome === 'admitted' && !events.hasSubscribers('queue')) return
+    const duration = performance.now() - since
+    events.publish('queue', { queue: this.#name, outcome, duration, waiting: this.#waiting.size })
   }
 }

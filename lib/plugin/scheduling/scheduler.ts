@@ -3,6 +3,7 @@ import type {
   FastifyReply, FastifyRequest, onRequestHookHandler, onSendHookHandler, preHandlerHookHandler
 } from 'fastify'
 import { unavailable } from '../../errors.js'
+import { Events } from '../../events/events.js'
 import { reads, type Operation } from '../../policy/operations.js'
 import { maxLogins } from '../../policy/passwords.js'
 import type { Protection } from '../../policy/protection.js'
@@ -46,8 +47,8 @@ export class Scheduler {
   readonly #batcher = new ResponseBatcher()
 
   /** @param isEmbedded  true if the database works in this process */
-  constructor (server: Server, isEmbedded: boolean) {
-    const connections = new Connections(server)
+  constructor (server: Server, isEmbedded: boolean, events: Events = new Events()) {
+    const connections = new Connections(server, events)
     this.onRequest = connections.onRequest
     this.#queues = isEmbedded ? openTurnQueues(connections) : openSlotQueues(connections)
   }
@@ -83,8 +84,8 @@ export class Scheduler {
 }
 
 function openTurnQueues (connections: Connections): Queues {
-  const open = new TurnQueue(connections)
-  const guarded = new TurnQueue(connections)
+  const open = new TurnQueue(connections, 'open')
+  const guarded = new TurnQueue(connections, 'guarded')
   return { open: { reads: open, writes: open }, guarded: { reads: guarded, writes: guarded } }
 }
 
@@ -92,9 +93,11 @@ function openSlotQueues (connections: Connections): Queues {
   // Requests that wait for a password hold a slot, but do not use the server.
   const guardedSlots = maxRunning + maxLogins
   // Writes have their own slots, because they may wait for each other's locks, or for a standby, and reads may be slow.
-  const twoOf = (slots: number) => (
-    { reads: new SlotQueue(connections, slots), writes: new SlotQueue(connections, slots) })
-  return { open: twoOf(maxRunning), guarded: twoOf(guardedSlots) }
+  const twoOf = (slots: number, name: 'open' | 'guarded') => ({
+    reads: new SlotQueue(connections, slots, `${name}-reads`),
+    writes: new SlotQueue(connections, slots, `${name}-writes`)
+  })
+  return { open: twoOf(maxRunning, 'open'), guarded: twoOf(guardedSlots, 'guarded') }
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import type { QueueMessage } from '../../events/messages.js'
 import type { Connections } from './connections.js'
 import { RequestQueue } from './request-queue.js'
 
@@ -22,8 +23,8 @@ export class SlotQueue extends RequestQueue {
   readonly #onClose: (this: ServerResponse) => void
 
   /** @param maxRunning  most requests that use the server at a time */
-  constructor (connections: Connections, maxRunning: number) {
-    super(connections)
+  constructor (connections: Connections, maxRunning: number, name: QueueMessage['queue'] = 'open') {
+    super(connections, name)
     this.#maxRunning = maxRunning
     const release = (answer: ServerResponse): void => { this.release(answer) }
     // One listener serves all answers: a closure for each costs ten times as much.

@@ -1,0 +1,114 @@
+import { channel } from 'node:diagnostics_channel'
+import type {
+  DiagnosticsMessages, GroupCommitMessage, LoginMessage, NodeMessage, QueueMessage, RetryMessage, StatementLabel,
+  StatementMessage
+} from './messages.js'
+
+/** Messages by the last word of their channel. */
+export interface EventMessages {
+  readonly statement: StatementMessage
+  readonly retry: RetryMessage
+  readonly node: NodeMessage
+  readonly login: LoginMessage
+  readonly queue: QueueMessage
+  readonly 'group-commit': GroupCommitMessage
+}
+
+const named = (name: keyof DiagnosticsMessages) => channel(name)
+
+const channels = {
+  statement: named('fastify-rest-models:statement'),
+  retry: named('fastify-rest-models:retry'),
+  node: named('fastify-rest-models:node'),
+  login: named('fastify-rest-models:login'),
+  queue: named('fastify-rest-models:queue'),
+  'group-commit': named('fastify-rest-models:group-commit')
+} as const satisfies Record<keyof EventMessages, unknown>
+
+/** Receiver of the events of one source, such as the log of an app. It must not throw. */
+export interface EventListener {
+  /** Milliseconds from which on a statement is slow; it need not be called for others. */
+  readonly slowMs: number
+  notice<Name extends keyof EventMessages> (name: Name, message: EventMessages[Name]): void
+}
+
+/** Label of a statement that has no label of its own. */
+const unlabelled: StatementLabel = { operation: 'other', resource: null }
+
+/** Statement that may be labelled. */
+interface Labelled {
+  readonly label?: StatementLabel | undefined
+}
+
+/** How a statement has ended. */
+type Ending = Pick<StatementMessage, 'outcome' | 'code' | 'rows'>
+
+/**
+ * Source of the events of a database, or of an app. It tells its listeners, and whoever has subscribed to the channels
+ * of `node:diagnostics_channel`. The log and the channels have no other source.
+ */
+export class Events {
+  readonly #listeners = new Set<EventListener>()
+  #slowMs = Infinity
+
+  /** Tells a listener all events from now on. Returns a function that ends that. */
+  attach (listener: EventListener): () => void {
+    this.#listeners.add(listener)
+    this.#noteSlowest()
+    return () => {
+      this.#listeners.delete(listener)
+      this.#noteSlowest()
+    }
+  }
+
+  publish<Name extends keyof EventMessages> (name: Name, message: EventMessages[Name]): void {
+    channels[name].publish(message)
+    for (const listener of this.#listeners) listener.notice(name, message)
+  }
+
+  /** True if somebody has subscribed to a channel. */
+  hasSubscribers (name: keyof EventMessages): boolean {
+    return channels[name].hasSubscribers
+  }
+
+  /** Returns the time at which a statement begins, in milliseconds; 0 if nobody wants to know. */
+  begin (): number {
+    return this.#slowMs < Infinity || channels.statement.hasSubscribers ? performance.now() : 0
+  }
+
+  /** Tells that a statement has ended which began at `start`. */
+  end (start: number, query: Labelled, rows: number): void {
+    if (start > 0) this.#end(start, query, { outcome: 'done', code: null, rows })
+  }
+
+  /** Tells that a statement has failed which began at `start`. */
+  fail (start: number, query: Labelled, failure: unknown): void {
+    if (start > 0) this.#end(start, query, { outcome: 'failed', code: codeOf(failure), rows: 0 })
+  }
+
+  #end (start: number, { label = unlabelled }: Labelled, ending: Ending): void {
+    const duration = performance.now() - start
+    if (duration < this.#slowMs && !channels.statement.hasSubscribers) return
+    this.publish('statement', { ...label, ...ending, duration })
+  }
+
+  #noteSlowest (): void {
+    this.#slowMs = Math.min(Infinity, ...[...this.#listeners].map(({ slowMs }) => slowMs))
+  }
+}
+
+/** Returns the code of a failure, or that of its cause; null if there is none. */
+export function codeOf (failure: unknown): string | null {
+  const { code, cause } = Object(failure) as { readonly code?: unknown, readonly cause?: unknown }
+  // The plugin's own errors have a code that says nothing of the reason.
+  if (typeof code === 'string' && !code.startsWith('REST_MODELS_')) return code
+  return cause === undefined ? null : codeOf(cause)
+}
+
+const sources = new WeakMap<object, Events>()
+
+/** Returns the source of the events of a database, by its Kysely instance. */
+export function eventsOf (handle: object, events = sources.get(handle) ?? new Events()): Events {
+  sources.set(handle, events)
+  return events
+}

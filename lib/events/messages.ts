@@ -1,0 +1,89 @@
+/**
+ * What a statement is for. A `lock` reads a record that a write is about to change, a `reference` looks for the record
+ * that a write refers to, a `login` for a user. `other` are questions about a write that failed.
+ */
+export type StatementOperation =
+  'list' | 'count' | 'read' | 'create' | 'update' | 'delete' | 'lock' | 'reference' | 'login' | 'commit' | 'other'
+
+/** What a statement is for: the operation, and the name of its resource; null if it has none. */
+export interface StatementLabel {
+  readonly operation: StatementOperation
+  readonly resource: string | null
+}
+
+/** A statement that has ended. */
+export interface StatementMessage extends StatementLabel {
+  /** `failed` also if a rule of the database refused it. */
+  readonly outcome: 'done' | 'failed'
+  /** Code of the failure, as the driver names it; null if there is none. */
+  readonly code: string | null
+  /** Milliseconds until its answer came, with the wait for a connection. */
+  readonly duration: number
+  /** Rows that it returned, or the number of rows that it changed. */
+  readonly rows: number
+}
+
+/** A statement or transaction that was repeated, and has ended. */
+export interface RetryMessage extends StatementLabel {
+  readonly outcome: 'done' | 'failed'
+  /** Code of the first failure, as the driver names it; null if there is none. */
+  readonly code: string | null
+  /** Number of attempts, with the first one. */
+  readonly attempts: number
+  /** Milliseconds since the first attempt began. */
+  readonly duration: number
+}
+
+/** A change of the database server in use. */
+export interface NodeMessage {
+  /**
+   * `left`: a connection broke, gave no answer or is refused, so that a server is searched. `found`: this server is
+   * used from now on. `none`: no server serves.
+   */
+  readonly state: 'left' | 'found' | 'none'
+  /** Host and port; null for `none`. */
+  readonly node: string | null
+  /** Host and port of the server that was used before; null if there was none. */
+  readonly previous: string | null
+  /** Why, as a code of the driver, `NO_ANSWER` or `CONNECTION_LOST`; null for `found`. */
+  readonly code: string | null
+  /** Milliseconds since the last server was left; null if none was left. */
+  readonly duration: number | null
+}
+
+/** A check of a password that has ended. Checks that are answered from memory do not count. */
+export interface LoginMessage {
+  readonly outcome: 'accepted' | 'refused' | 'too-many'
+  /** Milliseconds, with the wait for other checks. */
+  readonly duration: number
+}
+
+/** A request that has waited for its turn, or a statement that found no free connection. */
+export interface QueueMessage {
+  /** `connections` is the pool. The others are the queues of requests, by the operations that wait in them. */
+  readonly queue:
+    'open' | 'open-reads' | 'open-writes' | 'guarded' | 'guarded-reads' | 'guarded-writes' | 'connections'
+  /** `full` and `late` are refusals with 503. `gone` means that the client has closed its connection. */
+  readonly outcome: 'admitted' | 'full' | 'late' | 'gone'
+  /** Milliseconds that it has waited. */
+  readonly duration: number
+  /** Number of others that still wait. */
+  readonly waiting: number
+}
+
+/** Writes that were committed together, on SQLite. */
+export interface GroupCommitMessage {
+  readonly writes: number
+  /** Milliseconds for all of them, with the commit. */
+  readonly duration: number
+}
+
+/** Messages by the channel of `node:diagnostics_channel` that carries them. No message holds values. */
+export interface DiagnosticsMessages {
+  readonly 'fastify-rest-models:statement': StatementMessage
+  readonly 'fastify-rest-models:retry': RetryMessage
+  readonly 'fastify-rest-models:node': NodeMessage
+  readonly 'fastify-rest-models:login': LoginMessage
+  readonly 'fastify-rest-models:queue': QueueMessage
+  readonly 'fastify-rest-models:group-commit': GroupCommitMessage
+}
