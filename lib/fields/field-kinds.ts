@@ -21,7 +21,7 @@ const digits = ({ precision = 15, scale = 2 }: FieldOptions): [precision: number
 
 /** Kind of a reference to a record, and of the primary key itself. */
 const reference = {
-  options: { onDelete: true },
+  options: { onDelete: true, key: true },
   expects: 'the id of a record',
   schema: () => Type.Integer({ minimum: -Number.MAX_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
   accept: values.plainNumber,

@@ -44,7 +44,7 @@ function withKeyRules (key: Field): Field {
 
 function columnOf (model: string, name: string, field: Field | ForeignKeyField): Column {
   const { kind, options } = field
-  const key = kind === 'foreignKey' ? `${name}_id` : name
+  const key = kind === 'foreignKey' ? options.key ?? `${name}_id` : name
   const common = { field: name, key, name: options.column ?? key, kind, options, nullable: options.nullable === true }
   return Object.freeze({
     ...common,

@@ -109,7 +109,17 @@ function checkField (where: string, name: string, field: Field): void {
     throw new InvalidModel(`${where} is made by key(), which only the field '${keyName}' may be; ` +
       'use foreignKey() for a reference to another model')
   }
+  const { key } = field.options
+  if (key !== undefined) requireReferenceKey(where, name, key)
   checkOptions(where, name, field)
+}
+
+/** Refuses a key that clients could not write, or under which `include` puts the related record. */
+function requireReferenceKey (where: string, name: string, key: string): void {
+  requireIdentifier(key, `${where}, key '${key}'`)
+  if (key === name || isOperator(key)) {
+    throw new InvalidModel(`${where}: 'key' is another name than that of the field and those of filter operators`)
+  }
 }
 
 function requireKey (where: string, { kind, options }: Field): void {

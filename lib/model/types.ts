@@ -8,7 +8,10 @@ type Fields<M extends Model> = M['fields']
 type Names<M extends Model> = Exclude<keyof Fields<M> & string, 'id'>
 
 /** Key of a field in JSON. */
-export type Key<Name extends string, F extends Field> = F['kind'] extends 'foreignKey' ? `${Name}_id` : Name
+export type Key<Name extends string, F extends Field> =
+  F['kind'] extends 'foreignKey'
+    ? F['options'] extends { readonly key: infer Own extends string } ? Own : `${Name}_id`
+    : Name
 /** Key of a field in bodies. `never` if no client may write the field. */
 type BodyKey<Name extends string, F extends Field> =
   F['options'] extends { readonly onUpdate: string } | { readonly readOnly: true } ? never : Key<Name, F>

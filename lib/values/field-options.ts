@@ -23,6 +23,7 @@ export interface FieldOptions {
   readonly clientGenerated?: boolean
   readonly onUpdate?: string
   readonly readOnly?: boolean
+  readonly key?: string
   /** Regular expression of a primary key of text; no field declares it. */
   readonly pattern?: string
 }
@@ -76,6 +77,11 @@ export interface PasswordOptions extends Omit<CommonOptions<string>, 'unique'> {
 export interface ForeignKeyOptions extends CommonOptions<number | string> {
   /** Effect of deleting the referenced record. Default `restrict`: deleting it is refused with 409. */
   readonly onDelete?: OnDelete
+  /**
+   * Name of the key in records, bodies and filters, if it is not the field's name with `_id`. The column has this name,
+   * too, unless `column` says otherwise.
+   */
+  readonly key?: string
 }
 
 export interface DatetimeOptions extends CommonOptions<string | 'now'> {

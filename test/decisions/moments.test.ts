@@ -188,6 +188,21 @@ for (const type of types) {
   })
 }
 
+test('D-219: cursors lead once through thousands of rows that share their moments, to the last fraction', async (t) => {
+  const type = { sqlite: 'datetime', postgres: 'timestamptz(6)', mariadb: 'timestamp(6)' }[engine]
+  const app = await foreignApp(t, { field: datetime({ nullable: true }), type, values: [] }, await farAway(t))
+  const at = (row: number): string => `2026-01-01 09:00:00.${String(row * 7 % 40).padStart(6, '0')}`
+  const rows = Array.from({ length: 3000 }, (_row, row) => ({ at: inserted(at(row), type) }))
+  await app.db.insertInto('event').values(rows).execute()
+  for (const ordering of ['at', '-at']) {
+    const { ids, links } = await follow(app, `ordering=${ordering}&limit=100`)
+    t.same([ids.length, new Set(ids).size, links.length], [3000, 3000, 29])
+    t.ok(links.every((link) => link.includes('&after=')), 'never by page number')
+    const moments = ids.map((id) => at(id - 1))
+    t.same(moments, ordering === 'at' ? moments.toSorted() : moments.toSorted().reverse())
+  }
+})
+
 async function follow (
   { get }: TestApp, query: string
 ): Promise<{ readonly ids: readonly number[], readonly links: readonly string[] }> {

@@ -71,7 +71,8 @@ test('introspect gives a file that compiles and fits, and says what it leaves ou
   const text = found.notes.map(describeNote).join('\n')
   const grouped = /shadow table/
   for (const line of text.split('\n')) t.ok(grouped.test(line) || found.source.includes(`// ${line}\n`), line)
-  if (engine === 'sqlite') t.match(found.source, /\/\/ Tables 'search_config', .* are left out: each is a shadow table\n/)
+  const shadows = /\/\/ Tables 'search_config', .* are left out: each is a shadow table\n/
+  if (engine === 'sqlite') t.match(found.source, shadows)
   for (const expected of [
     "Table 'keyless' is left out: it has no primary key",
     "Table 'everybody' is left out: it is a view",
@@ -470,11 +471,11 @@ test('Chinook: the models compile, fit the tables and are served', { timeout: 12
   const db = await openDatabase(t)
   await makeChinook(db, engine)
   const found = await introspect(db)
-  t.match(found.notes, [{ table: 'PlaylistTrack', why: /primary key of several columns \(PlaylistId, TrackId\)/ }])
-  t.equal(found.notes.length, 1)
+  t.strictSame(found.notes, [])
   const models = await load(t, found)
   t.strictSame(models.map(({ name }) => name).sort(), [
-    'Album', 'Artist', 'Customer', 'Employee', 'Genre', 'Invoice', 'InvoiceLine', 'MediaType', 'Playlist', 'Track'
+    'Album', 'Artist', 'Customer', 'Employee', 'Genre', 'Invoice', 'InvoiceLine', 'MediaType', 'Playlist',
+    'PlaylistTrack', 'Track'
   ])
   t.match(models.find(({ name }) => name === 'Invoice')?.byName.get('Total'), {
     kind: 'decimal', options: { precision: 10, scale: 2 }, nullable: false
@@ -484,9 +485,9 @@ test('Chinook: the models compile, fit the tables and are served', { timeout: 12
     objects: [{
       id: 2,
       Name: 'Dangling',
-      Album_id: 2,
-      MediaType_id: 1,
-      Genre_id: 2,
+      AlbumId: 2,
+      MediaTypeId: 1,
+      GenreId: 2,
       Composer: null,
       Milliseconds: 185000,
       Bytes: null,
@@ -497,7 +498,7 @@ test('Chinook: the models compile, fit the tables and are served', { timeout: 12
     objects: [{ id: 2, ReportsTo_id: 1, HireDate: '2021-03-04 00:00:00' }]
   })
   t.match((await app.inject('/api/invoice/1/')).json(), {
-    id: 1, Customer_id: 1, InvoiceDate: '2024-05-06 07:08:09', Total: '2.97'
+    id: 1, CustomerId: 1, InvoiceDate: '2024-05-06 07:08:09', Total: '2.97'
   })
   t.match((await app.inject('/api/invoiceline/?ordering=-UnitPrice&limit=1')).json(), { objects: [{ id: 2 }] })
 })

@@ -2,7 +2,7 @@ import { test } from 'tap'
 import {
   bigint, boolean, createTables, date, datetime, decimal, defineModel, foreignKey, integer, json, key, number,
   password, text, uuid,
-  type Field, type Model
+  type CreateOf, type Field, type Model
 } from '../../lib/index.js'
 import { openSqlite } from '../../lib/sqlite.js'
 import { fieldKinds } from '../../lib/fields/field-kinds.js'
@@ -704,4 +704,25 @@ test('a decimal of fifteen digits behind the point may be negative', async (t) =
     models: [Small], register: (registry) => { registry.register(Small, { auth: anybody }) }
   })
   t.match((await post('/api/small/', { part: '-0.123456789012345' })).json(), { part: '-0.123456789012345' })
+})
+
+test('D-215: the key of a foreign key may have another name', async (t) => {
+  const Post = defineModel('Post', { author: foreignKey(() => User, { key: 'authorId' }), title: text() })
+  const body: CreateOf<typeof Post> = { authorId: 1, title: 'one' }
+  const app = await buildApp(t, {
+    models: [User, Post],
+    rows: { post: [{ id: 1, authorId: 1, title: 'zero' }] },
+    register: (registry) => { registry.register(Post, { auth: anybody }) }
+  })
+  t.match((await app.post('/api/post/', body)).json(), { authorId: 1, title: 'one' })
+  for (const name of ['authorId', 'author']) {
+    t.equal((await app.get(`/api/post/?${name}=1&ordering=-${name}&after=`)).json().objects.length, 2, name)
+  }
+  t.match((await app.get('/api/post/1/?include=author')).json(), { authorId: 1, author: { id: 1 } })
+  t.equal((await app.get('/api/post/?author_id=1')).statusCode, 400)
+  for (const [key, message] of [['author', /another name/], ['in', /another name/], ['a__b', /a name consists/]] as const) {
+    t.throws(() => defineModel('Wrong', { author: foreignKey(() => User, { key }) }), {
+      code: 'REST_MODELS_INVALID_MODEL', message
+    })
+  }
 })

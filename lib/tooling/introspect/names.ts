@@ -4,6 +4,10 @@ import { isOperator } from '../../fields/operators.js'
 export class Names {
   readonly #taken = new Set<string>()
 
+  isFree (name: string): boolean {
+    return !this.#taken.has(name.toLowerCase())
+  }
+
   /**
    * Reserves a name and returns it. If the name is taken, the first free number from 2 is put behind it. `also` returns
    * further names for a name: all of them must be free, and are reserved too.

@@ -125,9 +125,9 @@ async function planValue (
 /** Returns a field with its name and the default of its column, or the reason why the column cannot be a field. */
 function complete (field: UnnamedField, source: Source, setting: Setting): FieldPlan | string {
   const { column } = source
-  const name = nameFor(column.name, field.kind, setting.names)
+  const { name, options: named } = nameFor(column.name, field.kind, setting.names)
   const filled = field.kind !== 'password' && isFilled(column) && { readOnly: true }
-  const options = { ...field.options, ...columnOption({ name, kind: field.kind }, column), ...filled }
+  const options = { ...field.options, ...named, ...filled }
   return withDefault({ ...field, name, options }, source, setting)
 }
 
@@ -143,14 +143,26 @@ function kindOf ({ name }: ColumnRow, { kind }: DescribedType): FieldKind {
   return kind === 'text' && passwordNames.has(name.toLowerCase().replaceAll('_', '')) ? 'password' : kind
 }
 
-function nameFor (column: string, kind: FieldKind, names: Names): string {
-  return kind === 'foreignKey'
-    ? names.take(referenceName(column), (name) => [`${name}_id`])
-    : names.take(fieldName(column))
+/** Names the field of a column. The options say what the name does not tell: the column, or the key. */
+function nameFor (column: string, kind: FieldKind, names: Names): Pick<FieldPlan, 'name' | 'options'> {
+  if (kind !== 'foreignKey') {
+    const name = names.take(fieldName(column))
+    return { name, options: column === name ? {} : { column } }
+  }
+  const own = keyFor(column, names)
+  const name = names.take(referenceName(column), (name) => [own ?? `${name}_id`])
+  if (own !== undefined) return { name, options: { key: own } }
+  return { name, options: column === `${name}_id` ? {} : { column } }
 }
 
-function columnOption ({ name, kind }: Pick<FieldPlan, 'name' | 'kind'>, column: ColumnRow): FieldOptions {
-  return column.name === (kind === 'foreignKey' ? `${name}_id` : name) ? {} : { column: column.name }
+/**
+ * Returns the key of a foreign key that is not the name of its field with `_id`, but that of its column: `authorId`.
+ * Undefined if no key can have that name.
+ */
+function keyFor (column: string, names: Names): string | undefined {
+  const name = referenceName(column)
+  const isOwn = column !== `${name}_id` && column !== name && fieldName(column) === column
+  return isOwn && names.isFree(column) ? column : undefined
 }
 
 function commonOptions (column: ColumnRow, { unique }: FoundTable, kind: FieldKind): FieldOptions {

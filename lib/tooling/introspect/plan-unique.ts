@@ -39,7 +39,7 @@ function groupsOf (indexes: FoundTable['uniqueTogether'], fields: readonly Field
 
 /** Returns the column of a field. */
 export function columnOf ({ name, kind, options }: FieldPlan): string {
-  return options.column ?? (kind === 'foreignKey' ? `${name}_id` : name)
+  return options.column ?? (kind === 'foreignKey' ? options.key ?? `${name}_id` : name)
 }
 
 /** Gives a text without `maxLength` an equal part of the characters for which its index has room. */

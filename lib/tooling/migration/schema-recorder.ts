@@ -5,6 +5,13 @@ import type { MigrationTarget } from '../../tables/write-steps.js'
 /** Characters of the longest call chain that stays on one line. */
 const maxLineLength = 100
 
+/** Key under which a recorded builder has its calls, as text. */
+const kCalls = Symbol('calls')
+
+interface Recorded {
+  readonly [kCalls]: readonly string[]
+}
+
 /**
  * Records the steps of a migration as lines of JavaScript, instead of running them. Its `schema` takes the calls that
  * createTables() makes, so the written migration makes the same tables.
@@ -16,8 +23,6 @@ export class SchemaRecorder implements MigrationTarget {
   /** True if a statement calls `requireEmpty`. */
   checksRows = false
   readonly #db: Kysely<Tables>
-  /** Calls on each recorded builder, as text. */
-  readonly #calls = new WeakMap<object, readonly string[]>()
 
   constructor (db: Kysely<Tables>) {
     this.#db = db
@@ -39,16 +44,16 @@ export class SchemaRecorder implements MigrationTarget {
 
   /** Returns a builder of which each method records its call, and returns such a builder again. */
   #record<Builder extends object> (builder: Builder, calls: readonly string[]): Builder {
-    const recorded = new Proxy(builder, {
-      get: (_builder, method) => (...values: readonly unknown[]) => {
-        const call = `${String(method)}(${this.#writeAll(values, method === 'addColumn' ? 'column' : 'key')})`
-        if (method !== 'execute') return this.#record({}, [...calls, call])
-        this.statements.push(joined([...calls, call]))
-        return Promise.resolve()
-      }
+    return new Proxy(builder, {
+      get: (_builder, method) => method === kCalls
+        ? calls
+        : (...values: readonly unknown[]) => {
+            const call = `${String(method)}(${this.#writeAll(values, method === 'addColumn' ? 'column' : 'key')})`
+            if (method !== 'execute') return this.#record({}, [...calls, call])
+            this.statements.push(joined([...calls, call]))
+            return Promise.resolve()
+          }
     })
-    this.#calls.set(recorded, calls)
-    return recorded
   }
 
   #writeAll (values: readonly unknown[], built: string): string {
@@ -64,8 +69,7 @@ export class SchemaRecorder implements MigrationTarget {
     if (isExpression(value)) return this.#writeSql(value)
     if (Array.isArray(value)) return `[${this.#writeAll(value, built)}]`
     if (typeof value !== 'function') return literal(String(value))
-    const result: object = value(this.#record({}, []))
-    const calls = this.#calls.get(result) ?? []
+    const { [kCalls]: calls }: Recorded = value(this.#record({}, []))
     return calls.length === 0 ? '' : `(${built}) => ${[built, ...calls].join('.')}`
   }
 

@@ -1,0 +1,88 @@
+// @once: writes the steps for servers without one
+
+import {
+  DummyDriver, Kysely, MysqlAdapter, MysqlIntrospector, MysqlQueryCompiler, PostgresAdapter, PostgresIntrospector,
+  PostgresQueryCompiler
+} from 'kysely'
+import { test } from 'tap'
+import { dialects } from '../../lib/database/dialects.js'
+import type { Tables } from '../../lib/engines/executor.js'
+import { defineModel, foreignKey, integer, text, type Model } from '../../lib/index.js'
+import type { MigrationPlan } from '../../lib/tables/plan-migration.js'
+import { planTables } from '../../lib/tables/plan-tables.js'
+import { indexesOf } from '../../lib/tables/table.js'
+import { writeDown, writeUp } from '../../lib/tables/write-steps.js'
+import { SchemaRecorder } from '../../lib/tooling/migration/schema-recorder.js'
+
+const engines = {
+  postgres: new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (db) => new PostgresIntrospector(db),
+      createQueryCompiler: () => new PostgresQueryCompiler()
+    }
+  }),
+  mariadb: new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => new MysqlAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (db) => new MysqlIntrospector(db),
+      createQueryCompiler: () => new MysqlQueryCompiler()
+    }
+  })
+}
+
+const Team: Model = defineModel('Team', { name: text(), captain: foreignKey(() => Player, { nullable: true }) })
+const Player: Model = defineModel('Player', { team: foreignKey(() => Team) })
+const Note = defineModel('Note', {
+  state: text({ enum: ['a', "it's"], default: 'a' }), rank: integer({ unique: true }), team: foreignKey(() => Team)
+})
+
+/** A new pair of tables that refer to each other, and a table that lacks everything but its key. */
+async function stepsFor (name: keyof typeof engines): Promise<{ up: readonly string[], down: readonly string[] }> {
+  const dialect = dialects[name]
+  const [, ...columns] = Note.columns
+  const plan: MigrationPlan = {
+    tables: planTables([Team, Player], dialect),
+    changes: [{ model: Note, columns, unique: [columns.slice(1, 2)], indexes: indexesOf(Note, dialect) }],
+    differences: []
+  }
+  const up = new SchemaRecorder(engines[name])
+  const down = new SchemaRecorder(engines[name])
+  await writeUp(up, plan, dialect)
+  await writeDown(down, plan, dialect)
+  return { up: up.statements, down: down.statements }
+}
+
+test('foreign keys of circles and of added columns come last, and go first', async (t) => {
+  const { up, down } = await stepsFor('postgres')
+  const circle = "await schema.alterTable('team')\n  .addForeignKeyConstraint('team__captain_id__reference', " +
+    "['captain_id'], 'player', ['id'])\n  .onDelete('no action')\n  .execute()"
+  t.ok(up.includes(circle), up.join('\n'))
+  t.equal(up.at(-1), "await schema.alterTable('note')\n  .addForeignKeyConstraint('note__team_id__reference', " +
+    "['team_id'], 'team', ['id'])\n  .onDelete('no action')\n  .execute()")
+  t.equal(up[0], "await requireEmpty(db, 'note', 'rank')")
+  const check = '.defaultTo(sql`\'a\'`).check(sql`"state" in (\'a\', \'it\'\'s\')`)'
+  t.ok(up.some((step) => step.includes(check)), up.join('\n'))
+  t.strictSame(down, [
+    "await schema.alterTable('note').dropConstraint('note__team_id__reference').execute()",
+    "await schema.dropIndex('note__team_id__index').execute()",
+    "await schema.dropIndex('note__rank__unique').execute()",
+    "await schema.alterTable('note').dropColumn('team_id').execute()",
+    "await schema.alterTable('note').dropColumn('rank').execute()",
+    "await schema.alterTable('note').dropColumn('state').execute()",
+    "await schema.alterTable('team').dropConstraint('team__captain_id__reference').execute()",
+    "await schema.dropTable('player').execute()",
+    "await schema.dropTable('team').execute()"
+  ])
+})
+
+test('on MariaDB names in backticks stand in texts, and what is dropped is named in its words', async (t) => {
+  const { up, down } = await stepsFor('mariadb')
+  t.ok(up.some((step) => step.includes('.check(sql.raw("`state` in (\'a\', \'it\'\'s\')"))')), up.join('\n'))
+  t.strictSame(down.slice(0, 2), [
+    "await sql.raw('alter table `note` drop foreign key `note__team_id__reference`').execute(db)",
+    "await schema.dropIndex('note__team_id__index').on('note').execute()"
+  ])
+})

@@ -1,0 +1,73 @@
+// @servers: keys are stored and compared by the engine
+
+import { test } from 'tap'
+import { defineModel, integer, text } from '../../lib/index.js'
+import { buildApp, type Rows } from '../support/site.js'
+
+const Tag = defineModel('Tag', { id: text(), size: integer({ default: 0 }) })
+const Pair = defineModel('Pair', {
+  one: text({ maxLength: 50 }), two: integer(), size: integer()
+}, { key: ['one', 'two'] })
+
+const anybody = {
+  open: ['list', 'read', 'create', 'update', 'delete'] as const,
+  authenticator: () => async () => null,
+  permits: () => false
+}
+
+const rows: Rows = { tag: [{ id: 'a', size: 1 }], pair: [{ one: 'a', two: 1, size: 1 }] }
+
+/** Segments of paths that are no key of a record. A few are refused by the router itself (D-08). */
+const hostile = [
+  '%00', 'a%00', '%25', '%', '%E0%A4', '%ED%A0%80', '..%2F..%2Fuser', '%2E%2E', "a'%20or%20'1'='1", "a')--",
+  '%22', '`', '__proto__', 'constructor', 'null', 'undefined', '[object%20Object]', '*', '%25%25', 'A', 'a%20',
+  '%EF%BC%A1', '%F0%9F%98%80', 'a,', ',', ',,', 'a,1,1', "a,1'%20or%20'1'='1", 'a,1%20', 'a,01', 'a,1e0',
+  'a,1.0', 'a,9e99', 'a,%2531%00', 'a%2C', '%2C1', 'a,-0', 'a,+1', 'a,0x1', `${'x'.repeat(60)},1`,
+  'x'.repeat(101), '%F0%9F%98%80'.repeat(60), `${'%2525'.repeat(90)}`
+]
+
+test('T-200: what is no key of a record finds and changes nothing, and is no fault of the server', async (t) => {
+  const { get, put, delete: remove, rowsOf, db } = await buildApp(t, {
+    models: [Tag, Pair],
+    rows,
+    register: (registry) => {
+      registry.register(Tag, { auth: anybody })
+      registry.register(Pair, { auth: anybody })
+    }
+  })
+  for (const segment of hostile) {
+    for (const resource of ['tag', 'pair']) {
+      for (const reply of [
+        await get(`/api/${resource}/${segment}/`), await put(`/api/${resource}/${segment}/`, { size: 9 }),
+        await remove(`/api/${resource}/${segment}/`)
+      ]) t.ok([400, 404, 414].includes(reply.statusCode), `${reply.statusCode} for ${resource} ${segment}`)
+    }
+    const query = segment.replaceAll('&', '%26')
+    const { statusCode } = await get(`/api/pair/?id=${query}`)
+    t.ok([200, 400].includes(statusCode), `${statusCode} for the filter ${segment}`)
+  }
+  t.strictSame(await rowsOf('tag'), rows['tag'])
+  t.strictSame((await db.selectFrom('pair').selectAll().execute()), rows['pair'])
+})
+
+test('T-201: keys that look like code, paths or other routes are ordinary keys', async (t) => {
+  const { get, post, delete: remove } = await buildApp(t, {
+    models: [Tag, Pair],
+    register: (registry) => {
+      registry.register(Tag, { auth: anybody })
+      registry.register(Pair, { auth: anybody })
+    }
+  })
+  for (const id of [
+    '../tag', '%2F', '%00', "' or '1'='1", '__proto__', 'constructor', 'null', 'tag', 'pair', '...', 'a?b',
+    'a#b', 'a;b', 'a&b=c', '\r\nx-evil: 1', '<script>', '\u202e', '\ufeff', 'a/', '/', ' ', '"', ','
+  ]) {
+    const tag = await post('/api/tag/', { id })
+    t.strictSame((await get(String(tag.headers.location))).json(), { id, size: 0 }, JSON.stringify(id))
+    t.equal((await remove(String(tag.headers.location))).statusCode, 204)
+    const pair = await post('/api/pair/', { one: id, two: 1, size: 0 })
+    t.match((await get(String(pair.headers.location))).json(), { one: id, two: 1 }, JSON.stringify(id))
+    t.equal((await get(`/api/pair/${encodeURIComponent(pair.json().id)}/`)).json().one, id)
+    t.equal((await remove(String(pair.headers.location))).statusCode, 204)
+  }
+})
