@@ -11,8 +11,17 @@ export async function shownBySql (db: Kysely<Tables>, model: Model): Promise<Arr
   const columns = model.columns.map((column) => sql`${textOf(column)} as ${sql.ref(column.key)}`)
   const query = sql<Record<string, Text>>`select ${sql.join(columns)} from ${sql.table(model.table)}`
   const { rows } = await query.execute(db)
-  return rows.map((row) => Object.fromEntries(model.columns.map((column) =>
-    [column.key, shown(column, row[column.key] ?? null)])))
+  const { parts } = model.primaryKey
+  return rows.map((row) => {
+    const record = Object.fromEntries(model.columns.map((column) =>
+      [column.key, shown(column, row[column.key] ?? null)]))
+    return parts === undefined ? record : { id: idOf(record, parts), ...record }
+  })
+}
+
+/** The `id` of a record whose key has several columns. */
+function idOf (record: Readonly<Record<string, unknown>>, parts: readonly Column[]): string {
+  return parts.map(({ key }) => encodeURIComponent(String(record[key]))).join()
 }
 
 /** A value as text, moments in UTC. */
