@@ -56,10 +56,11 @@ export interface BodyColumns {
 /** Returns the schema of a body. Its example has the required keys, or the first visible key if none is required. */
 export function bodyDocumentation ({ writable, required, excluded }: BodyColumns): JsonSchema {
   const needed = writable.filter(({ key }) => required.includes(key))
+  const isShown = (column: Column): boolean => !excluded.has(column) && !isClientGenerated(column)
   return objectOf(writable, {
     required: needed,
     described: (column) => bodySchema(column, excluded.has(column)),
-    shown: needed.length > 0 ? needed : writable.filter((column) => !excluded.has(column)).slice(0, 1)
+    shown: needed.length > 0 ? needed : writable.filter((column) => isShown(column)).slice(0, 1)
   })
 }
 
@@ -88,7 +89,7 @@ function exampleOf (columns: readonly Column[]): Readonly<Record<string, Json | 
 }
 
 function exampleFor (column: Column): Json | undefined {
-  if (column.parts !== undefined) return joinId(column.parts.map((part) => exampleFor(part) ?? ''))
+  if (column.parts !== undefined) return joinId(column.parts.map((part) => String(exampleFor(part))))
   return documentationOf(column).example(valueOptionsOf(column))
 }
 

@@ -52,18 +52,20 @@ export function readStored (
   return find(engine, target, id, query)
 }
 
+/** Runs a read of one record by its key. */
+function find (engine: Engine, target: ReadTarget, id: RecordKey, query: Query): MaybePromise<Outcome> {
+  return target.statements.comparesTexts ? findExact(engine, target, id, query) : engine.executor.execute(query)
+}
+
 /**
- * Runs a read of one record by its key. For the collation of an existing column two texts may be equal that are not the
+ * Runs a read by a key that has texts. For the collation of an existing column two texts may be equal that are not the
  * same, such as in different case: then the row that was found is of another record.
  */
-function find (
-  { executor, dialect }: Engine, { model, statements }: ReadTarget, id: RecordKey, query: Query
-): MaybePromise<Outcome> {
-  if (!statements.comparesTexts) return executor.execute(query)
-  const exact = (outcome: Outcome): Outcome =>
-    outcome.row !== undefined && idOf(model, outcome.row, dialect) === id ? outcome : { row: undefined, changed: 0 }
-  const found = executor.execute(toFindText(query))
-  return found instanceof Promise ? found.then(exact) : exact(found)
+async function findExact (
+  { executor, dialect }: Engine, { model }: ReadTarget, id: RecordKey, query: Query
+): Promise<Outcome> {
+  const outcome = await executor.execute(toFindText(query))
+  return outcome.row !== undefined && idOf(model, outcome.row, dialect) === id ? outcome : { row: undefined, changed: 0 }
 }
 
 function keyOf ({ dialect }: Engine, { model }: ReadTarget, id: RecordKey): readonly Stored[] {

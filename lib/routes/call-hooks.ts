@@ -36,11 +36,10 @@ export async function callBefore (
   { resource, hooked: { hooks: { beforeWrite }, toWhole }, request }: HookedRequest,
   { operation, stored: row }: Occasion, plan: WritePlan
 ): Promise<unknown> {
-  if (beforeWrite === undefined) return undefined
   // A copy: a hook that changes a value in JSON would change what is written, and again if the write is repeated.
   const values = structuredClone(Object.fromEntries([...plan].map(([{ key }, value]) => [key, value])))
   const occasion = { operation, values, stored: row && toWhole(row), user: userOf<Identity>(request), request }
-  return await inTime(resource, 'beforeWrite', async () => await beforeWrite(occasion))
+  return await inTime(resource, 'beforeWrite', async () => await beforeWrite?.(occasion))
 }
 
 /** Returns a create or update with the values that the hook `beforeWrite` adds. Throws as {@link callBefore}. */

@@ -163,6 +163,7 @@ test('D-200: id takes eq, ne and in, and as an ordering it stands for the fields
     'ordering=-product,order_id,-quantity': [oddId, '1,P2', '1,P1', '2,P1'],
     'id=1,P2': ['1,P2'],
     'id=1,P9': [],
+    'id=1,%25zz': [],
     [`id=${encodeURIComponent(oddId)}`]: [oddId],
     'id=1,P1&id=2,P1': ['1,P1', '2,P1'],
     'id__ne=1,P1': ids.slice(1),

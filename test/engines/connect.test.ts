@@ -350,14 +350,16 @@ function fakeNodes (names: readonly [string, ...string[]], { isWatched = false, 
   })
   const connect = async (): Promise<string> => await nodes.connect(serves)
   const leave = (name: string): void => { nodes.leave(nodes.all.find((node) => node.name === name) ?? nodes.all[0]) }
-  return { connect, leave, down, full, asked }
+  return { connect, leave, down, full, asked, used: () => nodes.used.name }
 }
 
 test('D-64: of several nodes that of a connection is kept, until it is left or gives none', async (t) => {
-  const { connect, leave, down } = fakeNodes(['a', 'b', 'c'])
+  const { connect, leave, down, used } = fakeNodes(['a', 'b', 'c'])
+  t.equal(used(), 'a', 'the first one counts as used before one was needed')
   t.same([await connect(), await connect()], ['a', 'a'])
   down.add('a')
   t.same([await connect(), await connect()], ['b', 'b'])
+  t.equal(used(), 'b')
   down.delete('a')
   t.equal(await connect(), 'b', 'a node that is back is not gone back to')
   leave('b')
