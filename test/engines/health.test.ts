@@ -81,6 +81,14 @@ for (const engine of engineNames) {
     t.equal((await healthOf(closed)).status, 'down')
   })
 
+  test(`D-222: ${engine} is down if it is closed, and nobody asks the server`, async (t) => {
+    const url = await requireDatabase(t, engine)
+    if (url === undefined) return
+    const db = openers[engine](url)
+    await db.destroy()
+    t.same(await healthOf(db), { status: 'down', engine, role: null, replicaLagSeconds: null, pool: null })
+  })
+
   test(`D-222: ${engine} that is opened to read is read-only`, async (t) => {
     const url = await requireDatabase(t, engine)
     if (url === undefined) return
