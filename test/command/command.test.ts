@@ -383,9 +383,9 @@ for (const engine of engineNames) {
     )
     t.equal(of('album', 'ordering').includes('Artist'), engine === 'postgres')
     t.match((await app.inject('/api/album/?Artist__Name__like=Null%25')).json(), {
-      objects: [{ id: 2, Title: 'Undefined Behaviour', Artist_id: 2 }]
+      objects: [{ id: 2, Title: 'Undefined Behaviour', ArtistId: 2 }]
     })
-    t.match((await app.inject('/api/customer/1/')).json(), { id: 1, SupportRep_id: 2, Country: 'Norway' })
+    t.match((await app.inject('/api/customer/1/')).json(), { id: 1, SupportRepId: 2, Country: 'Norway' })
     await app.close()
   })
 }

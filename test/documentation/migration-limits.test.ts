@@ -8,15 +8,13 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import Fastify from 'fastify'
 import { sql, type Kysely } from 'kysely'
-import tap, { test, type Test } from 'tap'
+import { test, type Test } from 'tap'
 import restModels, { createTables, defineModel, integer, openAuth, text } from '../../lib/index.js'
 import type { Tables } from '../../lib/engines/executor.js'
 import { openMariadb } from '../../lib/mariadb.js'
 import { openPostgres } from '../../lib/postgres.js'
 import { requireDatabase } from '../support/engines/lacks.js'
 import { readPage } from './page.js'
-
-tap.setTimeout(60_000)
 
 const run = promisify(execFile)
 const { text: page, blocks } = readPage('docs/zero-downtime.md')

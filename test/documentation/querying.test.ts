@@ -24,11 +24,12 @@ test('the page about querying tells the operators of each kind of field', (t) =>
   ] as const)
   const documented = Object.fromEntries(rows.flatMap(([kinds, names]) =>
     kinds.map((kind) => [kind, [...names].sort()])))
-  const { key, foreignKey, ...others } = fieldKinds
+  const { key, foreignKey, compositeKey, ...others } = fieldKinds
   t.same(documented, Object.fromEntries(Object.entries(others).map(([kind, row]) => [kind, [...row.operators].sort()])))
   for (const { operators } of [key, foreignKey]) {
     t.same(operators, others.integer.operators, 'keys have those of the number that they hold')
   }
+  t.same([...compositeKey.operators].sort(), ['eq', 'in', 'ne'])
   t.end()
 })
 

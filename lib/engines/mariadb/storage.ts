@@ -3,8 +3,7 @@ import { maxUniqueLength } from '../../values/field-options.js'
 import { cutFraction, exactMoment, inWholeSeconds } from '../moments.js'
 import { asSingle } from '../single.js'
 import {
-  asBit, asIs, asJson, asNumber, decimalType, decodeDecimal, exactNumber, named,
-  type Storage, type StorageTable, type WrittenColumn
+  asBit, asIs, asJson, asNumber, decimalType, decodeDecimal, named, type Storage, type StorageTable, type WrittenColumn
 } from '../storage.js'
 
 const integers = ['tinyint', 'smallint', 'mediumint', 'int', 'bigint'] as const
@@ -65,17 +64,10 @@ const booleans = {
 /** Columns of one bit, which the driver would return as bytes. */
 const bits: Storage = { ...booleans, select: (column) => sql`${column} + 0` }
 
-/**
- * Returns the storage of numbers in a column of decimals, which may have more digits, or of numbers of 32 bits, which
- * the server would round to six digits in a text.
- */
+/** Returns the storage of numbers of 32 bits, which the server would round to six digits in a text. */
 function numbersOf ({ written }: WrittenColumn): Storage | undefined {
-  const { isWhole, ...others } = mariadbStorage.number
-  if (written.startsWith('decimal')) {
-    const asDecimal = (column: Expression<unknown>) => sql`cast(cast(${column} as double) as decimal(65, 30))`
-    return { ...others, isWhole: (column) => sql`${column} = ${asDecimal(column)}`, exact: exactNumber }
-  }
   if (!written.startsWith('float')) return undefined
+  const { isWhole, ...others } = mariadbStorage.number
   return { ...others, select: (column) => sql`cast(${column} as double)`, ...asSingle }
 }
 

@@ -64,7 +64,9 @@ function faultOf (
 ): string | undefined {
   // The target of a foreign key is not defined yet, so a field of its values is tested instead.
   const { onDelete, key: own, ...others } = options
-  const field: Field = kind === 'foreignKey' ? { kind: values, options: { ...own && { column: own }, ...others } } : { kind, options }
+  const field: Field = kind === 'foreignKey'
+    ? { kind: values, options: { ...own && { column: own }, ...others } }
+    : { kind, options }
   try {
     const { columns }: Model = defineModel('Model', { ...key && { [key.name]: key }, [name]: field })
     requireSoundDefaults('Model', columns, (column) => checks.ofValue(valueSchema(column)))
