@@ -2,7 +2,7 @@ import { MysqlAdapter, MysqlDialect, type Kysely, type MysqlPool } from 'kysely'
 import { propertyOf } from './engines/failure-properties.js'
 import { Events } from './events/events.js'
 import { openKysely, type Tables } from './engines/executor.js'
-import type { HealthReport } from './engines/health.js'
+import { down, type HealthReport } from './engines/health.js'
 import type { MariadbConnection } from './engines/mariadb/connection.js'
 import { mariadbDialect } from './engines/mariadb/dialect.js'
 import { unprepare } from './engines/mariadb/driver.js'
@@ -88,7 +88,7 @@ class NodePool implements MysqlPool {
   }
 
   async readHealth (): Promise<HealthReport> {
-    return await readNodesHealth(this.#nodes, isFull)
+    return this.#closed === undefined ? await readNodesHealth(this.#nodes, isFull) : down
   }
 
   /**

@@ -2,7 +2,7 @@ import { PostgresDialect, type Kysely, type PostgresPool } from 'kysely'
 import { propertyOf } from './engines/failure-properties.js'
 import { Events } from './events/events.js'
 import { openKysely, type Tables } from './engines/executor.js'
-import type { HealthReport } from './engines/health.js'
+import { down, type HealthReport } from './engines/health.js'
 import type { PostgresConnection } from './engines/postgres/connection.js'
 import { postgresDialect } from './engines/postgres/dialect.js'
 import { unprepare } from './engines/postgres/driver.js'
@@ -70,7 +70,7 @@ class NodePool implements PostgresPool {
   }
 
   async readHealth (): Promise<HealthReport> {
-    return await readNodesHealth(this.#nodes, isFull)
+    return this.#ended === undefined ? await readNodesHealth(this.#nodes, isFull) : down
   }
 
   /**

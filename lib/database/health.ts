@@ -2,7 +2,7 @@ import { CompiledQuery } from 'kysely'
 import { healthOf } from '../engines/executor.js'
 import type { DialectName } from '../engines/dialect.js'
 import {
-  healthTimeoutMs, type HealthReport, type HealthStatus, type PoolState, type ServerRole
+  down, healthTimeoutMs, type HealthReport, type HealthStatus, type PoolState, type ServerRole
 } from '../engines/health.js'
 import { dialects } from './dialects.js'
 import { readHandle, type AnyKysely, type Handle } from './engine.js'
@@ -28,8 +28,6 @@ export interface Health {
 
 /** Milliseconds for which an answer is given again, so that nobody makes the databases work by asking often. */
 const validMs = 250
-
-const down: HealthReport = { status: 'down', role: null, lag: null, pool: null }
 
 /** Tells the state of the databases of an app. Whoever asks at the same time gets the same answer. */
 export class HealthCheck {

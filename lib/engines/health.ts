@@ -31,6 +31,9 @@ export interface HealthReport {
   readonly pool: PoolState | null
 }
 
+/** What counts for a database that gives no answer, or that is closed. */
+export const down: HealthReport = { status: 'down', role: null, lag: null, pool: null }
+
 /** Asks a database for its state, without a connection of its pool. It never rejects, and takes about 1 s at most. */
 export type ReadHealth = () => Promise<HealthReport>
 

@@ -1,6 +1,8 @@
 // @once: opens both servers itself
 
+import { once } from 'node:events'
 import { renameSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import SQLite from 'better-sqlite3'
 import Fastify from 'fastify'
@@ -79,6 +81,20 @@ for (const engine of engineNames) {
     t.ok(took > 900 && took < 1900, `${Math.round(took)} ms`)
     const closed = openers[engine](Object.assign(new URL(url), { port: '1' }).href)
     t.equal((await healthOf(closed)).status, 'down')
+  })
+
+  test(`D-222: ${engine} is down if it is closed, and nobody asks the server`, async (t) => {
+    const server = createServer().listen(0, '127.0.0.1')
+    t.teardown(() => server.close())
+    server.on('connection', (socket) => {
+      t.fail('asked')
+      socket.destroy()
+    })
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const db = openers[engine](`${engine}://me:secret@127.0.0.1:${port}/site`)
+    await db.destroy()
+    t.same(await healthOf(db), { status: 'down', engine, role: null, replicaLagSeconds: null, pool: null })
   })
 
   test(`D-222: ${engine} that is opened to read is read-only`, async (t) => {

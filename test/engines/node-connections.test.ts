@@ -108,6 +108,16 @@ test('D-236: reads leave connections to writes, from the first write until ten s
   t.same(counts(), [10, 0, 1])
 })
 
+test('D-236: reads that wait while writes rest do not keep others waiting', async (t) => {
+  const { take, counts, putForward } = sharedPool(t, { connections: 10, readConnections: 2 })
+  await take('write')
+  await take('read', 4)
+  t.same(counts(), [2, 0, 1])
+  putForward(10_001)
+  await take('read')
+  t.same(counts(), [5, 0, 1], 'nobody has given a connection back')
+})
+
 test('D-237: lookups for a write wait neither for reads nor for writes', async (t) => {
   const { take, counts } = sharedPool(t, { connections: 10, readConnections: 5 })
   await take('write', 10)

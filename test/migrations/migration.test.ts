@@ -274,6 +274,23 @@ test('names are those of the models, whatever plugins a host has; TypeScript com
   await setUp(t, db, [Odd])
 })
 
+test('a default with line breaks and other special characters is written as it is', async (t) => {
+  // eslint-disable-next-line no-template-curly-in-string -- as a program would write it
+  for (const value of ['a\n\r\n\r\\n ${db} \'"*/', '`\n${db}\\n']) {
+    const db = await openDatabase(t)
+    const options = { default: value, maxLength: 50 }
+    const Plain = defineModel('Note', { rank: integer({ default: 1 }) })
+    const Full = defineModel('Note', { rank: integer({ default: 1 }), title: text(options) })
+    const New = defineModel('Tag', { rank: integer({ default: 1 }), label: text({ ...options, enum: [value, 'b'] }) })
+    await createTables(db, [Plain])
+    await db.insertInto('note').values({ rank: 2 }).execute()
+    await up(db, [Full, New])
+    await db.insertInto('tag').values({ rank: 2 }).execute()
+    t.same(await db.selectFrom('note').select('title').execute(), [{ title: value }])
+    t.same(await db.selectFrom('tag').select('label').execute(), [{ label: value }])
+  }
+})
+
 test('a default that does not fit its field is refused before anything is written', async (t) => {
   const db = await openDatabase(t)
   await t.rejects(writeMigration(db, [defineModel('Odd', { size: integer({ default: 5, maximum: 3 }) })]), {

@@ -20,6 +20,8 @@ export class Semaphore {
    * taken.
    */
   tryAcquire (): boolean {
+    // There may be more permits than at the last release.
+    if (this.#waiting.length > 0) this.#letIn()
     if (this.#waiting.length > 0 || this.#taken >= this.#permits()) return false
     this.#taken++
     return true
@@ -47,6 +49,11 @@ export class Semaphore {
 
   release (): void {
     this.#taken--
+    this.#letIn()
+  }
+
+  /** Lets in as many as there are permits for, in their order. */
+  #letIn (): void {
     for (const enter of this.#waiting.splice(0, Math.max(0, this.#permits() - this.#taken))) {
       this.#taken++
       enter()

@@ -12,6 +12,9 @@ interface Options {
   readonly force?: true
 }
 
+/** Milliseconds for a statement: to find equal values may read a large table. */
+const statementTimeout = 3_600_000
+
 /** Names of files that Kysely's FileMigrationProvider finds. */
 const migrationFile = /\.m?[jt]s$/
 
@@ -29,7 +32,7 @@ export const migrationCommand: CommandRow<Options> = {
   run: async ([path = '', url = ''], { output, force = false }, { out, err }) => {
     requireFile(output, force)
     const models = await loadModels(path)
-    const db = url === 'sqlite::memory:' ? openSqlite(':memory:') : await openDatabase(url, { statementTimeout: 0 })
+    const db = url === 'sqlite::memory:' ? openSqlite(':memory:') : await openDatabase(url, { statementTimeout })
     try {
       const { source, differences } = await writeMigration(db, models, {
         language: output?.endsWith('ts') === true ? 'ts' : 'js'

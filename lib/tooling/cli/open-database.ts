@@ -21,7 +21,7 @@ const openers: Readonly<Record<string, Open>> = {
 export interface OpenOptions {
   /** True if the database is only read, so that its engine refuses every write. Default true. */
   readonly readOnly?: boolean
-  /** Milliseconds for a statement of a server; 0 for no limit. Default 5000. */
+  /** Milliseconds after which a statement of a server is given up. Default 5000. */
   readonly statementTimeout?: number
   /** Schema of PostgreSQL in which tables are found. Default: those of the search path. */
   readonly schema?: string

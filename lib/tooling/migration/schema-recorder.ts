@@ -75,8 +75,8 @@ export class SchemaRecorder implements MigrationTarget {
 
   #writeSql (expression: Expression<unknown>): string {
     const { sql: text } = sql`${expression}`.compile(this.#db)
-    // MariaDB quotes names with the character that ends a template.
-    return text.includes('`') ? `sql.raw(${literal(text)})` : `sql\`${text.replace(/[\\]|\$\{/g, '\\$&')}\``
+    // MariaDB quotes names with the character that ends a template. In a template, lines would be indented like code.
+    return /[`\n\r]/.test(text) ? `sql.raw(${literal(text)})` : `sql\`${text.replace(/[\\]|\$\{/g, '\\$&')}\``
   }
 }
 
