@@ -141,6 +141,43 @@ test('introspect writes a file, or to standard output, and says beside it what i
   t.same(readFileSync(path), before, 'the database is as it was')
 })
 
+test('introspect of a database without a table that can have a model writes nothing, and fails', async (t) => {
+  const folder = folderFor(t)
+  const db = openSqlite(join(folder, 'site.db'))
+  await sql`create table visit (page text)`.execute(db)
+  await db.destroy()
+  const output = join(folder, 'models.ts')
+  t.strictSame(await run('introspect', `sqlite:${join(folder, 'site.db')}`, '--output', output), {
+    code: 1,
+    out: '',
+    err: "Table 'visit' is left out: it has no primary key\n" +
+      'There is no table that can have a model, so nothing is written\n'
+  })
+  t.notOk(existsSync(output))
+})
+
+test('the schema of --schema is asked of PostgreSQL, beside the options of the URL', async (t) => {
+  const asked: string[] = []
+  const server = createServer((socket) => {
+    socket.once('data', (data) => {
+      asked.push(data.toString().split('\0').find((word) => word.includes('search_path')) ?? '')
+      socket.destroy()
+    })
+  })
+  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) })
+  t.teardown(() => server.close())
+  const { port } = server.address() as { port: number }
+  const url = `postgres://me@127.0.0.1:${port}/site`
+  t.match(await run('introspect', url, '--schema', 'a-b'), {
+    code: 2, err: /The name of a schema consists of letters, digits and underscores/
+  })
+  t.strictSame(asked, [])
+  t.match(await run('introspect', url, '--schema', 'shop'), { code: 1 })
+  t.match(await run('introspect', `${url}?options=-c%20work_mem%3D8MB`, '--schema', 'shop'), { code: 1 })
+  t.match(asked[0], /search_path="shop"/)
+  t.match(asked.at(-1), /-c work_mem=8MB -c search_path="shop"/)
+})
+
 test('D-86: serve serves a database read-only, without what looks secret, with a page, until a signal', async (t) => {
   const path = await siteFile(t)
   const before = readFileSync(path)

@@ -449,6 +449,34 @@ test('D-193: a key of SQLite that is not said to be not null is one, unless it i
   t.match((await introspect(db)).notes, [{ table: 'word', why: "has a primary key 'name' that may be null" }])
 })
 
+test('D-197: a key of several columns of SQLite is one, unless one of them is null somewhere', {
+  skip: engine !== 'sqlite' && 'about SQLite'
+}, async (t) => {
+  const db = await database(t, ['create table pair (a integer, b integer, primary key (a, b))'])
+  const found = await introspect(db)
+  t.strictSame(found.notes, [])
+  t.strictSame(found.models.map(({ name }) => name), ['Pair'])
+  await db.insertInto('pair').values({ a: 1, b: null }).execute()
+  t.strictSame((await introspect(db)).notes, [{ table: 'pair', why: "has a primary key with 'b', which may be null" }])
+})
+
+test('D-197: a key of several columns of SQLite leaves its table out if one of them cannot be a field', {
+  skip: engine !== 'sqlite' && 'about SQLite'
+}, async (t) => {
+  const { models, notes } = await introspect(await database(t, [
+    'create table part (a integer not null, hash blob not null, primary key (a, hash))',
+    'create table place (a integer not null, spot geometry not null, primary key (a, spot))'
+  ]))
+  t.strictSame(models, [])
+  t.strictSame(notes.map(describeNote), [
+    "Table 'part' is left out: it has a primary key of several columns (a, hash), of which 'hash' cannot be a field: " +
+      'left out: it is BLOB, for which there is no kind of field; serve its bytes by a route of your own',
+    "Table 'place' is left out: it has a primary key of several columns (a, spot), of which 'spot' cannot be a " +
+      'field: left out: it is geometry, for which there is no kind of field; a generated column or a view can show ' +
+      'it as text or JSON'
+  ])
+})
+
 test('only the tables that are named are looked at, and must exist', async (t) => {
   const db = await openDatabase(t)
   await createTables(db, siteModels)

@@ -245,6 +245,19 @@ test('D-216: what is unique or indexed already is not made again, whoever made i
   await setUp(t, db, [User, Stricter])
 })
 
+test('D-197: a migration adds the unique index of a key of several columns, unless there is one', async (t) => {
+  const db = await openDatabase(t)
+  const fields = { film: text({ maxLength: 9 }), actor: integer() }
+  const Role = defineModel('Role', fields, { key: ['film', 'actor'] })
+  await sql`create table role (film varchar(9) not null, actor integer not null)`.execute(db)
+  const source = await up(db, [Role])
+  t.strictSame(source.match(/create\w+\('.*?'\)/g), ["createIndex('role__film__actor__unique')"])
+  await setUp(t, db, [Role])
+  await db.insertInto('role').values({ film: 'f', actor: 7 }).execute()
+  await t.rejects(db.insertInto('role').values({ film: 'f', actor: 7 }).execute(), 'the key is unique')
+  t.strictSame(await writeMigration(db, [Role]), { source: undefined, differences: [] })
+})
+
 test('tables that refer to each other are made and dropped again', async (t) => {
   const db = await openDatabase(t)
   const Team: Model = defineModel('Team', { name: text(), captain: foreignKey(() => Player, { nullable: true }) })
