@@ -163,7 +163,6 @@ test('D-200: id takes eq, ne and in, and as an ordering it stands for the fields
     'ordering=-product,order_id,-quantity': [oddId, '1,P2', '1,P1', '2,P1'],
     'id=1,P2': ['1,P2'],
     'id=1,P9': [],
-    'id=1,%25zz': [],
     [`id=${encodeURIComponent(oddId)}`]: [oddId],
     'id=1,P1&id=2,P1': ['1,P1', '2,P1'],
     'id__ne=1,P1': ids.slice(1),
@@ -179,7 +178,9 @@ test('D-200: id takes eq, ne and in, and as an ordering it stands for the fields
     t.strictSame(valuesOf(reply, 'id'), found, query)
     t.equal(reply.json().meta.count, found.length)
   }
-  for (const query of ['id=1', 'id__lt=1,P1', 'id__like=1%25', 'id__in=1,P1', 'id__is=null', 'ordering=order,-id']) {
+  for (const query of [
+    'id=1', 'id=1,%25zz', 'id__lt=1,P1', 'id__like=1%25', 'id__in=1,P1', 'id__is=null', 'ordering=order,-id'
+  ]) {
     t.equal((await get(`/api/line/?${query}`)).statusCode, 400, query)
   }
   t.match((await get('/api/line/?id=1')).json().details, [{

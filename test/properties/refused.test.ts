@@ -56,7 +56,7 @@ const { credentials, record } = {
   },
   postgres: {
     credentials:
-      /^select [^;]+ from "user" where \("username" = \$1 and "username" collate "C" = \$2\) order by "id" limit 1$/,
+      /^select [^;]+ from "user" where \("username" = \$1 and cast\("username" as text\) collate "C" = \$2\) order by "id" limit 1$/,
     record: /^select [^;]+ from "\w+" where "id" = cast\(\$1 as bigint\)$/
   },
   mariadb: {
