@@ -71,3 +71,20 @@ test('T-146: keys that look like code, paths or other routes are ordinary keys',
     t.equal((await remove(String(pair.headers.location))).statusCode, 204)
   }
 })
+
+test('T-145: of a whole URL as the target of a request, only the segment of the key is decoded', async (t) => {
+  const { get } = await buildApp(t, {
+    models: [Tag, Pair],
+    rows,
+    register: (registry) => { registry.register(Pair, { auth: anybody }) },
+    // RFC 9112, section 3.2.2.
+    server: { rewriteUrl: ({ url = '' }) => `http://a,%zz@example.com${url}` },
+    undocumented: 'the targets of the requests are no paths'
+  })
+  for (const segment of ['a,1', 'a%2C1']) {
+    for (const end of ['', '/', '?', '/?']) {
+      t.equal((await get(`/api/pair/${segment}${end}`)).json().id, 'a,1', `${segment}${end}`)
+    }
+  }
+  t.equal((await get('/api/pair/b%2C1/')).statusCode, 404)
+})
