@@ -37,7 +37,7 @@ export function compilePlanKey ({ primaryKey: key }: Model): PlanKey {
  */
 function idIn (url: string, decoded: string): string {
   const [path = ''] = url.split(/[?;#]/, 1)
-  const segment = path.split('/').findLast((part) => part !== '') ?? ''
+  const segment = String(path.split('/').findLast((part) => part !== ''))
   return segment.includes(',') && decodeURIComponent(segment) === decoded ? segment : decoded
 }
 
