@@ -1,6 +1,8 @@
-import type { MaybePromise, Outcome, Query } from '../engines/executor.js'
+import type { Dialect } from '../engines/dialect.js'
+import type { MaybePromise, Outcome, Query, Row } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
-import { idOf, keyValues } from '../model/key.js'
+import type { Model } from '../model/define-model.js'
+import { idOf, keyValues, parseValue } from '../model/key.js'
 import type { PlannedInclude } from '../plan/list-plan.js'
 import type { ScopedRecord } from '../plan/record-guard.js'
 import { includingSelect, keysWith } from '../sql/include-read.js'
@@ -35,7 +37,7 @@ export async function readIncluding (
   const [row] = await reader.executor.readArrays(query, keysWith(target, includes))
   if (row === undefined || !statements.comparesTexts) return row
   const own = Object.fromEntries(visible.map(({ key }, index) => [key, row[index] as Stored]))
-  return idOf(model, own, reader.dialect) === record.id ? row : undefined
+  return isIt(model, own, record.id, reader.dialect) ? row : undefined
 }
 
 /**
@@ -65,7 +67,14 @@ async function findExact (
   { executor, dialect }: Engine, { model }: ReadTarget, id: RecordKey, query: Query
 ): Promise<Outcome> {
   const outcome = await executor.execute(toFindText(query))
-  return outcome.row !== undefined && idOf(model, outcome.row, dialect) === id ? outcome : { row: undefined, changed: 0 }
+  const isFound = outcome.row !== undefined && isIt(model, outcome.row, id, dialect)
+  return isFound ? outcome : { row: undefined, changed: 0 }
+}
+
+/** True if a row is that of an id. A UUID in it may be stored in another case. */
+function isIt (model: Model, row: Row, id: RecordKey, dialect: Dialect): boolean {
+  const found = idOf(model, row, dialect)
+  return found === id || (model.primaryKey.parts !== undefined && parseValue(model.primaryKey, String(found)) === id)
 }
 
 function keyOf ({ dialect }: Engine, { model }: ReadTarget, id: RecordKey): readonly Stored[] {

@@ -44,7 +44,7 @@ export function planGuardedCreate (
 ): GuardedPlan {
   const given = givenValues(setting.owner, userId, fixedBy(viewer, setting))
   const plan = planCreate(setting, payload, given)
-  const isGiven = (column: Column): boolean => given.has(column) || !setting.writable.has(column)
+  const isGiven = (column: Column): boolean => given.has(column) || !setting.creatable.has(column)
   return guarded(setting, viewer, { plan, isCreate: true, sourceOf: (column) => isGiven(column) ? 'server' : 'client' })
 }
 

@@ -32,11 +32,13 @@ export function compilePlanKey ({ primaryKey: key }: Model): PlanKey {
 
 /**
  * Returns an id of several values from a path. The values in it are percent-encoded, so a path may have the id as it
- * is, or percent-encoded once more as clients do with every text. Only the first has commas that are not encoded.
+ * is, or percent-encoded once more as clients do with every text. Only the first has commas that are not encoded. The
+ * router decodes nothing before the path: a client may send a whole URL.
  */
 function idIn (url: string, decoded: string): string {
   const [path = ''] = url.split(/[?;#]/, 1)
-  return path.split('/').find((segment) => segment.includes(',') && decodeURIComponent(segment) === decoded) ?? decoded
+  const segment = String(path.split('/').findLast((part) => part !== ''))
+  return segment.includes(',') && decodeURIComponent(segment) === decoded ? segment : decoded
 }
 
 function fitsPath (text: string): boolean {

@@ -1,4 +1,5 @@
 import type { List, Page } from '../client/list.js'
+import { toQuery } from '../client/query.js'
 import type { CallOptions, ConditionalOptions } from '../client/send.js'
 
 // Data providers know resources by their names only. The library that they serve says how many records it wants.
@@ -30,6 +31,12 @@ export interface DataProviderOptions {
   /** The smallest `maxLimit` of the resources. More records are requested in several pages. Default 100. */
   readonly maxLimit?: number
 }
+
+/**
+ * Characters of the keys in one request, which leave room for the rest of a query of `limits.queryLength`. A hundred
+ * UUIDs have fewer.
+ */
+const maxKeysLength = 5000
 
 /** @throws TypeError if the name cannot be that of a resource */
 export function resourceOf (client: AnyClient, name: string): AnyResource {
@@ -75,13 +82,29 @@ export async function listRange<Item> (
 export async function listKeys<Item> (
   resource: AnyResource, keys: readonly unknown[], maxLimit: number, query: Query, options?: CallOptions
 ): Promise<Item[]> {
-  const chunks = Array.from({ length: Math.ceil(keys.length / maxLimit) }, (_, index) =>
-    keys.slice(index * maxLimit, (index + 1) * maxLimit))
-  const found = await Promise.all(chunks.map(async (chunk) => {
+  const found = await Promise.all(chunksOf(keys, maxLimit).map(async (chunk) => {
     const list = resource.list<Item>({ ...query, id__in: chunk, limit: chunk.length }, options)
     return await take(list.pages(), 0, chunk.length)
   }))
   return found.flat()
+}
+
+/** Returns keys in lists, each of which fits into the query of one request. */
+function chunksOf (keys: readonly unknown[], maxLimit: number): ReadonlyArray<readonly unknown[]> {
+  const chunks: unknown[][] = []
+  let length = 0
+  for (const key of keys) {
+    const added = toQuery({ id__in: [key] }).length
+    const last = chunks.at(-1)
+    if (last === undefined || last.length === maxLimit || length + added > maxKeysLength) {
+      chunks.push([key])
+      length = added
+    } else {
+      last.push(key)
+      length += added
+    }
+  }
+  return chunks
 }
 
 /** Returns some of the records of pages that follow each other, and requests no page behind them. */

@@ -1,6 +1,7 @@
 import { errors } from '../errors.js'
 import { isFilledByDatabase, isForeignKey, isSecret, type Column, type ForeignKeyColumn } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
+import { keyName } from '../model/model.js'
 import { followPath, pathName, type Path } from '../plan/path.js'
 import { writes } from '../policy/operations.js'
 import type { AnyPolicy } from '../policy/policy.js'
@@ -42,9 +43,10 @@ export function listed (
 function requireField (model: Model, option: keyof ResourceOptions, name: string): Column {
   const column = model.columns.find((column) => column.field === name && column !== model.primaryKey)
   if (column !== undefined) return column
-  throw new errors.UnknownOptionField(
-    `'${option}' of resource '${model.name}' names '${name}', which is not a field of the model` +
-    suggestion(name, Object.keys(model.fields)))
+  const where = `'${option}' of resource '${model.name}' names '${name}'`
+  throw new errors.UnknownOptionField(name === keyName
+    ? `${where}, which is the key: every record shows it, and no update changes it`
+    : `${where}, which is not a field of the model${suggestion(name, Object.keys(model.fields))}`)
 }
 
 /**

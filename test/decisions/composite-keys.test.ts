@@ -359,6 +359,28 @@ test('D-197: a key in a column with another collation is found exactly', async (
   t.equal((await get('/api/mark/a,1/')).json().size, 2)
 })
 
+test('D-198: an id as a list shows it leads to its record, also if its UUID is stored in upper case', async (t) => {
+  const type = { sqlite: 'text collate nocase', postgres: 'uuid', mariadb: 'char(36) character set ascii' }[engine]
+  const Mark = defineModel('Mark', { code: uuid(), word: text(), size: integer() }, { key: ['code', 'word'] })
+  const db = await openDatabase(t)
+  await sql`create table mark (code ${sql.raw(type)} not null, word varchar(40) not null, size integer not null,
+    primary key (code, word))`.execute(db)
+  await db.insertInto('mark').values({ code: '0190A0A0-0000-7000-8000-00000000ABCD', word: 'a', size: 1 }).execute()
+  const app = Fastify()
+  t.teardown(async () => { await app.close() })
+  await app.register(restModels, { db, defaultAuth: anybody })
+  app.restModels.register(Mark)
+  await app.restModels.setup()
+  const { get, put, delete: remove } = client(app)
+  const [id = ''] = valuesOf(await get('/api/mark/'), 'id') as string[]
+  for (const segment of [id, id.toLowerCase()]) {
+    t.equal((await get(`/api/mark/${segment}/`)).json().size, 1, segment)
+    t.equal((await put(`/api/mark/${segment}/`, { code: id.split(',')[0], size: 1 })).statusCode, 200, segment)
+  }
+  t.equal((await get(`/api/mark/${id.split(',')[0]},A/`)).statusCode, 404, 'texts have one case')
+  t.equal((await remove(`/api/mark/${id}/`)).statusCode, 204)
+})
+
 test('D-197: the types of records, bodies and rows follow', (t) => {
   const record: RecordOf<typeof Line> = { id: '1,P1', order_id: 1, product_id: 'P1', quantity: 1, note: null }
   const body: CreateOf<typeof Line> = { order_id: 1, product_id: 'P1' }

@@ -139,7 +139,7 @@ test('D-202: columns of any type are shown, filtered, ordered and sent back as w
   }
   await sql.raw("insert into thing (note) values ('last')").execute(db)
   const { models: [Thing], notes } = await introspect(db)
-  t.same(notes.filter(({ why }) => !why.includes('15 digits are exact')), [])
+  t.same(notes.filter(({ why }) => !/15 digits are exact|is in another schema/.test(why)), [])
   const app = await buildApp(t, {
     models: [],
     options: { db, defaultAuth: everybody },

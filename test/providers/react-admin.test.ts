@@ -3,7 +3,7 @@
 import type { DataProvider } from 'ra-core'
 import { test, type Test } from 'tap'
 import { createDataProvider } from '../../lib/react-admin.js'
-import { errorOf, serveTasks, type Served } from './served.js'
+import { errorOf, labels, serveTasks, type Served } from './served.js'
 
 interface Provided extends Served {
   readonly provider: DataProvider
@@ -78,6 +78,15 @@ test('records are read by their keys, in pieces that the server permits', async 
   t.same(ids(data).sort((one, other) => one - other), [1, 2, 3, 4, 5, 6])
   t.equal(sent.length, 2)
   t.same(await provider.getMany('task', { ids: [] }), { data: [] })
+})
+
+test('records are read by long keys, in pieces whose query is not too long', async (t) => {
+  const { client, sent } = await serveTasks(t)
+  const [first = '', last = ''] = labels
+  const absent = Array.from({ length: 10 }, (_, index) => '漢'.repeat(98) + index)
+  const { data } = await createDataProvider(client).getMany('label', { ids: [first, ...absent, last] })
+  t.same(data, [{ id: first }, { id: last }])
+  t.equal(sent.length, 3)
 })
 
 test('the records that refer to another are a list', async (t) => {

@@ -12,6 +12,10 @@ export const Task = defineModel('Task', {
   urgent: boolean({ default: false }),
   created: datetime({ default: 'now' })
 })
+/** A model with long keys. */
+export const Label = defineModel('Label', { id: text() })
+/** Two keys, which have nine characters in a query for each of their own. */
+export const labels = ['x', 'y'].map((end) => '漢'.repeat(99) + end)
 
 const taskOptions = { search: ['title'], etag: true, readOnly: ['created'] } as const
 type Resources = [{ model: typeof Task } & typeof taskOptions, typeof Person]
@@ -40,11 +44,16 @@ export async function serveTasks (
 ): Promise<Served> {
   const sent: Array<readonly [string, unknown?]> = []
   const { app } = await buildApp(t, {
-    models: [Person, Task],
-    rows: { person: [{ id: 1, name: 'Ann' }, { id: 2, name: 'Ben' }], task: tasks },
+    models: [Person, Task, Label],
+    rows: {
+      person: [{ id: 1, name: 'Ann' }, { id: 2, name: 'Ben' }],
+      task: tasks,
+      label: labels.map((id) => ({ id }))
+    },
     register: (registry) => {
       registry.register(Task, taskOptions)
       registry.register(Person)
+      registry.register(Label, { maxLimit: 100 })
     },
     options: { defaultAuth: openAuth(), maxLimit: 5, limits },
     prepare: (app) => {

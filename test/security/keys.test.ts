@@ -1,8 +1,8 @@
 // @servers: keys are stored and compared by the engine
 
 import { test } from 'tap'
-import { defineModel, integer, text } from '../../lib/index.js'
-import { buildApp, type Rows } from '../support/site.js'
+import { defineModel, foreignKey, integer, text, userAuth } from '../../lib/index.js'
+import { buildApp, User, type Rows } from '../support/site.js'
 
 const Tag = defineModel('Tag', { id: text(), size: integer({ default: 0 }) })
 const Pair = defineModel('Pair', {
@@ -70,4 +70,48 @@ test('T-146: keys that look like code, paths or other routes are ordinary keys',
     t.equal((await get(`/api/pair/${encodeURIComponent(pair.json().id)}/`)).json().one, id)
     t.equal((await remove(String(pair.headers.location))).statusCode, 204)
   }
+})
+
+test('T-145: of a whole URL as the target of a request, only the segment of the key is decoded', async (t) => {
+  const { get } = await buildApp(t, {
+    models: [Tag, Pair],
+    rows,
+    register: (registry) => { registry.register(Pair, { auth: anybody }) },
+    // RFC 9112, section 3.2.2.
+    server: { rewriteUrl: ({ url = '' }) => `http://a,%zz@example.com${url}` },
+    undocumented: 'the targets of the requests are no paths'
+  })
+  for (const segment of ['a,1', 'a%2C1']) {
+    for (const end of ['', '/', '?', '/?']) {
+      t.equal((await get(`/api/pair/${segment}${end}`)).json().id, 'a,1', `${segment}${end}`)
+    }
+  }
+  t.equal((await get('/api/pair/b%2C1/')).statusCode, 404)
+})
+
+test('T-147: a foreign key that is part of a key leads to no record outside the scope', async (t) => {
+  const Team = defineModel('Team', { id: text({ maxLength: 20 }), owner: foreignKey(() => User) })
+  const Member = defineModel('Member', {
+    team: foreignKey(() => Team), user: foreignKey(() => User)
+  }, { key: ['team', 'user'] })
+  const auth = userAuth(User, { protect: 'all' })
+  const { post, db } = await buildApp(t, {
+    models: [User, Team, Member],
+    rows: { team: [{ id: 'a', owner_id: 2 }, { id: 'b', owner_id: 3 }] },
+    register: (registry) => {
+      registry.register(Team, { auth, scope: (user) => ({ owner: user.id }) })
+      registry.register(Member, { auth })
+      registry.register(Member, { auth, path: 'own', scope: (user) => ({ team__owner: user.id }) })
+    }
+  })
+  for (const path of ['member', 'own']) {
+    const [other, absent] = [
+      await post(`/api/${path}/`, { team: 'b', user: 2 }, { as: 'alice' }),
+      await post(`/api/${path}/`, { team: 'c', user: 2 }, { as: 'alice' })
+    ]
+    t.match([other.statusCode, other.json()], [400, { code: 'REST_MODELS_UNKNOWN_REFERENCE' }], path)
+    t.strictSame(other.json(), absent.json(), 'nothing tells it from one that does not exist')
+  }
+  t.strictSame(await db.selectFrom('member').selectAll().execute(), [])
+  t.equal((await post('/api/own/', { team: 'a', user: 2 }, { as: 'alice' })).statusCode, 201)
 })

@@ -163,7 +163,7 @@ const wrongResourceOptions: Record<string, Mistake> = {
     wrong: { exclude: ['id'] },
     right: { exclude: ['author'] },
     code: 'UNKNOWN_OPTION_FIELD',
-    names: ["'exclude'", "'Post'", "'id'"]
+    names: ["'exclude'", "'Post'", "'id'", 'which is the key']
   },
   'exclude that is no list': {
     wrong: { exclude: 'title' },
