@@ -7,6 +7,7 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test, type Test } from 'tap'
 import { runAutocannon } from '../endurance/overloading.js'
+import { engine } from '../support/database.js'
 import { waitFor } from '../support/engines/wait-for.js'
 import { emptyDatabase } from '../support/database.js'
 import type { Usage } from './flooded.js'
@@ -97,7 +98,10 @@ async function askFresh (url: string): Promise<readonly [status: number, took: n
   return [answer.statusCode, performance.now() - start]
 }
 
-test('R-43: with 1,000 busy connections, a new one is told that the app lives', { timeout: 60_000 }, async (t) => {
+test('R-43: with 1,000 busy connections, a new one is told that the app lives', {
+  timeout: 60_000,
+  skip: engine === 'sqlite' ? false : 'the answers come from the process, so one engine is enough'
+}, async (t) => {
   const { address } = await startApp(t)
   const load = runAutocannon(['-c', '1000', '-d', '15', `${address}/api/text/?limit=20`])
   await waitFor('all are connected', async () => Number(await (await fetch(`${address}/connections`)).text()) >= 1000)
