@@ -76,7 +76,7 @@ async function describe (column: ColumnRow, handle: Handle): Promise<DescribedTy
   const type = readType(column.type, column.written)
   const named = types[type.name]?.(type)
   if (named === undefined || !storage[named.kind].holds(column.type)) {
-    return `is ${column.written || 'of no type'}, for which there is no kind of field; ${remedyFor(column)}`
+    return `is ${column.written}, for which there is no kind of field; ${remedyFor(column)}`
   }
   return await heldType(handle, column, named) ??
     `is ${column.written}, but holds other values too, and no kind of field fits all of them`

@@ -52,8 +52,7 @@ async function planKey (handle: Handle, table: FoundTable): Promise<KeyedTable |
   if (column === undefined) return await planComposite(handle, table)
   const kind = await keyKind(handle, column)
   if (kind === undefined) {
-    const type = column.written === '' ? 'of no type' : column.written
-    return `has a primary key '${column.name}' that is ${type}, not an integer, a UUID or a text`
+    return `has a primary key '${column.name}' that is ${column.written}, not an integer, a UUID or a text`
   }
   const key = keyOf(column, kind, handle.dialect)
   return await whyUnfit(handle, column, kind) ?? whyUndefinable(key) ??
@@ -104,7 +103,7 @@ async function whyUnfit (handle: Handle, column: ColumnRow, kind: KeyKind): Prom
 }
 
 function keyOf ({ name, generated, type, written }: ColumnRow, kind: KeyKind, { catalog }: Dialect): FieldPlan {
-  const { maxLength = Infinity } = describedAs(catalog, type, written)?.options ?? {}
+  const maxLength = describedAs(catalog, type, written)?.options.maxLength ?? Infinity
   const options = {
     ...(kind === 'text' && maxLength <= maxKeyLength && { maxLength }),
     ...(name !== keyName && { column: name }),
