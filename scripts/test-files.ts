@@ -13,7 +13,7 @@ export interface TestFile {
 }
 
 /** Test files that share a process. Loading Fastify and the drivers takes as much CPU as the tests of most files. */
-const maxGroupFiles = 10
+const maxGroupFiles = 20
 const root = fileURLToPath(new URL('..', import.meta.url))
 const folder = join('.tap', 'groups')
 

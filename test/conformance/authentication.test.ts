@@ -1,3 +1,5 @@
+// @once: about headers; decisions/policies.test.ts looks users up on each engine
+
 import { test } from 'tap'
 import { adminAuth, readOnlyAuth, userAuth, type Policy } from '../../lib/index.js'
 import { Message, Note, User, basic, buildApp } from '../support/site.js'

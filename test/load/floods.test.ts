@@ -103,7 +103,7 @@ test('R-43: with 1,000 busy connections, a new one is told that the app lives', 
   skip: engine === 'sqlite' ? false : 'the answers come from the process, so one engine is enough'
 }, async (t) => {
   const { address } = await startApp(t)
-  const load = runAutocannon(['-c', '1000', '-d', '15', `${address}/api/text/?limit=20`])
+  const load = runAutocannon(['-c', '1000', '-d', '12', `${address}/api/text/?limit=20`])
   await waitFor('all are connected', async () => Number(await (await fetch(`${address}/connections`)).text()) >= 1000)
   const times: Record<string, number[]> = { healthz: [], readyz: [] }
   for (const end = performance.now() + 3000; performance.now() < end; await sleep(10)) {

@@ -1,3 +1,5 @@
+// @once: documents are made of models, which no engine changes
+
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import ajvFormats from 'ajv-formats'
 import { test } from 'tap'

@@ -43,11 +43,11 @@ test('npm run test:all runs every file, on servers all but those that are the sa
   t.end()
 })
 
-test('each file runs once, ten at most in a process, and alone if it says so', (t) => {
-  const many = [...Array.from({ length: 25 }, (_, index) => file(`file${index}`)), file('alone', 'alone')]
+test('each file runs once, twenty at most in a process, and alone if it says so', (t) => {
+  const many = [...Array.from({ length: 50 }, (_, index) => file(`file${index}`)), file('alone', 'alone')]
   const groups = groupFiles(many)
   t.same(groups.flat().map(({ path }) => path).sort(), many.map(({ path }) => path).sort())
-  t.same(groups.map(({ length }) => length), [1, 9, 8, 8])
+  t.same(groups.map(({ length }) => length), [1, 17, 17, 16])
   t.end()
 })
 

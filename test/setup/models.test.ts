@@ -1,3 +1,5 @@
+// @once: about definitions, which no engine sees
+
 import { test } from 'tap'
 import {
   bigint, boolean, createTables, date, datetime, decimal, defineModel, foreignKey, integer, json, key, number,
