@@ -19,7 +19,7 @@ import { basic } from '../support/site.js'
 tap.setTimeout(120_000)
 
 const readers = 1000
-const milliseconds = Number(process.env['SLOW_LISTS_MS'] ?? 6000)
+const milliseconds = Number(process.env['SLOW_LISTS_MS'] ?? 4000)
 const openers = { postgres: openPostgres, mariadb: openMariadb }
 /** A view whose one row takes a second. */
 const views = {

@@ -1,13 +1,13 @@
 // @once: about files of SQLite, and processes that share them
 // @alone: starts and ends processes
-// @long: kills an app ten times under load
+// @long: kills an app five times under load
 
 import { test } from 'tap'
 import { exampleSite } from './example-site.js'
 import { killRounds, type KillReport } from './kill-rounds.js'
 import { Ledger } from './ledger.js'
 
-const rounds = 10
+const rounds = 5
 
 test(`R-01: no answered write is lost when the process is killed, ${rounds} times`, { timeout: 120_000 }, async (t) => {
   let report: KillReport | undefined
