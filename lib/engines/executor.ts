@@ -27,7 +27,7 @@ export interface Outcome {
 
 /** A compiled statement with its parameters. */
 export interface Query extends CompiledQuery {
-  /** What the statement is for, as events name it. */
+  /** Operation and resource of the statement, as events name them. */
   readonly label?: StatementLabel | undefined
   /**
    * Returns the same statement without the part that lets an index serve. It is run if the engine cannot compare a text

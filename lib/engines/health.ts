@@ -20,7 +20,7 @@ export interface PoolState {
   readonly waiting: number
 }
 
-/** What a database says of itself. */
+/** Answer of a database about its state. */
 export interface HealthReport {
   readonly status: HealthStatus
   /** Null if nobody can tell. */
@@ -31,7 +31,7 @@ export interface HealthReport {
   readonly pool: PoolState | null
 }
 
-/** What counts for a database that gives no answer, or that is closed. */
+/** Stands for the answer of a database that gives none, or that is closed. */
 export const down: HealthReport = { status: 'down', role: null, lag: null, pool: null }
 
 /** Asks a database for its state, without a connection of its pool. It never rejects, and takes about 1 s at most. */

@@ -1,6 +1,6 @@
 import pRetry, { type Options } from 'p-retry'
 import { unavailable } from '../errors.js'
-import { codeOf, type Events } from '../events/events.js'
+import { codeOf, unlabelled, type Events } from '../events/events.js'
 import type { RetryMessage, StatementLabel } from '../events/messages.js'
 import type { Query } from './executor.js'
 import { Repeatable, type Sent } from './statement-failure.js'
@@ -20,7 +20,7 @@ const backoff = {
  *   {@link Repeatable}
  */
 export async function withRetries<Result> (
-  attempt: () => Promise<Result>, events?: Events, label: StatementLabel = { operation: 'other', resource: null }
+  attempt: () => Promise<Result>, events?: Events, label: StatementLabel = unlabelled
 ): Promise<Result> {
   const start = performance.now()
   try {

@@ -1,17 +1,10 @@
 import { channel } from 'node:diagnostics_channel'
-import type {
-  DiagnosticsMessages, GroupCommitMessage, LoginMessage, NodeMessage, QueueMessage, RetryMessage, StatementLabel,
-  StatementMessage
-} from './messages.js'
+import type { DiagnosticsMessages, StatementLabel, StatementMessage } from './messages.js'
 
 /** Messages by the last word of their channel. */
-export interface EventMessages {
-  readonly statement: StatementMessage
-  readonly retry: RetryMessage
-  readonly node: NodeMessage
-  readonly login: LoginMessage
-  readonly queue: QueueMessage
-  readonly 'group-commit': GroupCommitMessage
+export type EventMessages = {
+  readonly [Name in keyof DiagnosticsMessages as Name extends `fastify-rest-models:${infer Word}` ? Word : never]:
+  DiagnosticsMessages[Name]
 }
 
 const named = (name: keyof DiagnosticsMessages) => channel(name)
@@ -33,7 +26,7 @@ export interface EventListener {
 }
 
 /** Label of a statement that has no label of its own. */
-const unlabelled: StatementLabel = { operation: 'other', resource: null }
+export const unlabelled: StatementLabel = { operation: 'other', resource: null }
 
 /** Statement that may be labelled. */
 interface Labelled {

@@ -1,11 +1,11 @@
 /**
- * What a statement is for. A `lock` reads a record that a write is about to change, a `reference` looks for the record
- * that a write refers to, a `login` for a user. `other` are questions about a write that failed.
+ * Operation that a statement is a part of. A `lock` reads a record that a write is about to change, a `reference` looks
+ * for the record that a write refers to, a `login` for a user. `other` are questions about a write that failed.
  */
 export type StatementOperation =
   'list' | 'count' | 'read' | 'create' | 'update' | 'delete' | 'lock' | 'reference' | 'login' | 'commit' | 'other'
 
-/** What a statement is for: the operation, and the name of its resource; null if it has none. */
+/** Names the operation and the resource of a statement; the latter is null if there is none. */
 export interface StatementLabel {
   readonly operation: StatementOperation
   readonly resource: string | null

@@ -25,7 +25,7 @@ type NamedTable = Pick<StatementShape, 'name' | 'model' | 'owner'>
 /** Alias of the record that a reference leads to. No table has a name with a blank. */
 const referred = 'referred record'
 
-/** What statements do, and the operations that events name. */
+/** Maps statements to the operations that events name. */
 const operations = {
   'read visible': 'read',
   'read stored': 'lock',

@@ -7,7 +7,7 @@ import type { DatabaseTables } from './compare-tables.js'
 import { indexesOf, type TableIndex } from './table.js'
 import { setOf, uniqueSets } from './unique-indexes.js'
 
-/** What a migration adds to a table that exists. */
+/** Parts that a migration adds to a table that exists. */
 export interface MissingParts {
   readonly columns: readonly Column[]
   /** Lists of columns that are to be unique together; a list of one for a unique field. */
@@ -15,7 +15,7 @@ export interface MissingParts {
   readonly indexes: readonly TableIndex[]
 }
 
-/** What a table that exists lacks. */
+/** Parts that a table that exists lacks. */
 export interface TableChange extends MissingParts {
   readonly model: Model
 }

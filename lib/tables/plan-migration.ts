@@ -12,11 +12,11 @@ import { findObstacles } from './obstacles.js'
 import { planTables, type TablePlan } from './plan-tables.js'
 import { typeOf } from './table.js'
 
-/** What a database lacks of models, and how it differs from them otherwise. */
+/** Parts that a database lacks of models, and its other differences from them. */
 export interface MigrationPlan {
   readonly tables: TablePlan
   readonly changes: readonly TableChange[]
-  /** What a migration does not change, with the remedies, as sentences. */
+  /** Differences that a migration does not change, with the remedies, as sentences. */
   readonly differences: readonly string[]
 }
 

@@ -13,7 +13,7 @@ import type { Json } from '../values/values.js'
 import { checksOf } from './column-checks.js'
 import type { PlannedTable, Reference } from './plan-tables.js'
 
-/** What makes tables: a database, or what records the calls for a migration. */
+/** Makes tables in a database, or records the calls for a migration. */
 export type SchemaTarget = Pick<Kysely<Tables>, 'schema'>
 
 /** An index to create. `where` is the condition for its rows; absent if it has all. */

@@ -2,7 +2,7 @@ import type { NodeReport } from '../server/nodes-health.js'
 import { isStandby } from './connection.js'
 import type { PostgresReport } from './probe.js'
 
-/** What a server must be, to be used. */
+/** Demands on a server that is to be used. */
 interface Fitness {
   readonly writable: boolean
   readonly maxLag?: number

@@ -60,7 +60,7 @@ export class NodeConnections<Raw extends object> {
   #inUse = 0
   #waiting = 0
   readonly #abandoned: AbandonedConnections
-  /** What each purpose may take; a lookup may take any connection. */
+  /** Limits the connections of each purpose; a lookup may take any connection. */
   readonly #shares: Readonly<Record<Purpose, Semaphore | undefined>>
   #wroteAt = -Infinity
 

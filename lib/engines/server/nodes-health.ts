@@ -1,6 +1,6 @@
-import type { HealthReport, PoolState } from '../health.js'
+import { down, type HealthReport, type PoolState } from '../health.js'
 
-/** What a node says of itself. */
+/** Answer of a node about its state. */
 export interface NodeReport extends Omit<HealthReport, 'pool'> {
   /** True if the node is fit to be used. */
   readonly serves: boolean
@@ -13,7 +13,7 @@ export interface ReportingNode {
   report (): Promise<NodeReport>
 }
 
-const down: NodeReport = { status: 'down', role: null, lag: null, serves: false }
+const unreachable: NodeReport = { ...down, serves: false }
 /** Report on a node that accepts no more connections, but has given some to this process. */
 const full: NodeReport = { status: 'up', role: null, lag: null, serves: true }
 
@@ -29,7 +29,7 @@ export async function readNodesHealth<Node extends ReportingNode> (
 ): Promise<HealthReport> {
   const ask = async (node: Node): Promise<NodeReport & Pick<HealthReport, 'pool'>> => {
     const report = await node.report()
-      .catch((error: unknown) => isFull(error) && node.pool.size > 0 ? full : down)
+      .catch((error: unknown) => isFull(error) && node.pool.size > 0 ? full : unreachable)
     return { ...report, pool: node.pool }
   }
   const [first, ...others] = await Promise.all([ask(used), ...all.filter((node) => node !== used).map(ask)])

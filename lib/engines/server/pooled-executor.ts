@@ -21,7 +21,7 @@ export interface PooledConnection {
   release (): void
 }
 
-/** What the executors of a server share. */
+/** Parts that the executors of a server share. */
 interface ServerParts {
   readonly rules: FailureRules
   readonly connect: (purpose: Purpose) => Promise<PooledConnection>

@@ -10,7 +10,7 @@ type Module = Readonly<Record<string, unknown>>
 interface Loader {
   readonly command: string
   readonly exporting: string
-  /** What to do if the path is the URL of a database. */
+  /** Remedy if the path is the URL of a database. */
   readonly remedy: string
 }
 
