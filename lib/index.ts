@@ -17,10 +17,11 @@ declare module 'fastify' {
  * Decorates the Fastify instance with a registry, in which the app registers its resources. The decorator is
  * `restModels`, or the name in the option `decorator`. This function is the plugin.
  *
- * @throws REST_MODELS_INVALID_OPTIONS naming the option that is wrong
+ * @throws REST_MODELS_INVALID_OPTIONS naming the option, or the prefix of the scope, that is wrong
  */
 async function restModels (fastify: FastifyInstance, options: RestModelsOptions): Promise<void> {
   const checked = checkOptions(options)
+  requirePlain(fastify.prefix)
   if (fastify.hasDecorator(checked.decorator)) {
     throw new errors.InvalidOptions(`The app already has a decorator '${checked.decorator}'; ` +
       "set the option 'decorator' to another name")
@@ -30,6 +31,12 @@ async function restModels (fastify: FastifyInstance, options: RestModelsOptions)
     if (!fastify.hasRequestDecorator(key)) fastify.decorateRequest(key, undefined)
   }
   fastify.decorate(checked.decorator, new ResourceRegistry(fastify, checked))
+}
+
+/** Throws if a scope has a prefix whose paths differ from request to request. */
+function requirePlain (prefix: string): void {
+  if (!/[:*]/.test(prefix)) return
+  throw new errors.InvalidOptions(`The plugin is registered below '${prefix}'; links need a path without parameters`)
 }
 
 export default fp(restModels, { name: 'fastify-rest-models', fastify: '5.x' })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** What a test file says of itself at its top, with a reason: `// @once: about headers`. CONTRIBUTING explains them. */
-const tagNames = ['once', 'servers', 'long', 'alone'] as const
+const tagNames = ['once', 'servers', 'long', 'alone', 'covers'] as const
 type Tag = typeof tagNames[number]
 
 export interface TestFile {
@@ -12,8 +12,12 @@ export interface TestFile {
   readonly tags: ReadonlySet<Tag>
 }
 
-/** Test files that share a process. Loading Fastify and the drivers takes as much CPU as the tests of most files. */
-const maxGroupFiles = 20
+/**
+ * Test files that share a process. Loading Fastify and the drivers takes as much CPU as the tests of most files, and
+ * more if each module is compiled; then more files share it. Small groups keep all cores busy until the end.
+ */
+const maxGroupFiles = { compiled: 20, bundled: 15 } as const
+export type Loading = keyof typeof maxGroupFiles
 const root = fileURLToPath(new URL('..', import.meta.url))
 const folder = join('.tap', 'groups')
 
@@ -25,7 +29,10 @@ export function readTestFiles (): TestFile[] {
   return paths.map((path) => ({ path, tags: tagsOf(path, readFileSync(join(root, path), 'utf8')) }))
 }
 
-/** @throws if a tag is not known or has no reason, or if there is no test: in a group nobody would notice */
+/**
+ * @throws if a tag is not known or has no reason, if there is no test (in a group nobody would notice), or if a file
+ * sets the time limit of its process, which others share
+ */
 export function tagsOf (path: string, text: string): Set<Tag> {
   const tags = new Set<Tag>()
   for (const [line, name, reason] of text.matchAll(/^\/\/ *@(\w+)(: *\S)?.*$/gm)) {
@@ -35,6 +42,7 @@ export function tagsOf (path: string, text: string): Set<Tag> {
     }
     tags.add(tag)
   }
+  if (/^tap\.setTimeout\(/m.test(text) && !tags.has('alone')) throw new Error(`${path}: tap.setTimeout() needs @alone`)
   if (!/\btest\(/.test(text)) throw new Error(`${path}: there is no test in it`)
   return tags
 }
@@ -47,6 +55,14 @@ export function selectFiles (files: readonly TestFile[], engine: string, isAll: 
   })
 }
 
+/**
+ * True for the files whose coverage is judged: those that share a process, and a few others that alone reach some of
+ * the sources. The rest starts faster in bundles, and without the counts of coverage.
+ */
+export function isCovering ({ tags }: TestFile): boolean {
+  return !tags.has('alone') || tags.has('covers')
+}
+
 /** Forgets what earlier runs have written. */
 export function clearGroups (): void {
   rmSync(join(root, folder), { recursive: true, force: true })
@@ -54,17 +70,17 @@ export function clearGroups (): void {
 }
 
 /** Files by the process that runs them. */
-export function groupFiles (files: readonly TestFile[]): TestFile[][] {
+export function groupFiles (files: readonly TestFile[], loading: Loading): TestFile[][] {
   const shared = files.filter(({ tags }) => !tags.has('alone'))
-  const count = Math.ceil(shared.length / maxGroupFiles)
+  const count = Math.ceil(shared.length / maxGroupFiles[loading])
   const groups = Array.from({ length: count }, (_group, index) => shared.filter((_file, at) => at % count === index))
   return [...files.filter(({ tags }) => tags.has('alone')).map((file) => [file]), ...groups]
 }
 
 /** Writes the programs that run files on an engine, and returns their paths from the root. */
-export function writeGroups (files: readonly TestFile[], engine: string): string[] {
-  return groupFiles(files).map((group, index) => {
-    const path = join(folder, `${engine}-${index + 1}.ts`)
+export function writeGroups (files: readonly TestFile[], engine: string, loading: Loading): string[] {
+  return groupFiles(files, loading).map((group, index) => {
+    const path = join(folder, `${engine}-${loading}-${index + 1}.ts`)
     writeFileSync(join(root, path), programOf(group.map(({ path }) => path), engine))
     return path
   })

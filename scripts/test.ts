@@ -3,19 +3,22 @@ import {
 } from '../test/support/engines/find-engine.js'
 import { programKinds, whyMissing } from '../test/support/engines/programs.js'
 import { reasonOf } from '../test/support/engines/sql.js'
+import { bundleTests } from './bundle-tests.js'
 import { judgeCoverage, keepCoverage } from './coverage.js'
 import { buildTap, interruption, listenForSignals, runCheck, runTap, toLine, type Outcome } from './run-tap.js'
-import { clearGroups, readTestFiles, selectFiles, writeGroups } from './test-files.js'
+import { clearGroups, isCovering, readTestFiles, selectFiles, writeGroups, type TestFile } from './test-files.js'
 
 /**
- * `npm test`: checks the types, and runs all test files but the long ones on SQLite, and those that ask for it on each
- * server that is found. `npm run test:all` adds `--all`: every file on every engine, with nothing missing, and the
- * tests on SQLite must cover all of the sources.
+ * `npm test`: checks the types, which the build before it leaves out, and runs all test files but the long ones on
+ * SQLite, and those that ask for it on each server that is found. `npm run test:all` adds `--all`: every file on every
+ * engine, with nothing missing, and those tests on SQLite which are counted must cover all of the sources.
  */
 
 type Engines = ReadonlyMap<EngineName, FoundEngine | MissingEngine>
 
 const isAll = process.argv.includes('--all')
+/** Options of tap for bundles, which need no compiler; with it, their faults would be told without the sources. */
+const uncovered = ['--disable-coverage', '--node-arg=--import=./scripts/plain-children.js'] as const
 const files = readTestFiles()
 
 listenForSignals()
@@ -44,22 +47,26 @@ async function main (): Promise<number> {
   }
 }
 
-/** Coverage is that of the tests on SQLite, so these are a run of their own if it is judged. */
+/** All that is not judged for coverage runs in bundles. */
 async function runTests (engines: Engines): Promise<Outcome[]> {
   const urls = Object.fromEntries([...engines].map(([name, { url }]) => [variableOf(name), url]))
   const env = { ...urls, TEST_ALL: String(isAll) }
   const servers = engineNames.filter((name) => engines.get(name)?.url !== undefined)
   clearGroups()
   await buildTap()
-  const run = async (names: readonly string[], options: readonly string[] = []): Promise<Outcome> => {
-    const programs = names.flatMap((name) => writeGroups(selectFiles(files, name, isAll), name))
-    return await runTap(names.join(', '), [...options, ...programs], env)
+  const onServers = servers.flatMap((name) => writeGroups(selectFiles(files, name, isAll), name, 'bundled'))
+  const onSqlite = selectFiles(files, 'sqlite', isAll)
+  const runBundles = async (own: readonly TestFile[]): Promise<Outcome> => {
+    const programs = await bundleTests([...onServers, ...writeGroups(own, 'sqlite', 'bundled')])
+    return await runTap([...servers, 'sqlite'].join(', '), [...uncovered, ...programs], env)
   }
-  if (!isAll) return [await run([...servers, 'sqlite'], ['--disable-coverage'])]
-  const onSqlite = await run(['sqlite'])
-  if (interruption() !== undefined) return [onSqlite]
+  if (!isAll) return [await runBundles(onSqlite)]
+  const covering = writeGroups(onSqlite.filter(isCovering), 'sqlite', 'compiled')
+  const covered = await runTap('sqlite, with coverage', covering, env)
+  if (interruption() !== undefined) return [covered]
   keepCoverage()
-  return [onSqlite, ...await Promise.all([judgeCoverage(), run(servers, ['--disable-coverage'])])]
+  const others = onSqlite.filter((file) => !isCovering(file))
+  return [covered, ...await Promise.all([judgeCoverage(), runBundles(others)])]
 }
 
 /** Programs that some tests need and that are not here. */

@@ -1,5 +1,6 @@
 import { verify } from '@node-rs/argon2'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { refuse } from './baseline-replies.js'
 
 export interface UserRow {
   readonly id: number
@@ -42,6 +43,14 @@ export function basicAuth (findUser: (username: string) => UserRow | undefined |
     reply.code(401).header('www-authenticate', 'Basic realm="Login Required"')
     throw new Error('Authentication failed')
   }
+}
+
+/** A preHandler hook for a login of the host that names the user in a header. */
+export async function headerAuth (request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const user = Number(request.headers['x-user'])
+  reply.header('cache-control', 'no-store')
+  if (Number.isSafeInteger(user)) request.setDecorator(kUserId, user)
+  else refuse(reply, 401)
 }
 
 /** Makes room for the user in every request. */

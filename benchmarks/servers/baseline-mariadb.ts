@@ -1,6 +1,6 @@
 import Fastify from 'fastify'
 import { createPool, type ExecuteValues, type RowDataPacket } from 'mysql2/promise'
-import { basicAuth, userIdOf, userSymbol, type UserRow } from './baseline-basic.js'
+import { basicAuth, headerAuth, userIdOf, userSymbol, type UserRow } from './baseline-basic.js'
 import { commentsWith, toComments, toList, windowOf, type ByQuery, type List, type ListQuery } from './baseline-list.js'
 import { now, refuse } from './baseline-replies.js'
 import { schemas, type ByKey, type CommentRow, type Create, type MessageRecord, type Update } from './baseline-schemas.js'
@@ -25,6 +25,7 @@ const app = Fastify()
 app.decorateRequest(userSymbol, 0)
 const authenticate = basicAuth(async (username) => (await ask<UserRow>('select id, password, active from user where username = ?', [username]))[0])
 const guard = policy === 'open' || policy === 'outbox' ? [] : [authenticate]
+const listGuard = policy === 'scoped' ? [headerAuth] : []
 
 const create = `insert into message (user_id, content, pub_date) values (?, ?, ?) returning ${columns}`
 
@@ -44,9 +45,10 @@ async function createWithOutbox (values: ExecuteValues): Promise<MessageRecord |
   }
 }
 
-app.get<ByQuery>('/api/message/', { schema: schemas.list }, async ({ query, headers }): Promise<List<MessageRecord>> => {
+app.get<ByQuery>('/api/message/', { schema: schemas.list, preHandler: listGuard }, async (request): Promise<List<MessageRecord>> => {
+  const { query } = request
   const own = `select ${columns} from message where user_id = ? order by id limit ? offset ?`
-  const rows = policy === 'scoped' ? ask(own, [Number(headers['x-user']), ...windowOf(query)]) : rowsOf(query)
+  const rows = policy === 'scoped' ? ask(own, [userIdOf(request), ...windowOf(query)]) : rowsOf(query)
   return toList(await rows, query)
 })
 

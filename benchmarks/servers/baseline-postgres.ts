@@ -1,6 +1,6 @@
 import Fastify from 'fastify'
 import pg from 'pg'
-import { basicAuth, userIdOf, userSymbol, type UserRow } from './baseline-basic.js'
+import { basicAuth, headerAuth, userIdOf, userSymbol, type UserRow } from './baseline-basic.js'
 import { commentsWith, toComments, toList, windowOf, type ByQuery, type List, type ListQuery } from './baseline-list.js'
 import { now, refuse } from './baseline-replies.js'
 import { schemas, type ByKey, type CommentRow, type Create, type MessageRecord, type Update } from './baseline-schemas.js'
@@ -38,6 +38,7 @@ const app = Fastify()
 app.decorateRequest(userSymbol, 0)
 const authenticate = basicAuth(async (username) => (await ask<UserRow>('user', [username]))[0])
 const guard = policy === 'open' || policy === 'outbox' ? [] : [authenticate]
+const listGuard = policy === 'scoped' ? [headerAuth] : []
 
 async function createWithOutbox (values: unknown[]): Promise<MessageRecord | undefined> {
   const client = await pool.connect()
@@ -55,8 +56,9 @@ async function createWithOutbox (values: unknown[]): Promise<MessageRecord | und
   }
 }
 
-app.get<ByQuery>('/api/message/', { schema: schemas.list }, async ({ query, headers }): Promise<List<MessageRecord>> => {
-  const rows = policy === 'scoped' ? ask('own', [Number(headers['x-user']), ...windowOf(query)]) : rowsOf(query)
+app.get<ByQuery>('/api/message/', { schema: schemas.list, preHandler: listGuard }, async (request): Promise<List<MessageRecord>> => {
+  const { query } = request
+  const rows = policy === 'scoped' ? ask('own', [userIdOf(request), ...windowOf(query)]) : rowsOf(query)
   return toList(await rows, query)
 })
 

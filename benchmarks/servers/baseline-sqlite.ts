@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3'
 import Fastify from 'fastify'
-import { basicAuth, userIdOf, userSymbol, type UserRow } from './baseline-basic.js'
+import { basicAuth, headerAuth, userIdOf, userSymbol, type UserRow } from './baseline-basic.js'
 import { commentsWith, toComments, toList, windowOf, type ByQuery, type ListQuery } from './baseline-list.js'
 import { now, refuse } from './baseline-replies.js'
 import { schemas, type ByKey, type CommentRow, type Create, type MessageRecord, type Update } from './baseline-schemas.js'
@@ -38,6 +38,7 @@ const app = Fastify()
 app.decorateRequest(userSymbol, 0)
 const authenticate = basicAuth((username) => statements.user.get(username))
 const guard = policy === 'open' || policy === 'outbox' ? [] : [authenticate]
+const listGuard = policy === 'scoped' ? [headerAuth] : []
 
 // all(), because get() stops before the commit and misses one that fails.
 const create = (user: number, content: string, date: string): MessageRecord | undefined => statements.create.all(user, content, date)[0]
@@ -47,8 +48,9 @@ const createWithOutbox = database.transaction((...values: Parameters<typeof crea
   return row
 })
 
-app.get<ByQuery>('/api/message/', { schema: schemas.list }, ({ query, headers }, reply) => {
-  reply.send(toList(policy === 'scoped' ? statements.own.all(Number(headers['x-user']), ...windowOf(query)) : rowsOf(query), query))
+app.get<ByQuery>('/api/message/', { schema: schemas.list, preHandler: listGuard }, (request, reply) => {
+  const { query } = request
+  reply.send(toList(policy === 'scoped' ? statements.own.all(userIdOf(request), ...windowOf(query)) : rowsOf(query), query))
 })
 
 app.get<ByQuery>('/api/comment/', { schema: schemas.comments }, ({ query }, reply) => {

@@ -5,6 +5,7 @@ import { addDocumentation } from '../site/documentation.js'
 import { drainOnClose } from '../site/drain.js'
 import { models } from './models.js'
 import { registerResources } from './resources.js'
+import { forbidOwnCompany } from './rules.js'
 import { accounts, seedOnce, type WorkspaceTables } from './seed.js'
 
 const description = `
@@ -28,6 +29,7 @@ export async function buildWorkspace (
   drainOnClose(app)
   app.addHook('onClose', async () => await db.destroy())
   await addDocumentation(app, { title: 'The example workspace', description })
+  app.setErrorHandler(forbidOwnCompany)
   await app.register(restModels, { db })
   registerResources(app.restModels)
   await app.restModels.setup()

@@ -1,4 +1,5 @@
-import { errors, invalidRecord, type FinishedWrite, type PlannedWrite } from 'fastify-rest-models'
+import type { FastifyError, FastifyRequest } from 'fastify'
+import { errors, invalidRecord, userOf, type FinishedWrite, type PlannedWrite } from 'fastify-rest-models'
 import { MysqlAdapter, sql } from 'kysely'
 import type { Member, Task } from './models.js'
 
@@ -8,6 +9,22 @@ export function protectMembers ({ stored, values, user }: PlannedWrite<typeof Me
   const isOwnRole = stored.id === user?.id && values.role !== undefined
   // Whoever may set the password of an admin can log in as that admin.
   if (stored.admin || isOwnRole) throw new errors.Forbidden()
+}
+
+/**
+ * An error handler: no manager changes the own company, which is a 403. The scope refuses it for a fault of the body, a
+ * 400, before any hook is called.
+ */
+export function forbidOwnCompany (error: FaultyError, request: FastifyRequest): never {
+  const { url = '' } = request.routeOptions
+  const user = userOf(request)
+  const isOwn = url.startsWith('/api/member/:id') && (request.params as { readonly id: string }).id === String(user?.id)
+  const isCompany = error.details?.some(({ field }) => field === 'company' || field === 'company_id') === true
+  throw isOwn && isCompany && user?.admin === false ? new errors.Forbidden() : error
+}
+
+interface FaultyError extends FastifyError {
+  readonly details?: ReadonlyArray<{ readonly field: string }>
 }
 
 /** A task is done only if somebody did it. */

@@ -1,11 +1,11 @@
 import type { Dialect } from '../engines/dialect.js'
 import type { MaybePromise, Outcome, Query, Row } from '../engines/executor.js'
-import type { Stored } from '../engines/storage.js'
+import { Slot, type Stored } from '../engines/storage.js'
 import { decode, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { conditionSql, withoutSeeks } from '../sql/condition.js'
 import { selection } from '../sql/selection.js'
-import { oneRow, placeholder, withParameters } from '../sql/statements.js'
+import { oneRow, withParameters } from '../sql/statements.js'
 import type { Json, RecordKey } from '../values/values.js'
 import { readHandle, type AnyKysely, type Handle } from './engine.js'
 
@@ -59,11 +59,10 @@ function compileUserQuery (
   const { primaryKey } = users
   const named = [primaryKey, password, active, admin].filter((column) => column !== undefined)
   const wanted = [...new Set([...named, ...further])]
-  const isNamed = conditionSql({ column: username, operator: 'eq', values: [placeholder] }, dialect)
+  const isNamed = conditionSql({ column: username, operator: 'eq', values: [new Slot(0)] }, dialect)
   const compiled = db.selectFrom(users.table).select(selection(wanted, dialect)).where(isNamed)
     .orderBy(primaryKey.name).limit(oneRow).compile()
-  const fill = withParameters(compiled, { operation: 'login', resource: users.name })
-  return (name) => fill(...compiled.parameters.map(() => name))
+  return withParameters(compiled, { operation: 'login', resource: users.name })
 }
 
 function userMaker (

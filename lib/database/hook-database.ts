@@ -3,7 +3,8 @@ import {
   type Dialect as KyselyDialect, type Kysely, type QueryResult
 } from 'kysely'
 import type { Tables } from '../engines/executor.js'
-import { StatementFailure, toStatementError, type FailureRules } from '../engines/statement-failure.js'
+import { StatementFailure } from '../engines/statement-failure.js'
+import type { StatementLabel } from '../events/messages.js'
 import type { Handle } from './engine.js'
 import type { OpenTransaction } from './transaction.js'
 
@@ -25,14 +26,14 @@ function endsTransaction (text: string): boolean {
  */
 class HookConnection implements DatabaseConnection {
   readonly #transaction: OpenTransaction
-  readonly #rules: FailureRules
+  readonly #label: StatementLabel
   readonly #pending = new Set<Promise<unknown>>()
   #failure: { readonly thrown: unknown } | undefined
   #isOver = false
 
-  constructor (transaction: OpenTransaction, rules: FailureRules) {
+  constructor (transaction: OpenTransaction, label: StatementLabel) {
     this.#transaction = transaction
-    this.#rules = rules
+    this.#label = label
   }
 
   async executeQuery<R> (query: CompiledQuery): Promise<QueryResult<R>> {
@@ -65,9 +66,8 @@ class HookConnection implements DatabaseConnection {
       throw this.#fail(new Error('A hook must not begin or end a transaction: it runs in that of the write'))
     }
     try {
-      return await this.#transaction.connection.executeQuery<R>(query)
-    } catch (failure) {
-      const error = toStatementError(this.#rules, failure, 'uncommitted')
+      return await this.#transaction.ask<R>({ ...query, label: this.#label })
+    } catch (error) {
       // A rule of the database that the hook breaks is a fault of the hook, and not of the client.
       throw this.#fail(error instanceof StatementFailure ? error.cause : error)
     }
@@ -79,17 +79,23 @@ class HookConnection implements DatabaseConnection {
   }
 }
 
+/** A resource with a hook. */
+interface HookedResource {
+  readonly name: string
+  readonly engine: Handle
+}
+
 /**
  * Calls a hook with the transaction as a Kysely instance, which works until the hook ends.
  *
  * @throws what the hook throws, or the failure of one of its statements, even if the hook caught it
  */
 export async function withHookDatabase (
-  { host, dialect }: Handle, transaction: OpenTransaction, call: (db: HookDatabase) => Promise<unknown>
+  { name, engine }: HookedResource, transaction: OpenTransaction, call: (db: HookDatabase) => Promise<unknown>
 ): Promise<void> {
-  const connection = new HookConnection(transaction, dialect)
+  const connection = new HookConnection(transaction, { operation: 'hook', resource: name })
   try {
-    await call(kyselyOn(host, connection))
+    await call(kyselyOn(engine.host, connection))
     await connection.requireSound()
   } finally {
     connection.close()

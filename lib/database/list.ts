@@ -2,7 +2,7 @@ import type { ArrayRows } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
 import type { ListPlan } from '../plan/list-plan.js'
 import type { ListBase } from '../sql/list-sql.js'
-import { firstReach, listStatement, pageOf, withIncludes, type Reach } from '../sql/list-statement.js'
+import { firstReach, listStatement, pageOf, type Reach } from '../sql/list-statement.js'
 import { countFitting, isAnyWithheld, unlimited } from '../sql/long-values.js'
 import { wholeKey } from '../sql/ordering.js'
 import type { Engine } from './engine.js'
@@ -27,9 +27,10 @@ export interface Page {
 /**
  * Runs a list in one statement, which reads one row more than the page holds instead of counting. If values are long,
  * the statement reads their lengths instead, and a second one reads the rows that the page has room for.
+ *
+ * @param base  has the columns of related records, too, if the plan includes some
  */
-export async function runList (engine: Engine, list: ListBase, plan: ListPlan): Promise<Page> {
-  const base = plan.includes.length === 0 ? list : withIncludes(list, plan.includes)
+export async function runList (engine: Engine, base: ListBase, plan: ListPlan): Promise<Page> {
   const keys = plan.after === undefined ? base.keys : [...base.keys, wholeKey]
   const ask = (reach: Reach, asked = plan) =>
     engine.executor.readArrays(listStatement(engine, base, { ...asked, reach }), keys)

@@ -1,4 +1,4 @@
-import { CompiledQuery, type DatabaseConnection } from 'kysely'
+import { CompiledQuery, type DatabaseConnection, type QueryResult } from 'kysely'
 import type { ArrayRows, Executor, Outcome, Query, Row } from '../engines/executor.js'
 import { Events } from '../events/events.js'
 import type { StatementLabel } from '../events/messages.js'
@@ -12,42 +12,43 @@ const rollback = CompiledQuery.raw('rollback')
 
 /** Runs statements in an open transaction. It repeats none of them: only all of them together can be repeated. */
 export class OpenTransaction implements Executor {
-  /** The connection of the transaction. */
-  readonly connection: DatabaseConnection
+  readonly #connection: DatabaseConnection
   readonly #dialect: Handle['dialect']
-
   readonly #events: Events
 
   constructor (
     connection: DatabaseConnection, dialect: Handle['dialect'], events: Events = new Events()
   ) {
-    this.connection = connection
+    this.#connection = connection
     this.#dialect = dialect
     this.#events = events
   }
 
   async execute (query: Query): Promise<Outcome> {
-    return outcomeOf(await this.#ask(query))
+    return outcomeOf(await this.ask<Row>(query))
   }
 
   async readArrays (query: Query, keys: readonly string[]): Promise<ArrayRows> {
-    return toArrays(await this.#ask(query), keys)
+    return toArrays(await this.ask<Row>(query), keys)
   }
 
   /** Commits the transaction. No other statement may follow. */
   async commit (): Promise<void> {
-    await this.#ask(commit, 'write')
+    await this.ask(commit, 'write')
   }
 
-  async #ask (query: Query, sent: Sent = 'uncommitted') {
+  /** Runs a statement, and returns everything that Kysely's driver returns. Throws as {@link Executor} says. */
+  async ask<R> (query: Query, sent: Sent = 'uncommitted'): Promise<QueryResult<R>> {
     const start = this.#events.begin()
     try {
-      const result = await this.connection.executeQuery<Row>(query)
-      this.#events.end(start, query, result.rows.length > 0 ? result.rows.length : outcomeOf(result).changed)
+      const result = await this.#connection.executeQuery<R>(query)
+      const { rows: { length }, numAffectedRows = 0n } = result
+      this.#events.end(start, query, length > 0 ? length : Number(numAffectedRows))
       return result
     } catch (failure) {
-      this.#events.fail(start, query, failure)
-      throw toStatementError(this.#dialect, failure, sent)
+      const error = toStatementError(this.#dialect, failure, sent)
+      this.#events.fail(start, query, error)
+      throw error
     }
   }
 }

@@ -86,6 +86,8 @@ export interface Catalog {
   readonly columns: RawBuilder<ColumnRow>
   readonly keys: RawBuilder<KeyRow>
   readonly references: RawBuilder<ReferenceRow>
+  /** Query for the schemas that the user may use, but for those of the engine. Absent if the engine has none. */
+  readonly schemas?: RawBuilder<{ readonly name: string }>
   /** Query for the tables of other schemas, as `schema.table`. Absent if the engine has no schemas. */
   readonly elsewhere?: RawBuilder<{ readonly schema: string, readonly table: string }>
   /** Query for the first column of each index without conditions, also of those of keys. */
@@ -95,6 +97,11 @@ export interface Catalog {
    * for SQLite, where no trigger can do so.
    */
   readonly completed?: RawBuilder<{ readonly table: string }>
+  /**
+   * Query for the tables that can have no foreign keys, and to which none can refer, with the reason and the remedy.
+   * Absent if there are no such tables.
+   */
+  readonly detached?: RawBuilder<{ readonly table: string, readonly why: string }>
   readonly types: TypeTable
   /** Names of types whose columns have a default although none is declared. Absent if the engine has no such type. */
   readonly implicitDefaults?: readonly string[]

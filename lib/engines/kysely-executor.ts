@@ -45,8 +45,9 @@ export class KyselyExecutor implements Executor {
       this.#events.end(start, query, count(result))
       return result
     } catch (failure) {
-      this.#events.fail(start, query, failure)
-      throw toStatementError(this.#dialect, failure, isConnected ? effectOf(query) : 'nothing')
+      const error = toStatementError(this.#dialect, failure, isConnected ? effectOf(query) : 'nothing')
+      this.#events.fail(start, query, error)
+      throw error
     }
   }
 }

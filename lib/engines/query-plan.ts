@@ -4,9 +4,10 @@ import type { RawBuilder } from 'kysely'
 export type PlanRow = Readonly<Record<string, unknown>>
 
 /**
- * Purposes of an index in a list: to find the rows that a filter wants, or to read rows in the order that is wanted.
+ * Purposes of an index in a list: to find the rows that a filter wants, to find the records that rows refer to, or to
+ * read rows in the order that is wanted.
  */
-export type PlannedUse = 'filter' | 'ordering'
+export type PlannedUse = 'filter' | 'include' | 'ordering'
 
 /** A column in a statement: its name, the name of its table, and the alias of that table in the statement. */
 export interface PlannedColumn {
@@ -36,6 +37,8 @@ export interface QueryPlans {
   readonly sought?: RawBuilder<{ readonly table: string, readonly column: string }>
   /** True if, by a plan, an index finds the rows that have a given value in the column. */
   seeks (rows: readonly PlanRow[], column: PlannedColumn): boolean
+  /** True if, by a plan, no index finds the rows that are wanted of the table with the alias, so that all are read. */
+  scans (rows: readonly PlanRow[], alias: string): boolean
   /**
    * True if, by a plan, the engine reads and sorts all rows. False if an index gives their order, at least by one
    * column.

@@ -56,9 +56,17 @@ export interface SchemaHabits {
    * After another answer, or if there is no such query, it applies to both.
    */
   readonly foldsTables?: RawBuilder<{ answer: unknown }>
-  /**
-   * Query for the names of the schemas in which a table is found by its bare name, as rows `{ name }`. If several
-   * schemas have the table, the first row wins. Absent if the engine has no such schemas.
-   */
-  readonly searchPath?: RawBuilder<{ name: string }>
+  /** Queries for tables in schemas. Absent if the engine has no such schemas. */
+  readonly schemas?: {
+    /**
+     * Query for the names of the schemas in which a table is found by its bare name. If several schemas have the table,
+     * the first row wins.
+     */
+    readonly path: RawBuilder<{ name: string }>
+    /**
+     * Query for the columns of tables that Kysely does not list, found by their bare names. They are compared as views
+     * are.
+     */
+    readonly unlisted: RawBuilder<ColumnRow>
+  }
 }

@@ -1,4 +1,5 @@
 import { errors, outcomeUnknown, unavailable } from '../errors.js'
+import { codeOf } from '../events/events.js'
 import type { Dialect, FailureKind } from './dialect.js'
 import type { Query } from './executor.js'
 
@@ -17,6 +18,10 @@ export class StatementFailure extends Error {
 /** Thrown when a statement may be repeated: nothing was executed, or executing it twice does no harm. */
 export class Repeatable extends Error {}
 
+/** Code that an error of the driver gets if it has none, because the connection broke. */
+export const lostCode = 'CONNECTION_LOST'
+/** Code of the error for a server that gives no answer in time. */
+export const noAnswerCode = 'NO_ANSWER'
 /** Code of the error for a statement that was not sent, because its connection has broken or owes another answer. */
 export const notSentCode = 'NOT_SENT'
 
@@ -52,6 +57,7 @@ export function toStatementError (rules: FailureRules, failure: unknown, sent: S
   const cause = failure instanceof Error ? rules.discreet(failure) : failure
   const kind = sent === 'nothing' ? 'unexecuted' : failureKind(rules, failure)
   if (kind === undefined) return cause
+  if (kind === 'lost' && codeOf(cause) === null) Object.assign(cause as Error, { code: lostCode })
   if (kind === 'unexecuted' || (kind === 'lost' && sent === 'read')) {
     return new Repeatable('The statement may be repeated', { cause })
   }

@@ -53,6 +53,13 @@ export interface WrittenColumn {
   readonly type?: string
   /** Name of the type in SQL, if `written` does not begin with it, as for an enumeration. */
   readonly named?: string
+  /**
+   * Type of a column that refers to this one, as SQL, with its character set and collation. Absent if a column of any
+   * type may refer to it.
+   */
+  readonly referring?: string
+  /** Collation of a text. Absent if no storage depends on it. */
+  readonly collation?: string | null
   /** 1 if the column has the index {@link Storage.index}, otherwise 0 or absent. It may be a text or a BigInt. */
   readonly indexed?: unknown
 }
@@ -86,6 +93,8 @@ export interface Storage {
    * others.
    */
   readonly isShown?: (column: Expression<unknown>) => Expression<SqlBool>
+  /** Returns SQL that is true if the column is null. Present if `is null` also finds other values. */
+  readonly isNull?: (column: Expression<unknown>) => RawBuilder<SqlBool>
   /** Returns the condition of a filter. Present if the operator's own SQL does not compare what records show. */
   readonly shown?: ShownCondition
   /** True if records show all that is stored, so that `shown` also finds the rows after a cursor. */

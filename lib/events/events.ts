@@ -90,9 +90,16 @@ export class Events {
   }
 }
 
-/** Returns the code of a failure, or that of its cause; null if there is none. */
+/** The parts of an error that may tell its code. */
+interface Coded {
+  readonly code?: unknown
+  readonly cause?: unknown
+  readonly errors?: readonly unknown[]
+}
+
+/** Returns the code of a failure, of its cause, or of the first of several hosts that failed; null if there is none. */
 export function codeOf (failure: unknown): string | null {
-  const { code, cause } = Object(failure) as { readonly code?: unknown, readonly cause?: unknown }
+  const { code, errors: [first] = [], cause = first } = Object(failure) as Coded
   // The plugin's own errors have a code that says nothing of the reason.
   if (typeof code === 'string' && !code.startsWith('REST_MODELS_')) return code
   return cause === undefined ? null : codeOf(cause)

@@ -1,9 +1,11 @@
 /**
  * Operation that a statement is a part of. A `lock` reads a record that a write is about to change, a `reference` looks
- * for the record that a write refers to, a `login` for a user. `other` are questions about a write that failed.
+ * for the record that a write refers to, a `login` for a user. A `hook` is a statement of `afterWrite`. `other` are
+ * questions about a write that failed.
  */
 export type StatementOperation =
-  'list' | 'count' | 'read' | 'create' | 'update' | 'delete' | 'lock' | 'reference' | 'login' | 'commit' | 'other'
+  'list' | 'count' | 'read' | 'create' | 'update' | 'delete' | 'lock' | 'reference' | 'login' | 'hook' | 'commit' |
+  'other'
 
 /** Names the operation and the resource of a statement; the latter is null if there is none. */
 export interface StatementLabel {

@@ -8,6 +8,8 @@ export interface ConditionColumn {
   readonly isCollated: boolean
   /** True if a pattern holds {@link Dialect.ambiguous} characters. */
   readonly isAmbiguous?: boolean
+  /** SQL that is true if the column is null, if that is not just `is null`. */
+  readonly isNull?: RawBuilder<SqlBool> | undefined
   /** Returns the SQL that stands for a value in a comparison with the column. */
   compared (value: Parameter): Expression<unknown>
 }
@@ -79,8 +81,8 @@ export function isOperator (name: string): name is Operator {
   return Object.hasOwn(operators, name)
 }
 
-function equalsConstant ({ ref, compared }: ConditionColumn, value: Parameter): RawBuilder<SqlBool> {
-  if (value === null) return sql<SqlBool>`${ref} is null`
+function equalsConstant ({ ref, isNull, compared }: ConditionColumn, value: Parameter): RawBuilder<SqlBool> {
+  if (value === null) return isNull ?? sql<SqlBool>`${ref} is null`
   return value === notNull ? sql<SqlBool>`${ref} is not null` : sql<SqlBool>`${ref} = ${compared(value)}`
 }
 

@@ -13,6 +13,20 @@ export function keyColumnsOf ({ primaryKey }: Pick<Model, 'primaryKey'>): readon
   return primaryKey.parts ?? [primaryKey]
 }
 
+/**
+ * Returns `, did you mean 'id'?` if a client wrote the name of the column of the primary key, but the field is called
+ * `id`. Returns undefined if the model has a field of that name, which may be hidden, or if the client may not name the
+ * key.
+ *
+ * @param open  the columns that the client may name
+ */
+export function keySuggestion (
+  { primaryKey, byName }: Pick<Model, 'primaryKey' | 'byName'>, written: string, open: ReadonlySet<Column>
+): string | undefined {
+  const isItsColumn = written === primaryKey.name && !byName.has(written) && open.has(primaryKey)
+  return isItsColumn ? `, did you mean '${primaryKey.field}'?` : undefined
+}
+
 /** Returns what records of a model show of the given columns: the `id` first, also if it has no column of its own. */
 export function withId ({ primaryKey }: Pick<Model, 'primaryKey'>, columns: readonly Column[]): readonly Column[] {
   return primaryKey.parts === undefined ? columns : [primaryKey, ...columns]
@@ -67,5 +81,10 @@ export function segmentOf ({ primaryKey }: Model, id: Json): string {
 
 /** True if the collation of a column may take other texts for the values of the key. */
 export function hasTexts (model: Pick<Model, 'primaryKey'>): boolean {
-  return keyColumnsOf(model).some((column) => valueKindOf(column).storage === 'text')
+  return keyColumnsOf(model).some(isText)
+}
+
+/** True if the values of a column are texts, which collations may confuse. */
+export function isText (column: Column): boolean {
+  return valueKindOf(column).storage === 'text'
 }

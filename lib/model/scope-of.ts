@@ -2,7 +2,7 @@ import type { KindOperators } from '../fields/field-kinds.js'
 import type { OperatorSyntax } from '../fields/operators.js'
 import type { Field, ForeignKeyField, KeyFieldKind, ValueKindOf, ValueOf } from './field.js'
 import type { Model } from './model.js'
-import type { FieldNameOf, Key } from './types.js'
+import type { FieldNameOf, KeptLiterals, Key } from './types.js'
 
 /** The fields of a model by each of their names: `user` also as `user_id`. */
 type Columns<M extends Model> = string extends keyof M['fields']
@@ -22,8 +22,8 @@ interface Operands<F extends Field> {
 
 /** The conditions on the fields `C`, whose names begin with `Prefix`. */
 type Conditions<C, Prefix extends string> = {
-  readonly [N in keyof C & string as C[N] extends Field<'json' | 'password'> ? never : `${Prefix}${N}`]?:
-  C[N] extends Field ? OneOrMore<ValueOf<C[N]>> | null : never
+  readonly [N in keyof C & string as C[N] extends Field<'password'> ? never : `${Prefix}${N}`]?:
+  C[N] extends Field<'json'> ? null : C[N] extends Field ? OneOrMore<ValueOf<C[N]>> | null : never
 } & {
   readonly [N in keyof C & string as C[N] extends Field ? `${Prefix}${N}__${OperatorOf<C[N]>}` : never]?:
   C[N] extends Field ? Operands<C[N]>[OperatorSyntax[OperatorOf<C[N]>]] : never
@@ -46,5 +46,5 @@ type Joined<C, Prefix extends string, More extends boolean> = Intersection<{
  * names through up to two foreign keys; further ones are checked when they are used.
  */
 export type ScopeOf<M extends Model> =
-  Conditions<Columns<M>, ''> & Joined<Columns<M>, '', true> &
+  KeptLiterals<M> & Conditions<Columns<M>, ''> & Joined<Columns<M>, '', true> &
   { readonly [further: `${string}__${string}__${string}__${string}`]: unknown }

@@ -48,6 +48,15 @@ export type UpdateOf<M extends Model> =
 /** JSON value of a field of a model, which may be null if the field is nullable. */
 export type FieldValueOf<M extends Model, Name extends FieldNameOf<M>> = Value<Fields<M>[Name]>
 
+/**
+ * Keeps texts such as `'open'` in what an option returns from becoming `string`. TypeScript widens them while it does
+ * not know the model, unless a property may be a literal then. Once it knows the model, only `Known` properties are
+ * left, which may have any value.
+ */
+export type KeptLiterals<M extends Model, Known extends PropertyKey = never> =
+  { readonly [N in [M['name']] extends [never] ? string : Known]?: AnyLiteral | readonly AnyLiteral[] }
+type AnyLiteral = '' | {} | null
+
 /** Names of the fields of a model as declared, without `id`. Options of a resource name fields in this way. */
 export type FieldNameOf<M extends Model> = Names<M>
 

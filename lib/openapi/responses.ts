@@ -2,13 +2,14 @@ import type { JsonSchema } from '../../schemas/documentation.js'
 import { errors } from '../errors.js'
 import { isSecret } from '../model/column.js'
 import { isPrivate } from '../policy/no-store.js'
-import { reads, rowOf, type Operation } from '../policy/operations.js'
+import { reads, rowOf, writes, type Operation } from '../policy/operations.js'
 import type { SecurityScheme } from '../policy/policy.js'
 import { challengeOf, isBasic } from '../policy/refusal.js'
 import type { Resource } from '../resource/resource.js'
 import { conditionalAnswers } from './conditional.js'
 import { shareSchema, type OpenApiDocument } from './document.js'
 import { failureBase, failureResponse, failures, failureSchema, type Failure } from './failures.js'
+import { hookedResponse, hookRefusal } from './hook-refusals.js'
 import { operationTexts } from './operation-texts.js'
 
 /**
@@ -35,10 +36,12 @@ export function responsesOf (
   Object.assign(responses, conditional.responses)
   const base = shareSchema(document, failureBase.name, failureBase.schema)
   if (isPrivate(resource, operation)) responses[401] = refusalOf(document, resource, base)
+  const isHooked = resource.hooked !== undefined && writes.includes(operation)
   for (const name of failuresOf(resource, operation)) {
-    responses[failures[name].status] = failureResponse(name, shareSchema(document, name, failureSchema(name, base)))
+    const ref = shareSchema(document, name, failureSchema(name, base))
+    responses[failures[name].status] = isHooked ? hookedResponse(name, ref, base) : failureResponse(name, ref)
   }
-  return responses
+  return isHooked ? { ...responses, default: hookRefusal(base) } : responses
 }
 
 function refusalOf (document: OpenApiDocument, { policy: { scheme } }: Resource, base: JsonSchema): JsonSchema {

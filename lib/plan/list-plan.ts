@@ -21,6 +21,8 @@ export interface PlannedCondition {
 
 /** A related record to read beside each record, under the name of the foreign key that leads to it. */
 export interface PlannedInclude {
+  /** Declared names of the foreign keys that lead to it: `user__company`. */
+  readonly path: string
   /** Alias of the related record's table. */
   readonly alias: string
   /** Alias of the table whose records refer to it. */

@@ -28,20 +28,24 @@ export function permittedIncludes (
 ): readonly ForeignKeyColumn[] | undefined {
   const path: ForeignKeyColumn[] = []
   for (const field of fields) {
-    const column = referencesOf(scope, path, closed).find((column) => column.field === field)
-    if (column === undefined) return undefined
+    const column = shownBehind(scope, path).find((column) => column.field === field)
+    if (!isForeignKey(column) || closed.has(column.target())) return undefined
     path.push(column)
   }
   return path
 }
 
-/** Returns the foreign keys that may be included behind a path; those of the resource itself if the path is empty. */
+/** Returns the foreign keys that may be included behind a path. */
 function referencesOf (
-  { visible, shown }: IncludeScope, path: readonly ForeignKeyColumn[], closed: ReadonlySet<Model>
+  scope: IncludeScope, path: readonly ForeignKeyColumn[], closed: ReadonlySet<Model>
 ): readonly ForeignKeyColumn[] {
+  return shownBehind(scope, path).filter(isForeignKey).filter(({ target }) => !closed.has(target()))
+}
+
+/** Returns the columns that are shown behind a path; those of the resource itself if the path is empty. */
+function shownBehind ({ visible, shown }: IncludeScope, path: readonly ForeignKeyColumn[]): readonly Column[] {
   const last = path.at(-1)
-  const columns = last === undefined ? visible : visibleOf(shown, last)
-  return columns.filter(isForeignKey).filter(({ target }) => !closed.has(target()))
+  return last === undefined ? visible : visibleOf(shown, last)
 }
 
 /** Returns the columns that are shown of the records that a foreign key refers to. */

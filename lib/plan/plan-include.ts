@@ -61,6 +61,7 @@ function addPath (
   for (const column of path) {
     name += name === '' ? column.field : `__${column.field}`
     const include = includes.get(name) ?? {
+      path: name,
       alias: `i${includes.size + 1}`,
       from,
       column,

@@ -1,5 +1,5 @@
 import type { StorageName } from '../engines/storage.js'
-import { notNull, operators, type Operator } from '../fields/operators.js'
+import { notNull, operators, type FilterSyntax, type Operator } from '../fields/operators.js'
 import { valueKindOf, type Column } from '../model/column.js'
 import { parseValue } from '../model/key.js'
 import type { Model } from '../model/define-model.js'
@@ -16,20 +16,40 @@ import type { Scope, ScopeCondition } from './viewer.js'
  * @throws TypeError that names the model and the field if a name is unknown, or if a value is undefined or of a wrong
  *   type: never all records by accident
  */
-export function planScope (model: Model, given: unknown): Scope {
-  if (given === null) return [{ path: { joins: [], column: model.primaryKey }, operator: 'in', values: [] }]
-  if (!isPlain(given)) {
-    throw wrong(model, 'must return an object with names of fields, or null, and no promise')
+export type PlanScope = (given: unknown) => Scope
+
+/** Compiles how the scopes of a model are planned. Each name is resolved when it is first returned. */
+export function compilePlanScope (model: Model): PlanScope {
+  const targets = new Map<string, ScopeTarget>()
+  const targetOf = (name: string, isNull: boolean): ScopeTarget => {
+    const key = `${name} ${isNull}`
+    const target = targets.get(key) ?? resolveName(model, name, isNull)
+    targets.set(key, target)
+    return target
   }
-  return Object.entries(given).map(([name, value]) => planCondition(model, name, value))
+  const nothing: Scope = [{ path: { joins: [], column: model.primaryKey }, operator: 'in', values: [] }]
+  return (given) => {
+    if (given === null) return nothing
+    if (!isPlain(given)) {
+      throw wrong(model, 'must return an object with names of fields, or null, and no promise')
+    }
+    return Object.entries(given).map(([name, value]) => planCondition(model, targetOf(name, value === null), value))
+  }
+}
+
+/** A name of a condition, resolved. */
+interface ScopeTarget extends Pick<ScopeCondition, 'path' | 'operator'> {
+  readonly name: string
 }
 
 function isPlain (given: unknown): given is object {
   return typeof given === 'object' && given !== null && [Object.prototype, null].includes(Object.getPrototypeOf(given))
 }
 
-function planCondition (model: Model, name: string, value: unknown): ScopeCondition {
-  const { names, operator } = splitName(name)
+/** Resolves a name. Beside null, which equals nothing in SQL, a name without an operator has the operator `is`. */
+function resolveName (model: Model, name: string, isNull: boolean): ScopeTarget {
+  const { names, operator: written } = splitName(name)
+  const operator = isNull && written === 'eq' ? 'is' : written
   const path = followPath(model, names)
   if (path === undefined) {
     throw wrong(model, `names '${name}', which leads to no field${suggestion(name, Object.keys(model.fields))}`)
@@ -38,10 +58,14 @@ function planCondition (model: Model, name: string, value: unknown): ScopeCondit
   if (!permitted.includes(operator)) {
     throw wrong(model, `names '${name}', but '${path.column.field}' does not have the operator '${operator}'`)
   }
+  return { name, path, operator }
+}
+
+function planCondition (model: Model, { name, path, operator }: ScopeTarget, value: unknown): ScopeCondition {
   const planned = planValues(path.column, operator, value)
   if (planned === undefined) {
     const given = value === undefined ? 'undefined' : 'a value of a wrong type'
-    throw wrong(model, `gives ${given} for '${name}', which must be ${valueKindOf(path.column).expects}`)
+    throw wrong(model, `gives ${given} for '${name}', which must be ${expected[syntaxOf(operator)](path.column)}`)
   }
   return { path, ...planned }
 }
@@ -54,8 +78,7 @@ type Values = Pick<ScopeCondition, 'operator' | 'values'>
 
 /** Returns the typed values of a condition, and its operator; undefined if they are wrong. */
 function planValues (column: Column, operator: Operator, value: unknown): Values | undefined {
-  const { syntax } = operators[operator]
-  if (operator === 'eq' && value === null) return { operator: 'is', values: [null] }
+  const syntax = syntaxOf(operator)
   if (syntax === 'list' && !Array.isArray(value)) return undefined
   const given: readonly unknown[] = Array.isArray(value) ? value : [value]
   // An empty list has none of its values; the opposite, with `ne`, would be every record.
@@ -64,6 +87,18 @@ function planValues (column: Column, operator: Operator, value: unknown): Values
   if (values.includes(undefined)) return undefined
   const isList = operator === 'eq' && values.length !== 1
   return { operator: isList ? 'in' : operator, values: values as Json[] }
+}
+
+function syntaxOf (operator: Operator): FilterSyntax {
+  return operators[operator].syntax
+}
+
+/** Writers of what a value must be, by syntax. */
+const expected: Readonly<Record<FilterSyntax, (column: Column) => string>> = {
+  value: (column) => valueKindOf(column).expects,
+  list: (column) => `a list, and each value in it ${valueKindOf(column).expects}`,
+  pattern: () => 'a pattern that does not end with a single backslash',
+  constant: ({ kind }) => kind === 'boolean' ? "null, 'notnull', true or false" : "null or the text 'notnull'"
 }
 
 /** Readers of values, by syntax. A reader returns the typed value, or undefined if it is wrong. */

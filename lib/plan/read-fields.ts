@@ -1,6 +1,7 @@
 import type { FieldFault } from '../errors.js'
 import { valueKindOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
+import { keySuggestion } from '../model/key.js'
 import type { Payload } from '../request/payload.js'
 import { typoSuggestion } from '../suggest.js'
 import type { Json } from '../values/values.js'
@@ -84,7 +85,8 @@ function nameFields ({ model, known, writable }: Names, payload: Payload, faults
     if (faults.isFull) return fields
     const column = model.byName.get(name)
     if (column === undefined || !known.has(column)) {
-      faults.add(name, `is not a field of this resource${typoSuggestion(name, [...writable].map(({ key }) => key))}`)
+      const hint = keySuggestion(model, name, known) ?? typoSuggestion(name, [...writable].map(({ key }) => key))
+      faults.add(name, `is not a field of this resource${hint}`)
       continue
     }
     const before = fields.get(column)

@@ -1,6 +1,7 @@
 import { errors, withDetails } from '../errors.js'
 import { valueKindOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
+import { keySuggestion } from '../model/key.js'
 import { reservedParameters } from '../request/list-query.js'
 import { unknownParameter } from '../request/query-string.js'
 import { typoSuggestion } from '../suggest.js'
@@ -16,6 +17,8 @@ export function unknownName (scope: ListScope, name: string, closed: ReadonlySet
   const { names } = splitName(name)
   const shorter = permittedPath(scope, names.slice(0, -1), closed)
   if (shorter !== undefined && shorter.column.target === undefined) return unknownOperator(name, shorter.column)
+  const ofKey = keySuggestion(scope.model, names.join('__'), scope.filterable)
+  if (ofKey !== undefined) return unknownParameter(name, ofKey)
   const reserved = reservedParameters.filter((parameter) => parameter !== 'search' || scope.searched.length > 0)
   const known = [...reserved, ...firstPaths(scope, closed)]
   return unknownParameter(name, typoSuggestion(names.join('__'), known))

@@ -53,7 +53,7 @@ export function openContainer (
     const authenticateBy = authenticators({ db, passwords, credentials: await readCredentials(scope) })
     const shared = sharedGuards(scope, scheduler, allowedOrigins)
     const compilers = { checks: checkCompiler(), serializerOf, accessOf: compileAccess(registrations) }
-    const setting = { ...engines, ...compilers, limits, passwords, prefix: `${scope.prefix}/` }
+    const setting = { ...engines, ...compilers, limits, passwords, prefix: `${encodeURI(scope.prefix)}/` }
     for (const registration of registrations) {
       warnOfExposure(scope.log, registration, registrations)
       const resource = compileResource(registration, setting)

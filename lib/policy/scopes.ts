@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Model } from '../model/define-model.js'
-import { planScope } from '../plan/plan-scope.js'
+import type { PlanScope } from '../plan/plan-scope.js'
 import { everything, unscoped, type Scope, type Viewer } from '../plan/viewer.js'
 import { userOf } from './guard.js'
 import type { AnyPolicy, Identity } from './policy.js'
@@ -11,6 +11,8 @@ export interface ScopeRule {
   readonly policy: AnyPolicy
   /** Returns an object in the grammar of filters, or null for no record. The user is null if nobody is logged in. */
   scope (user: Identity | null): unknown
+  /** Plans what `scope` returns. */
+  readonly planScope: PlanScope
 }
 
 /** The scope of a related model, as its first registered resource says. */
@@ -52,9 +54,9 @@ export function viewerOf (request: FastifyRequest, { scopeRule, relatedScopes }:
  *
  * @throws TypeError, which becomes a 500 and is logged, if the function throws or returns what is no scope
  */
-export function scopeFor ({ model, policy, scope }: ScopeRule, user: Identity | null): Scope {
-  if (user === null && policy.open.length === 0) return planScope(model, null)
-  return planScope(model, evaluated(model, () => scope(user)))
+export function scopeFor ({ model, policy, scope, planScope }: ScopeRule, user: Identity | null): Scope {
+  if (user === null && policy.open.length === 0) return planScope(null)
+  return planScope(evaluated(model, () => scope(user)))
 }
 
 function evaluated (model: Model, evaluate: () => unknown): unknown {

@@ -24,9 +24,13 @@ type NamedError = new (name: string) => Error
 
 /** Returns the value of a parameter; undefined if it is absent. Throws the given error if it is given twice. */
 export function single (entries: Entries, name: string, Fault: NamedError): string | undefined {
-  const [first, second] = entries.filter(([written]) => written === name)
-  if (second !== undefined) throw withDetails(new Fault(name), [{ field: name, message: 'must be given once' }])
-  return first?.[1]
+  let found: string | undefined
+  for (const [written, value] of entries) {
+    if (written !== name) continue
+    if (found !== undefined) throw withDetails(new Fault(name), [{ field: name, message: 'must be given once' }])
+    found = value
+  }
+  return found
 }
 
 /** Returns the parts of a value that are separated by commas. An absent or empty value has none. */

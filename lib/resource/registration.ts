@@ -3,6 +3,7 @@ import { errors } from '../errors.js'
 import type { Column, ForeignKeyColumn } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { Path } from '../plan/path.js'
+import { compilePlanScope } from '../plan/plan-scope.js'
 import type { AnyPolicy } from '../policy/policy.js'
 import { compileProtections, type Protections } from '../policy/protection.js'
 import { requirePolicy } from '../policy/require-policy.js'
@@ -102,7 +103,9 @@ function configOf (model: Model, { config = {} }: ResourceOptions): Registration
 
 function scopeRuleOf (model: Model, policy: AnyPolicy, scope: ResourceOptions['scope']): ScopeRule | undefined {
   if (scope === undefined) return undefined
-  if (typeof scope === 'function') return { model, policy, scope: scope as ScopeRule['scope'] }
+  if (typeof scope === 'function') {
+    return { model, policy, scope: scope as ScopeRule['scope'], planScope: compilePlanScope(model) }
+  }
   throw new errors.InvalidOptions(
     `'scope' of resource '${model.name}' must be a function that returns which records a user may see`)
 }

@@ -20,7 +20,6 @@ import type { Passwords } from '../policy/passwords.js'
 import type { RelatedProtection } from '../policy/protection.js'
 import type { ResourceScopes, ScopeRule } from '../policy/scopes.js'
 import { compileTagOf, type TagOf } from '../response/entity-tag.js'
-import { compileIncluded, type IncludedRecords } from '../response/included.js'
 import { compileToListed, compileToRecord, type ModelRecord } from '../response/record.js'
 import type { SerializerOf } from '../response/serializer.js'
 import type { ListBase } from '../sql/list-sql.js'
@@ -28,6 +27,7 @@ import { isLong } from '../sql/long-values.js'
 import { compileStatements } from '../sql/statements.js'
 import type { ResourceAccess } from './access.js'
 import { compileHooked, type HookedTarget } from './hooked-target.js'
+import { IncludedRecords } from './included-records.js'
 import type { Registration } from './registration.js'
 
 /** Everything about a resource that setup decides before the first request, frozen. */
@@ -63,7 +63,7 @@ export interface Resource
 
 /** The parts that all resources of one registration of the plugin share. */
 export interface ResourceSetting extends Pick<Resource, 'engine' | 'reader' | 'limits' | 'passwords'> {
-  /** Path before the resource's name, with a final slash. */
+  /** Path before the resource's name, percent-encoded, with a final slash. */
   readonly prefix: string
   readonly checks: CheckCompiler
   readonly serializerOf: SerializerOf
@@ -78,7 +78,7 @@ export interface ResourceSetting extends Pick<Resource, 'engine' | 'reader' | 'l
  */
 export function compileResource (registration: Registration, setting: ResourceSetting): Resource {
   const { engine, reader, limits, passwords, prefix, checks, serializerOf, accessOf } = setting
-  const { name, model, etag } = registration
+  const { name, model, etag, searched } = registration
   const columns = columnsOf(registration)
   const access = accessOf(registration)
   const { visible } = columns
@@ -95,7 +95,7 @@ export function compileResource (registration: Registration, setting: ResourceSe
     passwords,
     planKey: compilePlanKey(model),
     urlOf: ({ id = null }) => `${prefix}${name}/${segmentOf(model, id)}/`,
-    ...recordsOf({ model, visible }, access, setting),
+    ...recordsOf({ name, model, visible, searched }, access, setting),
     tagOf: etag ? compileTagOf(serializerOf(writes.schemas.record)) : undefined,
     statements: compileStatements(engine, reader, { ...registration, ...columns }),
     hooked: registration.hooks && compileHooked(registration.hooks, { ...registration, ...columns }, engine)
@@ -104,17 +104,21 @@ export function compileResource (registration: Registration, setting: ResourceSe
 
 /** Compiles the layout of rows, and the functions that make records of them. */
 function recordsOf (
-  { model, visible }: Pick<Resource, 'model' | 'visible'>, { shown: related }: ResourceAccess,
+  table: Pick<Resource, 'name' | 'model' | 'visible' | 'searched'>, { shown: related }: ResourceAccess,
   { engine, reader: { dialect }, limits }: Pick<ResourceSetting, 'engine' | 'reader' | 'limits'>
 ): Pick<Resource, 'keys' | 'long' | 'toListed' | 'toRead' | 'toWritten' | 'included'> {
+  const { model, visible } = table
   const shown = withId(model, visible)
+  const keys = visible.map(({ key }) => key)
+  const long = [...visible.keys()].filter((index) => isLong(visible[index] as Column))
+  const schemasOf = () => includingSchemas(shown, related, limits.joins)
   return {
-    keys: visible.map(({ key }) => key),
-    long: [...visible.keys()].filter((index) => isLong(visible[index] as Column)),
+    keys,
+    long,
     toListed: compileToListed(shown, dialect),
     toRead: compileToRecord(shown, dialect),
     toWritten: compileToRecord(shown, engine.dialect),
-    included: compileIncluded(shown, dialect, () => includingSchemas(shown, related, limits.joins))
+    included: new IncludedRecords({ ...table, keys, long, limits }, shown, dialect, schemasOf)
   }
 }
 

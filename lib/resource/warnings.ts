@@ -8,7 +8,7 @@ import type { Resource } from './resource.js'
 export function warnOfUnshown (log: FastifyBaseLogger, { name }: Model, columns: readonly Column[]): void {
   for (const { field } of columns) {
     log.warn(`Field '${field}' of model '${name}' is not nullable, but its column holds values that no record can ` +
-      'show, such as infinity or a date before our era. They are answered as null: declare it nullable')
+      'show, such as infinity, a zero date or a date before our era. They are answered as null: declare it nullable')
   }
 }
 

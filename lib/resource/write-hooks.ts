@@ -3,7 +3,7 @@ import type { HookDatabase } from '../database/hook-database.js'
 import { errors } from '../errors.js'
 import type { Field } from '../model/field.js'
 import type { Model } from '../model/define-model.js'
-import type { Flat, Key, RecordOf } from '../model/types.js'
+import type { Flat, KeptLiterals, Key, RecordOf } from '../model/types.js'
 import type { AnyPolicy, Identity, Policy, ScopeUser } from '../policy/policy.js'
 import type { ModelRecord } from '../response/record.js'
 
@@ -62,7 +62,7 @@ export interface WriteHooks<M extends Model = Model, Auth extends AnyPolicy = Po
   readonly afterWrite?: (write: FinishedWrite<M, Auth>) => unknown
 }
 
-type HookValues<M extends Model> = Partial<RecordOf<M>> | undefined | void
+type HookValues<M extends Model> = (Partial<RecordOf<M>> & KeptLiterals<M, keyof RecordOf<M>>) | undefined | void
 
 /** A write as hooks of any resource get it. */
 interface AnyWrite {

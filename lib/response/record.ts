@@ -1,7 +1,7 @@
 import type { Dialect } from '../engines/dialect.js'
 import type { Row } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
-import { decode, decoderOf, isForeignKey, type Column } from '../model/column.js'
+import { decode, decoderOf, type Column } from '../model/column.js'
 import { idOf, joinId } from '../model/key.js'
 import type { Json } from '../values/values.js'
 
@@ -17,56 +17,58 @@ export function valueOf (column: Column, row: Row, dialect: Dialect): Json | und
 
 /** Returns a function that makes a record of a row that has each value under the key of its column. */
 export function compileToRecord (columns: readonly Column[], dialect: Dialect): (row: Row) => ModelRecord {
-  return compileRecord<Row>(columns, dialect, ({ key }) => JSON.stringify(key))
+  const code = new RecordCode(dialect)
+  return code.compile(code.literal(columns, ({ key }) => JSON.stringify(key)))
 }
 
 /** Returns a function that makes a record of a row without keys: an array of values in the order of the columns. */
 export function compileToListed (
   columns: readonly Column[], dialect: Dialect
 ): (values: readonly Stored[]) => ModelRecord {
-  return compileRecord<readonly Stored[]>(columns, dialect, (_column, index) => String(index))
-}
-
-/** A new record, to which related records are added. */
-export type OpenRecord = Record<string, Json>
-
-/**
- * Returns a function that makes a record of the values of a row from a position on, in the order of the columns. The
- * record has a place for each related record, which is undefined: adding a key to an object takes longer. Besides, a
- * foreign key may be called `constructor`, and what every object inherits under that name is no related record.
- */
-export function compileToOpen (
-  columns: readonly Column[], dialect: Dialect
-): (values: readonly Stored[], start: number) => OpenRecord {
-  const places = columns.filter(isForeignKey).map(({ field }) => `${JSON.stringify(field)}: undefined`)
-  return compileRecord<readonly Stored[], OpenRecord>(columns, dialect, (_column, index) => `start + ${index}`, places)
+  const code = new RecordCode(dialect)
+  return code.compile(code.literal(columns, (_column, index) => String(index)))
 }
 
 /**
- * Returns a function that makes a record of a row. Its code is one generated object literal, which takes a fifth of the
+ * The code of a function that makes records of rows. It is generated as one object literal, which takes a fifth of the
  * time of a loop that adds keys.
- *
- * @param nameOf  returns the name under which a row holds a column, as JavaScript; it may use the variable `start`
- * @param others  more properties of the record, as JavaScript
  */
-function compileRecord<Given, Made = ModelRecord> (
-  columns: readonly Column[], dialect: Dialect, nameOf: (column: Column, index: number) => string,
-  others: readonly string[] = []
-): (row: Given, start?: number) => Made {
-  const stored = columns.filter(({ parts }) => parts === undefined)
-  const decoders = stored.map((column) => decoderOf(column, dialect))
-  const valueOf = (column: Column): string => {
-    const index = stored.indexOf(column)
-    const value = `row[${nameOf(column, index)}]`
-    return decoders[index] === undefined ? value : `decode${index}(${value})`
+export class RecordCode {
+  readonly #dialect: Dialect
+  readonly #decoders: Array<ReturnType<typeof decoderOf>> = []
+
+  constructor (dialect: Dialect) {
+    this.#dialect = dialect
   }
-  const properties = columns.map((column) => {
-    const value = column.parts === undefined ? valueOf(column) : `joinId([${column.parts.map(valueOf).join()}])`
-    return `${JSON.stringify(column.key)}: ${value}`
-  })
-  const names = decoders.map((_, index) => `decode${index}`)
-  const literal = `{ ${[...properties, ...others].join()} }`
-  // eslint-disable-next-line no-new-func -- the keys, which are quoted, are all that comes from elsewhere
-  const compile = new Function('joinId', `[${names.join()}]`, `return (row, start) => (${literal})`)
-  return compile(joinId, decoders)
+
+  /**
+   * Returns the JavaScript of a record of the variable `row`.
+   *
+   * @param nameOf  returns the name under which a row holds a column, as JavaScript
+   * @param others  more properties of the record, as JavaScript
+   */
+  literal (
+    columns: readonly Column[], nameOf: (column: Column, index: number) => string, others: readonly string[] = []
+  ): string {
+    const stored = columns.filter(({ parts }) => parts === undefined)
+    const valueOf = (column: Column): string => this.#value(column, nameOf(column, stored.indexOf(column)))
+    const properties = columns.map((column) => {
+      const value = column.parts === undefined ? valueOf(column) : `joinId([${column.parts.map(valueOf).join()}])`
+      return `${JSON.stringify(column.key)}: ${value}`
+    })
+    return `{ ${[...properties, ...others].join()} }`
+  }
+
+  /** Returns the function that makes a record by a literal. */
+  compile<Given> (literal: string): (row: Given) => ModelRecord {
+    const names = this.#decoders.map((_, index) => `decode${index}`)
+    // eslint-disable-next-line no-new-func -- the keys, which are quoted, are all that comes from elsewhere
+    const compile = new Function('joinId', `[${names.join()}]`, `return (row) => (${literal})`)
+    return compile(joinId, this.#decoders)
+  }
+
+  #value (column: Column, name: string): string {
+    const decoder = decoderOf(column, this.#dialect)
+    return decoder === undefined ? `row[${name}]` : `decode${this.#decoders.push(decoder) - 1}(row[${name}])`
+  }
 }

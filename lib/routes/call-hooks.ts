@@ -65,7 +65,7 @@ export async function callAfter (
 ): Promise<void> {
   if (afterWrite === undefined) return
   const occasion = { operation, record: toWhole(written), stored: row && toWhole(row), user: userOf<Identity>(request) }
-  await withHookDatabase(resource.engine, transaction, async (db) =>
+  await withHookDatabase(resource, transaction, async (db) =>
     await inTime(resource, 'afterWrite', async () => await afterWrite({ ...occasion, db })))
 }
 

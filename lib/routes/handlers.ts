@@ -32,15 +32,16 @@ export const list: Handler<ListEnvelope> = (resource) => async (request, reply) 
   const { reader, limits, maxLimit, name, url, toListed, included } = resource
   const wanted = parseListQuery(queryOf(request.url), limits.queryLength, maxLimit)
   const plan = planList(resource, wanted, { ...viewerOf(request, resource), closed: modelsClosedTo(request, resource) })
-  const page = await runList(reader, resource, plan)
+  const layout = plan.includes.length === 0 ? undefined : included.layoutOf(plan.includes)
+  const page = await runList(reader, layout?.base ?? resource, plan)
   const total = wanted.counts ? await runCount(reader, resource, plan, page) : undefined
   const { rows, limit: count, hasNext, last } = page
   const { limit, start } = plan
   const cursor = last && writeCursor({ ...plan, limit: count }, last, reader.dialect)
   const links = { name, url, limit, count, start, hasNext, cursor, limits, total }
-  if (plan.includes.length === 0) return toEnvelope(rows.map(toListed), links, wanted)
+  if (layout === undefined) return toEnvelope(rows.map(toListed), links, wanted)
   serializeBy(reply, included.serializeList)
-  return toEnvelope(rows.map(included.toIncluded(plan.includes)), links, wanted)
+  return toEnvelope(rows.map(layout.toRecord), links, wanted)
 }
 
 export const read: Handler<ModelRecord | undefined> = (resource) => async (request, reply) => {

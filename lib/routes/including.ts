@@ -38,7 +38,7 @@ export async function readWithQuery (
   const row = await readIncluding(reader, resource, record, includes)
   if (row === undefined) throw new errors.RecordNotFound()
   serializeBy(reply, included.serializeRecord)
-  return included.toIncluded(includes)(row)
+  return included.layoutOf(includes).toRecord(row)
 }
 
 interface Attempt {

@@ -43,7 +43,7 @@ export function conditionSql (
   dialect: Dialect
 ): RawBuilder<SqlBool> {
   if (column.parts !== undefined) return keySql({ alias, parts: column.parts, operator, values }, dialect)
-  const { shown, showsAll = false, isCollated = false } = storageOf(column, dialect)
+  const { shown, showsAll = false, isCollated = false, isNull } = storageOf(column, dialect)
   const ref = columnRef(column, alias)
   if (shown !== undefined && (showsAll || !asStored) && isComparison(operator) && values.length > 0) {
     return shown(ref, operator, values)
@@ -53,6 +53,7 @@ export function conditionSql (
     ref,
     isCollated,
     isAmbiguous,
+    isNull: isNull?.(ref),
     compared: (value: Parameter) =>
       isIdentifying ? dialect.identifying(compared(column, value, dialect)) : compared(column, value, dialect)
   }
@@ -77,7 +78,13 @@ function keySql ({ alias, parts, operator, values }: KeyCondition, dialect: Dial
     const isEach = parts.map((part, index) => isPart(part, values[key * parts.length + index] as Parameter))
     return sql`(${sql.join(isEach, sql` and `)})`
   })
-  return operator === 'ne'
-    ? sql<SqlBool>`not (${sql.join(keys, sql` or `)})`
-    : sql<SqlBool>`(${sql.join(keys, sql` or `)})`
+  const isAny = sql<SqlBool>`(${sql.join(keys, sql` or `)})`
+  if (operator === 'ne') return sql<SqlBool>`not ${isAny}`
+  if (keys.length === 1) return isAny
+  // SQLite reads a whole index if no condition without 'or' leads to a part of it.
+  const leading = values.filter((_value, index) => index % parts.length === 0)
+  const [column] = parts as [Column]
+  const isNear = conditionSql(
+    { ...alias !== undefined && { alias }, column, operator: 'in', values: leading, asStored: true }, dialect)
+  return sql<SqlBool>`(${isNear} and ${isAny})`
 }

@@ -9,12 +9,12 @@ import { fillScope, scopeSql, shapeOfScope, type FilledScope, type OpenScope } f
 import { columnRef } from './selection.js'
 
 /** A related record with the values of its scope as the engine stores them. */
-export interface FilledInclude extends Omit<PlannedInclude, 'scope'> {
+export interface FilledInclude extends Omit<PlannedInclude, 'scope' | 'path'> {
   readonly conditions: readonly FilledScope[]
 }
 
 /** A related record with slots in place of the values of its scope. */
-export interface OpenInclude extends Omit<PlannedInclude, 'scope'> {
+export interface OpenInclude extends Omit<PlannedInclude, 'scope' | 'path'> {
   readonly conditions: readonly OpenScope[]
 }
 
@@ -29,7 +29,9 @@ export function openInclude ({ conditions, ...include }: FilledInclude, nextSlot
 
 /** Returns all that the SQL of a related record depends on, as one text with a space before each part. */
 export function shapeOfInclude ({ from, column, conditions }: FilledInclude): string {
-  return ` with:${from}.${column.key}${conditions.map((condition) => ` if:${shapeOfScope(condition)}`).join('')}`
+  let shape = ` with:${from}.${column.key}`
+  for (const condition of conditions) shape += ` if:${shapeOfScope(condition)}`
+  return shape
 }
 
 /** Returns the condition on which a related record is joined: the foreign key leads to it, and it lies in its scope. */

@@ -2,7 +2,7 @@ import { sql, type AliasedRawBuilder, type Expression, type RawBuilder, type Sql
 import type { Dialect } from '../engines/dialect.js'
 import type { Parameter } from '../engines/storage.js'
 import { storageOf, type Column } from '../model/column.js'
-import { keyColumnsOf } from '../model/key.js'
+import { isText, keyColumnsOf } from '../model/key.js'
 import type { Model } from '../model/model.js'
 
 /** Returns a column in SQL: qualified by a table's alias in lists, bare in statements on one table. */
@@ -33,13 +33,35 @@ export function compared (column: Column, value: Parameter, dialect: Dialect): E
 }
 
 /**
- * Returns the conditions that a row is that of a key, one for each column of the key, as the engine compares. Values of
- * the columns are in the same order.
+ * Returns the conditions that a row is that of a key, one for each column of the key. Values of the columns are in the
+ * same order.
  */
 export function isKey (
   model: Model, values: readonly Parameter[], dialect: Dialect
 ): ReadonlyArray<RawBuilder<SqlBool>> {
-  return keyColumnsOf(model).map((column, index) => isEqual(column, values[index] as Parameter, dialect))
+  return keyColumnsOf(model).map((column, index) =>
+    isExactly({ column, value: values[index] as Parameter }, dialect))
+}
+
+/** A column and the value that it must have. A statement on one table needs no `alias`. */
+interface Equality {
+  readonly column: Column
+  readonly value: Parameter
+  readonly alias?: string
+}
+
+/**
+ * Returns the condition that a column has exactly a value. The collation of a text may call others equal, which are the
+ * values of other records if the unique index has another collation.
+ */
+export function isExactly ({ column, value, alias }: Equality, dialect: Dialect): RawBuilder<SqlBool> {
+  const ref = columnRef(column, alias)
+  const isFound = sql<SqlBool>`${ref} = ${compared(column, value, dialect)}`
+  const { isCollated, shown, showsAll } = storageOf(column, dialect)
+  if (!isText(column) || isCollated !== true) return isFound
+  if (shown !== undefined && showsAll === true) return shown(ref, 'eq', [value])
+  // An index serves the first comparison if it has the collation of the column.
+  return sql<SqlBool>`(${isFound} and ${dialect.exact(ref)} = ${compared(column, value, dialect)})`
 }
 
 /** Returns the condition that a column equals a value as the engine compares, so a collation may ignore case. */

@@ -4,7 +4,7 @@ import type { Query } from '../engines/executor.js'
 import { Slot, type Stored } from '../engines/storage.js'
 import type { StatementLabel, StatementOperation } from '../events/messages.js'
 import { encode, type Column } from '../model/column.js'
-import { keyColumnsOf, keyValues } from '../model/key.js'
+import { keyValues } from '../model/key.js'
 import type { PlannedInclude } from '../plan/list-plan.js'
 import type { GuardedReference, ScopedRecord } from '../plan/record-guard.js'
 import type { Scope } from '../plan/viewer.js'
@@ -12,7 +12,7 @@ import { withoutSeeks } from './condition.js'
 import { openCondition } from './filled-condition.js'
 import type { OpenInclude } from './include-sql.js'
 import { fillScope, scopeSql, shapeOfScope, type OpenScope } from './scope-sql.js'
-import { columnRef, compared, isEqual } from './selection.js'
+import { isExactly, isKey } from './selection.js'
 import type { SqlContext } from './sql-context.js'
 import type { StatementShape } from './statements.js'
 
@@ -60,10 +60,11 @@ export class ShapedStatement {
   isRecord ({ id, scope, ownerId }: ScopedRecord): readonly Build[] {
     const { model, model: { primaryKey, table }, owner } = this.#shape
     const values = keyValues(primaryKey, id, this.#dialect)
-    const isTheOne = keyColumnsOf(model).map((column, index) => this.#equals(column, values[index] as Stored))
+    const slots = values.map((value) => this.#take(value))
+    const isTheOne: Build = () => sql<SqlBool>`${sql.join(isKey(model, slots, this.#dialect), sql` and `)}`
     const isOwn = owner === undefined || ownerId === undefined ? [] : [this.#equals(owner, ownerId)]
     if (isOwn.length > 0) this.#name += ' own'
-    return [...isTheOne, ...isOwn, ...this.#holds(scope, table)]
+    return [isTheOne, ...isOwn, ...this.#holds(scope, table)]
   }
 
   /** Returns the conditions that each reference leads to a record that it may lead to. */
@@ -73,10 +74,10 @@ export class ShapedStatement {
       this.#name += ` to:${column.key}`
       const key = this.#take(encode(column, value, this.#dialect))
       const holds = this.#holds([...visible, ...required], referred)
-      const isKey: Build = () =>
-        sql<SqlBool>`${columnRef(target.primaryKey, referred)} = ${compared(target.primaryKey, key, this.#dialect)}`
+      const isTarget: Build = () =>
+        isExactly({ column: target.primaryKey, value: key, alias: referred }, this.#dialect)
       return () => sql<SqlBool>`exists (select 1 from ${sql.table(target.table)} as ${sql.ref(referred)}
-        where ${sql.join([isKey, ...holds].map((build) => build()), sql` and `)})`
+        where ${sql.join([isTarget, ...holds].map((build) => build()), sql` and `)})`
     })
   }
 
@@ -106,7 +107,7 @@ export class ShapedStatement {
 
   #equals (column: Column, value: Stored): Build {
     const slot = this.#take(value)
-    return () => isEqual(column, slot, this.#dialect)
+    return () => isExactly({ column, value: slot }, this.#dialect)
   }
 
   #holds (scope: Scope, base: string): readonly Build[] {

@@ -1,11 +1,11 @@
 import { CompiledQuery, sql, type Compilable, type RawBuilder, type SqlBool } from 'kysely'
 import type { Query } from '../engines/executor.js'
-import type { Parameter, Stored } from '../engines/storage.js'
+import { Slot, type Stored } from '../engines/storage.js'
 import type { StatementLabel, StatementOperation } from '../events/messages.js'
 import type { Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { hasTexts, keyColumnsOf } from '../model/key.js'
-import { isEqual, isKey, selection } from './selection.js'
+import { isExactly, isKey, selection } from './selection.js'
 import type { SqlContext } from './sql-context.js'
 
 /** The table of a resource and the columns that its statements name. */
@@ -46,11 +46,6 @@ export interface Statements {
 
 export type Statement = (...parameters: readonly Stored[]) => Query
 
-/**
- * Stands for each value of a request while a statement is compiled. A request later gives its values in the same order.
- */
-export const placeholder = 0
-
 /** Statement that selects nothing. */
 export const nothing: CompiledQuery = CompiledQuery.raw('select 1 where 1 = 0')
 
@@ -64,17 +59,16 @@ export function compileStatements (
   const { db, dialect } = engine
   const { model, visible, stored, created } = shape
   const read = ({ dialect }: SqlContext, columns: readonly Column[]) =>
-    where(db.selectFrom(model.table).select(selection(columns, dialect)), isTheOne(engine, model))
-  const written = Object.fromEntries(created.map(({ name }) => [name, placeholder]))
-  const isOwn = isOwned(engine, shape, placeholder)
+    where(db.selectFrom(model.table).select(selection(columns, dialect)), isTheOne(engine, shape))
+  const written = slotsOf(created)
   const compile = (operation: StatementOperation, query: Compilable): Statement =>
     withParameters(query.compile(), { operation, resource: shape.name })
   return Object.freeze({
     read: compile('read', read(reader, visible)),
     stored: compile('lock', read(engine, stored)),
     create: compile('create', db.insertInto(model.table).values(written).returning(selection(visible, dialect))),
-    own: compile('read', where(read(engine, visible), isOwn)),
-    delete: compile('delete', where(db.deleteFrom(model.table), [...isTheOne(engine, model), ...isOwn])),
+    own: compile('read', where(db.selectFrom(model.table).select(selection(visible, dialect)), isOwn(engine, shape))),
+    delete: compile('delete', where(db.deleteFrom(model.table), isOwn(engine, shape))),
     comparesTexts: hasTexts(model)
   })
 }
@@ -93,17 +87,28 @@ export function updateStatement (engine: SqlContext, shape: StatementShape, chan
 function compileUpdate (engine: SqlContext, shape: StatementShape, changed: readonly Column[]): CompiledQuery {
   const { db, dialect } = engine
   const { model, visible } = shape
-  const changes = Object.fromEntries(changed.map(({ name }) => [name, placeholder]))
-  const conditions = [...isTheOne(engine, model), ...isOwned(engine, shape, placeholder)]
-  const update = where(db.updateTable(model.table).set(changes), conditions)
+  const update = where(db.updateTable(model.table).set(slotsOf(changed)), isOwn(engine, shape, changed.length))
   return (dialect.returnsUpdates ? update.returning(selection(visible, dialect)) : update).compile()
 }
 
 type Conditions = ReadonlyArray<RawBuilder<SqlBool>>
 
-/** Returns the conditions that a row is the record of a key. */
-function isTheOne ({ dialect }: SqlContext, model: Model): Conditions {
-  return isKey(model, keyColumnsOf(model).map(() => placeholder), dialect)
+/** Returns a slot for the value of each column, by the name of the column, in their order. */
+function slotsOf (columns: readonly Column[]): Readonly<Record<string, Slot>> {
+  return Object.fromEntries(columns.map(({ name }, index) => [name, new Slot(index)]))
+}
+
+/** Returns the conditions that a row is the record of a key. Its values fill the slots from `from` on. */
+function isTheOne ({ dialect }: SqlContext, { model }: StatementShape, from = 0): Conditions {
+  return isKey(model, keyColumnsOf(model).map((_column, index) => new Slot(from + index)), dialect)
+}
+
+/** Returns {@link isTheOne}, and if the resource has an owner, that the next slot is the owner of the record. */
+function isOwn (context: SqlContext, shape: StatementShape, from = 0): Conditions {
+  const { model, owner } = shape
+  const isRecord = isTheOne(context, shape, from)
+  const value = new Slot(from + keyColumnsOf(model).length)
+  return owner === undefined ? isRecord : [...isRecord, isExactly({ column: owner, value }, context.dialect)]
 }
 
 /** Adds conditions to a statement, all of which must hold. */
@@ -113,14 +118,18 @@ function where<Query extends { where (condition: RawBuilder<SqlBool>): Query }> 
   return conditions.reduce((narrowed, condition) => narrowed.where(condition), query)
 }
 
-/** Returns the condition that the owner of a record is `id`, in a list; an empty list if the resource has no owner. */
-function isOwned (
-  { dialect }: SqlContext, { owner }: StatementShape, id: Parameter
-): Conditions {
-  return owner === undefined ? [] : [isEqual(owner, id, dialect)]
-}
-
-/** Returns a function that takes parameters and returns the compiled statement with them, and with its label. */
-export function withParameters ({ query, queryId, sql }: CompiledQuery, label: StatementLabel): Statement {
-  return (...parameters) => ({ query, queryId, sql, parameters, label })
+/**
+ * Returns a function that takes the values of a compiled statement, in the order of the positions of its slots, and
+ * returns the statement with them and with its label.
+ */
+export function withParameters (
+  { query, queryId, sql, parameters: slots }: CompiledQuery, label: StatementLabel
+): Statement {
+  const positions = slots.map((slot) => (slot as Slot).position)
+  if (positions.every((position, index) => position === index)) {
+    return (...parameters) => ({ query, queryId, sql, parameters, label })
+  }
+  return (...values) => ({
+    query, queryId, sql, parameters: positions.map((position) => values[position] as Stored), label
+  })
 }

@@ -27,15 +27,9 @@ export interface DatabaseTables {
 
 /** Reads the tables of a database. */
 export async function readTables (handle: AnyKysely): Promise<DatabaseTables> {
-  const { db, dialect: { foldName, schema: { searchPath, foldsTables, keys, written } } } = readHandle(handle)
+  const { db, dialect: { foldName, schema: { foldsTables, keys, written } } } = readHandle(handle)
   const foldsAnswer = await foldsTables?.execute(db).then(({ rows: [row] }) => Number(row?.answer))
   const fold = foldsAnswer === 0 ? (name: string) => name : foldName
-  const tables = await handle.introspection.getTables()
-  const path = searchPath === undefined ? undefined : (await searchPath.execute(db)).rows.map(({ name }) => name)
-  // The map below keeps the last of several tables of one name, so the first schema of the path comes last.
-  const inPath = path === undefined
-    ? tables
-    : path.toReversed().flatMap((name) => tables.filter(({ schema }) => schema === name))
   const { rows: described } = await keys?.execute(db) ?? { rows: [] }
   const { rows: types } = await written.execute(db)
   const generates = (table: string, { name, isAutoIncrementing }: Table['columns'][number]): boolean =>
@@ -46,20 +40,37 @@ export async function readTables (handle: AnyKysely): Promise<DatabaseTables> {
     isAutoIncrementing: generates(table, column),
     written: writtenAs.get(`${table}.${column.name}`) ?? { table, name: column.name, written: column.dataType }
   })
-  const byName = new Map(inPath.map(({ name, isView, columns }) => [
+  const byName = new Map((await listTables(handle)).map(({ name, isView, columns }) => [
     fold(name), new Map([...columns, ...computedIn(described, name)].map((column) =>
       [foldName(column.name), { ...describe(name, column), isView }]))
   ] as const))
   return { of: ({ table }) => byName.get(fold(table)), nameOf: ({ table }) => fold(table) }
 }
 
-/** What a comparison of models with tables depends on. */
-export /** Returns the computed columns of a table, which Kysely does not see in SQLite. */
-function computedIn (described: readonly ColumnRow[], table: string): Table['columns'] {
-  return described.filter((row) => row.table === table && isYes(row.computed)).map(({ name, type, nullable }) =>
-    ({ name, dataType: type, isNullable: isYes(nullable), isAutoIncrementing: false, hasDefaultValue: false }))
+/** Lists tables and their columns. Of several tables of one name, the one that is found by that name comes last. */
+async function listTables (handle: AnyKysely): Promise<ReadonlyArray<Pick<Table, 'name' | 'isView' | 'columns'>>> {
+  const { db, dialect: { schema: { schemas } } } = readHandle(handle)
+  const tables = await handle.introspection.getTables()
+  if (schemas === undefined) return tables
+  const { rows: path } = await schemas.path.execute(db)
+  const { rows } = await schemas.unlisted.execute(db)
+  return [
+    ...path.toReversed().flatMap(({ name }) => tables.filter(({ schema }) => schema === name)),
+    ...[...new Set(rows.map(({ table }) => table))].map((name) =>
+      ({ name, isView: true, columns: rows.filter(({ table }) => table === name).map(columnOf) }))
+  ]
 }
 
+/** Returns the computed columns of a table, which Kysely does not see in SQLite. */
+function computedIn (described: readonly ColumnRow[], table: string): Table['columns'] {
+  return described.filter((row) => row.table === table && isYes(row.computed)).map(columnOf)
+}
+
+function columnOf ({ name, type, nullable }: ColumnRow): Table['columns'][number] {
+  return { name, dataType: type, isNullable: isYes(nullable), isAutoIncrementing: false, hasDefaultValue: false }
+}
+
+/** What a comparison of models with tables depends on. */
 interface Comparison {
   readonly dialect: Dialect
   /** Nullable fields whose columns may be `not null`, because records show some stored values, such as NaN, as null. */
@@ -152,7 +163,8 @@ function compareColumn (
     differences.push(`needs column '${name}' to be the primary key whose integers the database generates`)
   }
   const isNeverNull = column.kind === 'key' && isAutoIncrementing
-  const mayDiffer = isMade || isNeverNull || mayBeNull || shownAsNull?.has(column) === true
+  // SQLite and PostgreSQL call every column of a view nullable.
+  const mayDiffer = isView || isMade || isNeverNull || mayBeNull || shownAsNull?.has(column) === true
   if (!mayDiffer && column.nullable !== isNullable) {
     differences.push(`${column.nullable ? 'is nullable' : 'is not nullable'}, ` +
       `but column '${name}' is ${isNullable ? 'nullable' : 'not null'}`)

@@ -1,10 +1,12 @@
 import { checkCompiler } from '../../schemas/check.js'
 import { valueSchema } from '../../schemas/shapes.js'
-import { readHandle, type AnyKysely } from '../database/engine.js'
+import { readHandle, type AnyKysely, type Handle } from '../database/engine.js'
+import { errors } from '../errors.js'
 import type { Model } from '../model/define-model.js'
 import { requireSoundDefaults } from '../plan/defaults.js'
 import { readTables, requireTables, type DatabaseTables } from './compare-tables.js'
-import { planTables, requireTargets } from './plan-tables.js'
+import { findUnreferable, referencesOf, referringStorages } from './foreign-keys.js'
+import { planTables, requireTargets, type TablePlan } from './plan-tables.js'
 import { changeSchema } from './schema-change.js'
 import { addReference, createIndex, createTable, indexesOf } from './table.js'
 import { requireUniqueIndexes } from './unique-indexes.js'
@@ -13,8 +15,8 @@ import { requireUniqueIndexes } from './unique-indexes.js'
  * Creates the tables that do not exist yet, with their constraints and indexes, all of them or none. It compares
  * tables that exist with their models, and never alters them.
  *
- * @throws REST_MODELS_TABLE_MISMATCH if a table that exists does not fit, REST_MODELS_INVALID_MODEL if a default does
- *   not fit its field; nothing is created then
+ * @throws REST_MODELS_TABLE_MISMATCH if a table that exists does not fit, or a foreign key cannot refer to it,
+ *   REST_MODELS_INVALID_MODEL if a default does not fit its field; nothing is created then
  */
 export async function createTables (handle: AnyKysely, models: readonly Model[]): Promise<void> {
   const { dialect } = readHandle(handle)
@@ -28,14 +30,24 @@ export async function createTables (handle: AnyKysely, models: readonly Model[])
     const byTable = new Map((await missingOf(db, tables, models)).map((model) => [tables.nameOf(model), model]))
     const steps = planTables([...byTable.values()], dialect)
     requireTargets(steps, tables, dialect)
+    await requireReferable({ db, dialect }, tables, steps)
+    const storages = referringStorages(tables, models, dialect)
     for (const { model, references } of steps.tables) {
-      await createTable(db, { model, references }, dialect)
+      await createTable(db, { model, references }, { ...dialect, storages })
       made.push(model.table)
       for (const index of indexesOf(model, dialect)) await createIndex(db, model, index)
     }
     for (const reference of steps.references) await addReference(db, reference)
     await requireFit(db, await readTables(db), models)
   })
+}
+
+async function requireReferable (
+  handle: Pick<Handle, 'db' | 'dialect'>, tables: DatabaseTables, steps: TablePlan
+): Promise<void> {
+  const lines = await findUnreferable(handle, tables, steps.tables.flatMap(({ model }) => referencesOf(model)))
+  if (lines.length === 0) return
+  throw new errors.TableMismatch(`No table was created:\n- ${lines.join('\n- ')}`)
 }
 
 /** Checks that the defaults of models fit their fields. */

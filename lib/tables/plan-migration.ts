@@ -1,6 +1,7 @@
 import type { Engine } from '../database/engine.js'
 import { errors } from '../errors.js'
-import { isForeignKey } from '../model/column.js'
+import type { Storage } from '../engines/storage.js'
+import { isForeignKey, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { keyColumnsOf } from '../model/key.js'
 import { compareField, isView, nameField, readTables, type DatabaseTables } from './compare-tables.js'
@@ -8,6 +9,7 @@ import { findUnfillable } from './creatable.js'
 import { requireDefaults } from './create-tables.js'
 import { readParts, type ExistingParts, type TableChange } from './existing-parts.js'
 import { findShownAsNull } from './fit-engine.js'
+import { findUnreferable, referencesOf, referringStorages } from './foreign-keys.js'
 import { findObstacles } from './obstacles.js'
 import { planTables, type TablePlan } from './plan-tables.js'
 import { typeOf } from './table.js'
@@ -16,6 +18,8 @@ import { typeOf } from './table.js'
 export interface MigrationPlan {
   readonly tables: TablePlan
   readonly changes: readonly TableChange[]
+  /** Storage of the foreign keys that refer to columns which exist. */
+  readonly storages: ReadonlyMap<Column, Storage>
   /** Differences that a migration does not change, with the remedies, as sentences. */
   readonly differences: readonly string[]
 }
@@ -32,18 +36,33 @@ export async function planMigration (engine: Engine, given: readonly Model[]): P
   requireDefaults(models)
   const tables = await readTables(engine.db)
   const existing = models.filter((model) => tables.of(model) !== undefined)
-  const comparison = { dialect, shownAsNull: await findShownAsNull(engine, tables, new Set(existing)) }
+  const storages = referringStorages(tables, models, dialect)
+  const shownAsNull = await findShownAsNull(engine, tables, new Set(existing))
   const { created, changes } = await findMissing(engine, tables, models)
-  const obstacles = await findObstacles(engine, changes.filter(({ model }) => tables.of(model) !== undefined))
-  if (obstacles.length > 0) throw new errors.TableMismatch(`No migration can be written:\n- ${obstacles.join('\n- ')}`)
+  await requireAddable(engine, tables, { created, changes })
   return {
+    storages,
     tables: planTables(created, dialect),
     changes,
     differences: [
-      ...existing.flatMap((model) => differencesOf(model, tables, comparison)),
+      ...existing.flatMap((model) => differencesOf(model, tables, { dialect: { ...dialect, storages }, shownAsNull })),
       ...unfillable(await findUnfillable(engine.db, tables, existing))
     ]
   }
+}
+
+async function requireAddable (
+  engine: Engine, tables: DatabaseTables, { created, changes }: Awaited<ReturnType<typeof findMissing>>
+): Promise<void> {
+  const references = [
+    ...created.flatMap((model) => referencesOf(model)),
+    ...changes.flatMap(({ model, columns }) => referencesOf(model, columns))
+  ]
+  const obstacles = [
+    ...await findObstacles(engine, changes.filter(({ model }) => tables.of(model) !== undefined)),
+    ...await findUnreferable(engine, tables, references)
+  ]
+  if (obstacles.length > 0) throw new errors.TableMismatch(`No migration can be written:\n- ${obstacles.join('\n- ')}`)
 }
 
 /** Returns models and those that their foreign keys refer to, directly or not. */

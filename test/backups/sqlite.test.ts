@@ -1,5 +1,6 @@
 // @once: about the file of SQLite
 // @alone: is written to all the time
+// @long: writes for as long as a backup takes
 
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

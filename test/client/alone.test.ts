@@ -1,4 +1,5 @@
 // @once: about what the client sends, and the compiler; what servers answer to it is in client.test.ts
+// @long: starts compilers
 
 import { readFileSync } from 'node:fs'
 import { posix } from 'node:path'

@@ -1,5 +1,3 @@
-// @servers: values of each kind travel to the engine and back
-
 import { test } from 'tap'
 import { createClient, etagOf, RestModelsError } from '../../lib/client.js'
 import { bigint, boolean, datetime, decimal, defineModel, number, openAuth, text, uuid } from '../../lib/index.js'

@@ -7,7 +7,10 @@ import { test } from 'tap'
 import ts from 'typescript'
 import { manyModels } from './many-models.js'
 
-/** So many take a compiler less than ten seconds, on a machine with nothing else to do. */
+/**
+ * So many take a compiler less than ten seconds, on a machine with nothing else to do. Unlike seconds, they are the
+ * same on each machine.
+ */
 const mostInstantiations = 1_500_000
 
 test('the compiler checks a client of fifty models that refer to each other in less than ten seconds', async (t) => {
@@ -33,5 +36,5 @@ test('the compiler checks a client of fifty models that refer to each other in l
   const instantiations = program.getInstantiationCount()
   t.comment(`${seconds.toFixed(1)} s of processor time, ${instantiations} instantiations`)
   t.ok(instantiations < mostInstantiations, `${instantiations} instantiations`)
-  t.ok(seconds < 20, `${seconds.toFixed(1)} s, perhaps beside other programs`)
+  t.ok(seconds < 60, `${seconds.toFixed(1)} s, perhaps on a slow machine, with V8's counts of coverage`)
 })

@@ -28,11 +28,11 @@ export async function serve (t: Test, options: BuildOptions = {}): Promise<Serve
   const built = await buildApp(t, {
     register: registerSite,
     ...options,
-    prepare: async (app) => {
+    prepare: async (app, db) => {
       app.addHook('onRequest', async ({ method, url, headers: { authorization } }) => {
         sent.push({ method, url, authorization })
       })
-      await options.prepare?.(app)
+      await options.prepare?.(app, db)
     }
   })
   const address = await built.app.listen({ port: 0, host: '127.0.0.1' })

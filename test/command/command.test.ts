@@ -1,5 +1,7 @@
 // @once: about the command line; what it reads of databases is in introspection/ and inspection/
 // @alone: starts processes
+// @covers: the commands
+// @long: starts forty processes
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -112,7 +114,7 @@ test('introspect writes a file, or to standard output, and says beside it what i
   const shown = await run('introspect', `sqlite:${path}`)
   t.match(shown, {
     code: 0,
-    err: /^Table 'Visit' is left out: it has no primary key\n$/
+    err: /^Table 'Visit' is left out: it has no primary key and no unique index without nulls; add one\n$/
   })
   t.match(shown.out, "export const Artist = defineModel('Artist', {\n  id: key({ column: 'ArtistId' }),")
   const file = join(folderFor(t), 'models.ts')
@@ -150,7 +152,7 @@ test('introspect of a database without a table that can have a model writes noth
   t.strictSame(await run('introspect', `sqlite:${join(folder, 'site.db')}`, '--output', output), {
     code: 1,
     out: '',
-    err: "Table 'visit' is left out: it has no primary key\n" +
+    err: "Table 'visit' is left out: it has no primary key and no unique index without nulls; add one\n" +
       'There is no table that can have a model, so nothing is written\n'
   })
   t.notOk(existsSync(output))

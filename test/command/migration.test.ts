@@ -28,8 +28,7 @@ function folderFor (t: Test): { path (name: string): string, models (text: strin
     path,
     models: (text) => {
       const file = path(`models${count++}.mjs`)
-      const lib = JSON.stringify(resolve('lib/index.ts'))
-      writeFileSync(file, `import { defineModel, integer, text } from ${lib}\n${text}`)
+      writeFileSync(file, `import { defineModel, integer, text } from 'fastify-rest-models'\n${text}`)
       return file
     }
   }
@@ -56,9 +55,12 @@ test('migration writes a file, or to standard output, and keeps a file that is t
   t.equal(readFileSync(output, 'utf8'), 'mine')
   t.match(await run('migration', file, 'sqlite::memory:', '-o', output, '--force'), { code: 0 })
   t.match(readFileSync(output, 'utf8'), 'createTable')
-  t.match(await run('migration', file, 'sqlite::memory:', '-o', path('001.sql')), {
-    code: 2, err: /only migrations whose name ends in '\.js', '\.mjs', '\.ts' or '\.mts'/
-  })
+  for (const name of ['001.sql', '001.d.ts', '001.d.mts']) {
+    t.match(await run('migration', file, 'sqlite::memory:', '-o', path(name)), {
+      code: 2, err: /only migrations whose name ends in '\.js', '\.mjs', '\.ts' or '\.mts'/
+    }, name)
+    t.notOk(existsSync(path(name)))
+  }
   t.match(await run('migration', file, 'sqlite::memory:', '-o', path('new/001.js')), { code: 0 })
   t.match(readFileSync(path('new/001.js'), 'utf8'), 'createTable', 'in a folder that was not there')
 })

@@ -1,5 +1,3 @@
-// @servers: keys are stored, compared and ordered by the engine
-
 import Fastify from 'fastify'
 import { sql } from 'kysely'
 import { test, type Test } from 'tap'

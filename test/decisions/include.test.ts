@@ -1,10 +1,11 @@
-// @servers: related records are joined by the engine
-
 import type { FastifyReply } from 'fastify'
 import { test, type Test } from 'tap'
 import {
   defineModel, foreignKey, hostAuth, integer, json, openAuth, text, uuid, type Field, type Identity, type Model
 } from '../../lib/index.js'
+import { sqliteDialect } from '../../lib/engines/sqlite/dialect.js'
+import type { ForeignKeyColumn } from '../../lib/model/column.js'
+import { IncludedRecords } from '../../lib/resource/included-records.js'
 import { serializeBy } from '../../lib/routes/including.js'
 import { buildApp, type BuildOptions, type TestApp } from '../support/site.js'
 
@@ -407,6 +408,40 @@ test('D-165: a failure behind an answer with related records is not serialized a
   reply.statusCode = 500
   t.match(JSON.parse(reply.serialize(new Error('broken'))), { message: 'broken' })
   t.end()
+})
+
+test('D-252: layouts of records with related records are kept for the paths that were last asked for', (t) => {
+  const { columns, name } = Person
+  const limits = { pageBytes: 1000, count: 10, statementTime: 1000 }
+  const keys = columns.map(({ key }) => key)
+  const base = { name, model: Person, visible: columns, searched: [], keys, long: [], limits }
+  const records = new IncludedRecords(base, columns, sqliteDialect, () => ({ record: {}, list: {} }))
+  const column = columns.find(({ field }) => field === 'boss') as ForeignKeyColumn
+  const layoutOf = (path: string) => records.layoutOf([
+    { path, alias: 'i1', from: 'base', column, visible: columns, scope: [] }
+  ])
+  const first = layoutOf('path 0')
+  for (let number = 1; number < 32; number++) t.not(layoutOf(`path ${number}`), first)
+  t.equal(layoutOf('path 0'), first)
+  layoutOf('path 32')
+  t.equal(layoutOf('path 0'), first)
+  for (let number = 33; number < 65; number++) layoutOf(`path ${number}`)
+  t.not(layoutOf('path 0'), first)
+  t.end()
+})
+
+test('D-252: each set of paths gets its own records, however often they change', async (t) => {
+  const { get } = await build(t)
+  const paths = ['owner', 'owner__company', 'owner__boss', 'parent', 'parent__owner', 'parent__owner__company']
+  const sets = paths.flatMap((one) => paths.map((other) => [...new Set([one, other])].join()))
+  const answers = new Map<string, string>()
+  for (const set of [...sets, ...sets]) {
+    const { body } = await get(`/api/task/?include=${set}`)
+    t.equal(answers.get(set) ?? body, body, set)
+    answers.set(set, body)
+  }
+  // Their order changes nothing, and five pairs say no more than the longer path of the two.
+  t.equal(new Set(answers.values()).size, answers.size - paths.length * (paths.length - 1) / 2 - 5)
 })
 
 test('D-164: a missing record is 404, whatever its query', async (t) => {

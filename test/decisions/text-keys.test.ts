@@ -1,13 +1,14 @@
-// @servers: keys are stored, compared and ordered by the engine
-
 import Fastify from 'fastify'
-import { sql } from 'kysely'
+import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely'
 import { test, type Test } from 'tap'
 import restModels, {
   adminAuth, boolean, createTables, defineModel, foreignKey, integer, password, text, userAuth, type CreateOf,
   type DatabaseOf, type Field, type Model, type RecordOf, type UpdateOf
 } from '../../lib/index.js'
 import { createClient } from '../../lib/client.js'
+import { postgresDialect } from '../../lib/engines/postgres/dialect.js'
+import { textsOf } from '../../lib/engines/postgres/texts.js'
+import { isExactly } from '../../lib/sql/selection.js'
 import { engine, openDatabase } from '../support/database.js'
 import { definitions } from '../support/definitions.js'
 import { buildApp, client, siteUsers, valuesOf, type Rows } from '../support/site.js'
@@ -347,12 +348,78 @@ test('D-195: a key is found exactly, whatever the collation and the character se
   t.equal((await remove('/api/country/nz/')).statusCode, 204)
 })
 
+/** Tables in which a text is unique by its bytes, although the collation of its column calls others equal. */
+async function caseTwins (db: Awaited<ReturnType<typeof openDatabase>>): Promise<void> {
+  if (engine === 'postgres') {
+    await sql`create collation folding (provider = icu, locale = 'und-u-ks-level2', deterministic = false)`.execute(db)
+  }
+  const type = sql.raw(engine === 'sqlite' ? 'text collate nocase' : 'varchar(60) collate folding')
+  const binary = sql.raw(engine === 'sqlite' ? 'binary' : '"C"')
+  await sql`create table country (iso ${type} not null, name text not null, chief_id ${type})`.execute(db)
+  await sql`create unique index country_iso on country (iso collate ${binary})`.execute(db)
+  await sql`create table street (town ${type} not null, number integer not null, name text not null)`.execute(db)
+  await sql`create unique index street_key on street (town collate ${binary}, number)`.execute(db)
+  for (const iso of ['A', 'a']) {
+    await db.insertInto('country').values({ iso, name: `old ${iso}`, chief_id: iso }).execute()
+    await db.insertInto('street').values({ town: iso, number: 1, name: `old ${iso}` }).execute()
+  }
+}
+
+// MariaDB gives an index no collation of its own.
+test('D-247: a path names the one record with exactly its text', { skip: engine === 'mariadb' }, async (t) => {
+  const db = await openDatabase(t)
+  await caseTwins(db)
+  const Country = defineModel('Country', {
+    id: text({ column: 'iso' }),
+    name: text(),
+    chief: foreignKey((): Model<'Country', { id: Field<'text'> }> => Country, { nullable: true })
+  })
+  const Street = defineModel('Street', { town: text({ maxLength: 60 }), number: integer(), name: text() }, {
+    key: ['town', 'number']
+  })
+  const app = Fastify()
+  t.teardown(async () => { await app.close() })
+  await app.register(restModels, { db, defaultAuth: anybody })
+  const scope = () => ({ name__ne: 'none' })
+  const hooks = { beforeWrite: () => undefined, afterWrite: () => undefined }
+  for (const model of [Country, Street]) {
+    app.restModels.register(model, { etag: true })
+    app.restModels.register(model, { path: `scoped-${model.table}`, scope })
+    app.restModels.register(model, { path: `hooked-${model.table}`, scope, ...hooks })
+  }
+  await app.restModels.setup()
+  const { get, put, patch, delete: remove } = client(app)
+  const names = async (table: string): Promise<readonly unknown[]> =>
+    (await db.selectFrom(table).select('name').execute()).map(({ name }) => String(name)).sort()
+  for (const [table, key] of [['country', (id: string) => id], ['street', (id: string) => `${id},1`]] as const) {
+    for (const [index, resource] of [table, `scoped-${table}`, `hooked-${table}`].entries()) {
+      const [mine, other] = [`/api/${resource}/${key('a')}/`, `/api/${resource}/${key('A')}/`]
+      t.equal((await get(mine)).json().id, key('a'), resource)
+      t.equal((await get(other)).json().id, key('A'), resource)
+      if (table === 'country') t.match((await get(`${mine}?include=chief`)).json(), { id: 'a' }, resource)
+      for (const send of [put, patch]) {
+        t.match((await send(mine, { name: `new ${index}` })).json(), { id: key('a'), name: `new ${index}` }, resource)
+        t.strictSame(await names(table), [`new ${index}`, 'old A'].sort(), resource)
+      }
+    }
+    for (const resource of [table, `scoped-${table}`, `hooked-${table}`]) {
+      const own = { ...table === 'country' ? { iso: 'a' } : { town: 'a', number: 1 }, name: 'again' }
+      t.equal((await remove(`/api/${resource}/${key('a')}/`)).statusCode, 204, resource)
+      t.strictSame(await names(table), ['old A'], resource)
+      t.equal((await get(`/api/${resource}/${key('a')}/`)).statusCode, 404)
+      await db.insertInto(table).values(own).execute()
+    }
+  }
+})
+
 test('D-193: a key of text has the options of a text that it can have', async (t) => {
   const define = (id: Field) => () => defineModel('Thing', { id, name: text() })
   for (const [name, id] of Object.entries({
     unique: text({ unique: true }), nullable: text({ nullable: true }), both: text({ nullable: false })
   })) {
-    t.throws(define(id), { code: 'REST_MODELS_INVALID_MODEL', message: /text\(\) those of a text except 'nullable'/ }, name)
+    t.throws(define(id), {
+      code: 'REST_MODELS_INVALID_MODEL', message: /text\(\) those of a text except 'nullable'/
+    }, name)
   }
   t.throws(define(text({ maxLength: 101 })), { message: /'maxLength' of a primary key is at most 100/ })
   t.throws(define(text({ default: 'x' })), { message: /the default of a primary key is a function/ })
@@ -383,5 +450,24 @@ test('D-193: the types of records, bodies, rows and references follow', (t) => {
   const level: RecordOf<typeof Alarm>['level_id'] = Alarm.name === 'Alarm' ? 'low' : 'high'
   const row: Pick<DatabaseOf<[typeof Country]>['country'], 'iso'> = { iso: 'x' }
   t.same([without, body, missing, change, wrong, level, row].length, 7)
+  t.end()
+})
+
+test('D-247: in a column of PostgreSQL that holds no texts, a key is compared by its text alone', (t) => {
+  const { primaryKey: column } = defineModel('Host', { id: text({ column: 'ip' }), name: text() })
+  const { storage } = postgresDialect
+  const words = textsOf(storage.text, { table: 'host', name: 'ip', written: 'inet', type: 'inet' })
+  const dialect = { ...postgresDialect, storages: new Map([[column, words ?? storage.text]]) }
+  const db = new Kysely({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (db) => new PostgresIntrospector(db),
+      createQueryCompiler: () => new PostgresQueryCompiler()
+    }
+  })
+  const { sql: compiled, parameters } = sql`${isExactly({ column, value: '10.0.0.1' }, dialect)}`.compile(db)
+  t.notMatch(compiled, /"ip" = /, compiled)
+  t.strictSame(parameters, ['10.0.0.1'])
   t.end()
 })

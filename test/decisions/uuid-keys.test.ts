@@ -1,5 +1,3 @@
-// @servers: keys are stored and ordered by the engine
-
 import { test, type Test } from 'tap'
 import {
   adminAuth, boolean, createTables, defineModel, foreignKey, integer, password, text, userAuth, uuid, type Field,

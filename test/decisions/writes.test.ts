@@ -544,7 +544,8 @@ test('D-42: if the password is excluded, nobody has read it, so its hash is a pa
   t.equal((await put('/api/message/1/', {}, { as: ['alice', hash] })).statusCode, 200)
 })
 
-test('D-43: Location and links carry the prefix of the scope in which the plugin is registered', async (t) => {
+/** Creates two messages in a site whose plugin has an option `prefix`, in a scope with another. Checks all links. */
+async function checkLinks (t: Test, outer: string, prefix: string | undefined, below: string): Promise<void> {
   const db = await openDatabase(t)
   const app = Fastify()
   await checkAnswers(t, app)
@@ -552,19 +553,40 @@ test('D-43: Location and links carry the prefix of the scope in which the plugin
   await createTables(db, siteModels)
   await insert(db, { user: await siteUsers() })
   await app.register(async (scope) => {
-    await scope.register(restModels, { db })
+    await scope.register(restModels, { db, ...prefix !== undefined && { prefix } })
     registerSite(scope.restModels)
     await scope.restModels.setup()
-  }, { prefix: '/v1' })
+  }, { prefix: outer })
   const { get, post } = client(app)
-  const created = await post('/v1/api/message/', { content: 'x' }, { as })
+  const created = await post(below, { content: 'x' }, { as })
   t.equal(created.statusCode, 201)
-  t.equal(created.headers.location, '/v1/api/message/1/')
-  t.equal((await get('/v1/api/message/1/')).json().content, 'x')
-  await post('/v1/api/message/', { content: 'y' }, { as })
-  const { meta } = (await get('/v1/api/message/?limit=1')).json()
-  t.equal(meta.next, '/v1/api/message/?limit=1&page=2')
-  t.equal((await get(meta.next)).json().meta.previous, '/v1/api/message/?limit=1&page=1')
+  t.equal(created.headers.location, `${below}1/`)
+  t.equal((await get(`${below}1/`)).json().content, 'x')
+  await post(below, { content: 'y' }, { as })
+  const { meta } = (await get(`${below}?limit=1`)).json()
+  t.equal(meta.next, `${below}?limit=1&page=2`)
+  t.equal((await get(meta.next)).json().meta.previous, `${below}?limit=1&page=1`)
+}
+
+test('D-43: Location and links carry the prefix of the scope in which the plugin is registered', async (t) => {
+  await checkLinks(t, '/v1', undefined, '/v1/api/message/')
+})
+
+test('D-254: Location and links are percent-encoded, whatever characters the prefixes have', async (t) => {
+  await checkLinks(t, '/日本', '/ä/100%', '/%E6%97%A5%E6%9C%AC/%C3%A4/100%25/message/')
+})
+
+test('D-255: the plugin refuses to be registered below a path with a parameter or a wildcard', async (t) => {
+  const db = await openDatabase(t)
+  for (const prefix of ['/:tenant', '/v1/*']) {
+    const app = Fastify()
+    t.teardown(async () => { await app.close() })
+    app.register(async (scope) => { await scope.register(restModels, { db }) }, { prefix })
+    await t.rejects(Promise.resolve(app.ready()), {
+      code: 'REST_MODELS_INVALID_OPTIONS',
+      message: `The plugin is registered below '${prefix}'; links need a path without parameters`
+    })
+  }
 })
 
 test('D-36: of many unknown keys the first twenty are listed, and a body full of them costs little', async (t) => {

@@ -1,5 +1,6 @@
 // @once: runs the files of one example, whose program chooses its engine itself
 // @alone: starts and ends processes
+// @long: waits for programs that end as they are told
 
 import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'

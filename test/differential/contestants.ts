@@ -12,7 +12,7 @@ import { openSqlite } from '../../lib/sqlite.js'
 import { checkAnswers } from '../support/answers.js'
 import { runSql } from '../support/engines/sql.js'
 import { isReference, type Reference, type Request, type Sender, type Template } from './requests.js'
-import { keyAt, type Row } from './rows.js'
+import { idAt, keyAt, type Row } from './rows.js'
 import { columnOf, define, users, type ModelSpec, type PolicyName } from './specs.js'
 import { stored } from './values.js'
 
@@ -72,6 +72,7 @@ export class Contestant {
   readonly #models: readonly ModelSpec[]
   readonly #opened: Opened
   readonly #app: FastifyInstance = Fastify()
+  #rows: ReadonlyArray<readonly Row[]> = []
   /** The keys that records got, by model, in the order of their creation. */
   readonly #created: Array<Array<number | string>>
   /** The tags that were last seen, by path. */
@@ -87,6 +88,7 @@ export class Contestant {
   }
 
   async prepare (rows: ReadonlyArray<readonly Row[]>): Promise<void> {
+    this.#rows = rows
     const models = define(this.#models)
     await createTables(this.#opened.db, models)
     await this.#fill(rows)
@@ -111,8 +113,9 @@ export class Contestant {
 
   async #fill (rows: ReadonlyArray<readonly Row[]>): Promise<void> {
     const { db } = this.#opened
-    for (const [model, { table, fields }] of this.#models.entries()) {
+    for (const [model, { table, fields, key }] of this.#models.entries()) {
       for (const [at, row] of (rows[model] ?? []).entries()) {
+        const id = key === 'fields' ? {} : { id: keyAt(this.#models, model, at) }
         const columns = await Promise.all(fields.map(async (field) => {
           const value = row[field.name] ?? null
           if (field.kind === 'foreignKey') {
@@ -120,11 +123,10 @@ export class Contestant {
           }
           return [columnOf(field), field.kind === 'password' ? await hashOf(String(value)) : stored(field, value)]
         }))
-        await db.insertInto(table).values({ id: keyAt(this.#models, model, at), ...Object.fromEntries(columns) })
-          .execute()
+        await db.insertInto(table).values({ ...id, ...Object.fromEntries(columns) }).execute()
       }
     }
-    for (const [model, { table, fields }] of this.#models.entries()) {
+    for (const [model, { table, fields, keyFields }] of this.#models.entries()) {
       for (const [at, row] of (rows[model] ?? []).entries()) {
         const later = fields.filter(({ kind, target, name }) => kind === 'foreignKey' &&
           isLater(model, at, target, row[name] ?? null))
@@ -132,7 +134,13 @@ export class Contestant {
         const values = Object.fromEntries(
           later.map((field) => [columnOf(field), this.#keyOf(field.target, row[field.name] ?? null)])
         )
-        await db.updateTable(table).set(values).where('id', '=', keyAt(this.#models, model, at)).execute()
+        const key = fields.filter(({ name }) => keyFields.includes(name)).map((field) => {
+          const value = row[field.name] ?? null
+          const isLink = field.kind === 'foreignKey'
+          return [columnOf(field), isLink ? this.#keyOf(field.target, value) : stored(field, value)]
+        })
+        const isRow = key.length > 0 ? Object.fromEntries(key) : { id: keyAt(this.#models, model, at) }
+        await db.updateTable(table).set(values).where((where) => where.and(isRow)).execute()
       }
     }
   }
@@ -144,8 +152,8 @@ export class Contestant {
   /** Lets the engine go on counting at a number: a create that is refused costs one on some of them. */
   async skipTo (model: number, number: number): Promise<void> {
     const { db } = this.#opened
-    const { table, hasUuidKey } = this.#models[model] as ModelSpec
-    if (hasUuidKey) return
+    const { table, key } = this.#models[model] as ModelSpec
+    if (key !== 'integer') return
     if (this.name === 'postgres') {
       await sql`select setval(pg_get_serial_sequence(${`"${table}"`}, 'id'), ${number}::bigint)`.execute(db)
     } else if (this.name === 'mariadb') {
@@ -176,7 +184,8 @@ export class Contestant {
     const parameters = typeof query === 'string'
       ? query
       : query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(this.#text(value))}`).join('&')
-    const url = `/api/${(this.#models[model] as ModelSpec).name.toLowerCase()}${this.#text(path)}` +
+    const segments = path.map((part) => isReference(part) ? this.#segment(part) : part).join('')
+    const url = `/api/${(this.#models[model] as ModelSpec).name.toLowerCase()}${segments}` +
       (parameters === '' ? '' : `?${parameters}`)
     const json = body === undefined || typeof body === 'string' ? body : this.#json(body)
     const payload = json !== undefined && isForm ? `data=${encodeURIComponent(json)}` : json
@@ -196,10 +205,17 @@ export class Contestant {
     return `{${properties.join(',')}}`
   }
 
-  #resolve ({ model, at }: Reference): number | string {
-    if (at >= 0) return keyAt(this.#models, model, at)
+  #resolve ({ model, at, isQuoted = false }: Reference): number | string {
     const created = this.#created[model] ?? []
-    return created[(-at - 1) % created.length] ?? keyAt(this.#models, model, 1000)
+    const key = (at < 0 ? created[(-at - 1) % created.length] : undefined) ??
+      idAt(this.#models, this.#rows, { model, at: at < 0 ? 1000 : at })
+    return isQuoted ? `"${String(key).replaceAll('"', '""')}"` : key
+  }
+
+  /** The part of a path that leads to a record. The values in an id of several are percent-encoded already. */
+  #segment (reference: Reference): string {
+    const key = String(this.#resolve(reference))
+    return this.#models[reference.model]?.key === 'fields' ? key : encodeURIComponent(key)
   }
 
   /** A text in which what the plugin made up stands by the order in which it came. */
@@ -207,7 +223,7 @@ export class Contestant {
     let neutral = text.replace(/\$argon2id\$[^"]+/g, 'argon2id')
     for (const [model, keys] of this.#created.entries()) {
       for (const [index, key] of keys.entries()) {
-        if (typeof key !== 'string') continue
+        if (typeof key !== 'string' || this.#models[model]?.key !== 'uuid') continue
         neutral = neutral.replaceAll(key, `created-${model}-${index}`)
           .replaceAll(key.toUpperCase(), `CREATED-${model}-${index}`)
       }
@@ -243,9 +259,9 @@ const credentials: Readonly<Record<Sender, Readonly<Record<string, string>>>> = 
 }
 
 /** True if records hold nothing that the plugin makes up, so that engines give them the same tags. */
-function isReproducible ({ hasUuidKey, fields, exclude }: ModelSpec, specs: readonly ModelSpec[]): boolean {
-  return !hasUuidKey && fields.every(({ name, kind, target = -1 }) =>
-    exclude.includes(name) || (kind !== 'password' && specs[target]?.hasUuidKey !== true))
+function isReproducible ({ key, fields, exclude }: ModelSpec, specs: readonly ModelSpec[]): boolean {
+  return key !== 'uuid' && fields.every(({ name, kind, target = -1 }) =>
+    exclude.includes(name) || (kind !== 'password' && specs[target]?.key !== 'uuid'))
 }
 
 function optionsOf (spec: ModelSpec, specs: readonly ModelSpec[], models: readonly Model[]): ResourceOptions {

@@ -1,6 +1,6 @@
 import type { Json } from '../../lib/index.js'
 import type { Draw } from './draw.js'
-import { accounts, type Row } from './rows.js'
+import { accounts, textKeys, type Row } from './rows.js'
 import { isOptional, keyOf, takesOwnKeys, whole, type FieldSpec, type ModelSpec } from './specs.js'
 import { canonical, filterTexts, oddTexts, oddValues, spellings } from './values.js'
 
@@ -8,6 +8,8 @@ import { canonical, filterTexts, oddTexts, oddValues, spellings } from './values
 export interface Reference {
   readonly model: number
   readonly at: number
+  /** Writes the key in quotes, as an item of a list. */
+  readonly isQuoted?: boolean
 }
 
 /** A text in which references stand for keys. */
@@ -214,9 +216,10 @@ function operandOf (draw: Draw, world: World, operand: Operand): Template {
   return Array.from({ length: draw.weighted([[1, 0], [2, 1], [4, 2], [2, 4]]) }, () => itemOf(draw, world, operand))
     .flatMap((item, index) => [
       ...index === 0 ? [] : [','],
-      ...item.map((part) => typeof part === 'string' && (/^"|,|^$/.test(part) || draw.chance(10))
-        ? `"${part.replaceAll('"', '""')}"`
-        : part)
+      ...item.map((part) => {
+        if (typeof part !== 'string') return { ...part, isQuoted: draw.chance(95) }
+        return /^"|,|^$/.test(part) || draw.chance(10) ? `"${part.replaceAll('"', '""')}"` : part
+      })
     ])
 }
 
@@ -316,8 +319,14 @@ function create (draw: Draw, world: World, model: number): Request {
 /** Adds a key to the body, if the model takes keys of clients: a new one, or now and then one that is taken. */
 function withOwnKey (draw: Draw, { models }: World, model: number, drawn: DrawnBody): DrawnBody {
   const { body } = drawn
-  if (!takesOwnKeys(models[model] as ModelSpec) || body === undefined || typeof body === 'string' || draw.chance(60)) {
+  const spec = models[model] as ModelSpec
+  const isNeeded = spec.key === 'text'
+  if (!takesOwnKeys(spec) || body === undefined || typeof body === 'string' || draw.chance(isNeeded ? 3 : 60)) {
     return drawn
+  }
+  if (isNeeded) {
+    const key = draw.chance(90) ? draw.one([...textKeys, ...freshKeys]) : draw.one(oddValues)
+    return { ...drawn, body: [['id', key], ...body] }
   }
   const key = draw.chance(15)
     ? { model, at: 0 }
@@ -325,13 +334,16 @@ function withOwnKey (draw: Draw, { models }: World, model: number, drawn: DrawnB
   return { ...drawn, body: [...body, ['id', key]] }
 }
 
+const freshKeys = [
+  ...Array.from({ length: 30 }, (_, index) => `new ${index}`), 'NEW 1', 'n\u00e9w', '..', '...', 'x'.repeat(100),
+  'x'.repeat(101), '\u{1f600}'.repeat(100)
+]
 const ownKey: FieldSpec = { name: 'id', kind: 'uuid', options: {} }
 
 function update (draw: Draw, world: World, model: number): Request {
-  const { fields } = world.models[model] as ModelSpec
-  const named = draw.some(
-    fields.filter((field) => isWritten(draw, world, model, field) && field.kind !== 'password'), 45
-  )
+  const { fields, keyFields } = world.models[model] as ModelSpec
+  const named = draw.some(fields.filter((field) => isWritten(draw, world, model, field) &&
+    field.kind !== 'password' && (draw.chance(4) || !keyFields.includes(field.name))), 45)
   return {
     ...common(draw, world, model, true),
     ...condition(draw),
@@ -381,7 +393,8 @@ function drawBody (
 
 /** What a row has in fields that are unique together, now and then. */
 function takenTogether (draw: Draw, { models, rows }: World, model: number): Readonly<Record<string, unknown>> {
-  const { fields = [], unique: [names] = [] } = models[model] ?? {}
+  const { fields = [], unique = [], keyFields = [] } = models[model] ?? {}
+  const [names] = keyFields.length > 0 ? [keyFields] : unique
   if (names === undefined || !draw.chance(12)) return {}
   const row = draw.one(rows[model] ?? [{}])
   return Object.fromEntries(fields.filter(({ name }) => names.includes(name)).map(({ name, kind, target = 0 }) => {

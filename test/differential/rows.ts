@@ -10,9 +10,17 @@ export type Row = Readonly<Record<string, Json>>
 /** Who may log in: the place of the row among those of the users, its name and its password. */
 export const accounts = ['admin', 'alice', 'bob', 'carol'] as const
 
-/** The primary key of a row; those that the plugin makes begin with a time. */
+/** Keys of texts, the first of which some collations take for one another. */
+export const textKeys = [
+  'a', 'A', 'a ', '\u00e4', 'ss', '\u00df', '%41', 'a,b', '\u{1f600}',
+  "it's/?#", ' a', 'a\u0301', '\u00e1', '"', '+', '\\'
+]
+
+/** The primary key of a row that is no key of several fields; those that the plugin makes begin with a time. */
 export function keyAt (models: readonly ModelSpec[], model: number, at: number): number | string {
-  if (models[model]?.hasUuidKey !== true) return at + 1
+  const kind = models[model]?.key
+  if (kind === 'text') return textKeys[at] ?? `key ${at}`
+  if (kind !== 'uuid') return at + 1
   const hex = createHash('sha256').update(`${model} ${at}`).digest('hex')
   return `${'05f3a9c72b8d46e1'.charAt(at % 16)}${hex.slice(1, 8)}-${hex.slice(8, 12)}-` +
     `4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`
@@ -22,14 +30,15 @@ export function keyAt (models: readonly ModelSpec[], model: number, at: number):
 export function drawRows (draw: Draw, models: readonly ModelSpec[]): ReadonlyArray<readonly Row[]> {
   const counts = models.map((_model, at) => at === users ? accounts.length + draw.number(0, 2) : draw.number(2, 10))
   const all: Row[][] = []
-  for (const [at, { fields, unique }] of models.entries()) {
+  for (const [at, { fields, keyFields, unique }] of models.entries()) {
     const rows: Row[] = []
     for (let place = 0; place < Number(counts[at]); place++) {
       const row = Object.fromEntries(fields.map((field) => [
         field.name,
         at === users ? accountValue(field, place) ?? value(draw, field, counts) : value(draw, field, counts)
       ]))
-      if (!isTaken(fields, rows, row) && !isTakenTogether(unique, rows, row)) rows.push(row)
+      const groups = keyFields.length > 0 ? [...unique, keyFields] : unique
+      if (!isTaken(fields, rows, row) && !isTakenTogether(groups, rows, row)) rows.push(row)
     }
     counts[at] = rows.length
     all.push(rows)
@@ -73,4 +82,19 @@ function withinReach (fields: readonly FieldSpec[], row: Row, counts: readonly n
       ? null
       : row[name] ?? null
   ]))
+}
+
+/** The `id` of a record, if it has one row for each place. */
+export function idAt (
+  models: readonly ModelSpec[], rows: ReadonlyArray<readonly Row[]>, { model, at }: { model: number, at: number }
+): number | string {
+  const { fields = [], keyFields = [] } = models[model] ?? {}
+  if (keyFields.length === 0) return keyAt(models, model, at)
+  const row = rows[model]?.[at]
+  return keyFields.map((name) => {
+    const field = fields.find((other) => other.name === name)
+    const value = row?.[name] ?? at
+    const isLink = field?.kind === 'foreignKey'
+    return encodeURIComponent(String(isLink ? keyAt(models, field.target ?? 0, Number(value)) : value))
+  }).join()
 }

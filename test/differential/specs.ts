@@ -3,7 +3,7 @@ import {
   bigint, boolean, date, datetime, decimal, defineModel, foreignKey, integer, json, number, password, text, uuid,
   type Field, type ForeignKeyField, type Json, type Model
 } from '../../lib/index.js'
-import type { FieldOptions } from '../../lib/values/field-options.js'
+import { maxKeyLength, type FieldOptions } from '../../lib/values/field-options.js'
 import { canonical } from './values.js'
 
 /** The kinds of fields that random models have. */
@@ -25,10 +25,16 @@ export interface FieldSpec {
 export const policies = ['anybody', 'user', 'userAll', 'admin', 'readOnly'] as const
 export type PolicyName = (typeof policies)[number]
 
+/** The kinds of primary keys. */
+export const keyNames = ['integer', 'uuid', 'text', 'fields'] as const
+export type KeyName = (typeof keyNames)[number]
+
 export interface ModelSpec {
   readonly name: string
   readonly table: string
-  readonly hasUuidKey: boolean
+  readonly key: KeyName
+  /** Names of the fields of a key of several columns; none for any other. */
+  readonly keyFields: readonly string[]
   readonly fields: readonly FieldSpec[]
   /** Names of fields that are unique together. */
   readonly unique: ReadonlyArray<readonly string[]>
@@ -50,8 +56,8 @@ export const users = 0
 export const whole = 1
 
 /** Whether creates may bring their own keys. */
-export const takesOwnKeys = ({ hasUuidKey, fields }: Pick<ModelSpec, 'hasUuidKey' | 'fields'>): boolean =>
-  hasUuidKey && fields.length % 2 === 0
+export const takesOwnKeys = ({ key, fields }: Pick<ModelSpec, 'key' | 'fields'>): boolean =>
+  key === 'text' || (key === 'uuid' && fields.length % 2 === 0)
 
 /** Whether a field may be left out of a create. */
 export const isOptional = ({ kind, options }: FieldSpec): boolean =>
@@ -212,6 +218,38 @@ function withShortText (field: FieldSpec): FieldSpec {
   return { ...field, options: { ...isShort ? options : others, maxLength: Math.min(maxLength, 100) } }
 }
 
+/** Whether a foreign key refers to a model, or accounts are its records. */
+const isReferred = (specs: readonly ModelSpec[], at: number): boolean =>
+  at === users || specs.some(({ fields }) => fields.some(({ target }) => target === at))
+
+const partKinds: readonly FieldSpec['kind'][] = ['text', 'integer', 'bigint', 'boolean', 'date', 'uuid', 'foreignKey']
+
+/** A model whose key is made of two or three fields, more often than not. */
+function withKeyFields (spec: ModelSpec): fc.Arbitrary<ModelSpec> {
+  const parts = spec.fields.filter(({ name, kind, options }) => partKinds.includes(kind) && name !== spec.owner &&
+    (kind !== 'foreignKey' || options.nullable !== true)).map(({ name }) => name)
+  if (parts.length < 2) return fc.constant(spec)
+  return maybe(60, fc.shuffledSubarray(parts, { minLength: 2, maxLength: Math.min(3, parts.length) })).map((names) => {
+    if (names === undefined) return spec
+    const isPart = (name: string): boolean => names.includes(name)
+    return {
+      ...spec,
+      key: 'fields',
+      keyFields: names,
+      fields: spec.fields.map((field) => isPart(field.name) ? asPart(field) : field),
+      unique: spec.unique.filter((group) => !group.every(isPart)),
+      exclude: spec.exclude.filter((name) => !isPart(name)),
+      readOnly: spec.readOnly.filter((name) => !isPart(name))
+    }
+  })
+}
+
+/** A field as the key of a model may have it: never null, and never unique alone. */
+function asPart (field: FieldSpec): FieldSpec {
+  const { nullable: _nullable, unique: _unique, ...options } = field.options
+  return withShortText({ ...field, options })
+}
+
 /** Leaves out what would have a name, a key or a column of another. */
 function withoutClashes (fields: readonly FieldSpec[]): readonly FieldSpec[] {
   const kept: FieldSpec[] = []
@@ -286,22 +324,25 @@ const names = (count: number): fc.Arbitrary<ReadonlyArray<readonly [name: string
 export const models: fc.Arbitrary<readonly ModelSpec[]> = fc.noBias(fc.integer({ min: 2, max: 5 }))
   .chain((count) => names(count).chain((named) =>
     fc.tuple(...named.map(([name, table], at) =>
-      fc.tuple(chance(35), fieldsAt(at, count)).chain(([hasUuidKey, fields]) =>
+      fc.tuple(one<KeyName>('integer', 'integer', 'uuid', 'text'), fieldsAt(at, count)).chain(([key, fields]) =>
         resource(fields, at === users).map((options): ModelSpec =>
-          ({ name, table, hasUuidKey, fields, unique: [], ...options })))))))
+          ({ name, table, key, keyFields: [], fields, unique: [], ...options })))))))
   .chain((specs) => fc.tuple(...specs.map((spec) => withUnique(spec))))
+  .chain((specs) => fc.tuple(...specs.map((spec, at) =>
+    isReferred(specs, at) ? fc.constant(spec) : withKeyFields(spec))))
 
 const makers = { text, integer, bigint, number, decimal, boolean, datetime, date, json, uuid, password } as const
 
 /** The models of specifications. */
 export function define (specs: readonly ModelSpec[]): readonly Model[] {
   const made: Model[] = []
-  for (const { name, table, hasUuidKey, fields, unique } of specs) {
-    const declared: Record<string, Field | ForeignKeyField> = hasUuidKey
-      ? { id: uuid({ clientGenerated: takesOwnKeys({ hasUuidKey, fields }) }) }
-      : {}
+  for (const { name, table, key, keyFields, fields, unique } of specs) {
+    const declared: Record<string, Field | ForeignKeyField> = {
+      ...key === 'uuid' && { id: uuid({ clientGenerated: takesOwnKeys({ key, fields }) }) },
+      ...key === 'text' && { id: text({ maxLength: maxKeyLength }) }
+    }
     for (const spec of fields) declared[spec.name] = declare(spec, made)
-    made.push(defineModel(name, declared, { table, unique }))
+    made.push(defineModel(name, declared, { table, unique, ...keyFields.length > 0 && { key: keyFields } }))
   }
   return made
 }

@@ -1,5 +1,6 @@
 // @once: a page in a browser, on SQLite
-// @alone: starts a browser
+// @alone: takes the memory of a browser
+// @long: starts a browser
 
 import { test } from 'tap'
 import { lacks } from '../support/engines/lacks.js'

@@ -1,5 +1,6 @@
 // @once: a page in a browser, on SQLite
-// @alone: starts a browser
+// @alone: takes the memory of a browser
+// @long: starts a browser
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'

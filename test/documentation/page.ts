@@ -22,6 +22,12 @@ export const pageFiles: readonly string[] = [
   'README.md', ...readdirSync('docs').filter((file) => file.endsWith('.md')).sort().map((file) => `docs/${file}`)
 ]
 
+/** Pages that a newcomer reads first: `npm test` runs their programs, `npm run test:all` those of all pages. */
+export const firstPages: readonly string[] = [
+  'README.md',
+  ...['quick-start', 'models', 'options', 'querying', 'errors'].map((name) => `docs/${name}.md`)
+]
+
 /** Pages about PostgreSQL alone, and the URL that stands in them. */
 export const postgresPages: readonly string[] = ['docs/with-prisma.md', 'docs/with-supabase.md']
 export const postgresUrl = 'postgres://me:secret@localhost:5432/app'

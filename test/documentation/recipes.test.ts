@@ -1,4 +1,5 @@
 // @once: runs the pages, on SQLite
+// @long: starts twenty programs
 
 import { test } from 'tap'
 import { readPage } from './page.js'

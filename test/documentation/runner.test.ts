@@ -1,4 +1,5 @@
 // @once: runs the pages, on SQLite
+// @long: about the tests themselves
 
 import { test, type Test } from 'tap'
 import { parseCurl } from './curl.js'

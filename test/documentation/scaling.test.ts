@@ -1,5 +1,5 @@
-// @servers: processes share a database on a server
 // @alone: starts and ends processes
+// @long: starts and ends many processes
 
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,4 +1,5 @@
 // @once: runs the pages, on SQLite
+// @long: compiles the pieces of all pages
 
 import { dirname, join, resolve } from 'node:path'
 import ts from 'typescript'
@@ -110,7 +111,8 @@ const notRun: Readonly<Record<string, { readonly files: readonly string[], reado
   },
   sh: { files: ['docs/backups.md'], why: 'commands that test/backups/ types, on servers of its own' },
   sql: {
-    files: ['docs/scaling.md'], why: 'what the administrator of a server types there, such as test/failover/ does'
+    files: ['docs/scaling.md', 'docs/querying.md'],
+    why: 'what the administrator of a server types there, such as test/failover/ and test/inspection/ do'
   },
   yaml: { files: ['docs/recipes.md'], why: 'settings of linters' },
   '': { files: [], why: 'nobody knows what it is' }

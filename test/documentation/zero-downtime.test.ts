@@ -1,4 +1,4 @@
-// @servers: each engine alters tables in its own way
+// @long: deploys three versions under load
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'

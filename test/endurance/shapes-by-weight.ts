@@ -1,10 +1,9 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { findEngine, type EngineName } from '../support/engines/find-engine.js'
 import { createDatabase } from '../support/engines/test-database.js'
-import { typescript } from '../support/process.js'
+import { bundleScript } from '../support/bundle-script.js'
 import type { Teardown } from './undo.js'
 
 export interface ShapePlan {
@@ -36,9 +35,8 @@ const heap = 256
 /** Asks an app in a process of its own for lists of ever new shapes. */
 export async function measureShapes (t: Teardown, { engine, folder, shapes, times }: ShapePlan): Promise<ShapeReport> {
   const url = await newDatabase(t, engine, folder)
-  const script = fileURLToPath(new URL('shape-app.ts', import.meta.url))
-  const child = fork(script, [engine, url, String(shapes), String(times)], {
-    execArgv: [...typescript, '--expose-gc', `--max-old-space-size=${heap}`]
+  const child = fork(bundleScript('test/endurance/shape-app.ts'), [engine, url, String(shapes), String(times)], {
+    execArgv: ['--expose-gc', `--max-old-space-size=${heap}`]
   })
   t.teardown(() => { child.kill('SIGKILL') })
   let report: ShapeReport | undefined

@@ -209,13 +209,13 @@ test('a server of PostgreSQL is judged by what it says, and by what it is for', 
 
 test('a server of MariaDB, likewise', (t) => {
   const writer = { writable: true, readonly: false }
-  t.same(ofMariadb({ writes: 1, shares: 0 }, writer), { status: 'up', role: 'single', lag: 0, serves: true })
-  t.match(ofMariadb({ writes: 1, shares: 1 }, writer), { status: 'up', role: 'primary', lag: 0 })
-  t.same(ofMariadb({ writes: 0, shares: 0 }, writer), {
+  t.same(ofMariadb({ writes: 1, shares: 0, ready: 0 }, writer), { status: 'up', role: 'single', lag: 0, serves: true })
+  t.match(ofMariadb({ writes: 1, shares: 1, ready: 1 }, writer), { status: 'up', role: 'primary', lag: 0 })
+  t.same(ofMariadb({ writes: 0, shares: 0, ready: 0 }, writer), {
     status: 'read-only', role: 'replica', lag: null, serves: false
   })
-  t.match(ofMariadb({ writes: 0, shares: 0 }, { writable: false, readonly: true }), { serves: true })
-  t.match(ofMariadb({ writes: 1, shares: 0 }, { writable: false, readonly: true }), { status: 'read-only' })
+  t.match(ofMariadb({ writes: 0, shares: 0, ready: 0 }, { writable: false, readonly: true }), { serves: true })
+  t.match(ofMariadb({ writes: 1, shares: 0, ready: 0 }, { writable: false, readonly: true }), { status: 'read-only' })
   t.match(ofMariadb(undefined, writer), { status: 'read-only', serves: false })
   t.end()
 })

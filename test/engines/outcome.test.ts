@@ -45,7 +45,7 @@ test('D-233: PostgreSQL: what is asked of a connection that has broken was not s
     t.same(one.seen, { sent: 1, closed: 1, left: 1 }, 'and the connection is used no more')
   }
   const silent = postgresWith(() => {})
-  await t.rejects(silent.connection.query('insert', []), { message: 'The server does not answer' })
+  await t.rejects(silent.connection.query('insert', []), { message: 'The server does not answer', code: 'NO_ANSWER' })
   await t.rejects(silent.connection.query('commit', []), { code: notSentCode }, 'it would wait behind the insert')
   t.equal(silent.seen.sent, 1)
 })

@@ -8,6 +8,7 @@ import { dialects } from '../../lib/database/dialects.js'
 import type { DialectName } from '../../lib/engines/dialect.js'
 import type { Outcome, Tables } from '../../lib/engines/executor.js'
 import { StatementFailure } from '../../lib/engines/statement-failure.js'
+import { requireFit } from '../../lib/engines/mariadb/situation.js'
 
 const run = async ({ executor }: Handle, query: CompiledQuery): Promise<Outcome> => await executor.execute(query)
 
@@ -268,6 +269,11 @@ for (const [name, rows] of Object.entries(texts) as Array<[keyof typeof texts, t
   })
 }
 
+test('D-256: a connection that broke without a code of the driver has one of the plugin', async (t) => {
+  const { engine } = failing('postgres', { executing: [new Error('Connection terminated unexpectedly')] })
+  await t.rejects(run(engine, write), { ...unknown, cause: { code: 'CONNECTION_LOST' } })
+})
+
 test('a write that changed nothing is followed by no read', async (t) => {
   const sent: string[] = []
   const executeQuery = async ({ sql }: CompiledQuery) => {
@@ -281,4 +287,13 @@ test('a write that changed nothing is followed by no read', async (t) => {
     { row: undefined, changed: 0 }
   )
   t.same(sent, ['begin', 'insert', 'commit'])
+})
+
+test('D-257: a Galera node serves nobody without the majority, and any node no writes that only reads', (t) => {
+  t.throws(() => { requireFit({ writes: 1, shares: 1, ready: 0 }, false) }, { errno: 1047, code: 'WSREP_NOT_READY' })
+  t.throws(() => { requireFit({ writes: 0, shares: 0, ready: 0 }, true) }, {
+    errno: 1290, code: 'ER_OPTION_PREVENTS_STATEMENT'
+  })
+  t.doesNotThrow(() => { requireFit({ writes: 0, shares: 1, ready: 1 }, false) })
+  t.end()
 })

@@ -1,5 +1,6 @@
 // @once: about SQLite
 // @alone: measures time
+// @covers: the ways to open a file
 
 import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'

@@ -13,6 +13,8 @@ const db: Kysely<Tables> = openSqlite(':memory:')
 const handle = readHandle(db)
 const query: CompiledQuery = db.selectFrom('note').selectAll().compile()
 
+const hooked = (engine: typeof handle) => ({ name: 'thing', engine })
+
 function transactionWith (answer: () => Promise<object>, dialect = handle.dialect): OpenTransaction {
   const connection = { executeQuery: answer, streamQuery: () => { throw new Error('no stream') } }
   return new OpenTransaction(connection as unknown as DatabaseConnection, dialect)
@@ -27,7 +29,7 @@ test('a failure of a hook holds no values', async (t) => {
   const duplicate = "Duplicate entry 'secret' for key 'name'"
   const failure = Object.assign(new Error(duplicate), { errno: 1062, code: 'ER_DUP_ENTRY', sqlMessage: duplicate })
   const transaction = transactionWith(async () => { throw failure }, dialects.mariadb)
-  await t.rejects(withHookDatabase(handleOf(db, dialects.mariadb), transaction, async (hookDb) => {
+  await t.rejects(withHookDatabase(hooked(handleOf(db, dialects.mariadb)), transaction, async (hookDb) => {
     await sql`select 1`.execute(hookDb)
   }), { errno: 1062, message: /^((?!secret).)*$/ })
 })
@@ -39,7 +41,7 @@ test('D-159: a failure that a repetition may cure is passed on as such, any othe
     ['SQLITE_CONSTRAINT_UNIQUE', { code: 'SQLITE_CONSTRAINT_UNIQUE' }]
   ] as const) {
     const transaction = transactionWith(async () => { throw Object.assign(new Error('no'), { code }) })
-    await t.rejects(withHookDatabase(handle, transaction, async (hookDb) => {
+    await t.rejects(withHookDatabase(hooked(handle), transaction, async (hookDb) => {
       await sql`select 1`.execute(hookDb).catch(() => {})
     }), expected, code)
   }

@@ -6,6 +6,7 @@ import { connectionFailure } from '../../lib/engines/server/connection-failure.j
 import { loadDriver } from '../../lib/engines/load-driver.js'
 import { openMariadb } from '../../lib/mariadb.js'
 import { openPostgres } from '../../lib/postgres.js'
+import { readPage } from '../documentation/page.js'
 import { emptyDatabase, engine } from '../support/database.js'
 
 const Note = defineModel('Note', { message: text() })
@@ -15,6 +16,7 @@ test('a driver that is not installed is named with how to install it; other fail
   const missing = Object.assign(new Error("Cannot find module 'pg'\nRequire stack:"), { code: 'MODULE_NOT_FOUND' })
   t.throws(() => loadDriver('pg', failing(missing)), new errors.UnsupportedDatabase(
     "The package 'pg' is not installed; install it: npm install pg"))
+  t.match(readPage('docs/troubleshooting.md').text, "`The package 'better-sqlite3' is not installed; install it: …`")
   t.throws(() => loadDriver('mysql2', failing(missing)), missing)
   t.throws(() => loadDriver('pg', failing(new Error('broken'))), /broken/)
   t.throws(() => loadDriver('no-such-driver'), /install it: npm install no-such-driver/)

@@ -1,5 +1,6 @@
 // @once: starts the example, on SQLite
-// @alone: starts a browser
+// @alone: takes the memory of a browser
+// @long: starts a browser
 
 import type { Locator, Page } from 'playwright-core'
 import { resolve } from 'node:path'

@@ -1,4 +1,5 @@
 // @once: about the packages of one process, which uses SQLite
+// @long: starts processes that list what they load
 
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'

@@ -1,5 +1,3 @@
-// @servers: the engine decides which of several writers comes first
-
 import { setTimeout } from 'node:timers/promises'
 import type { LightMyRequestResponse } from 'fastify'
 import { test } from 'tap'

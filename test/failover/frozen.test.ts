@@ -1,5 +1,6 @@
 // @once: starts its own clusters
 // @alone: measures how long others wait
+// @covers: servers that no longer answer
 // @long: waits until servers have failed and come back
 
 import { once } from 'node:events'

@@ -1,5 +1,6 @@
 // @once: starts its own clusters
 // @alone: measures how long others wait
+// @covers: nodes that refuse
 // @long: waits until servers have failed and come back
 
 import { createConnection } from 'mysql2/promise'
@@ -11,9 +12,11 @@ import { runSql } from '../support/engines/sql.js'
 import { waitFor } from '../support/engines/wait-for.js'
 import { startApps, type App } from './apps.js'
 import { Client } from './client.js'
-import { startLoad } from './load.js'
+import { startLoad, type Load, type Seen } from './load.js'
+import { turns } from './readiness.js'
 import { seed, type Seeds } from './site.js'
 import { checkLoad } from './tally.js'
+import { checkRefused, checkTold, type Loss } from './told.js'
 
 tap.setTimeout(120_000)
 
@@ -29,7 +32,7 @@ test('Galera, three nodes, and two apps on different ones', async (t) => {
   await t.test('what was done on one node counts on the other, though that is behind', async (t) => {
     await readBehind(t, cluster, apps)
   })
-  await t.test('a node crashes and comes back under load: nothing that was acknowledged is lost', async (t) => {
+  await t.test('D-257: nodes crash under load, one comes back: nothing that was acknowledged is lost', async (t) => {
     await failOver(t, cluster, { apps, seeds })
   })
 })
@@ -63,28 +66,60 @@ async function readBehind (t: Test, { nodes }: GaleraCluster, apps: readonly [Ap
 }
 
 async function failOver (
-  t: Test, { nodes, kill, rejoin }: GaleraCluster,
+  t: Test, cluster: GaleraCluster,
   { apps, seeds }: { readonly apps: readonly [App, App], readonly seeds: Seeds }
 ): Promise<void> {
-  const { seen, goOn, recover, stop } = startLoad(apps, seeds)
-  await goOn(700)
+  const { nodes, kill, rejoin } = cluster
+  const load = startLoad(apps, seeds)
+  const { seen, goOn, recover, stop } = load
+  await goOn(500)
   await kill(0)
   await recover(performance.now())
-  await goOn(700)
+  await goOn(500)
   await rejoin(0)
-  await goOn(600)
+  await goOn(300)
+  await agree(nodes, seen)
+  const loss = await loseMajority(t, cluster, { load, app: apps[0] })
+  await goOn(200)
   await stop()
-  await agree(nodes)
-  await checkLoad(t, seen, { apps, seeds, urls: nodes.map(({ url }) => url) as [string] })
+  for (const app of apps) await checkTold(t, app, loss)
+  checkRefused(t, apps, seen)
+  await checkLoad(t, seen, { apps, seeds, urls: [nodes[2]?.url ?? ''] })
 }
 
-/** Waits until every node has applied what the others have committed. */
-async function agree (nodes: readonly PrivateServer[]): Promise<void> {
-  const goal = Math.max(...await Promise.all(nodes.map(committedOn)))
-  for (const node of nodes) await waitFor('a node has everything', async () => await committedOn(node) >= goal)
+/** Two nodes crash: the third serves nobody until an administrator makes it a cluster of its own. */
+async function loseMajority (
+  t: Test, { nodes, kill }: GaleraCluster, { load, app }: { readonly load: Load, readonly app: App }
+): Promise<Loss> {
+  const [, , last] = nodes as [PrivateServer, PrivateServer, PrivateServer]
+  await Promise.all([kill(0), kill(1)])
+  await waitFor('the third is alone', async () => await statusOf(last, 'wsrep_ready') === 'OFF')
+  const lost = Date.now()
+  await turns(t, app, false)
+  await load.pause()
+  await runSql(last.url, "set global wsrep_provider_options = 'pc.bootstrap = true'")
+  const back = Date.now()
+  await turns(t, app, true)
+  await load.recover(performance.now())
+  return { from: nameOf(last), to: nameOf(last), lost, back }
 }
 
-async function committedOn ({ url }: PrivateServer): Promise<number> {
-  const [row] = await runSql(url, "show status like 'wsrep_last_committed'")
-  return Number(row?.['Value'])
+function nameOf ({ port }: PrivateServer): string {
+  return `127.0.0.1:${port}`
+}
+
+/** Waits until every node has what clients were told, also the one that was away. */
+async function agree (nodes: readonly PrivateServer[], { acknowledged }: Seen): Promise<void> {
+  const labels = acknowledged.map(({ label }) => label)
+  for (const { url } of nodes) {
+    await waitFor('a node has everything', async () => {
+      const stored = new Set((await runSql(url, 'select label from entry')).map(({ label }) => label))
+      return labels.every((label) => stored.has(label))
+    })
+  }
+}
+
+async function statusOf ({ url }: PrivateServer, name: string): Promise<unknown> {
+  const [row] = await runSql(url, `show status like '${name}'`)
+  return row?.['Value']
 }

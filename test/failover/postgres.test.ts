@@ -12,8 +12,10 @@ import { startApp, type App } from './apps.js'
 import { Client } from './client.js'
 import { startLoad } from './load.js'
 import { crash } from './processes.js'
+import { turns } from './readiness.js'
 import { seed, type Seeds } from './site.js'
 import { checkLoad } from './tally.js'
+import { checkRefused, checkTold } from './told.js'
 
 tap.setTimeout(120_000)
 
@@ -125,17 +127,28 @@ async function configure ({ url }: PrivateServer, settings: Readonly<Record<stri
 async function failOver (
   t: Test, cluster: PostgresCluster, { apps, seeds }: { readonly apps: readonly [App, App], readonly seeds: Seeds }
 ): Promise<void> {
-  const { seen, goOn, recover, stop } = startLoad(apps, seeds)
-  await goOn(1000)
-  await crash(cluster.primary)
-  const crashed = performance.now()
+  const { seen, goOn, pause, recover, stop } = startLoad(apps, seeds)
+  await goOn(600)
+  const lost = cluster.primary
+  const times = { lost: Date.now(), back: 0 }
+  await crash(lost)
+  await turns(t, apps[0], false)
+  await pause()
   const primary = await cluster.promote()
-  await recover(crashed)
-  await goOn(1000)
+  times.back = Date.now()
+  await turns(t, apps[0], true)
+  await recover(performance.now())
+  await goOn(600)
   await stop()
+  for (const app of apps) await checkTold(t, app, { from: nameOf(lost), to: nameOf(primary), ...times })
+  checkRefused(t, apps, seen)
   const others = cluster.nodes.slice(1).filter((node) => node !== primary)
   for (const standby of others) await catchUp(standby, primary)
   await checkLoad(t, seen, { apps, seeds, urls: [primary.url, ...others.map(({ url }) => url)] })
+}
+
+function nameOf ({ port }: PrivateServer): string {
+  return `127.0.0.1:${port}`
 }
 
 async function catchUp (standby: PrivateServer, primary: PrivateServer): Promise<void> {

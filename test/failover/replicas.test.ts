@@ -1,5 +1,6 @@
 // @once: starts its own clusters
 // @alone: measures how long others wait
+// @covers: replicas that lag
 // @long: waits until servers have failed and come back
 
 import { sql, type Kysely } from 'kysely'

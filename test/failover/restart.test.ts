@@ -2,15 +2,15 @@
 // @alone: measures how long others wait
 // @long: waits until servers have failed and come back
 
-import tap, { test, type Test } from 'tap'
+import tap, { test } from 'tap'
 import { lacks } from '../support/engines/lacks.js'
 import { startMariadb } from '../support/engines/mariadb-server.js'
 import { startPostgres } from '../support/engines/postgres-server.js'
 import type { PrivateServer } from '../support/engines/private-server.js'
-import { waitFor } from '../support/engines/wait-for.js'
-import { startApps, type App } from './apps.js'
+import { startApps } from './apps.js'
 import { crash } from './processes.js'
 import { startLoad } from './load.js'
+import { turns } from './readiness.js'
 import { seed } from './site.js'
 import { checkLoad } from './tally.js'
 
@@ -22,14 +22,6 @@ const signal = (name: NodeJS.Signals) => async ({ kill }: PrivateServer) => { aw
 const engines = {
   postgres: { start: startPostgres, ends: { 'fast stop': signal('SIGINT'), crash } },
   mariadb: { start: startMariadb, ends: { stop: signal('SIGTERM'), crash } }
-}
-
-/** Waits until an app says that it is ready, or that it is not: within two seconds. */
-async function turns (t: Test, { address }: App, isReady: boolean): Promise<void> {
-  const start = performance.now()
-  await waitFor('readiness', async () => (await fetch(`${address}/readyz`)).ok === isReady)
-  const took = performance.now() - start
-  t.ok(took < 2000, `${isReady ? 'ready' : 'not ready'} after ${Math.round(took)} ms`)
 }
 
 for (const engine of ['postgres', 'mariadb'] as const) {

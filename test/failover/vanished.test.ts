@@ -1,5 +1,6 @@
 // @once: starts its own clusters
 // @alone: measures how long others wait
+// @covers: servers that are gone
 // @long: waits until servers have failed and come back
 
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,5 +1,6 @@
 // @once: on SQLite; npm run fuzz sends more, on any engine
 // @alone: takes as long as a group, and listens for failures of its process
+// @long: belongs to the fuzzers
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -6,7 +6,8 @@ import { sql, type Kysely } from 'kysely'
 import { test, type Test } from 'tap'
 import { models as siteModels } from '../../examples/site/models.js'
 import restModels, {
-  createTables, date, defineModel, foreignKey, hashPassword, key, text, uuid, type Model
+  createTables, date, defineModel, foreignKey, hashPassword, key, openAuth, text, uuid, type Field,
+  type Model, type RestModelsOptions
 } from '../../lib/index.js'
 import { introspect, type Introspection } from '../../lib/tooling/introspect/introspect.js'
 import { describeNote } from '../../lib/tooling/introspect/describe-notes.js'
@@ -16,12 +17,13 @@ import { openSqlite } from '../../lib/sqlite.js'
 import { makeChinook } from '../support/chinook.js'
 import { checkAnswers } from '../support/answers.js'
 import { compile } from '../support/compile.js'
-import { engine, openDatabase } from '../support/database.js'
+import { bundleScript } from '../support/bundle-script.js'
+import { engine, openSeparateDatabase } from '../support/database.js'
 import { byName, meaningOf } from './models.js'
 import { everything } from './schemas.js'
 
 async function database (t: Test, statements: readonly string[]): Promise<Kysely<Tables>> {
-  const db = await openDatabase(t)
+  const db = await openSeparateDatabase(t)
   for (const statement of statements) await sql.raw(statement).execute(db)
   return db
 }
@@ -31,16 +33,18 @@ async function load (t: Test, { source }: Introspection): Promise<readonly Model
   const path = join(t.testdir(), 'models.ts')
   writeFileSync(path, source)
   t.strictSame(compile(path), [], 'the file compiles')
-  const { models } = await import(pathToFileURL(path).href) as { models: readonly Model[] }
+  const { models } = await import(pathToFileURL(bundleScript(path)).href) as { models: readonly Model[] }
   return models
 }
 
 /** An app on models; it starts only if they fit their tables. */
-async function serve (t: Test, db: Kysely<Tables>, models: readonly Model[]) {
+async function serve (
+  t: Test, db: Kysely<Tables>, models: readonly Model[], options: Partial<RestModelsOptions> = {}
+) {
   const app = Fastify()
   await checkAnswers(t, app)
   t.teardown(async () => { await app.close() })
-  await app.register(restModels, { db })
+  await app.register(restModels, { db, ...options })
   for (const model of models) app.restModels.register(model)
   await app.restModels.setup()
   await app.ready()
@@ -48,7 +52,7 @@ async function serve (t: Test, db: Kysely<Tables>, models: readonly Model[]) {
 }
 
 test('the models of the example database are those of the example', { timeout: 120_000 }, async (t) => {
-  const db = await openDatabase(t)
+  const db = await openSeparateDatabase(t)
   await createTables(db, siteModels)
   const found = await introspect(db)
   t.strictSame(found.notes, [])
@@ -57,6 +61,29 @@ test('the models of the example database are those of the example', { timeout: 1
   t.strictSame(byName(written), byName(siteModels))
   await t.resolves(createTables(db, written), 'they are compared with the tables, which fit')
   t.match((await (await serve(t, db, written)).inject('/api/message/?user__username=alice')).json(), { objects: [] })
+})
+
+test('D-248: a table without a primary key is served by a unique index that is never null', async (t) => {
+  const text = engine === 'sqlite' ? 'text' : 'varchar(20)'
+  const db = await database(t, [
+    `create table coupon (code ${text} not null unique, percent integer not null)`,
+    `create table price (shop integer not null, item ${text} not null, cents integer, unique (shop, item))`,
+    'create table badge (number integer not null, wing integer not null, unique (wing, number), unique (number))',
+    `create table draft (title ${text} unique, body ${text})`,
+    "insert into coupon values ('A1', 5)",
+    "insert into price values (1, 'tea', 300)",
+    'insert into badge values (7, 1)'
+  ])
+  const found = await introspect(db)
+  t.strictSame(found.notes.map(describeNote), [
+    "Table 'draft' is left out: it has no primary key and no unique index without nulls; add one"
+  ])
+  const app = await serve(t, db, await load(t, found))
+  for (const [path, record] of Object.entries({
+    'coupon/A1': { id: 'A1', percent: 5 },
+    'price/1,tea': { id: '1,tea', shop: 1, item: 'tea', cents: 300 },
+    'badge/7': { id: 7, wing: 1 }
+  })) t.strictSame((await app.inject(`/api/${path}/`)).json(), record, path)
 })
 
 test('introspect gives a file that compiles and fits, and says what it leaves out', { timeout: 120_000 }, async (t) => {
@@ -71,12 +98,12 @@ test('introspect gives a file that compiles and fits, and says what it leaves ou
   const text = found.notes.map(describeNote).join('\n')
   const grouped = /shadow table/
   for (const line of text.split('\n')) t.ok(grouped.test(line) || found.source.includes(`// ${line}\n`), line)
-  const shadows = /\/\/ Tables 'search_config', .* are left out: each is a shadow table\n/
+  const shadows = /\/\/ Tables 'search_config', .* are left out: each is a shadow table, which tells no key; /
   if (engine === 'sqlite') t.match(found.source, shadows)
   for (const expected of [
-    "Table 'keyless' is left out: it has no primary key",
-    "Table 'everybody' is left out: it is a view",
-    "Table 'country' is left out: it has a primary key 'Country Code' whose name",
+    "Table 'keyless' is left out: it has no primary key and no unique index without nulls; add one",
+    "Table 'everybody' is left out: it is a view, which tells no key; define its model by hand, with the key as",
+    "Table 'country' is left out: it has a primary key 'Country Code' with a name that",
     "Table 'Account Kind' is left out: it has a name",
     "Column 'photo' of table 'person' is left out: it is b",
     "Column 'odd name' of table 'person' is left out: it has a name",
@@ -131,20 +158,51 @@ test('D-85: every kind of column becomes the field that holds it, with its defau
   t.match(other, { kind: 'integer', name: 'id' })
 })
 
+/** Columns whose default is the current time, and one whose default no field can declare. */
+const filled = {
+  sqlite: `a datetime not null default (datetime('now')), b datetime default (strftime('%Y-%m-%d %H:%M:%S', 'now')),
+    c text not null default (lower('AB'))`,
+  postgres: `a timestamptz not null default timezone('utc'::text, now()), b timestamp default localtimestamp(0),
+    c text not null default lower('AB')`,
+  mariadb: `a datetime(3) not null default current_timestamp(3), b datetime default (utc_timestamp()),
+    c varchar(9) not null default (lower('AB'))`
+}[engine]
+
+test('a create without a field gets the default of the database, or the note says how it could', async (t) => {
+  const db = await database(t, [`create table event (id integer not null primary key, ${filled})`])
+  const { source, models, notes } = await introspect(db)
+  t.match(notes.map(describeNote), [/^Column 'c' .* required\. Declare another default, or 'readOnly: true'/])
+  t.match(source, /a: datetime\(\{ default: 'now' \}\)/)
+  t.match(source, /b: datetime\(\{ nullable: true, default: 'now' \}\)/)
+  const [{ a: made, b: changed } = {}] = models.map(({ fields }) => fields)
+  const Event = defineModel('event', {
+    id: key({ generated: false }), a: made as Field, b: changed as Field, c: text({ readOnly: true })
+  })
+  const app = await serve(t, db, [Event], { defaultAuth: openAuth() })
+  const answer = await app.inject({ method: 'POST', url: '/api/event/', payload: { id: 1 } })
+  const { a, b, c } = answer.json()
+  t.equal(answer.statusCode, 201)
+  t.equal(c, 'ab', 'a column that is readOnly is left to the database')
+  for (const moment of [a, b]) t.ok(Math.abs(Date.parse(`${moment}Z`) - Date.now()) < 60_000, moment)
+})
+
 test('SQLite, which knows no types, has columns and keys that no field can be', {
   skip: engine !== 'sqlite' && 'about SQLite'
 }, async (t) => {
   const { notes, models } = await introspect(await database(t, everything))
   const text = notes.map(describeNote)
   for (const expected of [
-    "Table 'money_key' is left out: it has a primary key 'id' that is money, not an integer, a UUID or a text",
-    "Table 'search' is left out: it is a virtual table",
+    "Table 'money_key' is left out: it has a primary key 'id' that is money, not an integer, a UUID or a text; " +
+      'define by hand a model of a view that shows the key as text',
+    "Table 'search' is left out: it is a virtual table, which tells no key; define by hand a model of a view of it",
     "Column 'ctid' of table 'person' is left out: it cannot be a field: field 'ctid' of model 'Model': " +
       "every table of PostgreSQL has a system column 'ctid'; give the field another 'column'",
     "Column 'must' of table 'person' has the default lower('X'), which the field cannot declare: " +
-      'on create the field is required if you declare no other default',
+      "on create the field is required. Declare another default, or 'readOnly: true', which leaves the column to the " +
+      'database',
     "Column 'short' of table 'person' has the default 'long', which the field cannot declare: " +
-      'on create the field is null if you declare no other default'
+      "on create the field is null. Declare another default, or 'readOnly: true', which leaves the column to the " +
+      'database'
   ]) t.ok(text.includes(expected), expected)
   t.equal(models.find(({ table }) => table === 'person')?.byName.get('few')?.kind, 'integer')
 })
@@ -210,13 +268,13 @@ test('D-93: where columns hold what their types do not say, the fields are those
   for (const expected of [
     "Column 'large' of table 'odd' holds values that do not fit integer, and becomes bigint",
     "Column 'word' of table 'odd' is left out: it is INTEGER, but holds other values too, " +
-      'and no kind of field fits all of them',
+      'and no kind of field fits all of them; a generated column or a view can show it as text or JSON',
     "Column 'mixed' of table 'odd' is left out: it is INTEGER, but holds other values too, " +
-      'and no kind of field fits all of them',
+      'and no kind of field fits all of them; a generated column or a view can show it as text or JSON',
     "Table 'named' is left out: it has a primary key 'id' with values that are not all integers up to 2^53 - 1, " +
-      'beyond which JSON numbers lose digits',
+      'beyond which JSON numbers lose digits; define by hand a model of a view that shows the key as text',
     "Table 'snow' is left out: it has a primary key 'id' with values that are not all integers up to 2^53 - 1, " +
-      'beyond which JSON numbers lose digits'
+      'beyond which JSON numbers lose digits; define by hand a model of a view that shows the key as text'
   ]) t.ok(notes.includes(expected), expected)
 })
 
@@ -255,7 +313,8 @@ test('a key beyond the integers of JSON leaves its table out', {
     "insert into snow values (1234567890123456789, 'x')"
   ])
   t.match((await served(t, db, 'snow')).notes, ["Table 'snow' is left out: it has a primary key 'id' with values " +
-    'that are not all integers up to 2^53 - 1, beyond which JSON numbers lose digits'])
+    'that are not all integers up to 2^53 - 1, beyond which JSON numbers lose digits; define by hand a model of a ' +
+    'view that shows the key as text'])
 })
 
 test('one odd table is left out with a note, and the others are there', async (t) => {
@@ -324,7 +383,7 @@ test('tables that createTables made come back as the models that they were made 
     folder: foreignKey(() => Folder, { onDelete: 'cascade' }),
     before: foreignKey((): Model => Sheet, { nullable: true, unique: true, onDelete: 'set null' })
   })
-  const db = await openDatabase(t)
+  const db = await openSeparateDatabase(t)
   await createTables(db, [Folder, Sheet])
   await db.insertInto('folder').values({ folder: '0f8fad5b-d9cb-469f-a165-70867728950e', name: 'x' }).execute()
   t.strictSame(byName((await introspect(db)).models), byName([Folder, Sheet]))
@@ -339,7 +398,7 @@ test('unique indexes of several columns are the option unique', { timeout: 120_0
     day: date(),
     note: text()
   }, { table: 'jobs', unique: [['owner', 'title'], ['day', 'state', 'title']] })
-  const db = await openDatabase(t)
+  const db = await openSeparateDatabase(t)
   await createTables(db, [Client, Job])
   // They declare nothing new: the same columns, an expression, some rows only.
   await sql`create unique index again on jobs (title, client)`.execute(db)
@@ -446,7 +505,9 @@ test('D-193: a key of SQLite that is not said to be not null is one, unless it i
   const found = await introspect(db)
   await t.resolves(serve(t, db, found.models))
   await db.insertInto('word').values({ name: null }).execute()
-  t.match((await introspect(db)).notes, [{ table: 'word', why: "has a primary key 'name' that may be null" }])
+  t.match((await introspect(db)).notes, [
+    { table: 'word', why: "has a primary key 'name' that may be null; declare it not null" }
+  ])
 })
 
 test('D-197: a key of several columns of SQLite is one, unless one of them is null somewhere', {
@@ -457,7 +518,9 @@ test('D-197: a key of several columns of SQLite is one, unless one of them is nu
   t.strictSame(found.notes, [])
   t.strictSame(found.models.map(({ name }) => name), ['Pair'])
   await db.insertInto('pair').values({ a: 1, b: null }).execute()
-  t.strictSame((await introspect(db)).notes, [{ table: 'pair', why: "has a primary key with 'b', which may be null" }])
+  t.strictSame((await introspect(db)).notes, [
+    { table: 'pair', why: "has a primary key with 'b', which may be null; declare it not null" }
+  ])
 })
 
 test('D-197: a key of several columns of SQLite leaves its table out if one of them cannot be a field', {
@@ -470,15 +533,15 @@ test('D-197: a key of several columns of SQLite leaves its table out if one of t
   t.strictSame(models, [])
   t.strictSame(notes.map(describeNote), [
     "Table 'part' is left out: it has a primary key of several columns (a, hash), of which 'hash' cannot be a field: " +
-      'left out: it is BLOB, for which there is no kind of field; serve its bytes by a route of your own',
+      'it is BLOB, for which there is no kind of field; define by hand a model of a view that shows the key as text',
     "Table 'place' is left out: it has a primary key of several columns (a, spot), of which 'spot' cannot be a " +
-      'field: left out: it is geometry, for which there is no kind of field; a generated column or a view can show ' +
-      'it as text or JSON'
+      'field: it is geometry, for which there is no kind of field; define by hand a model of a view that shows the ' +
+      'key as text'
   ])
 })
 
 test('only the tables that are named are looked at, and must exist', async (t) => {
-  const db = await openDatabase(t)
+  const db = await openSeparateDatabase(t)
   await createTables(db, siteModels)
   const { models, notes } = await introspect(db, { tables: ['message', 'note'] })
   t.strictSame(models.map(({ name }) => name), ['Message', 'Note'])
@@ -490,13 +553,13 @@ test('only the tables that are named are looked at, and must exist', async (t) =
 })
 
 test('a database without tables gives a file that says so and compiles', { timeout: 120_000 }, async (t) => {
-  const found = await introspect(await openDatabase(t))
+  const found = await introspect(await openSeparateDatabase(t))
   t.match(found.source, /There is no table that can have a model/)
   t.strictSame(await load(t, found), [])
 })
 
 test('Chinook: the models compile, fit the tables and are served', { timeout: 120_000 }, async (t) => {
-  const db = await openDatabase(t)
+  const db = await openSeparateDatabase(t)
   await makeChinook(db, engine)
   const found = await introspect(db)
   t.strictSame(found.notes, [])

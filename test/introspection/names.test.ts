@@ -84,7 +84,7 @@ test('defaults are values where they have counterparts, and expressions of the d
     ['decimal', '1.50', '1.50'], ['decimal', "'x'", expression], ['boolean', 'true', true], ['boolean', '0', false],
     ['boolean', "'t'::bool", true], ['boolean', '2', expression],
     ['datetime', 'CURRENT_TIMESTAMP', 'now'], ['datetime', 'now()', 'now'], ['datetime', "datetime('now')", 'now'],
-    ['datetime', 'LOCALTIMESTAMP', expression], ['datetime', "datetime('now','localtime')", expression],
+    ['datetime', "datetime('now','localtime')", expression], ['datetime', "datetime('now', '+1 day')", expression],
     ['datetime', 'current_timestamp(6)', 'now'],
     ['datetime', "date_trunc('second'::text, (now() AT TIME ZONE 'utc'::text))", 'now'],
     ['datetime', "(now() AT TIME ZONE 'utc'::text)", 'now'],
@@ -99,6 +99,43 @@ test('defaults are values where they have counterparts, and expressions of the d
   for (const [kind, declared, expected] of rows) {
     t.strictSame(defaultValue(kind, declared), expected, `${kind} ${declared}`)
   }
+  t.end()
+})
+
+test('the usual spellings of the current time in UTC are the default \'now\'', (t) => {
+  const spellings: Readonly<Record<string, readonly string[]>> = {
+    postgres: [
+      "timezone('utc'::text, now())", "timezone('UTC'::text, CURRENT_TIMESTAMP)",
+      "timezone('Etc/UTC'::text, statement_timestamp())", "(CURRENT_TIMESTAMP(3) AT TIME ZONE 'UTC'::text)",
+      "(timezone('utc'::text, now()))::date", "date_trunc('second'::text, timezone('utc'::text, now()))",
+      "date_trunc('milliseconds'::text, (CURRENT_TIMESTAMP AT TIME ZONE 'GMT'::text))",
+      "date_trunc('second'::text, now())",
+      'LOCALTIMESTAMP', 'LOCALTIMESTAMP(0)', '(LOCALTIMESTAMP)::date', 'clock_timestamp()', 'date(now())',
+      '(now())::timestamp(0) without time zone', '(now())::timestamp without time zone',
+      "('now'::text)::date", "('now'::text)::timestamp(0) with time zone"
+    ],
+    mariadb: [
+      'current_timestamp()', 'current_timestamp(3)', 'utc_timestamp(3)', 'sysdate()', 'curdate()', 'utc_date()',
+      'cast(utc_timestamp() as date)'
+    ],
+    sqlite: [
+      'CURRENT_TIMESTAMP', 'current_date', "(datetime('now'))", "date('now')", 'datetime()',
+      "datetime('now', 'subsec')",
+      'datetime(CURRENT_TIMESTAMP)', "strftime('%Y-%m-%d %H:%M:%S', 'now')", "strftime('%Y-%m-%dT%H:%M:%fZ','now')",
+      "strftime('%Y-%m-%d', CURRENT_TIMESTAMP)", "strftime('%F %T', 'now')"
+    ]
+  }
+  for (const declared of Object.values(spellings).flat()) {
+    t.equal(defaultValue('datetime', declared), 'now', declared)
+    t.equal(defaultValue('date', declared), 'now', declared)
+    t.equal(defaultValue('integer', declared), expression, declared)
+  }
+  for (const declared of [
+    "timezone('Europe/Madrid'::text, now())", "(now() AT TIME ZONE 'CET'::text)", "timezone('utc'::text, f())",
+    "date_trunc('month'::text, now())", "strftime('%s','now')", "strftime('%d.%m.%Y', 'now')", "'now'", 'f(now())',
+    "date('now','localtime')", "convert_tz(current_timestamp(),'SYSTEM','+00:00')",
+    "(timezone('utc'::text, now()) + '1 day'::interval)", '(LOCALTIME + CURRENT_DATE)', `${'('.repeat(5000)}now()`
+  ]) t.equal(defaultValue('datetime', declared), expression, declared.slice(0, 80))
   t.end()
 })
 

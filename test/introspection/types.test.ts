@@ -57,8 +57,10 @@ test('a plan of PostgreSQL is read in its nodes, as a value or as text', (t) => 
     t.notOk(postgresPlans.seeks([{ 'QUERY PLAN': plan }], { alias: 't0', table: 'x', name: 'titl' }))
     t.notOk(postgresPlans.seeks([{ 'QUERY PLAN': plan }], { alias: 't1', table: 'x', name: 'title' }))
     t.notOk(postgresPlans.sorts([{ 'QUERY PLAN': plan }]))
+    t.notOk(postgresPlans.scans([{ 'QUERY PLAN': plan }], 't0'))
   }
   t.ok(postgresPlans.sorts([{ 'QUERY PLAN': [{ Plan: { 'Node Type': 'Sort' } }] }]))
+  t.ok(postgresPlans.scans([{ 'QUERY PLAN': [{ Plan: { 'Node Type': 'Seq Scan', Alias: 'i1' } }] }], 'i1'))
   t.end()
 })
 
@@ -71,6 +73,8 @@ test('a plan of MariaDB is read in its rows', (t) => {
   t.ok(mariadbPlans.seeks(
     [{ table: null, possible_keys: null, Extra: 'Impossible WHERE noticed after reading const tables' }], column
   ))
+  t.ok(mariadbPlans.scans([{ table: 'i1', type: 'ALL', Extra: '' }], 'i1'))
+  t.notOk(mariadbPlans.scans([{ table: 'i1', type: 'eq_ref', Extra: '' }], 'i1'))
   t.ok(mariadbPlans.sorts([{ Extra: 'Using where; Using filesort' }]))
   t.notOk(mariadbPlans.sorts([{ Extra: 'Using index' }]))
   t.end()
@@ -127,6 +131,11 @@ test('columns of servers are stored as their types say', (t) => {
   const years = storageOf(mariadb, 'integer', 'year(4)')
   t.same([70, 1970, 0].map((year) => years?.encode(year)), [-1, 1970, 0], 'MariaDB takes 70 for 1970')
   t.equal(storageOf(mariadb, 'integer', 'int(11)'), undefined)
+  const { isNull, isWhole, isShown, select } = mariadb.storage.datetime
+  t.equal(compile(isShown?.(ref)), '(y + interval 0 day) is not null')
+  t.equal(compile(isWhole?.(ref)), `(microsecond(y) = 0 and ${compile(isShown?.(ref))})`)
+  t.match(compile(select?.(ref)), `case when ${compile(isShown?.(ref))} then date_format(y, `)
+  t.equal(compile(isNull?.(ref)), 'y <=> null', "MariaDB takes 'is null' for a question for zero dates")
   t.match(compile(mariadb.storage.bigint.select?.(ref)), 'cast(y + 0 as char(80))')
   t.match(compile(mariadb.catalog.fits.bigint?.(ref)), 'y <= 9223372036854775807')
   t.equal(exactNumber.write('1.5000'), '1.5')

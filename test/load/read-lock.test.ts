@@ -1,3 +1,5 @@
+// @long: writes thousands of records until the log is begun anew
+
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'

@@ -1,5 +1,3 @@
-// @servers: counts the statements for the engine
-
 import { test } from 'tap'
 import { userAuth } from '../../lib/index.js'
 import { engine } from '../support/database.js'

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import Fastify from 'fastify'
 import fc from 'fast-check'
-import type { Kysely } from 'kysely'
+import { sql, type Kysely } from 'kysely'
 import { test } from 'tap'
 import restModels, { createTables, openAuth, type Model } from '../../lib/index.js'
 import type { Tables } from '../../lib/engines/executor.js'
@@ -15,7 +15,7 @@ import { stored } from '../differential/values.js'
 import { holds } from '../properties/holds.js'
 import { emptyDatabase } from '../support/database.js'
 import { definitions } from '../support/definitions.js'
-import { columnsOf, drawPair } from './pairs.js'
+import { columnsOf, drawForeign, drawPair } from './pairs.js'
 import { importMigration } from './run-migration.js'
 
 async function withDatabase (act: (db: Kysely<Tables>) => Promise<void>): Promise<void> {
@@ -54,6 +54,15 @@ async function insert (
   }
 }
 
+/** Makes the tables of models, the rest of those that another program has begun by a migration. */
+async function make (db: Kysely<Tables>, specs: readonly ModelSpec[], foreign: readonly string[]): Promise<void> {
+  if (foreign.length === 0) return await createTables(db, define(specs))
+  for (const statement of foreign) await sql.raw(statement).execute(db)
+  const { source = '', differences } = await writeMigration(db, define(specs))
+  assert.deepEqual(differences, [])
+  await (await importMigration(source)).up(db)
+}
+
 /** What the old columns of all tables hold. */
 async function contentOf (db: Kysely<Tables>, specs: readonly ModelSpec[]): Promise<string> {
   const all: unknown[] = []
@@ -77,8 +86,9 @@ test('after the migration setup() passes, no row is lost or changed, and down() 
     const draw = new Draw(generate)
     const { old, wanted, both } = drawPair(draw, specs, !isEmpty)
     const rows = isEmpty ? [] : drawRows(draw, both)
+    const foreign = draw.chance(60) ? drawForeign(draw, old) : []
     await withDatabase(async (db) => {
-      await createTables(db, define(old))
+      await make(db, old, foreign)
       await insert(db, both, rows)
       const before = [await contentOf(db, old), await definitions(db)]
       const { source, differences } = await writeMigration(db, define(wanted))

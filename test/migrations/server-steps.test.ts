@@ -46,6 +46,7 @@ async function stepsFor (name: keyof typeof engines): Promise<{ up: readonly str
   const plan: MigrationPlan = {
     tables: planTables([Team, Player], dialect),
     changes: [{ model: Note, columns, unique: [columns.slice(1, 2)], indexes: indexesOf(Note, dialect) }],
+    storages: new Map(),
     differences: []
   }
   const up = new SchemaRecorder(engines[name])

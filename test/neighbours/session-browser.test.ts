@@ -1,5 +1,6 @@
 // @once: about browsers, which do not see the engine
-// @alone: starts a browser
+// @alone: takes the memory of a browser
+// @long: starts a browser
 
 import type { Page } from 'playwright-core'
 import { test } from 'tap'

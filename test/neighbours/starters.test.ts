@@ -1,4 +1,5 @@
 // @once: about other plugins of Fastify
+// @long: starts other programs
 
 import { resolve } from 'node:path'
 import Fastify from 'fastify'

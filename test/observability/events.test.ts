@@ -10,7 +10,8 @@ import { test, type Test } from 'tap'
 import { Events, codeOf, type EventListener } from '../../lib/events/events.js'
 import { unavailable } from '../../lib/errors.js'
 import restModels, {
-  boolean, createTables, defineModel, foreignKey, hashPassword, password, text, userAuth, type DiagnosticsMessages
+  boolean, createTables, defineModel, foreignKey, hashPassword, openAuth, password, text, userAuth,
+  type DiagnosticsMessages
 } from '../../lib/index.js'
 import { NodeConnections } from '../../lib/engines/server/node-connections.js'
 import { Nodes, NoneIsFree } from '../../lib/engines/server/nodes.js'
@@ -112,6 +113,8 @@ test('D-225: a failed statement has the code of the driver', async (t) => {
     operation: 'create', code: 'SQLITE_CONSTRAINT_UNIQUE', rows: 0
   }])
   t.equal(codeOf(unavailable({ cause: Object.assign(new Error(), { code: 'E' }) })), 'E')
+  const several = new AggregateError([Object.assign(new Error(), { code: 'FIRST' }), new Error()])
+  t.equal(codeOf(unavailable({ cause: several })), 'FIRST', 'of several hosts, that of the first')
   t.equal(codeOf(new Error('without')), null)
   t.equal(codeOf(null), null)
 })
@@ -153,14 +156,40 @@ test('D-226: a slow statement has a line, from `slowStatement` on, and without i
   end()
   source.end(performance.now() - 30, {}, 0)
   t.match(log.lines, [
-    { level: 40, event: 'statement', operation: 'list', resource: 'note', rows: 3, outcome: 'done', msg: /^Slow statement: list of note, 3\d ms$/ },
-    { level: 40, event: 'statement', operation: 'other', resource: null, outcome: 'failed', msg: /^Slow statement: other, 3\d ms$/ }
+    { level: 40, event: 'statement', operation: 'list', resource: 'note', rows: 3, outcome: 'done', msg: /^Slow statement: list of note, \d+ ms$/ },
+    { level: 40, event: 'statement', operation: 'other', resource: null, outcome: 'failed', msg: /^Slow statement: other, \d+ ms$/ }
   ])
   t.equal(log.lines.length, 2)
   await get('/api/note/')
   await other.get('/api/note/')
   t.same([...events('statement'), ...other.events('statement')].filter(({ duration }) => Number(duration) < 1), [])
   t.ok(lines.length > 0)
+})
+
+test('D-259: a statement of `afterWrite` has a message, without values, whether it succeeds or fails', async (t) => {
+  const statements = listen(t, 'fastify-rest-models:statement')
+  const db = openSqlite(':memory:')
+  await createTables(db, [User, Note])
+  const app = Fastify()
+  t.teardown(async () => { await app.close() })
+  app.addHook('onClose', async () => { await db.destroy() })
+  await app.register(restModels, { db, defaultAuth: openAuth() })
+  app.restModels.register(Note, {
+    afterWrite: async ({ record, db }) => {
+      if (record.message === secret) await db.selectFrom('user').selectAll().where('username', '=', secret).execute()
+      else await db.insertInto('user').values({ username: null }).execute()
+    }
+  })
+  await app.restModels.setup()
+  await db.insertInto('user').values({ username: 'alice', password: '', active: 1 }).execute()
+  const statusOf = async (message: string): Promise<number> =>
+    (await app.inject({ method: 'POST', url: '/api/note/', body: { message, user_id: 1 } })).statusCode
+  t.same([await statusOf(secret), await statusOf('other')], [201, 500])
+  t.match(statements.filter(({ operation }) => operation === 'hook'), [
+    { resource: 'note', outcome: 'done', code: null, rows: 0 },
+    { resource: 'note', outcome: 'failed', code: 'SQLITE_CONSTRAINT_NOTNULL', rows: 0 }
+  ])
+  t.notMatch(JSON.stringify(statements), secret)
 })
 
 const locked = Object.assign(new Error('locked'), { code: 'SQLITE_BUSY' })

@@ -104,6 +104,9 @@ test('R-45: a fail-over and an overload are read from the metrics of Prometheus,
     t.ok(refused > 0)
     t.same(statuses.filter((status) => ![200, 201, 503].includes(status)), [])
     t.equal(await metric(recipe, requests, 'status="503"'), refused, `${refused} were refused`)
+    const meaning = async (code: string): Promise<number> => await metric(recipe, 'http_unavailable_total', code)
+    t.ok(await meaning('REST_MODELS_OUTCOME_UNKNOWN') > 0, 'the write that was cut')
+    t.equal(await meaning('REST_MODELS'), refused)
     const [old, fresh] = [first, second].map(({ port }) => `127.0.0.1:${port}`)
     t.equal(await metric(recipe, 'rest_models_node_changes_total', 'state="left"', `node="${old}"`), 1)
     t.equal(await metric(recipe, 'rest_models_node_changes_total', 'state="found"', `node="${fresh}"`), 1)
@@ -112,7 +115,7 @@ test('R-45: a fail-over and an overload are read from the metrics of Prometheus,
     const repeated = await metric(recipe, 'rest_models_retries_total', 'resource="note"')
     const lines = events().filter(({ time }) => Number(time) >= before)
     t.match(lines.filter(({ event }) => event === 'node').map(({ msg }) => msg), [
-      new RegExp(`^Database server ${old} does not serve: (?:CONNECTION_LOST|ECONN)`),
+      new RegExp(`^Database server ${old} does not serve: (?:CONNECTION_LOST|NO_ANSWER|ECONN)`),
       new RegExp(`^Changed from database server ${old} to ${fresh}, after \\d+ ms$`)
     ])
     t.equal(lines.filter(({ event }) => event === 'retry').length, repeated, `${repeated} were repeated`)

@@ -1,4 +1,5 @@
 // @once: compiles a program against a document
+// @long: generates a client and compiles it
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -57,9 +57,9 @@ export async function documentedApp (
 ): Promise<TestApp & { document: ReadDocument }> {
   const site = await buildApp(t, {
     ...options,
-    prepare: async (app) => {
+    prepare: async (app, db) => {
       await app.register(swagger, swaggerOptions)
-      await options.prepare?.(app)
+      await options.prepare?.(app, db)
     }
   })
   return { ...site, document: await readDocument(t, site.app) }

@@ -1,4 +1,5 @@
 // @once: about documents, which say the same of each engine
+// @long: loads the linters of four projects
 
 import SwaggerParser from '@apidevtools/swagger-parser'
 import { lintFromString, createConfig } from '@redocly/openapi-core'

@@ -1,9 +1,7 @@
-// @servers: statements of scopes differ between the engines
-
 import { sql } from 'kysely'
 import { test, type Test } from 'tap'
 import {
-  boolean, datetime, defineModel, foreignKey, hostAuth, integer, password, text, uuid, type Field, type Identity,
+  boolean, datetime, defineModel, foreignKey, hostAuth, integer, json, password, text, uuid, type Field, type Identity,
   type Model, type ResourceRegistry
 } from '../../lib/index.js'
 import { engine } from '../support/database.js'
@@ -234,12 +232,33 @@ test('D-141: null in place of the object is no record, {} is all, and null as a 
   t.equal((await post('/api/task/', { title: 'x', project: 1 }, as(0))).statusCode, 201)
 })
 
+test('D-141: null means that a field has no value, also in a field that holds JSON', async (t) => {
+  const Draft = defineModel('Draft', {
+    body: json({ nullable: true }), twin: foreignKey((): Model => Draft, { nullable: true })
+  })
+  const { get } = await buildApp(t, {
+    models: [Draft],
+    rows: {
+      draft: [
+        { id: 1, body: null, twin_id: null }, { id: 2, body: '{}', twin_id: 1 }, { id: 3, body: '{}', twin_id: 2 }
+      ]
+    },
+    register: (registry) => {
+      registry.register(Draft, { auth: members, scope: () => ({ body: null }) })
+        .register(Draft, { path: 'twin', auth: members, scope: () => ({ twin__body: null }) })
+    }
+  })
+  t.same(ids(await get('/api/draft/', as(1))), [1])
+  t.same(ids(await get('/api/twin/', as(1))), [2])
+})
+
 test('D-141: a scope may use every operator, several values, and fields that are hidden', async (t) => {
   const scopes: ReadonlyArray<readonly [scope: Record<string, unknown>, found: readonly number[]]> = [
     [{ rank__gt: 1, rank__lte: 3 }, [2, 3]], [{ rank: [1, 3] }, [1, 3]], [{ rank__ne: 2 }, [1, 3]],
     [{ rank__ne: [1, 2] }, [3]], [{ name__like: 'A%' }, [1, 2]], [{ name__ilike: ['%mm%', 'AT%'] }, [2, 3]],
     [{ note__is: 'notnull' }, [2]], [{ company__name__is: 'notnull', rank: 3 }, [3]],
-    [{ note__is: null }, [1, 3]], [{ company__active: true, rank__in: [3] }, [3]], [{ company__name: 'Globex' }, [3]],
+    [{ note__is: null }, [1, 3]], [{ company__active: true, rank__in: [3] }, [3]],
+    [{ company__active__is: true, rank__in: [3] }, [3]], [{ company__name: 'Globex' }, [3]],
     [{ company_id: 2 }, [3]], [Object.assign(Object.create(null), { rank__lt: 2 }), [1]],
     [{ id: Array.from({ length: 200 }, (_, index) => index + 2) }, [2, 3]]
   ]
@@ -281,8 +300,11 @@ const wrongScopes: ReadonlyArray<readonly [scope: () => unknown, log: RegExp]> =
   [() => ({ rank__ne: [] }), /wrong type for 'rank__ne'/],
   [() => ({ rank__in: 1 }), /wrong type for 'rank__in'/],
   [() => ({ name__like: 'a\\' }), /wrong type for 'name__like'/],
-  [() => ({ note__is: 'null' }), /wrong type for 'note__is'/],
+  [() => ({ note__is: 'null' }), /wrong type for 'note__is', which must be null or the text 'notnull'/],
   [() => ({ note__is: 'NOTNULL' }), /wrong type for 'note__is'/],
+  [() => ({ company__active__is: 'true' }), /'company__active__is', which must be null, 'notnull', true or false/],
+  [() => ({ name__like: 5 }), /wrong type for 'name__like', which must be a pattern/],
+  [() => ({ rank__in: 1 }), /wrong type for 'rank__in', which must be a list, and each value in it/],
   [() => ({ company__active__like: 'a' }), /'active' does not have the operator 'like'/],
   [() => undefined, /must return an object/],
   [async () => ({}), /must return an object/],

@@ -1,4 +1,5 @@
 // @alone: starts processes
+// @long: two processes count for long
 
 import { join } from 'node:path'
 import { test, type Test } from 'tap'

@@ -107,7 +107,11 @@ const packages: Readonly<Record<string, { readonly values: readonly string[], re
   mysql2: { values: ['engines/mariadb'] },
   'p-retry': { values: ['engines/retry', 'tables/schema-change', 'engines/sqlite/lock'] },
   uuid: { values: ['plan/plan-write'] },
-  'lru-cache': { values: ['policy/passwords', 'sql/shapes', 'engines/server', 'engines/sqlite/connection'] },
+  'lru-cache': {
+    values: [
+      'policy/passwords', 'sql/shapes', 'resource/included-records', 'engines/server', 'engines/sqlite/connection'
+    ]
+  },
   'p-limit': { values: ['policy/passwords'] },
   'secure-json-parse': { values: ['request/payload'] }
 }
@@ -289,7 +293,8 @@ test('SQL consists of names of models and parameters, one cast widens the handle
   const holding = (text: string): string[] => files.filter((path) => read(path).includes(text))
   t.same(
     holding('sql.raw('), [
-      'lib/engines/postgres/texts.ts', 'lib/engines/sqlite/deadline.ts', 'lib/fields/operators.ts',
+      'lib/engines/postgres/texts.ts', 'lib/engines/sqlite/deadline.ts',
+      'lib/fields/operators.ts',
       'lib/tables/alter-table.ts', 'lib/tables/table.ts', 'lib/tooling/migration/schema-recorder.ts'
     ],
     'sql.raw is for constants: use sql.ref for names and parameters for values'

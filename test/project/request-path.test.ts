@@ -1,5 +1,5 @@
 // @once: counts functions and frames on SQLite
-// @alone: starts a process
+// @long: counts calls in a process that is traced
 
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'

@@ -6,9 +6,8 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readlinkSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { test, type Test } from 'tap'
-import { typescript } from '../support/process.js'
+import { bundleScript } from '../support/bundle-script.js'
 import { engineNames, findEngine, variableOf, type EngineName } from '../support/engines/find-engine.js'
 import { lacks } from '../support/engines/lacks.js'
 import { startMariadb } from '../support/engines/mariadb-server.js'
@@ -100,7 +99,7 @@ for (const engine of engineNames) {
 
 test('a server ends with the process that started it, if that did not stop it', async (t) => {
   if (lacks(t, 'postgres')) return
-  const leaver = fork(fileURLToPath(new URL('leaver.ts', import.meta.url)), { execArgv: [...typescript] })
+  const leaver = fork(bundleScript('test/project/leaver.ts'), { execArgv: [] })
   const [[, folder]] = await once(leaver, 'message') as [[number, string]]
   leaver.kill('SIGTERM')
   t.strictSame(await once(leaver, 'exit'), [null, 'SIGTERM'])

@@ -1,8 +1,9 @@
 // @once: about the scripts of the project
 
 import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { test } from 'tap'
-import { groupFiles, readTestFiles, selectFiles, tagsOf, type TestFile } from '../../scripts/test-files.js'
+import { groupFiles, isCovering, readTestFiles, selectFiles, tagsOf, type TestFile } from '../../scripts/test-files.js'
 import { typescript } from '../support/process.js'
 
 const body = "test('something', (t) => { t.end() })\n"
@@ -19,7 +20,7 @@ test('a tag of a test file has a name that is known, and a reason', (t) => {
   t.same([...tagsOf('x', `// @once: a reason\n// @long: another\n\n${body}`)], ['once', 'long'])
   for (const line of ['// @log: a reason', '// @long', '// @long:', '// @long: ']) {
     t.throws(() => tagsOf('x', `${line}\n\n${body}`), {
-      message: `x: '${line}' is not '// @tag: reason', where the tag is one of once, servers, long, alone`
+      message: `x: '${line}' is not '// @tag: reason', where the tag is one of once, servers, long, alone, covers`
     })
   }
   t.end()
@@ -30,10 +31,30 @@ test('a file without a test is refused: among others nobody would notice', (t) =
   t.end()
 })
 
-test('npm test leaves out long files, and runs on servers those that ask for it', (t) => {
+test('a file that sets the time limit of its process is refused unless it is alone in it', (t) => {
+  const text = `${body}tap.setTimeout(60_000)\n`
+  t.throws(() => tagsOf('x', text), { message: 'x: tap.setTimeout() needs @alone' })
+  t.same([...tagsOf('x', `// @alone: waits\n${text}`)], ['alone'])
+  t.end()
+})
+
+test('D-253: npm test leaves out long files, and runs on servers those that ask for it', (t) => {
   t.same(selected('sqlite', false), ['plain', 'once', 'servers'])
   t.same(selected('postgres', false), ['servers'])
   t.same(selected('mariadb', false), ['servers'])
+  t.end()
+})
+
+test('D-253: npm test stays short: few files run on servers, few alone, and none starts a browser', (t) => {
+  const all = readTestFiles()
+  const onServers = selectFiles(all, 'postgres', false).length
+  t.ok(onServers <= 20, `${onServers} files on servers, of 20 at most`)
+  const short = selectFiles(all, 'sqlite', false)
+  const alone = short.filter(({ tags }) => tags.has('alone')).length
+  t.ok(alone <= 6, `${alone} files alone, of 6 at most`)
+  const browser = /from '(.*\/(chromium|bundled)\.js|playwright-core)'/
+  const browsers = short.filter(({ path }) => browser.test(readFileSync(path, 'utf8')))
+  t.same(browsers.map(({ path }) => path), [], 'files that start a browser are long')
   t.end()
 })
 
@@ -43,11 +64,20 @@ test('npm run test:all runs every file, on servers all but those that are the sa
   t.end()
 })
 
-test('each file runs once, twenty at most in a process, and alone if it says so', (t) => {
+test('each file runs once, in a process with others or alone if it says so', (t) => {
   const many = [...Array.from({ length: 50 }, (_, index) => file(`file${index}`)), file('alone', 'alone')]
-  const groups = groupFiles(many)
+  const groups = groupFiles(many, 'compiled')
   t.same(groups.flat().map(({ path }) => path).sort(), many.map(({ path }) => path).sort())
-  t.same(groups.map(({ length }) => length), [1, 17, 17, 16])
+  t.same(groups.map(({ length }) => length), [1, 17, 17, 16], 'twenty at most')
+  t.same(groupFiles(many, 'bundled').map(({ length }) => length), [1, 13, 13, 12, 12], 'fifteen at most in a bundle')
+  t.end()
+})
+
+test('coverage is judged of the files that share a process, and of those alone that say so', (t) => {
+  const covering = [file('plain'), file('once', 'once'), file('long', 'long'), file('one', 'alone', 'covers')]
+  t.same([...covering, file('alone', 'alone'), file('browser', 'alone', 'long')].filter(isCovering), covering)
+  const useless = readTestFiles().filter(({ tags }) => tags.has('covers') && !tags.has('alone'))
+  t.same(useless, [], 'files that share a process are counted anyway')
   t.end()
 })
 

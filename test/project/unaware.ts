@@ -1,4 +1,4 @@
-import { fileURLToPath } from 'node:url'
+import { bundleScript } from '../support/bundle-script.js'
 import { startServer } from '../support/process.js'
 import { startWorker } from '../support/workers.js'
 
@@ -7,10 +7,9 @@ import { startWorker } from '../support/workers.js'
  * client of a test might not.
  */
 const t = { teardown: () => {} }
-const path = fileURLToPath(new URL('wrong.ts', import.meta.url))
 const starters: Readonly<Record<string, () => Promise<string>>> = {
   server: async () =>
-    (await startServer(t, path, { cwd: process.cwd(), env: { NODE_OPTIONS: '--import=tsx' } })).address,
+    (await startServer(t, bundleScript('test/project/wrong.ts'), { cwd: process.cwd() })).address,
   worker: async () => await startWorker<string>(t, 'project/wrong.ts').next()
 }
 const [kind = ''] = process.argv.slice(2)

@@ -7,6 +7,7 @@ import {
 } from '../../lib/index.js'
 import { basic, buildApp, User, type Rows, type TestApp } from '../support/site.js'
 import { engine } from '../support/database.js'
+import { share } from '../support/share.js'
 import { holds } from './holds.js'
 
 /** No resource at all. */
@@ -63,6 +64,12 @@ const hidden: ReadonlyArray<readonly [resource: string, before: string, names: r
   ['user', '', ['password']]
 ]
 
+/** Foreign keys that nobody may follow, although some of them are visible. */
+const closedKeys: typeof hidden = [
+  ['person', '', ['boss', 'diary']], ['person', 'diary__', ['vault']], ['letter', 'sender__', ['boss', 'diary']],
+  ['letter', 'sender__diary__', ['vault']]
+]
+
 /** What is visible of people and letters, which are the same in both apps, and filters and orderings of it. */
 const visible: Readonly<Record<string, readonly string[]>> = {
   person: ['id', 'name', 'vault', 'vault_id', 'vault__id', 'diary', 'diary_id'],
@@ -85,8 +92,9 @@ const buildTwin = async (
 })
 
 const operators = ['eq', 'lt', 'lte', 'gt', 'gte', 'ne', 'in', 'is', 'like', 'ilike']
-const places = fc.constantFrom(...hidden.flatMap(([resource, before, names]) =>
+const placesOf = (list: typeof hidden) => fc.constantFrom(...list.flatMap(([resource, before, names]) =>
   names.map((name) => ({ resource, before, name }))))
+const places = placesOf(hidden)
 /** Names that no model has; letters and single underscores, as fields have them. */
 const unknownNames = fc.stringMatching(/^[a-z]{3,8}(_[a-z]{2,5})?$/).map((name) => `q${name}`)
 const suffixes = fc.constantFrom(
@@ -168,7 +176,9 @@ test('a hidden field is answered as a name that does not exist, as a related rec
   await holds(
     t, 600,
     fc.asyncProperty(
-      places, unknownNames, fc.constantFrom(...spellings), fc.constantFrom(...forms), fc.boolean(),
+      fc.oneof(places, placesOf(closedKeys)), unknownNames,
+      fc.oneof(fc.constantFrom(...spellings.slice(0, 1)), fc.constantFrom(...spellings)),
+      fc.constantFrom(...forms), fc.boolean(),
       async (place, unknown, spell, form, isRead) => {
         const { resource, before, name } = place
         const ask = async (name: string) => {
@@ -199,17 +209,33 @@ test('a hidden field beside permitted parameters is answered as a name that does
   }))
 })
 
-test('no answer depends on a hidden value, whatever is asked for', async (t) => {
-  const [one, other] = await Promise.all([
-    buildTwin(t, [
-      { email: 'a', notes: '1', active: 1, boss_id: 1 }, { email: 'b', notes: '2', active: 0, boss_id: 2 },
-      { email: null, notes: null, active: null, boss_id: null }
-    ]),
-    buildTwin(t, [
-      { email: 'z', notes: null, active: null, boss_id: null }, { email: null, notes: '"x"', active: 1, boss_id: 3 },
-      { email: '%', notes: '2', active: 0, boss_id: 1 }
-    ])
+/** Two apps that differ in hidden values alone. */
+const buildTwins = async (t: Parameters<typeof buildApp>[0]) => await Promise.all([
+  buildTwin(t, [
+    { email: 'a', notes: '1', active: 1, boss_id: 1 }, { email: 'b', notes: '2', active: 0, boss_id: 2 },
+    { email: null, notes: null, active: null, boss_id: null }
+  ]),
+  buildTwin(t, [
+    { email: 'z', notes: null, active: null, boss_id: null }, { email: null, notes: '"x"', active: 1, boss_id: 3 },
+    { email: '%', notes: '2', active: 0, boss_id: 1 }
   ])
+])
+
+test('no search finds a hidden value, and no count tells one', async (t) => {
+  const [one, other] = await buildTwins(t)
+  for (const resource of ['person', 'letter']) {
+    for (const word of ['a', 'b', 'z', 'x', '1', '%25', 'person', 'letter', 'person+a', '1+z']) {
+      for (const rest of ['', '&count=true', '&count=true&limit=1', '&include=vault', '&include=sender__vault']) {
+        const url = `/api/${resource}/?search=${word}${rest}`
+        const [left, right] = await Promise.all([one, other].map(async (app) => (await app.get(url)).body))
+        t.equal(left, right, url)
+      }
+    }
+  }
+})
+
+test('no answer depends on a hidden value, whatever is asked for', async (t) => {
+  const [one, other] = await buildTwins(t)
   const asked = await Promise.all([one, other].map(async (app) => await app.rowsOf('person')))
   assert.notDeepEqual(asked[0], asked[1])
   const parameters = (resource: string) => {
@@ -227,7 +253,7 @@ test('no answer depends on a hidden value, whatever is asked for', async (t) => 
     ).map(([sign, name]) => `ordering=${sign}${name}`)
     const include = fc.oneof(
       { weight: 3, arbitrary: fc.constantFrom('vault', 'sender', 'sender__vault', 'sender,sender__vault') },
-      { weight: 1, arbitrary: closed }
+      { weight: 1, arbitrary: fc.oneof(closed, fc.constantFrom('diary', 'sender__diary')) }
     ).map((path) => `include=${path}`)
     const place = fc.constantFrom('limit=1', 'limit=2', 'page=2', 'after=', 'limit=1&after=', 'count=true',
       'limit=1&count=true', 'search=a', 'search=b', 'search=x', 'search=secret', 'search=person+1', 'search=%25',
@@ -252,7 +278,7 @@ test('no answer depends on a hidden value, whatever is asked for', async (t) => 
     }))
     assert.deepEqual(left, right, `${method} ${url}`)
   }))
-  t.ok(read > 10, `${read} answers held records`)
+  t.ok(read > 10 * share, `${read} answers held records`)
 })
 
 /** What clients see or may write, of the model that hides other fields and of the one that has no others. */
@@ -343,7 +369,9 @@ test('in a body, an excluded field that no client may write is answered exactly 
       tally[left!.statusCode] = (tally[left!.statusCode] ?? 0) + 1
     }
   }))
-  for (const status of engine === 'sqlite' ? [200, 201, 400, 409] : [400]) {
+  // A tenth of the bodies holds no conflict.
+  const some = share === 1 ? [200, 201, 400, 409] : [200, 201, 400]
+  for (const status of engine === 'sqlite' ? some : [400]) {
     t.ok(tally[status], `some are ${status}: ${JSON.stringify(tally)}`)
   }
 })

@@ -1,5 +1,6 @@
 // @once: about files of SQLite, and processes that share them
 // @alone: starts and ends processes
+// @long: starts, stops and breaks processes
 
 import { once } from 'node:events'
 import { connect } from 'node:net'

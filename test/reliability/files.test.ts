@@ -1,5 +1,6 @@
 // @once: about files of SQLite, and processes that share them
 // @alone: starts and ends processes
+// @long: starts, stops and breaks processes
 
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, renameSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'

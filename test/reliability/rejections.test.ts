@@ -2,14 +2,13 @@
 // @long: about the tests themselves
 
 import { spawnSync } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { test } from 'tap'
-import { typescript } from '../support/process.js'
+import { bundleScript } from '../support/bundle-script.js'
 
-const rejecting = fileURLToPath(new URL('rejecting.ts', import.meta.url))
+const rejecting = bundleScript('test/reliability/rejecting.ts')
 
 test('R-20: a rejection or an exception that nobody handles fails the run', (t) => {
-  const run = (kind: string) => spawnSync(process.execPath, [...typescript, rejecting, kind], { encoding: 'utf8' })
+  const run = (kind: string) => spawnSync(process.execPath, [rejecting, kind], { encoding: 'utf8' })
   for (const kind of ['rejection', 'exception']) {
     const { status, stderr } = run(kind)
     t.not(status, 0, kind)

@@ -1,5 +1,6 @@
 // @once: about files of SQLite, and processes that share them
 // @alone: starts and ends processes
+// @long: waits for 300 clients and for processes that end
 
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'

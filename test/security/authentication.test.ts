@@ -1,5 +1,6 @@
 // @once: about headers and what hashing costs; logging in is in security/logins.test.ts
 // @alone: compares times
+// @long: compares times
 
 import { verify } from '@node-rs/argon2'
 import type { FastifyInstance } from 'fastify'

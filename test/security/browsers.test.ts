@@ -1,6 +1,7 @@
 // @once: about headers, which are judged before any statement
 
 import { test } from 'tap'
+import { readPage } from '../documentation/page.js'
 import { buildApp } from '../support/site.js'
 import { attack } from './security-helper.js'
 
@@ -206,4 +207,6 @@ test('a refused write of another site is logged with its origin, cut, and the op
   }
   const logged = lines.filter(({ msg }) => /Refused a write.*'allowedOrigins'/.test(String(msg)))
   t.same(logged.map(({ origin }) => origin), [foreign, `${'x'.repeat(100)}…`, undefined])
+  const [sentence] = String(logged[0]?.['msg']).split('. ')
+  t.match(readPage('docs/cors.md').text, `the log says "${sentence}"`)
 })

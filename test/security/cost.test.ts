@@ -1,4 +1,5 @@
 // @alone: measures time and memory
+// @long: waits for deadlines, under load
 
 import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'

@@ -1,5 +1,3 @@
-// @servers: hooks run in the transaction of the engine
-
 import { test, type Test } from 'tap'
 import {
   defineModel, foreignKey, integer, password, text, userAuth, type ResourceOptions
@@ -40,7 +38,6 @@ async function build (t: Test, hooks: Hooks, options: BuildOptions = {}): Promis
         ...hooks
       })
     },
-    undocumented: 'a hook may answer with any status',
     ...options
   })
 }

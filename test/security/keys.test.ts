@@ -1,8 +1,9 @@
-// @servers: keys are stored and compared by the engine
-
+import Fastify from 'fastify'
+import { sql } from 'kysely'
 import { test } from 'tap'
-import { defineModel, foreignKey, integer, text, userAuth } from '../../lib/index.js'
-import { buildApp, User, type Rows } from '../support/site.js'
+import restModels, { defineModel, foreignKey, integer, key, text, userAuth } from '../../lib/index.js'
+import { engine, openDatabase } from '../support/database.js'
+import { buildApp, client, User, type Rows } from '../support/site.js'
 
 const Tag = defineModel('Tag', { id: text(), size: integer({ default: 0 }) })
 const Pair = defineModel('Pair', {
@@ -114,4 +115,35 @@ test('T-147: a foreign key that is part of a key leads to no record outside the 
   }
   t.strictSame(await db.selectFrom('member').selectAll().execute(), [])
   t.equal((await post('/api/own/', { team: 'a', user: 2 }, { as: 'alice' })).statusCode, 201)
+})
+
+// MariaDB gives an index no collation of its own, so it has no such records.
+test('T-149: a reference leads to no hidden record whose key differs in case alone', {
+  skip: engine === 'mariadb'
+}, async (t) => {
+  const Land = defineModel('Land', { id: text(), name: text() })
+  const City = defineModel('City', { id: key({ generated: false }), land: foreignKey(() => Land), size: integer() })
+  const db = await openDatabase(t)
+  if (engine === 'postgres') {
+    await sql`create collation folding (provider = icu, locale = 'und-u-ks-level2', deterministic = false)`.execute(db)
+  }
+  const type = sql.raw(engine === 'sqlite' ? 'text collate nocase' : 'varchar(60) collate folding')
+  await sql`create table land (id ${type} not null, name text not null)`.execute(db)
+  await sql`create unique index land_id on land (id collate ${sql.raw(engine === 'sqlite' ? 'binary' : '"C"')})`
+    .execute(db)
+  await sql`create table city (id integer primary key, land_id ${type} not null, size integer not null)`.execute(db)
+  for (const id of ['A', 'a']) await db.insertInto('land').values({ id, name: id }).execute()
+  await db.insertInto('city').values({ id: 1, land_id: 'A', size: 1 }).execute()
+  const app = Fastify()
+  t.teardown(async () => { await app.close() })
+  await app.register(restModels, { db, defaultAuth: anybody })
+  app.restModels.register(Land, { scope: () => ({ id: 'A' }) }).register(City)
+  await app.restModels.setup()
+  const { put, post } = client(app)
+  const hidden = { statusCode: 400, details: [{ field: 'land_id' }] }
+  t.match((await put('/api/city/1/', { land: 'a', size: 2 })).json(), hidden)
+  t.match((await post('/api/city/', { id: 2, land: 'a', size: 1 })).json(), hidden)
+  t.equal((await post('/api/city/', { id: 2, land: 'A', size: 1 })).statusCode, 201)
+  const stored = await db.selectFrom('city').select(['land_id', 'size']).execute()
+  t.strictSame(stored, [{ land_id: 'A', size: 1 }, { land_id: 'A', size: 1 }])
 })

@@ -1,5 +1,6 @@
 import { test, type Test } from 'tap'
 import { defineModel, foreignKey, hostAuth, integer, text, type Identity } from '../../lib/index.js'
+import { beforeStatements } from '../support/interleaving.js'
 import { buildApp, type TestApp } from '../support/site.js'
 
 const Team = defineModel('Team', { name: text(), rank: integer() })
@@ -147,4 +148,31 @@ test('T-125: wrong credentials are refused where an open list has a scope', asyn
   const { get } = await appWith(t, true)
   t.equal((await get('/api/open/', { headers: { 'x-team': 'wrong' } })).statusCode, 401)
   t.equal((await get('/api/open/')).json().objects.length, 4)
+})
+
+const Sheet = defineModel('Sheet', { team: foreignKey(() => Team), text: text({ maxLength: 2_000_000 }) })
+
+test('T-148: a record that leaves the scope between the two statements of a list of long records', async (t) => {
+  const { db, get } = await buildApp(t, {
+    models: [Team, Sheet],
+    undocumented: 'scopes',
+    rows: {
+      team: teams, sheet: [1, 2].map((id) => ({ id, team_id: 1, text: 'x'.repeat(id === 1 ? 1_500_000 : 1) }))
+    },
+    register: (registry) => {
+      registry.register(Team, { auth: members, scope: ({ team }) => ({ id: team }) })
+      registry.register(Sheet, { auth: members, scope: ({ team }) => ({ team__id: team }) })
+    }
+  })
+  let statements = 0
+  await beforeStatements(t, db, async (_sql, execute) => {
+    if (++statements === 2) await execute(db.updateTable('sheet').set({ team_id: 2 }).where('id', '=', 1).compile())
+  })
+  for (const query of ['limit=2', 'limit=2&include=team', 'limit=2&include=team&after=']) {
+    await db.updateTable('sheet').set({ team_id: 1 }).where('id', '=', 1).execute()
+    statements = 0
+    const { objects } = (await get(`/api/sheet/?${query}`, ours)).json()
+    t.match(objects, [{ id: 2 }], query)
+    t.match([statements, objects.length], [2, 1], query)
+  }
 })

@@ -94,7 +94,8 @@ function documentOf (app: FastifyInstance, name: string | undefined): Documented
 export function faultOf (document: Documented, request: FastifyRequest, reply: FastifyReply, payload: unknown): string |
   undefined {
   const status = reply.statusCode
-  const { $ref, ...written } = responsesOf(document, request)[status] ?? { missing: true }
+  const { [status]: known, default: other } = responsesOf(document, request)
+  const { $ref, ...written } = known ?? (status < 400 ? undefined : other) ?? { missing: true }
   if ('missing' in written) return `there is no ${status} ${STATUS_CODES[status]}`
   const { content = {}, headers = {} } = $ref === undefined ? written as Response : partOf(document, $ref) as Response
   const missing = Object.entries(headers).filter(([name]) => name !== 'ETag' || !isIncluding(request))
@@ -133,7 +134,7 @@ function responsesOf (
   if (known !== undefined) return known.responses
   const { responses = closedResponses(components) } = methods['post'] ?? methods['put'] ?? {}
   const refusals = Object.fromEntries(Object.entries(responses)
-    .filter(([status]) => !['2', '404', '409'].some((start) => status.startsWith(start))))
+    .filter(([status]) => !['2', '404', '409', 'default'].some((start) => status.startsWith(start))))
   return {
     ...refusals,
     405: {

@@ -39,7 +39,20 @@ export function openUrl (url: string, options?: Options): Kysely<Tables> {
 
 /** A handle on an empty database, closed and removed when the test ends. */
 export async function openDatabase (t: Test): Promise<Kysely<Tables>> {
-  const { open, remove } = await emptyDatabase()
+  return openUntilEnd(t, await emptyDatabase())
+}
+
+/**
+ * The same without the schemas of other tests beside it, for what lists those of a database of PostgreSQL: which tests
+ * share a process changes with each new test file.
+ */
+export async function openSeparateDatabase (t: Test): Promise<Kysely<Tables>> {
+  if (engine !== 'postgres') return await openDatabase(t)
+  const { url, drop } = await createDatabase(await (server ??= findServer(engine)))
+  return openUntilEnd(t, { url, open: () => openUrl(url), remove: drop })
+}
+
+function openUntilEnd (t: Test, { open, remove }: EmptyDatabase): Kysely<Tables> {
   const db = open()
   t.teardown(async () => {
     await db.destroy()
@@ -51,36 +64,44 @@ export async function openDatabase (t: Test): Promise<Kysely<Tables>> {
 /** An empty database: SQLite in memory, a schema of PostgreSQL, or a database of MariaDB, which is the same there. */
 export async function emptyDatabase (): Promise<EmptyDatabase> {
   if (engine === 'sqlite') return { url: 'sqlite::memory:', open: openers.sqlite, remove: async () => {} }
-  const server = await (shared ??= shareDatabase(engine))
+  const database = await (shared ??= shareDatabase(engine))
   const name = `t${randomBytes(6).toString('hex')}`
-  await runSql(server, engine === 'postgres'
+  await runSql(database, engine === 'postgres'
     ? `create schema ${name}`
     : `create database ${name} character set utf8mb4 collate utf8mb4_general_ci`)
-  const url = new URL(server)
+  const url = new URL(database)
   if (engine === 'postgres') url.searchParams.set('options', `-c search_path=${name}`)
   else url.pathname = `/${name}`
   return {
     url: url.href,
     open: () => openUrl(url.href),
     remove: async () => {
-      await runSql(server, engine === 'postgres' ? `drop schema ${name} cascade` : `drop database ${name}`)
+      await runSql(database, engine === 'postgres' ? `drop schema ${name} cascade` : `drop database ${name}`)
     }
   }
 }
 
+/** The URL of the server, and of the database on it that the tests of this process share. */
+let server: Promise<string> | undefined
 let shared: Promise<string> | undefined
 
-async function shareDatabase (name: EngineName): Promise<string> {
+async function findServer (name: EngineName): Promise<string> {
   const found = await findEngine(name)
   if (found.url === undefined) throw new Error(found.why)
-  const { url, drop } = await createDatabase(found.url)
+  await atEnd(found.stop)
+  return found.url
+}
+
+async function shareDatabase (name: EngineName): Promise<string> {
+  const { url, drop } = await createDatabase(await (server ??= findServer(name)))
+  await atEnd(drop)
+  return url
+}
+
+async function atEnd (clean: () => Promise<void>): Promise<void> {
   // Only here: in a process that a test has started, tap would take itself for one that runs tests.
   const { default: tap } = await import('tap')
-  tap.teardown(async () => {
-    await drop()
-    await found.stop()
-  })
-  return url
+  tap.teardown(clean)
 }
 
 /** Lets the engine go on counting after the primary keys that were written by hand. */

@@ -81,8 +81,8 @@ export interface BuildOptions {
   readonly realHashes?: boolean
   readonly options?: Partial<RestModelsOptions>
   readonly server?: FastifyServerOptions
-  /** Called with the app before the plugin is registered. */
-  readonly prepare?: (app: FastifyInstance) => void | Promise<void>
+  /** Called with the app and its database before the plugin is registered. */
+  readonly prepare?: (app: FastifyInstance, db: Kysely<Tables>) => void | Promise<void>
   /** Why answers are not compared with the app's OpenAPI document; they are if absent. */
   readonly undocumented?: string
 }
@@ -121,7 +121,7 @@ export async function buildApp (t: Test, options: BuildOptions = {}): Promise<Te
   await createTables(db, models)
   if (models.includes(User)) await insert(db, { user: await siteUsers(realHashes ? {} : leastCost) })
   await insert(db, rows)
-  await options.prepare?.(app)
+  await options.prepare?.(app, db)
   if (options.undocumented === undefined) await checkAnswers(t, app, isSite(options) ? 'site' : undefined)
   const statements = await recordStatements(t, db)
   await app.register(restModels, { db, ...options.options })

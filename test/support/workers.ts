@@ -1,6 +1,5 @@
 import { fork, type ChildProcess, type Serializable } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { Kysely } from 'kysely'
 import type { Test } from 'tap'
@@ -8,7 +7,8 @@ import restModels, { createTables } from '../../lib/index.js'
 import type { Tables } from '../../lib/engines/executor.js'
 import { openSqlite, type SqliteOptions } from '../../lib/sqlite.js'
 import { registerSite, siteModels, siteUsers } from './site.js'
-import { checked, requireSound, typescript } from './process.js'
+import { bundleScript } from './bundle-script.js'
+import { checked, requireSound } from './process.js'
 
 /** Another process, which is ended with the test at the latest. */
 export interface Worker<Message> {
@@ -22,9 +22,7 @@ export interface Worker<Message> {
 export function startWorker<Message> (
   t: Pick<Test, 'teardown'>, script: string, ...parameters: string[]
 ): Worker<Message> {
-  const child = fork(fileURLToPath(new URL(`../${script}`, import.meta.url)), parameters, {
-    execArgv: [...typescript, ...checked]
-  })
+  const child = fork(bundleScript(`test/${script}`), parameters, { execArgv: [...checked] })
   requireSound(child, script)
   const messages: Message[] = []
   const waiting: Array<{ resolve: (message: Message) => void, reject: (error: Error) => void }> = []

@@ -1,5 +1,3 @@
-// @servers: the engine locks records and decides who comes first
-
 import type { LightMyRequestResponse } from 'fastify'
 import { sql, type CompiledQuery } from 'kysely'
 import { test, type Test } from 'tap'

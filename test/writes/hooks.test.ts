@@ -1,5 +1,3 @@
-// @servers: hooks run in the transaction of the engine, under its locks
-
 import { sql } from 'kysely'
 import { test, type Test } from 'tap'
 import {
@@ -46,7 +44,6 @@ async function shop (t: Test, hooks: Options, options: BuildOptions = {}): Promi
       })
     },
     options: { limits: { statementTime: 300 } },
-    undocumented: 'a hook may answer with any status',
     ...options
   })
 }

@@ -1,5 +1,3 @@
-// @servers: hooks run in the transaction of the engine, under its locks
-
 import { sql } from 'kysely'
 import { test, type Test } from 'tap'
 import {
@@ -38,7 +36,7 @@ async function shop (t: Test, hooks: Hooks, options: BuildOptions = {}): Promise
       registry.register(Item, { auth: open, ...hooks })
       registry.register(Plain, { auth: open })
     },
-    undocumented: 'a hook may answer with any status',
+    undocumented: 'a hook may throw what is no error',
     ...options
   })
 }

@@ -3,7 +3,8 @@
 import { test } from 'tap'
 import { fieldKinds } from '../../lib/fields/field-kinds.js'
 import {
-  bigint, boolean, date, decimal, defineModel, foreignKey, integer, json, number, text, uuid, type Policy
+  bigint, boolean, date, decimal, defineModel, foreignKey, integer, json, key, number, text, uuid, type Model,
+  type Policy
 } from '../../lib/index.js'
 import { checkCompiler } from '../../schemas/check.js'
 import { formats } from '../../schemas/formats.js'
@@ -183,6 +184,30 @@ test('a hidden name is never suggested, however near: no excluded field, and non
   })
   t.match((await open.get('/api/post/?person__usernam=1')).body, /did you mean 'person__username'/)
   t.notMatch((await open.get('/api/post/?person__nicknam=1')).body, /person__nickname'/)
+})
+
+test('the key by the name of its column suggests id, but not for a hidden field of that name', async (t) => {
+  const id = key({ column: 'option_id', generated: false })
+  const models = {
+    renamed: defineModel('Option', { id, name: text() }),
+    plain: defineModel('Option', { id: key({ generated: false }), name: text() }),
+    hiding: defineModel('Option', { id, name: text(), option_id: integer({ column: 'number', nullable: true }) })
+  }
+  const unknown = ['is not a parameter of this resource', 'is not a field of this resource']
+  for (const [name, model] of Object.entries<Model>(models)) {
+    const { get, post } = await buildApp(t, {
+      models: [model],
+      register: (registry) => {
+        registry.register(model, {
+          auth: anybody, ...(name === 'hiding' && { exclude: ['option_id'], readOnly: ['option_id'] })
+        })
+      }
+    })
+    const replies = [await get('/api/option/?option_id=1'), await post('/api/option/', { option_id: 1, name: 'a' })]
+    const messages = replies.map((reply) => reply.json().details[0].message)
+    const hint = name === 'renamed' ? ", did you mean 'id'?" : ''
+    t.strictSame(messages, unknown.map((message) => `${message}${hint}`), name)
+  }
 })
 
 test('a hidden field is answered, to the byte, as if the model did not have it', async (t) => {

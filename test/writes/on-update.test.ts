@@ -1,5 +1,3 @@
-// @servers: moments are stored and compared by the engine
-
 import { sql } from 'kysely'
 import { test, type Test } from 'tap'
 import {

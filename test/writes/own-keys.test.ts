@@ -1,5 +1,3 @@
-// @servers: keys are stored and compared by the engine
-
 import { test, type Test } from 'tap'
 import { version as versionOf } from 'uuid'
 import {

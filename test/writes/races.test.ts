@@ -1,5 +1,3 @@
-// @servers: the engine decides who comes first
-
 import { hash } from '@node-rs/argon2'
 import type { LightMyRequestResponse } from 'fastify'
 import type { CompiledQuery, Kysely } from 'kysely'

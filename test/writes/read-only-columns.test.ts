@@ -6,7 +6,7 @@ import {
   defineModel, foreignKey, integer, text, uuid, type CreateOf, type DatabaseOf, type Model, type RecordOf, type UpdateOf
 } from '../../lib/index.js'
 import { introspect } from '../../lib/tools.js'
-import { engine, openDatabase } from '../support/database.js'
+import { engine, openSeparateDatabase } from '../support/database.js'
 import { buildApp, User } from '../support/site.js'
 
 const everybody = {
@@ -20,7 +20,7 @@ const columns = {
 }[engine]
 
 async function tableOf (t: Test) {
-  const db = await openDatabase(t)
+  const db = await openSeparateDatabase(t)
   await sql.raw(`create table item (${columns}, size integer not null,
     twice integer generated always as (size * 2) stored${engine === 'postgres' ? ' not null' : ''})`).execute(db)
   return db
@@ -72,7 +72,7 @@ test('D-206: a scope and a hook do not write what the database computes', async 
 })
 
 test('D-206: a column that nobody fills, and an owner that the API cannot set, stop the start', async (t) => {
-  const db = await openDatabase(t)
+  const db = await openSeparateDatabase(t)
   const [key] = columns.split(',')
   await sql.raw(`create table thing (${key}, must integer not null, note varchar(9))`).execute(db)
   const Thing = defineModel('Thing', { must: integer({ readOnly: true }), note: text({ nullable: true }) })

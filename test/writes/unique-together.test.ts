@@ -1,5 +1,3 @@
-// @servers: the engine decides which texts are equal, and refuses in its own way
-
 import { sql } from 'kysely'
 import { test, type Test } from 'tap'
 import {

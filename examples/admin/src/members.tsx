@@ -1,13 +1,14 @@
 import {
-  BooleanField, BooleanInput, Create, DataTable, Edit, List, PasswordInput, ReferenceField, required, SearchInput,
-  SelectInput, SimpleForm, TextInput
+  BooleanField, BooleanInput, Create, DataTable, Edit, List, PasswordInput, ReferenceField, required, SelectInput,
+  SimpleForm, TextInput
 } from 'react-admin'
 import { CompanyInput } from './companies'
+import { searchFilter } from './search'
 
 const roles = ['member', 'manager']
 
 const filters = [
-  <SearchInput key='q' source='q' alwaysOn />,
+  searchFilter,
   <SelectInput key='role' source='role' choices={roles} alwaysOn />
 ]
 

@@ -1,11 +1,12 @@
 import {
   BooleanField, BooleanInput, Create, DataTable, Edit, List, NullableBooleanInput, NumberField, ReferenceField, required,
-  SearchInput, SimpleForm, TextInput
+  SimpleForm, TextInput
 } from 'react-admin'
 import { CompanyInput } from './companies'
+import { searchFilter } from './search'
 
 const filters = [
-  <SearchInput key='q' source='q' alwaysOn />,
+  searchFilter,
   <NullableBooleanInput key='archived' source='archived' alwaysOn />
 ]
 

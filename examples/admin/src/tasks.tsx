@@ -1,11 +1,12 @@
 import {
-  BooleanField, BooleanInput, Create, DataTable, DateField, DateInput, Edit, Labeled, List, NullableBooleanInput, ReferenceField,
-  ReferenceInput, ReferenceManyField, required, SearchInput, SimpleForm, TextInput
+  AutocompleteInput, BooleanField, BooleanInput, Create, DataTable, DateField, DateInput, Edit, Labeled, List,
+  NullableBooleanInput, ReferenceField, ReferenceInput, ReferenceManyField, required, SimpleForm, TextInput
 } from 'react-admin'
 import { MomentField } from './moment'
+import { searchFilter } from './search'
 
 const filters = [
-  <SearchInput key='q' source='q' alwaysOn />,
+  searchFilter,
   <ReferenceInput key='project' source='project_id' reference='project' alwaysOn />,
   <ReferenceInput key='assignee' source='assignee_id' reference='member' />,
   <NullableBooleanInput key='done' source='done' alwaysOn />,
@@ -31,7 +32,7 @@ const TaskList = () => (
 
 const fields = <>
   <TextInput source='title' validate={required()} />
-  <ReferenceInput source='project_id' reference='project' />
+  <ReferenceInput source='project_id' reference='project'><AutocompleteInput validate={required()} /></ReferenceInput>
   <ReferenceInput source='assignee_id' reference='member' filter={{ active: true }} />
   <BooleanInput source='done' />
   <DateInput source='due' />

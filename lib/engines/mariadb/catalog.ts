@@ -52,6 +52,13 @@ export const mariadbCatalog: Catalog = {
   completed: sql`
     select event_object_table as \`table\` from information_schema.triggers
     where event_object_schema = database() and action_timing = 'BEFORE' and event_manipulation = 'INSERT'`,
+  // MyISAM and Aria accept foreign keys without making them.
+  detached: sql`
+    select table_name as \`table\`, case when engine = 'InnoDB'
+      then 'is partitioned: declare a field of another kind'
+      else concat('is kept by the storage engine ', engine, ': convert it to InnoDB') end as why
+    from information_schema.tables
+    where table_schema = database() and (engine <> 'InnoDB' or create_options like '%partitioned%')`,
   // An enum that is not null has its first value as a default.
   implicitDefaults: ['enum'],
   types: {

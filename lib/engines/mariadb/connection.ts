@@ -11,7 +11,7 @@ import { connectTimeout, driverTimeout, type ServerOptions } from '../server/ser
 import {
   answerOf, noAnswer, unprepare, type Callback, type DriverConnection, type Executing, type Streaming
 } from './driver.js'
-import { readsOnly, sessionSettings, situation, type Situation } from './situation.js'
+import { requireFit, sessionSettings, situation, unfitErrorsOf, type Situation } from './situation.js'
 
 export interface ConnectionSetting {
   readonly options: Required<ServerOptions>
@@ -24,11 +24,8 @@ export interface ConnectionSetting {
   leave (code: string): void
 }
 
-/**
- * Numbers of errors after which a node cannot serve the next statement either: it is not ready, shutting down, cut off
- * in a commit, or read-only.
- */
-const unfitErrors = new Set<number | undefined>([1047, 1053, 1180, 1290, 1836])
+/** Numbers of errors by connection, after which its node cannot serve the next statement either. */
+const unfitErrors = new WeakMap<DriverConnection, ReturnType<typeof unfitErrorsOf>>()
 
 /** Error number of a server that keeps as many prepared statements as it may. */
 const tooManyPrepared = 1461
@@ -72,13 +69,14 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
   /**
    * Checks the node and applies the session settings. If that fails, the connection is closed.
    *
-   * @throws the driver's failure, or an error with the number of a server that only reads
+   * @throws the driver's failure, or that of {@link requireFit}
    */
   async makeReady (): Promise<void> {
     const { statementTimeout, writable, readonly } = this.#setting.options
     try {
       const [node] = await this.#ask<Situation>(situation)
-      if (writable && node?.writes !== 1) throw readsOnly()
+      requireFit(node, writable)
+      unfitErrors.set(this.#connection, unfitErrorsOf(node))
       await this.#ask(sessionSettings(node, statementTimeout))
       if (readonly) await this.#ask('set session transaction read only')
     } catch (error) {
@@ -180,7 +178,8 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
   }
 
   #judge (error: QueryError): void {
-    if (!error.fatal && !unfitErrors.has(error.errno)) return
+    const isUnfit = (unfitErrors.get(this.#connection) ?? unfitErrorsOf(undefined)).has(error.errno)
+    if (!error.fatal && !isUnfit) return
     this.#use.spend()
     this.#setting.leave(error.code)
   }

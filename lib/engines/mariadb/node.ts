@@ -1,6 +1,7 @@
 import type { ConnectionOptions, Pool } from 'mysql2'
 import type { Events } from '../../events/events.js'
 import { healthTimeoutMs, type PoolState } from '../health.js'
+import { noAnswer } from '../server/ask-alone.js'
 import { NodeConnections, type Purpose } from '../server/node-connections.js'
 import type { NodeReport, ReportingNode } from '../server/nodes-health.js'
 import type { PreparedStatements } from '../server/prepared-statements.js'
@@ -108,7 +109,7 @@ function take (pool: Pool): Promise<DriverConnection> {
     let isLate = false
     const timer = setTimeout(() => {
       isLate = true
-      reject(new Error('The server does not answer'))
+      reject(noAnswer())
     }, connectTimeout)
     pool.getConnection((error, connection) => {
       clearTimeout(timer)

@@ -4,7 +4,7 @@ import { textOf, type QueryPlans } from '../query-plan.js'
 /** Reads plans of `explain`: https://mariadb.com/kb/en/explain/. */
 export const mariadbPlans: QueryPlans = {
   explain: 'explain ',
-  settings: { filter: [], ordering: [] },
+  settings: { filter: [], include: [], ordering: [] },
   leading: sql`
     select table_name as \`table\`, column_name as \`column\` from information_schema.statistics
     where table_schema = database() and seq_in_index = 1 and column_name is not null`,
@@ -14,5 +14,7 @@ export const mariadbPlans: QueryPlans = {
     return textOf(row, 'table') === alias &&
       textOf(row, 'possible_keys').split(',').some((key) => key !== '' && key !== 'PRIMARY')
   }),
+  scans: (rows, alias) =>
+    rows.some((row) => textOf(row, 'table') === alias && ['ALL', 'index'].includes(textOf(row, 'type'))),
   sorts: (rows) => rows.some((row) => textOf(row, 'Extra').includes('Using filesort'))
 }

@@ -2,7 +2,7 @@ import type { Connection, ConnectionOptions } from 'mysql2'
 import type { Duplex } from 'node:stream'
 import { askAlone } from '../server/ask-alone.js'
 import { driver } from './driver.js'
-import { readsOnly, situation, type Situation } from './situation.js'
+import { requireFit, situation, type Situation } from './situation.js'
 
 /** A connection of the driver, with what its declarations leave out. */
 type DriverConnection = UndeclaredParts & Connection
@@ -13,22 +13,23 @@ interface UndeclaredParts {
 }
 
 /**
- * Checks that a server answers and, if `writable` is true, that it accepts writes.
+ * Checks that a server serves and, if `writable` is true, that it accepts writes.
  *
- * @throws the driver's failure, after two seconds at the latest; an error with number 1290 if the server only reads
+ * @throws the driver's failure, after two seconds at the latest; otherwise that of {@link requireFit}
  */
 export async function probeMariadb (config: ConnectionOptions, writable: boolean): Promise<void> {
   const [node] = await ask<Situation>(config, situation)
-  if (writable && node?.writes !== 1) throw readsOnly()
+  requireFit(node, writable)
 }
 
 /**
- * Returns the state of a server.
+ * Returns the state of a server that serves.
  *
- * @throws the driver's failure, after `maxMs` milliseconds at the latest
+ * @throws the driver's failure, after `maxMs` milliseconds at the latest; otherwise that of {@link requireFit}
  */
 export async function situationOf (config: ConnectionOptions, maxMs: number): Promise<Situation | undefined> {
   const [node] = await ask<Situation>(config, situation, maxMs)
+  requireFit(node, false)
   return node
 }
 

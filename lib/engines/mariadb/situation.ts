@@ -1,20 +1,20 @@
 import type { NodeReport } from '../server/nodes-health.js'
 
-/**
- * Query for the state of a node (database server). It names a table, because a Galera node that is not ready refuses
- * that.
- */
+/** Query for the state of a node (database server). A Galera node answers it even if it refuses all other queries. */
 export const situation = `select @@global.read_only = 0 as writes, (
     select count(*) from information_schema.system_variables where variable_name = 'WSREP_ON' and session_value = 'ON'
-  ) as shares from information_schema.schemata limit 1`
+  ) as shares, (
+    select count(*) from information_schema.global_status where variable_name = 'WSREP_READY' and variable_value = 'ON'
+  ) as ready`
 
 /**
  * Answer to {@link situation}: `writes` is 1 if the node accepts writes, `shares` is 1 if it belongs to a Galera
- * cluster, and otherwise 0.
+ * cluster, `ready` is 1 if it is connected to the majority of that, and otherwise 0.
  */
 export interface Situation {
   readonly writes: number
   readonly shares: number
+  readonly ready: number
 }
 
 const sqlMode = 'STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'
@@ -31,9 +31,32 @@ export function sessionSettings (node: Situation | undefined, statementTimeout: 
   return `${mode}${node?.shares === 1 ? syncWait : ''}`
 }
 
-/** Returns the error for a server that only reads, with MariaDB's number 1290. */
-export function readsOnly (): Error {
-  return Object.assign(new Error('The node is read-only'), { errno: 1290 })
+/**
+ * Checks that a node serves and, if `writable` is true, that it accepts writes.
+ *
+ * @throws an error with the number that MariaDB gives to statements for such a node: 1047 for a Galera node without a
+ *   majority, 1290 for a node that only reads
+ */
+export function requireFit (node: Situation | undefined, writable: boolean): void {
+  if (node?.shares === 1 && node.ready !== 1) {
+    throw Object.assign(new Error('The node has no majority of its cluster'), { errno: 1047, code: 'WSREP_NOT_READY' })
+  }
+  if (writable && node?.writes !== 1) {
+    throw Object.assign(new Error('The node is read-only'), { errno: 1290, code: 'ER_OPTION_PREVENTS_STATEMENT' })
+  }
+}
+
+/**
+ * Numbers of errors after which a node cannot serve the next statement either: it is not ready, shutting down, cut off
+ * in a commit, or read-only.
+ */
+const unfitErrors = new Set<number | undefined>([1047, 1053, 1180, 1290, 1836])
+/** The same for a node of Galera. Without a majority, it gives statements that read the number of a lock wait, 1205. */
+const unfitInCluster = new Set([...unfitErrors, 1205])
+
+/** Returns the numbers of errors after which a node cannot serve the next statement either. */
+export function unfitErrorsOf (node: Situation | undefined): ReadonlySet<number | undefined> {
+  return node?.shares === 1 ? unfitInCluster : unfitErrors
 }
 
 /** Returns what a server says of its health. */

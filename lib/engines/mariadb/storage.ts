@@ -1,4 +1,4 @@
-import { sql, type Expression } from 'kysely'
+import { sql, type Expression, type SqlBool } from 'kysely'
 import { maxUniqueLength } from '../../values/field-options.js'
 import { cutFraction, exactMoment, inWholeSeconds } from '../moments.js'
 import { asSingle } from '../single.js'
@@ -11,7 +11,8 @@ const texts = ['varchar', 'tinytext', 'text', 'mediumtext', 'longtext'] as const
 /** Types of values that are texts of a certain form. MariaDB refuses others. */
 const writtenTypes = ['enum', 'set', 'time', 'inet4', 'inet6'] as const
 /** Collation that compares character by character, trailing spaces included; `utf8mb4_bin` ignores those. */
-const exact = 'character set utf8mb4 collate utf8mb4_nopad_bin'
+const exactCollation = 'utf8mb4_nopad_bin'
+const exact = `character set utf8mb4 collate ${exactCollation}`
 /**
  * Casts to a text with room for the longest number. The length that MariaDB computes is too short for -0.1 as
  * decimal(1,1), and texts that it puts into a temporary table are cut.
@@ -27,21 +28,49 @@ const text = {
   ...asIs
 } as const satisfies Storage
 
+/**
+ * Columns of texts that MariaDB compares and orders as createTables() makes it do. Indexes serve comparisons and
+ * orderings of the column itself, and none of an expression.
+ */
+const { isCollated: _isCollated, ...exactTexts } = text
+
+/** Returns the storage of a column of texts whose collation is exact, or of one of times; otherwise undefined. */
+function textsOf ({ written, collation }: WrittenColumn): Storage | undefined {
+  if (collation === exactCollation) return exactTexts
+  return written.startsWith('time') ? times : undefined
+}
+
 /** Columns of times. The driver drops a fraction of zero if the statement was prepared. */
 const times: Storage = { ...text, select: asText }
+
+/**
+ * Returns a condition that is true if a date is one of the calendar. Columns may also hold dates whose year, month or
+ * day is zero, or the 30th of February: as to computing, they are null.
+ */
+const isOfCalendar = (column: Expression<unknown>) => sql<SqlBool>`(${column} + interval 0 day) is not null`
+/** Selects a date as text, or null if it cannot be shown. */
+const textOf = (format: string): NonNullable<Storage['select']> => (column) =>
+  sql`case when ${isOfCalendar(column)} then date_format(${column}, ${sql.lit(format)}) end`
+const asCalendar = {
+  isShown: isOfCalendar,
+  isWhole: isOfCalendar,
+  // For a column that is not null, MariaDB takes 'is null' for a question for zero dates.
+  isNull: (column) => sql<SqlBool>`${column} <=> null`
+} as const satisfies Partial<Storage>
 
 const moments = {
   type: () => 'datetime',
   holds: named('datetime', 'timestamp'),
   now: sql`(utc_timestamp())`,
-  select: (column) => sql`date_format(${column}, '%Y-%m-%d %H:%i:%s')`,
+  select: textOf('%Y-%m-%d %H:%i:%s'),
+  ...asCalendar,
   ...asIs
 } as const satisfies Storage
 
 /** Columns of moments with fractions of a second, which createTables() does not make. */
 const fractionalMoments: Storage = {
   ...moments,
-  select: (column) => sql`date_format(${column}, '%Y-%m-%d %H:%i:%s.%f')`,
+  select: textOf('%Y-%m-%d %H:%i:%s.%f'),
   decode: cutFraction,
   shown: inWholeSeconds({
     first: (value) => sql`${value}`,
@@ -77,7 +106,7 @@ function numbersOf ({ written }: WrittenColumn): Storage | undefined {
  */
 export const mariadbStorage = {
   key: { type: () => 'bigint', holds: named(...integers), ...asNumber },
-  text: { ...text, ofType: ({ written }) => written.startsWith('time') ? times : undefined },
+  text: { ...text, ofType: textsOf },
   integer: {
     ...integer,
     holds: named(...integers, 'year'),
@@ -107,14 +136,15 @@ export const mariadbStorage = {
   boolean: { ...booleans, ofType: ({ written }) => written.startsWith('bit') ? bits : undefined },
   datetime: {
     ...moments,
-    isWhole: (column) => sql`microsecond(${column}) = 0`,
+    isWhole: (column) => sql`(microsecond(${column}) = 0 and ${isOfCalendar(column)})`,
     ofType: ({ written }) => written.includes('(') ? fractionalMoments : undefined
   },
   date: {
     type: () => 'date',
     holds: named('date'),
     now: sql`(utc_date())`,
-    select: (column) => sql`date_format(${column}, '%Y-%m-%d')`,
+    select: textOf('%Y-%m-%d'),
+    ...asCalendar,
     ...asIs
   },
   json: {

@@ -1,5 +1,5 @@
-import { sql } from 'kysely'
-import { described, isSafe, type Catalog, type TypeTable } from '../catalog.js'
+import { sql, type RawBuilder } from 'kysely'
+import { described, isSafe, type Catalog, type ColumnRow, type TypeTable } from '../catalog.js'
 
 const { integer, number, text } = described
 
@@ -9,6 +9,10 @@ const ofLength = (maxLength: number): TypeTable[string] => () => ({ kind: 'text'
 /** Condition for tables that are found by their bare names; https://www.postgresql.org/docs/15/catalogs.html */
 const visible = sql`c.relkind in ('r', 'p', 'v', 'm', 'f') and pg_table_is_visible(c.oid)
   and c.relnamespace <> 'information_schema'::regnamespace and c.relnamespace <> 'pg_catalog'::regnamespace`
+
+/** Condition for schemas that the user may use, but for those of PostgreSQL itself. */
+const usable = sql`n.nspname <> 'information_schema' and n.nspname not like 'pg\\_%'
+  and has_schema_privilege(n.oid, 'usage')`
 
 /**
  * SQL that describes the types of the columns `a`: the type on which a domain is based, and `enum` for each
@@ -22,6 +26,10 @@ export const postgresTypes = {
         order by e.enumsortorder) || ')'
       from pg_enum e where e.enumtypid = t.oid)
     else format_type(t.oid, b.modifier) end as written`,
+  // The base of a domain, because the domain may have a default, or refuse null.
+  referring: sql`
+    format_type(t.oid, b.modifier) || case when a.attcollation = t.typcollation then ''
+      else ' collate ' || cast(a.attcollation::regcollation as text) end as referring`,
   joins: sql`
     cross join lateral (
       with recursive base (oid, modifier) as (
@@ -32,14 +40,9 @@ export const postgresTypes = {
     join pg_type t on t.oid = b.oid`
 }
 
-/** Catalog of PostgreSQL: queries for its tables, and the fields that its types would be. */
-export const postgresCatalog: Catalog = {
-  tables: sql`
-    select c.relname as name, case when c.relispartition then 'partition'
-      when c.relkind in ('r', 'p') then 'table'
-      when c.relkind = 'v' then 'view' when c.relkind = 'm' then 'materialized view' else 'foreign table' end as kind
-    from pg_class c where ${visible} order by c.relname`,
-  columns: sql`
+/** Returns a query for the columns of the tables `c` that meet a condition. */
+function columnsOf (condition: RawBuilder<unknown>): RawBuilder<ColumnRow> {
+  return sql`
     select c.relname as "table", a.attname as name, ${postgresTypes.columns},
       (not a.attnotnull)::int as nullable, (a.attgenerated <> '')::int as computed,
       coalesce(pg_get_expr(d.adbin, d.adrelid), o.typdefault) as declared,
@@ -51,7 +54,20 @@ export const postgresCatalog: Catalog = {
     join pg_type o on o.oid = a.atttypid
     ${postgresTypes.joins}
     left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
-    where ${visible} order by c.relname, a.attnum`,
+    where ${condition} order by c.relname, a.attnum`
+}
+
+/** Query for the columns of materialized views and foreign tables, which Kysely does not list. */
+export const postgresUnlisted = columnsOf(sql`c.relkind in ('m', 'f') and ${visible}`)
+
+/** Catalog of PostgreSQL: queries for its tables, and the fields that its types would be. */
+export const postgresCatalog: Catalog = {
+  tables: sql`
+    select c.relname as name, case when c.relispartition then 'partition'
+      when c.relkind in ('r', 'p') then 'table'
+      when c.relkind = 'v' then 'view' when c.relkind = 'm' then 'materialized view' else 'foreign table' end as kind
+    from pg_class c where ${visible} order by c.relname`,
+  columns: columnsOf(visible),
   keys: sql`
     select c.relname as "table", i.indexrelid::text as key, a.attname as "column", i.indisprimary::int as "primary"
     from pg_class c
@@ -77,12 +93,11 @@ export const postgresCatalog: Catalog = {
     join pg_index i on i.indrelid = c.oid and i.indisvalid and i.indpred is null
     join pg_attribute a on a.attrelid = c.oid and a.attnum = i.indkey[0]
     where ${visible}`,
+  schemas: sql`select n.nspname as name from pg_namespace n where ${usable} order by n.nspname`,
   elsewhere: sql`
     select n.nspname as schema, c.relname as "table"
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where c.relkind in ('r', 'p') and not c.relispartition and not pg_table_is_visible(c.oid)
-      and n.nspname <> 'information_schema' and n.nspname not like 'pg\\_%'
-      and has_schema_privilege(n.oid, 'usage')
+    where c.relkind in ('r', 'p') and not c.relispartition and not pg_table_is_visible(c.oid) and ${usable}
     order by n.nspname, c.relname`,
   completed: sql`
     select c.relname as "table" from pg_class c where ${visible} and (

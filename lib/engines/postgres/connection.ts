@@ -2,6 +2,7 @@ import type { CompiledQuery, PostgresCursor, PostgresPoolClient, PostgresQueryRe
 import type pg from 'pg'
 import type { ArrayRows, Row } from '../executor.js'
 import { notSent } from '../statement-failure.js'
+import { noAnswer } from '../server/ask-alone.js'
 import { ConnectionUse } from '../server/connection-use.js'
 import { Deadline } from '../server/deadline.js'
 import type { Lease } from '../server/node-connections.js'
@@ -162,10 +163,6 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
     if (isUnfit || staleStatementCodes.has(code)) this.#use.spend()
     if (isUnfit) this.#setting.leave(code ?? 'CONNECTION_LOST')
   }
-}
-
-function noAnswer (): Error {
-  return new Error('The server does not answer')
 }
 
 /** Returns the error for a commit that no standby has confirmed, with the SQLSTATE `statement_completion_unknown`. */

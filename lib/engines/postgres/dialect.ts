@@ -1,8 +1,8 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import type { Dialect } from '../dialect.js'
 import { propertyOf, withoutValues } from '../failure-properties.js'
-import { notSentCode } from '../statement-failure.js'
-import { postgresCatalog, postgresTypes } from './catalog.js'
+import { lostCode, noAnswerCode, notSentCode } from '../statement-failure.js'
+import { postgresCatalog, postgresTypes, postgresUnlisted } from './catalog.js'
 import { postgresPlans } from './plans.js'
 import { ownPostgresStorage, postgresStorage } from './storage.js'
 
@@ -96,12 +96,15 @@ export const postgresDialect: Dialect = {
           as answer`
     },
     written: sql`
-      select c.relname as "table", a.attname as name, ${postgresTypes.columns}
+      select c.relname as "table", a.attname as name, ${postgresTypes.columns}, ${postgresTypes.referring}
       from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
       ${postgresTypes.joins}
       where pg_table_is_visible(c.oid) and c.relkind in ('r', 'p', 'v', 'm', 'f')`,
-    searchPath: sql`
-      select name from unnest(current_schemas(false)) with ordinality as path (name, position) order by position`
+    schemas: {
+      path: sql`
+        select name from unnest(current_schemas(false)) with ordinality as path (name, position) order by position`,
+      unlisted: postgresUnlisted
+    }
   },
   codesOf,
   discreet: (failure) => isSent(failure) ? withoutValues(failure, isTold(failure), keptProperties) : failure,
@@ -162,6 +165,9 @@ export const postgresDialect: Dialect = {
     ECONNRESET: 'lost',
     EPIPE: 'lost',
     ETIMEDOUT: 'lost',
+    [noAnswerCode]: 'lost',
+    // The driver gives one error to several statements.
+    [lostCode]: 'lost',
     [broken]: 'lost',
     // An ERROR is undone. A FATAL or a PANIC may strike after the commit: one that cannot write its log, for example.
     '53 ERROR': 'unavailable',

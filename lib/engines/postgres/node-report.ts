@@ -14,9 +14,10 @@ export function faultOf (
 ): Error | undefined {
   if (writable && standby) return isStandby()
   if (maxLag === undefined || (lag !== null && lag <= maxLag)) return undefined
-  return new Error(lag === null
+  const message = lag === null
     ? 'The standby does not follow a primary'
-    : `The standby is ${Math.round(lag)} ms behind its primary`)
+    : `The standby is ${Math.round(lag)} ms behind its primary`
+  return Object.assign(new Error(message), { code: 'STANDBY_LAG' })
 }
 
 /** Returns what a server says of its health. */

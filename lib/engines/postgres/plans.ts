@@ -23,10 +23,17 @@ function * descend (node: PlanNode): Generator<PlanNode> {
 /** Makes the planner prefer any index that serves to a sequential scan. */
 const noSequentialScan = sql`set local enable_seqscan = off`
 
+/** Makes the planner look up each row by an index, if one serves. */
+const noOtherJoin = [sql`set local enable_hashjoin = off`, sql`set local enable_mergejoin = off`]
+
 /** Query plans by EXPLAIN: https://www.postgresql.org/docs/15/sql-explain.html */
 export const postgresPlans: QueryPlans = {
   explain: 'explain (format json) ',
-  settings: { filter: [noSequentialScan], ordering: [noSequentialScan, sql`set local enable_sort = off`] },
+  settings: {
+    filter: [noSequentialScan],
+    include: [noSequentialScan, ...noOtherJoin],
+    ordering: [noSequentialScan, sql`set local enable_sort = off`]
+  },
   // Only its first column leads to a part of a b-tree. Other kinds of indexes serve each of their columns.
   sought: sql`
     select c.relname as "table", a.attname as "column"
@@ -39,9 +46,15 @@ export const postgresPlans: QueryPlans = {
     where pg_table_is_visible(c.oid) and (k.position = 1 or m.amname <> 'btree')`,
   // A bitmap scan names its table one level above its index condition, and repeats the condition there as a recheck.
   seeks: (rows, { alias, name }) => nodesOf(rows).some((node) => textOf(node, 'Alias') === alias &&
-    ['Index Cond', 'Recheck Cond'].some((condition) => namesColumn(textOf(node, condition), name))),
+    indexConditionsOf(node).some((condition) => namesColumn(condition, name))),
+  scans: (rows, alias) => nodesOf(rows).some((node) => textOf(node, 'Alias') === alias &&
+    indexConditionsOf(node).every((condition) => condition === '')),
   // An incremental sort does not count: an index has put its rows into the order of the first column.
   sorts: (rows) => nodesOf(rows).some((node) => textOf(node, 'Node Type') === 'Sort')
+}
+
+function indexConditionsOf (node: PlanNode): readonly string[] {
+  return ['Index Cond', 'Recheck Cond'].map((condition) => textOf(node, condition))
 }
 
 function namesColumn (condition: string, name: string): boolean {

@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream'
+import { noAnswerCode } from '../statement-failure.js'
 import { connectTimeout } from './server-options.js'
 
 interface Alone {
@@ -19,7 +20,7 @@ interface Alone {
 export async function askAlone<Answer> (
   { socket, end }: Alone, ask: () => Promise<Answer>, maxMs = connectTimeout
 ): Promise<Answer> {
-  const timer = setTimeout(() => { socket().destroy(new Error('The server does not answer')) }, maxMs)
+  const timer = setTimeout(() => { socket().destroy(noAnswer()) }, maxMs)
   try {
     return await ask()
   } finally {
@@ -27,4 +28,9 @@ export async function askAlone<Answer> (
     else socket().once('close', () => { clearTimeout(timer) })
     end()
   }
+}
+
+/** Returns the error for a server that gives no answer in time. */
+export function noAnswer (): Error {
+  return Object.assign(new Error('The server does not answer'), { code: noAnswerCode })
 }

@@ -1,4 +1,5 @@
 import { propertyOf } from '../failure-properties.js'
+import { noAnswerCode } from '../statement-failure.js'
 
 /** A database server as messages name it, and the function that got its URL. */
 export interface ServerWords {
@@ -24,8 +25,10 @@ const remedies = new Map([
  */
 export function connectionFailure (failure: Error, { name, opener, host }: ServerWords): Error {
   const [remedy = 'URL'] = ['errno', 'code'].flatMap((property) => remedies.get(propertyOf(failure, property)) ?? [])
-  return Object.assign(new Error(
-    `${name} at ${host} gives no connection: ${reasonOf(failure)}. Check the ${remedy} that ${opener} gets`), failure)
+  const message =
+    `${name} at ${host} gives no connection: ${reasonOf(failure)}. Check the ${remedy} that ${opener} gets`
+  // An error of the driver without a code says that no answer came.
+  return Object.assign(new Error(message), { code: noAnswerCode }, failure)
 }
 
 /**

@@ -1,10 +1,10 @@
 import type { Duplex } from 'node:stream'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Events } from '../../events/events.js'
 import type { PoolState } from '../health.js'
 import { AbandonedConnections } from './abandoned-connections.js'
 import { connectionFailure, type ServerWords } from './connection-failure.js'
 import { NoneIsFree } from './nodes.js'
+import { OpenSockets } from './open-sockets.js'
 import { Semaphore } from './semaphore.js'
 import { connectTimeout, driverTimeout, type ServerOptions } from './server-options.js'
 
@@ -55,8 +55,7 @@ const writeIntervalMs = 10_000
  */
 export class NodeConnections<Raw extends object> {
   readonly #driver: Driver<Raw>
-  /** Sockets of the open connections; true for one that is in use, false for one that is idle. */
-  readonly #sockets = new Map<Duplex, boolean>()
+  readonly #sockets = new OpenSockets()
   #inUse = 0
   #waiting = 0
   readonly #abandoned: AbandonedConnections
@@ -79,15 +78,12 @@ export class NodeConnections<Raw extends object> {
 
   /** The open connections, and how many statements and transactions wait for one. */
   get pool (): PoolState {
-    const idle = [...this.#sockets.values()].filter((isInUse) => !isInUse)
-    return { size: this.#sockets.size, idle: idle.length, waiting: this.#waiting }
+    return { ...this.#sockets.counts, waiting: this.#waiting }
   }
 
   /** Notes a connection that was opened. */
   opened (raw: Raw): void {
-    const socket = this.#driver.socketOf(raw)
-    this.#sockets.set(socket, false)
-    socket.once('close', () => { this.#sockets.delete(socket) })
+    this.#sockets.add(this.#driver.socketOf(raw))
   }
 
   /**
@@ -125,29 +121,16 @@ export class NodeConnections<Raw extends object> {
   }
 
   /**
-   * Waits until every connection is closed. One whose answer is overdue is closed at once: nobody waits for the answer
-   * any more, and the server goes on without the connection. A server that has vanished never answers a goodbye, so an
-   * idle connection is closed after two seconds. All others are closed at the latest when the driver's time-out for a
-   * statement and two seconds more have passed.
+   * Waits until every connection is closed, as {@link OpenSockets.close} does: until the driver's time-out for a
+   * statement and two seconds more have passed, at the latest.
    *
    * @param ended  resolves when no connection of the pool works any more
    */
   async close (ended: Promise<unknown>): Promise<void> {
-    const destroy = (socket: Duplex): void => { socket.destroy() }
-    const isOverdue = (socket: Duplex): boolean => this.#abandoned.has(socket)
-    const isIdle = (socket: Duplex): boolean => this.#sockets.get(socket) !== true || isOverdue(socket)
-    const destroyIf = (isIt: typeof isIdle): void => { [...this.#sockets.keys()].filter(isIt).forEach(destroy) }
-    destroyIf(isOverdue)
-    const goodbye = setTimeout(() => { destroyIf(isIdle) }, connectTimeout)
-    const latest = new AbortController()
-    const maxWaitMs = driverTimeout(this.#driver.options.statementTimeout) + connectTimeout
-    await Promise.race([
-      ended.then(async () => await Promise.all([...this.#sockets.keys()].map(closed))),
-      sleep(maxWaitMs, undefined, { signal: latest.signal }).catch(() => {})
-    ])
-    latest.abort()
-    clearTimeout(goodbye)
-    for (const socket of this.#sockets.keys()) destroy(socket)
+    await this.#sockets.close(ended, {
+      isOverdue: (socket) => this.#abandoned.has(socket),
+      maxWaitMs: driverTimeout(this.#driver.options.statementTimeout) + connectTimeout
+    })
   }
 
   #tellRefusal (start: number): void {
@@ -156,30 +139,21 @@ export class NodeConnections<Raw extends object> {
     })
   }
 
-  /** Notes whether a connection is in use. A connection that has closed meanwhile stays forgotten. */
-  #mark (socket: Duplex, isInUse: boolean): void {
-    if (this.#sockets.has(socket)) this.#sockets.set(socket, isInUse)
-  }
-
   #lease (raw: Raw, share: Semaphore | undefined): Lease<Raw> {
     const socket = this.#driver.socketOf(raw)
     this.#inUse++
-    this.#mark(socket, true)
+    this.#sockets.mark(socket, true)
     return {
       raw,
       release: () => {
         this.#inUse--
-        this.#mark(socket, false)
+        this.#sockets.mark(socket, false)
         this.#abandoned.delete(socket)
         share?.release()
       },
       abandon: () => { this.#abandoned.add(socket, this.#driver.idOf(raw)) }
     }
   }
-}
-
-async function closed (socket: Duplex): Promise<void> {
-  await new Promise((resolve) => { socket.once('close', resolve) })
 }
 
 function writesAtOnce ({ connections, readonly }: Driver<never>['options']): number {

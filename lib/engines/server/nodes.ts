@@ -129,9 +129,8 @@ export class Nodes<Node extends { readonly name: string }> {
       return await this.#firstOf(order)
     } catch (failure) {
       this.#current = undefined
-      const { errors: [first] } = failure as AggregateError
       const previous = this.#last?.name ?? null
-      if (!this.#isNoneTold) this.#tell({ state: 'none', node: null, previous, code: codeOf(first) })
+      if (!this.#isNoneTold) this.#tell({ state: 'none', node: null, previous, code: codeOf(failure) })
       this.#isNoneTold = true
       throw failureOf(order, failure as AggregateError)
     }

@@ -65,8 +65,9 @@ export class PooledExecutor implements Executor {
       this.#events.end(start, query, count(result))
       return result
     } catch (failure) {
-      this.#events.fail(start, query, failure)
-      throw toStatementError(this.#rules, failure, connection === undefined ? 'nothing' : effectOf(query))
+      const error = toStatementError(this.#rules, failure, connection === undefined ? 'nothing' : effectOf(query))
+      this.#events.fail(start, query, error)
+      throw error
     } finally {
       connection?.release()
     }

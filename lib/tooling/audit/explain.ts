@@ -1,9 +1,9 @@
 import { CompiledQuery, type Kysely, type RawBuilder } from 'kysely'
 import type { Tables } from '../../engines/executor.js'
-import type { PlannedUse, PlanRow } from '../../engines/query-plan.js'
-import type { ListPlan, PlannedCondition } from '../../plan/list-plan.js'
+import type { PlannedColumn, PlannedUse, PlanRow } from '../../engines/query-plan.js'
+import { baseAlias, type ListPlan, type PlannedCondition, type PlannedInclude } from '../../plan/list-plan.js'
 import type { Resource } from '../../resource/resource.js'
-import { firstReach, listStatement } from '../../sql/list-statement.js'
+import { countStatement, firstReach, listStatement, withIncludes } from '../../sql/list-statement.js'
 
 /**
  * The `limit` in rows of an explained list with a filter. With a small one, the database may plan to read the table
@@ -11,14 +11,39 @@ import { firstReach, listStatement } from '../../sql/list-statement.js'
  */
 const explainedLimit = 1_000_000
 
-/** True if an index finds the rows that meet the last condition of a list. */
+/** True if an index finds the rows that meet the last condition of a list, for a page and for the count. */
 export async function isSought (resource: Resource, plan: ListPlan): Promise<boolean> {
   const { reader: { db, dialect: { plans } }, model } = resource
-  const rows = await explain(resource, 'filter', { ...plan, limit: explainedLimit })
   const { alias, column: { name } } = plan.conditions.at(-1) as PlannedCondition
   const { table = model.table } = plan.joins.find((join) => join.alias === alias) ?? {}
-  if (!plans.seeks(rows, { alias, table, name })) return false
+  if (!await isEachSought(resource, plan, [{ alias, table, name }])) return false
   return plans.sought === undefined || await lists(db, plans.sought, { table, column: name })
+}
+
+/**
+ * True if indexes find the rows that contain a word, for a page and for the count: one for each column that a search
+ * looks at. These are indexes of expressions, so `sought` does not list them.
+ */
+export async function isSearchSought (resource: Resource, plan: ListPlan): Promise<boolean> {
+  const { model: { table }, searched } = resource
+  return await isEachSought(resource, plan, searched.map(({ name }) => ({ alias: baseAlias, table, name })))
+}
+
+async function isEachSought (
+  resource: Resource, plan: ListPlan, columns: readonly PlannedColumn[]
+): Promise<boolean> {
+  const { plans } = resource.reader.dialect
+  for (const statement of [listStatement, countStatement]) {
+    const rows = await explain(resource, 'filter', { ...plan, limit: explainedLimit }, statement)
+    if (!columns.every((column) => plans.seeks(rows, column))) return false
+  }
+  return true
+}
+
+/** True if an index finds the last related record of a list for each of its rows. */
+export async function isLookedUp (resource: Resource, plan: ListPlan): Promise<boolean> {
+  const { alias } = plan.includes.at(-1) as PlannedInclude
+  return !resource.reader.dialect.plans.scans(await explain(resource, 'include', plan), alias)
 }
 
 /** A column of an index. */
@@ -35,11 +60,13 @@ export async function lists (
   return rows.some((index) => index.table === table && index.column === column)
 }
 
-/** Returns the database's plan of a list. */
-export async function explain (resource: Resource, use: PlannedUse, plan: ListPlan): Promise<readonly PlanRow[]> {
-  const { reader } = resource
-  const { db, dialect: { plans: { explain, settings: { [use]: settings } } } } = reader
-  const { sql, parameters } = listStatement(reader, resource, { ...plan, reach: firstReach(resource, plan) })
+/** Returns the database's plan of a statement of a list: of that which reads a page, if no other is given. */
+export async function explain (
+  resource: Resource, use: PlannedUse, plan: ListPlan, statement: typeof countStatement = listStatement
+): Promise<readonly PlanRow[]> {
+  const { reader, reader: { db, dialect: { plans: { explain, settings: { [use]: settings } } } } } = resource
+  const base = withIncludes(resource, plan.includes)
+  const { sql, parameters } = statement(reader, base, { ...plan, reach: firstReach(base, plan) })
   const run = async (connection: Kysely<Tables>): Promise<readonly PlanRow[]> => {
     for (const setting of settings) await setting.execute(connection)
     const { rows } = await connection.executeQuery<PlanRow>(CompiledQuery.raw(`${explain}${sql}`, [...parameters]))

@@ -4,19 +4,20 @@ import { isOrderable, storageOf, valueKindOf, type Column } from '../../model/co
 import type { Model } from '../../model/define-model.js'
 import type { ListPlan } from '../../plan/list-plan.js'
 import { pathName, type Path } from '../../plan/path.js'
+import { includeNames } from '../../plan/permitted-includes.js'
 import { permittedPaths } from '../../plan/permitted-paths.js'
 import { planList } from '../../plan/plan-list.js'
 import { unscoped, type ListViewer } from '../../plan/viewer.js'
 import { parseListQuery } from '../../request/list-query.js'
 import type { Resource } from '../../resource/resource.js'
-import { explain, isSought, lists } from './explain.js'
+import { explain, isLookedUp, isSearchSought, isSought, lists } from './explain.js'
 import { sampleOf } from './sample.js'
 import type { TableSizes } from './table-sizes.js'
 import { listedScopes, unindexedScopes } from './unindexed-scopes.js'
 
 /**
- * A filter, a search or an ordering that a resource permits, or a condition of its scope, for which the database reads
- * the whole table.
+ * A filter, a search, an ordering or a related record that a resource permits, or a condition of its scope, for which
+ * the database reads the whole table.
  */
 export interface Unindexed {
   readonly resource: string
@@ -35,11 +36,12 @@ const noModels: ReadonlySet<Model> = new Set()
 const viewer: ListViewer = { ...unscoped, closed: noModels }
 
 /**
- * Returns the scopes, filters and orderings of a resource that no index serves. If an index finds the records of each
- * scope, filters and orderings need no index of their own, because they read only these records. The database explains
- * lists with one condition or one ordering each, but runs none of them. Filters are on the fields of the resource, on
- * those of the models that its foreign keys refer to, and on paths that its option `filterable` names. Lists that the
- * limits refuse to everybody are left out. A search is never served, because its words may be anywhere in a text.
+ * Returns the scopes, related records, searches, filters and orderings of a resource that no index serves. If an index
+ * finds the records of each scope, searches, filters and orderings need no index of their own, because they read only
+ * these records. The database explains lists with one condition, one related record or one ordering each, and the
+ * counts of those with a condition, but runs none of them. Filters are on the fields of the resource, on those of the
+ * models that its foreign keys refer to, and on paths that its option `filterable` names. Lists that the limits refuse
+ * to everybody are left out.
  */
 export async function unindexedOf (resource: Resource, sizes: TableSizes): Promise<readonly Unindexed[]> {
   const { name: resourceName, model: { table }, reader: { db } } = resource
@@ -48,6 +50,7 @@ export async function unindexedOf (resource: Resource, sizes: TableSizes): Promi
   const isBounded = unindexed.length === 0 && scopes.length > 0 && scopes.every((scope) => scope.length > 0)
   const found: readonly Found[] = [
     ...unindexed.map((name) => ({ resource: resourceName, use: 'scope', name, table }) as const),
+    ...await unindexedIncludes(resource),
     ...isBounded ? [] : await unindexedQueries(resource)
   ]
   const sized: Unindexed[] = []
@@ -58,8 +61,10 @@ export async function unindexedOf (resource: Resource, sizes: TableSizes): Promi
 async function unindexedQueries (resource: Resource): Promise<readonly Found[]> {
   const { name, model, searched } = resource
   const fields = searched.map(({ field }) => field).join(', ')
-  const found: Found[] =
-    searched.length === 0 ? [] : [{ resource: name, use: 'search', name: fields, table: model.table }]
+  const found: Found[] = []
+  if (searched.length > 0 && !await isSearchServed(resource)) {
+    found.push({ resource: name, use: 'search', name: fields, table: model.table })
+  }
   for (const path of filterPaths(resource)) {
     const { table } = path.joins.at(-1)?.target() ?? model
     if (await isFilterSought(resource, path)) continue
@@ -71,6 +76,27 @@ async function unindexedQueries (resource: Resource): Promise<readonly Found[]> 
     }
   }
   return found
+}
+
+/** Returns the related records that no index finds. A foreign key that several paths lead to is asked about once. */
+async function unindexedIncludes (resource: Resource): Promise<readonly Found[]> {
+  const found: Found[] = []
+  const asked = new Set<Column>()
+  for (const name of includeNames(resource, noModels)) {
+    const plan = planOf(resource, `include=${name}`)
+    const column = plan?.includes.at(-1)?.column
+    if (plan === undefined || column === undefined || asked.has(column)) continue
+    asked.add(column)
+    if (await isLookedUp(resource, plan)) continue
+    found.push({ resource: resource.name, use: 'include', name, table: column.target().table })
+  }
+  return found
+}
+
+/** True if indexes find the rows of a search, or if the limits refuse it. Some indexes need three characters. */
+async function isSearchServed (resource: Resource): Promise<boolean> {
+  const plan = planOf(resource, `search=${'abc'.slice(0, resource.limits.patternLength)}`)
+  return plan === undefined || await isSearchSought(resource, plan)
 }
 
 /**

@@ -17,6 +17,8 @@ const statementTimeout = 3_600_000
 
 /** Names of files that Kysely's FileMigrationProvider finds. */
 const migrationFile = /\.m?[jt]s$/
+/** Names of files that hold types only, which it passes over. */
+const declarationFile = /\.d\.m?ts$/
 
 export const migrationCommand: CommandRow<Options> = {
   summary: 'write a Kysely migration with what a database lacks of models, without changing the database',
@@ -58,8 +60,9 @@ export const migrationCommand: CommandRow<Options> = {
 
 function requireFile (output: string | undefined, force: boolean): void {
   if (output === undefined) return
-  if (!migrationFile.test(output)) {
-    throw new errors.InvalidOptions("Kysely finds only migrations whose name ends in '.js', '.mjs', '.ts' or '.mts'")
+  if (!migrationFile.test(output) || declarationFile.test(output)) {
+    throw new errors.InvalidOptions("Kysely finds only migrations whose name ends in '.js', '.mjs', '.ts' or '.mts', " +
+      "and none that ends in '.d.ts' or '.d.mts'")
   }
   if (!force && existsSync(output)) {
     throw new errors.InvalidOptions(`The file '${output}' exists already; add --force to replace it`)

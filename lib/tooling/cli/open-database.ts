@@ -5,6 +5,7 @@ import { errors } from '../../errors.js'
 import { openMariadb } from '../../mariadb.js'
 import { openPostgres } from '../../postgres.js'
 import { openSqlite } from '../../sqlite.js'
+import { requireSchema } from '../introspect/require-schema.js'
 
 type Settings = NonNullable<Parameters<typeof openPostgres>[1]> & { readonly readonly: boolean }
 type Open = (url: string, settings: Settings) => Kysely<Tables>
@@ -29,7 +30,7 @@ export interface OpenOptions {
 
 /**
  * Opens the database of a URL: `sqlite:./site.db`, `postgres://…` or `mariadb://…`. It creates nothing: the file of a
- * SQLite database must exist.
+ * SQLite database must exist, and so must the schema.
  *
  * @throws REST_MODELS_INVALID_OPTIONS, REST_MODELS_UNSUPPORTED_DATABASE with the remedy. Neither repeats a password in
  *   the URL
@@ -43,7 +44,16 @@ export async function openDatabase (
     throw new errors.InvalidOptions("A database URL begins with 'sqlite:', 'postgres://' or 'mariadb://', " +
       'such as sqlite:./site.db or postgres://user:password@localhost:5432/site')
   }
-  return opener(schema === undefined ? url : inSchema(url, scheme, schema), { readonly: readOnly, ...others })
+  const settings = { readonly: readOnly, ...others }
+  if (schema === undefined) return opener(url, settings)
+  const db = opener(inSchema(url, scheme, schema), settings)
+  try {
+    await requireSchema(db, schema)
+    return db
+  } catch (error) {
+    await db.destroy()
+    throw error
+  }
 }
 
 /** Returns a URL of PostgreSQL whose connections find tables in a schema. */

@@ -22,6 +22,8 @@ import { openDatabase } from './open-database.js'
 export interface ServeOptions {
   /** Names of the tables to serve. Default: all tables. */
   readonly tables?: readonly string[]
+  /** Schema of PostgreSQL to serve. Default: what the search path finds. */
+  readonly schema?: string
   /** True if whoever may read may also create, change and delete records. Default false. */
   readonly write?: boolean
   /**
@@ -78,9 +80,9 @@ const logToStandardError = (line: string): void => { process.stderr.write(line) 
 export async function serveDatabase (
   url: string, options: ServeOptions = {}, packages?: DocumentationPackages
 ): Promise<ServedDatabase> {
-  const { write = false, host = '127.0.0.1', log = logToStandardError, credentials } = options
+  const { write = false, host = '127.0.0.1', log = logToStandardError, credentials, schema } = options
   const hooks = [hostCheck(host), ...credentials === undefined ? [] : [requireCredentials(credentials)]]
-  const db = await openDatabase(url, { readOnly: !write })
+  const db = await openDatabase(url, { readOnly: !write, ...schema !== undefined && { schema } })
   const app = Fastify({ logger: errorLog(log), requestTimeout: 30_000, connectionTimeout: 60_000 })
   app.addHook('onClose', async () => await db.destroy())
   for (const hook of hooks) app.addHook('onRequest', hook)

@@ -11,6 +11,7 @@ interface Options {
   readonly host: string
   readonly write?: true
   readonly table?: readonly string[]
+  readonly schema?: string
   readonly include?: readonly string[]
   readonly user?: string
   readonly password?: string
@@ -32,18 +33,25 @@ export const serveCommand: CommandRow<Options> = {
       description: 'let whoever may read also create, change and delete records; without --user only on this machine'
     },
     { flags: '-t, --table <names...>', description: 'only these tables' },
+    { flags: '-s, --schema <name>', description: 'the schema of PostgreSQL to serve, if not that of the search path' },
     {
       flags: '-i, --include <columns...>',
       description: 'show these columns, written as table.column, although their names look secret'
     }
   ],
-  run: async ([url = ''], { port, host, write = false, table: tables, include, ...login }, terminal) => {
+  run: async ([url = ''], { port, host, write = false, table: tables, schema, include, ...login }, terminal) => {
     const number = readPort(port)
     const credentials = readCredentials(login, process.env)
     if (!isLoopback(host)) checkOpenHost({ host, write, hasCredentials: credentials !== undefined }, terminal)
     const log = (line: string): void => terminal.err(line.trimEnd())
     const served = await serveDatabase(url, {
-      write, host, log, ...(tables && { tables }), ...(include && { include }), ...(credentials && { credentials })
+      write,
+      host,
+      log,
+      ...(schema !== undefined && { schema }),
+      ...(tables && { tables }),
+      ...(include && { include }),
+      ...(credentials && { credentials })
     })
     try {
       announce(await served.app.listen({ port: number, host }), { ...served, write }, terminal)

@@ -9,8 +9,8 @@ const smallTable = 1_000
 const maxLineWidth = 60
 
 /**
- * Returns the report on filters, orderings and scopes without an index: a table with one row for all names of the same
- * kind, and the number of those that are left out because their tables are small.
+ * Returns the report on scopes, searches, included records, filters and orderings without an index: a table with one
+ * row for all names of the same kind, and the number of those that are left out because their tables are small.
  *
  * @param found    what has no index, the largest tables first
  * @param showAll  true to leave out nothing
@@ -29,10 +29,10 @@ export function unindexedReport (found: readonly Unindexed[], showAll: boolean):
   ]
 }
 
-const plurals = { scope: 'scopes', search: 'searches' } as const
+const plurals = { scope: 'scopes', search: 'searches', include: 'included records' } as const
 
 function describe (found: readonly Unindexed[]): string {
-  const further = (['scope', 'search'] as const).filter((wanted) => found.some(({ use }) => use === wanted))
+  const further = (['scope', 'search', 'include'] as const).filter((wanted) => found.some(({ use }) => use === wanted))
   return `${further.map((use) => `${plurals[use]}, `).join('')}filters and orderings`
 }
 

@@ -1,12 +1,29 @@
 import type { StorageName } from '../../engines/storage.js'
 import { datetime, type Json } from '../../values/values.js'
 
-/** Matches a default that is the current time, as the engines' catalogs write it. */
-const nowPattern = /^(?:current_timestamp|now|utc_timestamp|transaction_timestamp|statement_timestamp|current_date|curdate|utc_date)(?:\(\d*\))?$|^(?:datetime|date)\('now'\)$/i
-/** Matches the current time in UTC, cut to seconds or to days, as PostgreSQL's catalog writes it. */
-const utcNowPattern = /^(?:date_trunc\('second'(?:::text)?, )?\(?\(?(?:now\(\)|current_timestamp) at time zone 'utc'(?:::text)?\)*(?:::date)?$/i
+/** Each matches the current time or day in one of the forms that the engines' catalogs write. */
+const clockPatterns: readonly RegExp[] = [
+  /^(?:current_timestamp|localtimestamp|now|utc_timestamp|sysdate|current_date|curdate|utc_date)(?:\(\d*\))?$/i,
+  /^(?:transaction|statement|clock)_timestamp\(\)$/i,
+  /^'now'::text$/i,
+  /^(?:datetime|date)\((?:'now'(?:, ?'subsec(?:ond)?')?)?\)$/i,
+  /^strftime\('(?:%Y-%m-%d|%F)(?:[ T](?:%H:%M(?::%[Sf])?|%T)Z?)?', ?(?:'now'|current_timestamp)\)$/i
+]
+/** Matches what stands around a time and leaves it a time in UTC, or cuts it. The group is that time. */
+const timeWrappers: readonly RegExp[] = [
+  /^(.*) at time zone '(?:etc\/)?(?:utc|gmt)'$/is,
+  /^timezone\('(?:etc\/)?(?:utc|gmt)'(?:::text)?, (.*)\)$/is,
+  /^date_trunc\('(?:second|milliseconds|microseconds)'(?:::text)?, (.*)\)$/is,
+  /^cast\((.*) as date(?:time(?:\(\d\))?)?\)$/is,
+  /^(?:datetime|date)\((.*)\)$/is,
+  /^\((.*)\)$/s
+]
 /** Matches the type casts at the end of a default. */
-const castsPattern = /(?:::(?:[\w ]+|"[^"]+")(?:\.(?:[\w ]+|"[^"]+"))?(?:\(\d+(?:,\d+)?\))?)+$/i
+const castsPattern =
+  /(?:::(?:[\w ]+|"[^"]+")(?:\.(?:[\w ]+|"[^"]+"))?(?:\(\d+(?:,\d+)?\))?(?: with(?:out)? time zone)?)+$/i
+
+/** Most layers around the current time: casts, time zones, cuts and parentheses. */
+const maxLayers = 10
 
 /** Stands for a default that a field cannot declare: an SQL expression that is not a literal or the current time. */
 export const expression = Symbol('expression')
@@ -16,13 +33,28 @@ export const expression = Symbol('expression')
  * default, or undefined if the column has none.
  */
 export function defaultValue (kind: StorageName, declared: string | null): Json | undefined | typeof expression {
-  const text = bare(declared ?? 'null')
+  const written = declared ?? 'null'
+  if ((kind === 'datetime' || kind === 'date') && isNow(written)) return 'now'
+  const text = bare(written)
   if (/^null$/i.test(text)) return undefined
-  if (nowPattern.test(text) || utcNowPattern.test(text)) {
-    return kind === 'datetime' || kind === 'date' ? 'now' : expression
-  }
   const literal = readLiteral(text)
   return literal === undefined ? expression : literalConverters[kind]?.(literal) ?? expression
+}
+
+/**
+ * True if a default is the current time or day. It takes away what stands around that, layer by layer. What remains
+ * must match as a whole, so a wrong pair of parentheses makes nothing the current time.
+ */
+function isNow (declared: string): boolean {
+  let rest = declared.trim()
+  for (let layer = 0; layer < maxLayers; layer += 1) {
+    if (clockPatterns.some((pattern) => pattern.test(rest))) return true
+    const inner = rest.replace(castsPattern, '')
+    const wrapped = timeWrappers.map((wrapper) => wrapper.exec(inner)?.[1]).find((found) => found !== undefined)
+    if (inner === rest && wrapped === undefined) return false
+    rest = wrapped ?? inner
+  }
+  return false
 }
 
 /** Removes the parentheses and the casts around a default. */
@@ -33,7 +65,7 @@ function bare (text: string): string {
     previous = rest
     rest = rest.replace(/^\(((?:[^()']|'[^']*'|\(\))*)\)$/s, '$1').trim()
     const isCast = /^(?:'(?:[^']|'')*'|[-\w.]+|\(.*\))::/s.test(rest)
-    if (isCast && !utcNowPattern.test(rest)) rest = rest.replace(castsPattern, '')
+    if (isCast) rest = rest.replace(castsPattern, '')
   }
   return rest
 }

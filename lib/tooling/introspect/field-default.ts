@@ -4,11 +4,14 @@ import type { ColumnRow } from '../../engines/catalog.js'
 import type { StorageName } from '../../engines/storage.js'
 import { messageOf } from '../../errors.js'
 import { defineModel } from '../../model/define-model.js'
-import type { Field, Model } from '../../model/model.js'
+import { keyName, type Field, type Model } from '../../model/model.js'
 import { requireSoundDefaults } from '../../plan/defaults.js'
 import { maxUniqueLength } from '../../values/field-options.js'
 import { defaultValue, expression } from './default-values.js'
 import type { FieldPlan, Note } from './model-plan.js'
+
+/** Two primary keys. The first one stands for a key of several columns, the second for it beside a column `id`. */
+const standIns: readonly [Field, Field] = [{ kind: 'key', options: {} }, { kind: 'key', options: { column: 'key' } }]
 
 /** The context for planning the default of a field. */
 export interface DefaultSetting {
@@ -44,7 +47,8 @@ export function withDefault (plan: FieldPlan, source: Source, setting: DefaultSe
   }
   const absent = plan.options.nullable === true ? 'null' : 'required'
   const why = `has the default ${String(column.declared)}, which the field cannot declare: ` +
-    `on create the field is ${absent} if you declare no other default`
+    `on create the field is ${absent}. Declare another default, or 'readOnly: true', which leaves the column to the ` +
+    'database'
   setting.notes.push({ table: column.table, column: column.name, why })
   return limited
 }
@@ -67,8 +71,9 @@ function faultOf (
   const field: Field = kind === 'foreignKey'
     ? { kind: values, options: { ...own && { column: own }, ...others } }
     : { kind, options }
+  const keyField = key ?? standIns[options.column?.toLowerCase() === keyName ? 1 : 0]
   try {
-    const { columns }: Model = defineModel('Model', { ...key && { [key.name]: key }, [name]: field })
+    const { columns }: Model = defineModel('Model', { [keyName]: keyField, [name]: field })
     requireSoundDefaults('Model', columns, (column) => checks.ofValue(valueSchema(column)))
     return undefined
   } catch (error) {

@@ -13,6 +13,10 @@ const widerKinds: Readonly<Partial<Record<StorageName, readonly StorageName[]>>>
   date: ['datetime', 'integer', 'bigint', 'number']
 }
 
+/** What a field of the kind number does not keep, and the remedy. */
+const rounded = 'only 15 digits are exact, and longer values are shown rounded; ' +
+  'a generated column or a view can show them as text'
+
 /**
  * Returns the first kind that all values of a column fit. Its `loss`, if present, tells how that kind differs from the
  * declared type. Returns undefined if no kind fits all values. The queries may read all rows of the table.
@@ -26,7 +30,8 @@ export async function heldType (
   if (await holdsOnly(handle, column, described.kind)) return described
   for (const kind of widerKinds[described.kind] ?? []) {
     if (!handle.dialect.storage[kind].holds(column.type) || !await holdsOnly(handle, column, kind)) continue
-    return { kind, options: {}, loss: `holds values that do not fit ${described.kind}, and becomes ${kind}` }
+    const loss = `holds values that do not fit ${described.kind}, and becomes ${kind}`
+    return { kind, options: {}, loss: kind === 'number' ? `${loss}: ${rounded}` : loss }
   }
   return undefined
 }

@@ -10,6 +10,7 @@ import { fieldName, Names, referenceName } from './names.js'
 import { isPlainName, type CompositeTable, type KeyedTable } from './plan-keys.js'
 import { planReference, type ReferenceSetting } from './plan-reference.js'
 import type { FoundTable } from './read-database.js'
+import { oddName, renameColumn } from './remedies.js'
 
 /**
  * Names of text columns that hold stored passwords, in lower case and without `_`. Such a column becomes a password
@@ -24,8 +25,8 @@ const passwordNames = new Set([
 const hashLength = 97
 
 /** Note about a column that becomes nullable because of its values. */
-const unshownNote = 'holds values that no record can show, such as infinity or a date before our era, ' +
-  'and is nullable: they are shown as null'
+const unshownNote = 'holds values that no record can show, such as infinity, a zero date or a date before our ' +
+  'era, and is nullable: they are shown as null'
 
 /** The context for planning a column of a table. */
 interface Setting extends ReferenceSetting, DefaultSetting {
@@ -47,7 +48,7 @@ export async function planFields (
     const isTaken = columns.has(column.name.toLowerCase())
     columns.add(column.name.toLowerCase())
     const field = isTaken
-      ? 'has the same name as another column, except for its case'
+      ? 'has the same name as another column, except for its case; rename it'
       : await planField(column, table, setting)
     if (typeof field === 'string') notes.push({ table: table.name, column: column.name, why: `left out: it ${field}` })
     else fields.push(field)
@@ -72,14 +73,14 @@ async function planField (column: ColumnRow, table: FoundTable, setting: Setting
 /** Returns the type that holds all values of a column, or the reason why the column cannot be a field. */
 async function describe (column: ColumnRow, handle: Handle): Promise<DescribedType | string> {
   const { dialect: { catalog: { types }, storage } } = handle
-  if (!isPlainName(column.name)) return 'has a name that does not consist of at most 60 letters, digits and underscores'
+  if (!isPlainName(column.name)) return `has a name ${oddName}; ${renameColumn}`
   const type = readType(column.type, column.written)
   const named = types[type.name]?.(type)
   if (named === undefined || !storage[named.kind].holds(column.type)) {
     return `is ${column.written}, for which there is no kind of field; ${remedyFor(column)}`
   }
   return await heldType(handle, column, named) ??
-    `is ${column.written}, but holds other values too, and no kind of field fits all of them`
+    `is ${column.written}, but holds other values too, and no kind of field fits all of them; ${remedyFor(column)}`
 }
 
 /** Returns how the values of a column that no field holds can be shown. */

@@ -8,6 +8,7 @@ import { maxKeyLength } from '../../values/field-options.js'
 import { holdsNull, holdsOnly } from './held-values.js'
 import type { FieldPlan, Note } from './model-plan.js'
 import { holdsUuids, whyUnreadable, type FoundTable } from './read-database.js'
+import { byView, oddName, renameTable, whyNoTable } from './remedies.js'
 
 /** A table that can have a model, and its primary key. */
 export interface KeyedTable {
@@ -52,7 +53,7 @@ async function planKey (handle: Handle, table: FoundTable): Promise<KeyedTable |
   if (column === undefined) return await planComposite(handle, table)
   const kind = await keyKind(handle, column)
   if (kind === undefined) {
-    return `has a primary key '${column.name}' that is ${column.written}, not an integer, a UUID or a text`
+    return `has a primary key '${column.name}' that is ${column.written}, not an integer, a UUID or a text; ${byView}`
   }
   const key = keyOf(column, kind, handle.dialect)
   return await whyUnfit(handle, column, kind) ?? whyUndefinable(key) ??
@@ -65,25 +66,28 @@ async function planComposite (handle: Handle, table: FoundTable): Promise<Compos
   for (const column of table.columns) {
     const isKey = table.key.includes(column.name)
     if (isKey && isYes(column.nullable) && await holdsNull(handle, column)) {
-      return `has a primary key with '${column.name}', which may be null`
+      return `has a primary key with '${column.name}', which may be null; declare it not null`
     }
     columns.push(isKey ? { ...column, nullable: 0 } : column)
   }
   return { table: { ...table, columns } }
 }
 
+/** Why a table without a key can have no model. */
+const keyless = 'has no primary key and no unique index without nulls; add one'
+
 /**
  * Returns the one column of a primary key, undefined if there are several, or the reason why the table can have no
  * model.
  */
 function keyColumnOf ({ kind, name, key, columns }: FoundTable): ColumnRow | string | undefined {
-  if (kind !== 'table') return `is a ${kind}`
-  if (!isPlainName(name)) return 'has a name that does not consist of at most 60 letters, digits and underscores'
+  if (kind !== 'table') return whyNoTable(kind)
+  if (!isPlainName(name)) return `has a name ${oddName}; ${renameTable}`
   if (key.length > 1) return undefined
   const column = columns.find(({ name }) => key.includes(name))
-  if (column === undefined) return 'has no primary key'
+  if (column === undefined) return keyless
   if (isPlainName(column.name)) return column
-  return `has a primary key '${column.name}' whose name does not consist of at most 60 letters, digits and underscores`
+  return `has a primary key '${column.name}' with a name ${oddName}; ${renameTable}`
 }
 
 type KeyKind = 'key' | 'uuid' | 'text'
@@ -95,11 +99,11 @@ type KeyKind = 'key' | 'uuid' | 'text'
 async function whyUnfit (handle: Handle, column: ColumnRow, kind: KeyKind): Promise<string | undefined> {
   const { name, nullable, generated } = column
   if (isYes(nullable) && !(kind === 'key' && isYes(generated)) && await holdsNull(handle, column)) {
-    return `has a primary key '${name}' that may be null`
+    return `has a primary key '${name}' that may be null; declare it not null`
   }
   if (await holdsOnly(handle, column, kind)) return undefined
   const values = kind === 'key' ? 'integers up to 2^53 - 1, beyond which JSON numbers lose digits' : 'texts'
-  return `has a primary key '${name}' with values that are not all ${values}`
+  return `has a primary key '${name}' with values that are not all ${values}; ${byView}`
 }
 
 function keyOf ({ name, generated, type, written }: ColumnRow, kind: KeyKind, { catalog }: Dialect): FieldPlan {
@@ -141,7 +145,7 @@ async function keyKind (
   const { dialect } = handle
   const kind = describedAs(dialect.catalog, type, written)?.kind
   if (kind === 'uuid') return 'uuid'
-  if (kind === 'integer' || kind === 'bigint') return 'key'
+  if (kind === 'integer' || kind === 'bigint') return dialect.storage.key.holds(type) ? 'key' : undefined
   // Engines without a UUID type keep UUIDs as texts.
   const mayBeUuid = kind === 'text' && dialect.storage.uuid.holds(readType(type, type).name)
   if (mayBeUuid && await holdsUuids(handle, table, name)) return 'uuid'

@@ -7,6 +7,7 @@ import { planFields } from './plan-fields.js'
 import { planKeys, type CompositeTable, type KeyedTable } from './plan-keys.js'
 import { columnOf, planUnique } from './plan-unique.js'
 import { readDatabase } from './read-database.js'
+import { byView } from './remedies.js'
 
 /**
  * Plans the models of the tables of a database.
@@ -65,15 +66,20 @@ function planComposite (
   const columns = `a primary key of several columns (${key.join(', ')})`
   if (keyFields.length < key.length) {
     const missing = String(key[found.indexOf(undefined)])
-    return `has ${columns}, of which '${missing}' cannot be a field` +
-      notes.filter(({ column }) => column === missing).map(({ why }) => `: ${why}`).join('')
+    const [reason = ''] = notes.filter(({ column }) => column === missing).map(({ why }) => withoutRemedy(why))
+    return `has ${columns}, of which '${missing}' cannot be a field: ${reason}; ${byView}`
   }
   const byName = Object.fromEntries(planned.fields.map((field) => [field.name, field]))
   const fault = compositeFault(withUniqueLengths(byName, [keyFields]), keyFields)
-  if (fault !== undefined) return `has ${columns} that a model cannot have: ${fault}`
+  if (fault !== undefined) return `has ${columns} that a model cannot have: ${fault}; ${byView}`
   const isKey = (names: readonly string[]): boolean => names.toSorted().join() === keyFields.toSorted().join()
   const unique = planned.unique.filter((names) => !isKey(names))
   return { ...planned, key: undefined, keyFields, unique, notes: [...notes, ...planned.notes] }
+}
+
+/** Returns the reason of a note about a column that is left out: its remedy does not help a key. */
+function withoutRemedy (why: string): string {
+  return why.replace(/^left out: /, '').replace(/; [^;]*$/, '')
 }
 
 /** Sorts tables by their names, as the database lists them. */

@@ -4,7 +4,7 @@ import type { FieldOptions } from '../../values/field-options.js'
 import { holdsOnly } from './held-values.js'
 import type { Note } from './model-plan.js'
 import type { KeyedTable } from './plan-keys.js'
-import type { FoundTable } from './read-database.js'
+import type { FoundReference, FoundTable } from './read-database.js'
 
 /** The context for planning a foreign key. */
 export interface ReferenceSetting {
@@ -30,26 +30,45 @@ const plainValue = 'the field is a plain value, not a foreign key'
 export async function planReference (
   column: ColumnRow, { name, references }: FoundTable, { handle, targetOf, notes }: ReferenceSetting
 ): Promise<PlannedReference | undefined> {
-  const { dialect } = handle
   const found = references.get(column.name)
   if (found === undefined) return undefined
   const note = (why: string): undefined => { notes.push({ table: name, column: column.name, why }) }
   const target = targetOf(found.target)
-  if (target === undefined) return note(`refers to '${found.target}', which has no model here; ${plainValue}`)
-  const { key, column: { name: keyColumn } } = target
-  const isToKey = found.targetColumn === null || dialect.foldName(found.targetColumn) === dialect.foldName(keyColumn)
-  const kind = key.kind === 'uuid' || key.kind === 'text' ? key.kind : 'key'
-  if (!isToKey || !dialect.storage[kind].holds(column.type)) {
-    return note(`refers to '${found.target}', but not to its primary key; ${plainValue}`)
+  const why = target === undefined ? 'which has no model here' : await whyUnfit({ column, found, target }, handle)
+  if (target === undefined || why !== undefined) {
+    // The catalog does not name a table that is not found by its bare name.
+    const named = found.target === '' ? 'a table of another schema' : `'${found.target}'`
+    return note(`refers to ${named}, ${why}; ${plainValue}`)
   }
-  if (!await holdsOnly(handle, column, kind === 'key' ? 'bigint' : kind)) {
-    return note(`refers to '${found.target}', but holds values that cannot be its keys; ${plainValue}`)
-  }
+  const kind = kindOf(target)
   return {
     target: target.table.name,
     options: onDeleteOption(found.onDelete.toLowerCase(), isYes(column.nullable), note),
     values: kind === 'key' ? 'integer' : kind
   }
+}
+
+/** A foreign key of one column, and the table that it names. */
+interface Reference {
+  readonly column: ColumnRow
+  readonly found: FoundReference
+  readonly target: KeyedTable
+}
+
+function kindOf ({ key: { kind } }: KeyedTable): 'uuid' | 'text' | 'key' {
+  return kind === 'uuid' || kind === 'text' ? kind : 'key'
+}
+
+/** Returns the reason why a foreign key cannot refer to the primary key of a model; undefined if it can. */
+async function whyUnfit ({ column, found, target }: Reference, handle: Handle): Promise<string | undefined> {
+  const { dialect: { foldName, storage } } = handle
+  const isToKey = found.targetColumn === null || foldName(found.targetColumn) === foldName(target.column.name)
+  if (!isToKey) return 'but not to its primary key'
+  const kind = kindOf(target)
+  if (!storage[kind].holds(column.type)) return `but is ${column.written || 'of no type'}, which cannot hold its keys`
+  return await holdsOnly(handle, column, kind === 'key' ? 'bigint' : kind)
+    ? undefined
+    : 'but holds values that cannot be its keys'
 }
 
 function onDeleteOption (action: string, isNullable: boolean, note: (why: string) => void): FieldOptions {

@@ -14,7 +14,7 @@ export interface FoundTable {
   /** `table`, or another word for another kind, such as `view`. */
   readonly kind: string
   readonly columns: readonly ColumnRow[]
-  /** The columns of the primary key, in its order. */
+  /** The columns of the primary key, in its order; if there is none, those of a unique index that are never null. */
   readonly key: readonly string[]
   /** Columns that have a unique index of their own. */
   readonly unique: ReadonlySet<string>
@@ -47,25 +47,40 @@ export async function readDatabase (handle: AnyKysely, only?: readonly string[])
   const { rows: references } = await catalog.references.execute(db)
   const ofTable = <Row extends { readonly table: string }>(rows: readonly Row[], name: string): Row[] =>
     rows.filter(({ table }) => table === name)
-  return tables.filter(({ name }) => only?.includes(name) ?? true).map(({ name, kind }) => ({
-    name,
-    kind,
-    columns: ofTable(columns, name),
-    ...readKeys(ofTable(keys, name)),
-    references: readReferences(ofTable(references, name))
-  }))
+  return tables.filter(({ name }) => only?.includes(name) ?? true).map(({ name, kind }) => {
+    const own = ofTable(columns, name)
+    return {
+      name,
+      kind,
+      columns: own,
+      ...readKeys(ofTable(keys, name), own),
+      references: readReferences(ofTable(references, name))
+    }
+  })
 }
 
-function readKeys (rows: readonly KeyRow[]): Pick<FoundTable, 'key' | 'unique' | 'uniqueTogether'> {
+function readKeys (
+  rows: readonly KeyRow[], columns: readonly ColumnRow[]
+): Pick<FoundTable, 'key' | 'unique' | 'uniqueTogether'> {
   const primary = rows.filter((row) => isYes(row.primary))
   const indexes = groups(rows.filter((row) => !isYes(row.primary)))
     .filter((index) => index.every(({ column }) => column !== null))
     .map((index) => index.map(({ column }) => String(column)))
   return {
-    key: primary.map(({ column }) => String(column)),
+    key: primary.length > 0 ? primary.map(({ column }) => String(column)) : keyAmong(indexes, columns),
     unique: new Set(indexes.filter(({ length }) => length === 1).flat()),
     uniqueTogether: indexes.filter(({ length }) => length > 1)
   }
+}
+
+/** Returns the columns of the shortest unique index of columns that are never null; none if there is no such index. */
+function keyAmong (
+  indexes: ReadonlyArray<readonly string[]>, columns: readonly ColumnRow[]
+): readonly string[] {
+  const neverNull = new Set(columns.filter(({ nullable }) => !isYes(nullable)).map(({ name }) => name))
+  const [shortest = []] = indexes.filter((index) => index.every((name) => neverNull.has(name)))
+    .toSorted((one, other) => one.length - other.length)
+  return shortest
 }
 
 function readReferences (rows: readonly ReferenceRow[]): FoundTable['references'] {

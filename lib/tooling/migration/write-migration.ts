@@ -36,8 +36,9 @@ export async function writeMigration (
 }
 
 async function writeModule (
-  { db, dialect }: Engine, plan: MigrationPlan, language: 'js' | 'ts'
+  { db, dialect: plain }: Engine, plan: MigrationPlan, language: 'js' | 'ts'
 ): Promise<string> {
+  const dialect = { ...plain, storages: plan.storages }
   const [up, down] = [new SchemaRecorder(db), new SchemaRecorder(db)]
   await writeUp(up, plan, dialect)
   down.comment('This deletes what the new tables and columns hold.')

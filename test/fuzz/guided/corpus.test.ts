@@ -1,5 +1,7 @@
 // @once: on SQLite; npm run fuzz sends more, on any engine
 // @alone: reads V8's counts, which then miss what other tests of its process have run
+// @covers: in a bundle V8 does not count by source
+// @long: belongs to the fuzzers
 
 import { test } from 'tap'
 import { readCorpus } from './corpus.js'

@@ -1,4 +1,3 @@
-// @servers: related records are joined by the engine
 // @alone: takes as long as a group
 
 import assert from 'node:assert/strict'

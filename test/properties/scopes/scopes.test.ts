@@ -1,4 +1,3 @@
-// @servers: scopes are conditions in SQL
 // @alone: takes as long as a group
 
 import fc from 'fast-check'
@@ -14,8 +13,11 @@ import { drawModels, drawRows, type Rows } from './specs.js'
 const seed = Number(process.env['PROPERTY_SEED'] ?? 20240229)
 const onlyScenario = process.env['PROPERTY_SCENARIO']
 
-/** A server takes a way through sockets for each of the many statements that compare all rows. */
-const engineShare = { sqlite: 1, postgres: 1 / 4, mariadb: 1 / 4 }[engine]
+/**
+ * A server takes a way through sockets for each of the many statements that compare all rows: a minute for 5,000
+ * requests. With a seed of your own it gets them all.
+ */
+const engineShare = process.env['PROPERTY_SEED'] !== undefined || engine === 'sqlite' ? 1 : 1 / 4
 const requestsInAll = 5000 * share * engineShare
 const requestsEach = 120
 const lastRequests = 10

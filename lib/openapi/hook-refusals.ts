@@ -1,0 +1,21 @@
+import type { JsonSchema } from '../../schemas/documentation.js'
+import { failureResponse, type Failure } from './failures.js'
+
+/** Returns the answer of a write whose hook refuses it with a status that the write has not otherwise. */
+export function hookRefusal (base: JsonSchema): JsonSchema {
+  return {
+    description: 'The application refuses this, with a status of its own',
+    content: { 'application/json': { schema: base } }
+  }
+}
+
+/**
+ * Returns an error answer of a write with hooks, which may also give it for a reason and with a code of their own.
+ *
+ * @param ref   schema of what the plugin answers
+ * @param base  schema of any error
+ */
+export function hookedResponse (name: Failure, ref: JsonSchema, base: JsonSchema): JsonSchema {
+  const response = failureResponse(name, { anyOf: [ref, base] })
+  return { ...response, description: `${String(response['description'])}, or the application refuses this` }
+}

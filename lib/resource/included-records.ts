@@ -1,0 +1,60 @@
+import { LRUCache } from 'lru-cache'
+import type { Dialect } from '../engines/dialect.js'
+import type { Stored } from '../engines/storage.js'
+import type { Column } from '../model/column.js'
+import type { PlannedInclude } from '../plan/list-plan.js'
+import { compileToIncluded } from '../response/included.js'
+import type { ModelRecord } from '../response/record.js'
+import { lazySerializer, type Serialize } from '../response/serializer.js'
+import type { ListBase } from '../sql/list-sql.js'
+import { withIncludes } from '../sql/list-statement.js'
+
+/** Parts that all answers of a resource with the same related records share. */
+export interface IncludingLayout {
+  /** Base of the lists. */
+  readonly base: ListBase
+  /** Returns the record of a row whose values are in the order of the keys of `base`. */
+  toRecord (row: readonly Stored[]): ModelRecord
+}
+
+/** Layouts that a resource keeps. Clients choose them, and each takes a few KiB. */
+const maxLayouts = 32
+
+/** Makes and serializes the records of a resource that have related records in them. */
+export class IncludedRecords {
+  readonly serializeRecord: Serialize
+  readonly serializeList: Serialize
+  readonly #base: ListBase
+  readonly #shown: readonly Column[]
+  readonly #dialect: Dialect
+  readonly #layouts = new LRUCache<string, IncludingLayout>({ max: maxLayouts })
+
+  /**
+   * @param shown      columns of a record, in their order
+   * @param schemasOf  returns the schemas of a record and of a list; called when the first one is serialized
+   */
+  constructor (
+    base: ListBase, shown: readonly Column[], dialect: Dialect,
+    schemasOf: () => Readonly<Record<'record' | 'list', object>>
+  ) {
+    this.#base = base
+    this.#shown = shown
+    this.#dialect = dialect
+    this.serializeRecord = lazySerializer(() => schemasOf().record)
+    this.serializeList = lazySerializer(() => schemasOf().list)
+  }
+
+  /** Returns the layout for related records. Their scopes, which depend on the user, do not change it. */
+  layoutOf (includes: readonly PlannedInclude[]): IncludingLayout {
+    let paths = ''
+    for (const { path } of includes) paths += `${path} `
+    const known = this.#layouts.get(paths)
+    if (known !== undefined) return known
+    const layout = {
+      base: withIncludes(this.#base, includes),
+      toRecord: compileToIncluded(this.#shown, includes, this.#dialect)
+    }
+    this.#layouts.set(paths, layout)
+    return layout
+  }
+}

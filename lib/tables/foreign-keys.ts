@@ -1,0 +1,81 @@
+import type { Handle } from '../database/engine.js'
+import type { KeyRow } from '../engines/catalog.js'
+import type { Dialect } from '../engines/dialect.js'
+import type { Storage } from '../engines/storage.js'
+import { isForeignKey, storageOf, type Column } from '../model/column.js'
+import type { Model } from '../model/define-model.js'
+import { isView, nameField, type DatabaseTables } from './compare-tables.js'
+import type { Reference } from './plan-tables.js'
+import { setOf, uniqueSets } from './unique-indexes.js'
+
+/** Returns the foreign keys among columns of a model. */
+export function referencesOf (model: Model, columns: readonly Column[] = model.columns): readonly Reference[] {
+  return columns.filter(isForeignKey).map((column) => ({ model, column }))
+}
+
+/**
+ * Returns the storage of those foreign keys that refer to columns which exist: with the very types of these columns,
+ * because engines accept no others.
+ */
+export function referringStorages (
+  tables: DatabaseTables, models: readonly Model[], dialect: Dialect
+): ReadonlyMap<Column, Storage> {
+  const storages = new Map<Column, Storage>()
+  for (const { column } of models.flatMap((model) => referencesOf(model))) {
+    const target = column.target()
+    const type = tables.of(target)?.get(dialect.foldName(target.primaryKey.name))?.written.referring
+    if (type !== undefined) storages.set(column, { ...storageOf(column, dialect), type: () => type })
+  }
+  return storages
+}
+
+/** What tells whether a foreign key can be made. */
+interface Existing {
+  readonly tables: DatabaseTables
+  readonly dialect: Dialect
+  readonly keys: readonly KeyRow[]
+  /** Tables without foreign keys, with the reason. */
+  readonly detached: ReadonlyArray<{ readonly table: string, readonly why: string }>
+}
+
+/**
+ * Finds new foreign keys that the database would refuse because of tables that exist, and returns the reasons with the
+ * remedies, as sentences.
+ */
+export async function findUnreferable (
+  { db, dialect }: Pick<Handle, 'db' | 'dialect'>, tables: DatabaseTables, added: readonly Reference[]
+): Promise<readonly string[]> {
+  if (added.length === 0) return []
+  const { rows: keys } = await dialect.catalog.keys.execute(db)
+  const { rows: detached } = await dialect.catalog.detached?.execute(db) ?? { rows: [] }
+  return added.flatMap((reference) => {
+    const why = whyUnreferable(reference, { tables, dialect, keys, detached })
+    return why === undefined ? [] : [`${nameField(reference.model, reference.column)} ${why}`]
+  })
+}
+
+function whyUnreferable ({ model, column }: Reference, existing: Existing): string | undefined {
+  const { tables, detached } = existing
+  const target = column.target()
+  const names = [tables.nameOf(model), tables.nameOf(target)]
+  const kept = detached.find((row) => names.includes(tables.nameOf(row)))
+  if (kept !== undefined) return `cannot be a foreign key, because table '${kept.table}' ${kept.why}`
+  return tables.of(target) === undefined ? undefined : whyNoTarget(target, existing)
+}
+
+function whyNoTarget (target: Model, { tables, dialect, keys }: Existing): string | undefined {
+  const { name, table, primaryKey } = target
+  if (isView(tables, target, dialect)) {
+    return `refers to model '${name}', but no foreign key can refer to view '${table}': declare a field of another kind`
+  }
+  const where = `refers to column '${primaryKey.name}' of table '${table}', which`
+  const found = tables.of(target)?.get(dialect.foldName(primaryKey.name))
+  if (found === undefined) return `${where} does not exist: name another with 'column' in model '${name}'`
+  const { dataType, written: { type = dataType } } = found
+  if (!storageOf(primaryKey, dialect).holds(type)) {
+    return `${where} is ${dataType}, and not ${primaryKey.kind} as in model '${name}': change that model`
+  }
+  const unique = uniqueSets(keys.filter((row) => tables.nameOf(row) === tables.nameOf(target)), dialect)
+  if (unique.has(setOf([primaryKey.name], dialect))) return undefined
+  return `${where} is no primary key and has no unique index of its own: add one by a statement of your own`
+}

@@ -1,0 +1,24 @@
+/** Remedy for a key that no model can have. A view can show several columns as one text, too. */
+export const byView = 'define by hand a model of a view that shows the key as text'
+
+/** Says that a name from the database is none that a model can use. */
+export const oddName =
+  'that does not consist of at most 60 letters from A to Z, digits and underscores, with no digit at its start'
+
+/** Remedy for a table, or a key of it, whose name no model can use. */
+export const renameTable = 'rename it, or define by hand a model of a view that gives it another name'
+
+/** Remedy for a column whose name no field can use. */
+export const renameColumn = 'rename it, or show it by a generated column or a view with another name'
+
+/** Why something that is listed beside tables has no model, and the remedy, by its kind. */
+const listedReasons: Readonly<Record<string, string>> = {
+  view: "which tells no key; define its model by hand, with the key as 'id' or by the option 'key'",
+  partition: 'and its rows are those of the table that it divides; read that table',
+  sequence: 'which holds no records; to show its numbers, define by hand a model of a view of it'
+}
+
+/** Returns the reason why what is listed beside tables has no model, and the remedy. */
+export function whyNoTable (kind: string): string {
+  return `is a ${kind}, ${listedReasons[kind] ?? 'which tells no key; define by hand a model of a view of it'}`
+}

@@ -1,0 +1,21 @@
+import { readHandle, type AnyKysely } from '../../database/engine.js'
+import { errors } from '../../errors.js'
+import { suggestion } from '../../suggest.js'
+
+/** Most names of schemas in an error. */
+const maxNames = 10
+
+/**
+ * Requires that a database has a schema. Of an engine without schemas nothing is required.
+ *
+ * @throws REST_MODELS_INVALID_OPTIONS with the most similar schema, or with those that there are
+ */
+export async function requireSchema (handle: AnyKysely, schema: string): Promise<void> {
+  const { db, dialect: { catalog } } = readHandle(handle)
+  const { rows } = await catalog.schemas?.execute(db) ?? { rows: [{ name: schema }] }
+  const names = rows.map(({ name }) => name)
+  if (names.includes(schema)) return
+  const known = names.length === 0 ? 'none' : names.slice(0, maxNames).map((name) => `'${name}'`).join(', ')
+  const hint = suggestion(schema, names) || `; it has ${known}${names.length > maxNames ? ' and others' : ''}`
+  throw new errors.InvalidOptions(`The database has no schema '${schema}' that its user may read${hint}`)
+}
