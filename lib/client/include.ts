@@ -52,8 +52,8 @@ type WithPaths<Record, D extends Described, All, Path extends string> = [Path] e
   }>
 
 /**
- * A record as the answer to a call with `include` has it. If the compiler does not know which related records are
- * included, each of them is optional.
+ * The record that a call with `include` returns. A tuple of names adds each related record. An array of unknown length
+ * makes each related record that it may name optional. `string[]` adds none.
  */
 export type IncludingRecord<D extends Described, All, Include extends readonly string[]> =
   number extends Include['length']

@@ -89,7 +89,10 @@ async function finds (engine: Engine, query: Compilable): Promise<boolean> {
   return row !== undefined
 }
 
-/** Finds the column with the longest written text in the index that the failure names; undefined if it names none. */
+/**
+ * Finds the column that made an entry of an index too long. Of the columns of the index that the failure names, it is
+ * the one with the longest written text. Returns undefined if the failure names no index.
+ */
 export async function findOversized (
   engine: Engine, { values, failure }: FailedWrite & { readonly failure: StatementFailure }
 ): Promise<Column | undefined> {

@@ -14,7 +14,7 @@ export type ServerRole = 'primary' | 'replica' | 'single'
 export interface PoolState {
   /** Number of open connections. */
   readonly size: number
-  /** Number of those that nobody uses. */
+  /** Number of open connections that nobody uses. */
   readonly idle: number
   /** Number of statements and transactions that wait for a connection. */
   readonly waiting: number

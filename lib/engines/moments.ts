@@ -9,8 +9,8 @@ interface Second {
 }
 
 /**
- * Returns conditions that compare a column with fractions of a second by the whole seconds that records show. They
- * compare with ranges, so that an index serves.
+ * Returns a function that makes a condition on a column whose moments may have fractions of a second. Moments of the
+ * same second are equal, because records show whole seconds. The condition is a range, so an index serves.
  */
 export function inWholeSeconds ({ first, last }: Second): ShownCondition {
   const isIn: Compare = (column, value) => sql<SqlBool>`${column} >= ${first(value)} and ${column} <= ${last(value)}`

@@ -4,7 +4,7 @@ import { suggestion } from '../suggest.js'
 import { keyName, type Column, type FieldSet } from './model.js'
 import { textsFault } from './unique-together.js'
 
-/** Most fields of a key, so that an index has room for them on every engine. */
+/** Maximum number of fields of a key. An index has room for so many on every engine. */
 const maxFieldCount = 16
 
 /** Kinds whose values are exact and have one spelling, so that they can identify a record. */

@@ -34,8 +34,8 @@ export function shareRecord (document: OpenApiDocument, resource: Resource): Jso
 }
 
 /**
- * References to the schemas of models that refer to each other in a circle, by the schemas of a document. A circle
- * needs its references before its schemas are complete.
+ * References to the schemas of models that refer to each other in a circle, by the object that holds the schemas of a
+ * document. A schema in a circle refers to itself, so its reference is needed before it is complete.
  */
 const circular = new WeakMap<object, Map<ShownModel, JsonSchema>>()
 

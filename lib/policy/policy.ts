@@ -51,7 +51,7 @@ export interface Policy<User extends Identity = PolicyUser> {
    * or with HTTP Basic, the 401 is that of the service document, for which browsers ask for a password.
    */
   readonly scheme?: SecurityScheme
-  /** Returns the function that finds the user who sends a request. It is called once at setup. */
+  /** Called once, at setup. Returns the function that finds the user of each request. */
   authenticator (setting: PolicySetting): Authenticate<User>
   /** True if a known user may do an operation that is not open; otherwise it is answered with 403. */
   permits (user: User, operation: Operation): boolean

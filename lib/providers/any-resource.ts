@@ -28,7 +28,10 @@ export interface AnyResource {
 }
 
 export interface DataProviderOptions {
-  /** The smallest `maxLimit` of the resources. More records are requested in several pages. Default 100. */
+  /**
+   * Most records that the provider asks for at once. It must not be above the `maxLimit` of any resource. A longer page
+   * is loaded by several requests. Default 100.
+   */
   readonly maxLimit?: number
 }
 

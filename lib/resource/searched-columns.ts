@@ -5,7 +5,7 @@ import { suggestion } from '../suggest.js'
 import { listed } from './named-columns.js'
 import type { ResourceOptions } from './options.js'
 
-/** The columns that clients may not see, and the names that they may filter by all the same. */
+/** Columns that the option `exclude` names, and names that the option `filterable` opens to filters. */
 interface Hiding {
   readonly excluded: ReadonlySet<Column>
   readonly opened: ReadonlyMap<string, unknown>

@@ -49,8 +49,8 @@ export interface WriteHooks<M extends Model = Model, Auth extends AnyPolicy = Po
    * scope fixes. To refuse the write it throws {@link invalidRecord}, or any error with a status.
    *
    * It is called before the transaction. If the record changes before it is locked, it is called once more in the
-   * transaction. There it must not wait for another connection to a SQLite database, which has no other. Rules that no
-   * race may break belong in `afterWrite`, which has the transaction as `db`.
+   * transaction. In that call, on SQLite, a statement by the app's `db` would wait for this transaction until the hook
+   * is too late. Rules that no race may break belong in `afterWrite`, which has the transaction as `db`.
    */
   readonly beforeWrite?: (write: PlannedWrite<M, Auth>) => HookValues<M> | Promise<HookValues<M>>
   /**

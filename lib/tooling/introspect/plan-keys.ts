@@ -145,7 +145,8 @@ async function keyKind (
   const { dialect } = handle
   const kind = describedAs(dialect.catalog, type, written)?.kind
   if (kind === 'uuid') return 'uuid'
-  if (kind === 'integer' || kind === 'bigint') return dialect.storage.key.holds(type) ? 'key' : undefined
+  const isInteger = kind === 'integer' || kind === 'bigint'
+  if (isInteger && dialect.storage.key.holds(type)) return 'key'
   // Engines without a UUID type keep UUIDs as texts.
   const mayBeUuid = kind === 'text' && dialect.storage.uuid.holds(readType(type, type).name)
   if (mayBeUuid && await holdsUuids(handle, table, name)) return 'uuid'
