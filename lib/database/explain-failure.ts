@@ -62,9 +62,23 @@ async function explainRefusal (engine: Engine, write: RefusedWrite): Promise<Err
  */
 async function explainUnwritten (engine: Engine, write: FailedWrite): Promise<Error> {
   if (write.references.length === 0) return new errors.Constraint()
-  const taken = await findTaken(engine, write)
+  const known = await withoutRefused(engine, write)
+  const taken = await findTaken(engine, { ...write, known })
   if (taken !== undefined) return notUnique(taken)
   return await explainReferences(engine, write) ?? new errors.Constraint()
+}
+
+/**
+ * Returns the columns that an error may name, without the references that lead where the client may not go: what is
+ * unique together with such a reference would tell of records behind it.
+ */
+async function withoutRefused (engine: Engine, { known, references }: FailedWrite): Promise<ReadonlySet<Column>> {
+  const named = new Set(known)
+  for (const reference of references) {
+    const scope = [...reference.visible, ...reference.required]
+    if (!await isReferred(engine, reference, scope)) named.delete(reference.column)
+  }
+  return named
 }
 
 /** Returns what is wrong with the references of a write, or undefined. */

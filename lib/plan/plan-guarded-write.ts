@@ -11,8 +11,8 @@ import { givenValues, planCreate, type GivenValues, type WritePlan, type WriteSc
 import { unguarded, type GuardedReference, type RecordGuard } from './record-guard.js'
 import { unscoped, type Scope, type ScopeCondition, type Viewer } from './viewer.js'
 
-/** Where a value of a write comes from. A `kept` value repeats what is stored. */
-type Source = 'client' | 'server' | 'kept'
+/** Where a value of a write comes from. */
+type Source = 'client' | 'server'
 
 /** The values of a write, and where each comes from. */
 export interface PlannedWrite {
@@ -56,9 +56,17 @@ export function planGuardedCreate (
 export function planGuardedUpdate (
   setting: WriteSetting, payload: Payload, viewer: Viewer, storedOf: StoredOf
 ): GuardedPlan {
-  const plan = planUpdate(setting, payload, storedOf, fixedBy(viewer, setting))
-  const isKept = (column: Column): boolean => plan.get(column) === storedOf(column)
-  return guarded(setting, viewer, { plan, isCreate: false, sourceOf: (column) => isKept(column) ? 'kept' : 'client' })
+  const changes = planUpdate(setting, payload, storedOf, fixedBy(viewer, setting))
+  const plan = viewer === unscoped ? changes : withoutKeptReferences(changes, storedOf)
+  return guarded(setting, viewer, { plan, isCreate: false, sourceOf: () => 'client' })
+}
+
+/**
+ * Leaves out references that repeat what is stored. They may lead to records that the client may not see, so they are
+ * not checked. If they were written, a reference that somebody changes meanwhile would be changed back unchecked.
+ */
+function withoutKeptReferences (plan: WritePlan, storedOf: StoredOf): WritePlan {
+  return new Map([...plan].filter(([column, value]) => !isForeignKey(column) || value !== storedOf(column)))
 }
 
 const nothing: GivenValues = new Map()
@@ -99,7 +107,7 @@ export function guarded (
 function guardedReferences ({ scope, scopeOf }: Viewer, { plan, sourceOf }: PlannedWrite) {
   const references: GuardedReference[] = []
   for (const [column, value] of plan) {
-    if (!isForeignKey(column) || value === null || sourceOf(column) === 'kept') continue
+    if (!isForeignKey(column) || value === null) continue
     const visible = sourceOf(column) === 'client' ? scopeOf(column.target()) : []
     const required = through(column, scope)
     if (visible.length > 0 || required.length > 0) references.push({ column, value, visible, required })

@@ -220,6 +220,23 @@ test('a record that leaves the scope right before the statement that writes is n
   }
 })
 
+test('a record that is sent back as it was read keeps the reference that it got meanwhile', async (t) => {
+  const app = await build(t)
+  const { db } = app
+  await db.updateTable('project').set({ company: 1 }).where('id', 'in', [2, 4]).execute()
+  await db.updateTable('task').set({ project_id: 2 }).where('id', '=', 1).execute()
+  const read = (await app.get('/api/task/1/', as(1))).json()
+  let statements = 2
+  await beforeStatements(t, db, async (_sql, execute) => {
+    if (--statements !== 0) return
+    await execute(db.updateTable('task').set({ project_id: 4 }).where('id', '=', 1).compile())
+    await execute(db.updateTable('project').set({ company: 2 }).where('id', '=', 2).compile())
+  })
+  const reply = await app.put('/api/task/1/', { ...read, note: 5 }, as(1))
+  t.ok(statements <= 0, 'the task was moved before it was written')
+  t.match([reply.statusCode, reply.json()], [200, { project_id: 4, note: 5 }])
+})
+
 test('no record is made to refer to one that has left the scope before the request', async (t) => {
   const clients = 50
   const app = await build(t)

@@ -173,6 +173,46 @@ test('D-139: of a taken value and a reference outside the scope the taken value 
   t.match((await post('/api/badge/', { code: 'b', project: 3 }, as(1))).json(), { statusCode: 400 })
 })
 
+test('T-122: a reference outside the scope tells nothing of what is unique behind it', async (t) => {
+  const Sheet = defineModel('Sheet', { project: foreignKey(() => Project), title: text() }, {
+    unique: [['project', 'title']]
+  })
+  const Plan = defineModel('Plan', {
+    project: foreignKey(() => Project, { unique: true }), code: text({ unique: true })
+  })
+  const { post, put, rowsOf } = await buildApp(t, {
+    models: [...models, Sheet, Plan],
+    rows: {
+      ...rows,
+      sheet: [{ id: 1, project_id: 1, title: 'Layoffs' }, { id: 2, project_id: 3, title: 'Layoffs' }],
+      plan: [{ id: 1, project_id: 1, code: 'a' }, { id: 2, project_id: 3, code: 'b' }]
+    },
+    register: (registry) => {
+      registry.register(Project, { auth: members, scope: (user) => ({ company: user.company }) })
+      registry.register(Sheet, { auth: members, scope: (user) => ({ project__company: user.company }) })
+      registry.register(Plan, {
+        auth: members, scope: (user) => ({ project__company: user.company, project__rank__lt: 3 })
+      })
+    }
+  })
+  const before = [await rowsOf('sheet'), await rowsOf('plan')]
+  const bodyOf = async (answer: Promise<{ readonly statusCode: number, readonly body: string }>) => {
+    const { statusCode, body } = await answer
+    return [statusCode, body]
+  }
+  for (const [path, body] of [['sheet', { title: 'Layoffs' }], ['plan', { code: 'c' }]] as const) {
+    const missing = await bodyOf(post(`/api/${path}/`, { ...body, project: 99 }, as(1)))
+    t.equal(missing[0], 400)
+    t.same(await bodyOf(post(`/api/${path}/`, { ...body, project: 3 }, as(1))), missing)
+    t.same(await bodyOf(put(`/api/${path}/1/`, { project: 3 }, as(1))), missing, 'an update')
+  }
+  t.equal((await post('/api/sheet/', { title: 'Layoffs', project: 1 }, as(1))).statusCode, 409, 'inside it is told')
+  t.match((await post('/api/plan/', { code: 'a', project: 3 }, as(1))).json(), { details: [{ field: 'code' }] },
+    'and so is what is unique without the reference')
+  t.equal((await post('/api/plan/', { code: 'c', project: 3 }, as(2))).statusCode, 403, 'the scope, not the reference')
+  t.same([await rowsOf('sheet'), await rowsOf('plan')], before)
+})
+
 test('D-140: a record that would lie outside the scope is 403, and nothing is stored', async (t) => {
   const { post, put, rowsOf, statements, forget } = await appOf(t, (registry) => {
     registry.register(Project, {
