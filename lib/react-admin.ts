@@ -7,6 +7,7 @@ import { RestModelsError } from './client/failure.js'
 import {
   listKeys, listRange, resourceOf, type AnyClient, type AnyResource, type DataProviderOptions, type Query
 } from './providers/any-resource.js'
+import { changesOf, withoutNulls } from './providers/form-values.js'
 import { KnownTags } from './providers/known-tags.js'
 import { toShownError } from './providers/shown-error.js'
 
@@ -91,28 +92,17 @@ function writes (client: AnyClient, tags: KnownTags) {
 function toQuery ({ filter: { q, ...filters } = {}, sort, meta }: GetListParams): Query {
   const terms = Object.entries<unknown>(filters)
   return {
-    ...Object.fromEntries(terms.map(([name, value]) => value === null ? [`${name}__is`, null] : [name, value])),
+    ...Object.fromEntries(terms.map(([name, value]) => [value === null ? nullTest(name) : name, value])),
     ...q !== undefined && { search: q },
     ...sort && { ordering: `${sort.order === 'DESC' ? '-' : ''}${sort.field}` },
     ...includeOf(meta)
   }
 }
 
+function nullTest (name: string): string {
+  return name.endsWith('__is') ? name : `${name}__is`
+}
+
 function includeOf (meta: { readonly include?: unknown } | undefined): Query {
   return meta?.include === undefined ? {} : { include: meta.include }
-}
-
-/** A form sends null for each input that nobody has filled in. Such fields get their defaults. */
-function withoutNulls (data: Query): Query {
-  return Object.fromEntries(Object.entries(data).filter(([, value]) => value !== null))
-}
-
-/**
- * A form sends the whole record, and null for an empty input of a field that records do not show. Only what was changed
- * is sent, so the other fields keep what somebody else may have written meanwhile.
- */
-function changesOf (data: Query, previousData: Query = {}): Query {
-  const textOf = (value: unknown): string => JSON.stringify(value ?? null)
-  return Object.fromEntries(Object.entries(data).filter(([name, value]) =>
-    name !== 'id' && textOf(value) !== textOf(previousData[name])))
 }

@@ -29,8 +29,8 @@ export interface AnyResource {
 
 export interface DataProviderOptions {
   /**
-   * Most records that the provider asks for at once. It must not be above the `maxLimit` of any resource. A longer page
-   * is loaded by several requests. Default 100.
+   * Most records that the provider asks for at once. It must not be above the `maxLimit` of any resource, or the
+   * server's `limits.inItems` if that is below 100. A longer page is loaded by several requests. Default 100.
    */
   readonly maxLimit?: number
 }
@@ -40,6 +40,9 @@ export interface DataProviderOptions {
  * UUIDs have fewer.
  */
 const maxKeysLength = 5000
+
+/** Keys in one request at most: the default of the server's `limits.inItems`. */
+const maxKeys = 100
 
 /** @throws TypeError if the name cannot be that of a resource */
 export function resourceOf (client: AnyClient, name: string): AnyResource {
@@ -85,7 +88,7 @@ export async function listRange<Item> (
 export async function listKeys<Item> (
   resource: AnyResource, keys: readonly unknown[], maxLimit: number, query: Query, options?: CallOptions
 ): Promise<Item[]> {
-  const found = await Promise.all(chunksOf(keys, maxLimit).map(async (chunk) => {
+  const found = await Promise.all(chunksOf(keys, Math.min(maxLimit, maxKeys)).map(async (chunk) => {
     const list = resource.list<Item>({ ...query, id__in: chunk, limit: chunk.length }, options)
     return await take(list.pages(), 0, chunk.length)
   }))
@@ -93,13 +96,13 @@ export async function listKeys<Item> (
 }
 
 /** Returns keys in lists, each of which fits into the query of one request. */
-function chunksOf (keys: readonly unknown[], maxLimit: number): ReadonlyArray<readonly unknown[]> {
+function chunksOf (keys: readonly unknown[], most: number): ReadonlyArray<readonly unknown[]> {
   const chunks: unknown[][] = []
   let length = 0
   for (const key of keys) {
     const added = toQuery({ id__in: [key] }).length
     const last = chunks.at(-1)
-    if (last === undefined || last.length === maxLimit || length + added > maxKeysLength) {
+    if (last === undefined || last.length === most || length + added > maxKeysLength) {
       chunks.push([key])
       length = added
     } else {

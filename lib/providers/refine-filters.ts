@@ -14,7 +14,7 @@ const operators = new Map<string, (field: string, value: unknown) => Terms>(Obje
   eqs: equal,
   ne: as('ne'),
   nes: as('ne'),
-  nin: as('ne'),
+  nin: noneOf,
   in: as('in'),
   lt: as('lt'),
   lte: as('lte'),
@@ -34,6 +34,11 @@ const operators = new Map<string, (field: string, value: unknown) => Terms>(Obje
 function between (field: string, value: unknown): Terms {
   if (!Array.isArray(value) || value.length !== 2) throw new TypeError("the value of 'between' must be a list of two")
   return [[`${field}__gte`, value[0]], [`${field}__lte`, value[1]]]
+}
+
+/** A list without values leaves no record out. */
+function noneOf (field: string, value: unknown): Terms {
+  return Array.isArray(value) && value.length === 0 ? [] : [[`${field}__ne`, value]]
 }
 
 /**

@@ -38,6 +38,7 @@ test('a list is filtered, searched and ordered', async (t) => {
   t.same(await list({ id__gte: 11 }), [11, 12])
   t.same(await list({ person__name: 'Ben' }, { field: 'id', order: 'DESC' }), [10, 6, 2])
   t.same(await list({ person_id: null }), [4, 8, 12], 'null is no value, but the absence of one')
+  t.same(await list({ person__is: null }), [4, 8, 12])
   t.same(await list({ id: [3, 5] }), [3, 5])
   t.same(await list({ q: 'rest' }), [4, 8, 12])
   t.same(await list({ q: '' }), [1, 2, 3, 4, 5])
@@ -87,6 +88,13 @@ test('records are read by long keys, in pieces whose query is not too long', asy
   const { data } = await createDataProvider(client).getMany('label', { ids: [first, ...absent, last] })
   t.same(data, [{ id: first }, { id: last }])
   t.equal(sent.length, 3)
+})
+
+test('records are read by no more keys at once than a filter may have', async (t) => {
+  const { client, sent } = await serveTasks(t)
+  const ids = Array.from({ length: 150 }, (_, index) => `k${index}`)
+  t.same(await createDataProvider(client, { maxLimit: 500 }).getMany('label', { ids }), { data: [] })
+  t.equal(sent.length, 2)
 })
 
 test('the records that refer to another are a list', async (t) => {
@@ -154,6 +162,8 @@ test('several records are updated and deleted', async (t) => {
   t.same(await provider.deleteMany('task', { ids: [3, 4] }), { data: [3, 4] })
   const { objects } = await client.task.list({ urgent: true })
   t.same(objects.map(({ id }) => id), [1, 2])
+  await provider.updateMany('task', { ids: [1, 2], data: { person_id: null } })
+  t.same((await client.task.list({ person__is: null })).objects.map(({ id }) => id), [1, 2, 8, 12])
   t.match(await errorOf(provider.deleteMany('task', { ids: [5, 99] })), { status: 404 })
   t.same(await provider.delete('task', { id: 6 }), { data: { id: 6 } })
 })

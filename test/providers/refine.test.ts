@@ -49,6 +49,7 @@ test('the operators of refine are filters', async (t) => {
   t.same(await by('state', 'nes', 'open'), [1, 4, 7, 10])
   t.same(await by('id', 'in', [2, 4]), [2, 4])
   t.same(await by('id', 'nin', [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]), [11, 12])
+  t.equal((await by('id', 'nin', [])).length, 12, 'no value is left out')
   t.same(await by('id', 'lt', 3), [1, 2])
   t.same(await by('id', 'lte', 3), [1, 2, 3])
   t.same(await by('id', 'gt', 10), [11, 12])
