@@ -27,16 +27,18 @@ export interface FailedWrite {
 
 /**
  * Finds the first columns that must be unique, alone or together, and whose values another record has. Columns that a
- * client may not know are skipped, because they got a default.
+ * client may not know are skipped, because they got a default. Those that the database fills in a create are skipped,
+ * too, because nobody knows with what.
  */
 export async function findTaken (engine: Engine, write: FailedWrite): Promise<readonly Column[] | undefined> {
-  const { model, known, values } = write
+  const { model, known, values, id } = write
   const alone = [...values.keys()]
     .filter((column) => column.options.unique === true || isClientGenerated(column)).map((column) => [column])
   const key = keyColumnsOf(model)
   for (const columns of [...alone, ...key.length > 1 ? [key] : [], ...model.uniqueTogether]) {
-    const isWritten = columns.some((column) => values.has(column))
-    if (!isWritten || columns.some((column) => values.get(column) === null || !known.has(column))) continue
+    const isWritten = (column: Column): boolean => values.has(column)
+    if (!(id === undefined ? columns.every(isWritten) : columns.some(isWritten))) continue
+    if (columns.some((column) => values.get(column) === null || !known.has(column))) continue
     if (await finds(engine, othersWith(engine, write, columns))) return columns
   }
   return undefined

@@ -29,13 +29,14 @@ export async function readCredentials (
 
 /**
  * True if a request carries credentials of a scheme, right or wrong. Without a scheme, and for every scheme but
- * `apiKey`, they are in the header Authorization; for `apiKey` in the header, cookie or parameter that it names.
+ * `apiKey`, they are in the header Authorization; for `apiKey` in the header or cookie that it names.
  */
-export function sendsCredentials ({ headers, query }: FastifyRequest, scheme: SecurityScheme | undefined): boolean {
+export function sendsCredentials ({ headers }: FastifyRequest, scheme: SecurityScheme | undefined): boolean {
   if (scheme?.type !== 'apiKey') return headers.authorization !== undefined
   const name = String(scheme['name'])
-  if (scheme['in'] === 'cookie') return cookieNames(String(headers.cookie)).includes(name)
-  return scheme['in'] === 'query' ? Object.hasOwn(Object(query), name) : headers[name.toLowerCase()] !== undefined
+  return scheme['in'] === 'cookie'
+    ? cookieNames(String(headers.cookie)).includes(name)
+    : headers[name.toLowerCase()] !== undefined
 }
 
 function cookieNames (header: string): readonly string[] {

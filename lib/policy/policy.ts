@@ -20,7 +20,10 @@ export interface PolicyUser extends Identity {
 export type Authenticate<User extends Identity = Identity> =
   (request: FastifyRequest, reply: FastifyReply) => Promise<User | null>
 
-/** A Security Scheme Object of OpenAPI for how credentials are sent, such as `{ type: 'http', scheme: 'bearer' }`. */
+/**
+ * A Security Scheme Object of OpenAPI for how credentials are sent, such as `{ type: 'http', scheme: 'bearer' }`. The
+ * value of an `apiKey` is sent in a header or a cookie.
+ */
 export interface SecurityScheme {
   readonly type: 'http' | 'apiKey' | 'oauth2' | 'openIdConnect' | 'mutualTLS'
   /** Scheme of type `http`: `basic`, `bearer`, … */

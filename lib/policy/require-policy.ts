@@ -1,7 +1,7 @@
 import { errors } from '../errors.js'
 import { suggestion } from '../suggest.js'
 import { operations } from './operations.js'
-import type { AnyPolicy } from './policy.js'
+import type { AnyPolicy, SecurityScheme } from './policy.js'
 
 /**
  * Checks a policy that the deployer wrote. In JavaScript it may be any value.
@@ -21,9 +21,18 @@ export function requirePolicy (where: string, policy: AnyPolicy): void {
   }
   const both = closed.find((operation) => open.includes(operation))
   if (both !== undefined) throw new errors.InvalidOptions(`${where} both opens and closes '${both}'`)
-  if (scheme !== undefined && typeof scheme?.type !== 'string') {
+  if (scheme !== undefined) requireScheme(where, scheme)
+}
+
+function requireScheme (where: string, scheme: SecurityScheme): void {
+  const { type, in: place } = Object(scheme) as Partial<SecurityScheme>
+  if (typeof type !== 'string') {
     throw new errors.InvalidOptions(
       `${where} needs a security scheme of OpenAPI as 'scheme', such as { type: 'http', scheme: 'bearer' }`)
+  }
+  if (type === 'apiKey' && place !== 'header' && place !== 'cookie') {
+    throw new errors.InvalidOptions(
+      `${where} needs 'header' or 'cookie' as 'in' of its scheme: logs, caches and links would keep a key in a URL`)
   }
 }
 

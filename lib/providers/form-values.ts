@@ -7,8 +7,8 @@ export function withoutNulls (data: Query): Query {
 
 /**
  * A form sends the whole record, and null for an empty input of a field that records do not show. Only what was changed
- * is sent, so the other fields keep what somebody else may have written meanwhile. Without the record before the change,
- * all is sent.
+ * is sent, so the other fields keep what somebody else may have written meanwhile. Without the record before the
+ * change, all is sent.
  */
 export function changesOf (data: Query, previousData: Query | undefined): Query {
   const textOf = (value: unknown): string => JSON.stringify(value ?? null)

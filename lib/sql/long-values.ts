@@ -1,13 +1,15 @@
 import { sql, type RawBuilder } from 'kysely'
+import { randomBytes } from 'node:crypto'
 import type { ArrayRows } from '../engines/executor.js'
 import type { Parameter, Stored } from '../engines/storage.js'
 import { valueKindOf, type Column } from '../model/column.js'
 
 /**
- * Prefix of the text that a row holds in place of a withheld value; the value's length in bytes follows it. A stored
- * text that looks the same only makes its page shorter. MariaDB combines only ASCII with every character set.
+ * Prefix of the text that a row holds in place of a withheld value; the value's length in bytes follows it. Nobody can
+ * store a text that looks the same, because each process has a prefix of its own. MariaDB combines only ASCII with
+ * every character set.
  */
-const withheldPrefix = '\u0001'
+const withheldPrefix = `\u0001${randomBytes(12).toString('hex')}:`
 const withheldPrefixCode = withheldPrefix.charCodeAt(0)
 
 /** Length in bytes that no value exceeds, and that every engine takes for an integer. */
@@ -57,7 +59,9 @@ export function isAnyWithheld (rows: ArrayRows, long: readonly number[]): boolea
   for (const row of rows) {
     for (const index of long) {
       const { [index]: value } = row
-      if (typeof value === 'string' && value.charCodeAt(0) === withheldPrefixCode) return true
+      // The prefix is compared for the few texts only that begin as it does.
+      if (typeof value !== 'string' || value.charCodeAt(0) !== withheldPrefixCode) continue
+      if (value.startsWith(withheldPrefix)) return true
     }
   }
   return false
@@ -75,6 +79,5 @@ export function countFitting (rows: ArrayRows, { long, limits: { pageBytes } }: 
 
 function lengthOf (value: Stored): number {
   const text = String(value ?? '')
-  const told = text.startsWith(withheldPrefix) ? text.slice(1) : ''
-  return /^\d{1,10}$/.test(told) ? Number(told) : Buffer.byteLength(text)
+  return text.startsWith(withheldPrefix) ? Number(text.slice(withheldPrefix.length)) : Buffer.byteLength(text)
 }

@@ -1063,9 +1063,9 @@ for (const query of ['limit=3', 'limit=3&after=']) {
   })
 }
 
-test('D-108: a text that looks like the length of one is answered as it is', async (t) => {
+test('D-108: a text that looks like the length of one is answered as it is, and makes no page shorter', async (t) => {
   const texts = ['\u0001', '\u00015', '\u000199999999', '\u0001a', '\u0001-1', '\uffff9']
-  const { get } = await buildApp(t, {
+  const { get, statements, forget } = await buildApp(t, {
     rows: { note: texts.map((message, index) => ({ id: index + 1, message, created: '2024-01-01 00:00:00' })) },
     options: bounded
   })
@@ -1076,4 +1076,7 @@ test('D-108: a text that looks like the length of one is answered as it is', asy
     next = meta.next
   }
   t.same(found, texts)
+  forget()
+  const { meta, objects } = (await get(`/api/note/?limit=${texts.length}`)).json()
+  t.same([meta.next, objects.length, statements.length], ['', texts.length, 1])
 })

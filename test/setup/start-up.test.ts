@@ -820,6 +820,8 @@ test('careless options of the plugin and of resources are told at start-up', asy
       /'defaultAuth' needs a security scheme of OpenAPI as 'scheme'/
     ],
     [{ defaultAuth: policy({ scheme: null }) }, /'defaultAuth' needs a security scheme of OpenAPI as 'scheme'/],
+    [{ defaultAuth: policy({ scheme: { type: 'apiKey', in: 'query', name: 'key' } }) },
+      /'defaultAuth' needs 'header' or 'cookie' as 'in' of its scheme/],
     [{ defaultAuth: policy({ authenticator: async () => async () => null }) }, /authenticator\(\) must give a function/]
   ] as const) {
     await t.rejects(buildApp(t, { options, register: onlyNote }), {

@@ -3,7 +3,8 @@
 import { sql } from 'kysely'
 import { test, type Test } from 'tap'
 import {
-  defineModel, foreignKey, integer, text, uuid, type CreateOf, type DatabaseOf, type Model, type RecordOf, type UpdateOf
+  createTables, defineModel, foreignKey, integer, text, uuid, type CreateOf, type DatabaseOf, type Model,
+  type RecordOf, type UpdateOf
 } from '../../lib/index.js'
 import { introspect } from '../../lib/tools.js'
 import { engine, openSeparateDatabase } from '../support/database.js'
@@ -69,6 +70,34 @@ test('D-206: a scope and a hook do not write what the database computes', async 
   t.equal((await app.put('/api/item/1/', { size: 4 })).statusCode, 403, 'the update would move it there')
   t.match((await app.get('/api/item/1/')).json(), { size: 3, twice: 6 })
   t.equal((await app.post('/api/hooked/', { size: 4 })).statusCode, 500)
+})
+
+test('D-206: a clash with a value that the database computes is a 409, and other faults are named', async (t) => {
+  const db = await openSeparateDatabase(t)
+  await createTables(db, [User])
+  const twice = 'twice integer generated always as (size * 2) stored'
+  const key = engine === 'mariadb' ? 'integer auto_increment primary key' : 'serial primary key'
+  await sql.raw(`create table item (id ${engine === 'sqlite' ? 'integer primary key' : key}, size integer not null,
+    code varchar(9) not null unique, ${twice}, user_id ${engine === 'sqlite' ? 'integer' : 'bigint'} not null,
+    foreign key (user_id) references ${engine === 'mariadb' ? '`user`' : '"user"'} (id), unique (twice, user_id))`)
+    .execute(db)
+  const Item = defineModel('Item', {
+    size: integer(),
+    code: text({ unique: true, maxLength: 9 }),
+    twice: integer({ nullable: true, readOnly: true }),
+    user: foreignKey(() => User)
+  }, { unique: [['twice', 'user']] })
+  const ann = { username: 'ann', password: 'x', email: 'a', active: 1, admin: 0 }
+  await db.insertInto('user').values(ann as never).execute()
+  const app = await buildApp(t, {
+    models: [], options: { db, defaultAuth: everybody }, register: (registry) => { registry.register(Item) }
+  })
+  const post = async (body: object): Promise<unknown> => (await app.post('/api/item/', body)).json()
+  t.match(await post({ size: 3, code: 'a', user: 1 }), { twice: 6 })
+  t.match(await post({ size: 4, code: 'b', user: 9 }), { statusCode: 400, details: [{ field: 'user_id' }] })
+  t.match(await post({ size: 4, code: 'a', user: 1 }), { statusCode: 409, details: [{ field: 'code' }] })
+  t.match(await post({ size: 3, code: 'c', user: 1 }), { statusCode: 409, code: 'REST_MODELS_CONSTRAINT' })
+  t.equal((await app.get('/api/item/')).json().objects.length, 1)
 })
 
 test('D-206: a column that nobody fills, and an owner that the API cannot set, stop the start', async (t) => {
