@@ -44,7 +44,8 @@ export interface SchemaHabits {
    */
   drop? (table: RawBuilder<unknown>): RawBuilder<unknown>
   /**
-   * Query for the columns of all tables. Present if Kysely does not see that a column with a quoted name is generated.
+   * Query for columns whose values the engine generates or computes, perhaps with others. Present if Kysely does not
+   * see all of them.
    */
   readonly keys?: RawBuilder<ColumnRow>
   /** True if a primary key may be null, unless its column says that it is not. */

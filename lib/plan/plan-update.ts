@@ -68,16 +68,16 @@ const lossyStorages: ReadonlySet<StorageName> = new Set(['datetime', 'date', 'nu
 
 /**
  * True if a field repeats the value that the record shows, and must not be written: to write it could do harm, or the
- * resource compares all values. A body that repeats a whole
- * record holds the hash of its password, which must not be hashed again. Other values in it may be less than what is
- * stored.
+ * resource compares all values. A body that repeats a whole record holds the hash of its password, which must not be
+ * hashed again. Other values in it may be less than what is stored, or a choice that the database no longer permits.
  */
 function isKept (
   { comparesAll }: WriteScope, { column, value }: WrittenField, storedOf: StoredOf,
   isWritable: (column: Column) => boolean
 ): boolean {
   const { storage } = valueKindOf(column)
-  const mayLose = comparesAll || isSecret(column) || !isWritable(column) || lossyStorages.has(storage)
+  const mayLose = comparesAll || isSecret(column) || !isWritable(column) || lossyStorages.has(storage) ||
+    column.options.enum !== undefined
   return mayLose && isShownAs(value, storage, () => storedOf(column))
 }
 

@@ -12,7 +12,7 @@ const decimalText = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?$/
 const uuidText = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const dateText = /^(\d{4})-(\d\d)-(\d\d)$/
 const datetimeText =
-  /^(\d{4})-(\d\d)-(\d\d)(?:[ Tt](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?(?:([Zz])|([+-])(\d\d):?(\d\d))?)?$/
+  /^(\d{4})-(\d\d)-(\d\d)(?:[ Tt](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?(?:([Zz])| ?([+-])(\d\d):?(\d\d))?)?$/
 
 /**
  * Levels to which JSON in a json field may nest; deeper JSON is refused with 400. The limit is far below what would
@@ -78,8 +78,8 @@ export function date (text: string): string | undefined {
 
 /**
  * Parses a moment and returns it as `YYYY-MM-DD HH:MM:SS` in UTC, or undefined if the text is not one in the years 1000
- * to 9999. Reads the same form, ISO 8601 (an offset is converted, a fraction of a second is cut off) and a date (its
- * midnight).
+ * to 9999. Reads the same form, ISO 8601 (an offset is converted, also behind a blank; a fraction of a second is cut
+ * off) and a date (its midnight).
  */
 export function datetime (text: string): string | undefined {
   const match = datetimeText.exec(text)

@@ -604,6 +604,24 @@ test('SQLite: a table named almost like those of the engine is there, and only a
   t.match(source, /Down = defineModel\('Down', \{\n {2}id: key\(\{ generated: false \}\)/)
 })
 
+test('PostgreSQL: any sequence makes a key, and a default that makes UUIDs fills no foreign key', {
+  skip: engine !== 'postgres' && 'about PostgreSQL'
+}, async (t) => {
+  const db = await database(t, [
+    'create sequence numbers start 7',
+    'create table person (id uuid primary key default gen_random_uuid(), name text)',
+    `create table ticket (id integer primary key default nextval('numbers'), title text not null,
+      person_id uuid not null default gen_random_uuid() references person (id))`
+  ])
+  const { source, models, notes } = await introspect(db)
+  t.match(source, /Ticket = defineModel\('Ticket', \{\n {2}title: text\(\),\n {2}person: foreignKey\(\(\) => Person\)/)
+  t.match(notes.map(describeNote), [/^Column 'person_id' .*gen_random_uuid.* required\. /])
+  const app = await serve(t, db, models, { defaultAuth: openAuth() })
+  const post = async (url: string, payload: object) => (await app.inject({ method: 'POST', url, payload })).json()
+  const { id: person } = await post('/api/person/', { name: 'Ann' })
+  t.match(await post('/api/ticket/', { title: 'a', person }), { id: 7, title: 'a', person_id: person })
+})
+
 test('D-86: a column that a secret refers to is a secret as well, unless it is a primary key', async (t) => {
   const db = await database(t, [
     'create table issued (id integer not null primary key, word varchar(36) unique, note varchar(9))',

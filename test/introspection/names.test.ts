@@ -92,6 +92,13 @@ test('defaults are values where they have counterparts, and expressions of the d
     ['date', "'2024-02-29'::date", '2024-02-29'], ['date', "'2023-02-29'", expression],
     ['datetime', "'2024-01-02 03:04:05'::timestamp without time zone", '2024-01-02 03:04:05'],
     ['datetime', "(now() + '1 day'::interval)", expression],
+    ['datetime', "'2024-01-02 03:04:05+00'::timestamp with time zone", '2024-01-02 03:04:05'],
+    ['datetime', "'2024-01-02 03:04:05.5-02'::timestamp with time zone", '2024-01-02 05:04:05'],
+    ['datetime', 'CURRENT_DATE', expression], ['datetime', '(CURRENT_DATE)::timestamp without time zone', expression],
+    ['datetime', '((now())::date)::timestamp without time zone', expression], ['datetime', 'curdate()', expression],
+    ['datetime', "date('now')", expression], ['datetime', "datetime(date('now'))", expression],
+    ['datetime', "strftime('%Y-%m-%d', 'now')", expression], ['datetime', 'cast(now() as date)', expression],
+    ['boolean', "b'0'", false], ['boolean', "b'1'", true], ['text', '"open"', 'open'], ['text', '"a""b"', 'a"b'],
     ['uuid', "'0F8FAD5B-d9cb-469f-a165-70867728950e'::uuid", '0f8fad5b-d9cb-469f-a165-70867728950e'],
     ['uuid', 'gen_random_uuid()', expression],
     ['json', "'{\"a\": [1]}'::jsonb", { a: [1] }], ['json', "'{'", expression], ['key', '1', expression]
@@ -107,28 +114,33 @@ test('the usual spellings of the current time in UTC are the default \'now\'', (
     postgres: [
       "timezone('utc'::text, now())", "timezone('UTC'::text, CURRENT_TIMESTAMP)",
       "timezone('Etc/UTC'::text, statement_timestamp())", "(CURRENT_TIMESTAMP(3) AT TIME ZONE 'UTC'::text)",
-      "(timezone('utc'::text, now()))::date", "date_trunc('second'::text, timezone('utc'::text, now()))",
+      "date_trunc('second'::text, timezone('utc'::text, now()))",
       "date_trunc('milliseconds'::text, (CURRENT_TIMESTAMP AT TIME ZONE 'GMT'::text))",
       "date_trunc('second'::text, now())",
-      'LOCALTIMESTAMP', 'LOCALTIMESTAMP(0)', '(LOCALTIMESTAMP)::date', 'clock_timestamp()', 'date(now())',
+      'LOCALTIMESTAMP', 'LOCALTIMESTAMP(0)', 'clock_timestamp()',
       '(now())::timestamp(0) without time zone', '(now())::timestamp without time zone',
-      "('now'::text)::date", "('now'::text)::timestamp(0) with time zone"
+      "('now'::text)::timestamp(0) with time zone"
     ],
     mariadb: [
-      'current_timestamp()', 'current_timestamp(3)', 'utc_timestamp(3)', 'sysdate()', 'curdate()', 'utc_date()',
-      'cast(utc_timestamp() as date)'
+      'current_timestamp()', 'current_timestamp(3)', 'utc_timestamp(3)', 'sysdate()'
     ],
     sqlite: [
-      'CURRENT_TIMESTAMP', 'current_date', "(datetime('now'))", "date('now')", 'datetime()',
-      "datetime('now', 'subsec')",
+      'CURRENT_TIMESTAMP', "(datetime('now'))", 'datetime()', "datetime('now', 'subsec')",
       'datetime(CURRENT_TIMESTAMP)', "strftime('%Y-%m-%d %H:%M:%S', 'now')", "strftime('%Y-%m-%dT%H:%M:%fZ','now')",
-      "strftime('%Y-%m-%d', CURRENT_TIMESTAMP)", "strftime('%F %T', 'now')"
+      "strftime('%F %T', 'now')"
+    ],
+    days: [
+      "(timezone('utc'::text, now()))::date", '(LOCALTIMESTAMP)::date', 'date(now())', "('now'::text)::date",
+      'curdate()', 'utc_date()', 'cast(utc_timestamp() as date)',
+      'current_date', "date('now')", "strftime('%Y-%m-%d', CURRENT_TIMESTAMP)", "strftime('%F', 'now')"
     ]
   }
-  for (const declared of Object.values(spellings).flat()) {
-    t.equal(defaultValue('datetime', declared), 'now', declared)
-    t.equal(defaultValue('date', declared), 'now', declared)
-    t.equal(defaultValue('integer', declared), expression, declared)
+  for (const [name, all] of Object.entries(spellings)) {
+    for (const declared of all) {
+      t.equal(defaultValue('datetime', declared), name === 'days' ? expression : 'now', declared)
+      t.equal(defaultValue('date', declared), 'now', declared)
+      t.equal(defaultValue('integer', declared), expression, declared)
+    }
   }
   for (const declared of [
     "timezone('Europe/Madrid'::text, now())", "(now() AT TIME ZONE 'CET'::text)", "timezone('utc'::text, f())",

@@ -40,14 +40,17 @@ export const postgresTypes = {
     join pg_type t on t.oid = b.oid`
 }
 
+/** Condition that is true if a sequence gives the column `a` its default `d`, also one that is not its own. */
+const isNumbered = sql`coalesce(pg_get_expr(d.adbin, d.adrelid), '') like 'nextval(%'`
+
 /** Returns a query for the columns of the tables `c` that meet a condition. */
 function columnsOf (condition: RawBuilder<unknown>): RawBuilder<ColumnRow> {
   return sql`
     select c.relname as "table", a.attname as name, ${postgresTypes.columns},
       (not a.attnotnull)::int as nullable, (a.attgenerated <> '')::int as computed,
       coalesce(pg_get_expr(d.adbin, d.adrelid), o.typdefault) as declared,
-      (pg_get_serial_sequence(quote_ident(n.nspname) || '.' || quote_ident(c.relname), a.attname) is not null)::int
-        as generated
+      (pg_get_serial_sequence(quote_ident(n.nspname) || '.' || quote_ident(c.relname), a.attname) is not null
+        or ${isNumbered})::int as generated
     from pg_class c
     join pg_namespace n on n.oid = c.relnamespace
     join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
@@ -59,6 +62,9 @@ function columnsOf (condition: RawBuilder<unknown>): RawBuilder<ColumnRow> {
 
 /** Query for the columns of materialized views and foreign tables, which Kysely does not list. */
 export const postgresUnlisted = columnsOf(sql`c.relkind in ('m', 'f') and ${visible}`)
+
+/** Query for the columns whose numbers come from a sequence. Kysely sees only those that own theirs. */
+export const postgresNumbered = columnsOf(sql`${visible} and ${isNumbered}`)
 
 /** Catalog of PostgreSQL: queries for its tables, and the fields that its types would be. */
 export const postgresCatalog: Catalog = {

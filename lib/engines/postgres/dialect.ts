@@ -2,7 +2,7 @@ import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import type { Dialect } from '../dialect.js'
 import { propertyOf, withoutValues } from '../failure-properties.js'
 import { lostCode, noAnswerCode, notSentCode } from '../statement-failure.js'
-import { postgresCatalog, postgresTypes, postgresUnlisted } from './catalog.js'
+import { postgresCatalog, postgresNumbered, postgresTypes, postgresUnlisted } from './catalog.js'
 import { postgresPlans } from './plans.js'
 import { ownPostgresStorage, postgresStorage } from './storage.js'
 
@@ -100,6 +100,7 @@ export const postgresDialect: Dialect = {
       from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
       ${postgresTypes.joins}
       where pg_table_is_visible(c.oid) and c.relkind in ('r', 'p', 'v', 'm', 'f')`,
+    keys: postgresNumbered,
     schemas: {
       path: sql`
         select name from unnest(current_schemas(false)) with ordinality as path (name, position) order by position`,

@@ -9,6 +9,8 @@ const clockPatterns: readonly RegExp[] = [
   /^(?:datetime|date)\((?:'now'(?:, ?'subsec(?:ond)?')?)?\)$/i,
   /^strftime\('(?:%Y-%m-%d|%F)(?:[ T](?:%H:%M(?::%[Sf])?|%T)Z?)?', ?(?:'now'|current_timestamp)\)$/i
 ]
+/** Matches the current day, and what cuts a moment to its day. */
+const dayPattern = /\b(?:current_date|curdate|utc_date|date\()|::date\b|\bas date\)|strftime\('(?:%Y-%m-%d|%F)'/i
 /** Matches what stands around a time and leaves it a time in UTC, or cuts it. The group is that time. */
 const timeWrappers: readonly RegExp[] = [
   /^(.*) at time zone '(?:etc\/)?(?:utc|gmt)'$/is,
@@ -34,7 +36,8 @@ export const expression = Symbol('expression')
  */
 export function defaultValue (kind: StorageName, declared: string | null): Json | undefined | typeof expression {
   const written = declared ?? 'null'
-  if ((kind === 'datetime' || kind === 'date') && isNow(written)) return 'now'
+  const isDay = dayPattern.test(written)
+  if ((kind === 'date' || (kind === 'datetime' && !isDay)) && isNow(written)) return 'now'
   const text = bare(written)
   if (/^null$/i.test(text)) return undefined
   const literal = readLiteral(text)
@@ -71,13 +74,16 @@ function bare (text: string): string {
 }
 
 /**
- * Returns the value of an SQL literal as text: `abc` for `'abc'`, and numbers, `true` and `false` as they are. Returns
- * undefined for anything else, and for a text with a backslash, which engines read differently.
+ * Returns the value of an SQL literal as text: `abc` for `'abc'`, and numbers, `true` and `false` as they are. MariaDB
+ * has bits such as `b'0'`, and SQLite takes double quotes for single ones. Returns undefined for anything else, and for
+ * a text with a backslash, which engines read differently.
  */
 function readLiteral (text: string): string | undefined {
   if (text.includes('\\')) return undefined
   const [, quoted] = /^'((?:[^']|'')*)'$/s.exec(text) ?? []
   if (quoted !== undefined) return quoted.replaceAll("''", "'")
+  const [, other] = /^"((?:[^"]|"")*)"$/s.exec(text) ?? /^b'([01])'$/i.exec(text) ?? []
+  if (other !== undefined) return other.replaceAll('""', '"')
   return /^(?:[-+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?|true|false)$/i.test(text) ? text : undefined
 }
 
@@ -97,7 +103,8 @@ const literalConverters: Readonly<Partial<Record<StorageName, (literal: string) 
   bigint: (literal) => /^-?\d+$/.test(literal) ? String(BigInt(literal)) : undefined,
   decimal: (literal) => finite(literal) === undefined ? undefined : literal,
   boolean: (literal) => booleanLiterals.get(literal.toLowerCase()),
-  datetime,
+  // PostgreSQL writes whole hours of an offset without minutes.
+  datetime: (literal) => datetime(literal.replace(/(:\d\d(?:\.\d+)?[+-]\d\d)$/, '$1:00')),
   date: (literal) => datetime(literal)?.slice(0, 10),
   uuid: (literal) => literal.toLowerCase(),
   json: readJson

@@ -127,7 +127,7 @@ async function planValue (
 function complete (field: UnnamedField, source: Source, setting: Setting): FieldPlan | string {
   const { column } = source
   const { name, options: named } = nameFor(column.name, field.kind, setting.names)
-  const filled = field.kind !== 'password' && isFilled(column) && { readOnly: true }
+  const filled = isFilled(column, field.kind) && { readOnly: true }
   const options = { ...field.options, ...named, ...filled }
   return withDefault({ ...field, name, options }, source, setting)
 }
@@ -135,9 +135,13 @@ function complete (field: UnnamedField, source: Source, setting: Setting): Field
 /** Matches defaults that make a UUID. */
 const uuidDefault = /^\(?(?:\w+\.)?(?:gen_random_uuid|uuid_generate_v[14](?:mc)?|uuidv[47]|uuid)\(\)\)?$/i
 
-/** True if only the database gives a column its values: it computes them, or makes a number or a UUID for each row. */
-function isFilled ({ computed, generated, declared }: ColumnRow): boolean {
-  return isYes(computed) || isYes(generated) || uuidDefault.test(declared ?? '')
+/**
+ * True if only the database gives a column its values: it computes them, or makes a number or a UUID for each row. A
+ * new UUID refers to no record, so a foreign key with such a default is the client's to set.
+ */
+function isFilled ({ computed, generated, declared }: ColumnRow, kind: FieldKind): boolean {
+  if (kind === 'password') return false
+  return isYes(computed) || isYes(generated) || (kind !== 'foreignKey' && uuidDefault.test(declared ?? ''))
 }
 
 function kindOf ({ name }: ColumnRow, { kind }: DescribedType): FieldKind {
