@@ -443,6 +443,21 @@ test('D-144: the scope of a related model is that of the same users, or of nobod
   t.equal((await post('/api/others/', { name: 'x', company: 1 }, as(1))).statusCode, 400, 'nobody may list companies')
 })
 
+test('D-144: an open list finds the users of related scopes only if it has a scope itself', async (t) => {
+  for (const scope of [undefined, () => ({})]) {
+    const { get } = await appOf(t, (registry) => {
+      registry.register(Project, { auth: readers, scope: (user) => user === null ? { rank: 1 } : {} })
+      registry.register(Task, { auth: readers, ...scope && { scope } })
+    })
+    const seen = async (options?: object): Promise<unknown> =>
+      (await get('/api/task/?include=project&ordering=project_id', options)).json().objects.map(
+        ({ project }: { readonly project: { readonly id: number } | null }) => project?.id)
+    const all = scope === undefined ? [1, 1, undefined] : [1, 1, 3]
+    t.same([await seen(), await seen(as(1))], [[1, 1, undefined], all])
+    t.equal((await get('/api/task/', as('wrong'))).statusCode, scope === undefined ? 200 : 401)
+  }
+})
+
 test('D-145: a related model is seen as its first registered resource shows it', async (t) => {
   const { get } = await appOf(t, (registry) => {
     registry.register(Project, { auth: members, exclude: ['rank'] })
