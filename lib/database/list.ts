@@ -33,7 +33,7 @@ export interface Page {
 export async function runList (engine: Engine, base: ListBase, plan: ListPlan): Promise<Page> {
   const keys = plan.after === undefined ? base.keys : [...base.keys, wholeKey]
   const ask = (reach: Reach, asked = plan) =>
-    engine.executor.readArrays(listStatement(engine, base, { ...asked, reach }), keys)
+    engine.executor.readArrays(listStatement(engine, base, asked, reach), keys)
   const reach = firstReach(base, plan)
   const found = await ask(reach)
   const isHeavy = isAnyWithheld(found, base.long)

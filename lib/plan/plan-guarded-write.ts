@@ -91,7 +91,8 @@ export function fixedBy ({ scope }: Viewer, { model: { primaryKey } }: WriteScop
 export function guarded (
   { model, engine: { dialect } }: WriteSetting, viewer: Viewer, write: PlannedWrite
 ): GuardedPlan {
-  if (viewer === unscoped) return { ...write, guard: unguarded }
+  const { plan, isCreate, sourceOf } = write
+  if (viewer === unscoped) return { plan, isCreate, sourceOf, guard: unguarded }
   const { scope, scopeOf } = viewer
   // What leads back to the record itself depends on what the write makes of it.
   const foreseeable = write.isCreate ? scope : scope.filter((condition) => !returns(condition, model))
@@ -101,7 +102,7 @@ export function guarded (
     references: guardedReferences({ scope: foreseeable, scopeOf }, write),
     outcome: decided.length === scope.length ? [] : scope
   }
-  return { ...write, guard }
+  return { plan, isCreate, sourceOf, guard }
 }
 
 function guardedReferences ({ scope, scopeOf }: Viewer, { plan, sourceOf }: PlannedWrite) {

@@ -33,7 +33,7 @@ export function planUpdate (scope: WriteScope, payload: Payload, storedOf: Store
   const unwritable = changed.filter(({ column }) => !isWritable(column))
   requireNoFaults(faults, unwritable, 'cannot be changed')
   const plan = new Map(changed.map(({ column, value }) => [column, value]))
-  return plan.size === 0 ? plan : touch(plan, scope.touched)
+  return plan.size === 0 || scope.touched.length === 0 ? plan : touch(plan, scope.touched)
 }
 
 function touch (plan: Map<Column, Json>, touched: readonly Column[]): WritePlan {

@@ -1,9 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 import type { Model } from '../model/define-model.js'
 import type { PlanScope } from '../plan/plan-scope.js'
-import { everything, unscoped, type Scope, type Viewer } from '../plan/viewer.js'
-import { userOf } from './guard.js'
+import { everything, unscoped, type ListViewer, type Scope, type Viewer } from '../plan/viewer.js'
+import { modelsClosedTo, userOf } from './guard.js'
 import type { AnyPolicy, Identity } from './policy.js'
+import type { RelatedProtection } from './protection.js'
 
 /** The function of a resource that says which records a user may see, and the policy whose users it is made for. */
 export interface ScopeRule {
@@ -47,6 +48,12 @@ export function viewerOf (request: FastifyRequest, { scopeRule, relatedScopes }:
       return found === undefined ? everything : evaluate(found.rule, found.hasSameUsers)
     }
   }
+}
+
+/** Returns what the sender of a list may see, and which related models may be used in it. */
+export function listViewerOf (request: FastifyRequest, resource: ResourceScopes & RelatedProtection): ListViewer {
+  const { scope, scopeOf } = viewerOf(request, resource)
+  return { scope, scopeOf, closed: modelsClosedTo(request, resource) }
 }
 
 /**

@@ -10,10 +10,10 @@ import { writeCursor } from '../plan/cursor.js'
 import { planList } from '../plan/plan-list.js'
 import { changesNothing } from '../plan/plan-update.js'
 import { planGuardedCreate, planGuardedUpdate } from '../plan/plan-guarded-write.js'
-import { modelsClosedTo, userOf } from '../policy/guard.js'
+import { userOf } from '../policy/guard.js'
 import { operationTable } from '../policy/operations.js'
 import { explainLost, ownerIdOf, storedOf } from '../policy/owner.js'
-import { viewerOf } from '../policy/scopes.js'
+import { listViewerOf, viewerOf } from '../policy/scopes.js'
 import { parseListQuery } from '../request/list-query.js'
 import { parsePatch, parsePayload } from '../request/payload.js'
 import { queryOf, requireNoQuery } from '../request/query-string.js'
@@ -31,7 +31,7 @@ export type Handler<Answer> = (resource: Resource) => (request: FastifyRequest, 
 export const list: Handler<ListEnvelope> = (resource) => async (request, reply) => {
   const { reader, limits, maxLimit, name, url, toListed, included } = resource
   const wanted = parseListQuery(queryOf(request.url), limits.queryLength, maxLimit)
-  const plan = planList(resource, wanted, { ...viewerOf(request, resource), closed: modelsClosedTo(request, resource) })
+  const plan = planList(resource, wanted, listViewerOf(request, resource))
   const layout = plan.includes.length === 0 ? undefined : included.layoutOf(plan.includes)
   const page = await runList(reader, layout?.base ?? resource, plan)
   const total = wanted.counts ? await runCount(reader, resource, plan, page) : undefined
@@ -78,11 +78,13 @@ export const update: Handler<ModelRecord> = (resource) => async (request, reply)
   const hooked = resource.hooked ?? (requireUnchanged && withoutHooks(resource))
   // Without a precondition equal values are written, because somebody else may have changed them since they were read.
   const isSame = requireUnchanged !== undefined && changesNothing(planned.plan, storedValue)
-  const record = { id, scope: viewer.scope, ownerId: ownerIdOf(request, resource), requireUnchanged }
+  const ownerId = ownerIdOf(request, resource)
+  const record = { id, scope: viewer.scope, ownerId, requireUnchanged }
   let row: Row | undefined = stored
   if (!isSame && planned.plan.size > 0) {
+    const { plan, guard } = planned
     row = hooked === undefined
-      ? await runUpdate(engine, resource, { ...record, ...planned, plan: await passwords.hashIn(planned.plan) })
+      ? await runUpdate(engine, resource, { id, ownerId, plan: await passwords.hashIn(plan), guard })
       : await updateLocked({ resource, hooked, request, viewer }, planned, record)
   }
   if (row === undefined) throw await explainLost(resource, record, planned)

@@ -4,8 +4,7 @@ import { errors } from '../errors.js'
 import type { PlannedInclude } from '../plan/list-plan.js'
 import { planIncludes } from '../plan/plan-include.js'
 import type { ListViewer } from '../plan/viewer.js'
-import { modelsClosedTo } from '../policy/guard.js'
-import { viewerOf } from '../policy/scopes.js'
+import { listViewerOf } from '../policy/scopes.js'
 import { parseReadQuery } from '../request/include.js'
 import { queryOf } from '../request/query-string.js'
 import type { Resource } from '../resource/resource.js'
@@ -26,7 +25,7 @@ export async function readWithQuery (
   request: FastifyRequest, reply: FastifyReply, resource: Resource, id: RecordKey
 ): Promise<ModelRecord | undefined> {
   const { reader, included, tagOf, toRead } = resource
-  const viewer = { ...viewerOf(request, resource), closed: modelsClosedTo(request, resource) }
+  const viewer = listViewerOf(request, resource)
   const record = { id, scope: viewer.scope }
   const { includes, fault } = tryPlan(resource, queryOf(request.url), viewer)
   if (includes.length === 0) {

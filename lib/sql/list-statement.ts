@@ -64,31 +64,25 @@ export function pageOf (
   return { ...plan, conditions: [...plan.conditions, isOnPage], start: 0, after: plan.after && [] }
 }
 
-/** A list with the limits of one of its statements. */
-export interface ReachingPlan extends ListPlan {
-  readonly reach: Reach
-}
-
 const compilers = { list: compileList, count: compileCount } as const
 type StatementKind = keyof typeof compilers
 
 /** Returns the statement of a list. Lists that differ only in values share one compiled SQL text. */
 export function listStatement (
-  engine: SqlContext, base: ListBase, given: ReachingPlan, kind: StatementKind = 'list'
+  engine: SqlContext, base: ListBase, given: ListPlan, reach: Reach, kind: StatementKind = 'list'
 ): Query {
   const { dialect, shapes } = engine
-  const plan: FilledPlan = {
-    ...given,
-    conditions: given.conditions.map((condition) => withFewShapes(condition, dialect)),
-    includes: given.includes.length === 0 ? [] : fillIncludes(given.includes, dialect)
-  }
+  const { joins, search, ordering, start, after } = given
+  const conditions = given.conditions.map((condition) => withFewShapes(condition, dialect))
+  const includes = given.includes.length === 0 ? [] : fillIncludes(given.includes, dialect)
+  const plan: FilledPlan = { joins, conditions, includes, search, ordering, start, after, reach }
   const { query, queryId, sql, parameters } = shapes.compileOnce(
     `${kind} ${shapeOf(engine, base, plan)}`, () => compilers[kind](engine, base, openPlan(plan, dialect)))
   const values = valuesOf(plan)
   const filled = parameters.map((parameter) => parameter instanceof Slot ? values[parameter.position] : parameter)
   // The same statement without the help of an index of a text column, for an engine that cannot always use the index.
   const withoutIndex = dialect.seeksByCollation
-    ? () => listStatement({ ...engine, dialect: withoutSeeks(dialect) }, base, given, kind)
+    ? () => listStatement({ ...engine, dialect: withoutSeeks(dialect) }, base, given, reach, kind)
     : undefined
   return { query, queryId, sql, parameters: filled, withoutIndex, label: { operation: kind, resource: base.name } }
 }
@@ -97,11 +91,13 @@ export function listStatement (
  * Returns the statement that counts the records of a list on all its pages, up to `reach.most`. Where the page begins,
  * and in which order, does not matter.
  */
-export function countStatement (engine: SqlContext, base: ListBase, given: ReachingPlan): Query {
-  return listStatement(engine, base, { ...given, includes: [], ordering: [], start: 0, after: undefined }, 'count')
+export function countStatement (engine: SqlContext, base: ListBase, given: ListPlan, reach: Reach): Query {
+  const counted = { ...given, includes: [], ordering: [], start: 0, after: undefined }
+  return listStatement(engine, base, counted, reach, 'count')
 }
 
-interface FilledPlan extends Omit<ReachingPlan, 'conditions' | 'includes'> {
+interface FilledPlan extends Omit<ListPlan, 'conditions' | 'includes' | 'limit'> {
+  readonly reach: Reach
   readonly conditions: ReadonlyArray<FilledCondition & { readonly alias: string }>
   readonly includes: readonly FilledInclude[]
 }

@@ -365,9 +365,8 @@ test('D-104: compiled shapes are kept up to 2 MiB, and one that is kept is not c
     ordering: [{ column: id, descending: false }],
     limit: 20,
     start: 0,
-    after: undefined,
-    reach: { deadline: 0, most: 21, longest: 1000 }
-  })
+    after: undefined
+  }, { deadline: 0, most: 21, longest: 1000 })
   const { queryId } = list([])
   t.equal(list([]).queryId, queryId)
   t.same(Object.keys(list([]).query), ['kind'], 'nothing but the text and the kind')

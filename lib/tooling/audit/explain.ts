@@ -66,7 +66,7 @@ export async function explain (
 ): Promise<readonly PlanRow[]> {
   const { reader, reader: { db, dialect: { plans: { explain, settings: { [use]: settings } } } } } = resource
   const base = withIncludes(resource, plan.includes)
-  const { sql, parameters } = statement(reader, base, { ...plan, reach: firstReach(base, plan) })
+  const { sql, parameters } = statement(reader, base, plan, firstReach(base, plan))
   const run = async (connection: Kysely<Tables>): Promise<readonly PlanRow[]> => {
     for (const setting of settings) await setting.execute(connection)
     const { rows } = await connection.executeQuery<PlanRow>(CompiledQuery.raw(`${explain}${sql}`, [...parameters]))
