@@ -75,7 +75,8 @@ export async function createOnce (endpoint: Endpoint, { path, body, signal }: Ke
       const outcome = isStored ? await attempt(read) : { failure }
       if ('record' in outcome) return outcome.record
       const pause = pauseAfter(outcome.failure, { repeats, isStored })
-      if (pause === undefined || repeats === maxRepeats || signal?.aborted === true) throw failure
+      if (signal?.aborted === true) throw outcome.failure
+      if (pause === undefined || repeats === maxRepeats) throw failure
       await wait(pause, signal)
     }
   }

@@ -11,13 +11,15 @@ import type { OpenTransaction } from './transaction.js'
 /** Kysely instance of an open transaction, with the plugins of the host's instance. Its tables are of any type. */
 export type HookDatabase = Transaction<Tables>
 
-const comments = /--[^\n]*|\/\*[^]*?\*\//g
+/** Matches quoted texts, quoted names and comments, which may hold anything. */
+const quoted = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\$(\w*)\$[^]*?\$\1\$|--[^\n]*|\/\*[^]*?\*\//g
 /** Matches a statement that begins or ends a transaction. `rollback to` a savepoint is none. */
-const transactional = /^\s*(?:begin|start|commit|end|abort|rollback(?!\s+(?:(?:work|transaction)\s+)?to\b))\b/i
+const transactional =
+  /^\s*(?:begin|start|commit|end|abort|prepare\s+transaction|rollback(?!\s+(?:(?:work|transaction)\s+)?to\b))\b/i
 
 /** True if one of the statements in a text begins or ends a transaction. PostgreSQL takes several at once. */
 function endsTransaction (text: string): boolean {
-  return text.replace(comments, ' ').split(';').some((statement) => transactional.test(statement))
+  return text.replace(quoted, ' ').split(';').some((statement) => transactional.test(statement))
 }
 
 /**
@@ -38,6 +40,8 @@ class HookConnection implements DatabaseConnection {
 
   async executeQuery<R> (query: CompiledQuery): Promise<QueryResult<R>> {
     if (this.#isOver) throw new Error('The transaction is over: a hook must await what it does, and end in time')
+    // The engine may have ended the transaction by itself, as after a deadlock. Then the statement would stay.
+    if (this.#failure !== undefined) throw this.#failure.thrown
     const answer = this.#ask<R>(query)
     this.#pending.add(answer)
     try {

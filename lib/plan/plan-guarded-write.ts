@@ -31,6 +31,7 @@ export interface GuardedPlan extends PlannedWrite {
 /** A resource to write to, and the engine that does so. */
 export interface WriteSetting extends WriteScope {
   readonly engine: { readonly dialect: Dialect }
+  readonly hooked: { readonly hooks: { readonly beforeWrite?: unknown } } | undefined
 }
 
 /**
@@ -45,7 +46,18 @@ export function planGuardedCreate (
   const given = givenValues(setting.owner, userId, fixedBy(viewer, setting))
   const plan = planCreate(setting, payload, given)
   const isGiven = (column: Column): boolean => given.has(column) || !setting.creatable.has(column)
-  return guarded(setting, viewer, { plan, isCreate: true, sourceOf: (column) => isGiven(column) ? 'server' : 'client' })
+  const sourceOf = (column: Column): Source => isGiven(column) ? 'server' : 'client'
+  return guarded(setting, untilHook(setting, viewer, sourceOf), { plan, isCreate: true, sourceOf })
+}
+
+/**
+ * Returns the viewer for a create before the hook `beforeWrite` has been called, if there is one. The hook may still
+ * set what the client may not, and bring the record into its scope. So until then only the values of the client decide.
+ */
+function untilHook ({ hooked }: WriteSetting, viewer: Viewer, sourceOf: PlannedWrite['sourceOf']): Viewer {
+  if (viewer === unscoped || hooked?.hooks.beforeWrite === undefined) return viewer
+  const scope = viewer.scope.filter(({ path: { joins: [join], column } }) => sourceOf(join ?? column) === 'client')
+  return { scope, scopeOf: viewer.scopeOf }
 }
 
 /**

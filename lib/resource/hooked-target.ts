@@ -23,8 +23,8 @@ export function compileHooked (
   const { columns } = target.model
   const shown = withId(target.model, columns.filter((column) => !isSecret(column)))
   const read = columns.filter((column) => !isSecret(column) || target.visible.includes(column))
-  // Statements are cached by name, and no resource has a name with a blank.
-  const shape = { ...target, name: `${target.name} with all columns`, visible: read, stored: read }
+  // No resource has a name with a blank.
+  const shape = { ...target, cachedAs: `${target.name} with all columns`, visible: read, stored: read }
   return Object.freeze({
     hooks,
     whole: { ...shape, statements: compileStatements(engine, engine, shape) },

@@ -7,6 +7,7 @@ import { explainWrite, requireReferences } from '../database/explain-write.js'
 import { runCreate, runDelete, runUpdate } from '../database/write.js'
 import type { Row } from '../engines/executor.js'
 import type { GuardedPlan } from '../plan/plan-guarded-write.js'
+import { explainLost } from '../policy/owner.js'
 import type { HookedTarget } from '../resource/hooked-target.js'
 import type { Resource } from '../resource/resource.js'
 import { callAfter, callBefore, planWithHook, type HookedRequest } from './call-hooks.js'
@@ -47,35 +48,47 @@ export async function updateLocked (
 ): Promise<Row | undefined> {
   const { resource: { engine, passwords }, resource, hooked: { hooks: { beforeWrite }, whole } } = write
   if (beforeWrite !== undefined) await requireReferences(engine, resource, planned)
-  const prepare = async (stored: Row | undefined): Promise<GuardedPlan> => {
-    const changed = await planWithHook(write, planned, { operation: 'update', ...stored && { stored } })
-    return { ...changed, plan: await passwords.hashIn(changed.plan) }
+  const prepare = async (seen: Row | undefined) => {
+    const changed = await planWithHook(write, planned, { operation: 'update', ...seen && { stored: seen } })
+    return { seen, change: { ...changed, plan: await passwords.hashIn(changed.plan) } }
   }
-  const seen = await rowForHook(write, record)
-  if (beforeWrite !== undefined && seen === undefined) return undefined
-  let change = await prepare(seen)
+  const row = await rowForHook(write, record)
+  if (beforeWrite !== undefined && row === undefined) return undefined
+  let prepared = await prepare(row)
   try {
     return await withLockedRecord(engine, whole, record, async (stored, inside) => {
-      if (isStale(seen, stored)) change = await prepare(stored)
-      const row = await runUpdate(inside, whole, { ...record, ...change })
-      // The record is locked, so it is there. What the hook made of its references is at fault, or a trigger.
+      if (isStale(prepared.seen, stored)) prepared = await prepare(stored)
+      const row = await runUpdate(inside, whole, { ...record, ...prepared.change })
+      // The record is locked, so it is there. Its scope behind a foreign key has changed, or a reference is at fault.
       if (row === undefined) throw new Unwritten()
       await callAfter(write, inside.executor, { operation: 'update', stored }, row)
       return row
     })
   } catch (failure) {
-    throw await explainWrite(engine, resource, { ...change, id: record.id }, failure)
+    throw await explainLocked(resource, record, prepared.change, failure)
   }
+}
+
+async function explainLocked (
+  resource: Resource, record: LockedRecord, change: GuardedPlan, failure: unknown
+): Promise<unknown> {
+  return failure instanceof Unwritten
+    ? await explainLost(resource, record, change)
+    : await explainWrite(resource.engine, resource, { ...change, id: record.id }, failure)
 }
 
 /** Deletes a record as `runDelete` does, in the way of {@link updateLocked}. Returns true if it deleted the record. */
 export async function deleteLocked (write: HookedRequest, record: LockedRecord): Promise<boolean> {
-  const { resource, hooked: { whole } } = write
-  const seen = await rowForHook(write, record)
+  const { resource, hooked: { hooks, whole } } = write
+  let seen = await rowForHook(write, record)
+  if (hooks.beforeWrite !== undefined && seen === undefined) return false
   if (seen !== undefined) await callBefore(write, { operation: 'delete', stored: seen }, new Map())
   const isDeleted = await withLockedRecord(resource.engine, whole, record, async (stored, inside) => {
     const occasion = { operation: 'delete', stored } as const
-    if (isStale(seen, stored)) await callBefore(write, occasion, new Map())
+    if (isStale(seen, stored)) {
+      await callBefore(write, occasion, new Map())
+      seen = stored
+    }
     if (!await runDelete(inside, resource, record)) return false
     await callAfter(write, inside.executor, occasion, stored)
     return true

@@ -20,7 +20,7 @@ import type { StatementShape } from './statements.js'
 export type Build = () => RawBuilder<SqlBool>
 
 /** The table of a statement, its owner field, and a name under which its shapes are cached. */
-type NamedTable = Pick<StatementShape, 'name' | 'model' | 'owner'>
+type NamedTable = Pick<StatementShape, 'name' | 'cachedAs' | 'model' | 'owner'>
 
 /** Alias of the record that a reference leads to. No table has a name with a blank. */
 const referred = 'referred record'
@@ -53,7 +53,7 @@ export class ShapedStatement {
     this.#label = { operation: operations[what], resource: shape.name }
     this.#shape = shape
     this.#dialect = dialect
-    this.#name = `${what} of ${shape.name}`
+    this.#name = `${what} of ${shape.cachedAs ?? shape.name}`
   }
 
   /** Returns the conditions that a row is the record, lies inside its scope and belongs to its owner. */

@@ -12,6 +12,8 @@ import type { SqlContext } from './sql-context.js'
 export interface StatementShape {
   /** Name of the resource. */
   readonly name: string
+  /** Name under which statements are cached, if it is not that of the resource. */
+  readonly cachedAs?: string
   readonly model: Model
   /** Columns that a record shows. */
   readonly visible: readonly Column[]
@@ -79,7 +81,7 @@ export function compileStatements (
  * columns, and then the same as for `delete`.
  */
 export function updateStatement (engine: SqlContext, shape: StatementShape, changed: readonly Column[]): Statement {
-  const name = `update ${shape.name} ${changed.map(({ key }) => key).join()}`
+  const name = `update ${shape.cachedAs ?? shape.name} ${changed.map(({ key }) => key).join()}`
   const label = { operation: 'update', resource: shape.name } as const
   return withParameters(engine.shapes.compileOnce(name, () => compileUpdate(engine, shape, changed)), label)
 }

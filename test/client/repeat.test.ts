@@ -168,6 +168,19 @@ test('D-151: the signal ends the repetitions, in a request and in a pause', asyn
     }
   })
   await t.rejects(aborting.task.create(body, { signal: early.signal }), { message: 'aborted' })
+  const late = new AbortController()
+  const answers = [
+    () => { throw new TypeError('fetch failed') },
+    () => Response.json(taken.body, { status: 409 }),
+    () => {
+      late.abort()
+      throw new Error('aborted while it was read')
+    }
+  ]
+  const reading = createClient<Resources>({
+    baseUrl: 'http://localhost', fetch: async () => (answers.shift() as () => Response)()
+  })
+  await t.rejects(reading.task.create(body, { signal: late.signal }), { message: 'aborted while it was read' })
   const unused = new AbortController()
   const { client: third } = clientOf([lost, created])
   t.same(await third.task.create(body, { signal: unused.signal }), record, 'a signal that nothing aborts')

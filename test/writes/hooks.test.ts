@@ -212,6 +212,22 @@ test('D-156: a reference of a hook out of the scope is 403, one that leads nowhe
   t.match(await app.rowsOf('orders'), [{ title: 'first', buyer_id: 3 }, { title: 'second' }])
 })
 
+test('D-156: a hook may bring a new record into the scope, by a field that the client may not set', async (t) => {
+  let slug = 'open'
+  let calls = 0
+  const beforeWrite = (): { slug: string } => {
+    calls++
+    return { slug }
+  }
+  const app = await shop(t, { scope: () => ({ slug__in: ['open', 'done'], count__lt: 5 }), beforeWrite })
+  const create = async (body: object) => (await app.post('/api/order/', body, { as })).json<object>()
+  t.match(await create({ title: 'x', code: 'x' }), { slug: 'open' })
+  slug = 'draft'
+  t.match(await create({ title: 'y', code: 'y' }), { code: 'REST_MODELS_FORBIDDEN' })
+  t.equal(calls, 2)
+  t.equal((await app.rowsOf('orders')).length, 3)
+})
+
 test('D-156: a hook sets a password, which is hashed', async (t) => {
   const app = await shop(t, { beforeWrite: () => ({ pin: '1234' }) })
   t.equal((await app.put('/api/order/1/', { title: 'x' }, { as })).statusCode, 200)
@@ -339,6 +355,22 @@ test('D-158: a record that is gone when beforeWrite would be called is 404', asy
   t.equal(calls, 0)
 })
 
+test('D-158: a record that is away only when beforeWrite would be called is not deleted', async (t) => {
+  const app = await shop(t, { beforeWrite: () => { throw Object.assign(new Error('It stays'), { statusCode: 409 }) } })
+  let reads = 0
+  const away = app.db.updateTable('orders').set({ id: 9 }).where('id', '=', 1).compile()
+  const back = app.db.updateTable('orders').set({ id: 1 }).where('id', '=', 9).compile()
+  await beforeStatements(t, app.db, async (sql, execute) => {
+    if (!/^select .*from ["`]orders/.test(sql)) return
+    reads++
+    if (reads === 2) await execute(away)
+    if (reads === 3) await execute(back)
+  })
+  t.match((await app.delete('/api/order/1/', { as })).statusCode, /404|409/)
+  t.ok(reads >= 2)
+  t.equal((await app.rowsOf('orders')).length, 2)
+})
+
 test('D-158: a record that was deleted before its lock is 404, and afterWrite does not run', async (t) => {
   let calls = 0
   const app = await shop(t, {
@@ -358,9 +390,17 @@ test('D-159: a hook neither ends the transaction nor passes over a failed statem
     rollback: async ({ db }) => { await sql`  rollback`.execute(db) },
     comment: async ({ db }) => { await sql`/* x */ -- y\n COMMIT`.execute(db) },
     several: async ({ db }) => { await sql`select 1; /* x */ commit`.execute(db) },
+    hidden: async ({ db }) => { await sql`select '--'; commit`.execute(db) },
+    prepared: async ({ db }) => { await sql`prepare transaction 'x'`.execute(db) },
     nested: async ({ db }) => { await db.transaction().execute(async () => {}) },
     constraint: async ({ db }) => { await db.insertInto('outbox').values({ topic: null }).execute() },
     caught: async ({ db }) => { await db.insertInto('nowhere').values({ a: 1 }).execute().catch(() => {}) },
+    ended: async (write) => {
+      // SQLite then ends the transaction, so a later statement would stay.
+      const ending = engine === 'sqlite' ? sql`insert or rollback into outbox (topic, body) values (null, '')` : sql`x`
+      await ending.execute(write.db).catch(() => {})
+      await outbox(write)
+    },
     unawaited: ({ db }) => { db.insertInto('nowhere').values({ a: 1 }).execute().catch(() => {}) },
     stream: async ({ db }) => { await db.selectFrom('outbox').selectAll().stream().next() }
   }
@@ -388,6 +428,7 @@ test('D-159: savepoints are permitted, and the instance may get more types', asy
       await outbox({ db, ...write })
       await sql`rollback to savepoint here`.execute(db)
       t.throws(() => db.introspection, /A hook cannot introspect/)
+      await sql`select 'a; end of story' as a, 'it''s; commit -- ' as b /* ; rollback */`.execute(db)
       await outbox({ db: db.withTables<{ other: { id: number } }>() as typeof db, ...write })
     }
   })

@@ -200,6 +200,22 @@ test('D-62: hooks that lock each other out are repeated, and nothing is doubled'
   t.equal((await app.rowsOf('outbox')).length, 2)
 })
 
+test('D-62: a hook that catches a deadlock stores nothing afterwards, and is called again', async (t) => {
+  const other = (id: unknown) => id === first ? second : first
+  const app = await shop(t, {
+    afterWrite: async (write) => {
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      await write.db.updateTable('item').set(({ eb }) => ({ count: eb('count', '+', 10) }))
+        .where('id', '=', String(other(write.record.id))).execute().catch(() => {})
+      await Promise.resolve(outbox(write)).catch(() => {})
+    }
+  })
+  const answers = await Promise.all([first, second].map(async (id) => await app.put(`/api/item/${id}/`, { name: id })))
+  t.same(answers.map(({ statusCode }) => statusCode), [200, 200])
+  t.same(await app.db.selectFrom('item').select('count').execute(), [{ count: 11 }, { count: 11 }])
+  t.equal((await app.rowsOf('outbox')).length, 2)
+})
+
 const onServer = { skip: engine === 'sqlite' && 'SQLite has no connection to lose' }
 
 test('R-26: a connection that is lost in a hook is a 503, nothing is half done, and none is used up', onServer,
