@@ -40,7 +40,10 @@ export function policyHooks (
   if (protection === 'guarded') {
     return [async (request, reply) => {
       const user = await authenticate(request, reply)
-      if (!isUser(user)) return refuse(reply, scheme)
+      if (!isUser(user)) {
+        warnOfUnusable(request, authenticate, user)
+        return refuse(reply, scheme)
+      }
       if (policy.permits(user, operation) !== true) throw new errors.Forbidden()
       request.setDecorator(kUser, user)
     }]
@@ -51,6 +54,17 @@ export function policyHooks (
     if (isUser(user)) request.setDecorator(kUser, user)
     else if (sendsCredentials(request, scheme)) return refuse(reply, scheme)
   }]
+}
+
+/** Policies whose users have no usable id, and of which the log has said so. */
+const unusable = new WeakSet<Authenticate>()
+
+/** Says once in the log why a user whom a policy has found is not let in. */
+function warnOfUnusable (request: FastifyRequest, authenticate: Authenticate, user: unknown): void {
+  if (user === null || user === undefined || unusable.has(authenticate)) return
+  unusable.add(authenticate)
+  request.log.warn('A policy has found a user without a usable id, so the answer is 401. ' +
+    `The id must be a safe integer, or a text of 1 to ${maxIdLength} characters`)
 }
 
 /** UTF-16 units of the longest id of a user. */

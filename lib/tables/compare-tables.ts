@@ -125,7 +125,9 @@ function compareTable (tables: DatabaseTables, model: Model, comparison: Compari
   const { dialect } = comparison
   const columns = tables.of(model)
   if (columns === undefined) {
-    return [`model '${model.name}' needs table '${model.table}', which does not exist; createTables() creates it`]
+    const elsewhere = dialect.schema.schemas === undefined ? '' : ', unless the search path has to name its schema'
+    return [`model '${model.name}' needs table '${model.table}', which does not exist; ` +
+      `createTables() creates it${elsewhere}`]
   }
   return model.columns.flatMap((column) => {
     const found = columns.get(dialect.foldName(column.name))

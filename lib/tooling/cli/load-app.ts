@@ -21,9 +21,9 @@ export async function loadApp (path: string, name?: string): Promise<FastifyInst
   if (isApp(exported)) return exported
   if (isBuilder(exported)) return await build(exported)
   const where = wanted === undefined
-    ? "has no export 'default' or 'app'"
+    ? "has no export 'default' or 'app': end it with 'export default app', and call listen() in another file"
     : `has no app or function under '${wanted}'${suggestion(name, Object.keys(module))}`
-  throw new errors.InvalidOptions(`The module '${path}' ${where}; name the export with --export`)
+  throw new errors.InvalidOptions(`The module '${path}' ${where}; --export takes another name`)
 }
 
 async function build (exported: Builder): Promise<FastifyInstance> {
