@@ -6,11 +6,11 @@ import { test, type Test } from 'tap'
 import {
   createTables, date, datetime, decimal, defineModel, json, number, text, uuid, type Field, type Model
 } from '../../lib/index.js'
-import { inspect, introspect } from '../../lib/tools.js'
+import { inspect, introspect, writeMigration } from '../../lib/tools.js'
 import type { Tables } from '../../lib/engines/executor.js'
 import { emptyDatabase, engine, openDatabase, openUrl } from '../support/database.js'
 import { runSql } from '../support/engines/sql.js'
-import { buildApp, type TestApp } from '../support/site.js'
+import { buildApp, type BuildOptions, type TestApp } from '../support/site.js'
 import { holds } from '../properties/holds.js'
 
 const everybody = {
@@ -606,6 +606,19 @@ for (const [kind, type, stored, shown] of unshown) {
       models: [], options: { db }, register: (registry) => { registry.register(Event as Model) }
     })
     t.match((await app.get('/api/event/')).json().objects, [{ at: null, fine: shown.at(-1) }])
+  })
+}
+
+for (const [kind, type] of unshown) {
+  test(`D-129: a nullable ${kind({}).kind} fits a ${type} column that is not null, whatever its rows`, async (t) => {
+    const db = await openDatabase(t)
+    await sql`create table event (${sql.raw(key)}, at ${sql.raw(type)} not null)`.execute(db)
+    const Event = defineModel('Event', { at: kind({ nullable: true }) })
+    const register: BuildOptions['register'] = (registry) => { registry.register(Event) }
+    const { get } = await buildApp(t, { models: [], options: { db }, register })
+    t.equal((await get('/api/event/')).statusCode, 200, 'the start does not look for rows')
+    await t.resolves(createTables(db, [Event]))
+    t.same(await writeMigration(db, [Event]), { source: undefined, differences: [] })
   })
 }
 
