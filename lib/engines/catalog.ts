@@ -93,6 +93,11 @@ export interface Catalog {
   /** Query for the first column of each index without conditions, also of those of keys. */
   readonly indexed: RawBuilder<{ readonly table: string, readonly column: string | null }>
   /**
+   * Query for the columns of the indexes that the engine may have made for foreign keys: it drops such an index when
+   * another one serves the foreign key. Absent if the engine makes none.
+   */
+  readonly replaceable?: RawBuilder<Omit<KeyRow, 'primary'>>
+  /**
    * Query for the tables whose new rows a trigger or a rule may complete or redirect before they are written. Absent
    * for SQLite, where no trigger can do so.
    */

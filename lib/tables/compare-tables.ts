@@ -70,20 +70,13 @@ function columnOf ({ name, type, nullable }: ColumnRow): Table['columns'][number
   return { name, dataType: type, isNullable: isYes(nullable), isAutoIncrementing: false, hasDefaultValue: false }
 }
 
-/** What a comparison of models with tables depends on. */
-interface Comparison {
-  readonly dialect: Dialect
-  /** Nullable fields whose columns may be `not null`, because records show some stored values, such as NaN, as null. */
-  readonly shownAsNull?: ReadonlySet<Column>
-}
-
 /**
  * Compares models with their tables: columns, types, and whether null is permitted.
  *
  * @throws REST_MODELS_TABLE_MISMATCH naming both sides of every difference
  */
-export function requireTables (tables: DatabaseTables, models: Iterable<Model>, comparison: Comparison): void {
-  const differences = [...models].flatMap((model) => compareTable(tables, model, comparison))
+export function requireTables (tables: DatabaseTables, models: Iterable<Model>, dialect: Dialect): void {
+  const differences = [...models].flatMap((model) => compareTable(tables, model, dialect))
   if (differences.length > 0) {
     throw new errors.TableMismatch(`The database does not fit the models:\n- ${differences.join('\n- ')}`)
   }
@@ -121,8 +114,7 @@ export function storagesOf (
   return storages
 }
 
-function compareTable (tables: DatabaseTables, model: Model, comparison: Comparison): readonly string[] {
-  const { dialect } = comparison
+function compareTable (tables: DatabaseTables, model: Model, dialect: Dialect): readonly string[] {
   const columns = tables.of(model)
   if (columns === undefined) {
     const elsewhere = dialect.schema.schemas === undefined ? '' : ', unless the search path has to name its schema'
@@ -134,7 +126,7 @@ function compareTable (tables: DatabaseTables, model: Model, comparison: Compari
     return found === undefined
       ? [`${nameField(model, column)} needs column '${column.name}' of table '${model.table}', which does not exist; ` +
         "add it by a migration, or name another with 'column'"]
-      : compareField({ model, column }, found, comparison)
+      : compareField({ model, column }, found, dialect)
   })
 }
 
@@ -145,19 +137,20 @@ export function nameField ({ name }: Model, { field }: Column): string {
 
 /** Returns how a field differs from a column that exists, as sentences. */
 export function compareField (
-  { model, column }: { readonly model: Model, readonly column: Column }, found: TableColumn, comparison: Comparison
+  { model, column }: { readonly model: Model, readonly column: Column }, found: TableColumn, dialect: Dialect
 ): readonly string[] {
-  const isKey = keyColumnsOf(model).includes(column) && comparison.dialect.schema.keysMayBeNull === true
-  return compareColumn(column, found, { ...comparison, mayBeNull: isKey })
+  const isKey = keyColumnsOf(model).includes(column) && dialect.schema.keysMayBeNull === true
+  return compareColumn(column, found, { dialect, mayBeNull: isKey })
     .map((difference) => `${nameField(model, column)} ${difference} in table '${model.table}'`)
 }
 
 function compareColumn (
-  column: Column, found: TableColumn, { dialect, shownAsNull, mayBeNull }: Comparison & { readonly mayBeNull: boolean }
+  column: Column, found: TableColumn, { dialect, mayBeNull }: { readonly dialect: Dialect, readonly mayBeNull: boolean }
 ): readonly string[] {
+  const { holds, isShown } = storageOf(column, dialect)
   const { name, dataType, isNullable, isAutoIncrementing, isView, written: { type = dataType } } = found
   const differences: string[] = []
-  if (!storageOf(column, dialect).holds(type)) {
+  if (!holds(type)) {
     differences.push(`is ${column.kind}, but column '${name}' is ${dataType || 'of no type'}`)
   }
   const isMade = isGenerated(column)
@@ -165,8 +158,10 @@ function compareColumn (
     differences.push(`needs column '${name}' to be the primary key whose integers the database generates`)
   }
   const isNeverNull = column.kind === 'key' && isAutoIncrementing
+  // A column that is not null may hold values that no record can show, or may get one at any time: records show null.
+  const isShownAsNull = column.nullable && isShown !== undefined
   // SQLite and PostgreSQL call every column of a view nullable.
-  const mayDiffer = isView || isMade || isNeverNull || mayBeNull || shownAsNull?.has(column) === true
+  const mayDiffer = isView || isMade || isNeverNull || mayBeNull || isShownAsNull
   if (!mayDiffer && column.nullable !== isNullable) {
     differences.push(`${column.nullable ? 'is nullable' : 'is not nullable'}, ` +
       `but column '${name}' is ${isNullable ? 'nullable' : 'not null'}`)

@@ -67,6 +67,6 @@ async function missingOf (
 }
 
 async function requireFit (handle: AnyKysely, tables: DatabaseTables, models: readonly Model[]): Promise<void> {
-  requireTables(tables, models, { dialect: readHandle(handle).dialect })
+  requireTables(tables, models, readHandle(handle).dialect)
   await requireUniqueIndexes(handle, tables, models)
 }

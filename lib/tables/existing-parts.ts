@@ -1,5 +1,5 @@
 import type { Engine } from '../database/engine.js'
-import { isYes } from '../engines/catalog.js'
+import { isYes, type KeyRow } from '../engines/catalog.js'
 import type { Dialect } from '../engines/dialect.js'
 import type { Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
@@ -13,6 +13,16 @@ export interface MissingParts {
   /** Lists of columns that are to be unique together; a list of one for a unique field. */
   readonly unique: ReadonlyArray<readonly Column[]>
   readonly indexes: readonly TableIndex[]
+  /** Indexes of foreign keys that the engine may drop by itself, because what is to be unique serves them too. */
+  readonly replaced?: readonly NamedIndex[]
+}
+
+type IndexRow = Pick<KeyRow, 'key' | 'column'>
+
+/** An index of a database, with the names of its columns. */
+export interface NamedIndex {
+  readonly name: string
+  readonly columns: readonly string[]
 }
 
 /** Parts that a table that exists lacks. */
@@ -30,12 +40,15 @@ export class ExistingParts {
   readonly #indexed: Set<string>
   /** Columns that have the index of their storage. */
   readonly #stored: Set<string>
+  readonly #replaceable: readonly NamedIndex[]
 
   constructor (
     dialect: Dialect,
-    { columns, unique, indexed, stored }: Readonly<Record<'columns' | 'unique' | 'indexed' | 'stored', Set<string>>>
+    { columns, unique, indexed, stored }: Readonly<Record<'columns' | 'unique' | 'indexed' | 'stored', Set<string>>>,
+    replaceable: readonly IndexRow[]
   ) {
     this.#dialect = dialect
+    this.#replaceable = namedIndexes(replaceable)
     this.#columns = columns
     this.#unique = unique
     this.#indexed = indexed
@@ -52,7 +65,14 @@ export class ExistingParts {
     for (const [first] of unique) if (first !== undefined) this.#indexed.add(this.#fold(first))
     const indexes = indexesOf(model, this.#dialect)
       .filter(({ column, where }) => adds(where === undefined ? this.#indexed : this.#stored, this.#fold(column)))
-    return { columns: columns.filter((column) => adds(this.#columns, this.#fold(column))), unique, indexes }
+    const replaced = this.#replaceable.filter((index) => unique.some((group) => this.#serves(group, index)))
+    return { columns: columns.filter((column) => adds(this.#columns, this.#fold(column))), unique, indexes, replaced }
+  }
+
+  /** True if a unique index of columns begins with the columns of another index. */
+  #serves (group: readonly Column[], { columns }: NamedIndex): boolean {
+    const { foldName } = this.#dialect
+    return columns.every((name, index) => foldName(name) === foldName(group[index]?.name ?? ''))
   }
 
   #fold ({ name }: Column): string {
@@ -70,12 +90,19 @@ function adds (set: Set<string>, item: string): boolean {
   return set.size < set.add(item).size
 }
 
+/** Returns the indexes of one table from the rows of their columns. */
+function namedIndexes (rows: readonly IndexRow[]): readonly NamedIndex[] {
+  return [...new Set(rows.map(({ key }) => key))].map((name) =>
+    ({ name, columns: rows.filter(({ key }) => key === name).map(({ column }) => String(column)) }))
+}
+
 /** Reads the keys and indexes of a database. Returns a function that gives the parts of a model's table. */
 export async function readParts (
   { db, dialect, dialect: { catalog, foldName } }: Engine, tables: DatabaseTables
 ): Promise<(model: Model) => ExistingParts> {
   const { rows: keys } = await catalog.keys.execute(db)
   const { rows: indexed } = await catalog.indexed.execute(db)
+  const { rows: replaceable } = await catalog.replaceable?.execute(db) ?? { rows: [] }
   return (model) => {
     const isOwn = (row: { readonly table: string }): boolean => tables.nameOf(row) === tables.nameOf(model)
     const columns = [...tables.of(model) ?? []]
@@ -84,6 +111,6 @@ export async function readParts (
       unique: uniqueSets(keys.filter(isOwn), dialect),
       indexed: new Set(indexed.filter(isOwn).map(({ column }) => foldName(column ?? ''))),
       stored: new Set(columns.filter(([, { written }]) => isYes(written.indexed)).map(([name]) => name))
-    })
+    }, replaceable.filter(isOwn))
   }
 }

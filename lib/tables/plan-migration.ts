@@ -1,4 +1,5 @@
 import type { Engine } from '../database/engine.js'
+import type { Dialect } from '../engines/dialect.js'
 import { errors } from '../errors.js'
 import type { Storage } from '../engines/storage.js'
 import { isForeignKey, type Column } from '../model/column.js'
@@ -8,7 +9,6 @@ import { compareField, isView, nameField, readTables, type DatabaseTables } from
 import { findUnfillable } from './creatable.js'
 import { requireDefaults } from './create-tables.js'
 import { readParts, type ExistingParts, type TableChange } from './existing-parts.js'
-import { findShownAsNull } from './fit-engine.js'
 import { findUnreferable, referencesOf, referringStorages } from './foreign-keys.js'
 import { findObstacles } from './obstacles.js'
 import { planTables, type TablePlan } from './plan-tables.js'
@@ -37,7 +37,6 @@ export async function planMigration (engine: Engine, given: readonly Model[]): P
   const tables = await readTables(engine.db)
   const existing = models.filter((model) => tables.of(model) !== undefined)
   const storages = referringStorages(tables, models, dialect)
-  const shownAsNull = await findShownAsNull(engine, tables, new Set(existing))
   const { created, changes } = await findMissing(engine, tables, models)
   await requireAddable(engine, tables, { created, changes })
   return {
@@ -45,7 +44,7 @@ export async function planMigration (engine: Engine, given: readonly Model[]): P
     tables: planTables(created, dialect),
     changes,
     differences: [
-      ...existing.flatMap((model) => differencesOf(model, tables, { dialect: { ...dialect, storages }, shownAsNull })),
+      ...existing.flatMap((model) => differencesOf(model, tables, { ...dialect, storages })),
       ...unfillable(await findUnfillable(engine.db, tables, existing))
     ]
   }
@@ -94,10 +93,7 @@ async function findMissing (
   return { created, changes }
 }
 
-function differencesOf (
-  model: Model, tables: DatabaseTables, comparison: Parameters<typeof compareField>[2]
-): readonly string[] {
-  const { dialect } = comparison
+function differencesOf (model: Model, tables: DatabaseTables, dialect: Dialect): readonly string[] {
   const isFixed = isView(tables, model, dialect)
   return model.columns.flatMap((column) => {
     const found = tables.of(model)?.get(dialect.foldName(column.name))
@@ -108,7 +104,7 @@ function differencesOf (
         : []
     }
     const made = `${typeOf(column, model, dialect)}${column.nullable ? '' : ' not null'}`
-    return compareField({ model, column }, found, comparison)
+    return compareField({ model, column }, found, dialect)
       .map((text) => `${text}; createTables() makes it ${made}: change the model, or the column by a statement of ` +
         'your own')
   })

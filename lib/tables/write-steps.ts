@@ -3,7 +3,7 @@ import type { Dialect } from '../engines/dialect.js'
 import { isForeignKey, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { addColumn, addUnique, dropIndex, momentOf, needsEmptyTable } from './alter-table.js'
-import { namesOf, type TableChange } from './existing-parts.js'
+import { namesOf, type NamedIndex, type TableChange } from './existing-parts.js'
 import type { MigrationPlan } from './plan-migration.js'
 import type { PlannedTable, Reference } from './plan-tables.js'
 import {
@@ -68,7 +68,8 @@ function addedReferences (changes: readonly TableChange[], { schema }: Dialect):
 export async function writeDown (to: MigrationTarget, plan: MigrationPlan, dialect: Dialect): Promise<void> {
   const { tables: { tables, references }, changes } = plan
   for (const reference of addedReferences(changes, dialect).toReversed()) await dropReference(to, reference, dialect)
-  for (const { model: { table }, columns, unique, indexes } of changes.toReversed()) {
+  for (const { model: { table }, columns, unique, indexes, replaced = [] } of changes.toReversed()) {
+    for (const index of replaced) await restoreIndex(to, table, index)
     const names = [...unique.map((group) => uniqueNameOf(table, namesOf(group))), ...indexes.map(({ name }) => name)]
     for (const name of names.toReversed()) await dropIndex(to, { table, name }, dialect)
     for (const { name } of columns.toReversed()) await to.schema.alterTable(table).dropColumn(name).execute()
@@ -78,6 +79,12 @@ export async function writeDown (to: MigrationTarget, plan: MigrationPlan, diale
   if (unchecked !== undefined) to.run(unchecked.begin)
   for (const { model: { table } } of tables.toReversed()) await to.schema.dropTable(table).execute()
   if (unchecked !== undefined) to.run(unchecked.end)
+}
+
+/** Writes the step that makes the index of a foreign key again, if the engine has dropped it. */
+async function restoreIndex (to: MigrationTarget, table: string, { name, columns }: NamedIndex): Promise<void> {
+  to.comment('MariaDB drops the index that it made for a foreign key when another one serves the foreign key.')
+  await to.schema.createIndex(name).ifNotExists().on(table).columns([...columns]).execute()
 }
 
 async function dropReference (

@@ -6,11 +6,11 @@ import { test, type Test } from 'tap'
 import {
   createTables, date, datetime, decimal, defineModel, json, number, text, uuid, type Field, type Model
 } from '../../lib/index.js'
-import { inspect, introspect } from '../../lib/tools.js'
+import { inspect, introspect, writeMigration } from '../../lib/tools.js'
 import type { Tables } from '../../lib/engines/executor.js'
 import { emptyDatabase, engine, openDatabase, openUrl } from '../support/database.js'
 import { runSql } from '../support/engines/sql.js'
-import { buildApp, type TestApp } from '../support/site.js'
+import { buildApp, type BuildOptions, type TestApp } from '../support/site.js'
 import { holds } from '../properties/holds.js'
 
 const everybody = {
@@ -607,6 +607,45 @@ for (const [kind, type, stored, shown] of unshown) {
       models: [], options: { db }, register: (registry) => { registry.register(Event as Model) }
     })
     t.match((await app.get('/api/event/')).json().objects, [{ at: null, fine: shown.at(-1) }])
+  })
+}
+
+test('D-130: the note on such a column says what a create without the field does, and what helps', async (t) => {
+  const db = await openDatabase(t)
+  const columns: Record<typeof engine, [string, string, unknown]> = {
+    sqlite: ['real', '9e999', 1.5],
+    postgres: ['timestamptz', "'infinity'", '2024-01-01 00:00:00'],
+    mariadb: ['datetime', "'0000-00-00 00:00:00'", '2024-01-01 00:00:00']
+  }
+  const [type, held, written] = columns[engine]
+  const [column, value] = [sql.raw(`${type} not null`), sql.raw(held)]
+  await sql`create table event (${sql.raw(key)}, filled ${column} default ${value}, bare ${column})`.execute(db)
+  await sql`insert into event (bare) values (${value})`.execute(db)
+  const { models: [Event], notes } = await introspect(db)
+  const [filled, bare] = ['filled', 'bare'].map((name) => notes.filter(({ column }) => column === name).at(-1)?.why)
+  const remedy = ', and takes no null: a create must send a value, unless the field declares a default'
+  t.match(filled, `, which the field cannot declare${remedy}`)
+  t.equal(bare, `has no default${remedy}`)
+  const { post } = await buildApp(t, {
+    models: [],
+    options: { db, defaultAuth: everybody },
+    register: (registry) => { registry.register(Event as Model) }
+  })
+  t.equal((await post('/api/event/', { bare: written })).statusCode, 409)
+  t.equal((await post('/api/event/', { filled: written })).statusCode, 409)
+  t.match((await post('/api/event/', { filled: written, bare: written })).json(), { filled: written, bare: written })
+})
+
+for (const [kind, type] of unshown) {
+  test(`D-129: a nullable ${kind({}).kind} fits a ${type} column that is not null, whatever its rows`, async (t) => {
+    const db = await openDatabase(t)
+    await sql`create table event (${sql.raw(key)}, at ${sql.raw(type)} not null)`.execute(db)
+    const Event = defineModel('Event', { at: kind({ nullable: true }) })
+    const register: BuildOptions['register'] = (registry) => { registry.register(Event) }
+    const { get } = await buildApp(t, { models: [], options: { db }, register })
+    t.equal((await get('/api/event/')).statusCode, 200, 'the start does not look for rows')
+    await t.resolves(createTables(db, [Event]))
+    t.same(await writeMigration(db, [Event]), { source: undefined, differences: [] })
   })
 }
 

@@ -379,6 +379,46 @@ test('D-216: what is unique or indexed already is not made again, whoever made i
   await setUp(t, db, [User, Stricter])
 })
 
+/** How another program made a foreign key: in the table or behind it, with a name or without, and its index. */
+const referring: ReadonlyArray<readonly [inTable: string, ...statements: string[]]> = here({
+  sqlite: [['references user (id)']],
+  postgres: [['references "user" (id)']],
+  mariadb: [
+    ['', 'alter table note add foreign key (user_id) references user (id)'],
+    ['', 'alter table note add constraint owner foreign key (user_id) references user (id)'],
+    ['', 'create index mine on note (user_id)', 'alter table note add foreign key (user_id) references user (id)']
+  ]
+})
+
+test('D-216: what is unique comes and goes, whoever made the index of a foreign key', async (t) => {
+  const title = text({ maxLength: 80 })
+  const user = foreignKey(() => User, { unique: true })
+  const by = foreignKey(() => User, { nullable: true })
+  const models = [
+    defineModel('Note', { title, user: foreignKey(() => User) }, { unique: [['user', 'title']] }),
+    defineModel('Note', { title, user }),
+    defineModel('Note', { title, user, by }, { unique: [['user', 'title'], ['by', 'title']] })
+  ]
+  for (const [inTable, ...statements] of referring) {
+    for (const Unique of models) {
+      const db = await openDatabase(t)
+      await createTables(db, [User])
+      const columns = `id ${generated}, title varchar(80) not null, user_id bigint not null ${inTable}`
+      await sql.raw(`create table note (${columns})`).execute(db)
+      for (const statement of statements) await sql.raw(statement).execute(db)
+      const start = await definitions(db)
+      const { source = '' } = await writeMigration(db, [Unique])
+      const migration = await importMigration(source)
+      for (const round of ['first', 'second']) {
+        await migration.up(db)
+        await setUp(t, db, [User, Unique])
+        await migration.down(db)
+        t.strictSame(await definitions(db), start, `${round}: ${statements.join('; ')}`)
+      }
+    }
+  }
+})
+
 test('D-197: a migration adds the unique index of a key of several columns, unless there is one', async (t) => {
   const db = await openDatabase(t)
   const fields = { film: text({ maxLength: 9 }), actor: integer() }

@@ -8,6 +8,7 @@ import { test } from 'tap'
 import { dialects } from '../../lib/database/dialects.js'
 import type { Tables } from '../../lib/engines/executor.js'
 import { defineModel, foreignKey, integer, text, type Model } from '../../lib/index.js'
+import { ExistingParts } from '../../lib/tables/existing-parts.js'
 import type { MigrationPlan } from '../../lib/tables/plan-migration.js'
 import { planTables } from '../../lib/tables/plan-tables.js'
 import { indexesOf } from '../../lib/tables/table.js'
@@ -85,5 +86,24 @@ test('on MariaDB names in backticks stand in texts, and what is dropped is named
   t.strictSame(down.slice(0, 2), [
     "await sql.raw('alter table `note` drop foreign key `note__team_id__reference`').execute(db)",
     "await schema.dropIndex('note__team_id__index').on('note').execute()"
+  ])
+})
+
+test('D-216: the index that MariaDB made for a foreign key is there again before its successor goes', async (t) => {
+  const Mark = defineModel('Note', { rank: integer(), team: foreignKey(() => Team) }, { unique: [['team', 'rank']] })
+  const parts = { columns: new Set(['id', 'rank', 'team_id']), unique: new Set<string>(), stored: new Set<string>() }
+  const existing = new ExistingParts(dialects.mariadb, { ...parts, indexed: new Set(['rank', 'team_id']) }, [
+    { key: 'mine', column: 'TEAM_ID' }, { key: 'other', column: 'rank' },
+    { key: 'pair', column: 'team_id' }, { key: 'pair', column: 'id' }
+  ])
+  const change = { model: Mark, ...existing.add(Mark) }
+  t.match(change, { columns: [], indexes: [], unique: [{ length: 2 }] })
+  const down = new SchemaRecorder(engines.mariadb)
+  const tables = planTables([], dialects.mariadb)
+  await writeDown(down, { tables, changes: [change], storages: new Map(), differences: [] }, dialects.mariadb)
+  t.strictSame(down.statements, [
+    '// MariaDB drops the index that it made for a foreign key when another one serves the foreign key.',
+    "await schema.createIndex('mine').ifNotExists().on('note').columns(['TEAM_ID']).execute()",
+    "await schema.dropIndex('note__team_id__rank__unique').on('note').execute()"
   ])
 })

@@ -49,6 +49,18 @@ export const mariadbCatalog: Catalog = {
   indexed: sql`
     select table_name as \`table\`, column_name as \`column\`
     from information_schema.statistics where table_schema = database() and seq_in_index = 1`,
+  // Nothing tells which of them MariaDB made, so these are all that begin with the first column of a foreign key.
+  replaceable: sql`
+    select s.table_name as \`table\`, s.index_name as \`key\`, s.column_name as \`column\`
+    from information_schema.statistics s
+    join information_schema.statistics f
+      on f.table_schema = s.table_schema and f.table_name = s.table_name and f.index_name = s.index_name
+      and f.seq_in_index = 1
+    where s.table_schema = database() and s.non_unique = 1 and exists (
+      select 1 from information_schema.key_column_usage k
+      where k.table_schema = f.table_schema and k.table_name = f.table_name and k.column_name = f.column_name
+        and k.ordinal_position = 1 and k.referenced_table_name is not null)
+    order by s.table_name, s.index_name, s.seq_in_index`,
   completed: sql`
     select event_object_table as \`table\` from information_schema.triggers
     where event_object_schema = database() and action_timing = 'BEFORE' and event_manipulation = 'INSERT'`,

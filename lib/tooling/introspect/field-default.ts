@@ -1,6 +1,6 @@
 import type { CheckCompiler } from '../../../schemas/check.js'
 import { valueSchema } from '../../../schemas/shapes.js'
-import type { ColumnRow } from '../../engines/catalog.js'
+import { isYes, type ColumnRow } from '../../engines/catalog.js'
 import type { StorageName } from '../../engines/storage.js'
 import { messageOf } from '../../errors.js'
 import { defineModel } from '../../model/define-model.js'
@@ -40,17 +40,33 @@ export function withDefault (plan: FieldPlan, source: Source, setting: DefaultSe
   if (fault !== undefined) return fault
   const hasNone = plan.kind === 'password' || plan.options.readOnly === true
   const value = hasNone ? undefined : defaultValue(values, column.declared)
-  if (value === undefined) return limited
-  if (value !== expression) {
+  if (value !== undefined && value !== expression) {
     const complete = { ...limited, options: { ...limited.options, default: value } }
     if (faultOf(complete, values, setting) === undefined) return complete
   }
-  const absent = plan.options.nullable === true ? 'null' : 'required'
-  const why = `has the default ${String(column.declared)}, which the field cannot declare: ` +
-    `on create the field is ${absent}. Declare another default, or 'readOnly: true', which leaves the column to the ` +
-    'database'
-  setting.notes.push({ table: column.table, column: column.name, why })
+  const why = hasNone ? undefined : whenAbsent(plan, column, value !== undefined)
+  if (why !== undefined) setting.notes.push({ table: column.table, column: column.name, why })
   return limited
+}
+
+/**
+ * Returns the note about a field that declares no default: what a create without it does, and what helps. Undefined if
+ * the field says so itself.
+ */
+function whenAbsent (
+  { options }: FieldPlan, { nullable, declared }: ColumnRow, hasDefault: boolean
+): string | undefined {
+  const undeclared = `has the default ${String(declared)}, which the field cannot declare`
+  const isNullable = options.nullable === true
+  // The values of the rows, and not the column, made the field nullable.
+  if (isNullable && !isYes(nullable)) {
+    return `${hasDefault ? undeclared : 'has no default'}, and takes no null: a create must send a value, unless the ` +
+      'field declares a default'
+  }
+  return hasDefault
+    ? `${undeclared}: on create the field is ${isNullable ? 'null' : 'required'}. Declare another default, or ` +
+      "'readOnly: true', which leaves the column to the database"
+    : undefined
 }
 
 /**
