@@ -37,8 +37,23 @@ const harmlessNames: readonly RegExp[] = [
   /^(?:is|has|must|needs?|requires?)(?:_|(?=password|secret|token|otp))|^mustchange/
 ]
 
-/** Names that a secret has in a table of secrets, sessions or verifications. */
+/** Names that a secret has in a table of secrets, sessions, verifications or second factors. */
 const bareNames = new Set(['key', 'value', 'code', 'data', 'payload', 'sid', 'sess'])
+
+/** Names of tables, in the form of {@link secretNames}, in which {@link bareNames} are secrets. */
+const secretTables: readonly RegExp[] = [
+  /(?:session|verification|authenticator)$/,
+  /(?:mail|account|user|phone|sms|sign_?up|login|registration)_?confirmation$/,
+  /(?:^|_)(?:mfa|two_?factor)(?:_|$)/
+]
+
+/** Matches the names of tables of OAuth, and not those of co-authors. */
+const oauthTable = /(?:^|_)o_auth|(?<!c)oauth(?!or)|oidc/
+/** Names of codes that OAuth exchanges for a token. */
+const grantCodes = new Set(['code', 'device_code', 'user_code'])
+
+/** Matches the name of a column of sessions that holds the text of the cookie, so that the key is another text. */
+const cookieName = /^(?:(?:session|auth)_?)?(?:token|secret|key)(?:_?hash)?$|^hashed_?token$|^s(?:ession_?)?id$/
 
 /** Kinds of values that are never secrets, whatever their name. */
 const openKinds: ReadonlySet<StorageName | undefined> = new Set<StorageName>(['boolean', 'date', 'datetime'])
@@ -50,24 +65,42 @@ export function looksSecret (column: Column): boolean {
   return isSecret(column) || [column.field, column.name].some((name) => isSecretColumn(name, storage))
 }
 
-/** True if a column holds a secret, as far as its name, the kind of its values and the name of its table tell. */
-export function isSecretColumn (name: string, kind: StorageName | undefined, table = ''): boolean {
+/** A table, as far as its names tell of secrets. */
+export interface NamedTable {
+  readonly name: string
+  /** Names of all its columns. */
+  readonly columns: readonly string[]
+}
+
+/** True if a column holds a secret, as far as its name, the kind of its values and the names of its table tell. */
+export function isSecretColumn (name: string, kind: StorageName | undefined, table?: NamedTable): boolean {
   if (openKinds.has(kind)) return false
   // A session with a numeric id is a talk at a conference, or it has a token in another column.
   if (integerKinds.has(kind)) return isSecretName(name.replace(/_?id_?$/i, ''))
-  if (isSecretName(name)) return true
-  return bareNames.has(name.toLowerCase()) && (isSecretName(table) || /(?:session|verification)s?$/i.test(table))
+  return isSecretName(name) || (table !== undefined && isSecretIn(table, name, kind))
+}
+
+/** True if a name that is harmless elsewhere is that of a secret in a table. */
+function isSecretIn ({ name: table, columns }: NamedTable, name: string, kind: StorageName | undefined): boolean {
+  const title = snake(table)
+  if (bareNames.has(name.toLowerCase()) && (isSecretName(table) || secretTables.some((names) => names.test(title)))) {
+    return true
+  }
+  if (oauthTable.test(title) && grantCodes.has(snake(name))) return true
+  // The text by which a session is found is what the cookie says: whoever knows it is logged in.
+  const isKey = name.toLowerCase() === 'id' && kind === 'text' && /session$/.test(title)
+  return isKey && !columns.some((column) => cookieName.test(snake(column)))
 }
 
 /** True if a name is that of a secret: `password_hash`, `apiKey`, `AccessToken`, `resettoken`. */
 export function isSecretName (name: string): boolean {
-  const text = wordsOf(name).join('_')
+  const text = snake(name)
   return secretNames.some((pattern) => pattern.test(text)) && !harmlessNames.some((pattern) => pattern.test(text))
 }
 
-/** Returns the words of a name, in lower case and without the `s` of a plural. */
-function wordsOf (name: string): readonly string[] {
+/** Returns the words of a name, in lower case and without the `s` of a plural, with `_` between them. */
+function snake (name: string): string {
   const text = name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').replace(/([A-Z]+)([A-Z][a-z])/g, '$1_$2').toLowerCase()
   const words = text.split(/[^a-z]+/).filter((word) => word !== '')
-  return words.map((word) => word.length > 3 ? word.replace(/(?<!s)s$/, '') : word)
+  return words.map((word) => word.length > 3 ? word.replace(/(?<!s)s$/, '') : word).join('_')
 }

@@ -314,6 +314,32 @@ for (const engine of engineNames) {
   })
 }
 
+test('D-86: a table of sessions whose key is the cookie is not served, and the reason names the remedy', async (t) => {
+  const path = join(folderFor(t), 'sessions.db')
+  const db = openSqlite(path)
+  for (const statement of [
+    'create table session (id text not null primary key, user_id integer, expires_at integer)',
+    'create table visit (id integer primary key, session text references session, page text)',
+    'create table meeting_session (id integer primary key, title text)',
+    "insert into session values ('c00kie', 1, 2)", "insert into visit values (1, 'c00kie', 'home')"
+  ]) await sql.raw(statement).execute(db)
+  await db.destroy()
+  const { app, models, notes, hidden } = await serveDatabase(`sqlite:${path}`)
+  t.teardown(async () => { await app.close() })
+  t.strictSame(models.map(({ table }) => table), ['meeting_session', 'visit'])
+  t.strictSame(hidden, ['visit.session'])
+  t.strictSame(notes.map(describeNote), [
+    "Table 'session' is left out: it has a primary key 'id' that looks secret, or that refers to a secret column " +
+      '(to serve the table, add --include session.id)'
+  ])
+  t.equal((await app.inject('/api/session/')).statusCode, 404)
+  t.notMatch((await app.inject('/api/visit/')).body, 'c00kie')
+  const named = await serveDatabase(`sqlite:${path}`, { include: ['session.id'] })
+  t.teardown(async () => { await named.app.close() })
+  t.strictSame(named.notes, [])
+  t.match((await named.app.inject('/api/session/c00kie/')).json(), { id: 'c00kie' })
+})
+
 /** Columns as somebody declares them who does not quote their names. */
 const unquoted = [
   'create table Account (Id integer not null primary key, Name varchar(9), PasswordHash varchar(99), ' +

@@ -1,12 +1,13 @@
 import { sql, type Kysely } from 'kysely'
 import { test } from 'tap'
+import { describeNotes } from '../../lib/tooling/introspect/describe-notes.js'
 import { introspect } from '../../lib/tooling/introspect/introspect.js'
 import { secretColumns } from '../../lib/tooling/introspect/secret-columns.js'
 import { boolean, datetime, defineModel, foreignKey, integer, key, text } from '../../lib/index.js'
 import { isSecret } from '../../lib/model/column.js'
 import { isSecretName, looksSecret } from '../../lib/model/secret-names.js'
 import type { Tables } from '../../lib/engines/executor.js'
-import { openDatabase } from '../support/database.js'
+import { engine, openDatabase, openSeparateDatabase } from '../support/database.js'
 
 /** Names of secrets, as real schemas have them, with their words apart. */
 const secret = {
@@ -124,6 +125,70 @@ test('D-120: flags, moments and numeric ids are no secrets; the note on a table 
     'api_keys.key', 'email_verifications.value', 'sessions.payload', 'sessions.sess', 'sessions.sid', 'talk.pin',
     'verification.value',
     'visit.session_id', 'visit.token'
+  ])
+})
+
+/** Makes tables of columns that are written as `name type`; the first is the primary key. */
+async function createKeyed (db: Kysely<Tables>, tables: Readonly<Record<string, readonly string[]>>): Promise<void> {
+  for (const [table, [key = '', ...columns]] of Object.entries(tables)) {
+    const written = [`${key} not null primary key`, ...columns].map((column) => {
+      const [name = '', type = ''] = column.split(/ (.*)/)
+      return sql`${sql.ref(name)} ${sql.raw(type)}`
+    })
+    await sql`create table ${sql.table(table)} (${sql.join(written)})`.execute(db)
+  }
+}
+
+const word = 'varchar(40)'
+const uuidType = engine === 'sqlite' ? 'char(36)' : 'uuid'
+
+test('D-120: the text key of a session is its cookie, unless it is a UUID or stands beside a token', async (t) => {
+  const db = await openSeparateDatabase(t)
+  await createKeyed(db, {
+    session: [`id ${word}`, 'user_id integer', 'expires_at integer'],
+    sessions: ['id varchar(255)', 'user_id bigint', `ip_address ${word}`, `payload ${word}`, 'last_activity integer'],
+    AuthSession: [`id ${word}`, `csrf_token ${word}`],
+    user_session: ['id integer', 'user_id integer'],
+    web_sessions: [`id ${uuidType}`, 'user_id integer'],
+    old_sessions: ['id varchar(36)', 'user_id integer'],
+    better_session: [`id ${word}`, `token ${word}`],
+    authjs_session: [`id ${word}`, `sessionToken ${word}`],
+    lesson: [`id ${word}`, `title ${word}`]
+  })
+  t.same([...await secretColumns(db, [])].sort(), [
+    'AuthSession.csrf_token', 'AuthSession.id', 'authjs_session.sessionToken', 'better_session.token', 'session.id',
+    'sessions.id', 'sessions.payload'
+  ])
+  const { source, models, notes } = await introspect(db)
+  t.equal(models.length, 9)
+  const found = notes.filter(({ why }) => why.includes('looks secret'))
+  t.same(found.map(({ table, column }) => `${table}.${column}`).sort(), ['AuthSession.id', 'session.id', 'sessions.id'])
+  t.equal(describeNotes(found).join(), "Columns 'AuthSession.id', 'session.id', 'sessions.id': each is a primary key " +
+    "that looks secret: paths and links show it, and 'exclude' cannot hide it. Do not serve the model, or define by " +
+    'hand a model of a view with another key')
+  t.match(source, 'is a primary key that looks secret')
+})
+
+test('D-120: confirmations, second factors and grants hold secrets under harmless names', async (t) => {
+  const db = await openDatabase(t)
+  const columns = ['id integer', `key ${word}`, `code ${word}`, `data ${word}`, `status_code ${word}`]
+  const hidden = {
+    all: [
+      'account_emailconfirmation', 'UserConfirmation', 'phone_confirmations', 'mfa_authenticator', 'TwoFactorMethod'
+    ],
+    code: ['oauth2_provider_grant', 'oauthauthdata', 'OAuthGrant', 'oidc_grants']
+  }
+  const plain = [
+    'setting', 'country', 'orders', 'order_confirmation', 'coauthors', 'co_author', 'django_auth_group', 'grants'
+  ]
+  for (const table of [...hidden.all, ...hidden.code, ...plain]) await createKeyed(db, { [table]: columns })
+  t.same([...await secretColumns(db, [])].sort(), [
+    ...hidden.all.flatMap((table) => ['key', 'code', 'data'].map((name) => `${table}.${name}`)),
+    ...hidden.code.map((table) => `${table}.code`)
+  ].sort())
+  await createKeyed(db, { oauth_device: ['id integer', `device_code ${word}`, `user_code ${word}`, 'code integer'] })
+  t.same([...await secretColumns(db, [])].filter((name) => name.startsWith('oauth_device')).sort(), [
+    'oauth_device.device_code', 'oauth_device.user_code'
   ])
 })
 

@@ -12,6 +12,7 @@ import { readTables } from '../../tables/compare-tables.js'
 import { findUnfillable } from '../../tables/creatable.js'
 import { introspect } from '../introspect/introspect.js'
 import type { Note } from '../introspect/model-plan.js'
+import { secretKey } from '../introspect/remedies.js'
 import { secretColumns } from '../introspect/secret-columns.js'
 import { requireCredentials, type ServeCredentials } from './basic-credentials.js'
 import { addDocumentation, type DocumentationPackages } from './documentation.js'
@@ -130,7 +131,9 @@ async function planResources (
     auth: unfillable.has(model) ? noCreateAuth : undefined
   }))
   const left = secret.map((model) => noteOf(model, secrets))
-  return { resources, notes: [...found.notes, ...left, ...[...unfillable].flatMap(unfillableNotes)] }
+  // A key that looks secret is left out with its table, or shown on demand.
+  const notes = found.notes.filter(({ why }) => why !== secretKey)
+  return { resources, notes: [...notes, ...left, ...[...unfillable].flatMap(unfillableNotes)] }
 }
 
 function unfillableNotes ([{ table }, columns]: readonly [Model, readonly string[]]): readonly Note[] {

@@ -7,7 +7,8 @@ import { planFields } from './plan-fields.js'
 import { planKeys, type CompositeTable, type KeyedTable } from './plan-keys.js'
 import { columnOf, planUnique } from './plan-unique.js'
 import { readDatabase } from './read-database.js'
-import { byView } from './remedies.js'
+import { byView, secretKey } from './remedies.js'
+import { secretColumns } from './secret-columns.js'
 
 /**
  * Plans the models of the tables of a database.
@@ -21,6 +22,7 @@ export async function planModels (handle: AnyKysely, only?: readonly string[]): 
   const leftOut = [...keyless]
   const names = new Names()
   const constants = new Names()
+  const secrets = await secretColumns(handle, [])
   const targetOf = finder(keyed, engine.dialect.foldName)
   const models: ModelPlan[] = []
   for (const table of [...keyed, ...composite].sort(byName)) {
@@ -29,10 +31,16 @@ export async function planModels (handle: AnyKysely, only?: readonly string[]): 
     if (typeof planned === 'string') leftOut.push({ table: name, why: planned })
     else {
       const named = { name: names.take(modelName(name)), constant: constants.take(constantName(name)), table: name }
-      models.push({ ...named, ...planned })
+      models.push({ ...named, ...planned, notes: [...secretKeys(table, secrets), ...planned.notes] })
     }
   }
   return { models: inOrder(models), leftOut: only === undefined ? [...leftOut, ...await elsewhere(engine)] : leftOut }
+}
+
+/** Returns notes about the columns of a primary key that look secret. */
+function secretKeys ({ table: { name, key } }: CompositeTable, secrets: ReadonlySet<string>): readonly Note[] {
+  return key.filter((column) => secrets.has(`${name}.${column}`))
+    .map((column) => ({ table: name, column, why: secretKey }))
 }
 
 type TargetOf = (wanted: string) => KeyedTable | undefined

@@ -22,3 +22,7 @@ const listedReasons: Readonly<Record<string, string>> = {
 export function whyNoTable (kind: string): string {
   return `is a ${kind}, ${listedReasons[kind] ?? 'which tells no key; define by hand a model of a view of it'}`
 }
+
+/** Note about a primary key that looks secret. */
+export const secretKey = "is a primary key that looks secret: paths and links show it, and 'exclude' cannot hide it. " +
+  'Do not serve the model, or define by hand a model of a view with another key'

@@ -1,5 +1,6 @@
 import { readHandle, type AnyKysely } from '../../database/engine.js'
-import { isYes, readType, type KeyRow, type ReferenceRow } from '../../engines/catalog.js'
+import { isYes, readType, type Catalog, type ColumnRow, type KeyRow, type ReferenceRow } from '../../engines/catalog.js'
+import type { StorageName } from '../../engines/storage.js'
 import { isSecretColumn } from '../../model/secret-names.js'
 
 /**
@@ -30,16 +31,29 @@ export async function secretColumns (handle: AnyKysely, shown: readonly string[]
   const { rows } = await catalog.columns.execute(db)
   const { rows: keys } = await catalog.keys.execute(db)
   const { rows: references } = await catalog.references.execute(db)
-  const columns = rows.map(({ table, name, type, written }) => {
-    const described = readType(type, written)
-    const looksSecret = isSecretColumn(name, catalog.types[described.name]?.(described)?.kind, table)
-    return { name: `${table}.${name}`, looksSecret }
+  const names = new Map<string, string[]>()
+  for (const { table, name } of rows) names.set(table, [...names.get(table) ?? [], name])
+  const columns = rows.map((row) => {
+    const { table, name } = row
+    const own = { name: table, columns: names.get(table) ?? [] }
+    return { name: `${table}.${name}`, looksSecret: isSecretColumn(name, kindOf(row, catalog), own) }
   })
   const open = new Set(shown.map(foldName))
   const named = columns.filter(({ looksSecret }) => looksSecret).map(({ name }) => foldName(name))
   const spreads = spreadsOf(references, keys.filter((key) => isYes(key.primary)), foldName)
   const secrets = withSpread(named.filter((name) => !open.has(name)), spreads.filter(({ to }) => !open.has(to)))
   return new Set(columns.map(({ name }) => name).filter((name) => secrets.has(foldName(name))))
+}
+
+/** Characters of a UUID as a text. */
+const uuidLength = 36
+
+/** Returns the kind of a column's values, as its type declares them: a text with the length of a UUID is one. */
+function kindOf ({ type, written }: ColumnRow, { types }: Catalog): StorageName | undefined {
+  const read = readType(type, written)
+  const { kind, options } = types[read.name]?.(read) ?? {}
+  const isUuid = kind === 'text' && (read.name === 'uuid' || options?.maxLength === uuidLength)
+  return isUuid ? 'uuid' : kind
 }
 
 /**
