@@ -381,10 +381,10 @@ const wrongTables: Record<string, Mistake> = {
     names: ["field 'name'", "model 'Legacy'", 'is not nullable', "column 'name' is nullable"]
   },
   'a column that must not be null and may': {
-    wrong: `create table legacy (${id}, name text not null, born date not null, user_id integer)`,
+    wrong: `create table legacy (${id}, name text not null, born date, user_id integer not null)`,
     right: `create table legacy (${id}, name text not null, born date, user_id integer)`,
     code: 'TABLE_MISMATCH',
-    names: ["field 'born'", "model 'Legacy'", 'is nullable', "column 'born' is not null"]
+    names: ["field 'user'", "model 'Legacy'", 'is nullable', "column 'user_id' is not null"]
   },
   // Only SQLite has columns without a type, and keeps dates as text.
   ...(engine === 'sqlite' && {
