@@ -117,9 +117,8 @@ export function storagesOf (
 function compareTable (tables: DatabaseTables, model: Model, dialect: Dialect): readonly string[] {
   const columns = tables.of(model)
   if (columns === undefined) {
-    const elsewhere = dialect.schema.schemas === undefined ? '' : ', unless the search path has to name its schema'
-    return [`model '${model.name}' needs table '${model.table}', which does not exist; ` +
-      `createTables() creates it${elsewhere}`]
+    const remedies = ['createTables() creates it', dialect.schema.schemas?.remedy].filter((text) => text !== undefined)
+    return [`model '${model.name}' needs table '${model.table}', which does not exist; ${remedies.join(', ')}`]
   }
   return model.columns.flatMap((column) => {
     const found = columns.get(dialect.foldName(column.name))

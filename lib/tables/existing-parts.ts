@@ -72,7 +72,8 @@ export class ExistingParts {
   /** True if a unique index of columns begins with the columns of another index. */
   #serves (group: readonly Column[], { columns }: NamedIndex): boolean {
     const { foldName } = this.#dialect
-    return columns.every((name, index) => foldName(name) === foldName(group[index]?.name ?? ''))
+    const names = namesOf(group).map(foldName)
+    return columns.every((name, index) => foldName(name) === names[index])
   }
 
   #fold ({ name }: Column): string {

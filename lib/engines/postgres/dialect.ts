@@ -104,7 +104,8 @@ export const postgresDialect: Dialect = {
     schemas: {
       path: sql`
         select name from unnest(current_schemas(false)) with ordinality as path (name, position) order by position`,
-      unlisted: postgresUnlisted
+      unlisted: postgresUnlisted,
+      remedy: 'unless the search path has to name its schema'
     }
   },
   codesOf,

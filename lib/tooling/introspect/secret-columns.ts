@@ -32,10 +32,11 @@ export async function secretColumns (handle: AnyKysely, shown: readonly string[]
   const { rows: keys } = await catalog.keys.execute(db)
   const { rows: references } = await catalog.references.execute(db)
   const names = new Map<string, string[]>()
-  for (const { table, name } of rows) names.set(table, [...names.get(table) ?? [], name])
+  const namesIn = (table: string): readonly string[] => names.get(table) ?? []
+  for (const { table, name } of rows) names.set(table, [...namesIn(table), name])
   const columns = rows.map((row) => {
     const { table, name } = row
-    const own = { name: table, columns: names.get(table) ?? [] }
+    const own = { name: table, columns: namesIn(table) }
     return { name: `${table}.${name}`, looksSecret: isSecretColumn(name, kindOf(row, catalog), own) }
   })
   const open = new Set(shown.map(foldName))
