@@ -57,7 +57,7 @@ export interface SchemaHabits {
    * After another answer, or if there is no such query, it applies to both.
    */
   readonly foldsTables?: RawBuilder<{ answer: unknown }>
-  /** What tells tables in schemas. Absent if the engine has no such schemas. */
+  /** Queries for tables in schemas. Absent if the engine has no such schemas. */
   readonly schemas?: {
     /**
      * Query for the names of the schemas in which a table is found by its bare name. If several schemas have the table,
@@ -69,7 +69,7 @@ export interface SchemaHabits {
      * are.
      */
     readonly unlisted: RawBuilder<ColumnRow>
-    /** What may be wrong if a table is not found, behind another remedy. */
-    readonly remedy: string
   }
+  /** Where a table may be that is not found: words behind the remedy of a message. Absent if it can be nowhere else. */
+  readonly elsewhere?: string
 }

@@ -117,8 +117,9 @@ export function storagesOf (
 function compareTable (tables: DatabaseTables, model: Model, dialect: Dialect): readonly string[] {
   const columns = tables.of(model)
   if (columns === undefined) {
-    const remedies = ['createTables() creates it', dialect.schema.schemas?.remedy].filter((text) => text !== undefined)
-    return [`model '${model.name}' needs table '${model.table}', which does not exist; ${remedies.join(', ')}`]
+    const { schema: { elsewhere = '' } } = dialect
+    return [`model '${model.name}' needs table '${model.table}', which does not exist; ` +
+      `createTables() creates it${elsewhere}`]
   }
   return model.columns.flatMap((column) => {
     const found = columns.get(dialect.foldName(column.name))

@@ -104,9 +104,9 @@ export const postgresDialect: Dialect = {
     schemas: {
       path: sql`
         select name from unnest(current_schemas(false)) with ordinality as path (name, position) order by position`,
-      unlisted: postgresUnlisted,
-      remedy: 'unless the search path has to name its schema'
-    }
+      unlisted: postgresUnlisted
+    },
+    elsewhere: ', unless the search path has to name its schema'
   },
   codesOf,
   discreet: (failure) => isSent(failure) ? withoutValues(failure, isTold(failure), keptProperties) : failure,
