@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build, type Plugin } from 'esbuild'
+import { bundleOptions } from '../test/support/bundle-script.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -24,21 +25,14 @@ const ownUrls: Plugin = {
  * @returns the paths of the bundles, from the root
  */
 export async function bundleTests (programs: readonly string[]): Promise<string[]> {
-  // What is imported for its effect alone stays: the package says of itself that nothing has any.
   await build({
+    ...bundleOptions,
     absWorkingDir: root,
     entryPoints: [...programs],
     outdir: dirname(programs[0] ?? '.'),
     outExtension: { '.js': '.mjs' },
-    bundle: true,
-    packages: 'external',
-    platform: 'node',
-    target: 'node20',
-    format: 'esm',
-    ignoreAnnotations: true,
     sourcemap: 'inline',
     sourcesContent: false,
-    logLevel: 'warning',
     plugins: [ownUrls]
   })
   return programs.map((path) => path.replace(/ts$/, 'mjs'))

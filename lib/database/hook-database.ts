@@ -11,15 +11,18 @@ import type { OpenTransaction } from './transaction.js'
 /** Kysely instance of an open transaction, with the plugins of the host's instance. Its tables are of any type. */
 export type HookDatabase = Transaction<Tables>
 
-/** Matches quoted texts, quoted names and comments, which may hold anything. */
-const quoted = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\$(\w*)\$[^]*?\$\1\$|--[^\n]*|\/\*[^]*?\*\//g
+/** Matches quoted texts, quoted names and comments, which may hold anything. MariaDB executes what is in `/*!`. */
+const quoted = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\$(\w*)\$[^]*?\$\1\$|--[^\n]*|\/\*(?!M?!)[^]*?\*\//g
+/** Matches the beginning of a statement, or of what MariaDB executes in `/*!50000`. */
+const opening = /^\s*(?:\/\*M?!\d*\s*)?/
 /** Matches a statement that begins or ends a transaction. `rollback to` a savepoint is none. */
 const transactional =
-  /^\s*(?:begin|start|commit|end|abort|prepare\s+transaction|rollback(?!\s+(?:(?:work|transaction)\s+)?to\b))\b/i
+  /^(?:begin|start|commit|end|abort|prepare\s+transaction|rollback(?!\s+(?:(?:work|transaction)\s+)?to\b))\b/i
 
 /** True if one of the statements in a text begins or ends a transaction. PostgreSQL takes several at once. */
 function endsTransaction (text: string): boolean {
-  return text.replace(quoted, ' ').split(';').some((statement) => transactional.test(statement))
+  return text.replace(quoted, ' ').split(';')
+    .some((statement) => transactional.test(statement.replace(opening, '')))
 }
 
 /**

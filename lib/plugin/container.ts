@@ -18,7 +18,7 @@ import { swagger2Warning, warnOfExposure, warnOfIneffective, warnOfUnshown } fro
 import { isFailure, passOn, serializeFailure } from '../response/failure.js'
 import { serializerCompiler, type SerializerOf } from '../response/serializer.js'
 import { addRoutes } from '../routes/routes.js'
-import { readTables } from '../tables/compare-tables.js'
+import { readTables } from '../tables/read-tables.js'
 import { requireFillable } from '../tables/creatable.js'
 import { fitEngine } from '../tables/fit-engine.js'
 import { requireUniqueIndexes } from '../tables/unique-indexes.js'

@@ -1,4 +1,4 @@
-import type { FastifyRequest, preHandlerAsyncHookHandler } from 'fastify'
+import type { FastifyReply, FastifyRequest, preHandlerAsyncHookHandler } from 'fastify'
 import { errors } from '../errors.js'
 import type { Model } from '../model/define-model.js'
 import { sendsCredentials } from './credentials.js'
@@ -39,21 +39,28 @@ export function policyHooks (
   if (protection === 'closed') return [async (_request, reply) => refuse(reply, scheme)]
   if (protection === 'guarded') {
     return [async (request, reply) => {
-      const user = await authenticate(request, reply)
-      if (!isUser(user)) {
-        warnOfUnusable(request, authenticate, user)
-        return refuse(reply, scheme)
-      }
+      const user = await findUser(authenticate, request, reply)
+      if (user === undefined) return refuse(reply, scheme)
       if (policy.permits(user, operation) !== true) throw new errors.Forbidden()
       request.setDecorator(kUser, user)
     }]
   }
   if (scopeRule === undefined) return []
   return [async (request, reply) => {
-    const user = await authenticate(request, reply)
-    if (isUser(user)) request.setDecorator(kUser, user)
+    const user = await findUser(authenticate, request, reply)
+    if (user !== undefined) request.setDecorator(kUser, user)
     else if (sendsCredentials(request, scheme)) return refuse(reply, scheme)
   }]
+}
+
+/** Returns the user who sends a request; undefined if there is none, or none with a usable id. */
+async function findUser (
+  authenticate: Authenticate, request: FastifyRequest, reply: FastifyReply
+): Promise<Identity | undefined> {
+  const user = await authenticate(request, reply)
+  if (isUser(user)) return user
+  warnOfUnusable(request, authenticate, user)
+  return undefined
 }
 
 /** Policies whose users have no usable id, and of which the log has said so. */

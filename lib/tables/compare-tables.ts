@@ -1,74 +1,10 @@
-import { readHandle, type AnyKysely } from '../database/engine.js'
-import { isYes, type ColumnRow } from '../engines/catalog.js'
 import type { Dialect } from '../engines/dialect.js'
-import type { Storage, WrittenColumn } from '../engines/storage.js'
+import type { Storage } from '../engines/storage.js'
 import { errors } from '../errors.js'
 import { isGenerated, storageOf, type Column } from '../model/column.js'
 import { keyColumnsOf } from '../model/key.js'
 import type { Model } from '../model/model.js'
-
-type Table = Awaited<ReturnType<AnyKysely['introspection']['getTables']>>[number]
-/** A column, with its type as the engine writes it. */
-type TableColumn = Table['columns'][number] & Pick<Table, 'isView'> & { readonly written: WrittenColumn }
-
-/** The tables of a database. */
-export interface DatabaseTables {
-  /**
-   * Returns the columns of a model's table, by names folded as the engine compares them; undefined if there is no such
-   * table.
-   */
-  of (model: Model): ReadonlyMap<string, TableColumn> | undefined
-  /**
-   * Returns a name of a table for comparisons: two tables have the same one if the server does not tell their names
-   * apart.
-   */
-  nameOf (of: Pick<Model, 'table'>): string
-}
-
-/** Reads the tables of a database. */
-export async function readTables (handle: AnyKysely): Promise<DatabaseTables> {
-  const { db, dialect: { foldName, schema: { foldsTables, keys, written } } } = readHandle(handle)
-  const foldsAnswer = await foldsTables?.execute(db).then(({ rows: [row] }) => Number(row?.answer))
-  const fold = foldsAnswer === 0 ? (name: string) => name : foldName
-  const { rows: described } = await keys?.execute(db) ?? { rows: [] }
-  const { rows: types } = await written.execute(db)
-  const generates = (table: string, { name, isAutoIncrementing }: Table['columns'][number]): boolean =>
-    isAutoIncrementing || described.some((row) => row.table === table && row.name === name && isYes(row.generated))
-  const writtenAs = new Map(types.map((row) => [`${row.table}.${row.name}`, row]))
-  const describe = (table: string, column: Table['columns'][number]) => ({
-    ...column,
-    isAutoIncrementing: generates(table, column),
-    written: writtenAs.get(`${table}.${column.name}`) ?? { table, name: column.name, written: column.dataType }
-  })
-  const byName = new Map((await listTables(handle)).map(({ name, isView, columns }) => [
-    fold(name), new Map([...columns, ...computedIn(described, name)].map((column) =>
-      [foldName(column.name), { ...describe(name, column), isView }]))
-  ] as const))
-  return { of: ({ table }) => byName.get(fold(table)), nameOf: ({ table }) => fold(table) }
-}
-
-/** Lists tables and their columns. Of several tables of one name, the one that is found by that name comes last. */
-async function listTables (handle: AnyKysely): Promise<ReadonlyArray<Pick<Table, 'name' | 'isView' | 'columns'>>> {
-  const { db, dialect: { schema: { schemas } } } = readHandle(handle)
-  const tables = await handle.introspection.getTables()
-  if (schemas === undefined) return tables
-  const { rows: path } = await schemas.path.execute(db)
-  const { rows } = await schemas.unlisted.execute(db)
-  return [
-    ...path.toReversed().flatMap(({ name }) => tables.filter(({ schema }) => schema === name)),
-    ...[...new Set(rows.map(({ table }) => table))].map((name) =>
-      ({ name, isView: true, columns: rows.filter(({ table }) => table === name).map(columnOf) }))
-  ]
-}
-
-/** Returns the computed columns of a table, which Kysely does not see in SQLite. */
-function computedIn (described: readonly ColumnRow[], table: string): Table['columns'] {
-  return described.filter((row) => row.table === table && isYes(row.computed)).map(columnOf)
-}
-
-function columnOf ({ name, type, nullable }: ColumnRow): Table['columns'][number] {
-  return { name, dataType: type, isNullable: isYes(nullable), isAutoIncrementing: false, hasDefaultValue: false }
-}
+import type { DatabaseTables, TableColumn } from './read-tables.js'
 
 /**
  * Compares models with their tables: columns, types, and whether null is permitted.

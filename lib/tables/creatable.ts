@@ -4,7 +4,8 @@ import type { Dialect } from '../engines/dialect.js'
 import { errors } from '../errors.js'
 import { isFilledByDatabase } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
-import { isView, type DatabaseTables } from './compare-tables.js'
+import { isView } from './compare-tables.js'
+import type { DatabaseTables } from './read-tables.js'
 
 /**
  * Finds the columns that keep every record of a model from being created: the model lacks them or never writes them,

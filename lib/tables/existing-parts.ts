@@ -3,7 +3,7 @@ import { isYes, type KeyRow } from '../engines/catalog.js'
 import type { Dialect } from '../engines/dialect.js'
 import type { Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
-import type { DatabaseTables } from './compare-tables.js'
+import type { DatabaseTables } from './read-tables.js'
 import { indexesOf, type TableIndex } from './table.js'
 import { setOf, uniqueSets } from './unique-indexes.js'
 

@@ -1,6 +1,7 @@
 import { requireOf, type Engine } from '../database/engine.js'
 import type { Model } from '../model/define-model.js'
-import { hasType, requireTables, storagesOf, type DatabaseTables } from './compare-tables.js'
+import { hasType, requireTables, storagesOf } from './compare-tables.js'
+import type { DatabaseTables } from './read-tables.js'
 
 /**
  * Returns an engine that knows how the tables of the models keep their values.

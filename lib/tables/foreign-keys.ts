@@ -4,7 +4,8 @@ import type { Dialect } from '../engines/dialect.js'
 import type { Storage } from '../engines/storage.js'
 import { isForeignKey, storageOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
-import { isView, nameField, type DatabaseTables } from './compare-tables.js'
+import { isView, nameField } from './compare-tables.js'
+import type { DatabaseTables } from './read-tables.js'
 import type { Reference } from './plan-tables.js'
 import { setOf, uniqueSets } from './unique-indexes.js'
 
@@ -29,7 +30,7 @@ export function referringStorages (
   return storages
 }
 
-/** What tells whether a foreign key can be made. */
+/** Facts about the database that decide if a foreign key can be made. */
 interface Existing {
   readonly tables: DatabaseTables
   readonly dialect: Dialect

@@ -2,7 +2,7 @@ import type { Dialect } from '../engines/dialect.js'
 import { errors } from '../errors.js'
 import { isForeignKey, type ForeignKeyColumn } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
-import type { DatabaseTables } from './compare-tables.js'
+import type { DatabaseTables } from './read-tables.js'
 
 /** A foreign key, and the model that has it. */
 export interface Reference {

@@ -5,7 +5,8 @@ import { errors } from '../errors.js'
 import { isTextKey, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { keyColumnsOf } from '../model/key.js'
-import { isView, type DatabaseTables } from './compare-tables.js'
+import { isView } from './compare-tables.js'
+import type { DatabaseTables } from './read-tables.js'
 
 /**
  * Checks that each table has a unique index of the columns that its model declares unique together, and of a primary

@@ -220,6 +220,34 @@ test('a record that leaves the scope right before the statement that writes is n
   }
 })
 
+test('a record that is locked, and whose scope behind a foreign key moves, is 404', {
+  skip: engine === 'sqlite' && 'a lock of SQLite keeps everybody from writing'
+}, async (t) => {
+  const app = await buildApp(t, {
+    models: [Project, Item, Task],
+    rows: {
+      project: [{ id: 2, company: 1, name: 'p' }],
+      item: [],
+      task: [{ id: 1, project_id: 2, writer: 1, note: 0 }]
+    },
+    register: (registry) => {
+      registry.register(Task, {
+        auth: members, scope: ({ company }) => ({ project__company: company }), afterWrite: () => {}
+      })
+    }
+  })
+  let isLocked = false
+  await beforeStatements(t, app.db, async (sql, execute) => {
+    if (isLocked || !sql.startsWith('update')) return
+    isLocked = true
+    await execute(app.db.updateTable('project').set({ company: 2 }).where('id', '=', 2).compile())
+  })
+  const reply = await app.put('/api/task/1/', { note: 5 }, as(1))
+  t.ok(isLocked)
+  t.equal(reply.statusCode, 404, reply.body)
+  t.match(await app.rowsOf('task'), [{ note: 0 }])
+})
+
 test('a record that is sent back as it was read keeps the reference that it got meanwhile', async (t) => {
   const app = await build(t)
   const { db } = app

@@ -2,6 +2,18 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildSync } from 'esbuild'
 
+/** Options of esbuild for one file of a program and of what it imports of the project. */
+export const bundleOptions = {
+  bundle: true,
+  packages: 'external',
+  platform: 'node',
+  target: 'node20',
+  format: 'esm',
+  // What is imported for its effect alone stays: the package says of itself that nothing has any.
+  ignoreAnnotations: true,
+  logLevel: 'warning'
+} as const
+
 /** As deep in the project as the folders of `test`: a script finds what lies beside it from here, too. */
 const folder = join('.tap', 'scripts')
 const bundled = new Map<string, string>()
@@ -17,18 +29,7 @@ export function bundleScript (path: string): string {
   const known = bundled.get(path)
   if (known !== undefined) return known
   const outfile = join(folder, `${path.replace(/\W/g, '-')}-${process.pid}.mjs`)
-  // What is imported for its effect alone stays: the package says of itself that nothing has any.
-  buildSync({
-    entryPoints: [path],
-    outfile,
-    bundle: true,
-    packages: 'external',
-    platform: 'node',
-    target: 'node20',
-    format: 'esm',
-    ignoreAnnotations: true,
-    logLevel: 'warning'
-  })
+  buildSync({ ...bundleOptions, entryPoints: [path], outfile })
   process.once('exit', () => { rmSync(outfile, { force: true }) })
   bundled.set(path, outfile)
   return outfile

@@ -390,6 +390,7 @@ test('D-159: a hook neither ends the transaction nor passes over a failed statem
     rollback: async ({ db }) => { await sql`  rollback`.execute(db) },
     comment: async ({ db }) => { await sql`/* x */ -- y\n COMMIT`.execute(db) },
     several: async ({ db }) => { await sql`select 1; /* x */ commit`.execute(db) },
+    executed: async ({ db }) => { await sql`/*!50000 commit */`.execute(db) },
     hidden: async ({ db }) => { await sql`select '--'; commit`.execute(db) },
     prepared: async ({ db }) => { await sql`prepare transaction 'x'`.execute(db) },
     nested: async ({ db }) => { await db.transaction().execute(async () => {}) },

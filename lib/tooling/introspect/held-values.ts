@@ -13,7 +13,7 @@ const widerKinds: Readonly<Partial<Record<StorageName, readonly StorageName[]>>>
   date: ['datetime', 'integer', 'bigint', 'number']
 }
 
-/** What a field of the kind number does not keep, and the remedy. */
+/** Says what is lost in a field of the kind number, and how to keep it. */
 const rounded = 'only 15 digits are exact, and longer values are shown rounded; ' +
   'a generated column or a view can show them as text'
 
