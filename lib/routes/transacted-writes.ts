@@ -80,15 +80,12 @@ async function explainLocked (
 /** Deletes a record as `runDelete` does, in the way of {@link updateLocked}. Returns true if it deleted the record. */
 export async function deleteLocked (write: HookedRequest, record: LockedRecord): Promise<boolean> {
   const { resource, hooked: { hooks, whole } } = write
-  let seen = await rowForHook(write, record)
+  const seen = await rowForHook(write, record)
   if (hooks.beforeWrite !== undefined && seen === undefined) return false
   if (seen !== undefined) await callBefore(write, { operation: 'delete', stored: seen }, new Map())
   const isDeleted = await withLockedRecord(resource.engine, whole, record, async (stored, inside) => {
     const occasion = { operation: 'delete', stored } as const
-    if (isStale(seen, stored)) {
-      await callBefore(write, occasion, new Map())
-      seen = stored
-    }
+    if (isStale(seen, stored)) await callBefore(write, occasion, new Map())
     if (!await runDelete(inside, resource, record)) return false
     await callAfter(write, inside.executor, occasion, stored)
     return true

@@ -336,6 +336,30 @@ test('D-158: beforeWrite sees a record that changes meanwhile once more, before 
   t.same(seen, ['first', 'other'])
 })
 
+test('D-158: in a repeated transaction, what beforeWrite made of another state is not written', {
+  skip: engine !== 'postgres' && 'about a transaction that the engine wants repeated'
+}, async (t) => {
+  const seen: unknown[] = []
+  const app: TestApp = await shop(t, {
+    beforeWrite: async ({ stored }) => {
+      seen.push(stored?.title)
+      if (seen.length === 1) await app.db.updateTable('orders').set({ title: 'other' }).where('id', '=', 1).execute()
+      return { slug: `of ${stored?.title}` }
+    },
+    afterWrite: async ({ db }) => {
+      if (seen.length === 2) await sql`do $$ begin raise exception using errcode = '40001'; end $$`.execute(db)
+    }
+  })
+  let transactions = 0
+  const back = app.db.updateTable('orders').set({ title: 'first' }).where('id', '=', 1).compile()
+  await beforeStatements(t, app.db, async (sql, execute) => {
+    if (sql.startsWith('begin') && ++transactions === 2) await execute(back)
+  })
+  t.match((await app.put('/api/order/1/', { count: 5 }, { as })).json(), { title: 'first', slug: 'of first', count: 5 })
+  t.same(seen, ['first', 'other', 'first'])
+  t.equal(transactions, 2)
+})
+
 test('D-158: a record that is gone when beforeWrite would be called is 404', async (t) => {
   let calls = 0
   const app = await shop(t, { beforeWrite: () => { calls++ } })
