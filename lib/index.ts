@@ -48,7 +48,7 @@ export {
   type CommonOptions, type DatetimeOptions, type DecimalOptions, type Field, type ForeignKeyField,
   type ForeignKeyOptions, type KeyOptions, type PasswordOptions, type RangeOptions, type TextOptions, type UuidOptions
 } from './model/field.js'
-export type { CreateOf, DatabaseOf, RecordOf, UpdateOf } from './model/types.js'
+export type { CreateOf, DatabaseOf, Flat, RecordOf, UpdateOf } from './model/types.js'
 export type { RestModelsOptions } from './plugin/options.js'
 export type { Limits } from './plan/limits.js'
 export { userOf } from './policy/guard.js'
@@ -74,4 +74,5 @@ export type { ScopeOf } from './model/scope-of.js'
 export type { ResourceRegistry } from './plugin/registry.js'
 export { invalidRecord } from './errors.js'
 export { createTables } from './tables/create-tables.js'
+export type { FieldOptions } from './values/field-options.js'
 export type { Json } from './values/values.js'

@@ -15,6 +15,8 @@ import { pooledExecutors } from './engines/server/pooled-executor.js'
 import { PreparedStatements } from './engines/server/prepared-statements.js'
 import { checkServerOptions, type ServerOptions } from './engines/server/server-options.js'
 
+export type { Tables } from './engines/executor.js'
+
 export type MariadbOptions = ServerOptions
 
 /** MariaDB's error numbers for a server that accepts no more connections, in all (1040) or from one user. */

@@ -17,6 +17,8 @@ import {
   checkMaxLag, checkServerOptions, maxLagNames, type MaxLag, type ServerOptions
 } from './engines/server/server-options.js'
 
+export type { Tables } from './engines/executor.js'
+
 export type PostgresOptions = ServerOptions & MaxLag
 
 /** The SQLSTATE `too_many_connections` of a server that accepts no more connections. */

@@ -12,6 +12,8 @@ import { switchToWal } from './engines/sqlite/wal.js'
 import { errors, messageOf } from './errors.js'
 import { requireKnown } from './suggest.js'
 
+export type { Tables } from './engines/executor.js'
+
 export interface SqliteOptions {
   /**
    * Durability of writes. `full` (default): an answered write survives a power loss. `normal`: a power loss may undo

@@ -115,6 +115,7 @@ export function openKysely<DB> (
   return db
 }
 
+/** Tables of a database whose columns are not declared: any names, with any values. */
 export type Tables = Record<string, Record<string, unknown>>
 
 /** Returns the executors of a Kysely instance that {@link openKysely} returned; undefined for any other. */

@@ -30,8 +30,9 @@ const values = {
 const types = {
   'lib/index.ts': [
     'AnyKysely', 'Authenticate', 'ClosedPolicy', 'CommonOptions', 'CreateOf', 'Credentials', 'DatabaseOf',
-    'DatetimeOptions', 'DecimalOptions', 'DiagnosticsMessages', 'Field', 'FieldFault', 'FindHostUser',
-    'FinishedWrite', 'ForeignKeyField', 'ForeignKeyOptions', 'GroupCommitMessage', 'Health', 'HostAuthOptions',
+    'DatetimeOptions', 'DecimalOptions', 'DiagnosticsMessages', 'Field', 'FieldFault', 'FieldOptions',
+    'FindHostUser', 'FinishedWrite', 'Flat', 'ForeignKeyField', 'ForeignKeyOptions', 'GroupCommitMessage', 'Health',
+    'HostAuthOptions',
     'Identity', 'Json', 'KeyOptions', 'Limits', 'LoginMessage', 'Model', 'NodeMessage', 'Operation',
     'PasswordOptions', 'PlannedWrite', 'Policy', 'PolicySetting', 'PolicyUser', 'QueueMessage', 'RangeOptions',
     'RecordOf', 'ResourceOptions', 'ResourceRegistry', 'RestModelsOptions', 'RetryMessage', 'ScopeOf',
@@ -45,9 +46,9 @@ const types = {
   ],
   'lib/react-admin.ts': ['AnyClient', 'DataProviderOptions'],
   'lib/refine.ts': ['AnyClient', 'DataProviderOptions', 'RefineOptions'],
-  'lib/sqlite.ts': ['SqliteOptions'],
-  'lib/postgres.ts': ['PostgresOptions'],
-  'lib/mariadb.ts': ['MariadbOptions'],
+  'lib/sqlite.ts': ['SqliteOptions', 'Tables'],
+  'lib/postgres.ts': ['PostgresOptions', 'Tables'],
+  'lib/mariadb.ts': ['MariadbOptions', 'Tables'],
   'lib/tools.ts': [
     'Audience', 'Changer', 'Danger', 'FieldPermissions', 'Inspection', 'IntrospectOptions', 'Introspection',
     'MigrationOptions', 'Note', 'OpenOptions', 'ResourcePermissions', 'ScopeOutcome', 'ServeCredentials',
