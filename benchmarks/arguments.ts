@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { cases, type Case } from './cases.js'
+import { cases, type Case, type RatioCase } from './cases.js'
 
 /** Size of a run. */
 export interface Extent {
@@ -14,29 +14,32 @@ export interface Extent {
   readonly requests: number
 }
 
+/** What a run is asked for. */
 export interface Wanted extends Extent {
   readonly cases: readonly Case[]
   /** True if nothing was left out or made smaller. */
   readonly isFull: boolean
   /** Folder for the CPU profiles of the servers. */
   readonly profile: string | undefined
+  /** Folder of another commit, built. Its server then takes the place of those by hand. */
+  readonly against: string | undefined
 }
 
 const full: Extent = { rounds: 5, seconds: 1, connections: [1, 8, 50], rows: 100_000, requests: 200_000 }
 
-export const usage = `npm run benchmark -- [case…] [--rounds=${full.rounds}] [--seconds=${full.seconds}] [--connections=${full.connections.join()}] [--rows=${full.rows}] [--requests=${full.requests}] [--profile=folder]
+export const usage = `npm run benchmark -- [case…] [--rounds=${full.rounds}] [--seconds=${full.seconds}] [--connections=${full.connections.join()}] [--rows=${full.rows}] [--requests=${full.requests}] [--profile=folder] [--against=folder]
 cases: ${cases.map(({ name }) => name).join(', ')}`
 
 /** @throws an error that says what is wrong */
 export function readWanted (args: readonly string[]): Wanted {
   const text = { type: 'string' } as const
   const { values, positionals } = parseArgs({
-    args: [...args], allowPositionals: true, options: { rounds: text, seconds: text, connections: text, rows: text, requests: text, profile: text }
+    args: [...args], allowPositionals: true, options: { rounds: text, seconds: text, connections: text, rows: text, requests: text, profile: text, against: text }
   })
-  const { profile, connections, ...numbers } = values
+  const { profile, against, connections, ...numbers } = values
   const given = Object.fromEntries(Object.entries(numbers).map(([name, value]) => [name, positive(name, value)]))
   const lists = connections === undefined ? {} : { connections: connections.split(',').map((text) => positive('connections', text)) }
-  return { ...full, ...given, ...lists, cases: casesNamed(positionals), isFull: args.length === 0, profile }
+  return { ...full, ...given, ...lists, cases: against === undefined ? casesNamed(positionals) : againstOtherCommit(casesNamed(positionals)), isFull: args.length === 0, profile, against }
 }
 
 function positive (name: string, text: string): number {
@@ -48,4 +51,10 @@ function casesNamed (names: readonly string[]): readonly Case[] {
   const unknown = names.find((name) => !cases.some((row) => row.name === name))
   if (unknown !== undefined) throw new Error(`There is no case '${unknown}'`)
   return names.length === 0 ? cases : cases.filter(({ name }) => names.includes(name))
+}
+
+/** Returns the cases with ours of another commit on the other side. */
+function againstOtherCommit (rows: readonly Case[]): readonly RatioCase[] {
+  const ratios = rows.filter((row): row is RatioCase => row.kind === 'ratio')
+  return ratios.map(({ target, bound, same, ...row }) => ({ ...row, against: { server: 'other' } }))
 }

@@ -4,8 +4,8 @@ import type { Durability, PolicyName } from './servers/serve.js'
 
 /** One of the two servers that take turns, and its requests. */
 export interface Side {
-  /** `kysely` is by hand, too. It has only creates, with a row in an outbox. */
-  readonly server: 'ours' | 'baseline' | 'kysely'
+  /** `kysely` is by hand, too. It has only creates, with a row in an outbox. `other` is ours of another commit. */
+  readonly server: 'ours' | 'other' | 'baseline' | 'kysely'
   readonly policy: PolicyName
   /** How many times the usual number of messages it has. */
   readonly times: number

@@ -4,7 +4,7 @@ import { DifferentAnswers } from './compare.js'
 import { Databases } from './engines/databases.js'
 import type { Engine } from './engines/engine.js'
 import { openEngine } from './engines/open-engine.js'
-import { compile } from './processes/compile.js'
+import { compile, ownFolder } from './processes/compile.js'
 import { findCores, type Cores } from './processes/cores.js'
 import { linesOf } from './report/lines.js'
 import { busyWarning, describeMachine } from './report/machine.js'
@@ -26,14 +26,15 @@ try {
 }
 
 async function main (wanted: Wanted): Promise<number> {
-  compile()
+  compile(ownFolder)
+  if (wanted.against !== undefined) compile(wanted.against)
   const databases = new Databases(openEngine(process.env['DATABASE_URL']))
   const cores = findCores()
   dropOnSignal(databases)
   try {
     const circumstances = await findCircumstances(databases.engine, cores, wanted)
     for (const note of circumstances.notes) console.log(note)
-    const outcomes = await measureAll({ databases, cores, extent: wanted, profile: wanted.profile }, wanted.cases)
+    const outcomes = await measureAll({ databases, cores, extent: wanted, profile: wanted.profile, other: wanted.against }, wanted.cases)
     const lines = outcomes.flatMap((outcome) => linesOf(outcome, databases.engine.name))
     const section = toSection(circumstances, lines)
     console.log(`\n${section}\n${toProfiles(lines)}`)

@@ -18,14 +18,16 @@ type Given = 'database' | 'durability'
 export interface ServerPlan extends Partial<Omit<ServerArguments, Given>>, Pick<ServerArguments, Given> {
   /** Name of its file. */
   readonly file: 'ours' | 'kysely' | 'many' | 'cluster' | `baseline-${string}`
+  /** Folder of the commit that it is part of, if that is not this one. */
+  readonly folder?: string | undefined
   readonly core: number | undefined
   /** Folder for a CPU profile, if one is wanted. */
   readonly profile?: string | undefined
 }
 
-export async function startServer ({ file, core, profile, ...input }: ServerPlan): Promise<Server> {
+export async function startServer ({ file, folder, core, profile, ...input }: ServerPlan): Promise<Server> {
   const nodeOptions = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`, `--cpu-prof-name=${file}-${process.hrtime.bigint()}.cpuprofile`]
-  const child = startChild(compiledFile(`servers/${file}`), { input, nodeOptions, core })
+  const child = startChild(compiledFile(`servers/${file}`, folder), { input, nodeOptions, core })
   const { end } = child
   try {
     const { port } = await child.greeting as { port: number }

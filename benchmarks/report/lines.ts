@@ -33,7 +33,7 @@ export function linesOf (outcome: Outcome, engine: EngineName): readonly Line[] 
   return 'memory' in outcome ? memoryLines(outcome).map((line) => ({ ...common, ...line })) : startUpLines(outcome).map((line) => ({ ...common, ...line }))
 }
 
-const shownAs = { ours: 'ours', baseline: 'by hand', kysely: 'by hand, Kysely' } as const
+const shownAs = { ours: 'ours', other: 'ours, other commit', baseline: 'by hand', kysely: 'by hand, Kysely' } as const
 
 type Measured = Pick<Line, 'figure' | 'target' | 'isReached'> & Partial<Line>
 

@@ -53,6 +53,7 @@ const built = 2000
 
 /**
  * Compares the answers of two servers, warms them up, and lets them work in turns: ours, the other, the other, ours …
+ * Another commit may give other answers, so those are not compared.
  *
  * @throws if an answer differs, or if one under load is not a 2xx
  */
@@ -63,7 +64,7 @@ export async function measureRatio (row: RatioCase, setting: Setting): Promise<r
       const load = await startLoad(setting.cores.load)
       try {
         const contest = new Contest(setting, load, sides, [ours, against])
-        await contest.compare(row)
+        if (sides[1].server !== 'other') await contest.compare(row)
         return await contest.run(row.target?.[setting.databases.engine.name] ?? {})
       } finally {
         await load.end()

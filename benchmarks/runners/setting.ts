@@ -11,6 +11,8 @@ export interface Setting {
   readonly extent: Extent
   /** Folder for CPU profiles. */
   readonly profile: string | undefined
+  /** Folder of another commit, if ours is compared with that. */
+  readonly other: string | undefined
 }
 
 export type Sides<Value> = readonly [ours: Value, against: Value]
@@ -19,9 +21,10 @@ export type Sides<Value> = readonly [ours: Value, against: Value]
 export async function withSide<Result> (setting: Setting, { server, policy, times, durability }: Omit<Side, 'requests'>, work: (server: Server) => Promise<Result>): Promise<Result> {
   const { databases, extent } = setting
   const database = await databases.copy(extent.rows * times)
-  const file = server === 'baseline' ? `baseline-${databases.engine.name}` as const : server
+  const folder = server === 'other' ? setting.other : undefined
+  const file = server === 'baseline' ? `baseline-${databases.engine.name}` as const : server === 'other' ? 'ours' : server
   try {
-    return await withServer(setting, { file, database, policy, durability }, work)
+    return await withServer(setting, { file, folder, database, policy, durability }, work)
   } finally {
     await databases.drop(database)
   }
