@@ -119,6 +119,7 @@ test('the model of what is refused knows the simple cases', async () => {
   const models = [{
     name: 'Alpha',
     hasUuidKey: false,
+    together: [],
     fields: [{
       name: 'one', key: 'one_id', kind: 'foreignKey' as const, nullable: true, unique: false, target: 0
     }]

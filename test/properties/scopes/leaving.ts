@@ -39,8 +39,9 @@ function referredRows (scene: Scene, request: Request, stored: Row): readonly Ch
 
 function drawChange (draw: Draw, scene: Scene, { model, row }: Change): Change | undefined {
   const { rows, view, world: { models } } = scene
-  const fields = models[model]?.fields.filter(({ unique }) => !unique) ?? []
-  for (let attempt = 0; attempt < 30; attempt++) {
+  const { together = [] } = models[model] ?? {}
+  const fields = models[model]?.fields.filter(({ name, unique }) => !unique && !together.includes(name)) ?? []
+  for (let attempt = 0; fields.length > 0 && attempt < 30; attempt++) {
     const field = draw.one(fields)
     const changed = { ...row, [field.key]: otherValue(draw, scene, field) }
     const after = rows.map((all, at) => at === model ? all.map((other) => other === row ? changed : other) : all)

@@ -213,6 +213,8 @@ export class Match {
     const isOutside = !isInside(before.view[model] as ScopeSpec, result, withRow(before.rows, model, result))
     if (isTakenOutside(before, asked, answer, result)) {
       this.#note('409 for a value outside')
+    } else if (isReferenceFirst(before, asked, answer, expected)) {
+      this.#note('400 for a reference outside that another record has')
     } else if (isOutside && (isWritten || isDoubtful(expected, answer))) {
       this.#note(`${asked.method} would leave the scope`)
       assert.deepEqual([answer.status, codeOf(answer)], [403, 'REST_MODELS_FORBIDDEN'])
@@ -228,19 +230,17 @@ export class Match {
     if (renamed !== undefined && answer.status === 400) this.#note('PUT 400 for a fixed field')
     const isStamped = JSON.stringify(request.body) !== JSON.stringify(asked.body)
     if (method === 'POST' && answer.status === 201 && isStamped) this.#note('POST 201 stamped')
-    if (codeOf(answer) === 'REST_MODELS_UNKNOWN_REFERENCE' && outsideEntry(before, asked) !== undefined) {
+    if (codeOf(answer) === 'REST_MODELS_UNKNOWN_REFERENCE' && outsideEntries(before, asked).length > 0) {
       this.#note(`${method} 400 for a reference outside`)
     }
   }
 
   /** A reference to a record outside the scope is refused as one to a record that does not exist. */
   async #askWithMissing (before: Scene, asked: Request, answer: Answer): Promise<void> {
-    const entry = outsideEntry(before, asked)
+    const [entry] = outsideEntries(before, asked)
     if (entry === undefined || translate(before, asked).renamed === entry[0]) return
     const { key, target = 0 } = fieldNamed(modelOf(before, asked), entry[0]) ?? {}
-    // The scope itself may name the values that there may be, whether or not there is such a record.
-    const { [asked.resource.model]: scope } = before.view
-    if (scope?.some(({ path, field }) => path.length === 0 && field.key === key) === true) return
+    if (isNamed(before, asked, key)) return
     const missing = unknownKey(before.world.models[target] as ModelSpec)
     const body = (asked.body as Body).map((other) => other === entry ? [entry[0], missing] as const : other)
     const other = await this.#scoped.send(asked.sender, toInject({ ...asked, body }))
@@ -289,13 +289,40 @@ function sorted (rows: Rows): Rows {
   return rows.map((all) => [...all].sort((one, other) => String(one['id']) < String(other['id']) ? -1 : 1))
 }
 
-/** True if the answer names a value that a row outside the scope has. */
-function isTakenOutside ({ rows, view }: Scene, asked: Request, answer: Answer, result: Row): boolean {
+/** True if the answer names values that only rows outside the scope have, and that may be named. */
+function isTakenOutside (scene: Scene, asked: Request, answer: Answer, result: Row): boolean {
   if (codeOf(answer) !== 'REST_MODELS_NOT_UNIQUE') return false
-  const { details: [{ field }] } = JSON.parse(answer.body) as { details: [{ field: string }] }
+  const { rows, view } = scene
   const { model } = asked.resource
-  return (rows[model] ?? []).some((row) => row['id'] !== result['id'] && row[field] === result[field] &&
-    !isInside(view[model] as ScopeSpec, row, rows))
+  const { details } = JSON.parse(answer.body) as { details: ReadonlyArray<{ readonly field: string }> }
+  const taken = (rows[model] ?? []).filter((row) =>
+    row['id'] !== result['id'] && details.every(({ field }) => row[field] === result[field]))
+  if (taken.length === 0 || taken.some((row) => isInside(view[model] as ScopeSpec, row, rows))) return false
+  const outside = outsideKeys(scene, asked).filter((key) => !isNamed(scene, asked, key))
+  assert(!names(answer, outside), `tells of rows behind a reference outside: ${answer.body}`)
+  return true
+}
+
+/**
+ * True if a reference outside the scope was refused, although the record would be taken as well. The app without scopes
+ * looks for that first: what it has of the record that refers there is a reference that leads nowhere.
+ */
+function isReferenceFirst (scene: Scene, asked: Request, answer: Answer, expected: Answer): boolean {
+  return codeOf(expected) === 'REST_MODELS_NOT_UNIQUE' && names(expected, outsideKeys(scene, asked)) &&
+    codeOf(answer) === 'REST_MODELS_UNKNOWN_REFERENCE'
+}
+
+function names ({ body }: Answer, keys: readonly string[]): boolean {
+  return keys.some((key) => body.includes(`"field":"${key}"`))
+}
+
+function outsideKeys (scene: Scene, asked: Request): readonly string[] {
+  return outsideEntries(scene, asked).flatMap(([name]) => fieldNamed(modelOf(scene, asked), name)?.key ?? [])
+}
+
+/** True if the scope itself names the values that a field may have, whether or not there are such records. */
+function isNamed ({ view }: Scene, { resource: { model } }: Request, key: string | undefined): boolean {
+  return view[model]?.some(({ path, field }) => path.length === 0 && field.key === key) === true
 }
 
 /** True if a record that would lie outside was refused for that, although something else is wrong with it as well. */
@@ -304,13 +331,13 @@ function isDoubtful (expected: Answer, answer: Answer): boolean {
   return answer.status === 403 && codes.includes(String(codeOf(expected)))
 }
 
-/** The first reference in a body to a record outside the scope that the write would change. */
-function outsideEntry (scene: Scene, asked: Request): Body[number] | undefined {
+/** The references in a body to records outside the scope that the write would change. */
+function outsideEntries (scene: Scene, asked: Request): Body {
   const model = modelOf(scene, asked)
   const stored = storedRow(scene, asked)
   return !Array.isArray(asked.body)
-    ? undefined
-    : (asked.body as Body).find(([name, value]) => {
+    ? []
+    : (asked.body as Body).filter(([name, value]) => {
         const { kind, key = '', target = 0 } = fieldNamed(model, name) ?? {}
         const row = kind === 'foreignKey' ? scene.rows[target]?.find(({ id }) => id === value) : undefined
         return row !== undefined && stored?.[key] !== value &&

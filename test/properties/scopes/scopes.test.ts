@@ -37,7 +37,7 @@ const expected = Object.entries({
   'read 404 outside': 30,
   'POST 201': 90,
   'POST 201 stamped': 25,
-  'POST 400 for a reference outside': 80,
+  'POST 400 for a reference outside': 40,
   'POST would leave the scope': 50,
   'PUT 200': 120,
   'PUT 400 for a fixed field': 4,

@@ -30,6 +30,8 @@ export interface ModelSpec {
   readonly name: string
   readonly hasUuidKey: boolean
   readonly fields: readonly FieldSpec[]
+  /** Names of fields that are unique together: a foreign key and the size. */
+  readonly together: readonly string[]
 }
 
 /** The users of the requests: those that log in, by number, or nobody. */
@@ -89,17 +91,21 @@ const modelNames = ['Alpha', 'Beta', 'Gamma', 'Delta']
 /** One to four models, whose foreign keys lead anywhere, to themselves and in circles too. */
 export function drawModels (draw: Draw): readonly ModelSpec[] {
   const count = draw.weighted([[1, 1], [2, 2], [4, 3], [3, 4]])
-  return modelNames.slice(0, count).map((name, at) => ({
-    name,
-    hasUuidKey: draw.chance(30),
-    fields: [
-      ...draw.some(Object.keys(makers) as PlainKind[], 55).map((kind) => plainField(draw, kind)),
-      ...draw.chance(30) ? [{ ...plainField(draw, 'text'), name: 'code', key: 'code', unique: true }] : [],
-      plainField(draw, 'integer', 'size'),
-      ...['one', 'two', 'three'].slice(0, draw.weighted([[1, 0], [4, 1], [4, 2], [1, 3]]))
-        .map((name) => reference(draw, name, draw.chance(70) ? (at + 1) % count : draw.number(0, count - 1)))
-    ]
-  }))
+  return modelNames.slice(0, count).map((name, at) => {
+    const references = ['one', 'two', 'three'].slice(0, draw.weighted([[1, 0], [4, 1], [4, 2], [1, 3]]))
+      .map((name) => reference(draw, name, draw.chance(70) ? (at + 1) % count : draw.number(0, count - 1)))
+    return {
+      name,
+      hasUuidKey: draw.chance(30),
+      fields: [
+        ...draw.some(Object.keys(makers) as PlainKind[], 55).map((kind) => plainField(draw, kind)),
+        ...draw.chance(30) ? [{ ...plainField(draw, 'text'), name: 'code', key: 'code', unique: true }] : [],
+        plainField(draw, 'integer', 'size'),
+        ...references
+      ],
+      together: references.length > 0 && draw.chance(40) ? [draw.one(references).name, 'sizes'] : []
+    }
+  })
 }
 
 function plainField (draw: Draw, kind: PlainKind, name: string = kind): FieldSpec {
@@ -117,11 +123,11 @@ function reference (draw: Draw, name: string, target: number): FieldSpec {
 /** The models of specifications. */
 export function define (specs: readonly ModelSpec[]): readonly Model[] {
   const made: Model[] = []
-  for (const { name, hasUuidKey, fields } of specs) {
-    const declared = fields.map((spec) => [spec.name, declare(spec, made)] as const)
-    made.push(defineModel(name, {
-      ...(hasUuidKey && { id: uuid() }), ...Object.fromEntries<Field | ForeignKeyField>(declared)
-    }))
+  for (const { name, hasUuidKey, fields, together } of specs) {
+    const declared: Record<string, Field | ForeignKeyField> = {}
+    for (const spec of fields) declared[spec.name] = declare(spec, made)
+    const options = (together.length > 0 ? { unique: [together] } : {}) as object
+    made.push(defineModel(name, { ...(hasUuidKey && { id: uuid() }), ...declared }, options))
   }
   return made
 }
@@ -144,7 +150,10 @@ export function drawRows (draw: Draw, models: readonly ModelSpec[]): Rows {
   const counts = models.map(() => draw.number(3, 8))
   return models.map((model, at) => Array.from({ length: counts[at] as number }, (_row, index) => ({
     id: keyAt(model, index + 1),
-    ...Object.fromEntries(model.fields.map((field) => [field.key, storedValue(draw, { models, counts, index }, field)]))
+    ...Object.fromEntries(model.fields.map((field) =>
+      [field.key, storedValue(draw, { models, counts, index }, field)])),
+    // No two are the same here. Those of requests are some of them.
+    ...(model.together.length > 0 && { sizes: index })
   })))
 }
 
