@@ -37,6 +37,12 @@ export interface Including<Include extends readonly string[], D extends Describe
   (Include & { readonly [I in keyof Include]: CheckedPath<All, D, Include[I], Include[I]> }) | undefined
 }
 
+/** The names that `include` of a query certainly has, or those that it may have if it may be absent. */
+export type IncludeOf<Given, Include extends readonly string[]> =
+  'include' extends keyof Given
+    ? Given extends { readonly include: readonly unknown[] } ? Include : ReadonlyArray<Include[number]>
+    : Include
+
 type First<Path> = Path extends `${infer Name}__${string}` ? Name : Path
 type Behind<Path, Name extends string> = Path extends `${Name}__${infer Rest}` ? Rest : never
 

@@ -1,5 +1,5 @@
 /** `next` and `previous` are a path with a query, or an empty text if there is no such page. */
-interface PageMeta {
+export interface PageMeta {
   readonly model: string
   readonly page: number
   readonly next: string
@@ -7,13 +7,16 @@ interface PageMeta {
 }
 
 /** The number of records on all pages. If `capped` is true, there are more records than `count`. */
-interface Total {
+export interface Total {
   readonly count: number
   readonly capped: boolean
 }
 
 /** The value of the parameter `count` of a query: true, undefined if there is none, or either of them. */
 export type Counts = true | undefined
+/** What a query says of `count`. */
+export type CountOf<Given> =
+  'count' extends keyof Given ? Given extends { readonly count: true } ? true : Counts : undefined
 /** The part of `meta` that is there if a query asks for `count`. */
 type TotalOf<C extends Counts> = [C] extends [true] ? Total : [true] extends [C] ? Partial<Total> : {}
 

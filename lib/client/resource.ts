@@ -1,7 +1,7 @@
 import type { Described, RecordKeyOf, ResourceCreate, ResourceRecord, ResourceUpdate } from './definition.js'
-import type { Including, IncludingRecord } from './include.js'
+import type { IncludeOf, Including, IncludingRecord } from './include.js'
 import type { AnyQuery, Checked } from './list-query.js'
-import { List, type Counts, type Page } from './list.js'
+import { List, type CountOf, type Page } from './list.js'
 import type { Endpoint } from './options.js'
 import { encode, toQuery } from './query.js'
 import { createOnce, hasOwnKey, send } from './repeat.js'
@@ -18,18 +18,21 @@ export type WriteOptions<D extends Described> =
 export interface ResourceClient<D extends Described, All = {}> {
   /** Lists records: `await` gives one page, `for await` gives all records. */
   readonly list: <
-    Query extends AnyQuery<D, All>, const C extends Counts = undefined, const Include extends readonly string[] = []
+    Query extends AnyQuery<D, All>, const Include extends readonly string[] = [],
+    const Given extends Readonly<Record<string, unknown>> = {}
   > (
-    query?: Checked<Query, D, All> & { readonly count?: C } & Including<Include, D, All>, options?: CallOptions
-  ) => List<IncludingRecord<D, All, Include>, C>
+    query?: Checked<Query, D, All> & Including<Include, D, All> & Given, options?: CallOptions
+  ) => List<IncludingRecord<D, All, IncludeOf<Given, Include>>, CountOf<Given>>
   /**
    * Creates a record. If the body brings its own `id`, a random UUID, the request is also repeated if nobody knows
    * whether it was executed, for example because the answer was lost. It still creates one record.
    */
   readonly create: (body: ResourceCreate<D>, options?: CallOptions) => Promise<ResourceRecord<D>>
-  readonly read: <const Include extends readonly string[] = []> (
-    key: RecordKeyOf<D>, options?: CallOptions & Including<Include, D, All>
-  ) => Promise<IncludingRecord<D, All, Include>>
+  readonly read: <
+    const Include extends readonly string[] = [], const Given extends { readonly include?: unknown } = {}
+  > (
+    key: RecordKeyOf<D>, options?: CallOptions & Including<Include, D, All> & Given
+  ) => Promise<IncludingRecord<D, All, IncludeOf<Given, Include>>>
   /** Updates a record. Fields that the body leaves out keep their values. */
   readonly update: (
     key: RecordKeyOf<D>, body: ResourceUpdate<D>, options?: WriteOptions<D>

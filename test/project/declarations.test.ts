@@ -56,13 +56,34 @@ const sources = {
     export const inspection = await inspect(app)
     export const introspection = await introspect(sqlite)`,
   'client.ts': `
-    import { createClient } from 'fastify-rest-models/client'
+    import { createClient, type ListQuery } from 'fastify-rest-models/client'
     import { createDataProvider } from 'fastify-rest-models/react-admin'
     import { createDataProvider as createRefineProvider } from 'fastify-rest-models/refine'
     import type { Task, User } from './models.js'
     export const client = createClient<[typeof User, typeof Task]>({ baseUrl: 'https://example.com' })
     export const page = await client.task.list({ include: ['user'], count: true })
     export const task = await client.task.read('00000000-0000-7000-8000-000000000001')
+    export const { task: tasks, user: users } = client
+    export const { meta } = page
+    export const listAll = async (query: ListQuery<typeof Task>) => {
+      const { meta, objects } = await client.task.list(query)
+      // @ts-expect-error the query may have no count
+      meta.count satisfies number
+      return { meta, objects }
+    }
+    export const listSome = async (count: true | undefined, include: ['user'] | undefined) => {
+      const { meta, objects: [first] } = await client.task.list({ count, include })
+      // @ts-expect-error it may be undefined
+      meta.count satisfies number
+      // @ts-expect-error it may be undefined
+      first?.user satisfies object | null
+      return await client.task.read('00000000-0000-7000-8000-000000000001', { include })
+    }
+    export const readSome = async (options: { include?: ['user'] }) => {
+      const task = await client.task.read('00000000-0000-7000-8000-000000000001', options)
+      // @ts-expect-error it may be absent
+      return task.user satisfies object | null
+    }
     export const provider = createDataProvider(client)
     export const refine = createRefineProvider(client)`
 }

@@ -40,9 +40,10 @@ const types = {
     'UserAuthOptions', 'UserOf', 'UuidOptions', 'Verify', 'WholeRecord', 'WriteHooks'
   ],
   'lib/client.ts': [
-    'CallOptions', 'Client', 'ClientOptions', 'ConditionalOptions', 'ErrorCode', 'Fetch', 'FetchAnswer', 'FetchInit',
-    'Field', 'FieldFault', 'ForeignKeyField', 'List', 'ListQuery', 'Model', 'Page', 'ResourceClient',
-    'ResourceCreate', 'ResourceDefinition', 'ResourceRecord', 'ResourceUpdate', 'UnknownOptionFields', 'WriteOptions'
+    'ByModel', 'CallOptions', 'Client', 'ClientOptions', 'ConditionalOptions', 'ErrorCode', 'Fetch', 'FetchAnswer',
+    'FetchInit', 'Field', 'FieldFault', 'ForeignKeyField', 'List', 'ListQuery', 'Model', 'Page', 'PageMeta',
+    'ResourceClient', 'ResourceCreate', 'ResourceDefinition', 'ResourceRecord', 'ResourceUpdate', 'Total',
+    'UnknownOptionFields', 'WriteOptions'
   ],
   'lib/react-admin.ts': ['AnyClient', 'DataProviderOptions'],
   'lib/refine.ts': ['AnyClient', 'DataProviderOptions', 'RefineOptions'],

@@ -31,7 +31,7 @@ const expected = Object.entries({
   'list through a foreign key': 30,
   'empty list': 250,
   'next page': 70,
-  'list with a count': 80,
+  'list with a count': 50,
   search: 10,
   'read 200': 100,
   'read 404 outside': 30,
