@@ -198,8 +198,12 @@ test('D-209: cursors lead once through thousands of rows that share their moment
     const rows = Array.from({ length: 1000 }, (_row, index) => ({ at: inserted(at(first + index), type) }))
     await app.db.insertInto('event').values(rows).execute()
   }
-  // Without an index, each page would sort all rows.
-  await sql`create index by_at on event (at ${sql.raw(engine === 'postgres' ? 'nulls first' : '')}, id)`.execute(app.db)
+  // Without the indexes of docs/querying.md, each page would sort all rows.
+  const nulls = engine === 'postgres' ? ['nulls first', 'nulls last'] as const : ['', ''] as const
+  await sql`create index by_at on event (at ${sql.raw(nulls[0])}, id)`.execute(app.db)
+  await sql`create index by_at_descending on event (at desc ${sql.raw(nulls[1])}, id)`.execute(app.db)
+  // As servers do by themselves within minutes. Before that, PostgreSQL takes one row in 200 for null.
+  await sql`analyze ${sql.raw(engine === 'mariadb' ? 'table' : '')} event`.execute(app.db)
   for (const ordering of ['at', '-at']) {
     const { ids, links } = await follow(app, `ordering=${ordering}&limit=100`, momentRows)
     t.same([ids.length, new Set(ids).size, links.length], [momentRows, momentRows, momentRows / 100 - 1])
