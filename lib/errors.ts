@@ -102,11 +102,13 @@ export function withDetails<E extends Error> (error: E, details: readonly FieldF
  * Returns REST_MODELS_INVALID_RECORD (400) for a hook to throw: `invalidRecord({ title: 'must not contain links' })`.
  *
  * @param faults  what is wrong with each field, under the name that records have
- * @throws TypeError without any field
+ * @throws TypeError if that is not an object with at least one field, or a message is not a text
  */
 export function invalidRecord (faults: Readonly<Record<string, string>>): Error {
   const details = Object.entries(faults).map(([field, message]) => ({ field, message }))
-  if (details.length === 0) throw new TypeError('invalidRecord() needs what is wrong with at least one field')
+  const isRight = typeof faults === 'object' && !Array.isArray(faults) && details.length > 0 &&
+    details.every(({ message }) => typeof message === 'string')
+  if (!isRight) throw new TypeError("invalidRecord() needs the fault of at least one field: { title: 'is too long' }")
   return withDetails(new errors.InvalidRecord(details.map(({ field }) => `'${shownName(field)}'`).join(', ')), details)
 }
 

@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/check.sh
 
-folder=test/generators
+folder=scripts/generators
 generated=$folder/dist
 compiler=$PWD/node_modules/.bin/tsc
 port=$(node -e "const s = net.createServer().listen(0, '127.0.0.1', () => { console.log(s.address().port); s.close() })")

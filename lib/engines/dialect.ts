@@ -46,6 +46,14 @@ export interface Requirement {
   readonly remedy: string
 }
 
+/** What the SQL of a condition with patterns depends on. */
+export interface PatternTraits {
+  /** True if a pattern holds {@link Dialect.ambiguous} characters. The SQL is then longer, to tell them apart. */
+  readonly isAmbiguous?: boolean
+  /** True if each pattern begins with a wildcard ({@link Dialect.leadingWildcard}), so that no index can serve. */
+  readonly hasLeadingWildcard?: boolean
+}
+
 /** SQL, storage, failures and requirements of an engine, as far as Kysely does not cover them. */
 export interface Dialect {
   /** Name of Kysely's adapter class, which is the same for every copy of Kysely and every subclass of a dialect. */
@@ -75,13 +83,15 @@ export interface Dialect {
    * `isAmbiguous` is true. Absent if the engine confuses none.
    */
   readonly ambiguous?: RegExp
+  /** Matches a pattern of `likePattern` that begins with a wildcard, if the engine needs to know. */
+  readonly leadingWildcard?: RegExp
   /** Returns the condition that a column matches a pattern in the same case. The pattern comes from `likePattern`. */
-  like (column: RawBuilder<unknown>, pattern: Parameter, isAmbiguous?: boolean): RawBuilder<SqlBool>
+  like (column: RawBuilder<unknown>, pattern: Parameter, traits?: PatternTraits): RawBuilder<SqlBool>
   /**
    * Returns the condition that a column matches a pattern, ignoring at least the case of ASCII letters. The pattern is
    * the original one, not that of `likePattern`.
    */
-  ilike (column: RawBuilder<unknown>, pattern: Parameter, isAmbiguous?: boolean): RawBuilder<SqlBool>
+  ilike (column: RawBuilder<unknown>, pattern: Parameter, traits?: PatternTraits): RawBuilder<SqlBool>
   /** Directions of an ordering that put nulls first when ascending, and last when descending. */
   readonly nullsFirst: { readonly ascending: RawBuilder<unknown>, readonly descending: RawBuilder<unknown> }
   /**

@@ -1,13 +1,11 @@
 import { sql, type Expression, type RawBuilder, type SqlBool } from 'kysely'
-import type { Dialect } from '../engines/dialect.js'
+import type { Dialect, PatternTraits } from '../engines/dialect.js'
 import type { Parameter, Stored } from '../engines/storage.js'
 
 /** Column in a condition. `isCollated` is true if a collation affects how its values compare. */
-export interface ConditionColumn {
+export interface ConditionColumn extends PatternTraits {
   readonly ref: RawBuilder<unknown>
   readonly isCollated: boolean
-  /** True if a pattern holds {@link Dialect.ambiguous} characters. */
-  readonly isAmbiguous?: boolean
   /** SQL that is true if the column is null, if that is not just `is null`. */
   readonly isNull?: RawBuilder<SqlBool> | undefined
   /** Returns the SQL that stands for a value in a comparison with the column. */
@@ -60,11 +58,11 @@ const table = {
   like: {
     syntax: 'pattern',
     inEngine: (pattern, dialect) => dialect.likePattern(pattern),
-    sql: (column, values, dialect) => any(values, (pattern) => dialect.like(column.ref, pattern, column.isAmbiguous))
+    sql: (column, values, dialect) => any(values, (pattern) => dialect.like(column.ref, pattern, column))
   },
   ilike: {
     syntax: 'pattern',
-    sql: (column, values, dialect) => any(values, (pattern) => dialect.ilike(column.ref, pattern, column.isAmbiguous))
+    sql: (column, values, dialect) => any(values, (pattern) => dialect.ilike(column.ref, pattern, column))
   }
 } as const satisfies Record<string, OperatorRow>
 

@@ -1,6 +1,6 @@
 import type { StorageName } from '../engines/storage.js'
 import { notNull, operators, type FilterSyntax, type Operator } from '../fields/operators.js'
-import { valueKindOf, type Column } from '../model/column.js'
+import { isForeignKey, valueKindOf, type Column } from '../model/column.js'
 import { parseValue } from '../model/key.js'
 import type { Model } from '../model/define-model.js'
 import { suggestion } from '../suggest.js'
@@ -52,13 +52,17 @@ function resolveName (model: Model, name: string, isNull: boolean): ScopeTarget 
   const operator = isNull && written === 'eq' ? 'is' : written
   const path = followPath(model, names)
   if (path === undefined) {
+    const [last, field] = [names.at(-1), followPath(model, names.slice(0, -1))?.column]
+    if (field !== undefined && !isForeignKey(field)) throw wrong(model, withoutOperator(name, field, String(last)))
     throw wrong(model, `names '${name}', which leads to no field${suggestion(name, Object.keys(model.fields))}`)
   }
   const { operators: permitted } = valueKindOf(path.column)
-  if (!permitted.includes(operator)) {
-    throw wrong(model, `names '${name}', but '${path.column.field}' does not have the operator '${operator}'`)
-  }
+  if (!permitted.includes(operator)) throw wrong(model, withoutOperator(name, path.column, operator))
   return { name, path, operator }
+}
+
+function withoutOperator (name: string, { field }: Column, operator: string): string {
+  return `names '${name}', but '${field}' does not have the operator '${operator}'`
 }
 
 function planCondition (model: Model, { name, path, operator }: ScopeTarget, value: unknown): ScopeCondition {

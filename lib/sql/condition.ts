@@ -1,5 +1,5 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
-import type { Dialect } from '../engines/dialect.js'
+import type { Dialect, PatternTraits } from '../engines/dialect.js'
 import type { Parameter, ShownCondition } from '../engines/storage.js'
 import { operators, type Operator } from '../fields/operators.js'
 import { storageOf, type Column } from '../model/column.js'
@@ -10,7 +10,7 @@ import { columnRef, compared } from './selection.js'
  * A condition on a column. Each of its values is known, or a slot that a request fills. A statement on one table needs
  * no `alias`.
  */
-interface Condition extends Pick<PlannedCondition, 'column' | 'operator'> {
+interface Condition extends PatternTraits, Pick<PlannedCondition, 'column' | 'operator'> {
   readonly alias?: string
   /**
    * If true, the SQL compares with what the column stores; otherwise with what records show of it, such as whole
@@ -23,8 +23,6 @@ interface Condition extends Pick<PlannedCondition, 'column' | 'operator'> {
    * each element of `values` is one value to compare with.
    */
   readonly isArray?: boolean
-  /** True if a pattern holds {@link Dialect.ambiguous} characters. Its SQL is then longer, to tell them apart. */
-  readonly isAmbiguous?: boolean
 }
 
 /** Returns the dialect for statements that use no index of a text column. */
@@ -38,10 +36,9 @@ function isComparison (operator: Operator): operator is Parameters<ShownConditio
 }
 
 /** Returns a condition as SQL for `where`. */
-export function conditionSql (
-  { alias, column, operator, values, isArray = false, isAmbiguous = false, asStored = false }: Condition,
-  dialect: Dialect
-): RawBuilder<SqlBool> {
+export function conditionSql (condition: Condition, dialect: Dialect): RawBuilder<SqlBool> {
+  const { alias, column, operator, values, isArray = false, asStored = false } = condition
+  const { isAmbiguous = false, hasLeadingWildcard = false } = condition
   if (column.parts !== undefined) return keySql({ alias, parts: column.parts, operator, values }, dialect)
   const { shown, showsAll = false, isCollated = false, isNull } = storageOf(column, dialect)
   const ref = columnRef(column, alias)
@@ -53,6 +50,7 @@ export function conditionSql (
     ref,
     isCollated,
     isAmbiguous,
+    hasLeadingWildcard,
     isNull: isNull?.(ref),
     compared: (value: Parameter) =>
       isIdentifying ? dialect.identifying(compared(column, value, dialect)) : compared(column, value, dialect)

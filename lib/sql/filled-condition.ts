@@ -1,21 +1,16 @@
-import type { Dialect } from '../engines/dialect.js'
+import type { Dialect, PatternTraits } from '../engines/dialect.js'
 import type { Parameter, Slot, Stored } from '../engines/storage.js'
 import { operators } from '../fields/operators.js'
 import { valueKindOf, type Column } from '../model/column.js'
 import type { PlannedCondition } from '../plan/list-plan.js'
 
 /** A condition with the values that its slots are filled with. */
-export interface FilledCondition extends Omit<PlannedCondition, 'alias'> {
+export interface FilledCondition extends PatternTraits, Omit<PlannedCondition, 'alias'> {
   /**
    * If true, `values` has one element: the text of a JSON array that holds the values of the filter. Otherwise `values`
    * holds the values themselves.
    */
   readonly isArray?: boolean
-  /**
-   * True if the pattern holds characters that the engine's patterns confuse. Its SQL is then longer, to tell them
-   * apart.
-   */
-  readonly isAmbiguous?: boolean
 }
 
 /**
@@ -26,14 +21,12 @@ const maxPaddedValues = 128
 
 /**
  * Returns a condition whose SQL many requests share. An `in` list repeats its last value up to a power of two; one of
- * over 128 values becomes a JSON array where possible. A pattern that the engine would confuse is marked.
+ * over 128 values becomes a JSON array where possible. Patterns get their traits.
  */
 export function withFewShapes<C extends FilledCondition> (condition: C, dialect: Dialect): C {
   const { column, operator, values } = condition
   const { syntax } = operators[operator]
-  if (syntax === 'pattern' && values.some((value) => dialect.ambiguous?.test(String(value)))) {
-    return { ...condition, isAmbiguous: true }
-  }
+  if (syntax === 'pattern') return withTraits(condition, dialect)
   if (syntax !== 'list' || values.length === 0) return condition
   if (values.length > maxPaddedValues) {
     const hasArray = dialect.listed !== undefined && column.parts === undefined && isListed(column)
@@ -45,6 +38,19 @@ export function withFewShapes<C extends FilledCondition> (condition: C, dialect:
   const missing = 2 ** Math.ceil(Math.log2(count)) - count
   return { ...condition, values: [...values, ...Array<readonly Stored[]>(missing).fill(values.slice(-width)).flat()] }
 }
+
+function withTraits<C extends FilledCondition> (
+  condition: C, { ambiguous = nothing, leadingWildcard = nothing }: Dialect
+): C {
+  const patterns = condition.values.map(String)
+  const isAmbiguous = patterns.some((pattern) => ambiguous.test(pattern))
+  const hasLeadingWildcard = condition.operator === 'like' &&
+    patterns.every((pattern) => leadingWildcard.test(pattern))
+  return isAmbiguous || hasLeadingWildcard ? { ...condition, isAmbiguous, hasLeadingWildcard } : condition
+}
+
+/** Matches no text. */
+const nothing = /(?!)/
 
 /**
  * True for columns of texts, integers and UUIDs, which can be compared with the items of a JSON array. JSON loses part
@@ -68,9 +74,10 @@ export function openCondition<C extends FilledCondition> (
 
 /** Returns all that the SQL of a condition depends on, beside the table of its column, as one text. */
 export function shapeOfCondition (condition: FilledCondition): string {
-  const { column, operator, values, isArray = false, isAmbiguous = false } = condition
+  const { column, operator, values, isArray = false, isAmbiguous = false, hasLeadingWildcard = false } = condition
   const filling = isConstant(condition) ? values.join() : isArray ? 'array' : values.length
-  return `${column.key} ${operator} ${filling}${isAmbiguous ? ' ambiguous' : ''}`
+  const traits = `${isAmbiguous ? ' ambiguous' : ''}${hasLeadingWildcard ? ' wildcard' : ''}`
+  return `${column.key} ${operator} ${filling}${traits}`
 }
 
 /** True for the operator `is`, whose null, true or false is part of the compiled statement and needs no slot. */

@@ -1,5 +1,5 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
-import type { Dialect } from '../engines/dialect.js'
+import type { Dialect, PatternTraits } from '../engines/dialect.js'
 import type { Parameter, Slot } from '../engines/storage.js'
 import { operators } from '../fields/operators.js'
 import type { Column } from '../model/column.js'
@@ -16,10 +16,9 @@ export interface FilteredTable {
   readonly searched: readonly Column[]
 }
 
-export type OpenCondition = Omit<PlannedCondition, 'values'> & {
+export type OpenCondition = Omit<PlannedCondition, 'values'> & PatternTraits & {
   readonly values: readonly Parameter[]
   readonly isArray?: boolean
-  readonly isAmbiguous?: boolean
 }
 
 /** The words of a search, each with a slot for its pattern. */

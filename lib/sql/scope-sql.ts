@@ -1,5 +1,5 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
-import type { Dialect } from '../engines/dialect.js'
+import type { Dialect, PatternTraits } from '../engines/dialect.js'
 import type { Parameter } from '../engines/storage.js'
 import type { Operator } from '../fields/operators.js'
 import type { Column, ForeignKeyColumn } from '../model/column.js'
@@ -10,13 +10,12 @@ import { shapeOfCondition, withFewShapes, type FilledCondition } from './filled-
 import { columnRef } from './selection.js'
 
 /** A condition of a scope, with slots in place of its values. */
-export interface OpenScope {
+export interface OpenScope extends PatternTraits {
   readonly joins: readonly ForeignKeyColumn[]
   readonly column: Column
   readonly operator: Operator
   readonly values: readonly Parameter[]
   readonly isArray?: boolean
-  readonly isAmbiguous?: boolean
 }
 
 /** A condition of a scope with its values as the engine stores them. */

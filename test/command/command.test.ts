@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import Database from 'better-sqlite3'
 import { sql } from 'kysely'
 import { test, type Test } from 'tap'
@@ -139,7 +139,10 @@ test('introspect writes a file, or to standard output, and says beside it what i
   })
   t.match(await run('introspect', `sqlite:${path}`, '--schema', 'x'), { code: 2, err: /named for PostgreSQL only/ })
   t.match(await run('introspect', 'postgres://127.0.0.1/x', '--schema', 'x y'), { code: 2, err: /name of a schema/ })
-  t.match(await run('introspect', `sqlite:${path}`, '--output', '/nowhere/x.ts'), { code: 1, err: /ENOENT/ })
+  const nested = join(dirname(file), 'new', 'folder', 'models.ts')
+  t.match(await run('introspect', `sqlite:${path}`, '--output', nested, '--table', 'Genre'), { code: 0 })
+  t.ok(existsSync(nested), 'with its folder')
+  t.match(await run('introspect', `sqlite:${path}`, '--output', '/dev/null/x.ts'), { code: 1, err: /EEXIST|ENOTDIR/ })
   t.same(readFileSync(path), before, 'the database is as it was')
 })
 

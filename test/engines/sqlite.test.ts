@@ -320,6 +320,23 @@ test('a list is planned once: SQLite would plan it anew each time a parameter is
   }
 })
 
+test('SQLite plans without a pattern that begins with a wildcard; with others, an index may serve', async (t) => {
+  const texts = prepared(t)
+  const { db, get } = await buildApp(t)
+  await sql`create index by_content on message (content)`.execute(db)
+  for (const patterns of ['%25a', '_a', 'a%25', '[a', '%25a&content__like=b', '%25a&content__like=_b']) {
+    t.equal((await get(`/api/message/?content__like=${patterns}`)).statusCode, 200, patterns)
+  }
+  const [all = '', prefix = '', mixed = '', both = '', ...others] = texts.filter((text) => text.includes('limit'))
+  t.same(others, [], 'a statement for each shape')
+  t.match(all, /glob \+\?/)
+  t.match(both, /glob \+\?.* glob \+\?/)
+  t.match(mixed, /glob \?.* glob \?/)
+  const values = prefix.replaceAll(/'[^']*'/g, '').split('?').slice(1).map(() => 'a*')
+  const { rows } = await db.executeQuery<{ detail: string }>(CompiledQuery.raw(`explain query plan ${prefix}`, values))
+  t.match(rows.map(({ detail }) => detail).join(), 'by_content', 'an index serves')
+})
+
 test('SQLite plans without the value of a unique field, and with others, which may use a partial index', async (t) => {
   const texts = prepared(t)
   const { db, get } = await buildApp(t)

@@ -346,6 +346,8 @@ const wrongScopes: ReadonlyArray<readonly [scope: () => unknown, log: RegExp]> =
   [() => ({ name__like: 5 }), /wrong type for 'name__like', which must be a pattern/],
   [() => ({ rank__in: 1 }), /wrong type for 'rank__in', which must be a list, and each value in it/],
   [() => ({ company__active__like: 'a' }), /'active' does not have the operator 'like'/],
+  [() => ({ company__active__near: 'a' }), /'active' does not have the operator 'near'/],
+  [() => ({ company__near: 'a' }), /which leads to no field/],
   [() => undefined, /must return an object/],
   [async () => ({}), /must return an object/],
   [() => [], /must return an object/],

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { test } from 'tap'
 import { bigint, date, datetime, decimal, defineModel, integer, number, text, userAuth, uuid } from '../../lib/index.js'
+import { engine } from '../support/database.js'
 import { siteModels, User } from '../support/site.js'
 import { attack, siteRows } from './security-helper.js'
 
@@ -47,7 +48,9 @@ test('T-16: text in a value stays a value', async (t) => {
       }
     }
   })
-  t.same(shapes.size, operators.length, 'the SQL does not depend on the value')
+  // On SQLite, patterns that begin with a wildcard have a statement of their own.
+  const expected = operators.length + Number(engine === 'sqlite')
+  t.same(shapes.size, expected, 'the SQL does not depend on the value')
   t.same(await ids('/api/message/?content=by%20bob'), [2])
 })
 

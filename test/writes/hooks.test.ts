@@ -126,7 +126,9 @@ test('D-156: a hook refuses by invalidRecord, or by any error with a status', as
   t.match(worse.json(), { statusCode: 500, code: 'REST_MODELS_INTERNAL' })
   t.notMatch(worse.body, /fault of the hook/)
   t.match(await app.rowsOf('orders'), [{ title: 'first' }, { title: 'second' }])
-  t.throws(() => invalidRecord({}), TypeError)
+  for (const wrong of [{}, 'wrong', [], ['wrong'], { title: 1 }, null]) {
+    t.throws(() => invalidRecord(wrong as never), TypeError)
+  }
 })
 
 test('D-156: what a hook returns is checked like a body', async (t) => {

@@ -25,16 +25,24 @@ function toldApart (text: Expression<unknown>): RawBuilder<unknown> {
   return sql`replace(replace(${text}, char(65534), cast(x'f4908080' as text)), char(65535), cast(x'f4908081' as text))`
 }
 
+/**
+ * Hides a value from the planner. SQLite plans by the value of a bare parameter, and prepares the statement anew
+ * whenever that is bound.
+ */
+function withoutPlan (value: unknown): RawBuilder<unknown> {
+  return sql`+${value}`
+}
+
 type Match = (text: Expression<unknown>, pattern: Expression<unknown>) => RawBuilder<SqlBool>
 
 /**
  * Makes `like` or `ilike` of a function that matches a pattern. If the pattern is ambiguous, a second match tells its
  * characters apart.
  */
-const matching = (match: Match): Dialect['like'] => (column, pattern, isAmbiguous = false) => {
-  const wanted = sql`${pattern}`
+const matching = (match: Match): Dialect['like'] => (column, pattern, { isAmbiguous, hasLeadingWildcard } = {}) => {
+  const wanted = hasLeadingWildcard === true ? withoutPlan(pattern) : sql`${pattern}`
   const matches = match(column, wanted)
-  return isAmbiguous ? sql<SqlBool>`(${matches} and ${match(toldApart(column), toldApart(wanted))})` : matches
+  return isAmbiguous === true ? sql<SqlBool>`(${matches} and ${match(toldApart(column), toldApart(wanted))})` : matches
 }
 
 /** Returns `A_B_C`, `A_B` and `A`, because SQLite's extended codes begin with the primary one. */
@@ -60,12 +68,13 @@ export const sqliteDialect: Dialect = {
   seeksByCollation: false,
   likePattern: globOf,
   ambiguous,
+  leadingWildcard: /^[*?[]/,
   like: matching((text, wanted) => sql<SqlBool>`${text} glob ${wanted}`),
   ilike: matching((text, wanted) => sql<SqlBool>`lower(${text}) like lower(${wanted}) escape '\\'`),
   nullsFirst: { ascending: sql`asc`, descending: sql`desc` },
-  // SQLite plans by the value of a bare parameter, and prepares the statement anew whenever that is bound. The value of
-  // a unique column tells it nothing. Others may tell that a partial index serves, or how many rows there are.
-  identifying: (value) => sql`+${value}`,
+  // The value of a unique column tells SQLite nothing. Others may tell that a partial index serves, or how many rows
+  // there are.
+  identifying: withoutPlan,
   // SQLite takes 100 bytes for each of many parameters, and the driver frees them only at a garbage collection.
   listed: (array) => sql`(select value from json_each(${array}))`,
   limit: (count) => sql<number>`cast(${count} as integer)`,

@@ -18,7 +18,7 @@ const digits = sql.lit('0123456789')
 /**
  * Returns what records show of a text. If `datetime()` of values.ts reads a moment in it, that is this moment in UTC,
  * cut to a length; otherwise the text itself. SQLite's own function also reads other texts, rounds fractions, and takes
- * the 31st of February for a day in March.
+ * the 31st of February for a day in March. An offset may have a blank before it.
  */
 function momentOf (text: Text, length: number): Text {
   return sql`coalesce((
@@ -30,11 +30,10 @@ function momentOf (text: Text, length: number): Text {
       then datetime(_day || ' ' || _time,
         case substr(_zone, 1, 1) when '+' then '-' else '+' end || substr(_zone, 2, 2) || ':' || substr(_zone, -2))
     end as _moment
-    from (select _day, _time, case when _end glob ' [+-]*' then substr(_end, 2) else _end end as _zone
-      from (select _day, _time, case
+    from (select _day, _time, replace(replace(case
       when _hasSeconds and substr(_rest, 1, 1) in ('.', ',')
         and length(_rest) - 1 - length(ltrim(substr(_rest, 2), ${digits})) between 1 and 9
-        then ltrim(substr(_rest, 2), ${digits}) else _rest end as _end
+        then ltrim(substr(_rest, 2), ${digits}) else _rest end, ' +', '+'), ' -', '-') as _zone
       from (select substr(${text}, 1, 10) as _day, substr(${text}, 17, 1) = ':' as _hasSeconds,
         case when length(${text}) = 10 then '00:00:00'
           when substr(${text}, 11, 1) not in (' ', 'T', 't') then null
@@ -42,7 +41,7 @@ function momentOf (text: Text, length: number): Text {
           else substr(${text}, 12, 5) || ':00' end as _time,
         case when length(${text}) = 10 then ''
           when substr(${text}, 17, 1) = ':' then substr(${text}, 20)
-          else substr(${text}, 17) end as _rest))))), ${text})`
+          else substr(${text}, 17) end as _rest)))), ${text})`
 }
 
 /** Returns what records show of a column. Texts in the form of the API are shown as they are. */

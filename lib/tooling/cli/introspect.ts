@@ -1,4 +1,5 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { errors } from '../../errors.js'
 import { introspect } from '../introspect/introspect.js'
 import { describeNotes } from '../introspect/describe-notes.js'
@@ -40,6 +41,7 @@ export const introspectCommand: CommandRow<Options> = {
       if (output === undefined) {
         out(source.trimEnd())
       } else {
+        mkdirSync(dirname(output), { recursive: true })
         writeFileSync(output, source, { flag: force ? 'w' : 'wx' })
         err(`Wrote ${models.length} ${models.length === 1 ? 'model' : 'models'} to ${output}`)
       }
