@@ -14,7 +14,6 @@ export interface Extent {
   readonly requests: number
 }
 
-/** What a run is asked for. */
 export interface Wanted extends Extent {
   readonly cases: readonly Case[]
   /** True if nothing was left out or made smaller. */
@@ -39,7 +38,9 @@ export function readWanted (args: readonly string[]): Wanted {
   const { profile, against, connections, ...numbers } = values
   const given = Object.fromEntries(Object.entries(numbers).map(([name, value]) => [name, positive(name, value)]))
   const lists = connections === undefined ? {} : { connections: connections.split(',').map((text) => positive('connections', text)) }
-  return { ...full, ...given, ...lists, cases: against === undefined ? casesNamed(positionals) : againstOtherCommit(casesNamed(positionals)), isFull: args.length === 0, profile, against }
+  const named = casesNamed(positionals)
+  const chosen = against === undefined ? named : againstOtherCommit(named)
+  return { ...full, ...given, ...lists, cases: chosen, isFull: args.length === 0, profile, against }
 }
 
 function positive (name: string, text: string): number {

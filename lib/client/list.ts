@@ -14,7 +14,7 @@ export interface Total {
 
 /** The value of the parameter `count` of a query: true, undefined if there is none, or either of them. */
 export type Counts = true | undefined
-/** What a query says of `count`. */
+/** The {@link Counts} of a query, by the type of the whole query. */
 export type CountOf<Given> =
   'count' extends keyof Given ? Given extends { readonly count: true } ? true : Counts : undefined
 /** The part of `meta` that is there if a query asks for `count`. */

@@ -16,7 +16,10 @@ export type WriteOptions<D extends Described> =
  * repeated up to three times while the server answers that it certainly was not executed.
  */
 export interface ResourceClient<D extends Described, All = {}> {
-  /** Lists records: `await` gives one page, `for await` gives all records. */
+  /**
+   * Lists records: `await` gives one page, `for await` gives all records. `Given` is the type of the query as a whole,
+   * which alone tells if `count` and `include` may be absent.
+   */
   readonly list: <
     Query extends AnyQuery<D, All>, const Include extends readonly string[] = [],
     const Given extends Readonly<Record<string, unknown>> = {}

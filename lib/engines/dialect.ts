@@ -46,7 +46,7 @@ export interface Requirement {
   readonly remedy: string
 }
 
-/** What the SQL of a condition with patterns depends on. */
+/** Traits of the patterns of a condition, on which its SQL depends. */
 export interface PatternTraits {
   /** True if a pattern holds {@link Dialect.ambiguous} characters. The SQL is then longer, to tell them apart. */
   readonly isAmbiguous?: boolean
