@@ -53,13 +53,18 @@ async function logOut (page: Page): Promise<void> {
   await page.locator('[name=username]').waitFor()
 }
 
-const open = async (page: Page, name: string): Promise<void> =>
+/** Opens an entry of the menu, and waits until the list before it has gone. */
+async function open (page: Page, name: string): Promise<void> {
   await page.getByRole('menuitem', { name, exact: true }).click()
+  await page.locator('#react-admin-title', { hasText: new RegExp(`^${name}$`) }).waitFor()
+}
+
 const form = (page: Page): Locator => page.locator('.create-page, .edit-page')
 const rows = (page: Page): Locator => page.locator('tbody tr')
 /** Waits until the list says which records of how many it shows, such as `1-10 of 65`. */
-const range = async (page: Page, text: string): Promise<void> =>
-  await page.locator('.MuiTablePagination-displayedRows', { hasText: new RegExp(`^${text}$`) }).waitFor()
+const range = async (page: Page, text: string): Promise<void> => { await rangeOf(page, text).waitFor() }
+const rangeOf = (page: Page, text: string): Locator =>
+  page.locator('.MuiTablePagination-displayedRows', { hasText: new RegExp(`^${text}$`) })
 const save = async (page: Page): Promise<void> => await page.getByRole('button', { name: 'Save' }).click()
 const told = async (page: Page, text: string | RegExp): Promise<void> =>
   await page.locator('.MuiSnackbar-root').getByText(text).waitFor()
@@ -67,17 +72,36 @@ const told = async (page: Page, text: string | RegExp): Promise<void> =>
 const faultOf = (page: Page, label: string): Locator =>
   form(page).locator('.MuiFormControl-root', { has: page.getByLabel(label) }).locator('p.Mui-error')
 
-/** Types again if the option does not come: react-admin forgets what is typed while it loads the first ones. */
-async function choose (page: Page, label: string, text: string): Promise<void> {
-  const input = page.getByRole('combobox', { name: label })
-  const option = page.getByRole('option', { name: text }).first()
-  const isThere = async (): Promise<boolean> => await option.waitFor({ timeout: 3000 }).then(() => true, () => false)
-  for (let count = 0; count < 5; count++) {
+/** Types again if what is waited for does not come: react-admin forgets what is typed while it loads the first ones. */
+async function typeUntil (input: Locator, text: string, awaited: Locator): Promise<void> {
+  const isThere = async (): Promise<boolean> => await awaited.waitFor({ timeout: 3000 }).then(() => true, () => false)
+  for (let count = 0; count < 9; count++) {
     await input.fill(text)
-    if (await isThere()) break
+    if (await isThere()) return
     await input.fill('')
   }
+  await input.fill(text)
+  await awaited.waitFor()
+}
+
+async function choose (page: Page, label: string, text: string): Promise<void> {
+  const option = page.getByRole('option', { name: text }).first()
+  await typeUntil(page.getByRole('combobox', { name: label }), text, option)
   await option.click()
+}
+
+/** Searches until the list says which records of how many it shows. */
+const search = async (page: Page, text: string, shown: string): Promise<void> =>
+  await typeUntil(page.getByPlaceholder('Search'), text, rangeOf(page, shown))
+
+/** Opens the form of a row, and waits until the record has been loaded anew: an answer that comes later resets it. */
+async function openRow (page: Page, text: string): Promise<void> {
+  const loaded = page.waitForResponse((answer) =>
+    answer.request().method() === 'GET' && /\/api\/\w+\/[^/?]+\/(\?|$)/.test(answer.url()))
+  await rows(page).getByText(text, { exact: true }).click()
+  await loaded
+  await form(page).getByRole('textbox').first().waitFor()
+  await wait(1000)
 }
 
 /** An account of the workspace, what it sees there, and what it does. */
@@ -197,22 +221,20 @@ test('in a browser, a react-admin application works with the example workspace',
 
 /** Empties the search, and waits for all tasks. */
 async function showAll (page: Page, { tasks }: Account): Promise<void> {
-  await page.getByPlaceholder('Search').fill('')
-  await range(page, `1-10 of ${tasks}`)
+  await search(page, '', `1-10 of ${tasks}`)
 }
 
 async function looksAround (t: Test, page: Page, account: Account): Promise<void> {
-  const { name, tasks, lastPage, search, filter } = account
+  const { name, tasks, lastPage, search: { text, first, project }, filter } = account
   await range(page, `1-10 of ${tasks}`)
   await shoot(page, `${name}-list`)
   await page.getByRole('button', { name: `Go to page ${lastPage.number}` }).click()
   await range(page, `${lastPage.range} of ${tasks}`)
-  await page.getByPlaceholder('Search').fill(search.text)
-  await range(page, '1-5 of 5')
+  await search(page, text, '1-5 of 5')
   await page.getByRole('columnheader', { name: 'Title' }).getByRole('button').click()
-  await rows(page).first().getByText(search.first, { exact: true }).waitFor()
-  t.match(await rows(page).first().innerText(), new RegExp(`${search.project}\\s+nobody`), 'related records by name')
-  await page.getByPlaceholder('Search').fill('')
+  await rows(page).first().getByText(first, { exact: true }).waitFor()
+  t.match(await rows(page).first().innerText(), new RegExp(`${project}\\s+nobody`), 'related records by name')
+  await showAll(page, account)
   await choose(page, 'Project', filter.project)
   await range(page, filter.range)
   await page.getByRole('button', { name: 'Clear value' }).first().click()
@@ -229,8 +251,8 @@ async function writes (t: Test, page: Page, account: Account): Promise<void> {
   await choose(page, 'Assignee', task.assignee)
   await save(page)
   await range(page, `1-10 of ${tasks + 1}`)
-  await page.getByPlaceholder('Search').fill('manual')
-  await rows(page).getByText('Write the manual').click()
+  await search(page, 'manual', '1-1 of 1')
+  await openRow(page, 'Write the manual')
   await form(page).getByLabel('Done').click()
   await form(page).getByLabel('Due').fill('2026-12-24')
   await shoot(page, `${name}-form`)
@@ -238,7 +260,7 @@ async function writes (t: Test, page: Page, account: Account): Promise<void> {
   await told(page, /updated/)
   await range(page, '1-1 of 1')
   t.match(await rows(page).first().innerText(), task.row)
-  await rows(page).getByText('Write the manual').click()
+  await openRow(page, 'Write the manual')
   await page.getByRole('button', { name: 'Delete' }).click()
   await page.getByRole('button', { name: 'Confirm' }).click()
   await told(page, /deleted/)
@@ -259,10 +281,8 @@ async function errs (page: Page, { name, faults }: Account): Promise<void> {
 async function conflicts (t: Test, page: Page, account: Account, address: string): Promise<void> {
   const { name, colleague, contested } = account
   await open(page, 'Tasks')
-  await page.getByPlaceholder('Search').fill(contested.search)
-  await rows(page).getByText(contested.title, { exact: true }).click()
-  await form(page).getByLabel('Title').waitFor()
-  await page.waitForLoadState('networkidle')
+  await search(page, contested.search, '1-5 of 5')
+  await openRow(page, contested.title)
   const headers = { authorization: basic(colleague), 'content-type': 'application/json' }
   const changed = await fetch(address + contested.path, { method: 'PUT', headers, body: '{"due":"2027-01-01"}' })
   t.equal(changed.status, 200)
@@ -293,7 +313,7 @@ async function seesOwn (t: Test, page: Page): Promise<void> {
   await range(page, '1-10 of 61')
   await rows(page).first().getByText('I take it.').waitFor()
   t.match(await rows(page).first().innerText(), /Gil Gordon/, 'the server sets the author')
-  await rows(page).first().getByText('I take it.').click()
+  await openRow(page, 'I take it.')
   await form(page).getByLabel('Text').fill('I do not take it.')
   await save(page)
   await rows(page).first().getByText('I do not take it.').waitFor()
@@ -315,8 +335,7 @@ test('the program of docs/admin.md with react-admin', async (t) => {
   if (lacks(t, 'chromium')) return
   const { page, complaints, origins, address } = await openProgram(t, 'react-admin', folder)
   await page.getByText('1-10 of 30').waitFor()
-  await page.getByPlaceholder('Search').fill('count')
-  await page.getByText('1-10 of 10').waitFor()
+  await search(page, 'count', '1-10 of 10')
   await page.getByRole('row', { name: /Count 3/ }).first().getByText('Ann').waitFor()
   await page.getByText('Count 3', { exact: true }).click()
   const title = page.locator('.edit-page').getByLabel('Title')
