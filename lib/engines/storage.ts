@@ -108,19 +108,19 @@ export interface Storage {
    * value to the column's type, which may be narrower.
    */
   readonly compared?: (value: Parameter) => Expression<unknown>
-  encode (value: Json): Stored
+  /** Converts a JSON value to what the driver takes. Absent if the driver takes the JSON value as it is. */
+  readonly encode?: (value: Json) => Stored
   decode (stored: Stored, options: FieldOptions): Json
 }
 
 /** How one engine stores each kind of value: its column types, and the conversions to and from the driver's values. */
 export type StorageTable = Readonly<Record<StorageName, Storage>>
 
-/** Gives values to the driver, and takes them from the driver, as they are. */
-export const asIs = { encode: (value: Json) => value as Stored, decode: (stored: Stored) => stored as Json }
+/** Takes values from the driver as they are. */
+export const asIs = { decode: (stored: Stored) => stored as Json }
 
 /** Reads numbers that a driver may return as a number, a text or a BigInt. */
 export const asNumber = {
-  encode: asIs.encode,
   decode: (stored: Stored): number => typeof stored === 'number' ? stored : Number(stored)
 }
 
@@ -138,7 +138,7 @@ export const asJson = {
 }
 
 /** Reads floating-point numbers. Infinities and anything that is no number become null, because JSON has none. */
-export const asFinite = { encode: asIs.encode, decode: finite }
+export const asFinite = { decode: finite }
 
 /** Keeps a number in cursors as records show it, whatever zeros the driver's text has at its end. */
 export const exactNumber: Exact = { write: (stored) => String(Number(stored)), read: finiteNumber }

@@ -79,6 +79,10 @@ export function isOperator (name: string): name is Operator {
   return Object.hasOwn(operators, name)
 }
 
+/** Operators by their names. */
+export const operatorByName: ReadonlyMap<string, Operator> = new Map(
+  Object.keys(operators).filter(isOperator).map((name) => [name, name]))
+
 function equalsConstant ({ ref, isNull, compared }: ConditionColumn, value: Parameter): RawBuilder<SqlBool> {
   if (value === null) return isNull ?? sql<SqlBool>`${ref} is null`
   return value === notNull ? sql<SqlBool>`${ref} is not null` : sql<SqlBool>`${ref} = ${compared(value)}`

@@ -1,6 +1,8 @@
 import type { Row } from '../engines/executor.js'
 import type { Dialect } from '../engines/dialect.js'
 import type { Stored } from '../engines/storage.js'
+import { errors } from '../errors.js'
+import { maxKeyLength } from '../values/field-options.js'
 import type { Json, RecordKey } from '../values/values.js'
 import { decode, encode, valueKindOf, valueOptionsOf } from './column.js'
 import type { Column, Model } from './model.js'
@@ -32,15 +34,11 @@ export function withId ({ primaryKey }: Pick<Model, 'primaryKey'>, columns: read
   return primaryKey.parts === undefined ? columns : [primaryKey, ...columns]
 }
 
-/** Returns the value of a text in a path or a filter; undefined if the text is none of the column. */
-export function parseValue (column: Column, text: string): Json | undefined {
-  return column.parts === undefined
-    ? valueKindOf(column).parse(text, column.options)
-    : parseId(column.parts, text.split(','))
-}
-
-/** Returns the id of a record by the percent-encoded values of its key; undefined if a part cannot have its value. */
-function parseId (parts: readonly Column[], texts: readonly string[]): string | undefined {
+/**
+ * Returns the id of several values by its text in a path or a filter; undefined if a part of it cannot have its value.
+ */
+export function parseId (parts: readonly Column[], text: string): string | undefined {
+  const texts = text.split(',')
   if (texts.length !== parts.length) return undefined
   const values = parts.map((part, index) => parsePart(part, String(texts[index])))
   return values.some((value) => value === undefined) ? undefined : joinId(values as Json[])
@@ -53,6 +51,52 @@ function parsePart (part: Column, encoded: string): Json | undefined {
     // A percent sign that begins no escape.
     return undefined
   }
+}
+
+/**
+ * Returns the primary key in a path; throws REST_MODELS_RECORD_NOT_FOUND (404) if it is no key.
+ *
+ * @param text  the decoded segment of the path
+ * @param url   the path as it was sent
+ */
+export type ParseKey = (text: string, url: string) => RecordKey
+
+/**
+ * Compiles how the text of a model's primary key is read. A key is a decimal integer from 0 to 2^53-1, a UUID, or any
+ * text of 1 to 100 characters. Engines would round or cut another text to the key of another record.
+ */
+export function compileParseKey ({ primaryKey: key }: Model): ParseKey {
+  const { parts, options } = key
+  const { parse } = valueKindOf(key)
+  const fits = key.kind === 'text' ? fitsPath : isNotNegative
+  const read: (text: string, url: string) => Json | undefined = parts === undefined
+    ? (text) => fits(text) ? parse(text, options) : undefined
+    : (text, url) => parseId(parts, idIn(url, text))
+  return (text, url) => {
+    const value = read(text, url)
+    if (value === undefined) throw new errors.RecordNotFound()
+    return value as RecordKey
+  }
+}
+
+/**
+ * Returns an id of several values from a path. The values in it are percent-encoded, so a path may have the id as it
+ * is, or percent-encoded once more as clients do with every text. Only the first has commas that are not encoded. The
+ * router decodes nothing before the path: a client may send a whole URL.
+ */
+function idIn (url: string, decoded: string): string {
+  const [path = ''] = url.split(/[?;#]/, 1)
+  const segment = String(path.split('/').findLast((part) => part !== ''))
+  return segment.includes(',') && decodeURIComponent(segment) === decoded ? segment : decoded
+}
+
+function fitsPath (text: string): boolean {
+  // A character has one or two UTF-16 units. The host decides how long a text its router takes.
+  return text !== '' && text.length <= 2 * maxKeyLength && [...text].length <= maxKeyLength
+}
+
+function isNotNegative (text: string): boolean {
+  return !text.startsWith('-')
 }
 
 /** Returns the id of a record by the values of its key. */
@@ -74,9 +118,11 @@ export function keyValues (key: Column, id: Json, dialect: Dialect): readonly St
   return key.parts.map((part, index) => encode(part, parsePart(part, String(texts[index])) as Json, dialect))
 }
 
-/** Returns the segment of a path that leads to a record. An id of several values is percent-encoded already. */
-export function segmentOf ({ primaryKey }: Model, id: Json): string {
-  return primaryKey.parts === undefined ? encodeURIComponent(String(id)) : String(id)
+/**
+ * Returns the function that makes of an id the segment of a path. An id of several values is percent-encoded already.
+ */
+export function segmentEncoder ({ primaryKey }: Model): (id: string) => string {
+  return primaryKey.parts === undefined ? encodeURIComponent : String
 }
 
 /** True if the collation of a column may take other texts for the values of the key. */

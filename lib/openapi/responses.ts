@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../../schemas/documentation.js'
 import { errors } from '../errors.js'
 import { isSecret } from '../model/column.js'
-import { isPrivate } from '../policy/no-store.js'
+import { isPrivate } from '../policy/visibility.js'
 import { reads, rowOf, writes, type Operation } from '../policy/operations.js'
 import type { SecurityScheme } from '../policy/policy.js'
 import { challengeOf, isBasic } from '../policy/refusal.js'

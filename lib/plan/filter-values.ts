@@ -4,7 +4,7 @@ import { errors, withDetails } from '../errors.js'
 import { fieldKinds } from '../fields/field-kinds.js'
 import { notNull, operators, type FilterSyntax, type Operator } from '../fields/operators.js'
 import { encode, valueKindOf, type Column } from '../model/column.js'
-import { keyValues, parseValue } from '../model/key.js'
+import { keyValues, parseId } from '../model/key.js'
 import type { WrittenFilter } from '../request/list-query.js'
 import { storableText, type Json } from '../values/values.js'
 import type { Limits } from './limits.js'
@@ -82,11 +82,12 @@ function readAll (texts: readonly string[], column: Column, limits: Limits): rea
   if (texts.some((text) => text.length > limits.valueLength)) {
     return `must have at most ${limits.valueLength} characters`
   }
-  const valueKind = valueKindOf(column)
+  const { parts, options } = column
+  const { parse, expects } = valueKindOf(column)
   const values: Json[] = []
   for (const text of texts) {
-    const value = parseValue(column, text)
-    if (value === undefined) return `must be ${valueKind.expects}`
+    const value = parts === undefined ? parse(text, options) : parseId(parts, text)
+    if (value === undefined) return `must be ${expects}`
     values.push(value)
   }
   return values

@@ -2,6 +2,7 @@ import type { Dialect } from '../engines/dialect.js'
 import type { Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { Limits } from './limits.js'
+import type { PlannedOrder } from './list-plan.js'
 import type { Access } from './path.js'
 import type { IncludeScope } from './permitted-includes.js'
 
@@ -12,6 +13,8 @@ export interface ListScope extends Access, IncludeScope {
   readonly visible: readonly Column[]
   /** Text columns of the option `search`; none if the resource has no such option. */
   readonly searched: readonly Column[]
+  /** Ordering of a list that asks for none: by the columns of the primary key, ascending. */
+  readonly byKey: readonly PlannedOrder[]
   readonly defaultLimit: number
   readonly maxLimit: number
   readonly limits: Limits

@@ -1,4 +1,4 @@
-import { isOperator, type Operator } from '../fields/operators.js'
+import { operatorByName, type Operator } from '../fields/operators.js'
 import { isForeignKey, type Column, type ForeignKeyColumn } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 
@@ -41,10 +41,8 @@ export function followPath (model: Model, names: readonly string[]): Path | unde
  */
 export function splitName (name: string): { names: readonly string[], operator: Operator } {
   const names = name.split('__')
-  const last = names.at(-1)
-  return last !== undefined && isOperator(last)
-    ? { names: names.slice(0, -1), operator: last }
-    : { names, operator: 'eq' }
+  const operator = operatorByName.get(String(names.at(-1)))
+  return operator === undefined ? { names, operator: 'eq' } : { names: names.slice(0, -1), operator }
 }
 
 /** Returns the name of a path, with fields as they were declared: `user__username` also for `user_id__username`. */

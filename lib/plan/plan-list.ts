@@ -1,6 +1,5 @@
 import { errors, withDetails } from '../errors.js'
 import { isOrderable, type Column } from '../model/column.js'
-import { keyColumnsOf } from '../model/key.js'
 import type { Model } from '../model/define-model.js'
 import type { ListRequest } from '../request/list-query.js'
 import { typoSuggestion } from '../suggest.js'
@@ -35,19 +34,21 @@ export function planList (scope: ListScope, wanted: ListRequest, viewer: ListVie
   return { joins, conditions, includes, search, ordering, limit, start, after }
 }
 
-function planOrdering (access: Access, written: readonly string[]): readonly PlannedOrder[] {
+function planOrdering (scope: ListScope, written: readonly string[]): readonly PlannedOrder[] {
+  const { byKey } = scope
+  if (written.length === 0) return byKey
   const ordering: PlannedOrder[] = []
   const find = (column: Column): PlannedOrder | undefined => ordering.find((order) => order.column === column)
-  for (const order of written.flatMap((name) => planOrder(access, name))) {
+  for (const order of written.flatMap((name) => planOrder(scope, name))) {
     const before = find(order.column)
     if (before === undefined) ordering.push(order)
     else if (before.descending !== order.descending) throw invalidOrdering('must not name a column in both directions')
   }
-  const key = keyColumnsOf(access.model)
-  const missing = key.filter((column) => find(column) === undefined).map((column) => ({ column, descending: false }))
+  const missing = byKey.filter(({ column }) => find(column) === undefined)
   if (missing.length > 0) return [...ordering, ...missing]
   // No two records have the same key, so columns behind it decide nothing.
-  return ordering.slice(0, ordering.findLastIndex(({ column }) => key.includes(column)) + 1)
+  const end = ordering.findLastIndex((order) => byKey.some(({ column }) => column === order.column))
+  return ordering.slice(0, end + 1)
 }
 
 /** Returns the columns that a name in an ordering stands for: several if it is the id of a key of several columns. */

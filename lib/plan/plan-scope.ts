@@ -1,7 +1,7 @@
 import type { StorageName } from '../engines/storage.js'
 import { notNull, operators, type FilterSyntax, type Operator } from '../fields/operators.js'
 import { isForeignKey, valueKindOf, type Column } from '../model/column.js'
-import { parseValue } from '../model/key.js'
+import { parseId } from '../model/key.js'
 import type { Model } from '../model/define-model.js'
 import { suggestion } from '../suggest.js'
 import { storableText, type Json } from '../values/values.js'
@@ -116,9 +116,10 @@ const readers = {
 }
 
 function readValue (value: unknown, column: Column): Json | undefined {
+  const { parts, options } = column
   const type = typeof value
   if (type !== typeOf(column)) return undefined
-  return parseValue(column, String(value))
+  return parts === undefined ? valueKindOf(column).parse(String(value), options) : parseId(parts, String(value))
 }
 
 const numbers: ReadonlySet<StorageName> = new Set(['key', 'integer', 'number'])

@@ -5,11 +5,12 @@ import { errors } from '../errors.js'
 import { Events, eventsOf } from '../events/events.js'
 import type { Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
-import { browserGuard } from '../policy/browser-guard.js'
-import { readCredentials } from '../policy/credentials.js'
-import { noStore } from '../policy/no-store.js'
+import { browserGuard } from '../policy/guard.js'
+import { readCredentials } from '../policy/user-auth.js'
+import { noStore } from '../policy/visibility.js'
 import { Passwords } from '../policy/passwords.js'
 import type { AnyPolicy, Authenticate, PolicySetting } from '../policy/policy.js'
+import { keepBytes } from '../request/payload.js'
 import { compileAccess, reachableModels } from '../resource/access.js'
 import { isCreatable } from '../resource/creatable.js'
 import type { Registration } from '../resource/registration.js'
@@ -17,6 +18,7 @@ import { compileResource, type Resource } from '../resource/resource.js'
 import { swagger2Warning, warnOfExposure, warnOfIneffective, warnOfUnshown } from '../resource/warnings.js'
 import { isFailure, passOn, serializeFailure } from '../response/failure.js'
 import { serializerCompiler, type SerializerOf } from '../response/serializer.js'
+import { acceptAnything } from '../routes/handlers.js'
 import { addRoutes } from '../routes/routes.js'
 import { readTables } from '../tables/read-tables.js'
 import { requireFillable } from '../tables/creatable.js'
@@ -128,9 +130,8 @@ function isolate (scope: FastifyInstance, { onRequest }: Scheduler): SerializerO
   scope.removeAllContentTypeParsers()
   // JSON is named as well, because Fastify then finds its parser without reading the header again.
   scope.addContentTypeParser(
-    ['application/json', '*'], { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
-  // Handlers validate requests themselves, so that refusals come in the right order. The schemas are for documentation.
-  scope.setValidatorCompiler(() => () => true)
+    ['application/json', '*'], { parseAs: 'buffer' }, keepBytes)
+  scope.setValidatorCompiler(() => acceptAnything)
   const serializerOf = serializerCompiler()
   scope.setSerializerCompiler(({ schema, httpStatus }) =>
     isFailure(httpStatus) ? serializeFailure : serializerOf(schema as object))

@@ -1,10 +1,8 @@
-import type { FastifyReply, FastifyRequest, preHandlerAsyncHookHandler } from 'fastify'
-import { errors } from '../errors.js'
-import type { Model } from '../model/define-model.js'
-import { sendsCredentials } from './credentials.js'
+import type { FastifyReply, FastifyRequest, onRequestHookHandler, preHandlerAsyncHookHandler } from 'fastify'
+import { errors, shownName } from '../errors.js'
 import type { Operation } from './operations.js'
-import type { AnyPolicy, Authenticate, Identity, PolicyUser } from './policy.js'
-import type { Protections, RelatedProtection } from './protection.js'
+import type { AnyPolicy, Authenticate, Identity, PolicyUser, SecurityScheme } from './policy.js'
+import type { Protections } from './protection.js'
 import { refuse } from './refusal.js'
 
 /** Key under which a request keeps the user who sent it. */
@@ -53,6 +51,22 @@ export function policyHooks (
   }]
 }
 
+/**
+ * True if a request carries credentials of a scheme, right or wrong. Without a scheme, and for every scheme but
+ * `apiKey`, they are in the header Authorization; for `apiKey` in the header or cookie that it names.
+ */
+function sendsCredentials ({ headers }: FastifyRequest, scheme: SecurityScheme | undefined): boolean {
+  if (scheme?.type !== 'apiKey') return headers.authorization !== undefined
+  const name = String(scheme['name'])
+  return scheme['in'] === 'cookie'
+    ? cookieNames(String(headers.cookie)).includes(name)
+    : headers[name.toLowerCase()] !== undefined
+}
+
+function cookieNames (header: string): readonly string[] {
+  return header.split(';').map((cookie) => cookie.split('=', 1).join().trim())
+}
+
 /** Returns the user who sends a request; undefined if there is none, or none with a usable id. */
 async function findUser (
   authenticate: Authenticate, request: FastifyRequest, reply: FastifyReply
@@ -86,13 +100,30 @@ function isUser (user: Identity | null | undefined): user is Identity {
   return Number.isSafeInteger(id) || (typeof id === 'string' && id !== '' && id.length <= maxIdLength)
 }
 
-/** Returns the related models that the sender of a request may not list, and so may not filter through. */
-export function modelsClosedTo (
-  request: FastifyRequest, { closedModels, guardedModels }: RelatedProtection
-): ReadonlySet<Model> {
-  if (guardedModels.size === 0) return closedModels
-  const user = userOf<Identity>(request)
-  const mayList = (policy: AnyPolicy): boolean => user !== null && policy.permits(user, 'list') === true
-  const others = [...guardedModels].filter(([, policy]) => !mayList(policy)).map(([model]) => model)
-  return new Set([...closedModels, ...others])
+/** Values of Sec-Fetch-Site for requests of the same origin, and for those that the user makes directly. */
+const ownSites = ['same-origin', 'none']
+
+/**
+ * Returns an onRequest hook for writes. It refuses those that a browser sends for another site, with
+ * REST_MODELS_FORBIDDEN (403). Browsers attach Basic credentials by themselves, and a form needs no preflight. A
+ * request with neither Origin nor Sec-Fetch-Site is not from a browser.
+ *
+ * @see https://www.w3.org/TR/fetch-metadata/ and RFC 6454, section 7
+ */
+export function browserGuard (allowedOrigins: readonly string[]): onRequestHookHandler {
+  return (request, _reply, done) => {
+    if (isOwn(request, allowedOrigins)) return done()
+    const { origin } = request.headers
+    request.log.info({ origin: origin && shownName(origin) },
+      'Refused a write that a browser sent for a page of another site. If that site is yours, ' +
+      "name its origin in the option 'allowedOrigins'")
+    done(new errors.Forbidden())
+  }
+}
+
+function isOwn (request: FastifyRequest, allowedOrigins: readonly string[]): boolean {
+  const { origin, 'sec-fetch-site': site } = request.headers
+  if (origin !== undefined && allowedOrigins.includes(origin)) return true
+  if (site !== undefined) return ownSites.includes(String(site))
+  return origin === undefined || origin === `${request.protocol}://${request.host}`
 }

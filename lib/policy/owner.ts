@@ -8,13 +8,13 @@ import type { Row } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
 import { errors } from '../errors.js'
 import { decode, valueKindOf } from '../model/column.js'
-import type { PlanKey } from '../plan/plan-key.js'
+import type { ParseKey } from '../model/key.js'
 import type { ScopedRecord } from '../plan/record-guard.js'
 import type { Viewer } from '../plan/viewer.js'
 import type { RecordKey } from '../values/values.js'
 import { userOf } from './guard.js'
 import type { AnyPolicy, Identity } from './policy.js'
-import { viewerOf, type ResourceScopes } from './scopes.js'
+import { viewerOf, type ResourceScopes } from './visibility.js'
 
 /** Key under which a request keeps the record that it is about to change or delete. */
 export const kStored = Symbol('rest-models.stored')
@@ -35,7 +35,7 @@ export function storedOf (request: FastifyRequest): StoredRecord {
 export interface OwnedResource extends WriteTarget, ResourceScopes {
   readonly engine: Engine
   readonly policy: AnyPolicy
-  readonly planKey: PlanKey
+  readonly parseKey: ParseKey
 }
 
 /**
@@ -56,7 +56,7 @@ export function recordHook (resource: OwnedResource): (request: FastifyRequest) 
  * @throws REST_MODELS_RECORD_NOT_FOUND (404) if there is no such record that the user may see
  */
 export async function readRecord (request: FastifyRequest, resource: OwnedResource): Promise<StoredRecord> {
-  const id = resource.planKey((request.params as { readonly id: string }).id, request.url)
+  const id = resource.parseKey((request.params as { readonly id: string }).id, request.url)
   const viewer = viewerOf(request, resource)
   const { row } = await readStored(resource.engine, resource, { id, scope: viewer.scope })
   if (row === undefined) throw new errors.RecordNotFound()

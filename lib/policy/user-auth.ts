@@ -1,10 +1,11 @@
-import type { FastifyBaseLogger } from 'fastify'
+import basicAuth from '@fastify/basic-auth'
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { compileFindUser, type UserColumns } from '../database/find-user.js'
 import type { Model } from '../model/define-model.js'
 import type { KeyOf } from '../model/field.js'
 import type { FieldNameOf, FieldValueOf, Flat } from '../model/types.js'
 import { reads } from './operations.js'
-import { isHash } from './passwords.js'
+import { isHash, type Credentials } from './passwords.js'
 import type { ClosedPolicy, Policy } from './policy.js'
 import { checkOptions, requireField, userColumns, type UserAuthOptions } from './user-options.js'
 
@@ -90,5 +91,29 @@ function hashWarning (users: Model, { password }: UserColumns, { verify }: UserA
     isDue = false
     log.warn(`A login failed because '${password.field}' of model '${users.name}' holds no argon2id hash ` +
       "for that user: store hashPassword(…), or give the policy 'verify'")
+  }
+}
+
+/** Key under which a request keeps its HTTP Basic credentials. */
+export const kCredentials = Symbol('rest-models.credentials')
+
+/**
+ * Returns a function that reads the HTTP Basic credentials of a request. `@fastify/basic-auth` only parses the header
+ * here. Its `validate` never rejects, because a rejection without an Error lets a request in or hangs it. Its challenge
+ * is not used, because it carries a charset, which the challenge of the service document does not have.
+ */
+export async function readCredentials (
+  scope: FastifyInstance
+): Promise<(request: FastifyRequest, reply: FastifyReply) => Credentials | undefined> {
+  await scope.register(basicAuth, {
+    validate: (username, password, request, _reply, done) => {
+      request.setDecorator(kCredentials, { username, password })
+      done()
+    }
+  })
+  return (request, reply) => {
+    // Nothing to do in the callback: the plugin calls it synchronously, because `validate` is synchronous.
+    scope.basicAuth(request, reply, () => {})
+    return request.getDecorator<Credentials | undefined>(kCredentials)
   }
 }

@@ -4,7 +4,7 @@ import { withId } from '../model/key.js'
 import type { Access } from '../plan/path.js'
 import type { IncludeScope, ShownModel } from '../plan/permitted-includes.js'
 import { compileRelatedProtection, findsSameUsers, type RelatedProtection } from '../policy/protection.js'
-import type { RelatedScope, ResourceScopes, ScopeRule } from '../policy/scopes.js'
+import type { RelatedScope, ResourceScopes, ScopeRule } from '../policy/visibility.js'
 import type { Registration } from './registration.js'
 
 /**

@@ -10,15 +10,14 @@ import {
   isClientGenerated, isFilledByDatabase, isGenerated, isSetOnUpdate, type Column, type ForeignKeyColumn
 } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
-import { keyColumnsOf, segmentOf, withId } from '../model/key.js'
+import { compileParseKey, keyColumnsOf, segmentEncoder, withId, type ParseKey } from '../model/key.js'
 import { requireSoundDefaults } from '../plan/defaults.js'
 import type { Limits } from '../plan/limits.js'
 import type { ListScope } from '../plan/list-scope.js'
-import { compilePlanKey, type PlanKey } from '../plan/plan-key.js'
 import type { WriteScope } from '../plan/plan-write.js'
 import type { Passwords } from '../policy/passwords.js'
 import type { RelatedProtection } from '../policy/protection.js'
-import type { ResourceScopes, ScopeRule } from '../policy/scopes.js'
+import type { ResourceScopes, ScopeRule } from '../policy/visibility.js'
 import { compileTagOf, type TagOf } from '../response/entity-tag.js'
 import { compileToListed, compileToRecord, type ModelRecord } from '../response/record.js'
 import type { SerializerOf } from '../response/serializer.js'
@@ -44,9 +43,9 @@ export interface Resource
   readonly limits: Limits
   readonly passwords: Passwords
   readonly schemas: Readonly<Record<Shape, TObject>>
-  readonly planKey: PlanKey
-  /** Returns the path of a record, with the final slash. */
-  urlOf (record: ModelRecord): string
+  readonly parseKey: ParseKey
+  /** Returns the segment of an id in the path of its record. */
+  segmentOf (id: string): string
   /** The records of lists and reads with related records in them. */
   readonly included: IncludedRecords
   /** The hooks, and the table as they see it; undefined if the resource has no hooks. */
@@ -93,8 +92,8 @@ export function compileResource (registration: Registration, setting: ResourceSe
     reader,
     limits,
     passwords,
-    planKey: compilePlanKey(model),
-    urlOf: ({ id = null }) => `${prefix}${name}/${segmentOf(model, id)}/`,
+    parseKey: compileParseKey(model),
+    segmentOf: segmentEncoder(model),
     ...recordsOf({ name, model, visible, searched }, access, setting),
     tagOf: etag ? compileTagOf(serializerOf(writes.schemas.record)) : undefined,
     statements: compileStatements(engine, reader, { ...registration, ...columns }),
@@ -123,7 +122,8 @@ function recordsOf (
 }
 
 /** The columns of a resource by what a client may do with them. */
-type ResourceColumns = Pick<Resource, 'visible' | 'stored' | 'created' | 'writable' | 'creatable' | 'touched' | 'known'>
+type ResourceColumns =
+  Pick<Resource, 'visible' | 'byKey' | 'stored' | 'created' | 'writable' | 'creatable' | 'touched' | 'known'>
 
 function columnsOf ({ model, excluded, readOnly, owner }: Registration): ResourceColumns {
   const { columns, primaryKey } = model
@@ -136,6 +136,7 @@ function columnsOf ({ model, excluded, readOnly, owner }: Registration): Resourc
   const writable = new Set(columns.filter((column) => isWritable(column) && !key.includes(column)))
   return {
     visible,
+    byKey: key.map((column) => ({ column, descending: false })),
     stored: columns.filter((column) => !excluded.has(column) || column === owner),
     created: columns.filter((column) => !isGenerated(column) && !isFilledByDatabase(column)),
     writable,

@@ -1,9 +1,9 @@
 import type {
   FastifyReply, FastifyRequest, preHandlerAsyncHookHandler, preHandlerHookHandler
 } from 'fastify'
-import { browserGuard } from '../policy/browser-guard.js'
+import { browserGuard } from '../policy/guard.js'
 import { policyHooks } from '../policy/guard.js'
-import { isPrivate } from '../policy/no-store.js'
+import { isPrivate } from '../policy/visibility.js'
 import { rowOf, writes, type Operation } from '../policy/operations.js'
 import { readRecord, recordHook } from '../policy/owner.js'
 import type { Authenticate } from '../policy/policy.js'

@@ -76,8 +76,9 @@ export function listStatement (
   const conditions = given.conditions.map((condition) => withFewShapes(condition, dialect))
   const includes = given.includes.length === 0 ? [] : fillIncludes(given.includes, dialect)
   const plan: FilledPlan = { joins, conditions, includes, search, ordering, start, after, reach }
-  const { query, queryId, sql, parameters } = shapes.compileOnce(
-    `${kind} ${shapeOf(engine, base, plan)}`, () => compilers[kind](engine, base, openPlan(plan, dialect)))
+  const { query, queryId, sql, parameters } = shapes.memo(
+    `${kind} ${shapeOf(engine, base, plan)}`,
+    { context: () => compilers[kind](engine, base, openPlan(plan, dialect)) })
   const values = valuesOf(plan)
   const filled = parameters.map((parameter) => parameter instanceof Slot ? values[parameter.position] : parameter)
   // The same statement without the help of an index of a text column, for an engine that cannot always use the index.

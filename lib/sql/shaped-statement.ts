@@ -99,7 +99,7 @@ export class ShapedStatement {
 
   /** Returns the statement with its values. It is built only if it is the first of its shape. */
   compileOnce ({ shapes }: SqlContext, build: () => { compile (): CompiledQuery }): Query {
-    const { query, queryId, sql, parameters } = shapes.compileOnce(this.#name, () => build().compile())
+    const { query, queryId, sql, parameters } = shapes.memo(this.#name, { context: () => build().compile() })
     const values = parameters.map((parameter) =>
       parameter instanceof Slot ? this.#values[parameter.position] : parameter)
     return { query, queryId, sql, parameters: values, label: this.#label }

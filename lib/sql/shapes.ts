@@ -15,19 +15,18 @@ const updateNode: UpdateQueryNode = Object.freeze({ kind: 'UpdateQueryNode' })
  * Caches compiled statements by their shape: a text of all that the SQL depends on, without the values. Clients choose
  * the shapes, so at 2 MiB the least recently used statements are dropped.
  */
-export class Shapes extends LRUCache<string, CompiledQuery> {
-  constructor () {
-    super({ maxSize: maxShapesBytes, maxEntrySize: maxShapeBytes, sizeCalculation: bytesOf })
-  }
+export type Shapes = LRUCache<string, CompiledQuery, Compile>
 
-  /** Returns the cached statement of a shape. If there is none, this calls `compile` and caches the result. */
-  compileOnce (shape: string, compile: () => CompiledQuery): CompiledQuery {
-    const known = this.get(shape)
-    if (known !== undefined) return known
-    const compiled = withoutTree(compile())
-    this.set(shape, compiled)
-    return compiled
-  }
+/** Compiles a statement: `memo(shape, { context: compile })` calls it if the cache does not have the shape. */
+type Compile = () => CompiledQuery
+
+export function openShapes (): Shapes {
+  return new LRUCache({
+    maxSize: maxShapesBytes,
+    maxEntrySize: maxShapeBytes,
+    sizeCalculation: bytesOf,
+    memoMethod: (_shape, _stale, { context: compile }) => withoutTree(compile())
+  })
 }
 
 /** Estimates the bytes of a shape: its name, its text and its parameters, and 500 for any shape. */

@@ -83,7 +83,7 @@ export function compileStatements (
 export function updateStatement (engine: SqlContext, shape: StatementShape, changed: readonly Column[]): Statement {
   const name = `update ${shape.cachedAs ?? shape.name} ${changed.map(({ key }) => key).join()}`
   const label = { operation: 'update', resource: shape.name } as const
-  return withParameters(engine.shapes.compileOnce(name, () => compileUpdate(engine, shape, changed)), label)
+  return withParameters(engine.shapes.memo(name, { context: () => compileUpdate(engine, shape, changed) }), label)
 }
 
 function compileUpdate (engine: SqlContext, shape: StatementShape, changed: readonly Column[]): CompiledQuery {

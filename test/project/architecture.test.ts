@@ -48,7 +48,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   tables: ['schemas', 'database', 'plan', 'model', 'engines', 'type values', 'errors'],
   plugin: [
     'tables', 'routes', 'plugin/scheduling', 'resource', 'response', 'schemas', 'policy', 'database', 'plan',
-    'type model', 'suggest', 'events', 'errors'
+    'request', 'type model', 'suggest', 'events', 'errors'
   ],
   index: [
     'plugin', 'tables', 'type resource', 'policy', 'type database', 'type plan', 'model', 'type values', 'type events',
@@ -78,8 +78,8 @@ const packages: Readonly<Record<string, { readonly values: readonly string[], re
   fastify: {
     values: ['tooling/cli/serve-database', 'tooling/cli/load-app'],
     types: [
-      'tooling/cli', 'tooling/audit/inspect', 'policy', 'response/failure', 'resource', 'routes', 'plugin/scheduling',
-      'plugin', 'index'
+      'tooling/cli', 'tooling/audit/inspect', 'policy', 'request/payload', 'response/failure', 'resource', 'routes',
+      'plugin/scheduling', 'plugin', 'index'
     ]
   },
   kysely: {
@@ -93,7 +93,7 @@ const packages: Readonly<Record<string, { readonly values: readonly string[], re
   'ra-core': { values: [], types: ['react-admin'] },
   '@refinedev/core': { values: [], types: ['refine', 'providers/refine-filters'] },
   '@sinclair/typebox': { values: ['schemas', 'fields', 'values'], types: ['resource', 'routes'] },
-  '@fastify/basic-auth': { values: ['policy/credentials'] },
+  '@fastify/basic-auth': { values: ['policy/user-auth'] },
   '@fastify/busboy': { values: ['request/multipart'] },
   '@fastify/error': { values: ['errors', 'tooling/cli/host-check'] },
   '@node-rs/argon2': { values: ['policy/passwords'] },

@@ -83,7 +83,7 @@ const integer = { type: () => 'integer', holds: named(...integers), ...asNumber 
 
 /** Columns of years. MariaDB takes 70 for 1970, also when it compares. Nothing is -1 there. */
 const years: Storage = {
-  ...integer, encode: (value) => Number(value) > 0 && Number(value) < 100 ? -1 : asNumber.encode(value)
+  ...integer, encode: (value) => Number(value) > 0 && Number(value) < 100 ? -1 : Number(value)
 }
 
 const booleans = {
@@ -130,7 +130,6 @@ export const mariadbStorage = {
     type: decimalType('decimal'),
     holds: named('decimal', 'double', ...integers),
     select: asText,
-    encode: asIs.encode,
     decode: decodeDecimal
   },
   boolean: { ...booleans, ofType: ({ written }) => written.startsWith('bit') ? bits : undefined },

@@ -111,10 +111,9 @@ export const postgresStorage = {
     select: asText,
     compared: (value) => sql`cast(${value} as numeric)`,
     isShown: isFinite,
-    encode: asIs.encode,
     decode: decodeDecimal
   },
-  boolean: { type: () => 'boolean', holds: named('bool'), encode: asIs.encode, decode: decodeBoolean },
+  boolean: { type: () => 'boolean', holds: named('bool'), decode: decodeBoolean },
   datetime,
   date,
   json: { type: () => 'json', holds: named('json', 'jsonb', 'text', 'varchar'), select: asText, ...asJson },

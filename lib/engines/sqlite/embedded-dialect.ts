@@ -71,7 +71,7 @@ export class EmbeddedDialect extends SqliteDialect {
 
   #readStatus (): Pick<HealthReport, 'status' | 'lag'> {
     try {
-      this.#reader.objects.prepareOnce('select count(*) from sqlite_schema').get()
+      this.#reader.objects.memo('select count(*) from sqlite_schema').get()
     } catch {
       return { status: 'down', lag: null }
     }
@@ -104,7 +104,7 @@ export class EmbeddedDialect extends SqliteDialect {
  */
 function preparing (statements: StatementCache, requireFile: () => void): (sql: string) => Statement {
   return (sql) => {
-    const statement = statements.prepareOnce(sql)
+    const statement = statements.memo(sql)
     if (!statement.readonly || sql === commit) requireFile()
     return statement
   }

@@ -31,8 +31,10 @@ export class SqliteExecutor implements Executor {
     this.#parts = parts
   }
 
+  /** True if the connection is open and nobody holds it, so that it is in no transaction. */
   get isFree (): boolean {
-    return this.#connection.isFree
+    const { holders, database } = this.#connection
+    return holders === 0 && database.open
   }
 
   execute (query: Query): MaybePromise<Outcome> {
@@ -40,7 +42,7 @@ export class SqliteExecutor implements Executor {
     if (!this.isFree) return queued.execute(query)
     const start = events.begin()
     try {
-      const statement = this.#connection.objects.prepareOnce(query.sql)
+      const statement = this.#connection.objects.memo(query.sql)
       if (!statement.readonly) return this.#written(query, start, commits.execute(this.#writing(statement, query)))
       const row = statement.get(query.parameters) as Row | undefined
       events.end(start, query, row === undefined ? 0 : 1)
@@ -56,7 +58,7 @@ export class SqliteExecutor implements Executor {
     if (!this.isFree) return queued.readArrays(query, keys)
     const start = events.begin()
     try {
-      const rows = this.#connection.arrays.prepareOnce(query.sql).all(query.parameters) as ArrayRows
+      const rows = this.#connection.arrays.memo(query.sql).all(query.parameters) as ArrayRows
       events.end(start, query, rows.length)
       return rows
     } catch (failure) {

@@ -72,12 +72,11 @@ const moments = {
   index: { name: foreignIndex, of: (column) => isForeign(column, 'datetime') },
   shown: asShown('datetime'),
   exact,
-  encode: asIs.encode,
   decode: decodeDatetime
 } as const satisfies Storage
 
 const dates = {
-  type: () => 'date', holds: held('numeric', 'text'), now: sql`current_date`, encode: asIs.encode, decode: String
+  type: () => 'date', holds: held('numeric', 'text'), now: sql`current_date`, decode: String
 } as const satisfies Storage
 
 export const sqliteStorage = {

@@ -50,10 +50,10 @@ export abstract class RequestQueue {
    * Calls `goOn` once: without an error when the request may run, in the order of arrival; with REST_MODELS_UNAVAILABLE
    * (503) if the queue is full, the request has waited for over 2 s, or its client has gone.
    */
-  enter (
+  readonly enter = (
     { raw: { socket } }: Pick<FastifyRequest, 'raw'>, { raw: answer }: Pick<FastifyReply, 'raw'>,
     goOn: HookHandlerDoneFunction
-  ): void {
+  ): void => {
     // The client may have gone during a hook of the host. No event follows, so its place would never be given back.
     if (socket.destroyed || answer.destroyed) return goOn(unavailable())
     const now = performance.now()

@@ -1,25 +1,13 @@
 import type { Server } from 'node:net'
-import type {
-  FastifyReply, FastifyRequest, onRequestHookHandler, onSendHookHandler, preHandlerHookHandler
-} from 'fastify'
-import { unavailable } from '../../errors.js'
+import type { onRequestHookHandler, onSendHookHandler, preHandlerHookHandler } from 'fastify'
+import { BurstDetector } from '../../engines/event-loop-turn.js'
 import { Events } from '../../events/events.js'
 import { reads, type Operation } from '../../policy/operations.js'
-import { maxLogins } from '../../policy/passwords.js'
 import type { Protection } from '../../policy/protection.js'
 import { Connections } from './connections.js'
+import { openSlotQueues, openTurnQueues, type Queues } from './queues.js'
 import type { RequestQueue } from './request-queue.js'
-import { ResponseBatcher } from './response-batcher.js'
-import { SlotQueue } from './slot-queue.js'
-import { TurnQueue } from './turn-queue.js'
-
-/**
- * Requests of one queue that may use a database server at a time, over all clients; further ones wait in the queue.
- * They are several for each database connection, so that none is idle.
- */
-const maxRunning = 64
-
-type Handle = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
+import { keepingSlot, releasing, SlotQueue, type Handle } from './slot-queue.js'
 
 /** The hooks and the handler that scheduling gives to a route. */
 export interface Schedule {
@@ -32,12 +20,6 @@ export interface Schedule {
    */
   wrap (handle: Handle): Handle
 }
-
-/**
- * Queues of reads and of writes, for operations that are open to anybody and for those that need a user. A request
- * waits only for requests of its own queue. For an engine in this process, reads and writes share one queue.
- */
-type Queues = Readonly<Record<Exclude<Protection, 'closed'>, Readonly<Record<'reads' | 'writes', RequestQueue>>>>
 
 /** Decides when the requests of an app are served, and when their answers leave. */
 export class Scheduler {
@@ -60,7 +42,7 @@ export class Scheduler {
   scheduleOf (operation: Operation, protection: Protection): Schedule {
     const queue = this.#queueOf(operation, protection)
     return {
-      preHandler: queue === undefined ? [] : [(request, reply, done) => { queue.enter(request, reply, done) }],
+      preHandler: queue === undefined ? [] : [queue.enter],
       onSend: queue instanceof SlotQueue ? [releasing(queue)] : [],
       wrap: (handle) => this.#batching(queue instanceof SlotQueue ? keepingSlot(queue, handle) : handle)
     }
@@ -83,45 +65,47 @@ export class Scheduler {
   }
 }
 
-function openTurnQueues (connections: Connections): Queues {
-  const open = new TurnQueue(connections, 'open')
-  const guarded = new TurnQueue(connections, 'guarded')
-  return { open: { reads: open, writes: open }, guarded: { reads: guarded, writes: guarded } }
-}
-
-function openSlotQueues (connections: Connections): Queues {
-  // Requests that wait for a password hold a slot, but do not use the server.
-  const guardedSlots = maxRunning + maxLogins
-  // Writes have their own slots, because they may wait for each other's locks, or for a standby, and reads may be slow.
-  const twoOf = (slots: number, name: 'open' | 'guarded') => ({
-    reads: new SlotQueue(connections, slots, `${name}-reads`),
-    writes: new SlotQueue(connections, slots, `${name}-writes`)
-  })
-  return { open: twoOf(maxRunning, 'open'), guarded: twoOf(guardedSlots, 'guarded') }
-}
+/**
+ * If at least this many answers became ready in one event-loop turn, those of the next turn are sent together. With
+ * fewer, waiting for each other would only delay them.
+ */
+const minBatchSize = 4
 
 /**
- * Returns an onSend hook that gives back the slot of a request that another hook answers, before the answer is sent. A
- * client that never reads the answer would otherwise keep the slot.
+ * Milliseconds for which answers are held. After that, the next answer that becomes ready releases all of them, before
+ * the event-loop turn ends.
  */
-function releasing (queue: SlotQueue): onSendHookHandler {
-  return (_request, reply, payload, done) => {
-    queue.release(reply.raw)
-    done(null, payload)
+const maxHoldMs = 2
+
+/**
+ * Lets answers that become ready in one event-loop turn be sent together (flush consolidation). An answer that is sent
+ * alone wakes its receiver. For a client or a proxy on the same machine that costs as much as a short list.
+ */
+export class ResponseBatcher {
+  readonly #bursts = new BurstDetector(minBatchSize)
+  #began = 0
+  #flushed: Promise<void> | undefined
+  #flush: () => void = () => {}
+
+  /**
+   * Returns a promise to await before an answer is sent; undefined if the answer may be sent at once. The promise
+   * resolves at the end of this event-loop turn, or with the next answer after 2 ms.
+   */
+  wait (): Promise<void> | undefined {
+    if (!this.#bursts.join()) return undefined
+    const flushed = this.#flushed ?? this.#begin()
+    if (performance.now() - this.#began > maxHoldMs) this.#end()
+    return flushed
   }
-}
 
-/**
- * Returns a handler that gives back the request's slot when `handle` has settled. If the client went during a hook, the
- * handler throws REST_MODELS_UNAVAILABLE (503) and does not call `handle`.
- */
-export function keepingSlot (queue: SlotQueue, handle: Handle): Handle {
-  return async (request, reply) => {
-    if (!queue.begin(reply.raw)) throw unavailable()
-    try {
-      return await handle(request, reply)
-    } finally {
-      queue.leave(reply.raw)
-    }
+  #begin (): Promise<void> {
+    this.#began = performance.now()
+    setImmediate(this.#end)
+    return (this.#flushed = new Promise((resolve) => { this.#flush = resolve }))
+  }
+
+  readonly #end = (): void => {
+    this.#flushed = undefined
+    this.#flush()
   }
 }

@@ -1,7 +1,12 @@
 import type { ServerResponse } from 'node:http'
+import type { FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify'
+import { unavailable } from '../../errors.js'
 import type { QueueMessage } from '../../events/messages.js'
 import type { Connections } from './connections.js'
 import { RequestQueue } from './request-queue.js'
+
+/** Handler of a route. */
+export type Handle = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 
 const kSlot = Symbol('fastify-rest-models.slot')
 
@@ -77,6 +82,32 @@ export class SlotQueue extends RequestQueue {
       while (this.letGoOn());
     } finally {
       this.#isWaking = false
+    }
+  }
+}
+
+/**
+ * Returns an onSend hook that gives back the slot of a request that another hook answers, before the answer is sent. A
+ * client that never reads the answer would otherwise keep the slot.
+ */
+export function releasing (queue: SlotQueue): onSendHookHandler {
+  return (_request, reply, payload, done) => {
+    queue.release(reply.raw)
+    done(null, payload)
+  }
+}
+
+/**
+ * Returns a handler that gives back the request's slot when `handle` has settled. If the client went during a hook, the
+ * handler throws REST_MODELS_UNAVAILABLE (503) and does not call `handle`.
+ */
+export function keepingSlot (queue: SlotQueue, handle: Handle): Handle {
+  return async (request, reply) => {
+    if (!queue.begin(reply.raw)) throw unavailable()
+    try {
+      return await handle(request, reply)
+    } finally {
+      queue.leave(reply.raw)
     }
   }
 }

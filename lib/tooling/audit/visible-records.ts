@@ -5,7 +5,7 @@ import { followPath, pathName, splitName } from '../../plan/path.js'
 import { everything, type Scope } from '../../plan/viewer.js'
 import { madeUpUser, nobody, placeholderName, type MadeUpName, type MadeUpUser } from '../../policy/made-up-users.js'
 import type { AnyPolicy } from '../../policy/policy.js'
-import { scopeFor, type ScopeRule } from '../../policy/scopes.js'
+import { scopeFor, type ScopeRule } from '../../policy/visibility.js'
 import type { Resource } from '../../resource/resource.js'
 import { sampleValues } from './sample.js'
 

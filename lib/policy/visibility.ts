@@ -1,8 +1,9 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Model } from '../model/define-model.js'
 import type { PlanScope } from '../plan/plan-scope.js'
 import { everything, unscoped, type ListViewer, type Scope, type Viewer } from '../plan/viewer.js'
-import { modelsClosedTo, userOf } from './guard.js'
+import { userOf, type Protected } from './guard.js'
+import type { Operation } from './operations.js'
 import type { AnyPolicy, Identity } from './policy.js'
 import type { RelatedProtection } from './protection.js'
 
@@ -56,6 +57,17 @@ export function listViewerOf (request: FastifyRequest, resource: ResourceScopes 
   return { scope, scopeOf, closed: modelsClosedTo(request, resource) }
 }
 
+/** Returns the related models that the sender of a request may not list, and so may not filter through. */
+function modelsClosedTo (
+  request: FastifyRequest, { closedModels, guardedModels }: RelatedProtection
+): ReadonlySet<Model> {
+  if (guardedModels.size === 0) return closedModels
+  const user = userOf<Identity>(request)
+  const mayList = (policy: AnyPolicy): boolean => user !== null && policy.permits(user, 'list') === true
+  const others = [...guardedModels].filter(([, policy]) => !mayList(policy)).map(([model]) => model)
+  return new Set([...closedModels, ...others])
+}
+
 /**
  * Returns the scope of a user, or of nobody. Nobody sees no record of a resource whose policy has no open operation.
  *
@@ -72,4 +84,26 @@ function evaluated (model: Model, evaluate: () => unknown): unknown {
   } catch (cause) {
     throw new TypeError(`The scope of model '${model.name}' failed`, { cause })
   }
+}
+
+const kPrivate = Symbol('rest-models.private')
+
+/** The `config` of a route whose answers depend on who asks. */
+export const privateConfig: object = { [kPrivate]: true }
+
+/** True if the answers of an operation depend on who asks. */
+export function isPrivate (
+  { protections, scopeRule }: Pick<Protected, 'protections' | 'scopeRule'>, operation: Operation
+): boolean {
+  return protections[operation] !== 'open' || scopeRule !== undefined
+}
+
+/**
+ * Forbids caches to keep an answer that may depend on who asks, refusals included: that of a route with
+ * {@link privateConfig}, and any answer to a request with the header Authorization.
+ */
+export const noStore: onRequestHookHandler = (request, reply, done) => {
+  const { headers, routeOptions: { config } } = request
+  if (headers.authorization !== undefined || kPrivate in config) reply.header('cache-control', 'no-store')
+  done()
 }

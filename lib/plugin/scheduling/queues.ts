@@ -1,0 +1,37 @@
+import type { Protection } from '../../policy/protection.js'
+import { maxLogins } from '../../policy/passwords.js'
+import type { Connections } from './connections.js'
+import type { RequestQueue } from './request-queue.js'
+import { SlotQueue } from './slot-queue.js'
+import { TurnQueue } from './turn-queue.js'
+
+/**
+ * Requests of one queue that may use a database server at a time, over all clients; further ones wait in the queue.
+ * They are several for each database connection, so that none is idle.
+ */
+const maxRunning = 64
+
+/**
+ * Queues of reads and of writes, for operations that are open to anybody and for those that need a user. A request
+ * waits only for requests of its own queue. For an engine in this process, reads and writes share one queue.
+ */
+export type Queues = Readonly<Record<Exclude<Protection, 'closed'>, Readonly<Record<'reads' | 'writes', RequestQueue>>>>
+
+/** Opens the queues for an engine that works in this process. */
+export function openTurnQueues (connections: Connections): Queues {
+  const open = new TurnQueue(connections, 'open')
+  const guarded = new TurnQueue(connections, 'guarded')
+  return { open: { reads: open, writes: open }, guarded: { reads: guarded, writes: guarded } }
+}
+
+/** Opens the queues for a database server. */
+export function openSlotQueues (connections: Connections): Queues {
+  // Requests that wait for a password hold a slot, but do not use the server.
+  const guardedSlots = maxRunning + maxLogins
+  // Writes have their own slots, because they may wait for each other's locks, or for a standby, and reads may be slow.
+  const twoOf = (slots: number, name: 'open' | 'guarded') => ({
+    reads: new SlotQueue(connections, slots, `${name}-reads`),
+    writes: new SlotQueue(connections, slots, `${name}-writes`)
+  })
+  return { open: twoOf(maxRunning, 'open'), guarded: twoOf(guardedSlots, 'guarded') }
+}
