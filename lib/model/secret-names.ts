@@ -1,5 +1,6 @@
 import type { StorageName } from '../engines/storage.js'
 import { isSecret, valueKindOf, type Column } from './column.js'
+import type { Model } from './model.js'
 
 /**
  * Patterns that the names of secrets match. Words are in lower case and singular. The `_` between them may be missing:
@@ -59,10 +60,11 @@ const cookieName = /^(?:(?:session|auth)_?)?(?:token|secret|key)(?:_?hash)?$|^ha
 const openKinds: ReadonlySet<StorageName | undefined> = new Set<StorageName>(['boolean', 'date', 'datetime'])
 const integerKinds: ReadonlySet<StorageName | undefined> = new Set<StorageName>(['key', 'integer', 'bigint'])
 
-/** True if a field holds a secret, as far as its kind or its names tell. */
-export function looksSecret (column: Column): boolean {
+/** True if a field of a model holds a secret, as far as its kind, its names and the names of its table tell. */
+export function looksSecret ({ table, columns }: Pick<Model, 'table' | 'columns'>, column: Column): boolean {
   const { storage } = valueKindOf(column)
-  return isSecret(column) || [column.field, column.name].some((name) => isSecretColumn(name, storage))
+  const named = { name: table, columns: columns.map(({ name }) => name) }
+  return isSecret(column) || [column.field, column.name].some((name) => isSecretColumn(name, storage, named))
 }
 
 /** A table, as far as its names tell of secrets. */

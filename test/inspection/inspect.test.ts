@@ -213,6 +213,23 @@ test('secrets that another resource opens by name are flagged for whoever may fi
   ])
 })
 
+test('what is a secret only in its table is flagged there, as serve hides it', async (t) => {
+  const columns = { id: text(), code: text(), data: text() }
+  const Session = defineModel('Session', columns)
+  const Book = defineModel('Book', columns)
+  const Loan = defineModel('Loan', { session: foreignKey(() => Session), book: foreignKey(() => Book) })
+  const inspected = await inspect(await build(t, [Session, Book, Loan], (registry) => {
+    registry.register(Session, { exclude: ['code'] }).register(Book)
+    registry.register(Loan, { filterable: ['session__code', 'book__code'] })
+  }))
+  t.strictSame(dangersFrom(inspected), [
+    'session.id: looks secret, and anybody may read it',
+    'session.data: looks secret, and anybody may read it',
+    'loan.session: looks secret, and anybody may read it',
+    'loan.session__code: looks secret, and anybody can find its values out by filters'
+  ])
+})
+
 test('the field that tells a policy who is an admin gives power, whatever its name', async (t) => {
   const Person = defineModel('Person', {
     username: text(),

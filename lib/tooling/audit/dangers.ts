@@ -63,9 +63,9 @@ function seesOnlyOwn (resource: Resource, { field }: Column): boolean {
 function fieldDangers (resource: Resource, column: Column, all: readonly Resource[]): readonly string[] {
   const { read, filter, create, update } = fieldPermissions(resource, column)
   const found: string[] = []
-  if (looksSecret(column) && isWide(read)) found.push(`looks secret, and ${read} may read it`)
-  if (looksSecret(column) && !isWide(read) && isWide(filter)) {
-    found.push(`looks secret, and ${filter} can find its values out by filters`)
+  if (looksSecret(resource.model, column)) {
+    if (isWide(read)) found.push(`looks secret, and ${read} may read it`)
+    else if (isWide(filter)) found.push(`looks secret, and ${filter} can find its values out by filters`)
   }
   const writing = wider(create, update)
   const isPower = isAdminFlag(column.field) || powerNames.test(column.field) ||
@@ -86,7 +86,11 @@ function flagOf ({ login }: AnyPolicy): unknown {
 /** Returns a danger for each secret of another model whose path the option `filterable` lists. */
 function pathDangers (resource: Resource): Danger[] {
   const { name, opened } = resource
-  return [...opened.values()].filter(({ joins, column }) => joins.length > 0 && looksSecret(column)).flatMap((path) => {
+  const isSecretPath = ({ joins, column }: Path): boolean => {
+    const model = joins.at(-1)?.target()
+    return model !== undefined && looksSecret(model, column)
+  }
+  return [...opened.values()].filter(isSecretPath).flatMap((path) => {
     const audience = searchersOf(resource, path)
     if (!isWide(audience)) return []
     const why = `looks secret, and ${audience} can find its values out by filters`
