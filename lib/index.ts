@@ -3,9 +3,9 @@ import type { FastifyInstance } from 'fastify'
 import { errors } from './errors.js'
 import { checkOptions, type RestModelsOptions } from './plugin/options.js'
 import { ResourceRegistry } from './plugin/registry.js'
-import { kCredentials } from './policy/user-auth.js'
 import { kUser } from './policy/guard.js'
 import { kStored } from './policy/owner.js'
+import { kCredentials } from './policy/user-auth.js'
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -5,7 +5,7 @@ import { executorsOf, type Executor, type Role, type Tables } from '../engines/e
 import { KyselyExecutor } from '../engines/kysely-executor.js'
 import { errors } from '../errors.js'
 import { eventsOf, type Events } from '../events/events.js'
-import { openShapes } from '../sql/shapes.js'
+import { cacheShapes } from '../sql/shapes.js'
 import type { SqlContext } from '../sql/sql-context.js'
 import { dialects } from './dialects.js'
 
@@ -42,7 +42,7 @@ export async function openEngine (handle: AnyKysely, role: Role = 'writer'): Pro
   const { listDeadline } = dialect
   const hasDeadline = listDeadline !== undefined && Number(await ask(db, listDeadline.isAvailable)) > 0
   const fitted = { ...dialect, listDeadline: hasDeadline ? listDeadline : undefined }
-  return Object.freeze({ ...given, dialect: fitted, shapes: openShapes() })
+  return Object.freeze({ ...given, dialect: fitted, shapes: cacheShapes() })
 }
 
 /**

@@ -79,7 +79,7 @@ export function isOperator (name: string): name is Operator {
   return Object.hasOwn(operators, name)
 }
 
-/** Operators by their names. */
+/** Operators by their names: for filters, where a lookup in a map is all that is needed. */
 export const operatorByName: ReadonlyMap<string, Operator> = new Map(
   Object.keys(operators).filter(isOperator).map((name) => [name, name]))
 

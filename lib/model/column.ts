@@ -46,11 +46,14 @@ function columnOf (model: string, name: string, field: Field | ForeignKeyField):
   const { kind, options } = field
   const key = kind === 'foreignKey' ? options.key ?? `${name}_id` : name
   const common = { field: name, key, name: options.column ?? key, kind, options, nullable: options.nullable === true }
-  return Object.freeze({ ...common, ...('target' in field && { target: onceFound(model, name, field.target) }) })
+  return Object.freeze({ ...common, ...('target' in field && { target: targetFinder(model, name, field.target) }) })
 }
 
-/** Returns a function that finds the model which a foreign key refers to when it is first called. */
-function onceFound (model: string, name: string, find: () => Model): () => Model {
+/**
+ * Returns a function that finds the model which a foreign key refers to, and remembers it. A call before that model is
+ * defined throws, and the next call looks again.
+ */
+function targetFinder (model: string, name: string, find: () => Model): () => Model {
   let target: Model | undefined
   return () => {
     target ??= requireTarget(find(), `field '${name}' of model '${model}'`)
@@ -164,8 +167,9 @@ export function storageOf (column: Column, { storage, storages }: Dialect): Stor
 
 /** Converts a JSON value of a column to what the driver takes. Null stays null. */
 export function encode (column: Column, value: Json, dialect: Dialect): Stored {
-  const { encode } = storageOf(column, dialect)
-  return value === null || encode === undefined ? value as Stored : encode(value)
+  if (value === null) return null
+  const storage = storageOf(column, dialect)
+  return storage.encode === undefined ? value as Stored : storage.encode(value)
 }
 
 /** Returns values of columns as the engine stores them. */

@@ -121,7 +121,7 @@ export function keyValues (key: Column, id: Json, dialect: Dialect): readonly St
 /**
  * Returns the function that makes of an id the segment of a path. An id of several values is percent-encoded already.
  */
-export function segmentEncoder ({ primaryKey }: Model): (id: string) => string {
+export function compileSegmentOf ({ primaryKey }: Model): (id: string) => string {
   return primaryKey.parts === undefined ? encodeURIComponent : String
 }
 

@@ -13,8 +13,11 @@ export interface ListScope extends Access, IncludeScope {
   readonly visible: readonly Column[]
   /** Text columns of the option `search`; none if the resource has no such option. */
   readonly searched: readonly Column[]
-  /** Ordering of a list that asks for none: by the columns of the primary key, ascending. */
-  readonly byKey: readonly PlannedOrder[]
+  /**
+   * Ordering by the columns of the primary key, ascending. It ends every ordering, and is all of it if a list asks for
+   * none.
+   */
+  readonly keyOrdering: readonly PlannedOrder[]
   readonly defaultLimit: number
   readonly maxLimit: number
   readonly limits: Limits

@@ -35,8 +35,8 @@ export function planList (scope: ListScope, wanted: ListRequest, viewer: ListVie
 }
 
 function planOrdering (scope: ListScope, written: readonly string[]): readonly PlannedOrder[] {
-  const { byKey } = scope
-  if (written.length === 0) return byKey
+  const { keyOrdering } = scope
+  if (written.length === 0) return keyOrdering
   const ordering: PlannedOrder[] = []
   const find = (column: Column): PlannedOrder | undefined => ordering.find((order) => order.column === column)
   for (const order of written.flatMap((name) => planOrder(scope, name))) {
@@ -44,10 +44,10 @@ function planOrdering (scope: ListScope, written: readonly string[]): readonly P
     if (before === undefined) ordering.push(order)
     else if (before.descending !== order.descending) throw invalidOrdering('must not name a column in both directions')
   }
-  const missing = byKey.filter(({ column }) => find(column) === undefined)
+  const missing = keyOrdering.filter(({ column }) => find(column) === undefined)
   if (missing.length > 0) return [...ordering, ...missing]
   // No two records have the same key, so columns behind it decide nothing.
-  const end = ordering.findLastIndex((order) => byKey.some(({ column }) => column === order.column))
+  const end = ordering.findLastIndex((order) => keyOrdering.some(({ column }) => column === order.column))
   return ordering.slice(0, end + 1)
 }
 

@@ -6,10 +6,10 @@ import { Events, eventsOf } from '../events/events.js'
 import type { Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { browserGuard } from '../policy/guard.js'
-import { readCredentials } from '../policy/user-auth.js'
-import { noStore } from '../policy/visibility.js'
 import { Passwords } from '../policy/passwords.js'
 import type { AnyPolicy, Authenticate, PolicySetting } from '../policy/policy.js'
+import { readCredentials } from '../policy/user-auth.js'
+import { noStore } from '../policy/visibility.js'
 import { keepBytes } from '../request/payload.js'
 import { compileAccess, reachableModels } from '../resource/access.js'
 import { isCreatable } from '../resource/creatable.js'
@@ -129,8 +129,7 @@ function sharedGuards (
 function isolate (scope: FastifyInstance, { onRequest }: Scheduler): SerializerOf {
   scope.removeAllContentTypeParsers()
   // JSON is named as well, because Fastify then finds its parser without reading the header again.
-  scope.addContentTypeParser(
-    ['application/json', '*'], { parseAs: 'buffer' }, keepBytes)
+  scope.addContentTypeParser(['application/json', '*'], { parseAs: 'buffer' }, keepBytes)
   scope.setValidatorCompiler(() => acceptAnything)
   const serializerOf = serializerCompiler()
   scope.setSerializerCompiler(({ schema, httpStatus }) =>

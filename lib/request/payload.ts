@@ -1,12 +1,13 @@
 import { isUtf8 } from 'node:buffer'
-import type { FastifyBodyParser } from 'fastify'
 import secureJson from 'secure-json-parse'
 import { errors, messageOf } from '../errors.js'
 import { readMultipart } from './multipart.js'
 import { decodeEntries, type Entries } from './query-string.js'
 
 /** Keeps the bytes of a body for {@link parsePayload}. */
-export const keepBytes: FastifyBodyParser<Buffer> = (_request, body, done) => done(null, body)
+export const keepBytes = (_request: unknown, body: Buffer, done: (failure: null, body: Buffer) => void): void => {
+  done(null, body)
+}
 
 /** The body of a create or an update, read but not yet checked: any names, any JSON values. */
 export type Payload = Readonly<Record<string, unknown>>

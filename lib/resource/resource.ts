@@ -10,7 +10,7 @@ import {
   isClientGenerated, isFilledByDatabase, isGenerated, isSetOnUpdate, type Column, type ForeignKeyColumn
 } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
-import { compileParseKey, keyColumnsOf, segmentEncoder, withId, type ParseKey } from '../model/key.js'
+import { compileParseKey, keyColumnsOf, compileSegmentOf, withId, type ParseKey } from '../model/key.js'
 import { requireSoundDefaults } from '../plan/defaults.js'
 import type { Limits } from '../plan/limits.js'
 import type { ListScope } from '../plan/list-scope.js'
@@ -93,7 +93,7 @@ export function compileResource (registration: Registration, setting: ResourceSe
     limits,
     passwords,
     parseKey: compileParseKey(model),
-    segmentOf: segmentEncoder(model),
+    segmentOf: compileSegmentOf(model),
     ...recordsOf({ name, model, visible, searched }, access, setting),
     tagOf: etag ? compileTagOf(serializerOf(writes.schemas.record)) : undefined,
     statements: compileStatements(engine, reader, { ...registration, ...columns }),
@@ -123,7 +123,7 @@ function recordsOf (
 
 /** The columns of a resource by what a client may do with them. */
 type ResourceColumns =
-  Pick<Resource, 'visible' | 'byKey' | 'stored' | 'created' | 'writable' | 'creatable' | 'touched' | 'known'>
+  Pick<Resource, 'visible' | 'keyOrdering' | 'stored' | 'created' | 'writable' | 'creatable' | 'touched' | 'known'>
 
 function columnsOf ({ model, excluded, readOnly, owner }: Registration): ResourceColumns {
   const { columns, primaryKey } = model
@@ -136,7 +136,7 @@ function columnsOf ({ model, excluded, readOnly, owner }: Registration): Resourc
   const writable = new Set(columns.filter((column) => isWritable(column) && !key.includes(column)))
   return {
     visible,
-    byKey: key.map((column) => ({ column, descending: false })),
+    keyOrdering: key.map((column) => ({ column, descending: false })),
     stored: columns.filter((column) => !excluded.has(column) || column === owner),
     created: columns.filter((column) => !isGenerated(column) && !isFilledByDatabase(column)),
     writable,

@@ -4,8 +4,8 @@ import { errorSchema } from '../../schemas/error.js'
 import { keySchema } from '../../schemas/key.js'
 import { envelopeSchema } from '../../schemas/list.js'
 import { documentedAs, sharesPartsOf, undocumented } from '../openapi/transform.js'
-import { isPrivate, privateConfig } from '../policy/visibility.js'
 import { rowOf, type Operation } from '../policy/operations.js'
+import { isPrivate, privateConfig } from '../policy/visibility.js'
 import type { Resource } from '../resource/resource.js'
 
 /** The parts of a route that describe it. */

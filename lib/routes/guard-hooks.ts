@@ -1,12 +1,11 @@
 import type {
   FastifyReply, FastifyRequest, preHandlerAsyncHookHandler, preHandlerHookHandler
 } from 'fastify'
-import { browserGuard } from '../policy/guard.js'
-import { policyHooks } from '../policy/guard.js'
-import { isPrivate } from '../policy/visibility.js'
+import { browserGuard, policyHooks } from '../policy/guard.js'
 import { rowOf, writes, type Operation } from '../policy/operations.js'
 import { readRecord, recordHook } from '../policy/owner.js'
 import type { Authenticate } from '../policy/policy.js'
+import { isPrivate } from '../policy/visibility.js'
 import type { Resource } from '../resource/resource.js'
 import { passOn } from '../response/failure.js'
 

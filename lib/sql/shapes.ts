@@ -20,7 +20,8 @@ export type Shapes = LRUCache<string, CompiledQuery, Compile>
 /** Compiles a statement: `memo(shape, { context: compile })` calls it if the cache does not have the shape. */
 type Compile = () => CompiledQuery
 
-export function openShapes (): Shapes {
+/** Returns an empty cache. */
+export function cacheShapes (): Shapes {
   return new LRUCache({
     maxSize: maxShapesBytes,
     maxEntrySize: maxShapeBytes,

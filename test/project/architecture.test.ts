@@ -78,8 +78,8 @@ const packages: Readonly<Record<string, { readonly values: readonly string[], re
   fastify: {
     values: ['tooling/cli/serve-database', 'tooling/cli/load-app'],
     types: [
-      'tooling/cli', 'tooling/audit/inspect', 'policy', 'request/payload', 'response/failure', 'resource', 'routes',
-      'plugin/scheduling', 'plugin', 'index'
+      'tooling/cli', 'tooling/audit/inspect', 'policy', 'response/failure', 'resource', 'routes', 'plugin/scheduling',
+      'plugin', 'index'
     ]
   },
   kysely: {

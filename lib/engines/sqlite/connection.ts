@@ -32,6 +32,7 @@ export class SqliteConnection {
   readonly arrays: StatementCache
   /** Number of those who hold the connection in Kysely's driver, or wait for it there. */
   holders = 0
+  /** The connection of the driver. */
   readonly database: Database
 
   constructor (database: Database) {

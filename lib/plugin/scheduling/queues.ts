@@ -1,5 +1,5 @@
-import type { Protection } from '../../policy/protection.js'
 import { maxLogins } from '../../policy/passwords.js'
+import type { Protection } from '../../policy/protection.js'
 import type { Connections } from './connections.js'
 import type { RequestQueue } from './request-queue.js'
 import { SlotQueue } from './slot-queue.js'

@@ -7,7 +7,7 @@ import type { Protection } from '../../policy/protection.js'
 import { Connections } from './connections.js'
 import { openSlotQueues, openTurnQueues, type Queues } from './queues.js'
 import type { RequestQueue } from './request-queue.js'
-import { keepingSlot, releasing, SlotQueue, type Handle } from './slot-queue.js'
+import { keepingSlot, releasing, SlotQueue, type RouteHandler } from './slot-queue.js'
 
 /** The hooks and the handler that scheduling gives to a route. */
 export interface Schedule {
@@ -18,7 +18,7 @@ export interface Schedule {
    * Returns a handler that calls `handle`, holds the request's slot until `handle` has settled, and may send its answer
    * together with others.
    */
-  wrap (handle: Handle): Handle
+  wrap (handle: RouteHandler): RouteHandler
 }
 
 /** Decides when the requests of an app are served, and when their answers leave. */
@@ -49,7 +49,7 @@ export class Scheduler {
   }
 
   /** Returns a handler that holds its answer back until the batcher lets the answer be sent. */
-  #batching (handle: Handle): Handle {
+  #batching (handle: RouteHandler): RouteHandler {
     return async (request, reply) => {
       const answer = await handle(request, reply)
       const flushed = this.#batcher.wait()

@@ -6,7 +6,7 @@ import type { Connections } from './connections.js'
 import { RequestQueue } from './request-queue.js'
 
 /** Handler of a route. */
-export type Handle = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
+export type RouteHandler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 
 const kSlot = Symbol('fastify-rest-models.slot')
 
@@ -101,7 +101,7 @@ export function releasing (queue: SlotQueue): onSendHookHandler {
  * Returns a handler that gives back the request's slot when `handle` has settled. If the client went during a hook, the
  * handler throws REST_MODELS_UNAVAILABLE (503) and does not call `handle`.
  */
-export function keepingSlot (queue: SlotQueue, handle: Handle): Handle {
+export function keepingSlot (queue: SlotQueue, handle: RouteHandler): RouteHandler {
   return async (request, reply) => {
     if (!queue.begin(reply.raw)) throw unavailable()
     try {

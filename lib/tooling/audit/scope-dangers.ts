@@ -1,6 +1,6 @@
 import { isForeignKey } from '../../model/column.js'
-import type { Operation } from '../../policy/operations.js'
 import { nobody } from '../../policy/made-up-users.js'
+import type { Operation } from '../../policy/operations.js'
 import { findsSameUsers } from '../../policy/protection.js'
 import type { ScopeRule } from '../../policy/visibility.js'
 import type { Resource } from '../../resource/resource.js'
