@@ -16,7 +16,7 @@ const deployerError = <Code extends string>(code: Code) =>
  */
 const maxNameLength = 100
 
-/** Returns a name from a client as answers repeat it: cut to 100 UTF-16 units, with `…` behind it if it was longer. */
+/** Returns a name from a client as answers repeat it: cut to 100 UTF-16 units, with `…` after it if it was longer. */
 export function shownName (name: string): string {
   // The cut may split a surrogate pair, and half a pair is not valid text.
   return name.length > maxNameLength ? `${name.slice(0, maxNameLength).replace(/[\ud800-\udbff]$/, '')}…` : name
@@ -48,7 +48,9 @@ const startUpErrors = {
   UnsupportedDatabase: deployerError('UNSUPPORTED_DATABASE')
 } as const
 
-/** Errors that a request can end in. A message names a parameter or a field, never a value, SQL, a path or a stack. */
+/**
+ * Errors with which a request can end. A message names a parameter or a field, never a value, SQL, a path or a stack.
+ */
 const requestErrors = {
   InvalidQuery: plainError('INVALID_QUERY', 'The query string or form is not valid percent-encoded UTF-8', 400),
   UnknownParameter: nameError('UNKNOWN_PARAMETER', "Unknown parameter '%s'", 400),
@@ -101,8 +103,8 @@ export function withDetails<E extends Error> (error: E, details: readonly FieldF
 /**
  * Returns REST_MODELS_INVALID_RECORD (400) for a hook to throw: `invalidRecord({ title: 'must not contain links' })`.
  *
- * @param faults  what is wrong with each field, under the name that records have
- * @throws TypeError if that is not an object with at least one field, or a message is not a text
+ * @param faults  what is wrong with each field, by the key that the field has in records
+ * @throws TypeError if `faults` is not an object with at least one field, or a message is not a text
  */
 export function invalidRecord (faults: Readonly<Record<string, string>>): Error {
   const details = Object.entries(faults).map(([field, message]) => ({ field, message }))
@@ -113,8 +115,8 @@ export function invalidRecord (faults: Readonly<Record<string, string>>): Error 
 }
 
 /**
- * Adds a `Retry-After` header to an error, and returns the same error. It asks the client to repeat the request only
- * after `seconds`.
+ * Adds a `Retry-After` header to an error, and returns the same error. The header asks the client to repeat the request
+ * only after `seconds`.
  */
 export function withRetryAfter<E extends Error> (error: E, seconds: number): E {
   return Object.assign(error, { headers: { 'retry-after': String(seconds) } })
@@ -122,7 +124,7 @@ export function withRetryAfter<E extends Error> (error: E, seconds: number): E {
 
 /**
  * Returns REST_MODELS_UNAVAILABLE (503) with Retry-After, for a request that cannot be served now, or whose client has
- * gone. It promises that the request has changed nothing. If a write may have been executed, it is
+ * gone. This error promises that the request has changed nothing. If a write may have been executed, use
  * {@link outcomeUnknown} instead.
  */
 export function unavailable (...options: ConstructorParameters<typeof errors.Unavailable>): Error {

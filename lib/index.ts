@@ -26,14 +26,17 @@ async function restModels (fastify: FastifyInstance, options: RestModelsOptions)
     throw new errors.InvalidOptions(`The app already has a decorator '${checked.decorator}'; ` +
       "set the option 'decorator' to another name")
   }
-  // The host's own routes need them too, behind guard().
+  // The host's own routes need these properties, too, if they have the hooks of `guard()`.
   for (const key of [kUser, kStored, kCredentials]) {
     if (!fastify.hasRequestDecorator(key)) fastify.decorateRequest(key, undefined)
   }
   fastify.decorate(checked.decorator, new ResourceRegistry(fastify, checked))
 }
 
-/** Throws if a scope has a prefix whose paths differ from request to request. */
+/**
+ * Throws REST_MODELS_INVALID_OPTIONS if a prefix has a parameter or a wildcard, because its paths would then differ
+ * from request to request.
+ */
 function requirePlain (prefix: string): void {
   if (!/[:*]/.test(prefix)) return
   throw new errors.InvalidOptions(`The plugin is registered below '${prefix}'; links need a path without parameters`)

@@ -18,12 +18,12 @@ export type { AnyClient, DataProviderOptions } from './providers/any-resource.js
  * the search of a list. `meta.include` names related records.
  */
 export function createDataProvider (client: AnyClient, { maxLimit = 100 }: DataProviderOptions = {}): DataProvider {
-  // react-admin copies records. Records of equal values have the same tag, so their values find it.
+  // react-admin copies records. Records with equal values have the same tag, so the tag is found by the values.
   const tags = new KnownTags()
   return { supportAbortSignal: true, ...reads(client, maxLimit, tags), ...writes(client, tags) }
 }
 
-/** Returns a method that finds its resource, and throws errors as react-admin shows them. */
+/** Returns a method that calls `run` with the resource of a name, and throws errors as react-admin shows them. */
 function methodOf<Params, Result> (
   client: AnyClient, run: (resource: AnyResource, params: Params, name: string) => Promise<Result>
 ): (name: string, params: Params) => Promise<Result> {

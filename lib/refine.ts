@@ -19,7 +19,7 @@ export interface RefineOptions extends DataProviderOptions {
   readonly apiUrl?: string
 }
 
-/** Records of a list that refine wants without pages, such as the choices of a select. */
+/** Most records of a list that refine wants without pages, such as the choices of a select. Others are left out. */
 const maxUnpaged = 1000
 
 /**
@@ -64,7 +64,7 @@ function lists (client: AnyClient, maxLimit: number) {
 }
 
 function records (client: AnyClient) {
-  // refine does not say which record a form shows. It is the one that was read last.
+  // refine does not say which state of a record a form shows. The state that was read last counts.
   const tags = new KnownTags()
   return {
     getOne: async <Item extends BaseRecord> ({ resource, id, meta }: GetOneParams): Promise<GetOneResponse<Item>> => {

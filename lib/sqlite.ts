@@ -67,9 +67,9 @@ export function openSqlite<DB = Tables> (path: string, options: SqliteOptions = 
 }
 
 /**
- * Refuses an empty path, for which SQLite opens a temporary database. Refuses a URL, even one without its slashes or
- * its scheme, because SQLite takes it for the name of a file. The error never repeats the URL: that of a server holds a
- * password.
+ * Refuses an empty path, for which SQLite would open a temporary database. Refuses a URL, even one without its slashes
+ * or its scheme, because SQLite would take it for the name of a file. The error never repeats the URL, because the URL
+ * of a server may hold a password.
  */
 function requirePath (path: unknown): void {
   if (typeof path !== 'string' || path.trim() === '') {
@@ -83,7 +83,7 @@ function requirePath (path: unknown): void {
   }
 }
 
-/** Opens one more connection to a database. */
+/** Function that opens one more connection to a database. */
 type Open = (options: Database.Options) => Database.Database
 
 function openDialect (connect: Open, path: string, options: Required<SqliteOptions>): EmbeddedDialect {
@@ -114,7 +114,8 @@ function openWriter (open: Open, { durability, check }: Required<SqliteOptions>)
   const writer = open({})
   requireSound(writer, check)
   switchToWal(writer, lockTimeout)
-  // SQLite may be compiled to reopen WAL databases with NORMAL, so the default would change at the second start.
+  // SQLite may be compiled to reopen WAL databases with NORMAL. Without this line, the durability could then change at
+  // the second start.
   writer.pragma(`synchronous = ${durability}`)
   writer.pragma('foreign_keys = on')
   writer.pragma(`journal_size_limit = ${maxWalBytes}`)

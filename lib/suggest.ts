@@ -7,24 +7,29 @@ import { errors } from './errors.js'
  */
 const maxNameLength = 100
 
-/** Part of the characters that may differ between a deployer's name and the one that is suggested. */
+/** Share of the characters in which a name that a deployer wrote may differ from the name that is suggested. */
 const maxDifference = 0.4
-/** Changed, missing or surplus characters of a client's name, if they are less than half of it. */
+/**
+ * Most changed, missing or surplus characters in a name that a client wrote, for which another name is suggested. They
+ * must also be less than half of the name.
+ */
 const maxEdits = 2
-/** UTF-16 units of the shortest text for which a name is suggested that begins with it. */
+/** UTF-16 units of the shortest text for which a known name is suggested because it begins with that text. */
 const minBeginning = 3
 
 /**
- * Returns `, did you mean 'x'?`, where x is the known name that is most similar to what a deployer wrote. Returns an
- * empty text if no known name is near, or if what was written is not a text of at most 100 UTF-16 units.
+ * Returns `, did you mean 'x'?`, where x is the known name that is most similar to what a deployer wrote, or that
+ * begins with it. Returns an empty text if there is no such name, or if what was written is not a text of at most 100
+ * UTF-16 units.
  */
 export function suggestion (written: unknown, known: Iterable<string>): string {
   return suggested(written, known, (edits, length) => edits <= maxDifference * length)
 }
 
 /**
- * Returns the same for what a client wrote, but only for a mere typing error. The name of a hidden field is seldom so
- * near to a visible one, and then answers as any other unknown name.
+ * Returns `, did you mean 'x'?` for a name that a client wrote, where x is a visible name that begins with it, or
+ * differs from it in at most two characters. Returns an empty text if there is no such name. The name of a hidden field
+ * is seldom so near to a visible one; if it is, it is answered like any other unknown name.
  */
 export function typoSuggestion (written: string, visible: Iterable<string>): string {
   return suggested(written, visible, (edits, length) => edits <= maxEdits && edits < length / 2)
@@ -47,8 +52,9 @@ function beginningWith (written: string, names: readonly string[]): string | und
 }
 
 /**
- * Returns words such as `has an unknown option 'a', did you mean 'b'?` for the first unknown option. They are to follow
- * the name of what has the option. Returns undefined if all options are known. Its twin {@link requireKnown} throws.
+ * Returns words such as `has an unknown option 'a', did you mean 'b'?` for the first unknown option. The words are
+ * meant to follow the name of the thing that has the options. Returns undefined if all options are known. Its twin
+ * {@link requireKnown} throws.
  *
  * @param names  an object that has a property for each known option
  */

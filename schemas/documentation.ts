@@ -47,13 +47,16 @@ export function keyDocumentation ({ primaryKey: key }: Model): JsonSchema {
 /** The columns that a client may send in a body. */
 export interface BodyColumns {
   readonly writable: readonly Column[]
-  /** Keys that the body must have. */
+  /** JSON keys that the body must have. */
   readonly required: readonly string[]
   /** Columns that no answer shows. */
   readonly excluded: ReadonlySet<Column>
 }
 
-/** Returns the schema of a body. Its example has the required keys, or the first visible key if none is required. */
+/**
+ * Returns the schema of a body. Its example has the required JSON keys; if none is required, the first one that answers
+ * show.
+ */
 export function bodyDocumentation ({ writable, required, excluded }: BodyColumns): JsonSchema {
   const needed = writable.filter(({ key }) => required.includes(key))
   const isShown = (column: Column): boolean => !excluded.has(column) && !isClientGenerated(column)
@@ -95,7 +98,8 @@ function exampleFor (column: Column): Json | undefined {
 
 /**
  * Returns the schema of a column in answers. It gives no maximum length to a text whose field declares none, because an
- * existing table may hold texts that are longer than the default. The rules of keys are for new keys alone.
+ * existing table may hold texts that are longer than the default. The rules for primary keys are left out, too, because
+ * they hold only for new keys.
  */
 function answerSchema (column: Column): JsonSchema {
   const isText = valueKindOf(column).storage === 'text' && !isSecret(column)

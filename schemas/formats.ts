@@ -26,7 +26,9 @@ function withinLength (format: Format): Format {
   return fits === undefined ? format : (text: string) => text.length > maxTestedUnits || fits(text)
 }
 
-/** Returns a function that tests a text. Returns undefined if the format accepts every text, or is one of numbers. */
+/**
+ * Returns a function that tests a text. Returns undefined if the format accepts every text, or is a format of numbers.
+ */
 function testOf (format: Format): ((text: string) => boolean) | undefined {
   if (format instanceof RegExp) return (text) => format.test(text)
   if (typeof format === 'function') return format

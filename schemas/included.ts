@@ -4,13 +4,13 @@ import type { Model } from '../lib/model/model.js'
 import { envelopeSchema } from './list.js'
 import { shapeSchema } from './shapes.js'
 
-/** The columns that are shown of the records of each model, where other records refer to them. */
+/** For each model, the columns that its records show when they stand in other records. */
 type Shown = ReadonlyMap<Model, { readonly visible: readonly Column[] }>
 
 /**
- * Returns the schemas for serializing records with related records in them, each behind its foreign key. A related
- * record may be null, or absent. Models may refer to each other in circles, so their schemas are definitions. No key is
- * required, because a serializer writes the required ones first.
+ * Returns the schemas for serializing records with related records in them, each after its foreign key. A related
+ * record may be null, or absent. Models may refer to each other in circles, so their schemas are definitions. No
+ * property is required, because a serializer writes the required ones first.
  *
  * @param visible  columns that records of the resource show
  * @param joins    number of foreign keys that a path may follow

@@ -55,12 +55,18 @@ export function valueSchema (column: Column): TSchema {
   return column.nullable ? nullable(schema) : schema
 }
 
-/** Returns the schema of a column in bodies. A new key is one that a path can hold. */
+/**
+ * Returns the schema of a column in bodies. A `key()` must be at least 0 in bodies, because paths cannot hold a
+ * negative one.
+ */
 function bodySchema (column: Column): TSchema {
   return column.kind === 'key' ? { ...valueSchema(column), minimum: 0 } : valueSchema(column)
 }
 
-/** Adds null to a schema, as `type: [T, 'null']`. With a union, serializers and validators would try each branch. */
+/**
+ * Adds null to a schema, as `type: [T, 'null']`. A union instead would make serializers and validators try each branch.
+ * A schema without a type is returned unchanged.
+ */
 function nullable (schema: TSchema): TSchema {
   if (schema['type'] === undefined) return schema
   const choices: readonly unknown[] | undefined = schema['enum']

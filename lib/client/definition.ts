@@ -35,7 +35,10 @@ type ListOption = 'exclude' | 'readOnly' | 'filterable' | 'search'
 export type Listed<D extends Described, Option extends ListOption> = Option extends unknown
   ? D extends { readonly [O in Option]: ReadonlyArray<infer Name extends string> } ? Name : never
   : never
-/** The names of fields that the scope may fix, so that the server sets them. */
+/**
+ * The names of fields that the scope may restrict to one value. The server sets these fields, so a create may leave
+ * them out.
+ */
 type Fixed<D extends Described> =
   D extends { readonly scope: (user: never) => infer Given }
     ? NamesIn<NonNullable<Given>> & FieldNameOf<ModelOf<D>>
@@ -44,14 +47,15 @@ type NamesIn<Given> = Given extends unknown ? keyof Given & string : never
 type Owner<D extends Described> = D extends { readonly ownerField: infer Name extends string } ? Name : never
 
 /**
- * The names in a resource's options that are no fields of its model, so that a misspelt name does not compile. `string`
- * if the names are only known as `string`: they are then refused, because nothing can be checked.
+ * The names in a resource's options that are no fields of its model: code that uses such a resource does not compile.
+ * `string` if TypeScript knows the names only as `string`, because it cannot check them.
  */
 export type UnknownNames<D extends Described> =
   Exclude<Listed<D, 'exclude' | 'readOnly' | 'search'> | Owner<D>, FieldNameOf<ModelOf<D>>>
 
 /**
- * The field that a model declares under a name. The primary key if there is none: only `id` may be absent.
+ * The field that a model declares under a name. If the model declares none, the field of the primary key, because only
+ * `id` need not be declared.
  */
 export type FieldAt<M extends Model, Name extends string> =
   M['fields'] extends { readonly [N in Name]: infer F extends Field } ? F : KeyFieldKind<M>
@@ -79,5 +83,5 @@ export interface UnknownParameter<Name> {
   readonly [unknown]: Name
 }
 
-/** A tuple of three: the number of foreign keys that a path may follow by default. */
+/** A tuple whose length is the number of foreign keys that a path may follow by default: three. */
 export type MaxJoins = [1, 2, 3]

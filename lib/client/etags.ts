@@ -1,12 +1,13 @@
 /**
- * Tags of records, by the objects that the client returned. They are no part of a record, so that it can be sent back
- * as it was read.
+ * ETags of records, by the objects that the client returned. The ETag is no property of the record, so that a record
+ * can be sent back as it was read.
  */
 const etags = new WeakMap<object, string>()
 
 /**
- * Keeps the tag of a record, if its answer has one. A proxy that compresses answers makes tags weak, which no
- * `If-Match` matches. The tags of the API stand for the record and not for its bytes, so they stay strong.
+ * Keeps the ETag of a record, if the answer has one, without the prefix `W/`. A proxy that compresses answers adds this
+ * prefix, and `If-Match` matches no ETag that has it. The ETags of the API stand for the record and not for the bytes
+ * of the answer, so the prefix can be removed.
  */
 export function keepEtag (record: unknown, header: string | null): void {
   if (typeof record === 'object' && record !== null && header !== null) etags.set(record, toStrong(header))
@@ -25,9 +26,9 @@ export function etagOf (record: object): string | undefined {
 }
 
 /**
- * Returns the header for the option `ifMatch` of a call.
+ * Returns the header for the option `ifMatch` of a call; no header if the option is undefined.
  *
- * @throws TypeError if the option is a record without a tag, or a text that is none
+ * @throws TypeError if the option is a record without an ETag, or a text that is no ETag
  */
 export function ifMatchHeader (ifMatch: object | string | undefined): { readonly 'if-match'?: string } {
   if (ifMatch === undefined) return {}

@@ -7,8 +7,8 @@ export class RestModelsError extends Error {
   /** The HTTP status of the answer. */
   readonly status: number
   /**
-   * The code of the error: one of the API, or another if the app around the API made the answer. Undefined if the
-   * answer has none.
+   * The code of the error: one of the API, or another if the app around the API made the answer. If the answer has no
+   * code: `REST_MODELS_AUTHENTICATION_FAILED` for status 401, otherwise undefined.
    */
   readonly code: ErrorCode | (string & {}) | undefined
   /** The faults of parameters or fields. Empty if the answer lists none. */
@@ -65,7 +65,10 @@ function isFault (fault: unknown): fault is FieldFault {
   return typeof field === 'string' && typeof message === 'string'
 }
 
-/** Returns the seconds to wait. Retry-After holds seconds, or a date (RFC 9110, section 10.2.3). */
+/**
+ * Returns the seconds to wait by a header `Retry-After`, which holds seconds or a date (RFC 9110, section 10.2.3).
+ * Returns undefined if the header is absent or invalid.
+ */
 function secondsOf (header: string | null): number | undefined {
   if (header === null) return undefined
   if (/^\d+$/.test(header)) return Number(header)

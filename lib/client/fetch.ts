@@ -1,6 +1,6 @@
 // The client declares the part of `fetch` that it uses, because browsers and Node declare the types differently.
 
-/** An AbortSignal if the consumer's own types have one, otherwise `never`. */
+/** The type `AbortSignal` if the TypeScript settings of the app that uses the client have it, otherwise `never`. */
 export type Signal = typeof globalThis extends { readonly AbortSignal: { readonly prototype: infer S } } ? S : never
 
 export type CredentialsMode = 'omit' | 'same-origin' | 'include'

@@ -8,7 +8,10 @@ import type {
 /** Names of the foreign keys that a resource shows, as declared: `user`, not `user_id`. */
 type References<D extends Described> = Exclude<ForeignKeyNameOf<ModelOf<D>>, Listed<D, 'exclude'>>
 
-/** Names of related records in the type of a variable. Only the first foreign key of a path is checked there. */
+/**
+ * A name for `include` in the type of a variable that holds a query. There TypeScript checks only the first foreign key
+ * of a path. It checks the whole path if the query is written in the call.
+ */
 export type IncludeName<D extends Described> = References<D> | `${References<D>}__${string}`
 
 /** A model that is not among the client's resources: only the `id` of its records is known. */
@@ -20,7 +23,7 @@ type Reached<All, D extends Described, Name extends string> =
 type DescribedOf<T> = T extends Unlisted<infer M> ? M : Extract<T, Described>
 type RecordOfReached<T> = T extends Unlisted<infer M> ? { id: KeyOf<M> } : ResourceRecord<Extract<T, Described>>
 
-/** A path if it leads through foreign keys alone, and not through too many; otherwise a type that no text fits. */
+/** `Whole` if `Path` leads through foreign keys alone, three at most by default; otherwise a type that no text fits. */
 type CheckedPath<All, D extends Described, Path, Whole, Joins extends readonly unknown[] = MaxJoins> =
   Joins extends readonly [unknown, ...infer Left]
     ? Path extends References<D> ? Whole
@@ -30,14 +33,14 @@ type CheckedPath<All, D extends Described, Path, Whole, Joins extends readonly u
         : UnknownParameter<Whole>
     : UnknownParameter<Whole>
 
-/** The option `include` of a call. Its literal decides the type of the records. */
+/** The option `include` of a call. The names in it, as literals, decide the type of the records. */
 export interface Including<Include extends readonly string[], D extends Described, All> {
   /** Related records that stand in each record, as paths of declared names: `['user', 'user__company']`. */
   readonly include?:
   (Include & { readonly [I in keyof Include]: CheckedPath<All, D, Include[I], Include[I]> }) | undefined
 }
 
-/** The names that `include` of a query certainly has, or those that it may have if it may be absent. */
+/** The tuple `Include`, or an array of its names if the type of the query permits that `include` is absent. */
 export type IncludeOf<Given, Include extends readonly string[]> =
   'include' extends keyof Given
     ? Given extends { readonly include: readonly unknown[] } ? Include : ReadonlyArray<Include[number]>

@@ -9,7 +9,10 @@ import type { IncludeName } from './include.js'
 // The types check each path that a query names. They do not list all paths: a few models with a dozen foreign keys have
 // more paths than the compiler can list.
 
-/** The fields that a client may filter by: all but those excluded and not `filterable`; `user` also as `user_id`. */
+/**
+ * The fields that a client may filter by: all except those that `exclude` lists and `filterable` does not. A foreign
+ * key has both of its names: `user` and `user_id`.
+ */
 type Columns<D extends Described> = ColumnsOf<ModelOf<D>, Exclude<Listed<D, 'exclude'>, Listed<D, 'filterable'>>>
 type ColumnsOf<M extends Model, Hidden> = string extends keyof M['fields']
   ? { readonly id: Field<'key'> }
@@ -23,7 +26,7 @@ type Target<All, F> = F extends ForeignKeyField<infer M>
   ? M['name'] extends keyof All ? Extract<All[M['name']], Described> : M
   : never
 
-/** Types that filters accept for a kind in addition to its JSON type. */
+/** Types that filters accept for the values of a kind of field, in addition to the type of these values in JSON. */
 interface WrittenValues {
   bigint: bigint
   datetime: Date
@@ -42,7 +45,7 @@ interface Operands<F extends Field> {
 type OperatorOf<F extends Field> = KindOperators[ValueKindOf<F>]
 type Operand<F, O> = F extends Field ? O extends OperatorOf<F> ? Operands<F>[OperatorSyntax[O]] : never : never
 
-/** The type of the value of a path's filter. `never` if there is no such filter. */
+/** The type of a filter's value, by the name of the filter: `user__age__gte`. `never` if there is no such filter. */
 type Filter<All, C, Path, Joins extends readonly unknown[] = MaxJoins> =
   Path extends keyof C ? Operand<C[Path], 'eq'>
     : Path extends `${infer First}__${infer Rest}` ? First extends keyof C
@@ -56,7 +59,8 @@ type Filter<All, C, Path, Joins extends readonly unknown[] = MaxJoins> =
       : never
 
 /**
- * The type of the value of a path's filter if `filterable` lists the path, even if other resources exclude its field.
+ * The type of the value of a filter whose path `filterable` lists, even if another resource excludes the field at the
+ * end of the path. `never` for any other filter.
  */
 type Opened<D extends Described, Path> =
   Path extends Listed<D, 'filterable'> ? Filter<{}, Columns<ModelOf<D>>, Path>
@@ -94,7 +98,7 @@ type Searching<D extends Described> = [Listed<D, 'search'>] extends [never]
       readonly search?: string | undefined
     }
 
-/** Names that filters have only with an operator, because lists have parameters of these names. */
+/** Names of parameters of lists. A filter on a field with such a name needs an operator: `limit__eq`. */
 type Reserved = 'limit' | 'page' | 'after' | 'ordering' | 'include' | 'count' | 'search'
 
 /** The names of filters on the resource's own fields, with all operators. */
@@ -107,8 +111,8 @@ type Joined<All, C extends ColumnSet> = {
 }[keyof C & string]
 
 /**
- * Names of the filters that TypeScript checks: own fields, and fields through one foreign key. The server also accepts
- * filters through more foreign keys.
+ * Names of the filters that the types list: those on own fields, and those through one foreign key. {@link Checked} and
+ * the server also accept filters through more foreign keys.
  */
 type Names<D extends Described, All> = Exclude<Direct<Columns<D>> | Joined<All, Columns<D>>, Reserved>
 
@@ -120,12 +124,18 @@ export type ListQuery<D extends Described, All = {}> = Paging<D> & {
   readonly [Name in Names<D, All>]?: Filter<All, Columns<D>, Name> | undefined
 }
 
-/** A query with any parameters. It names those that can be listed, for editors. {@link Checked} checks the values. */
+/**
+ * A query with any parameters. It lists the names of parameters that the types can list, so that editors suggest them.
+ * {@link Checked} checks the other names, and all values.
+ */
 export type AnyQuery<D extends Described, All> =
   { readonly [Name in Names<D, All> | keyof Paging<D>]?: unknown } &
   { readonly [further: `${string}__${string}`]: unknown }
 
-/** A query whose values have the types of their parameters; others become a type that tells of an unknown parameter. */
+/**
+ * A query in which each value must have the type of its parameter. A parameter that does not exist gets a type that no
+ * value fits: {@link UnknownParameter}.
+ */
 export type Checked<Query, D extends Described, All> = {
   readonly [Name in keyof Query]: Name extends keyof Paging<D>
     ? Paging<D>[Name]

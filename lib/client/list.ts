@@ -1,4 +1,4 @@
-/** `next` and `previous` are a path with a query, or an empty text if there is no such page. */
+/** Facts about a page. `next` and `previous` are a path with a query, or an empty text if there is no such page. */
 export interface PageMeta {
   readonly model: string
   readonly page: number
@@ -12,7 +12,7 @@ export interface Total {
   readonly capped: boolean
 }
 
-/** The value of the parameter `count` of a query: true, undefined if there is none, or either of them. */
+/** The type of the parameter `count` of a query: `true`, `undefined` if there is none, or both if it may be absent. */
 export type Counts = true | undefined
 /** The {@link Counts} of a query, by the type of the whole query. */
 export type CountOf<Given> =
@@ -26,7 +26,7 @@ export interface Page<Item, C extends Counts = undefined> {
   readonly objects: readonly Item[]
 }
 
-/** Requests the page of a query string. */
+/** Function that requests the page that a query string selects. */
 type Fetch<Item, C extends Counts> = (query: string) => Promise<Page<Item, C>>
 
 /**

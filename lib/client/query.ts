@@ -32,7 +32,10 @@ function isList (name: string): boolean {
   return Object.hasOwn(listOperators, name.slice(name.lastIndexOf('__') + 2))
 }
 
-/** Quotes an item of a list if it is empty or holds a comma or a quote, because the server would misread it. */
+/**
+ * Quotes an item of a list if it is empty or holds a comma or a quote: without quotes, the server would misread it.
+ * Returns any other item unchanged.
+ */
 function toItem (text: string): string {
   return text === '' || /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

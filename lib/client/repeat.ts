@@ -5,14 +5,17 @@ import { prepare, type Call, type CallOptions } from './send.js'
 
 /** Times that a request is repeated at most. */
 const maxRepeats = 3
-/** Longest `Retry-After`, in seconds, that is waited for. */
+/** Longest `Retry-After`, in seconds, for which the client waits. After a longer one, the call fails at once. */
 const maxRetryAfter = 10
-/** Milliseconds before the first repetition of a request whose answer was lost. Each further pause is twice as long. */
+/**
+ * Shortest pause, in milliseconds, before the first repetition of a request. Each further pause is twice as long. A
+ * random part makes every pause up to twice as long, and after status 503 the time in `Retry-After` is added.
+ */
 const firstPause = 250
 
 const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** The body of a create that brings its own key. */
+/** The body of a create that contains the key of the record, a UUID that the client made. */
 interface KeyedBody {
   readonly id: string
 }
@@ -23,17 +26,17 @@ interface KeyedCreate extends CallOptions {
   readonly body: KeyedBody
 }
 
-/** True if the body of a create brings its own key, so that the create may be repeated. */
+/** True if the body of a create has a UUID as its `id`, so that the create may be repeated. */
 export function hasOwnKey (body: unknown): body is KeyedBody {
   const { id } = Object(body)
   return typeof id === 'string' && uuidPattern.test(id)
 }
 
 /**
- * Sends a request. It is repeated if the server says that it certainly was not executed, and when to come back. If
- * nobody knows whether it was executed, it is not.
+ * Sends a request. Repeats it up to three times if the server says that it certainly was not executed, and after how
+ * many seconds to try again. Never repeats a request that may have been executed.
  *
- * @returns what {@link prepare} says
+ * @returns the parsed JSON of the answer, or undefined if the answer has no body
  * @throws RestModelsError, and what `fetch` throws: the failure of the last request
  */
 export async function send (endpoint: Endpoint, call: Call): Promise<unknown> {
@@ -55,10 +58,10 @@ function isUndone (failure: unknown): boolean {
 }
 
 /**
- * Creates a record whose key the client has made. The request is repeated if the server asks for that (503), or if its
- * answer was lost. If a repeated request is told that the key is taken, and an earlier one may have stored the record,
- * the record is read. Its values are not compared with the body: the server sets and converts some of them, and others
- * may have changed the record since. Random UUIDs are never equal by chance.
+ * Creates a record whose key the client has made, and returns the record. Repeats the request if the server asks for
+ * that (503), or if the answer was lost. If the server then answers that the key is taken, and an earlier request may
+ * have stored the record, reads the record. Its values are not compared with the body: the server sets and converts
+ * some of them, and somebody else may have changed the record since. Random UUIDs are never equal by chance.
  *
  * @throws as {@link send}
  */
@@ -90,13 +93,13 @@ async function attempt (read: () => Promise<unknown>): Promise<{ record: unknown
   }
 }
 
-/** True if the key of a create is taken. */
+/** True if a create failed because a record with the same key exists already. */
 function isTaken (failure: unknown): boolean {
   return failure instanceof RestModelsError && failure.code === 'REST_MODELS_NOT_UNIQUE' &&
     failure.details.some(({ field }) => field === 'id')
 }
 
-/** Returns the milliseconds to wait before a repetition; undefined if the failure is the answer. */
+/** Returns the milliseconds to wait before a repetition; undefined if the request must not be repeated. */
 function pauseAfter (
   failure: unknown, { repeats, isStored = false }: { readonly repeats: number, readonly isStored?: boolean }
 ): number | undefined {
@@ -104,7 +107,7 @@ function pauseAfter (
   if (!(failure instanceof RestModelsError)) return backoff
   const { status, retryAfter = Infinity } = failure
   if (status === 503) return retryAfter <= maxRetryAfter ? retryAfter * 1000 + backoff : undefined
-  // A gateway got no answer; and a replica that lags does not have the record yet.
+  // 502 and 504: a gateway got no answer. 404 for a stored record: a replica that lags does not have the record yet.
   return status === 502 || status === 504 || (isStored && status === 404) ? backoff : undefined
 }
 

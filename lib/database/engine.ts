@@ -14,9 +14,9 @@ export type AnyKysely = Pick<Kysely<never>, 'getExecutor' | 'introspection'>
 
 /** A database, its dialect, and the executor that runs statements on it. */
 export interface Handle {
-  /** The host's Kysely instance without its plugins, which would rename columns. */
+  /** The application's Kysely instance without its Kysely plugins, which would rename columns. */
   readonly db: Kysely<Tables>
-  /** The host's Kysely instance as it was given. */
+  /** The application's Kysely instance as it was given, with its Kysely plugins. */
   readonly host: Kysely<Tables>
   readonly dialect: Dialect
   readonly executor: Executor
@@ -59,8 +59,8 @@ export async function requireOf (db: Kysely<Tables>, { query, remedy }: Requirem
 }
 
 /**
- * Returns a handle without the host's Kysely plugins, which would rename columns, with its dialect and the executor for
- * the role. Unlike {@link openEngine}, this runs no query.
+ * Returns a handle without the application's Kysely plugins, which would rename columns. The handle has the dialect,
+ * and the executor for the role. Unlike {@link openEngine}, this runs no query.
  *
  * @throws REST_MODELS_UNSUPPORTED_DATABASE if no dialect fits, or if the handle has a schema by withSchema()
  */
@@ -82,7 +82,7 @@ export function readHandle (handle: AnyKysely, role: Role = 'writer'): Handle {
   return handleOf(db, dialect, { host: given, events: eventsOf(handle), ...own && { executor: own[role] } })
 }
 
-/** Returns the handle of a Kysely instance. Without an executor of its own, statements go through Kysely's driver. */
+/** Returns the handle of a Kysely instance. If no executor is given, statements go through Kysely's driver. */
 export function handleOf (
   db: Kysely<Tables>, dialect: Dialect, parts: Partial<Pick<Handle, 'host' | 'executor' | 'events'>> = {}
 ): Handle {

@@ -26,7 +26,10 @@ export async function explainFailure (engine: Engine, failed: FailedWrite, failu
   return failure instanceof StatementFailure ? await explainRefusal(engine, { ...failed, failure }) : failure
 }
 
-/** Returns the error that a client gets for a delete that failed: 409 or 403 if a rule of the database refused it. */
+/**
+ * Returns the error that a client gets for a delete that failed: 409 or 403 if a rule of the database refused it,
+ * otherwise the failure itself.
+ */
 export function explainKept (failure: unknown): unknown {
   if (!(failure instanceof StatementFailure)) return failure
   const refusals = { reference: errors.StillReferenced, forbidden: errors.Forbidden }
@@ -69,8 +72,9 @@ async function explainUnwritten (engine: Engine, write: FailedWrite): Promise<Er
 }
 
 /**
- * Returns the columns that an error may name, without the references that lead where the client may not go: what is
- * unique together with such a reference would tell of records behind it.
+ * Returns the columns that an error may name, without the foreign keys that refer to a record outside their scope.
+ * Without this, an error about values that are unique only together with such a foreign key would reveal records that
+ * the client may not see.
  */
 async function withoutRefused (engine: Engine, { known, references }: FailedWrite): Promise<ReadonlySet<Column>> {
   const named = new Set(known)
@@ -81,7 +85,7 @@ async function withoutRefused (engine: Engine, { known, references }: FailedWrit
   return named
 }
 
-/** Returns what is wrong with the references of a write, or undefined. */
+/** Returns the error for the first reference of a write that leads where it may not; undefined if there is none. */
 export async function explainReferences (engine: Engine, write: FailedWrite): Promise<Error | undefined> {
   const dangling = await findDangling(engine, write)
   if (dangling !== undefined) return unknownReference(dangling)

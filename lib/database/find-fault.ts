@@ -26,9 +26,9 @@ export interface FailedWrite {
 }
 
 /**
- * Finds the first columns that must be unique, alone or together, and whose values another record has. Columns that a
- * client may not know are skipped, because they got a default. Those that the database fills in a create are skipped,
- * too, because nobody knows with what.
+ * Finds the first columns that must be unique, alone or together, and whose values another record has; undefined if
+ * there are none. Columns that a client may not know are skipped, because they got a default. Columns that the database
+ * fills in a create are skipped, too, because their values are not known.
  */
 export async function findTaken (engine: Engine, write: FailedWrite): Promise<readonly Column[] | undefined> {
   const { model, known, values, id } = write
@@ -44,7 +44,10 @@ export async function findTaken (engine: Engine, write: FailedWrite): Promise<re
   return undefined
 }
 
-/** Selects another record that has the same values in all of the columns: those that are written, or as stored. */
+/**
+ * Returns a query for another record with the same values in all of the columns. A column that is not written has its
+ * stored value.
+ */
 function othersWith (engine: Engine, { model, values, id }: FailedWrite, columns: readonly Column[]) {
   const { dialect } = engine
   const { table, primaryKey } = model
@@ -59,7 +62,7 @@ function othersWith (engine: Engine, { model, values, id }: FailedWrite, columns
   return id === undefined ? same : same.where(sql<SqlBool>`not (${isIt})`)
 }
 
-/** Finds the first written foreign key that refers to no record that the client may see. */
+/** Finds the first written foreign key that refers to no record that the client may see; undefined if there is none. */
 export async function findDangling (
   engine: Engine, { known, values, references }: FailedWrite
 ): Promise<Column | undefined> {

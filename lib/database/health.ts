@@ -15,11 +15,11 @@ export interface Health {
    */
   readonly status: HealthStatus
   readonly engine: DialectName
-  /** Part of the server in use among others; null if nobody can tell. */
+  /** Role of the database server in use; null if it is not known. */
   readonly role: ServerRole | null
   /**
    * Seconds that the server from which lists and reads come is behind its primary; 0 for a primary; null if it gives no
-   * answer, or if nobody can tell.
+   * answer, or if the lag is not known.
    */
   readonly replicaLagSeconds: number | null
   /** Connections of this process to the server in use; null for SQLite and for a Kysely instance of your own. */
@@ -29,7 +29,7 @@ export interface Health {
 /** Milliseconds for which an answer is given again, so that nobody makes the databases work by asking often. */
 const validMs = 250
 
-/** Tells the state of the databases of an app. Whoever asks at the same time gets the same answer. */
+/** Reports the state of the databases of an app. Callers that ask at the same time get the same answer. */
 export class HealthCheck {
   readonly #ask: () => Promise<Health>
   #answer: Promise<Health> | undefined
@@ -74,8 +74,9 @@ function reporterOf (db: AnyKysely): () => Promise<HealthReport> {
 const question = CompiledQuery.raw('select 1')
 
 /**
- * Returns how to ask a database that the plugin did not open. The question takes a connection of its pool. As long as
- * one question is open, no other one is asked, and the database counts as down.
+ * Returns the function that asks a database that the plugin did not open. The question takes a connection of its pool.
+ * As long as one question has no answer, no other one is asked. A database that gives no answer within a second counts
+ * as down.
  */
 function foreignReporter ({ provideConnection }: Pick<Handle, 'provideConnection'>): () => Promise<HealthReport> {
   let open: Promise<HealthReport> | undefined

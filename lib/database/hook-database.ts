@@ -8,10 +8,16 @@ import type { StatementLabel } from '../events/messages.js'
 import type { Handle } from './engine.js'
 import type { OpenTransaction } from './transaction.js'
 
-/** Kysely instance of an open transaction, with the plugins of the host's instance. Its tables are of any type. */
+/**
+ * Kysely instance of an open transaction, with the Kysely plugins of the application's instance. Its tables are of any
+ * type.
+ */
 export type HookDatabase = Transaction<Tables>
 
-/** Matches quoted texts, quoted names and comments, which may hold anything. MariaDB executes what is in `/*!`. */
+/**
+ * Matches quoted texts, quoted names and comments, which may hold anything. It does not match `/*!`, because MariaDB
+ * executes what is in such a comment.
+ */
 const quoted = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\$(\w*)\$[^]*?\$\1\$|--[^\n]*|\/\*(?!M?!)[^]*?\*\//g
 /** Matches the beginning of a statement, or of what MariaDB executes in `/*!50000`. */
 const opening = /^\s*(?:\/\*M?!\d*\s*)?/
@@ -26,8 +32,9 @@ function endsTransaction (text: string): boolean {
 }
 
 /**
- * The connection of a transaction, as hooks of the application get it. A hook must leave the transaction open, and a
- * statement that fails must not be passed over: PostgreSQL would then answer the commit with a rollback.
+ * The connection of a transaction, as hooks of the application get it. It refuses statements that begin or end a
+ * transaction. After a statement has failed, the hook must fail, even if it caught the error: otherwise PostgreSQL
+ * would answer the commit with a rollback.
  */
 class HookConnection implements DatabaseConnection {
   readonly #transaction: OpenTransaction
@@ -43,7 +50,7 @@ class HookConnection implements DatabaseConnection {
 
   async executeQuery<R> (query: CompiledQuery): Promise<QueryResult<R>> {
     if (this.#isOver) throw new Error('The transaction is over: a hook must await what it does, and end in time')
-    // The engine may have ended the transaction by itself, as after a deadlock. Then the statement would stay.
+    // The engine may have ended the transaction by itself, as after a deadlock. This statement would then be committed.
     if (this.#failure !== undefined) throw this.#failure.thrown
     const answer = this.#ask<R>(query)
     this.#pending.add(answer)

@@ -46,8 +46,8 @@ export async function runList (engine: Engine, base: ListBase, plan: ListPlan): 
 }
 
 /**
- * Returns how many rows the page has room for. If pages are numbered, the result is a divisor of the limit; otherwise
- * no page number would lead to the row behind it.
+ * Returns how many rows the page has room for. If pages are numbered, the result is a divisor of the limit, so that a
+ * page number leads to the row that follows.
  */
 function limitOf (found: ArrayRows, base: ListBase, { limit, after }: ListPlan): number {
   const page = found.slice(0, limit)

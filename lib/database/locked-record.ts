@@ -12,16 +12,19 @@ export interface TransactionEngine extends Engine {
 
 /** A record to lock, and what must hold for it. */
 export interface LockedRecord extends ScopedRecord {
-  /** Throws if the record may not be written, given its columns under lock. Absent if any state of it will do. */
+  /**
+   * Throws if the record may not be written. It gets the columns of the record, as read under the lock. Absent if the
+   * record may be written in any state.
+   */
   readonly requireUnchanged?: ((locked: Row) => void) | undefined
 }
 
 /**
- * Locks a record and calls `work` with it, in one transaction. Until that ends nobody else changes the record. What
- * `work` throws rolls the transaction back; {@link inTransaction} says when `work` is called again.
+ * Locks a record and calls `work` with it, in one transaction. Until the transaction ends, nobody else changes the
+ * record. What `work` throws rolls the transaction back; {@link inTransaction} says when `work` is called again.
  *
  * @param work  gets the columns that an update or delete has to know, and the engine for its statements
- * @returns what `work` returns; undefined if there is no such record inside the scope, or if its owner is another
+ * @returns what `work` returns; undefined if there is no such record inside the scope, or if it has another owner
  * @throws what `requireUnchanged` throws
  */
 export async function withLockedRecord<Result> (

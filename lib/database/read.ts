@@ -23,7 +23,7 @@ export function readVisible (reader: Engine, target: ReadTarget, { id, scope }: 
 }
 
 /**
- * Reads the visible columns of a record, and behind them those of related records.
+ * Reads the visible columns of a record, followed by those of related records.
  *
  * @returns undefined if there is no such record inside the scope
  */

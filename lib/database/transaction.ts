@@ -54,9 +54,9 @@ export class OpenTransaction implements Executor {
 }
 
 /**
- * Calls `work` in a transaction, and commits what it did. If it throws, the transaction is rolled back. It is called
- * again if the engine says that certainly nothing was done, such as after a deadlock. If the handle's executor is a
- * transaction already, the work is part of that one.
+ * Calls `work` in a transaction, and commits what it did. If `work` throws, the transaction is rolled back. `work` is
+ * called again if the engine says that certainly nothing was done, such as after a deadlock. If the handle's executor
+ * is a transaction already, `work` becomes part of that one.
  *
  * @param work   may read before it writes
  * @param label  what the transaction is for, as events name it
@@ -102,8 +102,8 @@ export interface WriteAndRead {
   /** Returns the read; `written` is the row that the write returned, if any. */
   read (written: Row | undefined): Query
   /**
-   * Makes the error for a read that finds nothing although something was written. It is thrown after a rollback.
-   * Without it, the outcome has no row.
+   * Makes the error for a read that finds nothing although something was written. The error is thrown after a rollback.
+   * If `refuse` is absent, the write is committed, and the outcome has no row.
    */
   readonly refuse?: (() => Error) | undefined
 }

@@ -80,7 +80,10 @@ export async function runUpdate (
   }
 }
 
-/** Returns the read after an update: of the record if it lies inside its scope, or of any record if it has none. */
+/**
+ * Returns the read after an update. If the record has a scope, the read finds it only inside that scope, and otherwise
+ * the write is refused with 403.
+ */
 function readAfter (
   engine: Engine, target: WriteTarget, { id, ownerId, guard: { scope } }: RecordUpdate
 ): Omit<WriteAndRead, 'write'> {
@@ -90,7 +93,10 @@ function readAfter (
     : { read: () => scopedSelect(engine, target, 'visible', { id, scope }), refuse: () => new errors.Forbidden() }
 }
 
-/** Returns the read after a create, which finds the record only if it lies inside its scope. */
+/**
+ * Returns the read after a create, which finds the record only if it lies inside its scope. Otherwise the write is
+ * refused with 403.
+ */
 function outcomeOf (engine: Engine, target: WriteTarget, { outcome }: RecordGuard): Omit<WriteAndRead, 'write'> {
   return {
     read: (written = {}) => {

@@ -30,8 +30,9 @@ export interface ColumnRow {
 }
 
 /**
- * A column of a primary key, or of a unique index without conditions. `key` tells which of them; `column` is null for
- * an expression or a prefix; `primary` is 1 for a primary key, otherwise 0; read with {@link isYes}.
+ * A column of a primary key, or of a unique index without conditions. Rows with the same `table` and `key` belong to
+ * one key or index. `column` is null if the index has an expression, or only the beginning of a column, in this place.
+ * `primary` is 1 for a primary key, otherwise 0; read with {@link isYes}.
  */
 export interface KeyRow {
   readonly table: string
@@ -45,11 +46,11 @@ export interface ReferenceRow {
   readonly table: string
   readonly key: string
   readonly column: string
-  /** Table that the key refers to; empty if that table is not found by its bare name. */
+  /** Table that the foreign key refers to; empty if that table is not found by its name without a schema. */
   readonly target: string
-  /** Column that the key refers to; null if the key names none, and so refers to the primary key. */
+  /** Column that the foreign key refers to; null if it names none, and so refers to the primary key. */
   readonly targetColumn: string | null
-  /** Action in upper or lower case: `cascade`, `set null`, `no action`, … */
+  /** Action of `on delete`, in upper or lower case: `cascade`, `set null`, `no action`, … */
   readonly onDelete: string
 }
 
@@ -86,11 +87,17 @@ export interface Catalog {
   readonly columns: RawBuilder<ColumnRow>
   readonly keys: RawBuilder<KeyRow>
   readonly references: RawBuilder<ReferenceRow>
-  /** Query for the schemas that the user may use, but for those of the engine. Absent if the engine has none. */
+  /**
+   * Query for the schemas that the database user may use, except those of the engine itself. Absent if the engine has
+   * no schemas.
+   */
   readonly schemas?: RawBuilder<{ readonly name: string }>
-  /** Query for the tables of other schemas, as `schema.table`. Absent if the engine has no schemas. */
+  /**
+   * Query for the tables that are found only by their schema and name, as `schema.table`. Absent if the engine has no
+   * schemas.
+   */
   readonly elsewhere?: RawBuilder<{ readonly schema: string, readonly table: string }>
-  /** Query for the first column of each index without conditions, also of those of keys. */
+  /** Query for the first column of each index without conditions, including the indexes of primary and unique keys. */
   readonly indexed: RawBuilder<{ readonly table: string, readonly column: string | null }>
   /**
    * Query for the columns of the indexes that the engine may have made for foreign keys: it drops such an index when
@@ -112,7 +119,7 @@ export interface Catalog {
   readonly implicitDefaults?: readonly string[]
   /**
    * Conditions by kind of field. Each is true for a column's value, which must not be null, if a field of the kind can
-   * hold it. A kind is absent if the columns of its types hold no other values.
+   * hold it. A kind is absent if its fields can hold every value of the columns that become such fields.
    */
   readonly fits: Readonly<Partial<Record<StorageName, (column: Expression<unknown>) => RawBuilder<SqlBool>>>>
 }
@@ -148,7 +155,10 @@ export const described = {
   }
 } as const satisfies TypeTable
 
-/** Returns the texts of an enumeration, in which quotes and backslashes are written twice. */
+/**
+ * Returns the labels of an enumeration, written as `enum('a','b''c')`. Quotes and backslashes in a label are doubled
+ * there.
+ */
 export function labelsOf (written: string): readonly string[] {
   return [...written.matchAll(/'((?:[^']|'')*)'/g)]
     .map(([, label = '']) => label.replaceAll("''", "'").replaceAll('\\\\', '\\'))
@@ -157,7 +167,7 @@ export function labelsOf (written: string): readonly string[] {
 /**
  * Parses a type as an engine writes it: its name, and its length or digits.
  *
- * @param name     `ColumnRow.type`, in any case, possibly with a length or digits
+ * @param name     `ColumnRow.type`, in upper or lower case, possibly with a length or digits
  * @param written  `ColumnRow.written`, with the length or digits if there are any
  */
 export function readType (name: string, written: string): WrittenType {

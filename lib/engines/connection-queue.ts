@@ -14,7 +14,10 @@ type Consumer<Result> = (connection: DatabaseConnection) => Promise<Result>
  */
 export type ProvideConnection = <Result>(consumer: Consumer<Result>) => Promise<Result>
 
-/** Returns the function that provides connections of a Kysely instance. With an embedded engine they are queued for. */
+/**
+ * Returns the function that provides connections of a Kysely instance. With an embedded engine (SQLite in this
+ * process), callers wait in a {@link ConnectionQueue}.
+ */
 export function provideConnectionsOf (
   db: Pick<Kysely<never>, 'getExecutor'>, { isEmbedded }: Pick<Dialect, 'isEmbedded'>
 ): ProvideConnection {
@@ -25,10 +28,10 @@ export function provideConnectionsOf (
 }
 
 /**
- * Queue of the requests for the one connection of an embedded engine, one that runs in this process. Kysely lets a
- * request wait without a limit, and such a request cannot be withdrawn. So one request at a time asks Kysely. The
- * others wait here, and leave after two seconds. A transaction that hangs then keeps one of them, and not all that
- * arrive in the meantime.
+ * Queue of the requests for the one connection of an embedded engine (SQLite in this process). Kysely lets a request
+ * wait without a limit, and such a request cannot be withdrawn. So only one request at a time asks Kysely. The others
+ * wait here, and fail after two seconds. If a transaction hangs, then at most one request waits in Kysely without a
+ * limit.
  */
 export class ConnectionQueue {
   readonly #executor: QueryExecutor

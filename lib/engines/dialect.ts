@@ -9,11 +9,11 @@ import type { Parameter, Storage, StorageTable } from './storage.js'
  * milliseconds of `performance.now()`.
  */
 export interface ListDeadline {
-  /** Query that answers 1 or more if the connection has what the conditions need, otherwise 0. */
+  /** Query that answers 1 or more if the connection has the SQL function of `everyRow` and `someRows`, otherwise 0. */
   readonly isAvailable: RawBuilder<unknown>
   /**
-   * Returns a condition that is true before the deadline, and makes the statement fail after it. The engine checks it
-   * at each row of the table that the key belongs to.
+   * Returns a condition that is true before the deadline, and makes the statement fail after it. The engine checks the
+   * condition at each row of the table that the column `key` belongs to.
    */
   everyRow (key: RawBuilder<unknown>, deadline: Parameter): RawBuilder<SqlBool>
   /**
@@ -83,7 +83,7 @@ export interface Dialect {
    * `isAmbiguous` is true. Absent if the engine confuses none.
    */
   readonly ambiguous?: RegExp
-  /** Matches a pattern of `likePattern` that begins with a wildcard, if the engine needs to know. */
+  /** Matches a pattern of `likePattern` that begins with a wildcard. Absent if the SQL is the same for all patterns. */
   readonly leadingWildcard?: RegExp
   /** Returns the condition that a column matches a pattern in the same case. The pattern comes from `likePattern`. */
   like (column: RawBuilder<unknown>, pattern: Parameter, traits?: PatternTraits): RawBuilder<SqlBool>
@@ -106,11 +106,14 @@ export interface Dialect {
   listed? (array: Parameter): RawBuilder<unknown>
   /** Returns the operand of `limit`. */
   limit (count: Parameter): RawBuilder<number>
-  /** Returns the number of characters (Unicode code points) in a text column. */
+  /** Returns SQL for the number of characters (Unicode code points) in a text column. */
   length (column: RawBuilder<unknown>): RawBuilder<unknown>
   /** Statement that begins a transaction which may read before it writes. */
   readonly begin: string
-  /** True if a select can lock the rows that it finds, by `for update`. SQLite locks all by `begin immediate`. */
+  /**
+   * True if a select can lock the rows that it finds, by `for update`. False for SQLite, where `begin immediate` locks
+   * the whole database for writes.
+   */
   readonly locksRows: boolean
   /** True if an update can return the rows that it changed, by `returning`. */
   readonly returnsUpdates: boolean
@@ -118,15 +121,15 @@ export interface Dialect {
   readonly catalog: Catalog
   readonly plans: QueryPlans
   /**
-   * Returns a query for the columns of an index, to find the field whose value is too long for it. Present if a failure
-   * of the engine names the index.
+   * Returns a query for the columns of an index, to find the field whose value is too long for the index. Present if
+   * the engine's failure for such a value names the index.
    */
   indexColumns? (index: string): RawBuilder<{ name: string }>
   /** Returns the codes under which `failures` may list a failure, from the most specific to the most general. */
   codesOf (failure: Error): readonly string[]
   /**
-   * Kinds of failures by code. The text of a failure never decides. A failure without a listed code is thrown on as it
-   * is.
+   * Kinds of failures by code. The text of a failure never decides. A failure without a listed code has no kind, and is
+   * thrown as `discreet` returns it.
    */
   readonly failures: Readonly<Record<string, FailureKind>>
   /**
@@ -137,7 +140,9 @@ export interface Dialect {
   /** SQL that ends a list statement after a deadline. Absent if the engine ends it by other means, or cannot end it. */
   readonly listDeadline?: ListDeadline | undefined
   readonly requirements: readonly Requirement[]
-  /** Further requirements, each needed only if a model has a column of the type, by type. */
+  /**
+   * Further requirements by column type, such as `timestamp`. Each applies only if a model has a column of that type.
+   */
   readonly requiredBy?: Readonly<Record<string, Requirement>>
 }
 

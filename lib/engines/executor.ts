@@ -17,8 +17,8 @@ export type Row = Readonly<Record<string, Stored>>
 export type ArrayRows = ReadonlyArray<readonly Stored[]>
 
 /**
- * Result of a statement on one record. `row` is the first row that it returned, if any. `changed` is the number of rows
- * that a write changed; it counts only if the write returns no rows.
+ * Result of a statement on one record. `row` is the first row that the statement returned, if any. `changed` is the
+ * number of rows that a write changed; use it only if the write returns no rows.
  */
 export interface Outcome {
   readonly row: Row | undefined
@@ -30,19 +30,21 @@ export interface Query extends CompiledQuery {
   /** Operation and resource of the statement, as events name them. */
   readonly label?: StatementLabel | undefined
   /**
-   * Returns the same statement without the part that lets an index serve. It is run if the engine cannot compare a text
-   * with the column's character set. Absent if this statement has no such part.
+   * Returns the statement to run instead if the engine cannot compare a text with the character set of its column: the
+   * same one without the comparison that lets an index serve, or one that finds nothing. Without this function, that
+   * failure is thrown.
    */
   readonly withoutIndex?: (() => CompiledQuery) | undefined
 }
 
 /**
- * Runs statements. It repeats a statement after a pause if it certainly was not executed, or if a read lost its
- * connection. It never repeats a write whose outcome is unknown.
+ * Runs statements. Outside a transaction, it repeats a statement after a pause if the statement certainly was not
+ * executed, or if a read lost its connection. It never repeats a write whose outcome is unknown.
  *
  * Both methods throw StatementFailure if a rule of the database refuses the statement. They throw
- * REST_MODELS_UNAVAILABLE (503) if the engine cannot run it now and it certainly changed nothing, and
- * REST_MODELS_OUTCOME_UNKNOWN (503) if a write may have been executed. Otherwise they throw what the driver threw.
+ * REST_MODELS_UNAVAILABLE (503) if the engine cannot run the statement now and certainly changed nothing, and
+ * REST_MODELS_OUTCOME_UNKNOWN (503) if a write may have been executed. Otherwise they throw the driver's error, without
+ * values of records.
  */
 export interface Executor {
   /** Runs a statement on one record. Outside a transaction, a write is committed before the outcome is returned. */
@@ -58,32 +60,38 @@ export interface Executor {
 
 /**
  * Purpose for which a Kysely instance is used. On a SQLite file a `reader` gets a connection on which nobody writes, so
- * that it waits for nobody. On a server both use the same connections, but a `reader` only its share of them.
+ * that it waits for nobody. On a server both use the same pool, but while writes come, a `reader` takes at most
+ * `readConnections` of its connections.
  */
 export type Role = 'reader' | 'writer'
 
 export type Executors = Readonly<Record<Role, Executor>>
 
 /**
- * Executors by Kysely instance, of those that openSqlite(), openPostgres() and openMariadb() returned. A transaction on
- * such an instance, or one connection of it, is another object and has no entry here.
+ * Executors of the Kysely instances that openSqlite(), openPostgres() and openMariadb() returned, by instance. A
+ * transaction on such an instance, or one connection of it, is another object and has no entry here.
  */
 const ownExecutors = new WeakMap<object, Executors>()
 
-/** How to ask for the state of a database, by Kysely instance, of the same instances. */
+/**
+ * Functions that ask a database for its state, by Kysely instance: those of {@link openKysely}, as in `ownExecutors`.
+ */
 const ownHealth = new WeakMap<object, ReadHealth>()
 
 /** Parts of an opened database besides its executors. */
 export interface OpenedParts {
-  /** Closes the database. It is called after Kysely's driver, which may have closed it already. */
+  /**
+   * Closes the database. Called after Kysely's driver was destroyed. If that has closed the database already, it must
+   * do nothing.
+   */
   close (): Promise<void>
   readonly readHealth: ReadHealth
   readonly events: Events
 }
 
 /**
- * Kysely instance whose `destroy()` always closes the database. Kysely's own closes it only after Kysely's driver was
- * used, and so not if the plugin used only the executors.
+ * Kysely instance whose `destroy()` always closes the database. Kysely's own `destroy()` closes it only if Kysely's
+ * driver was used, and so not if the plugin used only the executors.
  */
 class KyselyWithExecutors<DB> extends Kysely<DB> {
   readonly #close: () => Promise<void>
@@ -123,7 +131,9 @@ export function executorsOf (handle: object): Executors | undefined {
   return ownExecutors.get(handle)
 }
 
-/** Returns how to ask for the state of a database that {@link openKysely} opened; undefined for any other. */
+/**
+ * Returns the function that asks a database for its state, if {@link openKysely} opened it; undefined for any other.
+ */
 export function healthOf (handle: object): ReadHealth | undefined {
   return ownHealth.get(handle)
 }

@@ -5,8 +5,8 @@
 export type HealthStatus = 'up' | 'read-only' | 'down'
 
 /**
- * Part of a database server among others: `primary` accepts the writes that others receive, `replica` receives them,
- * and `single` has no others.
+ * Role of a database server: `primary` accepts writes and passes them to other servers, `replica` receives the writes
+ * of a primary, `single` has no other servers that are known.
  */
 export type ServerRole = 'primary' | 'replica' | 'single'
 
@@ -23,18 +23,21 @@ export interface PoolState {
 /** Answer of a database about its state. */
 export interface HealthReport {
   readonly status: HealthStatus
-  /** Null if nobody can tell. */
+  /** Role of the server; null if it is not known. */
   readonly role: ServerRole | null
-  /** Milliseconds that the database is behind its primary, 0 for a primary; null if nobody can tell. */
+  /** Milliseconds that the database is behind its primary, 0 for a primary; null if that is not known. */
   readonly lag: number | null
-  /** Null for a database without a pool that the plugin knows. */
+  /** Null if the database has no pool that the plugin knows. */
   readonly pool: PoolState | null
 }
 
-/** Stands for the answer of a database that gives none, or that is closed. */
+/** Report on a database that gives no answer, or that is closed. */
 export const down: HealthReport = { status: 'down', role: null, lag: null, pool: null }
 
-/** Asks a database for its state, without a connection of its pool. It never rejects, and takes about 1 s at most. */
+/**
+ * Function that asks a database for its state, without a connection of the pool. Its promise never rejects, and settles
+ * after about 1 s at most.
+ */
 export type ReadHealth = () => Promise<HealthReport>
 
 /** Milliseconds after which a database that does not answer counts as down. */

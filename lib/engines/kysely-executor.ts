@@ -56,7 +56,7 @@ async function askOutcome (connection: DatabaseConnection, query: Query): Promis
   return outcomeOf(await connection.executeQuery<Row>(query))
 }
 
-/** Returns the first row, and the count of changed rows, which Kysely gives as a BigInt or leaves out. */
+/** Returns the first row, and the count of changed rows, which Kysely gives as a BigInt; 0 if Kysely gives no count. */
 export function outcomeOf ({ rows, numAffectedRows }: QueryResult<Row>): Outcome {
   return { row: rows[0], changed: Number(numAffectedRows ?? 0n) }
 }

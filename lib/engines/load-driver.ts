@@ -4,8 +4,8 @@ import { errors } from '../errors.js'
 const require = createRequire(import.meta.url)
 
 /**
- * Returns the package of a driver. It is loaded when a database is opened, and not imported, so that the error says
- * how to install it.
+ * Returns the package of a driver. It is loaded when a database is opened, not by an `import`, so that the error for a
+ * missing package says how to install it.
  *
  * @throws REST_MODELS_UNSUPPORTED_DATABASE if the package is not installed
  */

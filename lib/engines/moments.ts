@@ -2,7 +2,10 @@ import { sql, type Expression, type RawBuilder, type SqlBool } from 'kysely'
 import { datetime } from '../values/values.js'
 import type { Exact, Parameter, ShownCondition, Stored } from './storage.js'
 
-/** SQL for the first and the last moment that records show as the same second: of `12:00:00`, also 12:00:00.999999. */
+/**
+ * SQL for the first and the last moment of a second. Records show both in the same way: 12:00:00 and 12:00:00.999999 as
+ * `12:00:00`.
+ */
 interface Second {
   first (value: Parameter): Expression<unknown>
   last (value: Parameter): Expression<unknown>

@@ -44,8 +44,8 @@ export async function withRetries<Result> (
 }
 
 /**
- * Repeats a statement whose first attempt, begun at `start`, has failed. p-retry counts that attempt, so that only
- * failures pay for p-retry.
+ * Repeats a statement whose first attempt, begun at `start`, has failed. That attempt ran without p-retry, so that a
+ * statement that succeeds does not pay for it. p-retry counts it as attempt 1.
  */
 async function retry<Result> (failure: Repeatable, start: number, attempt: () => Promise<Result>): Promise<Result> {
   const maxRetryTime = Math.max(0, backoff.maxRetryTime - (performance.now() - start))
@@ -65,7 +65,9 @@ export function isRead ({ query }: Query): boolean {
   return query.kind === 'SelectQueryNode'
 }
 
-/** Returns what a statement outside a transaction is, if it was sent. */
+/**
+ * Returns `read` for a select, otherwise `write`: the {@link Sent} of a statement that was sent outside a transaction.
+ */
 export function effectOf (query: Query): Extract<Sent, 'read' | 'write'> {
   return isRead(query) ? 'read' : 'write'
 }

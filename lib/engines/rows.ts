@@ -1,6 +1,9 @@
 import type { ArrayRows, Outcome } from './executor.js'
 
-/** Returns the number of rows of an outcome: those that it returned, or those that it changed. */
+/**
+ * Returns the number of rows of an outcome: 1 if the statement returned a row, otherwise the number of rows that it
+ * changed.
+ */
 export function countOf ({ row, changed }: Outcome): number {
   return row === undefined ? changed : 1
 }

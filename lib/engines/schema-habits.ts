@@ -6,7 +6,7 @@ import type { WrittenColumn } from './storage.js'
 export interface SchemaHabits {
   /** SQL type of a primary key whose values the engine generates. */
   readonly generatedKey: string
-  /** Text behind the list of columns in `create table`. */
+  /** Text after the list of columns in `create table`. */
   readonly tableOptions?: string
   /**
    * True if a table may refer only to tables that exist. Foreign keys in a circle are then added after all tables are
@@ -14,18 +14,19 @@ export interface SchemaHabits {
    */
   readonly needsTargets: boolean
   /**
-   * True if `alter table` adds no constraints, and only columns with a constant default. A foreign key is then part of
-   * its column, and its default must be null. Absent if `alter table` adds constraints and any columns.
+   * True if `alter table` can add columns with a constant default, but no constraints and no other columns. A foreign
+   * key is then added as part of its column, whose default must be null. Absent if `alter table` adds constraints and
+   * any columns.
    */
   readonly altersByColumn?: true
   /**
-   * Statements before and after tables are dropped that refer to each other in a circle. Present if the engine cannot
-   * drop their foreign keys first.
+   * Statements to run before and after dropping tables that refer to each other in a circle. Present if the engine
+   * cannot drop their foreign keys first.
    */
   readonly unchecked?: { readonly begin: RawBuilder<unknown>, readonly end: RawBuilder<unknown> }
   /** Returns the statement that drops a foreign key. Present if `drop constraint` does not always do so. */
   dropReference? (table: RawBuilder<unknown>, name: RawBuilder<unknown>): RawBuilder<unknown>
-  /** True if `drop index` must name the table. Absent if indexes have names of their own. */
+  /** True if `drop index` must name the table, too. Absent if the name of the index is enough. */
   readonly namesTableOfIndex?: true
   /**
    * Statement that begins a transaction in which tables are created. Absent if the engine commits after each `create
@@ -39,16 +40,16 @@ export interface SchemaHabits {
    */
   readonly lock?: { readonly acquire: RawBuilder<{ answer: unknown }>, readonly release?: RawBuilder<unknown> }
   /**
-   * Returns the statement that drops a table, even if others refer to it. Present if the engine cannot roll tables
-   * back.
+   * Returns the statement that drops a table, even if other tables refer to it. Present if the engine cannot roll back
+   * `create table`.
    */
   drop? (table: RawBuilder<unknown>): RawBuilder<unknown>
   /**
-   * Query for columns whose values the engine generates or computes, perhaps with others. Present if Kysely does not
-   * see all of them.
+   * Query for columns whose values the engine generates or computes; it may return other columns, too. Present if
+   * Kysely does not report all such columns.
    */
   readonly keys?: RawBuilder<ColumnRow>
-  /** True if a primary key may be null, unless its column says that it is not. */
+  /** True if a primary key may be null, unless its column is declared `not null`. Absent if it is never null. */
   readonly keysMayBeNull?: true
   /** Query for the columns whose declared type must be known, because their storage depends on it. */
   readonly written: RawBuilder<WrittenColumn>
@@ -57,7 +58,7 @@ export interface SchemaHabits {
    * After another answer, or if there is no such query, it applies to both.
    */
   readonly foldsTables?: RawBuilder<{ answer: unknown }>
-  /** Queries for tables in schemas. Absent if the engine has no such schemas. */
+  /** Queries for tables in schemas. Absent if the engine has no schemas within a database. */
   readonly schemas?: {
     /**
      * Query for the names of the schemas in which a table is found by its bare name. If several schemas have the table,
@@ -65,11 +66,14 @@ export interface SchemaHabits {
      */
     readonly path: RawBuilder<{ name: string }>
     /**
-     * Query for the columns of tables that Kysely does not list, found by their bare names. They are compared as views
-     * are.
+     * Query for the columns of tables that Kysely does not list, such as materialized views, found by their names
+     * without a schema. They are compared with models as views are.
      */
     readonly unlisted: RawBuilder<ColumnRow>
   }
-  /** Where a table may be that is not found: words behind the remedy of a message. Absent if it can be nowhere else. */
+  /**
+   * Words at the end of the message for a table that does not exist, which say where it may be after all. Absent if it
+   * can be nowhere else.
+   */
   readonly elsewhere?: string
 }

@@ -17,7 +17,7 @@ function shortest (single: number): number {
   return Number(single.toPrecision(maxDigits))
 }
 
-/** Returns the double next to a finite number other than 0, away from it in the direction of `towards`. */
+/** Returns the next double after `value` in the direction of `towards`. `value` must be finite and not 0. */
 function next (value: number, towards: number): number {
   const bits = new DataView(new ArrayBuffer(8))
   bits.setFloat64(0, value)
@@ -26,8 +26,10 @@ function next (value: number, towards: number): number {
 }
 
 /**
- * Returns the double that stands to all stored numbers of 32 bits as `value` stands to what records show of them. So
- * the engine may compare a column with it as it is, and an index serves. A column stores it as the nearest number.
+ * Returns a double `d` to compare with stored numbers of 32 bits. A stored number is less than, equal to or greater
+ * than `d` if the number that records show for it is less than, equal to or greater than `value`. So the engine may
+ * compare the column itself, and an index serves. A column to which `d` is written stores the same number as for
+ * `value`.
  */
 function toSingle (value: number): number {
   const single = Math.fround(value)
@@ -36,7 +38,10 @@ function toSingle (value: number): number {
   return shown === value ? single : next(single, value > shown ? Infinity : -Infinity)
 }
 
-/** Stores numbers in a column of 32 bits, which is selected as a double. Records show the fewest digits. */
+/**
+ * Stores numbers in a column of 32 bits, which is selected as a double. Records show each number with the fewest digits
+ * that identify it.
+ */
 export const asSingle = {
   encode: (value: Json): Stored => toSingle(Number(value)),
   decode: (stored: Stored): number | null => {

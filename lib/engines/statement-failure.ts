@@ -18,11 +18,14 @@ export class StatementFailure extends Error {
 /** Thrown when a statement may be repeated: nothing was executed, or executing it twice does no harm. */
 export class Repeatable extends Error {}
 
-/** Code that an error of the driver gets if it has none, because the connection broke. */
+/** Code given to an error of the driver that has none, if the connection broke. */
 export const lostCode = 'CONNECTION_LOST'
 /** Code of the error for a server that gives no answer in time. */
 export const noAnswerCode = 'NO_ANSWER'
-/** Code of the error for a statement that was not sent, because its connection has broken or owes another answer. */
+/**
+ * Code of the error for a statement that was not sent, because its connection has broken or still waits for another
+ * answer.
+ */
 export const notSentCode = 'NOT_SENT'
 
 /** Returns the error for a statement that was not sent, so that certainly nothing was done. */
@@ -48,7 +51,7 @@ export type Sent = 'nothing' | 'read' | 'uncommitted' | 'write'
  * - {@link Repeatable} if the statement may be repeated
  * - {@link StatementFailure} if a rule of the database refuses it
  * - REST_MODELS_UNAVAILABLE (503) if it certainly changed nothing
- * - REST_MODELS_OUTCOME_UNKNOWN (503) if nobody knows that
+ * - REST_MODELS_OUTCOME_UNKNOWN (503) if it may have changed something
  * - the failure without values, if it has another reason
  */
 export function toStatementError (rules: FailureRules, failure: unknown, sent: Sent): unknown {

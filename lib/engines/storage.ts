@@ -54,7 +54,7 @@ export interface WrittenColumn {
   /** Name of the type in SQL, if `written` does not begin with it, as for an enumeration. */
   readonly named?: string
   /**
-   * Type of a column that refers to this one, as SQL, with its character set and collation. Absent if a column of any
+   * SQL type, with character set and collation, that a column must have to refer to this one. Absent if a column of any
    * type may refer to it.
    */
   readonly referring?: string
@@ -76,7 +76,10 @@ export interface Storage {
   readonly now?: Expression<unknown>
   /** Returns a condition that values of the column must meet, beyond its type. */
   readonly check?: (column: Expression<unknown>) => Expression<unknown>
-  /** Index that createTables() makes of the column: the end of its name, and the condition for its rows. */
+  /**
+   * Index that createTables() makes on the column, for some rows only: `name` is the end of its name, and `of` returns
+   * the condition for its rows.
+   */
   readonly index?: { readonly name: string, readonly of: (column: Expression<unknown>) => Expression<SqlBool> }
   /**
    * Returns the expression to select. Present if drivers differ, or do not return the column's value exactly. If
@@ -84,13 +87,13 @@ export interface Storage {
    */
   readonly select?: (column: Expression<unknown>) => Expression<unknown>
   /**
-   * Returns SQL that is true if the selected value is the whole stored value. Present if a column may hold more than
-   * its kind has, such as fractions of a second.
+   * Returns SQL that is true if the selected value is the whole stored value. Present if a column may hold more than is
+   * selected, such as fractions of a second.
    */
   readonly isWhole?: (column: Expression<unknown>) => Expression<unknown>
   /**
-   * Returns SQL that is true if records can show the column's value; they show null for others. Absent if there are no
-   * others.
+   * Returns SQL that is true if records can show the column's value; they show null for other values. Absent if records
+   * can show every value.
    */
   readonly isShown?: (column: Expression<unknown>) => Expression<SqlBool>
   /** Returns SQL that is true if the column is null. Present if `is null` also finds other values. */
@@ -151,7 +154,7 @@ function finite (stored: Stored): number | null {
   return Number.isFinite(value) && !(typeof stored === 'string' && notDecimal.test(stored)) ? value : null
 }
 
-/** Returns a stored number as text with exactly `scale` digits behind the point; null if it is not finite. */
+/** Returns a stored number as text with exactly `scale` digits after the decimal point; null if it is not finite. */
 export function decodeDecimal (stored: Stored, { scale = 2 }: FieldOptions): string | null {
   return finite(stored)?.toFixed(scale) ?? null
 }
@@ -173,7 +176,7 @@ export const asBit = {
   }
 }
 
-/** Returns a function that is true if the declared type of a column is one of the names, in any case. */
+/** Returns a function that is true if the declared type of a column is one of the names, in upper or lower case. */
 export function named (...names: readonly string[]): Storage['holds'] {
   return (declaredType) => names.includes(declaredType.toLowerCase())
 }

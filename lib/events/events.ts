@@ -20,7 +20,7 @@ const channels = {
 
 /** Receiver of the events of one source, such as the log of an app. It must not throw. */
 export interface EventListener {
-  /** Milliseconds from which on a statement is slow; it need not be called for others. */
+  /** Milliseconds from which on a statement is slow; `notice` need not be called for faster statements. */
   readonly slowMs: number
   notice<Name extends keyof EventMessages> (name: Name, message: EventMessages[Name]): void
 }
@@ -28,7 +28,7 @@ export interface EventListener {
 /** Label of a statement that has no label of its own. */
 export const unlabelled: StatementLabel = { operation: 'other', resource: null }
 
-/** Statement that may be labelled. */
+/** Statement that may have a label. */
 interface Labelled {
   readonly label?: StatementLabel | undefined
 }
@@ -44,7 +44,10 @@ export class Events {
   readonly #listeners = new Set<EventListener>()
   #slowMs = Infinity
 
-  /** Tells a listener all events from now on. Returns a function that ends that. */
+  /**
+   * Passes all events to a listener from now on, but may leave out statements that are not slow. Returns a function
+   * that ends this.
+   */
   attach (listener: EventListener): () => void {
     this.#listeners.add(listener)
     this.#noteSlowest()
@@ -69,12 +72,12 @@ export class Events {
     return this.#slowMs < Infinity || channels.statement.hasSubscribers ? performance.now() : 0
   }
 
-  /** Tells that a statement has ended which began at `start`. */
+  /** Reports that a statement that began at `start` has ended. Does nothing if `start` is 0. */
   end (start: number, query: Labelled, rows: number): void {
     if (start > 0) this.#end(start, query, { outcome: 'done', code: null, rows })
   }
 
-  /** Tells that a statement has failed which began at `start`. */
+  /** Reports that a statement that began at `start` has failed. Does nothing if `start` is 0. */
   fail (start: number, query: Labelled, failure: unknown): void {
     if (start > 0) this.#end(start, query, { outcome: 'failed', code: codeOf(failure), rows: 0 })
   }
@@ -107,7 +110,10 @@ export function codeOf (failure: unknown): string | null {
 
 const sources = new WeakMap<object, Events>()
 
-/** Returns the source of the events of a database, by its Kysely instance. */
+/**
+ * Returns the source of the events of a database, by its Kysely instance. If `events` is given, it becomes that source;
+ * otherwise a new source is made if the instance has none.
+ */
 export function eventsOf (handle: object, events = sources.get(handle) ?? new Events()): Events {
   sources.set(handle, events)
   return events

@@ -1,13 +1,13 @@
 /**
  * Operation that a statement is a part of. A `lock` reads a record that a write is about to change, a `reference` looks
  * for the record that a write refers to, a `login` for a user. A `hook` is a statement of `afterWrite`. `other` are
- * questions about a write that failed.
+ * statements without a label, such as questions about a write that failed.
  */
 export type StatementOperation =
   'list' | 'count' | 'read' | 'create' | 'update' | 'delete' | 'lock' | 'reference' | 'login' | 'hook' | 'commit' |
   'other'
 
-/** Names the operation and the resource of a statement; the latter is null if there is none. */
+/** Operation and resource of a statement; `resource` is null if there is none. */
 export interface StatementLabel {
   readonly operation: StatementOperation
   readonly resource: string | null
@@ -15,13 +15,13 @@ export interface StatementLabel {
 
 /** A statement that has ended. */
 export interface StatementMessage extends StatementLabel {
-  /** `failed` also if a rule of the database refused it. */
+  /** `failed` includes a statement that a rule of the database refused. */
   readonly outcome: 'done' | 'failed'
   /** Code of the failure, as the driver names it; null if there is none. */
   readonly code: string | null
-  /** Milliseconds until its answer came, with the wait for a connection. */
+  /** Milliseconds until the answer came, including the wait for a connection. */
   readonly duration: number
-  /** Rows that it returned, or the number of rows that it changed. */
+  /** Number of rows that the statement returned or, if it returned none, changed. */
   readonly rows: number
 }
 
@@ -30,7 +30,7 @@ export interface RetryMessage extends StatementLabel {
   readonly outcome: 'done' | 'failed'
   /** Code of the first failure, as the driver names it; null if there is none. */
   readonly code: string | null
-  /** Number of attempts, with the first one. */
+  /** Number of attempts, including the first one. */
   readonly attempts: number
   /** Milliseconds since the first attempt began. */
   readonly duration: number
@@ -39,15 +39,15 @@ export interface RetryMessage extends StatementLabel {
 /** A change of the database server in use. */
 export interface NodeMessage {
   /**
-   * `left`: a connection broke, gave no answer or is refused, so that a server is searched. `found`: this server is
-   * used from now on. `none`: no server serves.
+   * `left`: a connection broke, gave no answer or is refused, so that a server that serves is looked for. `found`: this
+   * server is used from now on. `none`: no server serves.
    */
   readonly state: 'left' | 'found' | 'none'
   /** Host and port; null for `none`. */
   readonly node: string | null
   /** Host and port of the server that was used before; null if there was none. */
   readonly previous: string | null
-  /** Why, as a code of the driver, `NO_ANSWER` or `CONNECTION_LOST`; null for `found`. */
+  /** Reason, as a code of the driver, `NO_ANSWER` or `CONNECTION_LOST`; null for `found`. */
   readonly code: string | null
   /** Milliseconds since the last server was left; null if none was left. */
   readonly duration: number | null
@@ -56,27 +56,30 @@ export interface NodeMessage {
 /** A check of a password that has ended. Checks that are answered from memory do not count. */
 export interface LoginMessage {
   readonly outcome: 'accepted' | 'refused' | 'too-many'
-  /** Milliseconds, with the wait for other checks. */
+  /** Milliseconds that the check took, including the wait for other checks. */
   readonly duration: number
 }
 
 /** A request that has waited for its turn, or a statement that found no free connection. */
 export interface QueueMessage {
-  /** `connections` is the pool. The others are the queues of requests, by the operations that wait in them. */
+  /**
+   * `connections` is the pool of connections. The others are queues of requests: `guarded` for operations that check
+   * the user, `open` for all others. On a database server, reads and writes have queues of their own.
+   */
   readonly queue:
     'open' | 'open-reads' | 'open-writes' | 'guarded' | 'guarded-reads' | 'guarded-writes' | 'connections'
   /** `full` and `late` are refusals with 503. `gone` means that the client has closed its connection. */
   readonly outcome: 'admitted' | 'full' | 'late' | 'gone'
-  /** Milliseconds that it has waited. */
+  /** Milliseconds that the request or statement has waited. */
   readonly duration: number
-  /** Number of others that still wait. */
+  /** Number of other requests or statements that still wait. */
   readonly waiting: number
 }
 
 /** Writes that were committed together, on SQLite. */
 export interface GroupCommitMessage {
   readonly writes: number
-  /** Milliseconds for all of them, with the commit. */
+  /** Milliseconds for all of the writes, including the commit. */
   readonly duration: number
 }
 

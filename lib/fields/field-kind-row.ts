@@ -16,7 +16,7 @@ export type KindRow<Value extends Json, Options> =
 
 /** Row of the table of field kinds: everything that a kind needs. */
 export interface FieldKindRow<Value extends Json = Json, Names = Partial<OptionNames<FieldOptions>>> {
-  /** Options that this kind has in addition to `nullable`, `default`, `unique` and `column`. */
+  /** Options that this kind has in addition to `nullable`, `default`, `unique`, `column` and `readOnly`. */
   readonly options: Names
   /** Description of a value, in words that follow "must be". */
   readonly expects: string

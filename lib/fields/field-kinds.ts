@@ -11,15 +11,15 @@ import { comparisons, equality, matching } from './operators.js'
 const booleanTexts = new Map([['true', true], ['1', true], ['false', false], ['0', false]])
 const valueOperators = [...equality, ...comparisons] as const
 /**
- * Returns the most characters of a text. Undefined for an `enum` without `maxLength`, because the listed texts are
- * limit enough.
+ * Returns the most characters that a text may have. Undefined for an `enum` without `maxLength`, because the listed
+ * texts are limit enough.
  */
 const textLength = (options: FieldOptions) => options.enum === undefined ? maxLengthOf(options) : options.maxLength
 const length = ({ minLength, maxLength }: FieldOptions) => defined({ minLength, maxLength })
 const range = ({ minimum, maximum }: FieldOptions) => defined({ minimum, maximum })
 const digits = ({ precision = 15, scale = 2 }: FieldOptions): [precision: number, scale: number] => [precision, scale]
 
-/** Kind of a reference to a record, and of the primary key itself. */
+/** Row of the kind `foreignKey`. The kind `key`, an integer primary key, differs only in its options. */
 const reference = {
   options: { onDelete: true, key: true },
   expects: 'the id of a record',
@@ -30,7 +30,7 @@ const reference = {
   storage: 'key'
 } as const satisfies KindRow<number, ForeignKeyOptions>
 
-/** Kinds of fields. A row is all that a new kind needs. */
+/** Kinds of fields, with one row for each kind. */
 const table = {
   text: {
     options: { minLength: true, maxLength: true, format: true, enum: true },

@@ -13,7 +13,7 @@ export interface KindDocumentation {
   readonly filter?: Readonly<Record<string, unknown>>
   /** Description of values in bodies, if the schema cannot express it. */
   readonly body?: string
-  /** Returns a value that fits the options; undefined if none is at hand. */
+  /** Returns an example of a value that fits the options; undefined if there is none. */
   example (options: FieldOptions): Json | undefined
 }
 

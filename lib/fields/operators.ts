@@ -6,7 +6,7 @@ import type { Parameter, Stored } from '../engines/storage.js'
 export interface ConditionColumn extends PatternTraits {
   readonly ref: RawBuilder<unknown>
   readonly isCollated: boolean
-  /** SQL that is true if the column is null, if that is not just `is null`. */
+  /** SQL that is true if the column is null. Absent if `is null` is enough. */
   readonly isNull?: RawBuilder<SqlBool> | undefined
   /** Returns the SQL that stands for a value in a comparison with the column. */
   compared (value: Parameter): Expression<unknown>
@@ -34,9 +34,7 @@ const comparing = (symbol: Comparison) => ({
     any(values, (value) => sql<SqlBool>`${comparable(column, dialect)} ${sql.raw(symbol)} ${column.compared(value)}`)
 } as const satisfies OperatorRow)
 
-/**
- * Filter operators of the service document, "Filtering". A query writes the name behind a field, as in `age__lt=30`.
- */
+/** Filter operators of the service document, "Filtering". A query writes the name after a field, as in `age__lt=30`. */
 const table = {
   eq: { syntax: 'value', sql: isOneOf },
   lt: comparing('<'),

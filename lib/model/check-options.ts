@@ -66,7 +66,7 @@ function optionFault (
   return undefined
 }
 
-/** Returns the fault of an option that says who makes a value. */
+/** Returns the fault of an option that says where values come from, such as `generated`; undefined if there is none. */
 function originFault (
   { generated, clientGenerated, onUpdate, readOnly, nullable, ...options }: FieldOptions
 ): string | undefined {

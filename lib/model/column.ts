@@ -18,7 +18,7 @@ const generatedKey: Column = Object.freeze({
   field: keyName, key: keyName, name: keyName, kind: 'key', options: Object.freeze({}), nullable: false
 })
 
-/** Returns the primary key and the columns of the fields, in the order of their declaration. */
+/** Returns the columns of a model: the primary key first, then the fields in the order of their declaration. */
 export function columnsOf (
   model: string, fields: Readonly<Record<string, Field | ForeignKeyField>>
 ): readonly [Column, ...Column[]] {
@@ -34,7 +34,10 @@ export function fieldColumns (
   return Object.freeze(Object.entries(fields).map(([name, field]) => columnOf(model, name, field)))
 }
 
-/** Returns the field of a primary key with the rules that every key of text has: it fits into a path, and is unique. */
+/**
+ * Returns the field of a primary key. A text gets the rules of every key of text: it is unique, not empty, at most 100
+ * characters long, and fits into a path. Any other field is returned unchanged.
+ */
 function withKeyRules (key: Field): Field {
   if (key.kind !== 'text') return key
   const { minLength = 1, maxLength = maxKeyLength } = key.options
@@ -50,8 +53,8 @@ function columnOf (model: string, name: string, field: Field | ForeignKeyField):
 }
 
 /**
- * Returns a function that finds the model which a foreign key refers to, and remembers it. A call before that model is
- * defined throws, and the next call looks again.
+ * Returns a function that returns the model which a foreign key refers to. It looks for the model at its first call,
+ * because models may refer to each other.
  */
 function targetFinder (model: string, name: string, find: () => Model): () => Model {
   let target: Model | undefined
@@ -64,7 +67,8 @@ function targetFinder (model: string, name: string, find: () => Model): () => Mo
 /**
  * Returns the model that a foreign key refers to.
  *
- * @throws REST_MODELS_INVALID_MODEL if there is none, because the key is used before the other model is defined
+ * @throws REST_MODELS_INVALID_MODEL if there is no model, because the foreign key is used before the other model is
+ *   defined, or if the primary key of the model has several columns
  */
 function requireTarget (target: Model | undefined, where: string): Model {
   if (!(target?.byName instanceof Map)) {
@@ -75,7 +79,10 @@ function requireTarget (target: Model | undefined, where: string): Model {
     'declare fields of the same kinds instead, or give that model a key of one field')
 }
 
-/** Refuses two fields in one column. Engines do not tell columns apart by case. */
+/**
+ * Refuses two fields with the same column. Names that differ only in case are the same, because some engines ignore
+ * case.
+ */
 export function requireOwnColumns (model: string, columns: readonly Column[]): void {
   const taken = new Set<string>()
   for (const { name } of columns) {
@@ -116,7 +123,10 @@ export function isGenerated ({ kind, options }: Column): boolean {
   return kind === 'key' && options.generated !== false
 }
 
-/** True if a column is a primary key that a create may bring along: every key of text, and every other that says so. */
+/**
+ * True if a column is a primary key whose value a create may contain: a text, a UUID with the option `clientGenerated`,
+ * or an integer with `generated: false`.
+ */
 export function isClientGenerated ({ field, kind, options }: Column): boolean {
   const isGiven = kind === 'text' || options.clientGenerated === true || options.generated === false
   return field === keyName && isGiven
@@ -150,7 +160,10 @@ export function isNow ({ kind, options }: Column): boolean {
   return options.default === 'now' && fieldKinds[kind].now !== undefined
 }
 
-/** True if every update that changes something sets a column to its moment. No client writes such a column. */
+/**
+ * True if every update that changes something sets a column to the moment of the update. No client writes such a
+ * column.
+ */
 export function isSetOnUpdate ({ options }: Column): boolean {
   return options.onUpdate !== undefined
 }

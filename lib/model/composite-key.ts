@@ -41,7 +41,10 @@ function partFault (fields: FieldSet, name: string): string | undefined {
   return `'key' names '${name}', which is a ${field.kind}; a field of a key is one of ${keyKinds.join(', ')}`
 }
 
-/** Returns the `id` of records whose key has several columns. It has no column of its own. */
+/**
+ * Returns the {@link Column} for the `id` of records whose key has several columns. The table has no such column: the
+ * `id` is made of the values of `parts`.
+ */
 export function compositeKeyOf (columns: readonly Column[], names: readonly string[]): Column {
   const parts = Object.freeze(names.flatMap((name) => columns.filter(({ field }) => field === name)))
   return Object.freeze({

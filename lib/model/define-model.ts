@@ -24,7 +24,7 @@ const uuidKeyOptions = { column: true, clientGenerated: true } as const
 const textKeyOptions: OptionNames<Omit<TextOptions, 'nullable' | 'readOnly' | 'unique'>> = {
   column: true, default: true, minLength: true, maxLength: true, format: true, enum: true
 }
-/** Options of a primary key, by its kind. */
+/** Options that a primary key may have, by the kind of its field. */
 const keyKinds: Readonly<Partial<Record<FieldKind, Readonly<Record<string, true>>>>> = {
   key: keyOptions, uuid: uuidKeyOptions, text: textKeyOptions
 }
@@ -78,7 +78,10 @@ export function defineModel<
   return Object.freeze({ name, table, fields: Object.freeze({ ...fields }), ...keyed, byName, uniqueTogether })
 }
 
-/** Returns the columns of a table, and the `id` of its records: one of these, or made of those that `key` names. */
+/**
+ * Returns the columns of a table, and the `id` of its records: one of the columns, or made of the columns that `key`
+ * names.
+ */
 function keyedColumns (
   model: string, fields: FieldSet, key: readonly string[] | undefined
 ): Pick<Model, 'columns' | 'primaryKey'> & { readonly keyFields: readonly never[] } {
@@ -114,7 +117,10 @@ function checkField (where: string, name: string, field: Field): void {
   checkOptions(where, name, field)
 }
 
-/** Refuses a key that clients could not write, or under which `include` puts the related record. */
+/**
+ * Refuses the option `key` of a foreign key if it is the name of a filter operator, or the field's own name, under
+ * which `include` shows the related record.
+ */
 function requireReferenceKey (where: string, name: string, key: string): void {
   requireIdentifier(key, `${where}, key '${key}'`)
   if (key === name || isOperator(key)) {

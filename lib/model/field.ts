@@ -27,7 +27,7 @@ export const integer = field('integer')<RangeOptions>()
 export const bigint = field('bigint')<CommonOptions<string>>()
 /** A floating-point number of 64 bits. */
 export const number = field('number')<RangeOptions>()
-/** A decimal number with a fixed count of digits behind the point; travels as text, such as `"12.50"`. */
+/** A decimal number with a fixed count of digits after the point; travels as text, such as `"12.50"`. */
 export const decimal = field('decimal')<DecimalOptions>()
 /** `true` or `false`. */
 export const boolean = field('boolean')<CommonOptions<boolean>>()
@@ -54,7 +54,7 @@ export const key = field('key')<KeyOptions>()
 export const password = field('password')<PasswordOptions>()
 
 /**
- * A reference to a record of another model, serialized as `<field>_id`.
+ * A reference to a record of another model, serialized as `<field>_id`, or under the name in the option `key`.
  *
  * @param target  a function, so that models may refer to each other. Annotate it if a model refers to itself:
  *                `foreignKey((): Model => Employee)`; and if its primary key is a UUID or a text:
@@ -88,12 +88,15 @@ type PlainValue<F extends Field> =
 export type ValueOf<F extends Field> =
   F extends ForeignKeyField<infer Target> ? KeyOf<Target> : PlainValue<F>
 
-/** The `id` of a model as filters see it. */
+/** Field of the `id` of a model, whose kind decides which operators filters on `id` have. */
 export type KeyFieldKind<M extends Model> = [KeyFieldOf<M>] extends [never]
   ? M['fields'] extends { readonly id: infer F extends Field } ? F : Field<'key'>
   : Field<'compositeKey'>
 
-/** Kind of the values of a field. A foreign key to a text has the operators of texts. */
+/**
+ * Kind whose operators the filters on a field have: `text` for a foreign key to a text, otherwise the kind of the
+ * field.
+ */
 export type ValueKindOf<F extends Field> =
   F extends ForeignKeyField<infer Target>
     ? Target['fields'] extends { readonly id: Field<'text'> } ? 'text' : F['kind']

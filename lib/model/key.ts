@@ -29,13 +29,17 @@ export function keySuggestion (
   return isItsColumn ? `, did you mean '${primaryKey.field}'?` : undefined
 }
 
-/** Returns what records of a model show of the given columns: the `id` first, also if it has no column of its own. */
+/**
+ * Returns the columns with the `id` before them, if the primary key has several columns. Otherwise returns them
+ * unchanged, because the `id` is a column like the others.
+ */
 export function withId ({ primaryKey }: Pick<Model, 'primaryKey'>, columns: readonly Column[]): readonly Column[] {
   return primaryKey.parts === undefined ? columns : [primaryKey, ...columns]
 }
 
 /**
- * Returns the id of several values by its text in a path or a filter; undefined if a part of it cannot have its value.
+ * Parses the id of a record whose key has several columns, from its text in a path or a filter. Returns the id in its
+ * one spelling, or undefined if the number of values is wrong or a value is not of its column's kind.
  */
 export function parseId (parts: readonly Column[], text: string): string | undefined {
   const texts = text.split(',')
@@ -54,7 +58,7 @@ function parsePart (part: Column, encoded: string): Json | undefined {
 }
 
 /**
- * Returns the primary key in a path; throws REST_MODELS_RECORD_NOT_FOUND (404) if it is no key.
+ * Returns the primary key in a path; throws REST_MODELS_RECORD_NOT_FOUND (404) if the text is no key of the model.
  *
  * @param text  the decoded segment of the path
  * @param url   the path as it was sent
@@ -62,8 +66,9 @@ function parsePart (part: Column, encoded: string): Json | undefined {
 export type ParseKey = (text: string, url: string) => RecordKey
 
 /**
- * Compiles how the text of a model's primary key is read. A key is a decimal integer from 0 to 2^53-1, a UUID, or any
- * text of 1 to 100 characters. Engines would round or cut another text to the key of another record.
+ * Returns the function that reads a primary key of a model from a path. A key is a decimal integer from 0 to 2^53-1, a
+ * UUID, a text of 1 to 100 characters, or several values. Other texts are refused: without this, an engine may round or
+ * cut a text to the key of another record.
  */
 export function compileParseKey ({ primaryKey: key }: Model): ParseKey {
   const { parts, options } = key
@@ -80,9 +85,9 @@ export function compileParseKey ({ primaryKey: key }: Model): ParseKey {
 }
 
 /**
- * Returns an id of several values from a path. The values in it are percent-encoded, so a path may have the id as it
- * is, or percent-encoded once more as clients do with every text. Only the first has commas that are not encoded. The
- * router decodes nothing before the path: a client may send a whole URL.
+ * Returns the id of a record whose key has several columns from a path. The values in an id are percent-encoded
+ * already. A client may send the id as it is, or percent-encode it once more; only in the first case the path has plain
+ * commas. `url` may be a whole URL, so only its last segment is read.
  */
 function idIn (url: string, decoded: string): string {
   const [path = ''] = url.split(/[?;#]/, 1)
@@ -99,19 +104,19 @@ function isNotNegative (text: string): boolean {
   return !text.startsWith('-')
 }
 
-/** Returns the id of a record by the values of its key. */
+/** Returns the id of a record whose key has several columns, from the values of these columns. */
 export function joinId (values: readonly Json[]): string {
   return values.map((value) => encodeURIComponent(String(value))).join()
 }
 
-/** Returns the id of a record by its row, which has the columns of the key. */
+/** Returns the id of a record from its row, which must have the columns of the key. */
 export function idOf ({ primaryKey }: Pick<Model, 'primaryKey'>, row: Row, dialect: Dialect): RecordKey {
   const { parts } = primaryKey
   const valueOf = (column: Column): Json => decode(column, row[column.key] as Stored, dialect)
   return parts === undefined ? valueOf(primaryKey) as RecordKey : joinId(parts.map(valueOf))
 }
 
-/** Returns the values of the columns of a key, as the engine stores them. */
+/** Returns the values that the columns of a key have for an id, as the engine stores them. */
 export function keyValues (key: Column, id: Json, dialect: Dialect): readonly Stored[] {
   if (key.parts === undefined) return [id as RecordKey]
   const texts = String(id).split(',')
@@ -119,18 +124,19 @@ export function keyValues (key: Column, id: Json, dialect: Dialect): readonly St
 }
 
 /**
- * Returns the function that makes of an id the segment of a path. An id of several values is percent-encoded already.
+ * Returns the function that turns an id into a segment of a path. An id of several values is percent-encoded already,
+ * so it stays unchanged.
  */
 export function compileSegmentOf ({ primaryKey }: Model): (id: string) => string {
   return primaryKey.parts === undefined ? encodeURIComponent : String
 }
 
-/** True if the collation of a column may take other texts for the values of the key. */
+/** True if a column of the primary key holds texts, whose comparison depends on a collation. */
 export function hasTexts (model: Pick<Model, 'primaryKey'>): boolean {
   return keyColumnsOf(model).some(isText)
 }
 
-/** True if the values of a column are texts, which collations may confuse. */
+/** True if the values of a column are stored as texts, whose comparison depends on a collation. */
 export function isText (column: Column): boolean {
   return valueKindOf(column).storage === 'text'
 }

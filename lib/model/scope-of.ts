@@ -34,7 +34,7 @@ type TargetOf<F> = F extends ForeignKeyField<infer Target> ? Target : never
 type Intersection<Union> =
   (Union extends unknown ? (one: Union) => void : never) extends ((all: infer All) => void) ? All : never
 
-/** The conditions through one foreign key, and through a second one behind it. */
+/** The conditions on related records: through one foreign key, and if `More` is true, through a second one after it. */
 type Joined<C, Prefix extends string, More extends boolean> = Intersection<{
   [N in ForeignKeys<C>]: Conditions<Columns<TargetOf<C[N]>>, `${Prefix}${N}__`> &
     (More extends true ? Joined<Columns<TargetOf<C[N]>>, `${Prefix}${N}__`, false> : {})

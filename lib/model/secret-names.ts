@@ -7,12 +7,12 @@ import type { Model } from './model.js'
  * PostgreSQL makes `passwordhash` of `PasswordHash`.
  */
 const secretNames: readonly RegExp[] = [
-  // These letters count in any place, because no other word has them.
+  // These match at any place in a name, because no harmless name contains these letters.
   /pass_?(?:word|wd|wort|phrase|code|key)|kennwort|mot_?de_?passe|contrasena|(?:seed|recovery|backup)_?(?:phrase|word)/,
   /credential|secret(?!ar|ion|iv)|token(?!i[sz])|[cx]srf|mnemonic|security_?stamp|magic_?link/,
-  // These count at the end of a word.
+  // These match only at the end of a word.
   /(?:hashe?|jwt|otp|pwd|cvv|cvc|(?:remember|activation|token|auth|(?<!p)reset)_?digest)(?:_|$)/,
-  // These count as a word of their own, or behind a word that they are often written together with.
+  // These match a whole word, even if one of the listed words is written before it without a `_`.
   /(?:^|_|user|admin|account|login|db|mail|smtp|ftp)(?:pass|pw)(?:_|$)/,
   /(?:^|_|user|card|account|login|atm)pin(?:_|$)/,
   /(?:^|_|user|form|auth|pwd|pw|hash)salt(?:_|$)/,
@@ -30,9 +30,11 @@ const secretNames: readonly RegExp[] = [
   /cookie(?:_?(?:value|data))?$/
 ]
 
-/** Patterns of names that tell a number, a kind, a date or the presence of secrets, but hold none. */
+/**
+ * Patterns of names of columns that hold only a fact about secrets: a number, a kind, a date, or whether there is one.
+ */
 const harmlessNames: readonly RegExp[] = [
-  // Words for facts count alone or behind one of these words: not at the end of `exchange`, `unused`, `corporate`.
+  // Words for facts match alone or after one of these words: not at the end of `exchange`, `unused`, `corporate`.
   /(?<=^|_|(?:word|wd|phrase|code|secret|token|otp|pin|key|credential|hash|salt|jwt|cookie)s?|last|min|max)(?:count|type|length|limit|rate|used|changed?|expire|expiry|expiration|enabled|required|attempt)$/,
   /(?:changed|updated|created|modified|expires?|sent|used)_?(?:at|on|date|time)$/,
   /^(?:is|has|must|needs?|requires?)(?:_|(?=password|secret|token|otp))|^mustchange/
@@ -53,28 +55,31 @@ const oauthTable = /(?:^|_)o_auth|(?<!c)oauth(?!or)|oidc/
 /** Names of codes that OAuth exchanges for a token. */
 const grantCodes = new Set(['code', 'device_code', 'user_code'])
 
-/** Matches the name of a column of sessions that holds the text of the cookie, so that the key is another text. */
+/**
+ * Matches the name of a column of sessions that may hold the text of the cookie. If there is such a column, the `id` of
+ * a session is no secret.
+ */
 const cookieName = /^(?:(?:session|auth)_?)?(?:token|secret|key)(?:_?hash)?$|^hashed_?token$|^s(?:ession_?)?id$/
 
 /** Kinds of values that are never secrets, whatever their name. */
 const openKinds: ReadonlySet<StorageName | undefined> = new Set<StorageName>(['boolean', 'date', 'datetime'])
 const integerKinds: ReadonlySet<StorageName | undefined> = new Set<StorageName>(['key', 'integer', 'bigint'])
 
-/** True if a field of a model holds a secret, as far as its kind, its names and the names of its table tell. */
+/** True if the kind and the names of a field, and the names of its table, suggest that the field holds a secret. */
 export function looksSecret ({ table, columns }: Pick<Model, 'table' | 'columns'>, column: Column): boolean {
   const { storage } = valueKindOf(column)
   const named = { name: table, columns: columns.map(({ name }) => name) }
   return isSecret(column) || [column.field, column.name].some((name) => isSecretColumn(name, storage, named))
 }
 
-/** A table, as far as its names tell of secrets. */
+/** The names of a table and its columns, by which secrets are recognized. */
 export interface NamedTable {
   readonly name: string
-  /** Names of all its columns. */
+  /** Names of all columns of the table. */
   readonly columns: readonly string[]
 }
 
-/** True if a column holds a secret, as far as its name, the kind of its values and the names of its table tell. */
+/** True if the name of a column, the kind of its values and the names of its table suggest that it holds a secret. */
 export function isSecretColumn (name: string, kind: StorageName | undefined, table?: NamedTable): boolean {
   if (openKinds.has(kind)) return false
   // A session with a numeric id is a talk at a conference, or it has a token in another column.
@@ -82,14 +87,14 @@ export function isSecretColumn (name: string, kind: StorageName | undefined, tab
   return isSecretName(name) || (table !== undefined && isSecretIn(table, name, kind))
 }
 
-/** True if a name that is harmless elsewhere is that of a secret in a table. */
+/** True if a column holds a secret because of its table, although its name would be harmless in other tables. */
 function isSecretIn ({ name: table, columns }: NamedTable, name: string, kind: StorageName | undefined): boolean {
   const title = snake(table)
   if (bareNames.has(name.toLowerCase()) && (isSecretName(table) || secretTables.some((names) => names.test(title)))) {
     return true
   }
   if (oauthTable.test(title) && grantCodes.has(snake(name))) return true
-  // The text by which a session is found is what the cookie says: whoever knows it is logged in.
+  // If sessions are found by a text `id`, the cookie holds this text. Whoever knows it is logged in.
   const isKey = name.toLowerCase() === 'id' && kind === 'text' && /session$/.test(title)
   return isKey && !columns.some((column) => cookieName.test(snake(column)))
 }

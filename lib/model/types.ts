@@ -49,9 +49,9 @@ export type UpdateOf<M extends Model> =
 export type FieldValueOf<M extends Model, Name extends FieldNameOf<M>> = Value<Fields<M>[Name]>
 
 /**
- * Keeps texts such as `'open'` in what an option returns from becoming `string`. TypeScript widens them while it does
- * not know the model, unless a property may be a literal then. Once it knows the model, only `Known` properties are
- * left, which may have any value.
+ * Type to add to what an option may return, so that TypeScript keeps a text such as `'open'` and does not widen it to
+ * `string`. While TypeScript does not know the model, any property may be a literal. Once it knows the model, only the
+ * properties `Known` are left, which may have any value.
  */
 export type KeptLiterals<M extends Model, Known extends PropertyKey = never> =
   { readonly [N in [M['name']] extends [never] ? string : Known]?: AnyLiteral | readonly AnyLiteral[] }
@@ -102,7 +102,10 @@ type StoredValue<F extends Field, Engine extends EngineName> =
   F['kind'] extends keyof StoredValues[Engine] ? StoredValues[Engine][F['kind']] : ValueOf<F>
 type NullableColumn<F extends Field, Engine extends EngineName> =
   Nullable<F> extends true ? StoredValue<F, Engine> | null : StoredValue<F, Engine>
-/** True if the table has the default as well: not that of a function, nor that of a password, which is hashed. */
+/**
+ * True if the table has the default of the field, too. False for the default of a password, which is hashed, and for
+ * one that a function returns.
+ */
 type HasStoredDefault<F extends Field> =
   F['kind'] extends 'password' ? false
     : F['options'] extends { readonly default: (...given: never[]) => unknown } ? false

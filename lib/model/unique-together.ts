@@ -3,15 +3,18 @@ import { suggestion } from '../suggest.js'
 import { maxLengthOf, maxUniqueLength, type FieldOptions } from '../values/field-options.js'
 import { keyName, type Column, type Field, type FieldSet } from './model.js'
 
-/** Most fields that are unique together, so that an index has room for them on every engine. */
+/** Most fields that can be unique together. An index has room for so many on every engine. */
 const maxFieldCount = 16
 /**
- * Characters of the texts that are unique together. An index of PostgreSQL holds 2,704 bytes, one of MariaDB 3,072, and
- * a character takes up to 4; the rest is for the other fields.
+ * Most characters that the texts in one unique index can have together. An index of PostgreSQL holds 2,704 bytes, one
+ * of MariaDB 3,072, and a character takes up to 4; the rest is for the other fields.
  */
 export const maxTextsLength = 600
 
-/** Returns the fields with a `maxLength` for each text that an index must hold, as a unique text has it. */
+/**
+ * Returns the fields. Each text in `groups` that has no limit of its length gets the `maxLength` of a unique text, so
+ * that an index can hold it. All other fields stay unchanged.
+ */
 export function withUniqueLengths (fields: FieldSet, groups: ReadonlyArray<readonly string[]>): FieldSet {
   const grouped = new Set(groups.flat())
   return Object.fromEntries(Object.entries(fields).map(([name, field]) =>
@@ -27,7 +30,10 @@ function withLength <F extends Field> (field: F): F {
   return { ...field, options: Object.freeze({ ...field.options, maxLength: maxUniqueLength }) }
 }
 
-/** Returns the characters for which the column of a text needs room in an index: those of the longest choice. */
+/**
+ * Returns the number of characters for which the column of a text needs room in an index: `maxLength` or its default;
+ * for an `enum` without `maxLength`, the length of the longest choice.
+ */
 export function indexedLengthOf (options: FieldOptions): number {
   const { enum: choices = [], maxLength } = options
   if (choices.length === 0 || maxLength !== undefined) return maxLengthOf(options)

@@ -39,7 +39,7 @@ export function parametersOf (
   return {}
 }
 
-/** True if an operation is a write of a record that is there. */
+/** True if an operation writes to an existing record: an update or a delete. */
 function takesIfMatch (operation: Operation): boolean {
   return rowOf(operation).path === 'record' && writes.includes(operation)
 }

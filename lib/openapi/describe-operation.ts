@@ -23,7 +23,9 @@ interface DescribedOperation {
   readonly isPatch: boolean
 }
 
-/** Describes an operation, and adds the parts that it shares with others to the components of the document. */
+/**
+ * Describes an operation, and adds the parts that it shares with other operations to the components of the document.
+ */
 export function describeOperation (
   document: OpenApiDocument, resource: Resource, { operation, isPatch }: DescribedOperation
 ): OperationDocumentation {
@@ -58,7 +60,10 @@ export function operationIdOf (resource: Resource, operation: Operation | 'patch
 const patchRemark = 'PATCH does what PUT does. A field that holds JSON is replaced as a whole, and a JSON Patch is ' +
   'refused.'
 
-/** Returns the query parameters of a read; a document has no empty list of them. No other operation has any. */
+/**
+ * Returns the query parameters of any operation except a list: `include` for a read. Returns an empty object if there
+ * are none, so that the document has no empty list of parameters.
+ */
 function readParameters (resource: Resource, operation: Operation): JsonSchema {
   const properties = operation === 'read' ? includeParameter(resource) : {}
   return Object.keys(properties).length === 0 ? {} : { querystring: { type: 'object', properties } }
@@ -77,9 +82,8 @@ function filterRemarks ({ isCut }: DocumentedFilters, { limits, guardedModels }:
 }
 
 /**
- * Returns the security requirements of an operation. An open one has some only if credentials decide which records are
- * seen; they are then optional. If the policy does not tell how credentials are sent, the requirements of the host
- * apply.
+ * Returns the security requirements of an operation. An open operation has some only if the resource has a scope, and
+ * they are then optional. If the policy names no scheme, the requirements of the host apply.
  */
 function securityOf (
   document: OpenApiDocument, { protections, policy: { scheme }, scopeRule }: Resource, operation: Operation

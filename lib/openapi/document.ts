@@ -23,7 +23,7 @@ export function shareSchema (document: OpenApiDocument, name: string, schema: Js
 /**
  * Adds a schema that may refer to itself, directly or through others, and returns a reference to it.
  *
- * @param build  is given the same reference, and returns the schema
+ * @param build  gets the same reference, and returns the schema
  */
 export function shareCircular (
   document: OpenApiDocument, name: string, build: (reference: JsonSchema) => JsonSchema
@@ -69,7 +69,10 @@ function ownPieces ({ components }: OpenApiDocument, kind: 'securitySchemes' | '
   return pieces
 }
 
-/** Adds a tag, if the host has not described it. The list is replaced, because it may belong to the host. */
+/**
+ * Adds a tag, if the host has not described it. The list of tags is replaced, not changed, because it may belong to the
+ * host.
+ */
 export function addTag (document: OpenApiDocument, name: string, description: string): void {
   const { tags = [] } = document
   if (!tags.some((tag) => tag.name === name)) document.tags = [...tags, { name, description } as { name: string }]
@@ -86,8 +89,8 @@ function operationIdOf (operation: unknown): unknown {
 }
 
 /**
- * Adds a piece and returns its name. If another piece has that name, a number is put behind it. An equal piece is not
- * added again.
+ * Adds a component and returns its name. If a different component has that name, a number is put after the name. An
+ * equal component is not added again.
  */
 function place (pieces: Pieces, name: string, piece: object): string {
   const found = firstFree(name, (candidate) =>
@@ -102,7 +105,10 @@ function firstFree (name: string, isFree: (candidate: string) => boolean): strin
   return candidate
 }
 
-/** Keywords that hold schemas in a schema, with functions that convert these. All other keywords hold values. */
+/**
+ * Keywords of JSON Schema that hold schemas, each with a function that converts these to OpenAPI 3.0. The values of all
+ * other keywords are kept as they are.
+ */
 const schemaKeywords: Readonly<Record<string, (value: object) => unknown>> = {
   properties: (schemas) => Object.fromEntries(
     Object.entries(schemas).map(([name, schema]) => [name, toVersion30(schema as object)])),
@@ -111,8 +117,8 @@ const schemaKeywords: Readonly<Record<string, (value: object) => unknown>> = {
 }
 
 /**
- * Converts a schema to OpenAPI 3.0, which has `nullable` for the type null, and one `example` for several. `anyOf` is a
- * schema or null.
+ * Converts a schema to OpenAPI 3.0, which has `nullable` for the type null, and one `example` for several. `anyOf` must
+ * stand for a schema or null.
  */
 function toVersion30 (schema: object): object {
   const { type, examples, anyOf, ...others } =

@@ -140,7 +140,7 @@ export type Failure = keyof typeof failures
 /** The schema that all failures share, which is Fastify's own shape of errors. */
 export const failureBase = { name: 'Error', schema: plain(errorSchema) }
 
-/** Returns the schema for the answers of a failure, with the codes that occur. */
+/** Returns the schema of the body of a failure, with the codes that the body may have. */
 export function failureSchema (name: Failure, base: JsonSchema): JsonSchema {
   const { status, examples, foreign = [] }: FailureRow = failures[name]
   const [example] = examples

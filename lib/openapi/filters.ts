@@ -8,17 +8,20 @@ import { pathName, type Path } from '../plan/path.js'
 import { permittedPaths } from '../plan/permitted-paths.js'
 
 /**
- * Most filters that the documentation of one list names, if the last of them go through foreign keys. The rest are not
- * named, and `isCut` is true. Requests may use them all the same.
+ * Number of filters in the documentation of one list above which no filter through a foreign key is added. `isCut` is
+ * then true. Requests may still use the filters that are not named.
  */
 export const maxListed = 200
 /**
- * Most filters that the documentation of one list names, if all of them are on the resource's own fields: those of
- * about sixty fields. The rest are treated as with {@link maxListed}.
+ * Most filters on the resource's own fields in the documentation of one list, enough for about sixty fields. If there
+ * are more, `isCut` is true. Requests may still use the filters that are not named.
  */
 export const maxOwn = 600
 
-/** A query parameter that filters a list. The document holds its schema once, under `shared`, for all equal ones. */
+/**
+ * A query parameter that filters a list. The document holds equal schemas of such parameters only once, under the name
+ * `shared`.
+ */
 export interface DocumentedFilter {
   readonly name: string
   readonly shared: string
@@ -32,7 +35,10 @@ export interface DocumentedFilters {
   readonly isCut: boolean
 }
 
-/** Returns the filters of a list, path by path. Of each path it lists all operators or none. */
+/**
+ * Returns the filters of a list for documentation, path by path. For each path it returns the filters of all operators,
+ * or none.
+ */
 export function documentedFilters (scope: ListScope, closed: ReadonlySet<Model>): DocumentedFilters {
   const { limits } = scope
   const filters: DocumentedFilter[] = []

@@ -2,10 +2,12 @@ import type { JsonSchema } from '../../schemas/documentation.js'
 import { includeNames } from '../plan/permitted-includes.js'
 import type { Resource } from '../resource/resource.js'
 
-/** Most paths that the documentation of `include` names. With more, it names none, but requests may use them all. */
+/**
+ * Most paths that the documentation of `include` names. If there are more, it names none; requests may still use all.
+ */
 const maxListed = 100
 
-/** Returns the query parameter that names related records; none if there are none that a client may name. */
+/** Returns the query parameter `include`, which names related records; an empty object if clients may name none. */
 export function includeParameter (resource: Resource): Readonly<Record<string, JsonSchema>> {
   const names: string[] = []
   for (const name of includeNames(resource, resource.closedModels)) if (names.push(name) > maxListed) break

@@ -11,7 +11,7 @@ interface OperationText {
   readonly failures: readonly Failure[]
   /** Meaning of the answer if the operation succeeds. */
   readonly success: string
-  /** Headers of that answer. */
+  /** Headers of the answer if the operation succeeds. */
   readonly headers?: Readonly<Record<string, object>>
 }
 

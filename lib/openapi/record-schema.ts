@@ -6,13 +6,16 @@ import type { ShownModel } from '../plan/permitted-includes.js'
 import type { Resource } from '../resource/resource.js'
 import { shareCircular, shareSchema, type OpenApiDocument } from './document.js'
 
-/** Returns the name for schemas and operations: the model's, or the resource's if its path is another. */
+/**
+ * Returns the name of a resource in names of schemas and ids of operations, with a capital letter: the name of the
+ * model, or that of the resource if the option `path` sets another.
+ */
 export function titleOf ({ name, model }: { readonly name: string, readonly model: Model }): string {
   if (name === model.name.toLowerCase()) return model.name.charAt(0).toUpperCase() + model.name.slice(1)
   return name.split(/[-_]+/).map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
 }
 
-/** A document, and the models whose records stand in others. */
+/** A document, and the models whose records may stand in other records. */
 interface Setting {
   readonly document: OpenApiDocument
   readonly shown: Resource['shown']
@@ -22,7 +25,7 @@ interface Setting {
 
 /**
  * Adds the schema of a resource's records to the document, with the related records that may stand in them, and returns
- * a reference to it.
+ * a reference to the schema.
  */
 export function shareRecord (document: OpenApiDocument, resource: Resource): JsonSchema {
   const { name, model, visible, shown, limits: { joins, totalJoins } } = resource
@@ -69,7 +72,7 @@ function targetsOf (shown: Resource['shown'], model: Model): readonly Model[] {
   return referencesOf(shown, (shown.get(model) as ShownModel).visible).map(({ target }) => target())
 }
 
-/** Returns the foreign keys behind which somebody may see records. */
+/** Returns those of the columns that are foreign keys to models whose records somebody may list. */
 function referencesOf (shown: Resource['shown'], visible: readonly Column[]): readonly ForeignKeyColumn[] {
   return visible.filter(isForeignKey).filter(({ target }) => shown.get(target())?.isListed)
 }

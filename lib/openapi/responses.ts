@@ -20,7 +20,7 @@ export interface Answered {
   readonly body: JsonSchema | undefined
 }
 
-/** Returns all answers of an operation by status, also those that depend on the policy and on the resource. */
+/** Returns all answers of an operation by status, including those that depend on the policy and on the resource. */
 export function responsesOf (
   document: OpenApiDocument, resource: Resource, { operation, body }: Answered
 ): Readonly<Record<string, JsonSchema>> {

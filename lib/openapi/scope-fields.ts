@@ -4,7 +4,7 @@ import type { Resource } from '../resource/resource.js'
 
 /**
  * Returns the keys of the fields that the scope of a resource may fix to one value, so that the server sets them. The
- * scope is asked about a made-up user who is no admin. If it fails for that user, none is known.
+ * scope is asked about a made-up user who is no admin. If the scope fails for that user, the result is empty.
  */
 export function fixableBy (
   { model, policy, scopeRule }: Pick<Resource, 'model' | 'policy' | 'scopeRule'>

@@ -42,7 +42,10 @@ export function shareParts (document: OpenApiDocument, operationIds: ReadonlySet
   }
 }
 
-/** The items of a list are separated by commas. `@fastify/swagger` cannot say so of one parameter. */
+/**
+ * Properties of a query parameter whose items are separated by commas. `@fastify/swagger` cannot set them for one
+ * parameter alone.
+ */
 const commaSeparated = { style: 'form', explode: false }
 
 function shareOf (document: OpenApiDocument, operation: WrittenOperation): void {

@@ -53,8 +53,8 @@ export function sharesPartsOf (resource: Resource): DocumentedConfig {
 }
 
 /**
- * Ids of a resource's operations, by the names that they would have alone. An id stays once it is given, because
- * documents of a host may share their paths.
+ * Ids of a resource's operations in documents, by the ids that they would have if no other operation had the same. An
+ * id stays once it is given, because documents of a host may share their paths.
  */
 const operationIds = new WeakMap<Resource, Map<string, string>>()
 

@@ -4,7 +4,10 @@ import { errors, withDetails } from '../errors.js'
 import { decode, encode, storageOf, valueKindOf, type Column } from '../model/column.js'
 import type { ListPlan, PlannedOrder } from './list-plan.js'
 
-/** Start of a page: the number of records before it, and the values of the last of them in the ordering's columns. */
+/**
+ * Position at which a page begins: the number of records before the page, and the values that the last of these records
+ * has in the columns of the ordering. `after` is empty for the first page.
+ */
 interface Position {
   readonly start: number
   readonly after: readonly Stored[]
@@ -13,17 +16,18 @@ interface Position {
 const parameter = 'after'
 const firstPage: Position = Object.freeze({ start: 0, after: [] })
 /**
- * Number of records before a page from which on no cursor is written or accepted. No table has as many, and any smaller
- * number stays exact if a page is added.
+ * Limit of the number of records before a page: at or above it, no cursor is written or accepted. No table has so many
+ * records. A smaller number plus the size of a page is still an exact number in JavaScript.
  */
 const maxStart = 2 ** 52
 
 /**
- * Returns the cursor of the page behind a list. It is a JSON array as base64url: the number of records before that
- * page, the ordering, and for each column of the ordering a value as the text of a filter, or null.
+ * Returns the cursor of the page after a list. The cursor is a JSON array as base64url: the number of records before
+ * that page, the ordering, and the value of `last` for each column of the ordering, as text or null.
  *
  * @param last  values of the last record of the list in the columns of the ordering, as the engine gave them
- * @returns undefined if a filter by these texts would not find exactly these values
+ * @returns undefined if one of the texts would not be read as exactly the same value, or if too many records are before
+ *   that page
  */
 export function writeCursor (
   { ordering, start, limit }: ListPlan, last: readonly Stored[], dialect: Dialect
@@ -43,7 +47,7 @@ export function writeCursor (
  * Returns the position that a cursor leads to. A client may send any text as a cursor.
  *
  * @param text  empty for the first page
- * @throws REST_MODELS_INVALID_PAGE (400) if it is not a cursor of this ordering
+ * @throws REST_MODELS_INVALID_PAGE (400) if the text is not a cursor of this ordering
  */
 export function readCursor (text: string, ordering: readonly PlannedOrder[], dialect: Dialect): Position {
   if (text === '') return firstPage

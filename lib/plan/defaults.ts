@@ -25,14 +25,14 @@ export function defaultOf (column: Column, now: Date, check: Check): Json {
   return typed(column, given) as Json
 }
 
-/** Returns a moment as the value of a column whose kind knows the present. */
+/** Returns a moment as the JSON value of a datetime or date column. */
 export function momentFor (column: Column, moment: Date): Json {
   return valueKindOf(column).now?.(moment) as Json
 }
 
 /**
- * Checks the defaults that are declared as values. At each create, {@link defaultOf} checks those that a function
- * makes.
+ * Checks the defaults that are declared as values. A default that a function makes is checked by {@link defaultOf} at
+ * each create.
  *
  * @throws REST_MODELS_INVALID_MODEL naming the model and the field
  */

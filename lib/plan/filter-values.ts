@@ -66,7 +66,10 @@ export function readFilterValues (
   return storedValues({ column, operator, values }, dialect)
 }
 
-/** Returns the typed values of a condition as the engine stores them, and its patterns as the engine takes them. */
+/**
+ * Returns the typed values of a condition as the engine stores them, and its patterns as the engine takes them. The id
+ * of a key of several columns becomes one value for each of these columns.
+ */
 export function storedValues (
   { column, operator, values }: FilterTarget & { readonly values: readonly Json[] }, dialect: Dialect
 ): readonly Stored[] {
@@ -96,8 +99,8 @@ function readAll (texts: readonly string[], column: Column, limits: Limits): rea
 const item = /(?:"((?:[^"]|"")*)"|((?!")[^,]*))(,|$)/gy
 
 /**
- * Splits a list at commas. `"…"` protects commas, and `""` in it is a quote. Undefined if a quote is not closed, or not
- * followed by a comma.
+ * Splits a list at commas, except commas between double quotes. Between double quotes, `""` stands for one quote.
+ * Returns undefined if a quote is not closed, or not followed by a comma.
  */
 function splitList (text: string): readonly string[] | undefined {
   if (text === '') return []

@@ -3,22 +3,25 @@
  * gets 400, or 414 for `queryLength`; `count`, `statementTime` and `pageBytes` have consequences of their own.
  */
 export interface Limits {
-  /** Records that a page may skip by its number. Pages behind a cursor have no such limit. */
+  /** Records that may come before a numbered page. Pages after a cursor have no such limit. */
   readonly offset: number
-  /** Filter parameters in one query. */
+  /** Filter parameters that one query may have. */
   readonly filters: number
   /** Foreign keys that one filter may follow. */
   readonly joins: number
-  /** Different joins that all filters of one query need together. */
+  /** Different joins that the filters and the `include` of one query may need together. */
   readonly totalJoins: number
-  /** Values in one `in` list. */
+  /** Values that one `in` list may have. */
   readonly inItems: number
   readonly patternLength: number
   readonly valueLength: number
   readonly queryLength: number
-  /** Records up to which `count=true` counts. */
+  /** Records up to which `count=true` counts. If there are more, the answer has this number and `capped: true`. */
   readonly count: number
-  /** Milliseconds after which a list on SQLite is ended, or a hook of a write given up. The client gets 503. */
+  /**
+   * Milliseconds after which a list on SQLite is ended, or after which a write no longer waits for its hook. The client
+   * gets 503.
+   */
   readonly statementTime: number
   /**
    * Bytes that the texts and the JSON of one page may have together. With more, the page gets fewer records, but at

@@ -3,7 +3,9 @@ import type { Operator } from '../fields/operators.js'
 import type { Column, ForeignKeyColumn } from '../model/column.js'
 import type { Scope } from './viewer.js'
 
-/** A table to join: `alias` stands for the records that column `column` of `from` refers to. */
+/**
+ * A table to join under `alias`. The foreign key `column`, in the table with the alias `from`, refers to its records.
+ */
 export interface PlannedJoin {
   readonly alias: string
   readonly from: string
@@ -11,7 +13,10 @@ export interface PlannedJoin {
   readonly table: string
 }
 
-/** A condition with typed values. If there are several, any of them may match, and for `ne` none of them may. */
+/**
+ * A condition on a column, with values as the engine stores them. If there are several values, the condition holds if
+ * any of them matches; for `ne`, if none is equal.
+ */
 export interface PlannedCondition {
   readonly alias: string
   readonly column: Column
@@ -19,18 +24,18 @@ export interface PlannedCondition {
   readonly values: readonly Stored[]
 }
 
-/** A related record to read beside each record, under the name of the foreign key that leads to it. */
+/** A related record to read with each record. It is shown in the record under the field name of the foreign key. */
 export interface PlannedInclude {
-  /** Declared names of the foreign keys that lead to it: `user__company`. */
+  /** Declared names of the foreign keys that lead to the related record, such as `user__company`. */
   readonly path: string
   /** Alias of the related record's table. */
   readonly alias: string
-  /** Alias of the table whose records refer to it. */
+  /** Alias of the table that has the foreign key `column`. */
   readonly from: string
   readonly column: ForeignKeyColumn
   /** Columns that are shown of the related record: the primary key first. */
   readonly visible: readonly Column[]
-  /** Scope outside which the related record is null. */
+  /** Scope of the related record. A related record outside the scope is shown as null. */
   readonly scope: Scope
 }
 
@@ -43,18 +48,18 @@ export interface PlannedOrder {
 export interface ListPlan {
   readonly joins: readonly PlannedJoin[]
   readonly conditions: readonly PlannedCondition[]
-  /** Related records; one that another one leads to comes behind that one. */
+  /** Related records to read. A record that is reached through another one comes after that one. */
   readonly includes: readonly PlannedInclude[]
-  /** Patterns that must each match one of the columns that the resource searches. */
+  /** Patterns of the search. Each must match at least one of the columns that the resource searches. */
   readonly search: readonly string[]
-  /** Ends with the primary key, so that the order is total. */
+  /** Columns to order by. They include the primary key, so no two records have the same place. */
   readonly ordering: readonly PlannedOrder[]
   readonly limit: number
   /** Number of records before the page. */
   readonly start: number
   /**
-   * Values of the record before the page in the columns of the ordering. Empty for the first page; undefined if pages
-   * are numbered.
+   * Values of the last record before the page, in the columns of the ordering. Empty for the first page; undefined if
+   * pages are numbered.
    */
   readonly after: readonly Stored[] | undefined
 }

@@ -2,13 +2,13 @@ import { operatorByName, type Operator } from '../fields/operators.js'
 import { isForeignKey, type Column, type ForeignKeyColumn } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 
-/** A resolved name through foreign keys: the foreign keys to follow, then the column. */
+/** A resolved name such as `user__username`: the foreign keys to follow, and the column at their end. */
 export interface Path {
   readonly joins: readonly ForeignKeyColumn[]
   readonly column: Column
 }
 
-/** Columns that a client may name: the one allow list of a resource, made at setup. */
+/** Columns that a client may name in filters and orderings: the allow list of a resource, made at setup. */
 export interface Access {
   readonly model: Model
   /** Columns of the resource itself that may be filtered and ordered by. */
@@ -20,8 +20,8 @@ export interface Access {
 }
 
 /**
- * Resolves a path, from the names of its foreign keys and its column; undefined if there is none. Unlike
- * {@link permittedPath}, it does not check whether a client may use the path.
+ * Resolves a path from the names of its foreign keys and its column. Returns undefined if a name does not exist. Does
+ * not check whether a client may use the path, unlike {@link permittedPath}.
  */
 export function followPath (model: Model, names: readonly string[]): Path | undefined {
   const joins: ForeignKeyColumn[] = []
@@ -37,7 +37,8 @@ export function followPath (model: Model, names: readonly string[]): Path | unde
 }
 
 /**
- * Splits the name of a filter into a path and an operator. It can do so because no field has the name of an operator.
+ * Splits the name of a filter, such as `age__lt`, into the names of a path and an operator. A name without an operator
+ * has the operator `eq`. This is possible because no field has the name of an operator.
  */
 export function splitName (name: string): { names: readonly string[], operator: Operator } {
   const names = name.split('__')

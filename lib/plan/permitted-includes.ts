@@ -2,27 +2,30 @@ import { isForeignKey, type Column, type ForeignKeyColumn } from '../model/colum
 import type { Model } from '../model/define-model.js'
 import type { Limits } from './limits.js'
 
-/** The records of a model as they are shown in those that refer to them. */
+/** The records of a model, as `include` shows them in the records that refer to them. */
 export interface ShownModel {
-  /** Name of the model's first resource; that of the model in lower case if it has none. */
+  /** Name of the model's first resource. If the model has no resource, the model's name in lower case. */
   readonly name: string
-  /** Columns that the first resource shows; the primary key alone if there is none. */
+  /** Columns that the first resource shows. If the model has no resource, the primary key alone. */
   readonly visible: readonly Column[]
   /** False if nobody may list the first resource, so that nobody may include its records. */
   readonly isListed: boolean
 }
 
-/** A resource, as far as it decides which related records stand in its records. */
+/** The parts of a resource that decide which related records `include` may add to its records. */
 export interface IncludeScope {
   readonly model: Model
   /** Columns that records show. */
   readonly visible: readonly Column[]
-  /** The models that foreign keys lead to, directly or through others. */
+  /** The models that foreign keys of the resource lead to, directly or through other models. */
   readonly shown: ReadonlyMap<Model, ShownModel>
   readonly limits: Limits
 }
 
-/** Returns the foreign keys that declared names lead through; undefined alike if there is none and if one is hidden. */
+/**
+ * Resolves the names of a path in `include` to foreign keys. Returns undefined if a name is no foreign key, or if the
+ * client may not use it.
+ */
 export function permittedIncludes (
   scope: IncludeScope, fields: readonly string[], closed: ReadonlySet<Model>
 ): readonly ForeignKeyColumn[] | undefined {
@@ -35,14 +38,14 @@ export function permittedIncludes (
   return path
 }
 
-/** Returns the foreign keys that may be included behind a path. */
+/** Returns the foreign keys that `include` may follow from the model at the end of a path. */
 function referencesOf (
   scope: IncludeScope, path: readonly ForeignKeyColumn[], closed: ReadonlySet<Model>
 ): readonly ForeignKeyColumn[] {
   return shownBehind(scope, path).filter(isForeignKey).filter(({ target }) => !closed.has(target()))
 }
 
-/** Returns the columns that are shown behind a path; those of the resource itself if the path is empty. */
+/** Returns the columns that are shown of the model at the end of a path. An empty path ends at the resource itself. */
 function shownBehind ({ visible, shown }: IncludeScope, path: readonly ForeignKeyColumn[]): readonly Column[] {
   const last = path.at(-1)
   return last === undefined ? visible : visibleOf(shown, last)
@@ -53,7 +56,10 @@ export function visibleOf (shown: IncludeScope['shown'], { target }: ForeignKeyC
   return (shown.get(target()) as ShownModel).visible
 }
 
-/** Yields the names of the related records that may be included, the nearest first. Circles end at `limits.joins`. */
+/**
+ * Yields the names that `include` may have, such as `user__company`, the shortest paths first. The limits on joins
+ * bound the length of a path, because foreign keys may form a circle.
+ */
 export function * includeNames (scope: IncludeScope, closed: ReadonlySet<Model>): Generator<string> {
   let paths: ReadonlyArray<readonly ForeignKeyColumn[]> = [[]]
   const { joins, totalJoins } = scope.limits

@@ -4,9 +4,9 @@ import { withId } from '../model/key.js'
 import { pathName, type Access, type Path } from './path.js'
 
 /**
- * Yields the paths that a client may name, each once: the resource's own columns, then those of its option
- * `filterable`, then the columns of related models, the nearest first. Their number grows with each join, and circles
- * have no end, so the caller has to stop in time.
+ * Yields the paths that a client may name, each once: the resource's own columns, then the paths of its option
+ * `filterable`, then the columns of related models, the nearest first. Each further foreign key may multiply the number
+ * of paths, so the caller may have to stop early.
  *
  * @param maxJoins  number of foreign keys that a path may follow
  * @param closed    related models that the client may not read
@@ -34,7 +34,7 @@ function * candidates (access: Access, isReachable: (path: Path) => boolean): Ge
   }
 }
 
-/** Returns the paths to the open columns of the model that the joins lead to. */
+/** Returns the paths through `joins` to the columns that a client may name at their end. */
 function openPaths ({ model, filterable, related }: Access, joins: readonly ForeignKeyColumn[]): Path[] {
   const reached = joins.at(-1)?.target() ?? model
   const open = joins.length === 0 ? filterable : related.get(reached)

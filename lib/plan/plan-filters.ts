@@ -19,12 +19,12 @@ interface ResolvedFilter {
   readonly spelling: string
 }
 
-/** A condition, with the values that were given for each spelling of its path. */
+/** A condition, with the values that were given for each spelling of its path, such as `user` and `user_id`. */
 interface Spelled extends Omit<PlannedCondition, 'values'> {
   readonly given: Map<string, readonly Stored[]>
 }
 
-/** The joins of a list, by the fields that they follow, each with a space behind it. */
+/** The joins of a list. Each key has the fields of the foreign keys to follow, with a space after each field. */
 type Joins = Map<string, PlannedJoin>
 
 interface PlannedFilters {
@@ -35,8 +35,8 @@ interface PlannedFilters {
 const noFilters: PlannedFilters = Object.freeze({ joins: [], conditions: [] })
 
 /**
- * Plans the joins and conditions of the filters, and of the scopes of all records that they touch. Filters of one path
- * and operator become one condition.
+ * Plans the joins and conditions of the filters, and of the scopes of the resource and of all related models that a
+ * filter leads through. Filters of one path and operator become one condition.
  */
 export function planFilters (scope: ListScope, filters: readonly WrittenFilter[], viewer: ListViewer): PlannedFilters {
   if (filters.length === 0 && viewer.scope.length === 0) return noFilters
@@ -52,7 +52,10 @@ export function planFilters (scope: ListScope, filters: readonly WrittenFilter[]
   return { joins: [...joins.values()], conditions: [...seen, ...conditions] }
 }
 
-/** Plans the conditions of the filters themselves, and adds their joins, which the limits bound. */
+/**
+ * Plans the paths and conditions of the filters, without those of scopes. Adds the joins of the filters to `joins`.
+ * Throws REST_MODELS_TOO_MUCH (400) if the filters exceed a limit.
+ */
 function planWanted (
   scope: ListScope, filters: readonly WrittenFilter[],
   { joins, closed }: { readonly joins: Joins, readonly closed: ReadonlySet<Model> }
@@ -116,8 +119,8 @@ function planJoins (joins: Joins, { joins: columns }: Path): string {
 }
 
 /**
- * Returns the condition of a path. All its spellings must give the same values, or it throws REST_MODELS_INVALID_VALUE
- * (400): `user=1&user_id=1` says one thing twice, but `user=1&user_id=2` contradicts itself.
+ * Returns the condition of a path. Throws REST_MODELS_INVALID_VALUE (400) if two spellings of the path have different
+ * values: `user=1&user_id=1` says one thing twice, but `user=1&user_id=2` contradicts itself.
  */
 function toCondition ({ given, alias, column, operator }: Spelled): PlannedCondition {
   const [values = []] = given.values()

@@ -11,24 +11,27 @@ import { givenValues, planCreate, type GivenValues, type WritePlan, type WriteSc
 import { unguarded, type GuardedReference, type RecordGuard } from './record-guard.js'
 import { unscoped, type Scope, type ScopeCondition, type Viewer } from './viewer.js'
 
-/** Where a value of a write comes from. */
+/** Origin of a value in a write: the body that the client sent, or the server. */
 type Source = 'client' | 'server'
 
-/** The values of a write, and where each comes from. */
+/** The values of a write, and the origin of each. */
 export interface PlannedWrite {
   readonly plan: WritePlan
-  /** True if the write creates the record, so that it also sets the columns that the database generates. */
+  /** True for a create. The database then sets the columns that it generates, too. False for an update. */
   readonly isCreate: boolean
-  /** A foreign key of the client must lead to a record that the client may see. */
+  /**
+   * Returns the origin of a column's value. A foreign key from the client must refer to a record that the client may
+   * see.
+   */
   sourceOf (column: Column): Source
 }
 
-/** The values of a write, and what must hold so that it keeps inside its scopes. */
+/** The values of a write, and the conditions under which the record stays inside the user's scopes. */
 export interface GuardedPlan extends PlannedWrite {
   readonly guard: RecordGuard
 }
 
-/** A resource to write to, and the engine that does so. */
+/** A resource to write to, the engine that writes, and the hooks of the resource. */
 export interface WriteSetting extends WriteScope {
   readonly engine: { readonly dialect: Dialect }
   readonly hooked: { readonly hooks: { readonly beforeWrite?: unknown } } | undefined
@@ -38,7 +41,7 @@ export interface WriteSetting extends WriteScope {
  * Plans a create, as {@link planCreate} says. The server sets the owner and what the scope fixes.
  *
  * @param userId  id of the user who creates; null if nobody is logged in
- * @throws as `planCreate`; REST_MODELS_FORBIDDEN (403) if the values tell that the record would lie outside the scope
+ * @throws as `planCreate`; REST_MODELS_FORBIDDEN (403) if the values show that the record would lie outside the scope
  */
 export function planGuardedCreate (
   setting: WriteSetting, payload: Payload, viewer: Viewer, userId: Json
@@ -51,8 +54,9 @@ export function planGuardedCreate (
 }
 
 /**
- * Returns the viewer for a create before the hook `beforeWrite` has been called, if there is one. The hook may still
- * set what the client may not, and bring the record into its scope. So until then only the values of the client decide.
+ * Returns the viewer with which a create is planned before its hook `beforeWrite` runs. The hook may set columns that
+ * the client may not set, and so bring the record into the scope. So the returned scope has only the conditions on
+ * values that the client sets. Without such a hook, the viewer is returned unchanged.
  */
 function untilHook ({ hooked }: WriteSetting, viewer: Viewer, sourceOf: PlannedWrite['sourceOf']): Viewer {
   if (viewer === unscoped || hooked?.hooks.beforeWrite === undefined) return viewer
@@ -63,7 +67,7 @@ function untilHook ({ hooked }: WriteSetting, viewer: Viewer, sourceOf: PlannedW
 /**
  * Plans an update, as {@link planUpdate} says. No client may change what the scope fixes.
  *
- * @throws as `planUpdate`; REST_MODELS_FORBIDDEN (403) if the values tell that the record would lie outside the scope
+ * @throws as `planUpdate`; REST_MODELS_FORBIDDEN (403) if the values show that the record would lie outside the scope
  */
 export function planGuardedUpdate (
   setting: WriteSetting, payload: Payload, viewer: Viewer, storedOf: StoredOf
@@ -74,8 +78,9 @@ export function planGuardedUpdate (
 }
 
 /**
- * Leaves out references that repeat what is stored. They may lead to records that the client may not see, so they are
- * not checked. If they were written, a reference that somebody changes meanwhile would be changed back unchecked.
+ * Leaves out foreign keys that repeat the stored value. They are not checked, because they may refer to records that
+ * the client may not see. They are not written either: without this, a foreign key that somebody changed in the
+ * meantime would be changed back unchecked.
  */
 function withoutKeptReferences (plan: WritePlan, storedOf: StoredOf): WritePlan {
   return new Map([...plan].filter(([column, value]) => !isForeignKey(column) || value !== storedOf(column)))
@@ -84,8 +89,8 @@ function withoutKeptReferences (plan: WritePlan, storedOf: StoredOf): WritePlan 
 const nothing: GivenValues = new Map()
 
 /**
- * Returns the values that a scope fixes: fields of the resource itself that it permits one value only. Null is fixed
- * only where the field can hold it.
+ * Returns the values that a scope fixes: those of the resource's own fields, except the primary key, for which the
+ * scope permits only one value. Null is fixed only if the field can hold it.
  */
 export function fixedBy ({ scope }: Viewer, { model: { primaryKey } }: WriteScope): GivenValues {
   if (scope.length === 0) return nothing
@@ -99,14 +104,17 @@ export function fixedBy ({ scope }: Viewer, { model: { primaryKey } }: WriteScop
   return fixed
 }
 
-/** Returns a write with what must hold so that it neither reaches a record outside the scope, nor moves one there. */
+/**
+ * Returns a write and the conditions under which it neither changes a record outside the scope, nor moves a record out
+ * of the scope.
+ */
 export function guarded (
   { model, engine: { dialect } }: WriteSetting, viewer: Viewer, write: PlannedWrite
 ): GuardedPlan {
   const { plan, isCreate, sourceOf } = write
   if (viewer === unscoped) return { plan, isCreate, sourceOf, guard: unguarded }
   const { scope, scopeOf } = viewer
-  // What leads back to the record itself depends on what the write makes of it.
+  // If a condition leads back to the record itself, the write may change whether the condition holds.
   const foreseeable = write.isCreate ? scope : scope.filter((condition) => !returns(condition, model))
   const decided = foreseeable.filter((condition) => isDecided(condition, write, dialect))
   const guard = {
@@ -128,27 +136,33 @@ function guardedReferences ({ scope, scopeOf }: Viewer, { plan, sourceOf }: Plan
   return references
 }
 
-/** Returns the conditions of a scope behind one of its foreign keys, as conditions on the record at its end. */
+/**
+ * Returns those conditions of a scope that begin with the foreign key `column`, as conditions on the record that the
+ * foreign key refers to.
+ */
 function through (column: Column, scope: Scope): Scope {
   return scope.filter(({ path: { joins } }) => joins[0] === column)
     .map(({ path, ...condition }) => ({ ...condition, path: { ...path, joins: path.joins.slice(1) } }))
 }
 
-/** True if a path leads back to the model: it may end in the record itself, where the write may change it. */
+/**
+ * True if the path of a condition leads back to the model. The path may then end in the record itself, which the write
+ * may change.
+ */
 function returns ({ path: { joins } }: ScopeCondition, model: Model): boolean {
   return joins.some(({ target }) => target() === model)
 }
 
 /**
- * True if a condition of the scope certainly holds after the write: the write does not touch it, its reference is
- * checked with the write, or the written value meets it.
+ * True if a condition of the scope certainly holds after the write: the write does not change its column, the record
+ * that its foreign key refers to is checked with the write, or the written value meets the condition.
  *
- * @throws REST_MODELS_FORBIDDEN (403) if the written value does not meet it
+ * @throws REST_MODELS_FORBIDDEN (403) if the written value does not meet the condition
  */
 function isDecided (condition: ScopeCondition, { plan, isCreate }: PlannedWrite, dialect: Dialect): boolean {
   const { path: { joins: [join], column }, operator } = condition
   const value = plan.get(join ?? column)
-  // The database may give the column another value, whatever the write sets.
+  // An update does not change this column, unless only the database fills it.
   if (value === undefined) return !isCreate && !isFilledByDatabase(join ?? column)
   if (join !== undefined) return requireInside(value !== null)
   if (operator === 'is') {

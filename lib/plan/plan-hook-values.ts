@@ -10,16 +10,16 @@ import type { WritePlan } from './plan-write.js'
 import { readFields } from './read-fields.js'
 import type { Viewer } from './viewer.js'
 
-/** A write as the client wants it, and the record before it under the keys of records. */
+/** A write as the client wants it, and the record as it was before the write. */
 export interface HookedWrite extends PlannedWrite {
-  /** Undefined before a create. */
+  /** Values of the record before the write, by the keys of records. Undefined for a create. */
   readonly stored: Readonly<Record<string, Json>> | undefined
 }
 
 /**
  * Adds to a write the values that a hook of the application returned. They are checked like a body, but the hook may
- * set any field except the key, the owner, what only the database fills, and what the scope fixes. What it repeats from
- * the write or from the stored record counts as not returned.
+ * set any field except the key, the owner, what only the database fills, and what the scope fixes. A value that repeats
+ * the write or the stored record counts as not returned.
  *
  * @throws REST_MODELS_INVALID_RECORD (400) if a value of a field that clients know is wrong; REST_MODELS_FORBIDDEN
  *   (403) if the record would lie outside the scope; TypeError for other faults, because they are those of the hook
@@ -37,7 +37,10 @@ export function addHookValues (
   })
 }
 
-/** Returns the values under the names that the hook wrote, without those that repeat the write or the record. */
+/**
+ * Returns the values that a hook returned, under the names that it wrote, without those that repeat the write or the
+ * stored record. Empty if the hook returned nothing.
+ */
 function changesOf ({ name, byName }: Model, { plan, stored }: HookedWrite, returned: unknown): Payload {
   if (returned === undefined || returned === null) return {}
   if (typeof returned !== 'object' || Array.isArray(returned)) {
@@ -72,7 +75,10 @@ function acceptValues ({ model, known, checkValues }: WriteSetting, values: Payl
   return new Map([...fields.values()].map(({ column, value }) => [column, value]))
 }
 
-/** Returns the error for wrong values of a hook. What it says of a hidden field is not for the client. */
+/**
+ * Returns the error for wrong values of a hook: REST_MODELS_INVALID_RECORD (400) if clients know all wrong fields.
+ * Otherwise it is a TypeError, because clients must learn nothing about hidden fields.
+ */
 function faultOf ({ name, byName }: Model, known: ReadonlySet<Column>, faults: readonly FieldFault[]): Error {
   const names = faults.map(({ field }) => `'${field}'`).join(', ')
   return faults.every(({ field }) => known.has(byName.get(field) as Column))

@@ -9,9 +9,10 @@ import { includeNames, permittedIncludes, visibleOf, type IncludeScope } from '.
 import type { ListViewer } from './viewer.js'
 
 /**
- * Plans the related records that `include` names. A path brings those before it: `project__company` brings `project`.
+ * Plans the related records that `include` names. A path also includes the records on its way: `project__company`
+ * includes `project`.
  *
- * @param wanted  its filters are known to be right; a path that they need as well counts once against the limits
+ * @param wanted  the request, whose filters are already checked; a join that filters and `include` share counts once
  * @throws REST_MODELS_INVALID_INCLUDE, REST_MODELS_TOO_MUCH (both 400)
  */
 export function planIncludes (
@@ -73,7 +74,10 @@ function addPath (
   }
 }
 
-/** Names that are compared with one that leads nowhere: few enough for every wrong request. */
+/**
+ * Names of related records that are compared with an unknown one, to suggest the nearest. The number bounds the cost of
+ * a wrong request.
+ */
 const maxCompared = 200
 
 function unknownInclude (scope: IncludeScope, written: string, closed: ReadonlySet<Model>): Error {

@@ -46,7 +46,7 @@ function planOrdering (scope: ListScope, written: readonly string[]): readonly P
   }
   const missing = keyOrdering.filter(({ column }) => find(column) === undefined)
   if (missing.length > 0) return [...ordering, ...missing]
-  // No two records have the same key, so columns behind it decide nothing.
+  // No two records have the same key, so columns after the key decide nothing.
   const end = ordering.findLastIndex((order) => keyOrdering.some(({ column }) => column === order.column))
   return ordering.slice(0, end + 1)
 }
@@ -71,8 +71,8 @@ function invalidOrdering (message: string): Error {
 type Place = Pick<ListPlan, 'start' | 'after'>
 
 /**
- * True if the request asks for pages by cursors. If the ordering permits no cursors, a request for the first page is
- * answered as page 1, and the links to other pages are by numbers.
+ * True if the page is read by a cursor, and the links to other pages have cursors. False if the client did not send
+ * `after`, or if it asked for the first page and the ordering permits no cursors: that page is then answered as page 1.
  */
 function hasCursors (
   { visible }: ListScope, wanted: ListRequest, ordering: readonly PlannedOrder[]

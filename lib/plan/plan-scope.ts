@@ -14,11 +14,13 @@ import type { Scope, ScopeCondition } from './viewer.js'
  * for no record at all.
  *
  * @throws TypeError that names the model and the field if a name is unknown, or if a value is undefined or of a wrong
- *   type: never all records by accident
+ *   type; without this, such a mistake could show all records
  */
 export type PlanScope = (given: unknown) => Scope
 
-/** Compiles how the scopes of a model are planned. Each name is resolved when it is first returned. */
+/**
+ * Returns the function that plans the scopes of a model. It resolves each name once, when a scope first has that name.
+ */
 export function compilePlanScope (model: Model): PlanScope {
   const targets = new Map<string, ScopeTarget>()
   const targetOf = (name: string, isNull: boolean): ScopeTarget => {
@@ -37,7 +39,7 @@ export function compilePlanScope (model: Model): PlanScope {
   }
 }
 
-/** A name of a condition, resolved. */
+/** A name in a scope, with the path and the operator that it stands for. */
 interface ScopeTarget extends Pick<ScopeCondition, 'path' | 'operator'> {
   readonly name: string
 }
@@ -46,7 +48,10 @@ function isPlain (given: unknown): given is object {
   return typeof given === 'object' && given !== null && [Object.prototype, null].includes(Object.getPrototypeOf(given))
 }
 
-/** Resolves a name. Beside null, which equals nothing in SQL, a name without an operator has the operator `is`. */
+/**
+ * Resolves a name in a scope. If the value is null, a name without an operator has the operator `is`, because nothing
+ * equals null in SQL.
+ */
 function resolveName (model: Model, name: string, isNull: boolean): ScopeTarget {
   const { names, operator: written } = splitName(name)
   const operator = isNull && written === 'eq' ? 'is' : written
@@ -80,12 +85,15 @@ function wrong ({ name }: Model, message: string): Error {
 
 type Values = Pick<ScopeCondition, 'operator' | 'values'>
 
-/** Returns the typed values of a condition, and its operator; undefined if they are wrong. */
+/**
+ * Returns the typed values of a condition, and its operator: `in` instead of `eq` if the value is a list of none or
+ * several values. Returns undefined if a value is wrong.
+ */
 function planValues (column: Column, operator: Operator, value: unknown): Values | undefined {
   const syntax = syntaxOf(operator)
   if (syntax === 'list' && !Array.isArray(value)) return undefined
   const given: readonly unknown[] = Array.isArray(value) ? value : [value]
-  // An empty list has none of its values; the opposite, with `ne`, would be every record.
+  // An empty list matches no record with `eq` and `in`. With `ne` it would match every record, so it is refused.
   if (given.length === 0 && operator !== 'eq' && operator !== 'in') return undefined
   const values = given.map((item) => readers[syntax](item, column))
   if (values.includes(undefined)) return undefined
@@ -97,7 +105,7 @@ function syntaxOf (operator: Operator): FilterSyntax {
   return operators[operator].syntax
 }
 
-/** Writers of what a value must be, by syntax. */
+/** Functions that describe what a value must be, by the syntax of its operator. */
 const expected: Readonly<Record<FilterSyntax, (column: Column) => string>> = {
   value: (column) => valueKindOf(column).expects,
   list: (column) => `a list, and each value in it ${valueKindOf(column).expects}`,
@@ -105,7 +113,10 @@ const expected: Readonly<Record<FilterSyntax, (column: Column) => string>> = {
   constant: ({ kind }) => kind === 'boolean' ? "null, 'notnull', true or false" : "null or the text 'notnull'"
 }
 
-/** Readers of values, by syntax. A reader returns the typed value, or undefined if it is wrong. */
+/**
+ * Readers of values, by the syntax of the operator. A reader returns the typed value, or undefined if the value is
+ * wrong.
+ */
 const readers = {
   value: readValue,
   list: readValue,

@@ -7,7 +7,7 @@ import { storableText } from '../values/values.js'
 import type { ListScope } from './list-scope.js'
 import { permittedPath } from './path.js'
 
-/** Words of one search. Each costs a comparison with each field of each row. */
+/** Words that one search may have. Each word costs a comparison with each searched field of each row. */
 export const maxWords = 5
 
 const parameter = 'search'
@@ -36,7 +36,10 @@ export function planSearch (
   return words.map((word) => `%${word.replace(/[%_\\]/g, '\\$&')}%`)
 }
 
-/** A filter by a field of this name needs an operator, even if the resource has no search. */
+/**
+ * Returns the error for a search on a resource without one. If the resource has a field `search`, the client may have
+ * meant a filter by that field, so the error suggests `search__eq`.
+ */
 function unknownSearch (scope: ListScope, closed: ReadonlySet<Model>): Error {
   const isField = permittedPath(scope, [parameter], closed) !== undefined
   return unknownParameter(parameter, isField ? `, did you mean '${parameter}__eq'?` : '')

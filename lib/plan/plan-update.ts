@@ -9,8 +9,8 @@ import { requireNoFaults, type GivenValues, type WritePlan, type WriteScope } fr
 import { readFields, type Check, type WrittenField } from './read-fields.js'
 
 /**
- * Returns the value of a column before an update; undefined if the column is hidden, so that a write must not look at
- * it.
+ * Returns the value of a column before an update. Returns undefined if the column is hidden: a write must not depend on
+ * hidden values.
  */
 export type StoredOf = (column: Column) => Json | undefined
 
@@ -67,9 +67,10 @@ function faultsOfChanges (
 const lossyStorages: ReadonlySet<StorageName> = new Set(['datetime', 'date', 'number', 'decimal', 'json', 'uuid'])
 
 /**
- * True if a field repeats the value that the record shows, and must not be written: to write it could do harm, or the
- * resource compares all values. A body that repeats a whole record holds the hash of its password, which must not be
- * hashed again. Other values in it may be less than what is stored, or a choice that the database no longer permits.
+ * True if a field of a body repeats the value that the record shows, and is therefore not written. If the resource
+ * compares all values, this applies to every field. Otherwise it applies to fields that the client may not write, and
+ * to those where writing could do harm. A password is shown as its hash, which must not be hashed again. Other values
+ * may show less than is stored, or be a choice that the database no longer permits.
  */
 function isKept (
   { comparesAll }: WriteScope, { column, value }: WrittenField, storedOf: StoredOf,

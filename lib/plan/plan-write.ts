@@ -18,16 +18,16 @@ export interface WriteScope {
    * unknown.
    */
   readonly known: ReadonlySet<Column>
-  /** Columns that a client may write: neither the primary key, nor the owner, nor read-only, nor touched. */
+  /** Columns that a client may write: neither the primary key, nor the owner, nor read-only, nor set by each update. */
   readonly writable: ReadonlySet<Column>
   /**
-   * True if an update writes no value that the record has already. Otherwise it may, because that does no harm, and a
-   * comparison of all values takes time.
+   * True if an update leaves out every value that the record already has. If false, an update may write such a value
+   * again: that does no harm, and comparing all values takes time.
    */
   readonly comparesAll: boolean
   /** Columns that a create may name: the writable ones, and a primary key that clients may generate. */
   readonly creatable: ReadonlySet<Column>
-  /** Columns that every update which changes something sets to its moment. */
+  /** Columns that every update which changes something sets to the moment of the update. */
   readonly touched: readonly Column[]
   /** Lists the faults of the values of a create, and the required fields that are missing. */
   readonly checkCreate: Check
@@ -44,14 +44,14 @@ export type GivenValues = ReadonlyMap<Column, Json>
 /**
  * Plans the values of a new record: those of the body, those that the server gives, and defaults.
  *
- * @param given  what the body says of these columns is ignored and never a fault, even if they are excluded, although
- *   any other excluded field in the body is a fault
+ * @param given  values that the server sets; what the body says of their columns is ignored, even if they are excluded,
+ *   although any other excluded field in the body is a fault
  * @returns a value for each column that the database does not generate, in the order of the model
  * @throws REST_MODELS_INVALID_RECORD (400) listing every fault by field
  */
 export function planCreate (scope: WriteScope, payload: Payload, given: GivenValues): WritePlan {
   const { created, owner, creatable, checkCreate } = scope
-  // The check never asks for the owner.
+  // checkCreate never requires the owner.
   const isFixed = given.size > (owner === undefined ? 0 : 1)
   const check = isFixed ? checkOthers(checkCreate, given) : checkCreate
   const { fields, faults } = readFields(scope, withoutGiven(payload, given), { check })
@@ -69,7 +69,7 @@ export function planCreate (scope: WriteScope, payload: Payload, given: GivenVal
 /**
  * Returns what the server gives to a new record: what the scope fixes, and the id of the user as the owner.
  *
- * @throws TypeError if a policy of the deployer's own gives an id that is no key of the owner's model
+ * @throws TypeError if the deployer's own policy gives a user whose id is no key of the model that `owner` refers to
  */
 export function givenValues (owner: Column | undefined, id: Json, fixed: GivenValues): GivenValues {
   if (owner === undefined) return fixed
@@ -80,22 +80,22 @@ export function givenValues (owner: Column | undefined, id: Json, fixed: GivenVa
   return new Map(fixed).set(owner, value)
 }
 
-/** Returns a check that requires nothing of the columns that the server sets. */
+/** Returns a check that reports no faults in the columns that the server sets. */
 function checkOthers (check: Check, given: GivenValues): Check {
   const keys = new Set([...given.keys()].map(({ key }) => key))
   return (values) => check(values).filter(({ field }) => !keys.has(field))
 }
 
 /**
- * Returns a value for a column that the body leaves out: a new UUID for the primary key, otherwise the default. UUIDs
- * of version 7 begin with the time, so new records stand together in the index.
+ * Returns a value for a column that the body leaves out: a new UUID for a primary key of that kind, otherwise the
+ * default. UUIDs of version 7 begin with the time, so new records stand together in the index.
  */
 function defaultValue ({ checkValues }: WriteScope, column: Column, now: Date): Json {
   return isMadeByApi(column) ? makeUuid() : defaultOf(column, now, checkValues)
 }
 
 /**
- * Removes from a body what the server sets.
+ * Returns a body without the fields that the server sets.
  *
  * @see service document, "POST create": the owner is the authenticated user, whatever the body says
  */
@@ -105,7 +105,10 @@ function withoutGiven (payload: Payload, given: GivenValues): Payload {
   return Object.fromEntries(Object.entries(payload).filter(([name]) => !names.has(name)))
 }
 
-/** Throws if there are faults, or fields that no client may write. The error lists each name once. */
+/**
+ * Throws REST_MODELS_INVALID_RECORD (400) if there are faults, or `fixed` fields, which no client may write. The error
+ * lists each name once.
+ */
 export function requireNoFaults (faults: readonly FieldFault[], fixed: readonly WrittenField[], message: string): void {
   const unwritable = fixed.filter(({ name }) => !faults.some(({ field }) => field === name))
     .map(({ name }) => ({ field: name, message }))

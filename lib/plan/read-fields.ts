@@ -6,7 +6,10 @@ import type { Payload } from '../request/payload.js'
 import { typoSuggestion } from '../suggest.js'
 import type { Json } from '../values/values.js'
 
-/** A field of a body: its column, the name that the client wrote, and its value in the form in which it is stored. */
+/**
+ * A field of a body: its column, the name that the client wrote, and its value, at first as the client wrote it, and
+ * after the checks in the form in which it is stored.
+ */
 export interface WrittenField {
   readonly column: Column
   readonly name: string

@@ -6,28 +6,34 @@ import type { Scope } from './viewer.js'
 export interface ScopedRecord {
   readonly id: RecordKey
   readonly scope: Scope
-  /** Id of the user who must own the record; null or absent if nobody in particular must. */
+  /**
+   * Id of the user who must own the record, if the resource has an owner field; null is the id of nobody. Absent in
+   * reads, which do not check the owner.
+   */
   readonly ownerId?: RecordKey | null
 }
 
-/** A foreign key that a write sets, and what the record that it refers to must be. */
+/** A foreign key that a write sets, and the conditions on the record that it refers to. */
 export interface GuardedReference {
   readonly column: ForeignKeyColumn
   readonly value: Json
-  /** The scope of the records that it may refer to. Another record is for the client one that does not exist. */
+  /** Scope in which the referred record must lie. To the client, a record outside this scope does not exist. */
   readonly visible: Scope
-  /** Conditions that the referred record must also meet, or the written record would lie outside its own scope. */
+  /** Conditions that the referred record must also meet, so that the written record lies inside its own scope. */
   readonly required: Scope
 }
 
-/** Conditions for a write of one record, beside that its owner is the user. */
+/** Conditions that a write of one record must meet, in addition to the check that its owner is the user. */
 export interface RecordGuard {
-  /** The scope that the record must lie in before the write; that of a create is empty. */
+  /** Scope in which the record must lie before the write. Empty for a create. */
   readonly scope: Scope
   readonly references: readonly GuardedReference[]
-  /** The scope that the record must lie in after the write, if neither its values nor its references tell. */
+  /**
+   * Scope in which the record must lie after the write. Empty if the written values and the checks of `references`
+   * already make sure of that.
+   */
   readonly outcome: Scope
 }
 
-/** The guard of a write that no scope concerns. */
+/** Guard without conditions, for a write to which no scope applies. */
 export const unguarded: RecordGuard = Object.freeze({ scope: [], references: [], outcome: [] })

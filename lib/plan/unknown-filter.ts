@@ -10,8 +10,8 @@ import { pathName, permittedPath, splitName } from './path.js'
 import { permittedPaths } from './permitted-paths.js'
 
 /**
- * Returns the error for a name that leads nowhere. If it goes on behind a permitted column that is no foreign key, its
- * last part can only be meant as an operator.
+ * Returns the error for the name of a filter that leads to no permitted column. If a part follows a permitted column
+ * that is no foreign key, that part can only be meant as an operator.
  */
 export function unknownName (scope: ListScope, name: string, closed: ReadonlySet<Model>): Error {
   const { names } = splitName(name)
@@ -24,7 +24,10 @@ export function unknownName (scope: ListScope, name: string, closed: ReadonlySet
   return unknownParameter(name, typoSuggestion(names.join('__'), known))
 }
 
-/** Paths whose names are compared with one that leads nowhere: few enough for every wrong request. */
+/**
+ * Paths whose names are compared with an unknown name, to suggest the nearest. The number bounds the cost of a wrong
+ * request.
+ */
 const maxCompared = 200
 
 /** Returns the names of the nearest paths that the client may use. No other name may be suggested. */

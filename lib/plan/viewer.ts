@@ -4,8 +4,8 @@ import type { Json } from '../values/values.js'
 import type { Path } from './path.js'
 
 /**
- * A condition of a scope with its values as JSON. If there are several, any of them may match, and for `ne` none of
- * them may. A pattern is a text.
+ * A condition of a scope with its values as JSON. If there are several values, the condition holds if any of them
+ * matches; for `ne`, if none is equal. A pattern is a text.
  */
 export interface ScopeCondition {
   readonly path: Path
@@ -13,7 +13,7 @@ export interface ScopeCondition {
   readonly values: readonly Json[]
 }
 
-/** Conditions that a record must meet to be seen, all of them; none if every record is seen. */
+/** Conditions that a record must all meet so that a user may see it. Empty if the user may see every record. */
 export type Scope = readonly ScopeCondition[]
 
 /** The scope in which every record is seen. */
@@ -27,16 +27,16 @@ export interface Viewer {
   scopeOf (related: Model): Scope
 }
 
-/** The records and the models that the sender of a list may use. */
+/** The records and related models that the sender of a list request may use. */
 export interface ListViewer extends Viewer {
-  /** Related models that the sender may not list, and so may not filter through. */
+  /** Related models that the sender may not list, and so may neither filter through nor include. */
   readonly closed: ReadonlySet<Model>
 }
 
-/** Sees every record. */
+/** Viewer who may see every record of every model. */
 export const unscoped: Viewer = Object.freeze({ scope: everything, scopeOf: () => everything })
 
-/** Returns the conditions of a scope for the records that lie at the end of `joins`. */
+/** Returns a scope of the model at the end of `joins` as conditions on the model at which `joins` begin. */
 export function behind (joins: Path['joins'], scope: Scope): Scope {
   return scope.map(({ path, ...condition }) => ({ ...condition, path: { ...path, joins: [...joins, ...path.joins] } }))
 }

@@ -67,7 +67,10 @@ export function openContainer (
   }
 }
 
-/** Returns the source of the events of an app. The log tells them, and those of the databases, until the app closes. */
+/**
+ * Returns the source of the events of an app. These events, and those of the databases, are written to the log until
+ * the app closes.
+ */
 function openEvents (scope: FastifyInstance, { db, readDb, slowStatement }: CheckedOptions): Events {
   const events = new Events()
   const end = logEvents(scope.log, slowStatement, [events, eventsOf(db), eventsOf(readDb)])
@@ -83,7 +86,10 @@ async function warnOfAllUnshown (
   }
 }
 
-/** Opens an engine for `db` and one for `readDb`. Rejects if a model does not fit its table in either database. */
+/**
+ * Opens an engine for `db` and one for `readDb`. Rejects if a model does not fit its table in one of the two databases,
+ * or if `db` lacks a unique index that a model needs, or has a column that no new record could fill.
+ */
 async function openEngines (
   { db, readDb }: CheckedOptions, registrations: readonly Registration[]
 ): Promise<Pick<Resource, 'engine' | 'reader'>> {
@@ -114,7 +120,7 @@ function shownBy (registrations: readonly Registration[]): ReadonlyMap<Model, re
     [model, model.columns.filter((column) => registrations.some(shows(column)))]))
 }
 
-/** Returns what the routes of all resources share. */
+/** Returns the scheduler, the origin check and the Swagger 2.0 warning, which the routes of all resources share. */
 function sharedGuards (
   { log }: FastifyInstance, scheduler: Scheduler, allowedOrigins: CheckedOptions['allowedOrigins']
 ) {
@@ -122,19 +128,21 @@ function sharedGuards (
 }
 
 /**
- * Gives a scope the body parser, the serializer and the error handler that only the plugin's own routes need.
+ * Gives a scope the body parser, the serializer, the error handler and the onRequest hooks that only the plugin's own
+ * routes need.
  *
- * @returns the serializers of its answers
+ * @returns a function that gives the serializer of an answer's schema
  */
 function isolate (scope: FastifyInstance, { onRequest }: Scheduler): SerializerOf {
   scope.removeAllContentTypeParsers()
-  // JSON is named as well, because Fastify then finds its parser without reading the header again.
+  // JSON is named beside `*`, because Fastify then finds the parser of JSON without reading the header again.
   scope.addContentTypeParser(['application/json', '*'], { parseAs: 'buffer' }, keepBytes)
   scope.setValidatorCompiler(() => acceptAnything)
   const serializerOf = serializerCompiler()
   scope.setSerializerCompiler(({ schema, httpStatus }) =>
     isFailure(httpStatus) ? serializeFailure : serializerOf(schema as object))
-  // Async, so that it rejects: if it threw a value that is no Error, Fastify would send that as the answer.
+  // The handler is async, so that it rejects. If it threw a value that is no Error, Fastify would send that value as
+  // the answer.
   scope.setErrorHandler(async (error, request) => passOn(error, request))
   scope.addHook('onRequest', noStore)
   scope.addHook('onRequest', onRequest)

@@ -1,10 +1,15 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { EventListener, EventMessages, Events } from '../events/events.js'
 
-/** Milliseconds in which at most one line tells of refused requests, for each reason. */
+/**
+ * Milliseconds after a refused request for which further refusals for the same reason are counted, and not logged each.
+ */
 const refusalIntervalMs = 60_000
 
-/** Why requests are refused, by the queue and the outcome. */
+/**
+ * Reasons in the log for refused requests: `full` and `late` are outcomes of a queue, and `connections` is the queue
+ * for database connections.
+ */
 const refusals = {
   full: 'the queue is full',
   late: 'they have waited for more than 2 seconds',
@@ -18,7 +23,8 @@ type Lines = { readonly [Name in keyof EventMessages]?: (message: EventMessages[
 
 /**
  * Writes the events of databases and of an app to its log, each as one line: a change of the server in use, a statement
- * that was repeated, a slow statement, and once a minute requests that were refused. Returns a function that ends that.
+ * that was repeated, a slow statement, and once a minute the number of requests that were refused. Returns a function
+ * that ends the logging.
  *
  * @param slowStatement  milliseconds from which on a statement is slow; 0 if none is
  */
@@ -75,10 +81,13 @@ interface Refusals {
   count: number
 }
 
-/** Writes a line for the first request that is refused, and after a minute one with the number of further ones. */
+/**
+ * Logs the first refused request at once, and after a minute the number of further ones, if there are any. Each queue
+ * and outcome has its own count.
+ */
 class RefusalLog {
   readonly #log: FastifyBaseLogger
-  /** By the queue and the outcome. */
+  /** Refusals that are being counted, by queue and outcome. */
   readonly #open = new Map<string, Refusals>()
 
   constructor (log: FastifyBaseLogger) {
@@ -98,7 +107,7 @@ class RefusalLog {
     this.#open.set(keyOf(refused), refused)
   }
 
-  /** Writes what has not been written. */
+  /** Logs the refusals that were counted, but not logged yet. */
   close (): void {
     for (const refused of [...this.#open.values()]) this.#end(refused)
   }

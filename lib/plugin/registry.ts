@@ -92,9 +92,10 @@ export class ResourceRegistry {
   }
 
   /**
-   * Returns preHandler hooks for a route of the host, which guard it as an operation of a resource is guarded: against
-   * writes that a browser sends for another site, with 401 and 403 of the policy, and on a path with `:id` with 404 and
-   * the owner's 403. Behind them, `userOf(request)` is the user.
+   * Returns preHandler hooks that protect a route of the host like an operation of a resource. They refuse writes that
+   * a browser sends for a page of another site (403), and answer 401 and 403 as the policy says. For an operation on
+   * one record, on a path with `:id`, they also answer 404 if the record does not exist or the user may not see it, and
+   * 403 if the operation is a write and the user is not the owner. After these hooks, `userOf(request)` is the user.
    *
    * @param resource  a registered model, or the path of a resource if its model is registered several times
    * @throws REST_MODELS_NOT_SET_UP before `setup()`; REST_MODELS_INVALID_OPTIONS if there is no such resource or
@@ -112,7 +113,7 @@ export class ResourceRegistry {
   /**
    * Asks the databases for their state: `db` whether it accepts writes, `readDb` how far it is behind. It never
    * rejects, takes about a second at most, and uses no connection of a pool, except of a Kysely instance of your own.
-   * It may be called as often as you like, also before `setup()`.
+   * It may be called as often as you like, even before `setup()`.
    */
   async health (): Promise<Health> {
     return await this.#health.read()

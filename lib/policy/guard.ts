@@ -9,14 +9,15 @@ import { refuse } from './refusal.js'
 export const kUser = Symbol('rest-models.user')
 
 /**
- * Returns the user who sent a request, as found by the policy. It is null before the policy has run, if the operation
- * is open, and on routes of the host that have no guard.
+ * Returns the user who sent a request, as found by the policy; null if the policy found nobody or has not looked yet. A
+ * policy does not look for the user of an open operation, unless the resource has a scope, and runs on a route of the
+ * host only if the route has the hooks of `guard()`.
  */
 export function userOf<User extends Identity = PolicyUser> (request: FastifyRequest): User | null {
   return kUser in request ? request.getDecorator<User | undefined>(kUser) ?? null : null
 }
 
-/** A resource, as far as its policy protects its operations. */
+/** The parts of a resource that decide who may do which operation. */
 export interface Protected {
   readonly policy: AnyPolicy
   readonly protections: Protections
@@ -25,9 +26,10 @@ export interface Protected {
 }
 
 /**
- * Returns the hooks that apply a policy before an operation; none if the operation is open. They answer 401 if the user
- * is unknown or the operation is closed, and 403 if the user may not do it. If the resource has a scope, they also find
- * the user of an open operation, and answer 401 if credentials were sent that are wrong.
+ * Returns the hooks that apply a policy before an operation; none if the operation is open and the resource has no
+ * scope. A closed operation is always answered with 401. A guarded one is answered with 401 if the user is unknown, and
+ * with 403 if the policy does not permit the operation to the user. An open operation of a resource with a scope is
+ * answered with 401 only if the request has wrong credentials.
  */
 export function policyHooks (
   { policy, protections, scopeRule }: Protected, authenticate: Authenticate, operation: Operation
@@ -53,7 +55,7 @@ export function policyHooks (
 
 /**
  * True if a request carries credentials of a scheme, right or wrong. Without a scheme, and for every scheme but
- * `apiKey`, they are in the header Authorization; for `apiKey` in the header or cookie that it names.
+ * `apiKey`, they are in the header Authorization; for `apiKey` they are in the header or cookie that the scheme names.
  */
 function sendsCredentials ({ headers }: FastifyRequest, scheme: SecurityScheme | undefined): boolean {
   if (scheme?.type !== 'apiKey') return headers.authorization !== undefined
@@ -77,10 +79,13 @@ async function findUser (
   return undefined
 }
 
-/** Policies whose users have no usable id, and of which the log has said so. */
+/** Functions of policies that have found a user without a usable id, and for which a warning was logged already. */
 const unusable = new WeakSet<Authenticate>()
 
-/** Says once in the log why a user whom a policy has found is not let in. */
+/**
+ * Logs a warning, once for each policy, if the policy has found a user whose id is not usable, so that the answer is
+ * 401.
+ */
 function warnOfUnusable (request: FastifyRequest, authenticate: Authenticate, user: unknown): void {
   if (user === null || user === undefined || unusable.has(authenticate)) return
   unusable.add(authenticate)
@@ -88,12 +93,12 @@ function warnOfUnusable (request: FastifyRequest, authenticate: Authenticate, us
     `The id must be a safe integer, or a text of 1 to ${maxIdLength} characters`)
 }
 
-/** UTF-16 units of the longest id of a user. */
+/** Most UTF-16 units in the id of a user. A longer id is not usable. */
 const maxIdLength = 255
 
 /**
- * True if what a policy found is a user with an id. A policy in JavaScript may give a user without an id, or a promise
- * as an answer: neither may let anybody in.
+ * True if a policy found a user with a usable id: a safe integer, or a text of 1 to 255 UTF-16 units. A policy in
+ * JavaScript may return anything, and nothing else may let anybody in.
  */
 function isUser (user: Identity | null | undefined): user is Identity {
   const id: unknown = user?.id
@@ -104,9 +109,10 @@ function isUser (user: Identity | null | undefined): user is Identity {
 const ownSites = ['same-origin', 'none']
 
 /**
- * Returns an onRequest hook for writes. It refuses those that a browser sends for another site, with
- * REST_MODELS_FORBIDDEN (403). Browsers attach Basic credentials by themselves, and a form needs no preflight. A
- * request with neither Origin nor Sec-Fetch-Site is not from a browser.
+ * Returns an onRequest hook for writes. The hook refuses a write that a browser sends for a page of another site, with
+ * REST_MODELS_FORBIDDEN (403), unless `allowedOrigins` names that site. Without this, the page could write in the name
+ * of the user, because browsers attach Basic credentials by themselves, and a form needs no preflight. A request with
+ * neither Origin nor Sec-Fetch-Site is not from a browser, and is let through.
  *
  * @see https://www.w3.org/TR/fetch-metadata/ and RFC 6454, section 7
  */

@@ -6,12 +6,14 @@ import type { AnyPolicy, Identity } from './policy.js'
 /** Users whom tools make up, to ask a policy or a scope about them. `nobody` is a client that is not logged in. */
 export type MadeUpName = 'nobody' | 'user' | 'admin'
 
-/** A made-up user. */
+/** A user whom a tool makes up, to ask a policy or a scope about. */
 export interface MadeUpUser {
   readonly name: MadeUpName
   /** The user as a scope gets it: null for nobody. */
   readonly identity: Identity | null
-  /** Names of the user's properties, such as `user.company`, by their made-up values as far as these are distinct. */
+  /**
+   * The name of the property, such as `user.company`, for each made-up value that only one property of the user has.
+   */
   readonly names: ReadonlyMap<unknown, string>
 }
 
@@ -19,9 +21,9 @@ export interface MadeUpUser {
 export const nobody: MadeUpUser = Object.freeze({ name: 'nobody', identity: null, names: new Map() })
 
 /**
- * Makes up a user of a policy: an admin or not. If the policy finds users in a model, the user has the fields that the
- * policy reads, with made-up values of their kinds. Users of other policies have every property. Its value is a
- * {@link placeholder}, but for flags such as `admin`.
+ * Makes up a user of a policy: an admin or not. Under `userAuth` and `adminAuth`, the user has the id, `admin` and the
+ * fields that the option `fields` names, with made-up values of their kinds. Under any other policy, the user has every
+ * property: flags such as `admin` are `isAdmin`, and all other properties are a {@link placeholder}.
  */
 export function madeUpUser (policy: AnyPolicy, isAdmin: boolean): MadeUpUser {
   const key = policy.users?.primaryKey
@@ -43,15 +45,18 @@ export function isAdminFlag (name: string): boolean {
 }
 
 /**
- * Returns the columns that a policy reads beside the id and the flag for admins; undefined if the policy itself knows
- * what its users have. The `login` of a custom policy may be any value.
+ * Returns the columns that a policy reads in addition to the id and the flag for admins; undefined if only the policy
+ * itself knows which properties its users have. The `login` of a custom policy may be any value.
  */
 function furtherColumns ({ login }: AnyPolicy): readonly Column[] | undefined {
   const { further } = Object(Object(login).columns)
   return Array.isArray(further) ? further : undefined
 }
 
-/** Returns a value of a column. If the kind has many values, those of different numbers are different. */
+/**
+ * Returns a made-up value that a column may hold. Columns with different numbers get different values, except of kinds
+ * with few values and of texts with `enum`.
+ */
 function madeUpValue (column: Column, number: number): Json | undefined {
   const { kind, field, options } = column
   if (kind === 'text') return options.enum?.[0] ?? `user.${field}`
@@ -60,14 +65,14 @@ function madeUpValue (column: Column, number: number): Json | undefined {
   return values.find((value) => value !== undefined) ?? kindDocumentation[kind].example(options)
 }
 
-/** Returns the texts of an integer, a UUID, a day and a flag. */
+/** Returns an integer, a UUID and a date, each different for each number, and the boolean `false`, all as texts. */
 function candidates (number: number): readonly string[] {
   const integer = String(1_000_000_000 + number)
   const day = new Date(Date.UTC(3000, 0, 1 + number)).toISOString().slice(0, 10)
   return [integer, `00000000-0000-7000-8000-${integer.padStart(12, '0')}`, day, 'false']
 }
 
-/** True if the made-up value of a column tells from which column it comes. */
+/** True if no other column of the user has the same made-up value, so that the value shows which column it is from. */
 function isDistinct ({ kind, options }: Column): boolean {
   return !['boolean', 'decimal', 'json'].includes(kind) && options.enum === undefined
 }
@@ -82,12 +87,14 @@ function withEveryProperty (known: Readonly<Record<string, unknown>>, isAdmin: b
   })
 }
 
-/** Properties of properties of a user that are placeholders. A loop that follows them, such as `team.parent`, ends. */
+/**
+ * Levels of properties of a user that are placeholders. The limit ends a loop that follows them, such as `team.parent`.
+ */
 const maxDepth = 4
 
 /**
- * Returns a text object that stands for a value whose type is not known: `<user.company>`. Its own properties are
- * placeholders, too, down to {@link maxDepth}.
+ * Returns a `String` object that stands for a value whose type is not known, such as `<user.company>`. Properties that
+ * the object does not have are placeholders, too, down to {@link maxDepth} levels.
  */
 function placeholder (name: string, depth = 1): object {
   return new Proxy<object>(Object(`<${name}>`), {
@@ -101,7 +108,7 @@ function placeholder (name: string, depth = 1): object {
   })
 }
 
-/** Returns the name of the property that a placeholder stands for; undefined if the value is none. */
+/** Returns the name of the property that a placeholder stands for; undefined if the value is not a placeholder. */
 export function placeholderName (value: unknown): string | undefined {
   if (typeof value !== 'string' && !(value instanceof String)) return undefined
   return /^<(user\.[^<>]+)>$/.exec(String(value))?.[1]

@@ -13,7 +13,7 @@ interface OperationRow {
 }
 
 /**
- * The five operations. Routes and documentation are made of this table.
+ * The five operations. Routes and documentation are made from this table.
  *
  * @see service document, "Endpoints"
  */

@@ -31,7 +31,7 @@ export function storedOf (request: FastifyRequest): StoredRecord {
   return request.getDecorator<StoredRecord>(kStored)
 }
 
-/** A resource whose records have owners and scopes. */
+/** The parts of a resource that are needed to find a record, and to check its owner and its scope. */
 export interface OwnedResource extends WriteTarget, ResourceScopes {
   readonly engine: Engine
   readonly policy: AnyPolicy
@@ -39,8 +39,8 @@ export interface OwnedResource extends WriteTarget, ResourceScopes {
 }
 
 /**
- * Returns a preHandler hook that reads the record for {@link storedOf}. It answers 404 if there is no such record that
- * the user may see, and 403 if the resource has an owner field and the user is not the owner.
+ * Returns a preHandler hook that reads the record for {@link storedOf}. The hook answers 404 if the record does not
+ * exist or the user may not see it, and 403 if the resource has an owner field and the user is not the owner.
  */
 export function recordHook (resource: OwnedResource): (request: FastifyRequest) => Promise<void> {
   return async (request) => {
@@ -53,7 +53,7 @@ export function recordHook (resource: OwnedResource): (request: FastifyRequest) 
 /**
  * Reads the record that the path of a request names.
  *
- * @throws REST_MODELS_RECORD_NOT_FOUND (404) if there is no such record that the user may see
+ * @throws REST_MODELS_RECORD_NOT_FOUND (404) if the record does not exist, or if the user may not see it
  */
 export async function readRecord (request: FastifyRequest, resource: OwnedResource): Promise<StoredRecord> {
   const id = resource.parseKey((request.params as { readonly id: string }).id, request.url)
@@ -64,22 +64,24 @@ export async function readRecord (request: FastifyRequest, resource: OwnedResour
 }
 
 /**
- * Returns the id of the user in the form that the owner field holds. It is null if the resource has no owner field, or
- * if the user's id is no key of what the field refers to.
+ * Returns the id of the user who sends a request, in the form that the owner field holds. It is null if nobody is
+ * logged in, if the resource has no owner field, or if the id is not a valid key of the model that the owner field
+ * refers to.
  */
 export function ownerIdOf (request: FastifyRequest, { owner }: Pick<WriteTarget, 'owner'>): RecordKey | null {
   const id = userOf<Identity>(request)?.id
   if (owner === undefined || id === undefined) return null
-  // A text is never the integer that it reads like: it may come from another system.
+  // A text such as "1" is never taken for the integer 1: the id may come from another system.
   return valueKindOf(owner).accept(id, owner.options) as RecordKey | undefined ?? null
 }
 
 /**
- * Returns the reason why a write found nothing to write although its request was admitted.
+ * Returns the error for an update or delete that wrote nothing, although {@link recordHook} had admitted its request.
  *
  * @param change  the values of an update, and what must hold for them; absent for a delete
  * @returns REST_MODELS_RECORD_NOT_FOUND (404) if the record was deleted or left the scope meanwhile;
- *   REST_MODELS_FORBIDDEN (403) if it has another owner now; otherwise as {@link explainWrite} says of Unwritten
+ *   REST_MODELS_FORBIDDEN (403) if the record has another owner now; otherwise REST_MODELS_CONSTRAINT (409) for a
+ *   delete, and for an update what {@link explainWrite} returns for Unwritten
  */
 export async function explainLost (
   resource: OwnedResource, record: ScopedRecord, change?: Pick<RecordUpdate, 'plan' | 'guard'>

@@ -29,10 +29,13 @@ export interface StoredPassword {
   readonly verify?: Verify | undefined
 }
 
-/** Checks that matched and are remembered, over all users. With more, the least recently used one is forgotten. */
+/**
+ * Most successful password checks that are remembered, over all users. One more makes the least recently used one
+ * forgotten.
+ */
 const maxRemembered = 1000
 
-/** Milliseconds for which a check that matched is remembered. */
+/** Milliseconds for which a successful password check is remembered. */
 const rememberMs = 10 * 60 * 1000
 
 /** Passwords of all clients that may wait to be checked or hashed. A further one is refused with 429. */
@@ -48,8 +51,8 @@ export async function hashPassword (password: string): Promise<string> {
 
 /**
  * Returns a value that looks like a hash from {@link hashPassword} with the same parameters, and that no password
- * matches. To compare a password with it takes as long as with a hash. It is not made by argon2, which would take 15 ms
- * and 19 MiB of memory at start.
+ * matches. Comparing a password with this value takes as long as with a hash. The value is not made by argon2, which
+ * would take 15 ms and 19 MiB of memory at start.
  */
 export function dummyHash (): string {
   const random = (bytes: number): string => randomBytes(bytes).toString('base64').replace(/=+$/, '')
@@ -77,13 +80,14 @@ export class Passwords {
   readonly #verifiers = new WeakMap<Verify, number>()
   #lastVerifier = 0
 
-  /** @param events  is told of logins */
+  /** @param events  gets an event for each login whose password is checked anew */
   constructor (events: Events = new Events()) {
     this.#events = events
   }
 
   /**
-   * Returns the values of a write with its passwords replaced by their hashes, as PHC strings.
+   * Returns the values of a write with its passwords replaced by their hashes, as PHC strings; the same `plan` if it
+   * sets no password.
    *
    * @throws REST_MODELS_TOO_MANY_LOGINS (429) as {@link matches}
    */
@@ -107,10 +111,12 @@ export class Passwords {
    * @throws REST_MODELS_TOO_MANY_LOGINS (429) with Retry-After if too many checks are waiting
    */
   matches ({ username, password }: Credentials, { stored, verify }: StoredPassword): boolean | Promise<boolean> {
-    // The key holds everything that the answer depends on. With the lengths, no two checks have the same text.
+    // The text holds everything that the result depends on. Because of the lengths, two different checks never have the
+    // same text.
     const lengths = `${username.length} ${password.length} ${stored?.length ?? 'none'}`
     const check = `${this.#key} ${this.#numberOf(verify)} ${lengths} ${username} ${password} ${stored ?? ''}`
-    // Half a surrogate pair has no UTF-8 of its own, so another text could have the same bytes and the same key.
+    // Half a surrogate pair has no UTF-8 of its own, so another text could have the same bytes, and thus the same
+    // digest.
     if (Buffer.byteLength(password) > maxPasswordBytes || !check.isWellFormed()) return false
     const name = digest('sha256', check, 'base64')
     return this.#remembered.get(name) === true || this.#check(name, password, { stored, verify })
@@ -133,8 +139,8 @@ export class Passwords {
   }
 
   /**
-   * Returns the same number for the same `verify`, and 0 for none. Passwords that one policy's `verify` accepts,
-   * another policy's may refuse.
+   * Returns a number for a `verify` function: the same one for the same function, and 0 for none. Remembered checks
+   * include the number, because one policy's `verify` may accept a password that another policy's `verify` refuses.
    */
   #numberOf (verify: Verify | undefined): number {
     if (verify === undefined) return 0

@@ -16,8 +16,8 @@ export function openAuth (): Policy {
 }
 
 /**
- * Returns the user who sends a request, or null or undefined if nobody is logged in. Their `id` is a safe integer or a
- * text of 1 to 255 characters.
+ * Returns the user who sends a request, or null or undefined if nobody is logged in. The user's `id` is a safe integer
+ * or a text of 1 to 255 characters.
  */
 export type FindHostUser<User extends Identity> =
   (request: FastifyRequest, reply: FastifyReply) => User | null | undefined | Promise<User | null | undefined>
@@ -28,7 +28,7 @@ export interface HostAuthOptions<User extends Identity = Identity> {
   readonly protect?: 'writes' | 'all'
   /** True if a user may do an operation that is not open; otherwise it is answered with 403. Default: always. */
   readonly permits?: (user: User, operation: Operation) => boolean
-  /** The model of the users. Needed only for an `ownerField`, which must refer to it. */
+  /** The model of the users, if there is one. An `ownerField` must then refer to this model. */
   readonly users?: Model
   /** The way credentials are sent. It is shown in the OpenAPI document and decides the challenge of a 401. */
   readonly scheme?: SecurityScheme
@@ -40,8 +40,8 @@ const optionNames: Readonly<Record<keyof HostAuthOptions, true>> = {
 
 /**
  * Returns a policy for a login that the host application has already, such as a session or a token. Users may do
- * everything that `permits` allows. Others may only read, or nothing if `protect` is `all`. Two policies with the same
- * function and the same `users` have the same users.
+ * everything that `permits` allows. A client that is not logged in may only read, or do nothing if `protect` is `all`.
+ * Two policies with the same function and the same `users` have the same users.
  *
  * @param authenticate  finds the user who sends a request
  * @throws REST_MODELS_INVALID_OPTIONS
@@ -72,7 +72,7 @@ export function hostAuth<User extends Identity> (
 }
 
 /**
- * Checks the options that the built-in policies share.
+ * Checks the options `protect` and `permits`, which all built-in policies with a login have.
  *
  * @throws REST_MODELS_INVALID_OPTIONS
  */

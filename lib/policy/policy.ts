@@ -26,7 +26,7 @@ export type Authenticate<User extends Identity = Identity> =
  */
 export interface SecurityScheme {
   readonly type: 'http' | 'apiKey' | 'oauth2' | 'openIdConnect' | 'mutualTLS'
-  /** Scheme of type `http`: `basic`, `bearer`, … */
+  /** Name of the HTTP scheme, if `type` is `http`: `basic`, `bearer`, … */
   readonly scheme?: string
   readonly [other: string]: unknown
 }
@@ -45,7 +45,7 @@ export interface PolicySetting {
  * `User` is the type of the users that the policy finds.
  */
 export interface Policy<User extends Identity = PolicyUser> {
-  /** Operations that anybody may do; their credentials are not read. */
+  /** Operations that anybody may do. Their credentials are read only if the resource has a scope. */
   readonly open: readonly Operation[]
   /** Operations that nobody may do; they are answered with 401. Default none. */
   readonly closed?: readonly Operation[]
@@ -62,8 +62,8 @@ export interface Policy<User extends Identity = PolicyUser> {
   readonly users?: Model
   /**
    * A value that stands for how users are found. Two policies find the same users if their `login` and `users` are
-   * equal. Without it a policy shares its users with no other, so they cannot filter through records that another
-   * policy guards.
+   * equal; without `users`, `login` must be a function. A policy without `login` shares its users with no other policy,
+   * so its users cannot filter through records that another policy guards.
    */
   readonly login?: unknown
 }
@@ -78,6 +78,6 @@ export interface ClosedPolicy<User extends Identity = PolicyUser> extends Policy
 /** A policy, whatever its users have beside their ids. */
 export type AnyPolicy = Policy<Identity>
 
-/** The user that the scope of a resource gets. It is null only where the policy lets somebody do something unknown. */
+/** The user that the scope and the hooks of a resource get. It may be null, except under a {@link ClosedPolicy}. */
 export type ScopeUser<Auth extends AnyPolicy> =
   Auth extends ClosedPolicy<infer User> ? User : Auth extends Policy<infer User> ? User | null : never

@@ -3,7 +3,10 @@ import type { Model } from '../model/define-model.js'
 import { operations, type Operation } from './operations.js'
 import type { AnyPolicy } from './policy.js'
 
-/** How a policy protects an operation: anybody may do it, users that the policy permits, or nobody. */
+/**
+ * How a policy protects an operation. `open`: anybody may do it. `guarded`: users whom the policy permits may do it.
+ * `closed`: nobody may do it.
+ */
 export type Protection = 'open' | 'guarded' | 'closed'
 
 export type Protections = Readonly<Record<Operation, Protection>>
@@ -20,11 +23,13 @@ export function protectionOf ({ open, closed }: AnyPolicy, operation: Operation)
   return closed?.includes(operation) === true ? 'closed' : 'guarded'
 }
 
-/** The related models of a resource that some of its clients may not filter through. */
+/** The related models of a resource that not all of its clients may filter through. */
 export interface RelatedProtection {
   /** Models that no client may filter through, whichever user it is. */
   readonly closedModels: ReadonlySet<Model>
-  /** Models that only some users may filter through: those whom the model's policy permits to list. */
+  /**
+   * Models that only some users may filter through, each with its policy: it must permit the user to list the model.
+   */
   readonly guardedModels: ReadonlyMap<Model, AnyPolicy>
 }
 
@@ -50,12 +55,12 @@ function isOpen (policy: AnyPolicy): boolean {
 }
 
 /**
- * True if two policies find the same users. A policy without `login` shares its users with no other, although two
- * missing values are equal: nothing tells how it finds them.
+ * True if two policies find the same users. A policy without `login` shares its users with no other, even if both lack
+ * it, because nothing says how it finds its users.
  */
 export function findsSameUsers (one: AnyPolicy, other: AnyPolicy): boolean {
   if (one === other) return true
-  // A function that finds the users says by itself who they are.
+  // If `login` is a function, it finds the users by itself, so it alone says who they are.
   const isTold = one.users !== undefined || typeof one.login === 'function'
   return isTold && one.users === other.users && one.login != null && isDeepStrictEqual(one.login, other.login)
 }

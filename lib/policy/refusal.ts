@@ -3,22 +3,26 @@ import { errors } from '../errors.js'
 import type { SecurityScheme } from './policy.js'
 
 /**
- * Returns the challenge of a 401. For HTTP Basic, and for a policy that names no scheme, it is that of the service
- * document, for which browsers ask for a password. No browser asks for one because of another challenge.
+ * Returns the challenge of a 401, the value of its header WWW-Authenticate. For HTTP Basic, and for a policy that names
+ * no scheme, it is the challenge of the service document, for which browsers ask for a password. They do not ask
+ * because of any other challenge.
  */
 export function challengeOf (scheme: SecurityScheme | undefined): string {
   if (isBasic(scheme)) return 'Basic realm="Login Required"'
   return `${scheme?.type === 'apiKey' ? 'ApiKey' : 'Bearer'} realm="Login Required"`
 }
 
-/** True if a 401 is the one of the service document: a text, with a challenge for which browsers ask for a password. */
+/**
+ * True for HTTP Basic, and without a scheme: a 401 is then the one of the service document, a text with a challenge for
+ * which browsers ask for a password.
+ */
 export function isBasic (scheme: SecurityScheme | undefined): boolean {
   return scheme === undefined || (scheme.type === 'http' && scheme.scheme?.toLowerCase() === 'basic')
 }
 
 /**
- * Refuses a request of somebody unknown. For HTTP Basic, this sends the refusal of the service document, "Refusal
- * response (401)", to the letter.
+ * Answers a request with 401. For HTTP Basic, and without a scheme, this sends the refusal of the service document,
+ * "Refusal response (401)", to the letter.
  *
  * @throws REST_MODELS_AUTHENTICATION_FAILED (401) if the policy has another scheme
  */

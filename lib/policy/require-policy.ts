@@ -4,9 +4,9 @@ import { operations } from './operations.js'
 import type { AnyPolicy, SecurityScheme } from './policy.js'
 
 /**
- * Checks a policy that the deployer wrote. In JavaScript it may be any value.
+ * Checks a policy that the deployer wrote. In JavaScript the policy may be any value.
  *
- * @param where  the option that holds it, for messages
+ * @param where  the name of the option that holds the policy, for messages
  * @throws REST_MODELS_INVALID_OPTIONS
  */
 export function requirePolicy (where: string, policy: AnyPolicy): void {

@@ -9,7 +9,7 @@ import { isHash, type Credentials } from './passwords.js'
 import type { ClosedPolicy, Policy } from './policy.js'
 import { checkOptions, requireField, userColumns, type UserAuthOptions } from './user-options.js'
 
-/** The user that a policy for a model of users finds: the id, whether it is an admin, and the fields in `fields`. */
+/** The user that a policy for a model of users finds: the id, whether it is an admin, and the fields `Names`. */
 export type UserOf<M extends Model, Names extends FieldNameOf<M> = never> = Flat<
   { readonly id: KeyOf<M>, readonly admin: boolean } & { readonly [N in Names]: FieldValueOf<M, N> }
 >
@@ -19,11 +19,11 @@ type OptionsFor<M extends Model, Names extends FieldNameOf<M>> =
   UserAuthOptions<FieldNameOf<M>, Names, UserOf<M, Names>>
 
 /**
- * Returns a policy under which active users, who log in by HTTP Basic, may do everything that `permits` allows. Others
- * may only read, or nothing if `protect` is `all`.
+ * Returns a policy under which active users, who log in by HTTP Basic, may do everything that `permits` allows. A
+ * client that is not logged in may only read, or do nothing if `protect` is `all`.
  *
- * @throws REST_MODELS_UNKNOWN_OPTION_FIELD, REST_MODELS_INVALID_OPTIONS if the model lacks a field or has it of
- *   another kind
+ * @throws REST_MODELS_UNKNOWN_OPTION_FIELD if the model lacks a field; REST_MODELS_INVALID_OPTIONS if a field is of
+ *   another kind, or an option is wrong
  */
 export function userAuth<M extends Model, const Names extends FieldNameOf<M> = never> (
   users: M, options: OptionsFor<M, Names> & { readonly protect: 'all' }
@@ -52,7 +52,8 @@ function policyFor (users: Model, options: UserAuthOptions = {}): Policy {
         const given = credentials(request, reply)
         if (given === undefined) return null
         const user = await findUser(given.username)
-        // The password of an inactive user is not checked: a match would be remembered and then answered sooner.
+        // The password of an inactive user is not checked: a match would be remembered, and the next answer would come
+        // sooner and so reveal it.
         const isActive = user?.active === true
         const matches = await passwords.matches(given, { stored: isActive ? user.password : null, verify })
         if (isActive) warnOf(user.password, request.log)
@@ -98,9 +99,10 @@ function hashWarning (users: Model, { password }: UserColumns, { verify }: UserA
 export const kCredentials = Symbol('rest-models.credentials')
 
 /**
- * Returns a function that reads the HTTP Basic credentials of a request. `@fastify/basic-auth` only parses the header
- * here. Its `validate` never rejects, because a rejection without an Error lets a request in or hangs it. Its challenge
- * is not used, because it carries a charset, which the challenge of the service document does not have.
+ * Returns a function that reads the HTTP Basic credentials of a request; it returns undefined if they are missing or
+ * malformed. `@fastify/basic-auth` only parses the header here. The `validate` below never rejects, because after a
+ * rejection without an Error that plugin would let the request in or never answer it. The challenge of the plugin is
+ * not used, because it carries a charset, which the challenge of the service document does not have.
  */
 export async function readCredentials (
   scope: FastifyInstance

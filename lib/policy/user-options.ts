@@ -9,7 +9,7 @@ import type { Verify } from './passwords.js'
 import { checkProtection } from './policies.js'
 import type { PolicyUser } from './policy.js'
 
-/** Options of the user and the admin policy, mostly names of fields in the user model. */
+/** Options of `userAuth` and `adminAuth`, mostly names of fields in the user model. */
 export interface UserAuthOptions<Name extends string = string, Names extends Name = Name, User = PolicyUser> {
   /** Field by which a user is found. Default `username`. */
   readonly username?: Name
@@ -19,7 +19,10 @@ export interface UserAuthOptions<Name extends string = string, Names extends Nam
   readonly active?: Name | null
   /** Field that is true for admins. Default `admin`. */
   readonly admin?: Name
-  /** Checks stored passwords that are not argon2id hashes; without it their users cannot log in. */
+  /**
+   * Checks stored passwords that are not argon2id hashes; without this function, users with such a password cannot log
+   * in.
+   */
   readonly verify?: Verify
   /** Operations that need credentials: `writes` (default), or `all`. */
   readonly protect?: 'writes' | 'all'
@@ -37,7 +40,7 @@ const optionNames: Readonly<Record<keyof UserAuthOptions, true>> = {
 }
 
 /**
- * Checks the options of a policy for a model of users, but for the names of fields.
+ * Checks the options of a policy for a model of users, except the names of fields.
  *
  * @throws REST_MODELS_INVALID_OPTIONS
  */
@@ -55,8 +58,8 @@ export function checkOptions (users: Model, options: UserAuthOptions): void {
 /**
  * Returns the columns of users that a policy needs.
  *
- * @throws REST_MODELS_UNKNOWN_OPTION_FIELD, REST_MODELS_INVALID_OPTIONS if the model lacks a field or has it of
- *   another kind
+ * @throws REST_MODELS_UNKNOWN_OPTION_FIELD if the model lacks a field; REST_MODELS_INVALID_OPTIONS if a field is of
+ *   another kind, the option `fields` is wrong, or the key of the model has several fields
  */
 export function userColumns (users: Model, options: UserAuthOptions): UserColumns {
   const { username = 'username', password = 'password', active = 'active', admin = 'admin' } = options
@@ -93,7 +96,7 @@ function requireColumn (users: Model, name: string, alternative = ''): Column {
     `${suggestion(name, Object.keys(users.fields))}; name another in the policy's options${alternative}`)
 }
 
-/** Returns a column of the user model, which must have a kind. Throws as {@link userColumns}. */
+/** Returns the column of a field of the user model, which must be of a certain kind. Throws as {@link userColumns}. */
 export function requireField (users: Model, name: string, kind: FieldKind, alternative = ''): Column {
   const column = requireColumn(users, name, alternative)
   if (column.kind !== kind) {

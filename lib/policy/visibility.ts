@@ -17,22 +17,28 @@ export interface ScopeRule {
   readonly planScope: PlanScope
 }
 
-/** The scope of a related model, as its first registered resource says. */
+/** The scope of a related model: that of the first resource that was registered for the model. */
 export interface RelatedScope {
   readonly rule: ScopeRule
-  /** True if the policies of both resources find the same users; otherwise the scope is evaluated for nobody. */
+  /**
+   * True if the policy of the related model and that of the requested resource find the same users. If false, the scope
+   * is evaluated for a client that is not logged in.
+   */
   readonly hasSameUsers: boolean
 }
 
-/** The scopes that a request to a resource may meet. */
+/** The scopes that limit which records a request to a resource may see. */
 export interface ResourceScopes {
   /** Scope of the resource itself; undefined if everybody sees every record. */
   readonly scopeRule: ScopeRule | undefined
-  /** Scopes of the models that are seen in part only. */
+  /** Scopes of related models. If a model is not in the map, all of its records may be seen. */
   readonly relatedScopes: ReadonlyMap<Model, RelatedScope>
 }
 
-/** Returns what the sender of a request may see. Each scope is evaluated when it is first asked for, and only once. */
+/**
+ * Returns which records the sender of a request may see. The scope of a related model is evaluated when it is first
+ * asked for. Each scope is evaluated at most once in a request.
+ */
 export function viewerOf (request: FastifyRequest, { scopeRule, relatedScopes }: ResourceScopes): Viewer {
   if (scopeRule === undefined && relatedScopes.size === 0) return unscoped
   const user = userOf<Identity>(request)
@@ -51,7 +57,7 @@ export function viewerOf (request: FastifyRequest, { scopeRule, relatedScopes }:
   }
 }
 
-/** Returns what the sender of a list may see, and which related models may be used in it. */
+/** Returns which records the sender of a request may see, and which related models the query must not use. */
 export function listViewerOf (request: FastifyRequest, resource: ResourceScopes & RelatedProtection): ListViewer {
   const { scope, scopeOf } = viewerOf(request, resource)
   return { scope, scopeOf, closed: modelsClosedTo(request, resource) }
@@ -69,9 +75,11 @@ function modelsClosedTo (
 }
 
 /**
- * Returns the scope of a user, or of nobody. Nobody sees no record of a resource whose policy has no open operation.
+ * Returns the scope of a user. If the user is null, nobody is logged in: the scope then contains no record if the
+ * policy has no open operation.
  *
- * @throws TypeError, which becomes a 500 and is logged, if the function throws or returns what is no scope
+ * @throws TypeError, which becomes a 500 and is logged, if the function `scope` throws, or returns something that is
+ *   not a scope
  */
 export function scopeFor ({ model, policy, scope, planScope }: ScopeRule, user: Identity | null): Scope {
   if (user === null && policy.open.length === 0) return planScope(null)
@@ -99,8 +107,8 @@ export function isPrivate (
 }
 
 /**
- * Forbids caches to keep an answer that may depend on who asks, refusals included: that of a route with
- * {@link privateConfig}, and any answer to a request with the header Authorization.
+ * Forbids caches to keep an answer that may depend on who asks. These are all answers of a route with
+ * {@link privateConfig}, refusals included, and all answers to a request with the header Authorization.
  */
 export const noStore: onRequestHookHandler = (request, reply, done) => {
   const { headers, routeOptions: { config } } = request

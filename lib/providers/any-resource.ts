@@ -17,7 +17,7 @@ export interface AnyClient {
   }
 }
 
-/** A resource of such a client. The caller names the type of the records, which nobody knows at run time. */
+/** A resource of an {@link AnyClient}. The caller states the type of the records; nothing checks it at run time. */
 export interface AnyResource {
   list<Item, C extends true | undefined = undefined> (query?: Query & { readonly count?: C }, options?: CallOptions):
   List<Item, C>
@@ -29,29 +29,33 @@ export interface AnyResource {
 
 export interface DataProviderOptions {
   /**
-   * Most records that the provider asks for at once. It must not be above the `maxLimit` of any resource, or the
-   * server's `limits.inItems` if that is below 100. A longer page is loaded by several requests. Default 100.
+   * Most records that the provider asks for in one request. It must not be above the `maxLimit` of any resource, nor
+   * above the server's `limits.inItems` if that is below 100. A longer page is loaded by several requests. Default 100.
    */
   readonly maxLimit?: number
 }
 
 /**
- * Characters of the keys in one request, which leave room for the rest of a query of `limits.queryLength`. A hundred
- * UUIDs have fewer.
+ * Most characters of keys in one request. They leave room for the rest of the query within the server's default for
+ * `limits.queryLength`. A hundred UUIDs have fewer.
  */
 const maxKeysLength = 5000
 
-/** Keys in one request at most: the default of the server's `limits.inItems`. */
+/** Most keys in one request: the default of the server's `limits.inItems`. */
 const maxKeys = 100
 
-/** @throws TypeError if the name cannot be that of a resource */
+/**
+ * Returns the resource of a client by its name in the path.
+ *
+ * @throws TypeError if the name cannot be that of a resource
+ */
 export function resourceOf (client: AnyClient, name: string): AnyResource {
   const resource = client[name]
   if (resource === undefined) throw new TypeError(`'${name}' cannot be the name of a resource`)
   return resource as AnyResource
 }
 
-/** A page of any size. */
+/** A page of any size. If `size` is above `maxLimit`, several requests load the page. */
 export interface Range {
   readonly page: number
   readonly size: number
@@ -60,7 +64,7 @@ export interface Range {
 
 export interface Listed<Item> {
   readonly items: Item[]
-  /** The number of all records, or the server's bound if `isCapped`. */
+  /** The number of records on all pages, or the server's `limits.count` if `isCapped`. */
   readonly count: number
   readonly isCapped: boolean
   readonly hasNext: boolean
@@ -95,7 +99,7 @@ export async function listKeys<Item> (
   return found.flat()
 }
 
-/** Returns keys in lists, each of which fits into the query of one request. */
+/** Splits keys into arrays of at most `most` keys, each of which fits into the query of one request. */
 function chunksOf (keys: readonly unknown[], most: number): ReadonlyArray<readonly unknown[]> {
   const chunks: unknown[][] = []
   let length = 0
@@ -113,7 +117,10 @@ function chunksOf (keys: readonly unknown[], most: number): ReadonlyArray<readon
   return chunks
 }
 
-/** Returns some of the records of pages that follow each other, and requests no page behind them. */
+/**
+ * Returns `size` records of consecutive pages, without the first `skipped` ones; fewer if the pages end. Requests no
+ * page after the last of these records.
+ */
 async function take<Item> (pages: AsyncIterable<Page<Item>>, skipped: number, size: number): Promise<Item[]> {
   const items: Item[] = []
   for await (const { objects } of pages) {

@@ -1,20 +1,26 @@
 import { etagOf } from '../client/etags.js'
 
-/** Tags that are kept. A form is open for minutes, and older ones are not asked for again. */
+/**
+ * Most ETags that are kept; the oldest is dropped first. A write of a record without an ETag is sent without
+ * `If-Match`. A form is open for minutes only, so older ETags are hardly needed.
+ */
 const maxTags = 200
 
 /**
  * The ETags of records that were read, by the name of the resource and a key: the values of the record, or its id. The
- * libraries that data providers serve copy records, so the objects that the client returned are no keys.
+ * libraries that data providers serve copy records, so an ETag cannot be found by the object that the client returned.
  */
 export class KnownTags {
   readonly #tags = new Map<string, string>()
 
-  /** Keeps the tag of a record as the client returned it, if it has one, and returns the record. */
+  /**
+   * Keeps the ETag of a record under a key, and returns the record, which must be the object that the client returned.
+   * If the record has no ETag, the function only drops an older one under that key.
+   */
   keep<Item extends object> (resource: string, record: Item, key: unknown = record): Item {
     const tag = etagOf(record)
     const place = placeOf(resource, key)
-    // An older tag is that of an older state.
+    // An older tag under this key is that of an older state of the record.
     this.#tags.delete(place)
     if (tag === undefined) return record
     this.#tags.set(place, tag)
@@ -25,7 +31,10 @@ export class KnownTags {
     return record
   }
 
-  /** Returns the option of a write that fails if the record has changed since its tag was kept. */
+  /**
+   * Returns the option `ifMatch` for a write, which then fails if the record has changed since its ETag was kept.
+   * Returns an empty object if no ETag is kept under the key.
+   */
   condition (resource: string, key: unknown): { readonly ifMatch?: string } {
     const tag = this.#tags.get(placeOf(resource, key))
     return tag === undefined ? {} : { ifMatch: tag }

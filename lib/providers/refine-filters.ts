@@ -4,11 +4,14 @@ type Terms = ReadonlyArray<readonly [name: string, value: unknown]>
 
 const equal = (field: string, value: unknown): Terms => [[field, value]]
 const as = (operator: string) => (field: string, value: unknown): Terms => [[`${field}__${operator}`, value]]
-/** Matches a text by a pattern in which the value stands for itself. */
+/** Returns a function that makes a filter by a pattern. `%`, `_` and `\` in the value stand for themselves. */
 const pattern = (operator: 'like' | 'ilike', before: string, after: string) => (field: string, value: unknown): Terms =>
   [[`${field}__${operator}`, `${before}${String(value).replace(/[\\%_]/g, '\\$&')}${after}`]]
 
-/** The filters that refine's operators stand for. The API has no negated pattern and no `or`. */
+/**
+ * Functions that turn a filter of refine into filters of the API, by refine's operator. `or` and negated patterns are
+ * missing, because the API has none.
+ */
 const operators = new Map<string, (field: string, value: unknown) => Terms>(Object.entries({
   eq: equal,
   eqs: equal,
@@ -36,7 +39,7 @@ function between (field: string, value: unknown): Terms {
   return [[`${field}__gte`, value[0]], [`${field}__lte`, value[1]]]
 }
 
-/** A list without values leaves no record out. */
+/** Returns the filter for refine's operator `nin`. An empty list excludes no record, so it becomes no filter. */
 function noneOf (field: string, value: unknown): Terms {
   return Array.isArray(value) && value.length === 0 ? [] : [[`${field}__ne`, value]]
 }

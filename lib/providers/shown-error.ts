@@ -7,7 +7,10 @@ export interface ShownError {
   readonly errors?: Readonly<Record<string, string>>
 }
 
-/** Returns what a page shows of an error. The code of an API is no text for people, and they do not know of tags. */
+/**
+ * Returns what a page shows of an error: the message without the error code, and for status 412 a message that does not
+ * speak of ETags.
+ */
 export function toShownError ({ status, message, details }: RestModelsError): ShownError {
   return {
     message: status === 412 ? 'This record was changed by somebody else. Reload it, and change it again.' : message,

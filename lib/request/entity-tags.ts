@@ -5,8 +5,8 @@ export type EntityTags = '*' | readonly string[]
 export const maxTagsLength = 4096
 
 /**
- * An element of a list, with the comma behind it. Elements may be empty (RFC 9110, section 5.6.1.2). Blanks can be
- * matched in one way only, so the time is linear.
+ * Matches one element of a list of entity tags, with the comma after it. Elements may be empty (RFC 9110, section
+ * 5.6.1.2). Blanks can be matched in one way only, so the time is linear.
  */
 const element = /[ \t]*(?:((?:W\/)?"[!\x23-\x7e\x80-\xff]*")[ \t]*)?(?:,|$)/gy
 

@@ -5,7 +5,7 @@ import { listed, parseEntries, single, unknownParameter } from './query-string.j
 export const includeParameter = 'include'
 
 /**
- * Reads the query of one record, which has no parameter but `include`.
+ * Parses the query string of a request for one record. It has no parameter but `include`.
  *
  * @returns the paths of related records, as the client wrote them; an empty list if there are none
  * @throws REST_MODELS_QUERY_TOO_LONG (414), REST_MODELS_INVALID_QUERY (400), REST_MODELS_UNKNOWN_PARAMETER (400) naming

@@ -13,7 +13,7 @@ export interface WrittenFilter {
 export interface ListRequest {
   readonly filters: readonly WrittenFilter[]
   readonly ordering: readonly string[]
-  /** Paths of the related records to read beside each record. */
+  /** Paths of the related records to read with each record. */
   readonly include: readonly string[]
   /** Texts of the parameter `search`, which only some resources have. */
   readonly searches: readonly string[]
@@ -36,7 +36,7 @@ export const reservedParameters: readonly string[] = [
 const wholeNumber = /^[1-9]\d{0,14}$/
 
 /**
- * Reads the query of a list.
+ * Parses the query string of a request for a list.
  *
  * @param query     the raw query string, at most `maxLength` characters
  * @param maxLimit  the greatest `limit` that is not refused
@@ -73,7 +73,7 @@ export function parseListQuery (query: string, maxLength: number, maxLimit: numb
   }
 }
 
-/** True if a parameter says nothing, so that links do not repeat it. */
+/** True if `search`, `ordering` or `include` is empty. Links to other pages do not repeat such a parameter. */
 function isAbsent (name: string, text: string): boolean {
   if (name === 'search') return wordsOf(text).length === 0
   return ['ordering', includeParameter].includes(name) && text === ''
@@ -85,7 +85,7 @@ function parseCount (entries: Entries): boolean {
   throw withDetails(new errors.InvalidValue('count'), [{ field: 'count', message: 'must be true' }])
 }
 
-/** Permitted numbers of a parameter: from 1 to `most`. The message says `range`. */
+/** Permitted numbers of a parameter: from 1 to `most`. The message of an error describes them by `range`. */
 interface Numbers {
   readonly most: number
   readonly range: string

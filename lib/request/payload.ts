@@ -4,7 +4,7 @@ import { errors, messageOf } from '../errors.js'
 import { readMultipart } from './multipart.js'
 import { decodeEntries, type Entries } from './query-string.js'
 
-/** Keeps the bytes of a body for {@link parsePayload}. */
+/** Body parser for Fastify that leaves a body as bytes, so that {@link parsePayload} can read it. */
 export const keepBytes = (_request: unknown, body: Buffer, done: (failure: null, body: Buffer) => void): void => {
   done(null, body)
 }
@@ -92,7 +92,10 @@ function parseJson (text: string): unknown {
   }
 }
 
-/** Returns the fault of a text that is not JSON, with its place if the parser names it, or of a forbidden key. */
+/**
+ * Returns the fault of a text that the JSON parser refused with `message`: a forbidden key, or no valid JSON, with the
+ * position if the parser names it.
+ */
 function jsonFault (message: string): string {
   if (message.includes('forbidden prototype property')) {
     return "must not have the keys '__proto__' and 'constructor.prototype'"

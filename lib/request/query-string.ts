@@ -3,7 +3,10 @@ import { errors, withDetails } from '../errors.js'
 /** Names and values of a query string or an urlencoded form, decoded, in the order in which they were written. */
 export type Entries = ReadonlyArray<readonly [name: string, value: string]>
 
-/** Returns the text behind the first `?` or `;` of a URL, or ''. Fastify lets a host begin a query with `;`. */
+/**
+ * Returns the text after the first `?` or `;` of a URL, or '' if there is none. Fastify lets an app begin a query with
+ * `;`.
+ */
 export function queryOf (url: string): string {
   const start = url.search(/[?;]/)
   return start === -1 ? '' : url.slice(start + 1)
@@ -22,7 +25,10 @@ export function parseEntries (query: string, maxLength: number): Entries {
 
 type NamedError = new (name: string) => Error
 
-/** Returns the value of a parameter; undefined if it is absent. Throws the given error if it is given twice. */
+/**
+ * Returns the value of a parameter; undefined if it is absent. Throws a `Fault` if the parameter is there more than
+ * once.
+ */
 export function single (entries: Entries, name: string, Fault: NamedError): string | undefined {
   let found: string | undefined
   for (const [written, value] of entries) {

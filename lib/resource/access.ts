@@ -8,16 +8,17 @@ import type { RelatedScope, ResourceScopes, ScopeRule } from '../policy/visibili
 import type { Registration } from './registration.js'
 
 /**
- * The columns that clients of a resource may name, the related models that some of them may not list, and the records
- * that they may see.
+ * The columns that clients of a resource may name, the related models that not all of them may list, and the scopes of
+ * related records.
  */
 export interface ResourceAccess extends
   Pick<Access, 'filterable' | 'related'>, Pick<IncludeScope, 'shown'>, RelatedProtection,
   Pick<ResourceScopes, 'relatedScopes'> {}
 
 /**
- * Compiles the allow lists and the scopes of all resources. A related model is seen as its first registered resource
- * shows it: with that resource's policy, excluded fields and scope.
+ * Compiles the allow lists and the scopes of all resources, and returns a function that gives those of one resource. A
+ * related model is seen as its first registered resource shows it: with that resource's policy, excluded fields and
+ * scope.
  */
 export function compileAccess (registrations: readonly Registration[]): (registration: Registration) => ResourceAccess {
   const first = new Map([...registrations].reverse().map((registration) => [registration.model, registration]))
@@ -44,7 +45,7 @@ function scopesBehind (
     .map((rule) => [rule.model, { rule, hasSameUsers: findsSameUsers(rule.policy, policy) }]))
 }
 
-/** Returns the models, and all others that their foreign keys lead to, directly or not. */
+/** Returns the given models, and all models that their foreign keys lead to, directly or through others. */
 export function reachableModels (models: Iterable<Model>): ReadonlySet<Model> {
   const reached = new Set(models)
   for (const model of reached) {
@@ -58,7 +59,10 @@ function openColumns ({ model, excluded, opened }: Registration): ReadonlySet<Co
     !isSecret(column) && (!excluded.has(column) || opened.has(column.field))))
 }
 
-/** Returns the columns that filters may name through joins; of a model without a resource only the primary key. */
+/**
+ * Returns the columns of a related model that filters may name. Of a model without a resource, this is only the primary
+ * key.
+ */
 function openThroughJoins ({ primaryKey }: Model, first: Registration | undefined): ReadonlySet<Column> {
   return first === undefined ? new Set([primaryKey]) : openColumns(first)
 }

@@ -2,7 +2,10 @@ import { errors } from '../errors.js'
 import { isFilledByDatabase } from '../model/column.js'
 import type { Registration } from './registration.js'
 
-/** True if clients may create records. They may not if the policy closes that, or if every field is read-only. */
+/**
+ * True if clients may create records of a resource. They may not if the policy closes `create`, or if every field
+ * except the key is read-only or filled by the database.
+ */
 export function isCreatable ({ model: { columns, primaryKey }, protections, readOnly }: Registration): boolean {
   const fields = columns.filter((column) => column !== primaryKey)
   return protections.create !== 'closed' &&
@@ -15,7 +18,7 @@ export function isCreatable ({ model: { columns, primaryKey }, protections, read
  * @throws REST_MODELS_INVALID_OPTIONS
  */
 export function requireCreatable ({ model, protections, readOnly, owner, scopeRule }: Registration): void {
-  // The scope may set such a field, and where nobody creates records none needs a value.
+  // A scope may set read-only fields. If nobody may create records, no field needs a value.
   if (scopeRule !== undefined || protections.create === 'closed') return
   const unfillable =
     [...readOnly].find((column) => column !== owner && !column.nullable && column.options.default === undefined &&

@@ -7,23 +7,23 @@ import { compileToRecord, type ModelRecord } from '../response/record.js'
 import { compileStatements, type StatementShape } from '../sql/statements.js'
 import type { AnyHooks } from './write-hooks.js'
 
-/** The hooks of a resource, and its table as they see it: with hidden columns too. */
+/** The hooks of a resource, and its table as the hooks see it: with hidden columns, but without passwords. */
 export interface HookedTarget {
   readonly hooks: AnyHooks
-  /** The resource with statements that read and return all columns that hooks or records show. */
+  /** The resource, with statements that read and return all columns that hooks get or that records show. */
   readonly whole: WriteTarget
   /** Returns the record of a row as hooks get it: with every field except passwords. */
   toWhole (row: Row): ModelRecord
 }
 
-/** Compiles what the writes of a resource with hooks need. */
+/** Compiles the statements and the function that writes need if their resource has hooks. */
 export function compileHooked (
   hooks: AnyHooks, target: StatementShape & Pick<WriteTarget, 'known'>, engine: Engine
 ): HookedTarget {
   const { columns } = target.model
   const shown = withId(target.model, columns.filter((column) => !isSecret(column)))
   const read = columns.filter((column) => !isSecret(column) || target.visible.includes(column))
-  // No resource has a name with a blank.
+  // No resource name has a blank, so no other statement is cached under this name.
   const shape = { ...target, cachedAs: `${target.name} with all columns`, visible: read, stored: read }
   return Object.freeze({
     hooks,

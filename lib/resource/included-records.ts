@@ -11,13 +11,16 @@ import { withIncludes } from '../sql/list-statement.js'
 
 /** Parts that all answers of a resource with the same related records share. */
 export interface IncludingLayout {
-  /** Base of the lists. */
+  /** Table and columns of the list, related records included. */
   readonly base: ListBase
   /** Returns the record of a row whose values are in the order of the keys of `base`. */
   toRecord (row: readonly Stored[]): ModelRecord
 }
 
-/** Layouts that a resource keeps. Clients choose them, and each takes a few KiB. */
+/**
+ * Most layouts that a resource keeps, because clients choose them, and each takes a few KiB. One more drops the layout
+ * that was used least recently.
+ */
 const maxLayouts = 32
 
 /** Makes and serializes the records of a resource that have related records in them. */
@@ -44,7 +47,10 @@ export class IncludedRecords {
     this.serializeList = lazySerializer(() => schemasOf().list)
   }
 
-  /** Returns the layout for related records. Their scopes, which depend on the user, do not change it. */
+  /**
+   * Returns the layout for related records. The scopes of these records, which depend on the user, do not change the
+   * layout.
+   */
   layoutOf (includes: readonly PlannedInclude[]): IncludingLayout {
     let paths = ''
     for (const { path } of includes) paths += `${path} `

@@ -52,7 +52,8 @@ function requireField (model: Model, option: keyof ResourceOptions, name: string
 /**
  * Returns the foreign key that the option `ownerField` names; undefined if there is no such option.
  *
- * @throws REST_MODELS_UNKNOWN_OPTION_FIELD, or REST_MODELS_INVALID_OPTIONS if the policy cannot tell who the owner is
+ * @throws REST_MODELS_UNKNOWN_OPTION_FIELD if the model lacks the field; REST_MODELS_INVALID_OPTIONS if it is not a
+ *   foreign key to the users of the policy, if only the database fills it, or if the policy lets unknown clients write
  */
 export function ownerOf (model: Model, name: string | undefined, policy: AnyPolicy): ForeignKeyColumn | undefined {
   if (name === undefined) return undefined

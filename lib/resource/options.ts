@@ -8,22 +8,23 @@ import type { WriteHooks } from './write-hooks.js'
 
 /** Options of a resource, all optional. */
 export interface ResourceOptions<M extends Model = Model, Auth extends AnyPolicy = Policy> extends WriteHooks<M, Auth> {
-  /** The policy, which decides who may do what; the container's default policy if absent. */
+  /** The policy, which decides who may do what; if absent, that of the plugin's option `defaultAuth`. */
   readonly auth?: Auth
   /**
    * Returns which records a user may see: an object in the grammar of filters, such as `{ company: user.company }`, or
-   * null for none. `{}` is all records. A field of the resource itself that has one value in it is set by the server.
-   * The user is null if nobody is logged in.
+   * null for none. `{}` is all records. If the object permits a field of the resource itself only one value, the server
+   * sets the field when a record is created. The user is null if nobody is logged in.
    */
   readonly scope?: (user: ScopeUser<Auth>) => ScopeOf<M> | null
-  /** Fields that are never serialized, and neither filtered nor ordered by. */
+  /** Fields that no answer shows. Lists cannot be filtered or ordered by them, unless `filterable` names them. */
   readonly exclude?: ReadonlyArray<FieldNameOf<M>>
   /** The foreign key to the user that owns a record: only the owner may change or delete it. */
   readonly ownerField?: ForeignKeyNameOf<M>
   /** Fields that no client may write. */
   readonly readOnly?: ReadonlyArray<FieldNameOf<M>>
   /**
-   * Names that are opened to filters although they would be closed: excluded fields, or paths such as `user__email`.
+   * Names that filters may use although they would be closed without this option: excluded fields, or paths such as
+   * `user__email`.
    */
   readonly filterable?: readonly string[]
   /**
@@ -80,8 +81,8 @@ export interface PageLimits {
 }
 
 /**
- * Returns the page limits of options; a limit that is left out gets its default. If `defaultLimit` is left out, it is
- * lowered to `maxLimit` where that is smaller.
+ * Returns the page limits of options; a limit that is left out gets its default. The default of `defaultLimit` is
+ * lowered to `maxLimit` if that is smaller.
  */
 export function checkLimits (where: string, options: Partial<PageLimits>, defaults: PageLimits): PageLimits {
   const { maxLimit = defaults.maxLimit } = options

@@ -44,9 +44,9 @@ export interface Resource
   readonly passwords: Passwords
   readonly schemas: Readonly<Record<Shape, TObject>>
   readonly parseKey: ParseKey
-  /** Returns the segment of an id in the path of its record. */
+  /** Returns the segment of a record's path that stands for its id. */
   segmentOf (id: string): string
-  /** The records of lists and reads with related records in them. */
+  /** Makes and serializes the records of lists and reads that have related records in them. */
   readonly included: IncludedRecords
   /** The hooks, and the table as they see it; undefined if the resource has no hooks. */
   readonly hooked: HookedTarget | undefined
@@ -159,7 +159,8 @@ function writesOf (
   const anyValues = shapeSchema('update', { visible: shown, writable: withId(model, columns) })
   return {
     schemas,
-    // Hooks run, and moments of updates are set, only if something changes.
+    // All fields are compared with the stored record, because hooks run, and times of updates are set, only if
+    // something changes.
     comparesAll: hooks !== undefined || columns.some(isSetOnUpdate),
     checkCreate: checks.ofObject({ ...anyValues, required: schemas.create.required ?? [] }),
     checkValues: checks.ofObject(anyValues)

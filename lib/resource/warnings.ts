@@ -13,8 +13,8 @@ export function warnOfUnshown (log: FastifyBaseLogger, { name }: Model, columns:
 }
 
 /**
- * Logs a warning for each path in the option `filterable` of a resource that no client can use, because it leads
- * through a model that none of them may list, or through too many foreign keys.
+ * Logs a warning for each path in the option `filterable` of a resource that no client can use, because the path leads
+ * through a model that no client may list, or through too many foreign keys.
  */
 export function warnOfIneffective (
   log: FastifyBaseLogger, { name, opened, closedModels, limits }: Resource

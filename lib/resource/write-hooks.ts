@@ -14,7 +14,7 @@ type SecretKeys<M extends Model> = {
 /** A record with every field, hidden ones too, except the hashes of passwords. */
 export type WholeRecord<M extends Model> = Flat<Omit<RecordOf<M>, SecretKeys<M>>>
 
-/** The operation of a write, and the record before it. There is none before a create. */
+/** The operation of a write, and the record before the write. A create has no such record. */
 type Occasion<M extends Model> =
   { readonly operation: 'create', readonly stored: undefined } |
   { readonly operation: 'update' | 'delete', readonly stored: WholeRecord<M> }
@@ -48,16 +48,17 @@ export interface WriteHooks<M extends Model = Model, Auth extends AnyPolicy = Po
    * written in addition, or in place of those of the client. It may set any field but the key, the owner and what the
    * scope fixes. To refuse the write it throws {@link invalidRecord}, or any error with a status.
    *
-   * It is called before the transaction. If the record changes before it is locked, it is called once more in the
-   * transaction. In that call, on SQLite, a statement by the app's `db` would wait for this transaction until the hook
-   * is too late. Rules that no race may break belong in `afterWrite`, which has the transaction as `db`.
+   * The hook is called before the transaction. If the record changes before it is locked, the hook is called once more,
+   * in the transaction. In that second call on SQLite, a statement by the app's `db` would wait for this transaction
+   * until the hook exceeds its time limit. Rules that no race may break belong in `afterWrite`, which has the
+   * transaction as `db`.
    */
   readonly beforeWrite?: (write: PlannedWrite<M, Auth>) => HookValues<M> | Promise<HookValues<M>>
   /**
    * Called after the statement that writes, in its transaction. What it throws rolls the write back, and so does a
    * statement of its own that fails. It may be called again if the transaction has to be repeated, so it should change
    * nothing but the database. The answer has the record as it was written: what the hook changes in that row itself is
-   * not in it.
+   * not in the answer.
    */
   readonly afterWrite?: (write: FinishedWrite<M, Auth>) => unknown
 }

@@ -1,7 +1,7 @@
 import type { ListRequest } from '../request/list-query.js'
 import type { ModelRecord } from './record.js'
 
-/** Number of records on all pages: exact, unless it is `capped` because there are more. */
+/** Number of records on all pages. If `capped` is true, there are more records than `count`. */
 interface Total {
   readonly count: number
   readonly capped: boolean
@@ -36,7 +36,10 @@ export interface PageLinks {
   readonly cursor: string | undefined
   /** Number of records on all pages; undefined if the client did not ask for it. */
   readonly total: Total | undefined
-  /** Records that a numbered page may skip, and characters of a query. A link that would exceed them is left empty. */
+  /**
+   * Most records that may come before a numbered page, and most characters of a query. A link that would exceed them is
+   * left empty.
+   */
   readonly limits: { readonly offset: number, readonly queryLength: number }
 }
 
@@ -65,7 +68,7 @@ function cursorLink (links: PageLinks, others: string): string | undefined {
 }
 
 /**
- * Returns the link to the page that begins behind `start` records; undefined if a request for it would be refused. The
+ * Returns the link to the page that begins after `start` records; undefined if a request for it would be refused. The
  * link has a smaller `limit` if `start` is no multiple of the limit, because no page number would lead there.
  */
 function numberLink (links: PageLinks, start: number, others: string): string | undefined {

@@ -5,8 +5,8 @@ import { baseAlias, type PlannedInclude } from '../plan/list-plan.js'
 import { RecordCode, type ModelRecord } from './record.js'
 
 /**
- * Returns a function that makes a record, with related records in it, of a row. The row has the values of the record's
- * columns, then those of each related record.
+ * Returns a function that makes a record, with related records in it, from a row. The row has the values of the
+ * record's columns, then those of each related record.
  */
 export function compileToIncluded (
   visible: readonly Column[], includes: readonly PlannedInclude[], dialect: Dialect
@@ -18,7 +18,8 @@ export function compileToIncluded (
     (_column, index) => String(start + index),
     columns.filter(isForeignKey).map((column) => `${JSON.stringify(column.field)}: ${relatedTo(alias, column)}`)
   )
-  // A foreign key may be called `constructor`, and what every object inherits under that name is no related record.
+  // A foreign key may be called `constructor`. The explicit 'undefined' hides what every object inherits under that
+  // name.
   const relatedTo = (alias: string, column: ForeignKeyColumn): string => {
     const index = includes.findIndex((include) => include.from === alias && include.column === column)
     const { [index]: include } = includes

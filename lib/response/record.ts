@@ -15,13 +15,13 @@ export function valueOf (column: Column, row: Row, dialect: Dialect): Json | und
   return stored === undefined ? undefined : decode(column, stored, dialect)
 }
 
-/** Returns a function that makes a record of a row that has each value under the key of its column. */
+/** Returns a function that makes a record from a row that has each value under the key of its column. */
 export function compileToRecord (columns: readonly Column[], dialect: Dialect): (row: Row) => ModelRecord {
   const code = new RecordCode(dialect)
   return code.compile(code.literal(columns, ({ key }) => JSON.stringify(key)))
 }
 
-/** Returns a function that makes a record of a row without keys: an array of values in the order of the columns. */
+/** Returns a function that makes a record from a row without keys: an array of values in the order of the columns. */
 export function compileToListed (
   columns: readonly Column[], dialect: Dialect
 ): (values: readonly Stored[]) => ModelRecord {
@@ -30,8 +30,8 @@ export function compileToListed (
 }
 
 /**
- * The code of a function that makes records of rows. It is generated as one object literal, which takes a fifth of the
- * time of a loop that adds keys.
+ * The code of a function that makes records from rows. It is generated as one object literal, which takes a fifth of
+ * the time of a loop that adds keys.
  */
 export class RecordCode {
   readonly #dialect: Dialect
@@ -42,7 +42,7 @@ export class RecordCode {
   }
 
   /**
-   * Returns the JavaScript of a record of the variable `row`.
+   * Returns JavaScript for the record of a row: an object literal that reads the row in the variable `row`.
    *
    * @param nameOf  returns the name under which a row holds a column, as JavaScript
    * @param others  more properties of the record, as JavaScript
@@ -59,7 +59,7 @@ export class RecordCode {
     return `{ ${[...properties, ...others].join()} }`
   }
 
-  /** Returns the function that makes a record by a literal. */
+  /** Compiles the function that makes a record from a row by evaluating `literal`, which {@link literal} returned. */
   compile<Given> (literal: string): (row: Given) => ModelRecord {
     const names = this.#decoders.map((_, index) => `decode${index}`)
     // eslint-disable-next-line no-new-func -- the keys, which are quoted, are all that comes from elsewhere

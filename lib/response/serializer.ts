@@ -21,7 +21,10 @@ export function serializerCompiler (): SerializerOf {
   }
 }
 
-/** Leaves out formats: fast-json-stringify does not escape dates and times, but what is stored may be any text. */
+/**
+ * Leaves the keyword `format` out of a schema: with a format of dates or times, fast-json-stringify would not escape a
+ * value, but a stored value may be any text.
+ */
 function withoutFormats (key: string, value: unknown): unknown {
   return key === 'format' && typeof value === 'string' ? undefined : value
 }

@@ -12,7 +12,7 @@ import type { Identity } from '../policy/policy.js'
 import type { HookedTarget } from '../resource/hooked-target.js'
 import type { Resource } from '../resource/resource.js'
 
-/** A request that writes to a resource with hooks. */
+/** A request that writes to a resource with hooks, or under `If-Match`. */
 export interface HookedRequest {
   readonly resource: Resource
   readonly hooked: HookedTarget
@@ -20,7 +20,7 @@ export interface HookedRequest {
   readonly viewer: Viewer
 }
 
-/** A write that hooks are called for, and the row before it. */
+/** The operation for which a hook is called, and the row before the write. A create has no such row. */
 interface Occasion {
   readonly operation: 'create' | 'update' | 'delete'
   readonly stored?: Row
@@ -29,20 +29,24 @@ interface Occasion {
 /**
  * Calls the hook `beforeWrite`, if there is one.
  *
- * @returns what the hook returns
+ * @returns what the hook returns; undefined if there is no hook
  * @throws as {@link callAfter}
  */
 export async function callBefore (
   { resource, hooked: { hooks: { beforeWrite }, toWhole }, request }: HookedRequest,
   { operation, stored: row }: Occasion, plan: WritePlan
 ): Promise<unknown> {
-  // A copy: a hook that changes a value in JSON would change what is written, and again if the write is repeated.
+  // The hook gets a copy. Without the copy, a hook that changes a JSON value in place would change what is written, and
+  // again if the write is repeated.
   const values = structuredClone(Object.fromEntries([...plan].map(([{ key }, value]) => [key, value])))
   const occasion = { operation, values, stored: row && toWhole(row), user: userOf<Identity>(request), request }
   return await inTime(resource, 'beforeWrite', async () => await beforeWrite?.(occasion))
 }
 
-/** Returns a create or update with the values that the hook `beforeWrite` adds. Throws as {@link callBefore}. */
+/**
+ * Returns the plan of a create or update with the values that the hook `beforeWrite` adds; the same plan if there is no
+ * such hook. Throws as {@link callBefore}.
+ */
 export async function planWithHook (
   write: HookedRequest, planned: GuardedPlan, occasion: Occasion
 ): Promise<GuardedPlan> {
@@ -56,7 +60,7 @@ export async function planWithHook (
 /**
  * Calls the hook `afterWrite`, if there is one, in the transaction of the write.
  *
- * @param row  the record after the write; that before it for a delete
+ * @param row  the record after the write; for a delete, the record before it
  * @throws what the hook throws; REST_MODELS_UNAVAILABLE (503) if it takes longer than `limits.statementTime`
  */
 export async function callAfter (
@@ -69,7 +73,7 @@ export async function callAfter (
     await inTime(resource, 'afterWrite', async () => await afterWrite({ ...occasion, db })))
 }
 
-/** The longest time of a timer of Node.js, 25 days. A longer one would end at once. */
+/** Longest time of a timer of Node.js in milliseconds, 25 days. A timer with a longer time would end at once. */
 const maxTimerMs = 2 ** 31 - 1
 
 /** Returns the result of a hook, or throws REST_MODELS_UNAVAILABLE (503) after `limits.statementTime`. */

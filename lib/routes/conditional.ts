@@ -16,10 +16,11 @@ export function tagged (reply: FastifyReply, tagOf: TagOf, record: ModelRecord):
 }
 
 /**
- * Answers the read of a resource with tags: with the record, or with 304 if `If-None-Match` has its tag. The tag may be
- * weak there, and `*` is any tag. A malformed header is ignored, because the record is then what the client asks for.
+ * Adds the `ETag` of a record to the answer of a read, and sets the status 304 if the header `If-None-Match` has the
+ * same tag, or `*`. The tag in the header may be weak. A malformed header is ignored, because the record is then what
+ * the client asks for.
  *
- * @returns the body of the answer; undefined for 304
+ * @returns the body of the answer; undefined for a 304, unless the request is a HEAD
  */
 export function answerRead (
   request: FastifyRequest, reply: FastifyReply, tagOf: TagOf, record: ModelRecord
@@ -28,7 +29,8 @@ export function answerRead (
   reply.header('etag', tag)
   if (!isUnmodified(request.headers['if-none-match'], tag)) return record
   reply.code(304)
-  // Of an answer without a body, Fastify's route for HEAD would send the length 0, which is not that of the record.
+  // For an answer without a body, Fastify's route for HEAD would send a length of 0, which is not the length of the
+  // record.
   return request.method === 'HEAD' ? record : undefined
 }
 
@@ -39,11 +41,14 @@ function isUnmodified (header: string | undefined, tag: string): boolean {
 }
 
 /**
- * Checks the header `If-Match` of a write against the record as a hook has read it. Weak tags match no record.
+ * Checks the header `If-Match` of a write against the record as it was read before the handler. Weak tags match no
+ * record.
  *
- * @returns a check for the record when it is locked; undefined if the request accepts any state of the record
- * @throws REST_MODELS_PRECONDITION_FAILED (412) if the header has another tag; REST_MODELS_INVALID_PRECONDITION (400)
- *   if it is malformed, or if the resource has no tags, so that nobody relies on a protection that is not there
+ * @returns a function that checks the record again when it is locked; undefined if the request accepts any state of the
+ *   record
+ * @throws REST_MODELS_PRECONDITION_FAILED (412) if the header has other tags only; REST_MODELS_INVALID_PRECONDITION
+ *   (400) if the header is malformed, or if the resource has no tags, so that nobody relies on a protection that is not
+ *   there
  */
 export function requireMatch (
   { headers }: FastifyRequest, { tagOf, toWritten }: Pick<Resource, 'tagOf' | 'toWritten'>, stored: Row

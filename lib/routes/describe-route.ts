@@ -15,9 +15,9 @@ export interface RouteDescription {
 }
 
 /**
- * Describes the route of an operation. Documentation leaves out what nobody may do.
+ * Describes the route of an operation. Documentation leaves out an operation that the policy closes.
  *
- * @param noteSwagger2  is called when the route is asked for a document in Swagger 2.0
+ * @param noteSwagger2  called when somebody asks for a document in Swagger 2.0
  */
 export function describeRoute (
   resource: Resource, operation: Operation, noteSwagger2: () => void
@@ -30,18 +30,18 @@ export function describeRoute (
 }
 
 /**
- * Describes the route that answers the other methods of a path with 405, after the policy has judged the request as one
- * for an operation.
+ * Describes the route that answers 405 to methods that a path does not have. Before that, the policy treats the request
+ * like one for the operation `judgedAs`.
  */
 export function describeRefusal (resource: Resource, judgedAs: Operation): RouteDescription {
   return {
-    // Each route gets a copy, because a hook of the host may change it.
+    // Each route gets a copy, because a hook of the host may change the schema.
     schema: hidden({ response: { ...failures } }),
     config: { ...privacyOf(resource, judgedAs), ...resource.config, ...sharesPartsOf(resource) }
   }
 }
 
-/** Describes a second route for the same requests, which documentation does not show. */
+/** Describes a route that documentation does not show, such as a second route for the same requests. */
 export function describeTwin ({ schema, config }: RouteDescription): RouteDescription {
   return { schema: hidden(schema), config: { ...config, ...undocumented } }
 }
@@ -50,7 +50,7 @@ function privacyOf (resource: Resource, operation: Operation): object {
   return isPrivate(resource, operation) ? privateConfig : {}
 }
 
-/** Hides a route from documentation, which shows each route once. */
+/** Returns the schema with the mark `hide`, so that documentation leaves the route out. */
 function hidden (schema: FastifySchema): FastifySchema {
   return { ...schema, ...{ hide: true } }
 }

@@ -9,7 +9,7 @@ import { isPrivate } from '../policy/visibility.js'
 import type { Resource } from '../resource/resource.js'
 import { passOn } from '../response/failure.js'
 
-/** How the users of a resource are found, and which other sites may send writes. */
+/** The function that finds the users of a resource, and the other sites whose pages may send writes. */
 interface GuardSetting {
   readonly authenticate: Authenticate
   readonly allowedOrigins: readonly string[]
@@ -18,9 +18,10 @@ interface GuardSetting {
 type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 
 /**
- * Returns the preHandler hooks with which a route of the host does as an operation of a resource does before its
- * handler: it refuses writes that a browser sends for another site, and answers 401 and 403 by the policy. For an
- * operation on one record, on a path with `:id`, it also answers 404, and 403 to others than the owner.
+ * Returns the preHandler hooks that protect a route of the host like an operation of a resource. They refuse writes
+ * that a browser sends for a page of another site (403), and answer 401 and 403 as the policy says. For an operation on
+ * one record, on a path with `:id`, they also answer 404 if the record does not exist or the user may not see it, and
+ * 403 if the operation is a write and the user is not the owner.
  */
 export function guardHooks (
   resource: Resource, operation: Operation, { authenticate, allowedOrigins }: GuardSetting
@@ -38,7 +39,10 @@ const noStore: preHandlerHookHandler = (_request, reply, done) => {
   done()
 }
 
-/** Returns a hook that refuses foreign writes. A route of the host may have any method, so it asks for that first. */
+/**
+ * Returns a hook that refuses writes that a browser sends for a page of another site. GET and HEAD requests pass,
+ * because a route of the host may have any method.
+ */
 function refuseForeign (allowedOrigins: readonly string[]): preHandlerHookHandler {
   const guard = browserGuard(allowedOrigins)
   return function (request, reply, done) {
@@ -47,7 +51,10 @@ function refuseForeign (allowedOrigins: readonly string[]): preHandlerHookHandle
   }
 }
 
-/** Returns a hook that fails as routes of a resource do: what has no status becomes a 500 that tells nothing. */
+/**
+ * Returns a hook that fails as routes of a resource do: an error without a status becomes a 500 that does not reveal
+ * its cause.
+ */
 function passingOn (hook: Hook): preHandlerAsyncHookHandler {
   return async (request, reply) => {
     try {
@@ -58,7 +65,10 @@ function passingOn (hook: Hook): preHandlerAsyncHookHandler {
   }
 }
 
-/** Returns the hook that looks for the record. On a path without `:id` there is none to look for. */
+/**
+ * Returns a hook that reads the record and answers 404 if there is none; no hook unless the operation is on one record.
+ * On a path without `:id`, the hook does nothing.
+ */
 function recordHooks (resource: Resource, operation: Operation): readonly Hook[] {
   if (rowOf(operation).path !== 'record') return []
   const look: Hook = writes.includes(operation)

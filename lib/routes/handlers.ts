@@ -29,8 +29,8 @@ import { createWithHooks, deleteLocked, updateLocked, withoutHooks } from './tra
 export type Handler<Answer> = (resource: Resource) => (request: FastifyRequest, reply: FastifyReply) => Promise<Answer>
 
 /**
- * Validator of routes with these handlers. They validate requests themselves, so that refusals come in the right order;
- * the schemas of the routes are for documentation.
+ * Validator of the plugin's routes, which accepts every request. The handlers validate requests themselves, so that
+ * refusals come in the right order; the schemas of the routes are for documentation.
  */
 export const acceptAnything = (): true => true
 
@@ -82,7 +82,8 @@ export const update: Handler<ModelRecord> = (resource) => async (request, reply)
   const storedValue = (column: Column): Json | undefined => valueOf(column, stored, engine.dialect)
   const planned = planGuardedUpdate(resource, payload, viewer, storedValue)
   const hooked = resource.hooked ?? (requireUnchanged && withoutHooks(resource))
-  // Without a precondition equal values are written, because somebody else may have changed them since they were read.
+  // Without a precondition, equal values are written, too, because somebody else may have changed the record since it
+  // was read.
   const isSame = requireUnchanged !== undefined && changesNothing(planned.plan, storedValue)
   const ownerId = ownerIdOf(request, resource)
   const record = { id, scope: viewer.scope, ownerId, requireUnchanged }

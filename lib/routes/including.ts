@@ -14,13 +14,19 @@ import type { Serialize } from '../response/serializer.js'
 import type { RecordKey } from '../values/values.js'
 import { answerRead } from './conditional.js'
 
-/** Lets an answer with related records be serialized by a serializer of its own, unless it becomes an error. */
+/**
+ * Sets the serializer of an answer with related records. If the answer becomes an error, it is serialized like any
+ * other error.
+ */
 export function serializeBy (reply: FastifyReply, serialize: Serialize): void {
   reply.type('application/json; charset=utf-8')
     .serializer((payload: unknown) => reply.statusCode < 400 ? serialize(payload) : serializeFailure(payload))
 }
 
-/** Answers the read of one record with a query. A missing record is 404, whatever is wrong with the query. */
+/**
+ * Returns the answer to a read of one record whose URL has a query. If the record does not exist, the answer is 404,
+ * even if the query is wrong. The result is undefined for a 304.
+ */
 export async function readWithQuery (
   request: FastifyRequest, reply: FastifyReply, resource: Resource, id: RecordKey
 ): Promise<ModelRecord | undefined> {

@@ -28,16 +28,19 @@ const routeTable: Readonly<Record<Operation, RouteRow>> = {
 
 const suffixes = { list: '/', record: '/:id/' } as const
 
-/** Methods that a resource answers, by itself or with 405. */
+/** Methods that the routes of a resource answer: with an operation, or with 405. */
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-/** Checks before the handlers, and the scheduler, which the routes of all resources of a container share. */
+/**
+ * The checks before the handlers, the scheduler, and a function for a warning. All resources share them, except
+ * `authenticate`, which depends on the policy.
+ */
 interface Guards {
   readonly authenticate: Authenticate
   /** Refuses a write that a browser sends for another site. */
   readonly refuseForeign: onRequestHookHandler
   readonly scheduler: Scheduler
-  /** Is called when a document in Swagger 2.0 is asked for. */
+  /** Called when somebody asks for a document in Swagger 2.0. */
   readonly noteSwagger2: () => void
 }
 
@@ -85,7 +88,10 @@ function addRefusals (scope: FastifyInstance, resource: Resource, path: 'list' |
 
 type PreHandlers = ReadonlyArray<preHandlerHookHandler | preHandlerAsyncHookHandler>
 
-/** Returns the steps around the handler of an operation: the check of its origin, its schedule, and its policy. */
+/**
+ * Returns the steps around the handler of an operation: the check of the request's origin, the schedule, and the
+ * policy.
+ */
 function stepsOf (resource: Resource, operation: Operation, { authenticate, refuseForeign, scheduler }: Guards) {
   const { protections: { [operation]: protection }, scopeRule } = resource
   // An open operation on a resource with a scope checks passwords too, if they are sent.
@@ -103,7 +109,10 @@ interface RouteParts extends RouteDescription {
   readonly handler: RouteHandlerMethod
 }
 
-/** Adds a route with and without the final slash. A redirect instead would lose request bodies. */
+/**
+ * Adds a route with and without the final slash. A redirect instead would lose request bodies. If Fastify ignores final
+ * slashes, one route is enough.
+ */
 function addRoute (scope: FastifyInstance, url: string, parts: RouteParts): void {
   scope.route({ ...optionsOf(parts), url })
   if (ignoresSlash(scope)) return
@@ -117,7 +126,7 @@ function addRoute (scope: FastifyInstance, url: string, parts: RouteParts): void
 function optionsOf ({ onRequest, preHandler, onSend, config, ...rest }: RouteParts) {
   return {
     ...rest,
-    // Fastify gives the same list to the route for HEAD, so a GET has none.
+    // Fastify gives the list of a GET route to its HEAD route, too, so a GET route gets no list.
     ...(onRequest.length > 0 && { onRequest: [...onRequest] }),
     preHandler: [...preHandler],
     onSend: [...onSend],

@@ -12,7 +12,7 @@ import type { HookedTarget } from '../resource/hooked-target.js'
 import type { Resource } from '../resource/resource.js'
 import { callAfter, callBefore, planWithHook, type HookedRequest } from './call-hooks.js'
 
-/** Returns what writes under a precondition need if their resource has no hooks. */
+/** Returns a target without hooks, for writes under `If-Match` to a resource that has no hooks. */
 export function withoutHooks (resource: Resource): HookedTarget {
   return { hooks: {}, whole: resource, toWhole: resource.toWritten }
 }
@@ -36,9 +36,9 @@ export async function createWithHooks (write: HookedRequest, planned: GuardedPla
 }
 
 /**
- * Changes a record as `runUpdate` does, after it was locked: if its precondition still holds, and with the hooks of the
- * resource. The hook `beforeWrite` is called before the lock, so that it may use the database. If somebody has changed
- * the record meanwhile, it is called once more, under the lock.
+ * Locks a record, checks its precondition again, and changes it as `runUpdate` does, with the hooks of the resource.
+ * The hook `beforeWrite` is called before the lock, so that it may use the database. If somebody has changed the record
+ * meanwhile, this hook is called once more, under the lock.
  *
  * @returns the row after the update; undefined if the record is gone, left its scope, or has another owner
  * @throws what {@link explainWrite} makes of a failure
@@ -59,7 +59,8 @@ export async function updateLocked (
     return await withLockedRecord(engine, whole, record, async (stored, inside) => {
       if (isStale(prepared.seen, stored)) prepared = await prepare(stored)
       const row = await runUpdate(inside, whole, { ...record, ...prepared.change })
-      // The record is locked, so it is there. Its scope behind a foreign key has changed, or a reference is at fault.
+      // The record is locked, so it exists. But a record that a foreign key leads to may have changed, so that the
+      // scope does not hold any more, or a reference of the update is wrong.
       if (row === undefined) throw new Unwritten()
       await callAfter(write, inside.executor, { operation: 'update', stored }, row)
       return row
@@ -77,7 +78,10 @@ async function explainLocked (
     : await explainWrite(resource.engine, resource, { ...change, id: record.id }, failure)
 }
 
-/** Deletes a record as `runDelete` does, in the way of {@link updateLocked}. Returns true if it deleted the record. */
+/**
+ * Deletes a record as `runDelete` does, with the lock and the hooks of {@link updateLocked}. Returns true if the record
+ * was deleted.
+ */
 export async function deleteLocked (write: HookedRequest, record: LockedRecord): Promise<boolean> {
   const { resource, hooked: { hooks, whole } } = write
   const seen = await rowForHook(write, record)
@@ -98,7 +102,7 @@ async function rowForHook ({ resource: { engine }, hooked }: HookedRequest, reco
   return hooked.hooks.beforeWrite && (await readStored(engine, hooked.whole, record)).row
 }
 
-/** True if a record has changed since the hook `beforeWrite` saw it. */
+/** True if a record has changed since the hook `beforeWrite` saw it; false if the hook has not seen it. */
 function isStale (seen: Row | undefined, locked: Row): boolean {
   return seen !== undefined && !isDeepStrictEqual(seen, locked)
 }

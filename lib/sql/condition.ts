@@ -25,7 +25,7 @@ interface Condition extends PatternTraits, Pick<PlannedCondition, 'column' | 'op
   readonly isArray?: boolean
 }
 
-/** Returns the dialect for statements that use no index of a text column. */
+/** Returns the dialect for statements that need no index of a text column: they compare a text only exactly. */
 export function withoutSeeks (dialect: Dialect): Dialect {
   return { ...dialect, seeksByCollation: false }
 }
@@ -67,7 +67,10 @@ interface KeyCondition extends Pick<Condition, 'operator' | 'values'> {
   readonly parts: readonly Column[]
 }
 
-/** Returns the condition that a key of several columns is one of some keys, or with `ne` none of them. */
+/**
+ * Returns the condition that a key of several columns is one of the keys in `values`; with `ne`, that it is none of
+ * them. If `values` is empty, no row meets the condition.
+ */
 function keySql ({ alias, parts, operator, values }: KeyCondition, dialect: Dialect): RawBuilder<SqlBool> {
   if (values.length === 0) return sql<SqlBool>`1 = 0`
   const isPart = (column: Column, value: Parameter) => conditionSql(
@@ -79,7 +82,7 @@ function keySql ({ alias, parts, operator, values }: KeyCondition, dialect: Dial
   const isAny = sql<SqlBool>`(${sql.join(keys, sql` or `)})`
   if (operator === 'ne') return sql<SqlBool>`not ${isAny}`
   if (keys.length === 1) return isAny
-  // SQLite reads a whole index if no condition without 'or' leads to a part of it.
+  // SQLite reads a whole index unless a condition without 'or' limits it to a part.
   const leading = values.filter((_value, index) => index % parts.length === 0)
   const [column] = parts as [Column]
   const isNear = conditionSql(

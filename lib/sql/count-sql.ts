@@ -6,7 +6,9 @@ import type { SqlContext } from './sql-context.js'
 /** Key of the number in the row that a count selects. */
 export const countKey = 'count'
 
-/** Compiles the SQL that counts the rows of a list. It stops after `most` rows, so a count of many costs no more. */
+/**
+ * Compiles the SQL that counts the rows of a list, up to `plan.most` rows. This limit bounds the cost of a long list.
+ */
 export function compileCount (
   engine: SqlContext, table: FilteredTable, plan: OpenFilters & Pick<OpenPlan, 'most'>
 ): CompiledQuery {

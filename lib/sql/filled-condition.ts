@@ -4,7 +4,7 @@ import { operators } from '../fields/operators.js'
 import { valueKindOf, type Column } from '../model/column.js'
 import type { PlannedCondition } from '../plan/list-plan.js'
 
-/** A condition with the values that its slots are filled with. */
+/** A condition with its values as the engine stores them. {@link openCondition} replaces the values with slots. */
 export interface FilledCondition extends PatternTraits, Omit<PlannedCondition, 'alias'> {
   /**
    * If true, `values` has one element: the text of a JSON array that holds the values of the filter. Otherwise `values`
@@ -14,14 +14,15 @@ export interface FilledCondition extends PatternTraits, Omit<PlannedCondition, '
 }
 
 /**
- * An `in` list of up to this many values is padded to a power of two. A longer one becomes one JSON array, or stays as
+ * Values of the longest `in` list that is padded to a power of two. A longer list becomes one JSON array, or stays as
  * it is if the engine or the column cannot compare with an array.
  */
 const maxPaddedValues = 128
 
 /**
- * Returns a condition whose SQL many requests share. An `in` list repeats its last value up to a power of two; one of
- * over 128 values becomes a JSON array where possible. Patterns get their traits.
+ * Returns a condition with the same meaning whose SQL more requests share. An `in` list repeats its last value up to a
+ * power of two; one of more than 128 values becomes a JSON array if possible. The values of {@link PatternTraits} are
+ * added to a condition with patterns. Any other condition stays unchanged.
  */
 export function withFewShapes<C extends FilledCondition> (condition: C, dialect: Dialect): C {
   const { column, operator, values } = condition
@@ -72,7 +73,7 @@ export function openCondition<C extends FilledCondition> (
   return isConstant(condition) ? condition : { ...condition, values: slots }
 }
 
-/** Returns all that the SQL of a condition depends on, beside the table of its column, as one text. */
+/** Returns all that the SQL of a condition depends on, except its values and the table of its column, as one text. */
 export function shapeOfCondition (condition: FilledCondition): string {
   const { column, operator, values, isArray = false, isAmbiguous = false, hasLeadingWildcard = false } = condition
   const filling = isConstant(condition) ? values.join() : isArray ? 'array' : values.length

@@ -10,7 +10,7 @@ import { conditionSql } from './condition.js'
 import { columnRef } from './selection.js'
 import type { SqlContext } from './sql-context.js'
 
-/** The table of a list, and the columns that its searches look at. */
+/** The table of a list, and the columns in which the parameter `search` looks for words. */
 export interface FilteredTable {
   readonly model: Model
   readonly searched: readonly Column[]
@@ -36,15 +36,18 @@ export interface OpenFilters extends Pick<ListPlan, 'joins'> {
   readonly deadline: Slot
 }
 
-/** The parts of a statement beside its filters. */
+/** Parts of a statement in addition to its filters. */
 interface Needs {
   /** Further conditions that must hold. */
   readonly conditions: ReadonlyArray<RawBuilder<SqlBool>>
-  /** True if the statement may read many rows, so that the deadline is checked at the rows of each table. */
+  /**
+   * True if the statement may read many rows. If the engine has a deadline for lists (SQLite), the deadline is then
+   * checked while the engine reads the rows of each table.
+   */
   readonly mayTakeLong: boolean
 }
 
-/** Returns a query for the rows that filters, search and scopes let through. It selects nothing yet. */
+/** Returns a query for the rows that meet the filters, the search and the scopes. The query selects no columns yet. */
 export function filteredRows (
   { db, dialect }: SqlContext, { model, searched }: FilteredTable, filters: OpenFilters, needs: Needs
 ) {
@@ -57,7 +60,7 @@ export function filteredRows (
   const keys = keysOf(model, joins)
   const { listDeadline } = dialect
   if (listDeadline !== undefined && needs.mayTakeLong) {
-    // These come first, because an engine skips the conditions behind one that is false.
+    // These come first, because an engine skips the conditions that follow a false one.
     for (const key of keys.values()) query = query.where(listDeadline.someRows(key, deadline))
   }
   for (const condition of needs.conditions) query = query.where(condition)
@@ -68,7 +71,7 @@ export function filteredRows (
   return query
 }
 
-/** Returns a condition for each word of a search: one of the columns must contain it. */
+/** Returns a condition for each word of a search: one of the columns must contain the word. */
 function searchSql (
   { patterns, isAmbiguous }: OpenSearch, columns: readonly Column[],
   toSql: (condition: OpenCondition) => RawBuilder<SqlBool>
@@ -81,8 +84,8 @@ function searchSql (
 }
 
 /**
- * Returns the SQL of a filter. Where lists have a deadline, it is checked before each pattern, because one pattern may
- * take long in one row.
+ * Returns the SQL of a filter. If the engine has a deadline for lists (SQLite), the SQL checks the deadline before each
+ * pattern, because one pattern may take long in one row.
  */
 function filterSql (
   condition: OpenCondition, key: RawBuilder<unknown>, deadline: Slot, dialect: Dialect
@@ -96,7 +99,7 @@ function filterSql (
   return sql<SqlBool>`(${sql.join(patterns, sql` or `)})`
 }
 
-/** Returns a column of the primary key of each table, by the table's alias. */
+/** Returns the first column of the primary key of each table, by the table's alias. */
 function keysOf (model: Model, joins: ListPlan['joins']): ReadonlyMap<string, RawBuilder<unknown>> {
   const [key] = keyColumnsOf(model)
   return new Map([

@@ -34,7 +34,10 @@ export function shapeOfInclude ({ from, column, conditions }: FilledInclude): st
   return shape
 }
 
-/** Returns the condition on which a related record is joined: the foreign key leads to it, and it lies in its scope. */
+/**
+ * Returns the condition on which a related record is joined: the foreign key refers to the record, and the record lies
+ * inside its scope.
+ */
 export function includeSql ({ alias, from, column, conditions }: OpenInclude, dialect: Dialect): RawBuilder<SqlBool> {
   const isReferred = sql`${columnRef(column.target().primaryKey, alias)} = ${columnRef(column, from)}`
   // One row is looked up by its key, so no index of a text is needed.
@@ -50,8 +53,8 @@ export function includedColumns (
 }
 
 /**
- * Returns the keys of the columns of related records, which follow `width` others. Names of fields begin with a letter,
- * so no other key is the same.
+ * Returns keys such as `_5` for the columns of related records, which follow `width` other columns in a row. Names of
+ * fields begin with a letter, so no field has such a key.
  */
 export function includedKeys (width: number, includes: readonly PlannedInclude[]): readonly string[] {
   const count = includes.reduce((sum, { visible }) => sum + visible.length, 0)

@@ -15,15 +15,14 @@ export interface Bound extends PlannedOrder {
 type Conditions = ReadonlyArray<RawBuilder<SqlBool>>
 
 /**
- * Selects a part of the rows after a cursor. No row is in two branches of a cursor, and together they hold all rows
- * after it.
+ * Part of the rows after a cursor. No row is in two branches, and together the branches have all rows after the cursor.
  */
 export interface KeysetBranch {
   /** Conditions that must all hold. */
   readonly conditions: Conditions
   /**
-   * Number of leading columns of the ordering that are equal in all rows of the branch. They are left out of its
-   * `order by`, because engines do not always see that they are equal.
+   * Number of leading columns of the ordering that are equal in all rows of the branch. They are left out of its `order
+   * by`, because engines do not always see that they are equal.
    */
   readonly fixed: number
 }
@@ -64,8 +63,8 @@ function any (conditions: Conditions): RawBuilder<SqlBool> {
 }
 
 /**
- * Returns the conditions under which a row comes after the bound by its column alone; any one of them suffices. Nulls
- * are first if ascending, and last if descending.
+ * Returns the conditions under which a row comes after the bound by its column alone; any one of them suffices. Empty
+ * if no row can come after it. Nulls are first if ascending, and last if descending.
  */
 function laterBy (
   { column, descending, value }: Bound, dialect: Dialect

@@ -17,7 +17,9 @@ export interface ListBase extends LongValues, FilteredTable {
   readonly name: string
   /** Columns that records show. */
   readonly visible: readonly Column[]
-  /** Keys of the `visible` columns in records, in the same order; those of included columns follow them. */
+  /**
+   * Keys of the `visible` columns in records, in the same order. Keys of the columns of related records follow them.
+   */
   readonly keys: readonly string[]
 }
 
@@ -29,7 +31,7 @@ export interface OpenPlan extends OpenFilters, Pick<ListPlan, 'ordering'> {
   readonly includes: readonly OpenInclude[]
   /** Number of rows to read. */
   readonly most: Slot
-  /** Number of rows to skip before them. */
+  /** Number of rows to skip before the first row to read. */
   readonly skipped: Slot
   /** Bytes up to which a value is read; of a longer one only the length is read. */
   readonly longest: Slot
@@ -51,8 +53,8 @@ export function compileList (engine: SqlContext, base: ListBase, plan: OpenPlan)
 }
 
 /**
- * Values of all filters of a list up to which each branch after a cursor repeats them. With more, there is only one
- * branch.
+ * Values in all conditions and searches of a list up to which each branch after a cursor repeats them. If there are
+ * more values, there is only one branch.
  */
 const maxRepeatedValues = 64
 
@@ -111,8 +113,8 @@ function selectFirst (
 }
 
 /**
- * True if a list has filters, a search, or an ordering by more than the primary key. Any other list walks along the
- * primary key, and ends after `offset + limit` rows.
+ * True if a list has filters, a search, or an ordering by more than one column. Any other list reads along the index of
+ * the primary key, and ends after `offset + limit` rows.
  */
 function mayTakeLong ({ conditions, search, ordering }: OpenPlan): boolean {
   return conditions.length > 0 || search.patterns.length > 0 || ordering.length > 1

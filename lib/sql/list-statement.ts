@@ -17,7 +17,7 @@ import type { SqlContext } from './sql-context.js'
 
 /** Limits of a list statement. A list may need two statements with different limits. */
 export interface Reach {
-  /** Time of `performance.now()`, in milliseconds, at which the list is given up. */
+  /** Time of `performance.now()`, in milliseconds, at which SQLite ends the list. The other engines ignore it. */
   readonly deadline: number
   /** Number of rows to read. */
   readonly most: number
@@ -25,13 +25,16 @@ export interface Reach {
   readonly longest: number
 }
 
-/** Returns the limits of the first statement of a list. One row more than the page holds tells if another follows. */
+/**
+ * Returns the limits of the first statement of a list. The statement reads one row more than the page holds, to know
+ * whether another page follows.
+ */
 export function firstReach (base: ListBase, { limit }: ListPlan): Reach {
   const most = limit + 1
   return { deadline: performance.now() + base.limits.statementTime, most, longest: longestOf(base, most) }
 }
 
-/** Returns the base of a list whose rows have the columns of related records behind those of the record. */
+/** Returns the {@link ListBase} of a list whose rows have the columns of related records after those of the record. */
 export function withIncludes (base: ListBase, includes: readonly PlannedInclude[]): ListBase {
   const { name, model, visible, searched, keys, long, limits } = base
   const allKeys = [...keys, ...includedKeys(keys.length, includes)]
@@ -47,8 +50,9 @@ export function withIncludes (base: ListBase, includes: readonly PlannedInclude[
 }
 
 /**
- * Returns the list of the given rows alone, in their order. A row holds its related records in full while rows are
- * sorted, so that one long record that thousands of rows refer to would be copied thousands of times.
+ * Returns a {@link ListPlan} that is narrowed to the given rows by their primary keys. Without this, the database may
+ * sort all rows, each together with its related records in full. Returns `plan` unchanged if it has no includes, or if
+ * a row holds only the length of its key.
  */
 export function pageOf (
   rows: ArrayRows, { model, visible }: ListBase, plan: ListPlan
@@ -81,7 +85,8 @@ export function listStatement (
     { context: () => compilers[kind](engine, base, openPlan(plan, dialect)) })
   const values = valuesOf(plan)
   const filled = parameters.map((parameter) => parameter instanceof Slot ? values[parameter.position] : parameter)
-  // The same statement without the help of an index of a text column, for an engine that cannot always use the index.
+  // The same statement without the conditions for an index of a text column. It runs if the engine cannot compare a
+  // text with the character set of the column.
   const withoutIndex = dialect.seeksByCollation
     ? () => listStatement({ ...engine, dialect: withoutSeeks(dialect) }, base, given, reach, kind)
     : undefined
@@ -89,8 +94,8 @@ export function listStatement (
 }
 
 /**
- * Returns the statement that counts the records of a list on all its pages, up to `reach.most`. Where the page begins,
- * and in which order, does not matter.
+ * Returns the statement that counts the records of a list on all its pages, up to `reach.most`. The count does not
+ * depend on the ordering, nor on where the page begins.
  */
 export function countStatement (engine: SqlContext, base: ListBase, given: ListPlan, reach: Reach): Query {
   const counted = { ...given, includes: [], ordering: [], start: 0, after: undefined }

@@ -12,7 +12,7 @@ import { valueKindOf, type Column } from '../model/column.js'
 const withheldPrefix = `\u0001${randomBytes(12).toString('hex')}:`
 const withheldPrefixCode = withheldPrefix.charCodeAt(0)
 
-/** Length in bytes that no value exceeds, and that every engine takes for an integer. */
+/** Length in bytes that no value exceeds, and that fits into an integer of every engine. */
 export const unlimited = 2 ** 31 - 1
 
 /** True for text and JSON columns, whose values may be long. The bytes of such values bound the size of a page. */
@@ -59,7 +59,7 @@ export function isAnyWithheld (rows: ArrayRows, long: readonly number[]): boolea
   for (const row of rows) {
     for (const index of long) {
       const { [index]: value } = row
-      // The prefix is compared for the few texts only that begin as it does.
+      // Only the few texts with the same first character are compared with the whole prefix.
       if (typeof value !== 'string' || value.charCodeAt(0) !== withheldPrefixCode) continue
       if (value.startsWith(withheldPrefix)) return true
     }

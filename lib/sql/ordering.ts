@@ -23,8 +23,8 @@ export function tellsWhole (
 }
 
 /**
- * Returns one column of an ordering as SQL. The SQL says where nulls go only if the column is nullable. For other
- * columns, an index in the engine's own order then serves.
+ * Returns one column of an ordering as SQL for `order by`. The SQL says where nulls go only if the column is nullable,
+ * so that an ordinary index can serve for any other column.
  */
 export function orderSql (
   { column, descending }: PlannedOrder, ref: RawBuilder<unknown>, dialect: Dialect

@@ -21,21 +21,24 @@ export interface OpenScope extends PatternTraits {
 /** A condition of a scope with its values as the engine stores them. */
 export type FilledScope = FilledCondition & Pick<OpenScope, 'joins'>
 
-/** Returns a condition of a scope with its values as the engine stores them, in a form that many users share. */
+/** Returns a condition of a scope with its values as the engine stores them, in a form whose SQL many users share. */
 export function fillScope ({ path, operator, values }: ScopeCondition, dialect: Dialect): FilledScope {
   const { joins, column } = path
   const stored = storedValues({ column, operator, values }, dialect)
   return withFewShapes({ joins, column, operator, values: stored }, dialect)
 }
 
-/** Returns all that the SQL of a condition of a scope depends on, beside the table of its record, as one text. */
+/**
+ * Returns all that the SQL of a scope's condition depends on, except its values and the table of its record, as one
+ * text.
+ */
 export function shapeOfScope (condition: FilledScope): string {
   return `${condition.joins.map(({ key }) => `${key}.`).join('')}${shapeOfCondition(condition)}`
 }
 
 /**
- * Returns the SQL of a condition in a statement on one record. Foreign keys become `exists`, because updates and
- * deletes cannot join.
+ * Returns the SQL of a scope's condition in a statement on one record. Foreign keys become `exists`, because updates
+ * and deletes cannot join.
  *
  * @param base  table or alias of the record
  */

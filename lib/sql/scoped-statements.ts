@@ -9,13 +9,15 @@ import { ShapedStatement, type Build } from './shaped-statement.js'
 import type { SqlContext } from './sql-context.js'
 import type { StatementShape } from './statements.js'
 
-/** A write of values, and the references that it sets. */
+/** The values that a write sets, and the foreign keys among them whose referred records must meet conditions. */
 export interface ScopedValues {
   readonly values: ReadonlyMap<Column, Stored>
   readonly references: readonly GuardedReference[]
 }
 
-/** Selects columns of a record, if it lies inside the scope and belongs to the owner. */
+/**
+ * Selects columns of a record, if it lies inside the scope. If `record` has an `ownerId`, that user must own it, too.
+ */
 export function scopedSelect (
   context: SqlContext, shape: StatementShape, columns: 'visible' | 'stored', record: ScopedRecord
 ): Query {
@@ -49,8 +51,8 @@ export function scopedDelete (context: SqlContext, shape: StatementShape, record
 }
 
 /**
- * Changes a record, if it lies inside the scope, belongs to the owner, and all references lead where they may. Returns
- * the visible columns if the engine can do that.
+ * Changes a record, if it lies inside the scope, belongs to the owner, and all `references` refer to permitted records.
+ * The statement returns the visible columns if the engine can do that.
  */
 export function scopedUpdate (
   context: SqlContext, shape: StatementShape, record: ScopedRecord, { values, references }: ScopedValues
@@ -64,7 +66,7 @@ export function scopedUpdate (
       .$if(dialect.returnsUpdates, (update) => update.returning(selection(shape.visible, dialect))))
 }
 
-/** Creates a record, if all references lead where they may. Returns the visible columns. */
+/** Creates a record, if all `references` refer to permitted records. The statement returns the visible columns. */
 export function scopedInsert (
   context: SqlContext, shape: StatementShape, { values, references }: ScopedValues
 ): Query {
@@ -78,7 +80,7 @@ export function scopedInsert (
     .returning(selection(shape.visible, dialect)))
 }
 
-/** Selects one row if a reference leads to a record inside a scope, otherwise none. */
+/** Selects one row if a foreign key refers to a record inside a scope, otherwise none. */
 export function referenceExists (
   context: SqlContext, { column, value, scope }: Pick<GuardedReference, 'column' | 'value'> & { readonly scope: Scope }
 ): Query {

@@ -33,8 +33,8 @@ export function compared (column: Column, value: Parameter, dialect: Dialect): E
 }
 
 /**
- * Returns the conditions that a row is that of a key, one for each column of the key. Values of the columns are in the
- * same order.
+ * Returns the conditions that a row has a certain primary key, one for each column of the key. `values` are in the
+ * order of these columns.
  */
 export function isKey (
   model: Model, values: readonly Parameter[], dialect: Dialect
@@ -51,8 +51,8 @@ interface Equality {
 }
 
 /**
- * Returns the condition that a column has exactly a value. The collation of a text may call others equal, which are the
- * values of other records if the unique index has another collation.
+ * Returns the condition that a column has exactly a value. A comparison in the column's collation alone may also find
+ * other texts, which belong to other records if the unique index has another collation.
  */
 export function isExactly ({ column, value, alias }: Equality, dialect: Dialect): RawBuilder<SqlBool> {
   const ref = columnRef(column, alias)

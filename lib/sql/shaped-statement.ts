@@ -19,7 +19,10 @@ import type { StatementShape } from './statements.js'
 /** Makes a condition. It is called only if the statement is the first of its shape. */
 export type Build = () => RawBuilder<SqlBool>
 
-/** The table of a statement, its owner field, and a name under which its shapes are cached. */
+/**
+ * A table that statements use: the name of its resource, its model, and its owner column, if there is one. Compiled
+ * statements are cached under `cachedAs`, or if that is absent, under `name`.
+ */
 type NamedTable = Pick<StatementShape, 'name' | 'cachedAs' | 'model' | 'owner'>
 
 /** Alias of the record that a reference leads to. No table has a name with a blank. */
@@ -39,8 +42,8 @@ const operations = {
 } as const satisfies Readonly<Record<string, StatementOperation>>
 
 /**
- * A statement on one record whose conditions depend on the user. It collects the values with a slot for each, and all
- * that its SQL depends on, so that statements of one shape are compiled once.
+ * Builds a statement on one record whose conditions depend on the user. Each method adds values with a slot for each,
+ * and adds to the statement's name all that its SQL depends on. Statements with the same name are compiled once.
  */
 export class ShapedStatement {
   readonly #shape: NamedTable
@@ -56,7 +59,10 @@ export class ShapedStatement {
     this.#name = `${what} of ${shape.cachedAs ?? shape.name}`
   }
 
-  /** Returns the conditions that a row is the record, lies inside its scope and belongs to its owner. */
+  /**
+   * Returns the conditions that a row is the record, lies inside the scope, and if `ownerId` is given, that the user
+   * with this id owns the record.
+   */
   isRecord ({ id, scope, ownerId }: ScopedRecord): readonly Build[] {
     const { model, model: { primaryKey, table }, owner } = this.#shape
     const values = keyValues(primaryKey, id, this.#dialect)
@@ -67,7 +73,7 @@ export class ShapedStatement {
     return [isTheOne, ...isOwn, ...this.#holds(scope, table)]
   }
 
-  /** Returns the conditions that each reference leads to a record that it may lead to. */
+  /** Returns a condition for each foreign key: it refers to a record that meets the conditions of the reference. */
   leads (references: readonly GuardedReference[]): readonly Build[] {
     return references.map(({ column, value, visible, required }) => {
       const target = column.target()

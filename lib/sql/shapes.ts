@@ -12,8 +12,8 @@ const selectNode: SelectQueryNode = Object.freeze({ kind: 'SelectQueryNode' })
 const updateNode: UpdateQueryNode = Object.freeze({ kind: 'UpdateQueryNode' })
 
 /**
- * Caches compiled statements by their shape: a text of all that the SQL depends on, without the values. Clients choose
- * the shapes, so at 2 MiB the least recently used statements are dropped.
+ * Cache of compiled statements by their shape: a text of all that the SQL depends on, without the values. Clients
+ * choose the shapes, so at 2 MiB the least recently used statements are dropped.
  */
 export type Shapes = LRUCache<string, CompiledQuery, Compile>
 
@@ -30,14 +30,17 @@ export function cacheShapes (): Shapes {
   })
 }
 
-/** Estimates the bytes of a shape: its name, its text and its parameters, and 500 for any shape. */
+/**
+ * Estimates the bytes of a compiled statement in the cache: 500, the lengths of its shape and SQL, and 32 per
+ * parameter.
+ */
 function bytesOf ({ sql, parameters }: CompiledQuery, shape: string): number {
   return 500 + shape.length + sql.length + 32 * parameters.length
 }
 
 /**
- * Keeps only the kind of a statement's tree, because nothing else of it is read. A whole tree takes many times as much
- * memory as the text.
+ * Returns a compiled statement that keeps only the kind of its syntax tree, because nothing else of the tree is read. A
+ * whole tree takes many times as much memory as the text.
  */
 function withoutTree ({ query, queryId, sql, parameters }: CompiledQuery): CompiledQuery {
   return { query: query.kind === 'SelectQueryNode' ? selectNode : updateNode, queryId, sql, parameters }

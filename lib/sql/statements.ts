@@ -42,7 +42,7 @@ export interface Statements {
   readonly own: Statement
   /** Deletes a record. Parameters: those of `read`, and the id of the owner if the resource has an owner field. */
   readonly delete: Statement
-  /** True if the collation of a column may take other texts for the values of the key. */
+  /** True if a column of the primary key holds texts, whose comparison depends on a collation. */
   readonly comparesTexts: boolean
 }
 
@@ -77,8 +77,8 @@ export function compileStatements (
 
 /**
  * Returns the statement that changes some columns of one record, or only of the owner's record if the resource has an
- * owner. The statement returns the record if the engine can do that. Parameters: the values, in the order of the
- * columns, and then the same as for `delete`.
+ * owner field. The statement returns the record if the engine can do that. Parameters: the values, in the order of the
+ * columns, and then those of {@link Statements.delete}.
  */
 export function updateStatement (engine: SqlContext, shape: StatementShape, changed: readonly Column[]): Statement {
   const name = `update ${shape.cachedAs ?? shape.name} ${changed.map(({ key }) => key).join()}`
@@ -100,12 +100,18 @@ function slotsOf (columns: readonly Column[]): Readonly<Record<string, Slot>> {
   return Object.fromEntries(columns.map(({ name }, index) => [name, new Slot(index)]))
 }
 
-/** Returns the conditions that a row is the record of a key. Its values fill the slots from `from` on. */
+/**
+ * Returns the conditions that a row is the record of a key. The values of the key fill the slots from position `from`
+ * on.
+ */
 function isTheOne ({ dialect }: SqlContext, { model }: StatementShape, from = 0): Conditions {
   return isKey(model, keyColumnsOf(model).map((_column, index) => new Slot(from + index)), dialect)
 }
 
-/** Returns {@link isTheOne}, and if the resource has an owner, that the next slot is the owner of the record. */
+/**
+ * Returns the conditions of {@link isTheOne}. If the resource has an owner field, also the condition that the value of
+ * the next slot is the owner.
+ */
 function isOwn (context: SqlContext, shape: StatementShape, from = 0): Conditions {
   const { model, owner } = shape
   const isRecord = isTheOne(context, shape, from)
@@ -122,7 +128,7 @@ function where<Query extends { where (condition: RawBuilder<SqlBool>): Query }> 
 
 /**
  * Returns a function that takes the values of a compiled statement, in the order of the positions of its slots, and
- * returns the statement with them and with its label.
+ * returns the statement with these values and its label.
  */
 export function withParameters (
   { query, queryId, sql, parameters: slots }: CompiledQuery, label: StatementLabel

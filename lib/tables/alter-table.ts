@@ -8,7 +8,7 @@ import {
   constrain, defaultExpression, onDeleteOf, typeOf, uniqueNameOf, type SchemaTarget
 } from './table.js'
 
-/** True if the table cannot give a value to a column, which must have one. */
+/** True if a column must have a value, but has no default in the table. */
 export function needsValue (column: Column, dialect: Dialect): boolean {
   return !column.nullable && defaultExpression(column, dialect) === undefined
 }
@@ -25,7 +25,7 @@ interface AddedColumn {
   readonly column: Column
 }
 
-/** Adds a column to a table that exists. {@link addUnique} makes it unique, if it is. */
+/** Adds a column to a table that exists. If the column is unique, {@link addUnique} must follow. */
 export async function addColumn (db: SchemaTarget, { model, column }: AddedColumn, dialect: Dialect): Promise<void> {
   const { altersByColumn } = dialect.schema
   const type = sql.raw(typeOf(column, model, dialect))
@@ -40,10 +40,16 @@ function refer (builder: Parameters<typeof constrain>[0], column: Reference['col
   return builder.references(`${table}.${primaryKey.name}`).onDelete(onDeleteOf(column))
 }
 
-/** Moment of rows that another program adds without one, if the engine cannot add a column whose default is now. */
+/**
+ * Default, on SQLite, of an added column whose default in the model is the current time: SQLite can add only columns
+ * with constant defaults. Rows that other programs insert without a value get it. A nullable column gets no default.
+ */
 const noMoment = '1970-01-01'
 
-/** Returns a dialect in which the default of a column is constant if the engine can add no others. */
+/**
+ * Returns the dialect for adding a column. On SQLite, a default that is the current time becomes {@link noMoment} in
+ * it, or none if the column is nullable. In any other case the dialect is returned unchanged.
+ */
 function lastingDefault (column: Column, dialect: Dialect): Dialect {
   if (momentOf(column, dialect) === undefined) return dialect
   const { now, ...storage } = storageOf(column, dialect)
@@ -53,15 +59,15 @@ function lastingDefault (column: Column, dialect: Dialect): Dialect {
 }
 
 /**
- * Returns the moment to set in all rows when a column is added; undefined if the engine does that itself. SQLite adds
- * no column whose default is not constant.
+ * Returns the current time as SQL if all rows must be set to it after a column was added: only on SQLite, which can add
+ * no column with this default. Returns undefined if the engine sets it itself, or if the column has another default.
  */
 export function momentOf (column: Column, dialect: Dialect): RawBuilder<unknown> | undefined {
   if (dialect.schema.altersByColumn !== true || !isNow(column)) return undefined
   return sql`${storageOf(column, dialect).now}`
 }
 
-/** Makes columns of a table unique together. An index does so on every engine, also for a column that exists. */
+/** Makes columns of a table unique together by a unique index, which every engine can add to existing columns. */
 export async function addUnique (db: SchemaTarget, { table }: Model, group: readonly Column[]): Promise<void> {
   const names = group.map(({ name }) => name)
   await db.schema.createIndex(uniqueNameOf(table, names)).on(table).columns(names).unique().execute()

@@ -18,7 +18,7 @@ export function requireTables (tables: DatabaseTables, models: Iterable<Model>, 
   }
 }
 
-/** True if a model is of a view. */
+/** True if the table that a model names is a view. */
 export function isView (tables: DatabaseTables, model: Model, { foldName }: Dialect): boolean {
   return model.columns.some(({ name }) => tables.of(model)?.get(foldName(name))?.isView === true)
 }
@@ -66,12 +66,12 @@ function compareTable (tables: DatabaseTables, model: Model, dialect: Dialect): 
   })
 }
 
-/** Returns the field of a column in words, for messages. */
+/** Returns the field of a column in words, for messages: `field 'email' of model 'User'`. */
 export function nameField ({ name }: Model, { field }: Column): string {
   return `field '${field}' of model '${name}'`
 }
 
-/** Returns how a field differs from a column that exists, as sentences. */
+/** Returns how a field differs from its column in the database, as sentences; none if it does not. */
 export function compareField (
   { model, column }: { readonly model: Model, readonly column: Column }, found: TableColumn, dialect: Dialect
 ): readonly string[] {
@@ -94,7 +94,8 @@ function compareColumn (
     differences.push(`needs column '${name}' to be the primary key whose integers the database generates`)
   }
   const isNeverNull = column.kind === 'key' && isAutoIncrementing
-  // A column that is not null may hold values that no record can show, or may get one at any time: records show null.
+  // A `not null` column may hold a value that no record can show, such as infinity, or get one later. Records then show
+  // null, so the field may be nullable.
   const isShownAsNull = column.nullable && isShown !== undefined
   // SQLite and PostgreSQL call every column of a view nullable.
   const mayDiffer = isView || isMade || isNeverNull || mayBeNull || isShownAsNull

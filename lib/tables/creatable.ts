@@ -9,10 +9,10 @@ import type { DatabaseTables } from './read-tables.js'
 
 /**
  * Finds the columns that keep every record of a model from being created: the model lacks them or never writes them,
- * and they must have a value but have no default. Views, and tables whose rows a trigger may complete, are skipped,
- * because nobody can tell.
+ * and they must have a value but have no default. Skips views, and tables whose rows a trigger may complete, because
+ * their columns do not show what a create needs.
  *
- * @returns the names of the columns, by model
+ * @returns the names of the columns, by model; without the models that have no such columns
  */
 export async function findUnfillable (
   handle: AnyKysely, tables: DatabaseTables, models: readonly Model[]

@@ -22,7 +22,8 @@ import { requireUniqueIndexes } from './unique-indexes.js'
 export async function createTables (handle: AnyKysely, models: readonly Model[]): Promise<void> {
   const { dialect } = readHandle(handle)
   requireDefaults(models)
-  // Without transactions, existing tables may be half made by another process; only the holder of the lock can tell.
+  // If the engine cannot create tables in a transaction, another process may still be working on a table that exists.
+  // Only the holder of the lock can be sure that the table is complete.
   const canBeHalfMade = dialect.schema.begin === undefined
   if (!canBeHalfMade && (await missingOf(handle, await readTables(handle), models)).length === 0) return
   await changeSchema(handle, async (db, made) => {
@@ -59,7 +60,7 @@ export function requireDefaults (models: readonly Model[]): void {
   }
 }
 
-/** Returns the models that have no table, and compares the others with their tables. */
+/** Returns the models whose tables do not exist. Throws if the table of another model does not fit that model. */
 async function missingOf (
   handle: AnyKysely, tables: DatabaseTables, models: readonly Model[]
 ): Promise<readonly Model[]> {

@@ -7,13 +7,13 @@ import type { DatabaseTables } from './read-tables.js'
 import { indexesOf, type TableIndex } from './table.js'
 import { setOf, uniqueSets } from './unique-indexes.js'
 
-/** Parts that a migration adds to a table that exists. */
+/** Parts of a model that its table lacks. A migration adds them. */
 export interface MissingParts {
   readonly columns: readonly Column[]
   /** Lists of columns that are to be unique together; a list of one for a unique field. */
   readonly unique: ReadonlyArray<readonly Column[]>
   readonly indexes: readonly TableIndex[]
-  /** Indexes of foreign keys that the engine may drop by itself, because what is to be unique serves them too. */
+  /** Indexes that the engine may drop by itself, because a new unique index serves their foreign keys, too. */
   readonly replaced?: readonly NamedIndex[]
 }
 
@@ -25,7 +25,7 @@ export interface NamedIndex {
   readonly columns: readonly string[]
 }
 
-/** Parts that a table that exists lacks. */
+/** A model, and the parts of it that its table lacks. */
 export interface TableChange extends MissingParts {
   readonly model: Model
 }
@@ -38,7 +38,7 @@ export class ExistingParts {
   readonly #unique: Set<string>
   /** First columns of indexes. */
   readonly #indexed: Set<string>
-  /** Columns that have the index of their storage. */
+  /** Columns that have the index which their storage needs. */
   readonly #stored: Set<string>
   readonly #replaceable: readonly NamedIndex[]
 
@@ -55,7 +55,7 @@ export class ExistingParts {
     this.#stored = stored
   }
 
-  /** Adds everything that a model declares, and returns what was not there before. */
+  /** Records the columns and indexes of a model as parts of the table, and returns those that were missing. */
   add (model: Model): MissingParts {
     const { columns, primaryKey, uniqueTogether } = model
     const single = columns.filter(({ options }) => options.unique === true).map((column) => [column])

@@ -15,8 +15,8 @@ export function referencesOf (model: Model, columns: readonly Column[] = model.c
 }
 
 /**
- * Returns the storage of those foreign keys that refer to columns which exist: with the very types of these columns,
- * because engines accept no others.
+ * Returns storages for the foreign keys that refer to existing columns. Each has exactly the type of the column that
+ * the foreign key refers to, because PostgreSQL and MariaDB may refuse another. Returns none for SQLite.
  */
 export function referringStorages (
   tables: DatabaseTables, models: readonly Model[], dialect: Dialect
@@ -35,7 +35,7 @@ interface Existing {
   readonly tables: DatabaseTables
   readonly dialect: Dialect
   readonly keys: readonly KeyRow[]
-  /** Tables without foreign keys, with the reason. */
+  /** Tables that can have no foreign keys, and to which none can refer, with the reason. */
   readonly detached: ReadonlyArray<{ readonly table: string, readonly why: string }>
 }
 

@@ -34,8 +34,8 @@ interface Group {
 }
 
 /**
- * True if rows have the same values in columns that are to be unique. All rows have the same value in a column that is
- * added, or null, which is never the same. The query reads the whole table.
+ * True if rows have the same values in columns that are to be unique. In an added column, all rows get the same
+ * default. Without a default they get null, and nulls are never the same. The query reads the whole table.
  */
 async function clash ({ db, dialect }: Engine, { table }: Model, { group, added }: Group): Promise<boolean> {
   if (added.some((column) => group.includes(column) && defaultExpression(column, dialect) === undefined)) return false

@@ -15,20 +15,20 @@ import { findObstacles } from './obstacles.js'
 import { planTables, type TablePlan } from './plan-tables.js'
 import { typeOf } from './table.js'
 
-/** Parts that a database lacks of models, and its other differences from them. */
+/** Tables and parts of tables that a migration adds for models, and differences that it does not change. */
 export interface MigrationPlan {
   readonly tables: TablePlan
   readonly changes: readonly TableChange[]
-  /** Storage of the foreign keys that refer to columns which exist. */
+  /** Storages of the foreign keys that refer to existing columns, with exactly the types of these columns. */
   readonly storages: ReadonlyMap<Column, Storage>
   /** Differences that a migration does not change, with the remedies, as sentences. */
   readonly differences: readonly string[]
 }
 
 /**
- * Compares models with a database, and plans to add what it lacks.
+ * Compares models with a database, and plans to add the tables, columns and indexes that the database lacks.
  *
- * @throws REST_MODELS_TABLE_MISMATCH naming the fields if rows that exist keep something from being added,
+ * @throws REST_MODELS_TABLE_MISMATCH naming the fields if existing rows or tables keep something from being added,
  *   REST_MODELS_INVALID_MODEL if a default does not fit its field
  */
 export async function planMigration (engine: Engine, given: readonly Model[]): Promise<MigrationPlan> {
@@ -72,7 +72,10 @@ function withTargets (given: readonly Model[]): readonly Model[] {
   return [...models]
 }
 
-/** Returns the models to create tables of, and what the tables of the others lack. Several models may share a table. */
+/**
+ * Returns the models whose tables must be created, and the parts that the tables of the other models lack. If several
+ * models share a table, the first of them creates it.
+ */
 async function findMissing (
   engine: Engine, tables: DatabaseTables, models: readonly Model[]
 ): Promise<{ readonly created: readonly Model[], readonly changes: readonly TableChange[] }> {
@@ -86,7 +89,7 @@ async function findMissing (
     const own = parts.get(name) ?? read(model)
     parts.set(name, own)
     const { columns, ...missing } = own.add(model)
-    // Nothing can add a primary key to a table with rows, so its lack is a difference.
+    // Nothing can add a primary key to a table with rows, so a missing one is reported as a difference.
     const change = { model, ...missing, columns: columns.filter((column) => !keyColumnsOf(model).includes(column)) }
     const isWhole = [change.columns, change.unique, change.indexes].every(({ length }) => length === 0)
     if (!created.includes(model) && !isWhole) changes.push(change)

@@ -17,7 +17,8 @@ export interface PlannedTable {
 }
 
 /**
- * The order in which tables are created, and the foreign keys to add after the last table: those of circles of tables.
+ * The tables in the order in which they are created, and the foreign keys to add after the last table, because they are
+ * part of a circle of tables that refer to each other.
  */
 export interface TablePlan {
   readonly tables: readonly PlannedTable[]
@@ -25,8 +26,9 @@ export interface TablePlan {
 }
 
 /**
- * Puts tables behind those that they refer to, so that each table is created with its foreign keys, even if a later one
- * fails. The foreign keys that close a circle are the exception, if their tables must exist.
+ * Orders tables so that each one comes after those that it refers to. So each table is created with its foreign keys,
+ * even if the creation of a later one fails. Foreign keys that close a circle are added after the last table if the
+ * engine lets a table refer only to tables that exist.
  */
 export function planTables (models: readonly Model[], { schema }: Dialect): TablePlan {
   const waiting = new Set(models)

@@ -15,8 +15,8 @@ export interface DatabaseTables {
    */
   of (model: Model): ReadonlyMap<string, TableColumn> | undefined
   /**
-   * Returns a name of a table for comparisons: two tables have the same one if the server does not tell their names
-   * apart.
+   * Returns the name of a table in the form for comparisons. The forms of two names are equal if the server takes both
+   * names for the same table.
    */
   nameOf (of: Pick<Model, 'table'>): string
 }
@@ -43,7 +43,10 @@ export async function readTables (handle: AnyKysely): Promise<DatabaseTables> {
   return { of: ({ table }) => byName.get(fold(table)), nameOf: ({ table }) => fold(table) }
 }
 
-/** Lists tables and their columns. Of several tables of one name, the one that is found by that name comes last. */
+/**
+ * Lists tables and their columns. If several schemas have a table of the same name, the table that a statement finds by
+ * the name without a schema comes last.
+ */
 async function listTables (handle: AnyKysely): Promise<ReadonlyArray<Pick<Table, 'name' | 'isView' | 'columns'>>> {
   const { db, dialect: { schema: { schemas } } } = readHandle(handle)
   const tables = await handle.introspection.getTables()

@@ -13,10 +13,10 @@ import type { Json } from '../values/values.js'
 import { checksOf } from './column-checks.js'
 import type { PlannedTable, Reference } from './plan-tables.js'
 
-/** Makes tables in a database, or records the calls for a migration. */
+/** The schema builder of a database, or one that records the same calls for a migration. */
 export type SchemaTarget = Pick<Kysely<Tables>, 'schema'>
 
-/** An index to create. `where` is the condition for its rows; absent if it has all. */
+/** An index to create. `where` is the condition for the rows in the index; absent if it has all rows of the table. */
 export interface TableIndex {
   readonly name: string
   readonly column: Column
@@ -51,7 +51,7 @@ export async function createTable (
   await (tableOptions === undefined ? whole : whole.modifyEnd(sql.raw(tableOptions))).execute()
 }
 
-/** Adds a primary key of several columns. One of a single column stands behind that column. */
+/** Adds a primary key of several columns. Returns `creation` unchanged if the key has one column, which declares it. */
 function withKey (
   creation: CreateTableBuilder<string, string>, { table, primaryKey: { parts } }: Model
 ): CreateTableBuilder<string, string> {
@@ -66,7 +66,7 @@ function withUnique (
     .reduce((built, names) => built.addUniqueConstraint(uniqueNameOf(table, names), names), creation)
 }
 
-/** Returns the lists of columns that have an index together: those of a key of several columns, and of `unique`. */
+/** Returns the groups of columns that share an index: a primary key of several columns, and the option `unique`. */
 function indexedGroups ({ primaryKey: { parts }, uniqueTogether }: Model): Model['uniqueTogether'] {
   return parts === undefined ? uniqueTogether : [parts, ...uniqueTogether]
 }
@@ -136,7 +136,7 @@ export function referenceNameOf (table: string, { name }: Column): string {
 /** Returns the name of the constraint of columns that are unique together. */
 export function uniqueNameOf (table: string, names: readonly string[]): string {
   const parts = [table, ...names]
-  // Such names run together: a__b and c would make the same name as a and b__c.
+  // Without a hash, such names would run together: a__b and c would make the same name as a and b__c.
   const isAmbiguous = parts.some((part) => /^_|__|_$/.test(part))
   return nameOf(...parts, ...isAmbiguous ? [digestOf(parts.join())] : [], 'unique')
 }
@@ -145,15 +145,20 @@ function digestOf (text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 12)
 }
 
-/** SQL for the values of `onDelete`. SQLite reports a `restrict` as a failed trigger; `no action` refuses the same. */
+/**
+ * SQL for the values of `onDelete`. `restrict` becomes `no action`, which refuses the same deletes, because SQLite
+ * would report a `restrict` as a failed trigger.
+ */
 const onDeleteActions = { restrict: 'no action', cascade: 'cascade', 'set null': 'set null' } as const
 
-/** Returns what happens to a record if the one is deleted that it refers to, as SQL. */
+/**
+ * Returns the SQL after `on delete` of a foreign key: what happens to a record when the one it refers to is deleted.
+ */
 export function onDeleteOf ({ options }: Column) {
   return onDeleteActions[options.onDelete ?? 'restrict']
 }
 
-/** Adds to a column what it holds: whether null is permitted, its default, and its checks. */
+/** Adds to a column the rules for its values: whether null is permitted, the default, and the checks. */
 export function constrain (
   builder: ColumnDefinitionBuilder, column: Column, dialect: Dialect
 ): ColumnDefinitionBuilder {
@@ -167,8 +172,8 @@ export function constrain (
 }
 
 /**
- * Returns the default of a column as SQL, so that rows that other programs insert get it too. It is undefined if a
- * function gives the default, and for passwords, because these are hashed.
+ * Returns the default of a column as SQL, so that rows that other programs insert get it, too. Returns undefined if the
+ * column has no default, if a function gives it, and for passwords, because these are hashed.
  */
 export function defaultExpression (column: Column, dialect: Dialect) {
   const { default: declared } = column.options

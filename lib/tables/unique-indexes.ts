@@ -31,7 +31,7 @@ export async function requireUniqueIndexes (
   throw new errors.TableMismatch(`The database does not fit the models:\n- ${lines.join('\n- ')}`)
 }
 
-/** Returns the columns of each key of one table, as {@link setOf} writes them. */
+/** Returns the columns of each primary key and unique index of one table, as {@link setOf} writes them. */
 export function uniqueSets (rows: readonly KeyRow[], dialect: Dialect): Set<string> {
   return new Set(columnsByKey(rows).map((names) => setOf(names, dialect)))
 }
@@ -41,14 +41,17 @@ export function setOf (names: readonly string[], { foldName }: Dialect): string 
   return names.map(foldName).sort().join()
 }
 
-/** Returns the columns of each key of one table; an expression is an empty text. */
+/** Returns the columns of each primary key and unique index of one table. An expression is an empty text. */
 function columnsByKey (rows: readonly KeyRow[]): ReadonlyArray<readonly string[]> {
   const byKey = new Map<string, string[]>()
   for (const { key, column } of rows) byKey.set(key, [...byKey.get(key) ?? [], column ?? ''])
   return [...byKey.values()]
 }
 
-/** Returns the lists of columns that must have a unique index: those of the option `unique`, and those of some keys. */
+/**
+ * Returns the groups of columns that must each have a unique index: those in the option `unique`, and the primary key
+ * if it is a text or has several columns.
+ */
 function groupsOf (model: Model): ReadonlyArray<readonly Column[]> {
   const { primaryKey, primaryKey: { parts }, uniqueTogether } = model
   const isChecked = isTextKey(primaryKey) || parts !== undefined

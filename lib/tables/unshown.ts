@@ -16,11 +16,11 @@ const sampleSize = 1000
 const maxCheckMs = 2000
 
 /**
- * Finds the columns of a model that are not nullable, but hold values that no record can show. It checks the first
- * 1000 rows of the table.
+ * Finds the columns of a model that are not nullable, but hold values that no record can show. It checks the first 1000
+ * rows of the table.
  *
  * @param shown  the columns that records show; no others are checked
- * @returns none also if the table cannot be read within 2 seconds: a warning must not keep an app from starting
+ * @returns none if the table cannot be read, or not within 2 seconds: this check must not keep an app from starting
  */
 export async function unshownColumns (
   engine: Engine, model: Model, shown: readonly Column[]

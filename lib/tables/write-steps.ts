@@ -10,17 +10,17 @@ import {
   addReference, createIndex, createTable, indexesOf, referenceNameOf, uniqueNameOf, type SchemaTarget
 } from './table.js'
 
-/** Receives the steps of a migration. */
+/** Receiver of the steps of a migration. */
 export interface MigrationTarget extends SchemaTarget {
-  /** Takes a statement that no builder of a schema makes. */
+  /** Takes a statement that Kysely's schema builder cannot make. */
   run (statement: RawBuilder<unknown>): void
   /** Takes a comment on the statement that follows. */
   comment (text: string): void
-  /** Takes a check that fails if a table has rows, which would have no value in a new column. */
+  /** Takes a check that fails if a table has rows, because they would have no value in a new column. */
   requireEmpty (table: string, column: string): void
 }
 
-/** Writes the steps that add what a database lacks. What fails because of rows comes first. */
+/** Writes the steps that add what a database lacks. Checks that fail because of rows come first. */
 export async function writeUp (to: MigrationTarget, plan: MigrationPlan, dialect: Dialect): Promise<void> {
   const { tables: { tables, references }, changes } = plan
   for (const { model: { table }, columns } of changes) {
@@ -33,7 +33,8 @@ export async function writeUp (to: MigrationTarget, plan: MigrationPlan, dialect
   }
   for (const reference of references) await addReference(to, reference)
   for (const change of changes) await writeChange(to, change, dialect)
-  // MariaDB refuses to drop an index that a foreign key needs, so `down` drops foreign keys first.
+  // MariaDB refuses to drop an index that a foreign key needs. So `down` drops foreign keys first, and `up` adds them
+  // last.
   for (const reference of addedReferences(changes, dialect)) await addReference(to, reference)
 }
 
@@ -57,7 +58,7 @@ function writeMoment (
   to.run(sql`update ${sql.table(table)} set ${sql.ref(name)} = ${moment}`)
 }
 
-/** Returns the foreign keys of added columns, if they are not part of their columns. */
+/** Returns the foreign keys of added columns. Returns none for SQLite, which adds a foreign key with its column. */
 function addedReferences (changes: readonly TableChange[], { schema }: Dialect): readonly Reference[] {
   if (schema.altersByColumn === true) return []
   return changes.flatMap(({ model, columns }) =>
@@ -81,7 +82,7 @@ export async function writeDown (to: MigrationTarget, plan: MigrationPlan, diale
   if (unchecked !== undefined) to.run(unchecked.end)
 }
 
-/** Writes the step that makes the index of a foreign key again, if the engine has dropped it. */
+/** Writes the step that creates the index of a foreign key again, if MariaDB has dropped it. */
 async function restoreIndex (to: MigrationTarget, table: string, { name, columns }: NamedIndex): Promise<void> {
   to.comment('MariaDB drops the index that it made for a foreign key when another one serves the foreign key.')
   await to.schema.createIndex(name).ifNotExists().on(table).columns([...columns]).execute()
@@ -95,7 +96,7 @@ async function dropReference (
   else to.run(schema.dropReference(sql.table(table), sql.ref(name)))
 }
 
-/** True if a table refers to one that is created behind it. */
+/** True if a table refers to one that is created after it, so that they form a circle. */
 function hasCircle (tables: readonly PlannedTable[]): boolean {
   const waiting = new Set(tables.map(({ model }) => model))
   return tables.some(({ model, references }) => {

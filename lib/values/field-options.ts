@@ -1,6 +1,6 @@
 /**
- * Effect of deleting a record that others refer to: the deletion is refused, the others are deleted too, or their
- * foreign keys become null.
+ * Effect of deleting a record that other records refer to: the deletion is refused, these records are deleted too, or
+ * their foreign keys become null.
  */
 export type OnDelete = 'restrict' | 'cascade' | 'set null'
 
@@ -24,7 +24,7 @@ export interface FieldOptions {
   readonly onUpdate?: string
   readonly readOnly?: boolean
   readonly key?: string
-  /** Regular expression of a primary key of text; no field declares it. */
+  /** Regular expression that a primary key of text must match. No model declares this option; the plugin adds it. */
   readonly pattern?: string
 }
 
@@ -63,9 +63,9 @@ export interface RangeOptions extends CommonOptions<number> {
 }
 
 export interface DecimalOptions extends CommonOptions<string> {
-  /** Digits before and behind the point together, 1 to 15. Default 15. A number with more is refused with 400. */
+  /** Digits before and after the point together, 1 to 15. Default 15. A number with more is refused with 400. */
   readonly precision?: number
-  /** Digits behind the point, 0 to `precision`. Default 2. A number with more is refused with 400. */
+  /** Digits after the point, 0 to `precision`. Default 2. A number with more is refused with 400. */
   readonly scale?: number
 }
 
@@ -86,8 +86,8 @@ export interface ForeignKeyOptions extends CommonOptions<number | string> {
 
 export interface DatetimeOptions extends CommonOptions<string | 'now'> {
   /**
-   * `now` for the moment of the last update that changed something. Clients cannot write the field then, so it needs a
-   * `default`, or must be `nullable`.
+   * If `'now'`, each update that changes something sets the field to the moment of the update. Clients cannot write
+   * such a field, so it needs a `default`, or must be `nullable`.
    */
   readonly onUpdate?: 'now'
 }
@@ -129,10 +129,7 @@ export const keyPattern = '^(?!\\.{1,2}$)'
  */
 export const maxFormatLength = 2048
 
-/**
- * Characters of the longest text of a field without `maxLength`. A page of a list holds 100 such texts, and a text may
- * be longer than a whole body.
- */
+/** Characters of the longest text of a field without `maxLength`. One page of a list may hold 100 such texts. */
 export const maxTextLength = 65_536
 
 /** Returns the most characters that a text of a field may have. */

@@ -20,18 +20,22 @@ const datetimeText =
  */
 const maxJsonDepth = 64
 
-/** Returns the text itself, or undefined if engines could not store it: a NUL character or half a surrogate pair. */
+/**
+ * Returns the text itself, or undefined if engines cannot store it: it has a NUL character or half a surrogate pair.
+ */
 export function storableText (text: string): string | undefined {
   return text.isWellFormed() && !text.includes('\0') ? text : undefined
 }
 
-/** Returns the integer of a decimal text, or undefined if it is not one or lies outside -2^31 … 2^31-1. */
+/**
+ * Returns the integer that a decimal text stands for, or undefined if there is none or it lies outside -2^31 … 2^31-1.
+ */
 export function integer (text: string): number | undefined {
   const value = safeInteger(text)
   return value !== undefined && value >= -int32 && value < int32 ? value : undefined
 }
 
-/** Returns the integer of a decimal text, or undefined if it is not one or lies outside ±(2^53-1). */
+/** Returns the integer that a decimal text stands for, or undefined if there is none or it lies outside ±(2^53-1). */
 export function safeInteger (text: string): number | undefined {
   if (!integerText.test(text)) return undefined
   const value = Number(text)
@@ -45,7 +49,10 @@ export function bigintText (text: string): string | undefined {
   return value >= -int64 && value < int64 ? text : undefined
 }
 
-/** Returns the number of a JSON number text, or undefined if it is none, is negative zero or overflows. */
+/**
+ * Returns the number of a text in the syntax of JSON numbers. Undefined if the text is no number, or if the number is
+ * negative zero or overflows.
+ */
 export function finiteNumber (text: string): number | undefined {
   return numberText.test(text) ? plainNumber(Number(text)) : undefined
 }
@@ -55,7 +62,10 @@ export function plainNumber (value: number): number | undefined {
   return Number.isFinite(value) && !Object.is(value, -0) ? value : undefined
 }
 
-/** Returns a decimal text with `scale` digits behind the point, or undefined if it does not fit `precision` digits. */
+/**
+ * Returns a decimal number as text with exactly `scale` digits after the point. Undefined if the given text is no
+ * decimal number, is negative zero, or has more digits than `precision` and `scale` permit.
+ */
 export function decimal (text: string, precision: number, scale: number): string | undefined {
   const match = decimalText.exec(text)
   if (match === null) return undefined
@@ -78,8 +88,8 @@ export function date (text: string): string | undefined {
 
 /**
  * Parses a moment and returns it as `YYYY-MM-DD HH:MM:SS` in UTC, or undefined if the text is not one in the years 1000
- * to 9999. Reads the same form, ISO 8601 (an offset is converted, also behind a blank; a fraction of a second is cut
- * off) and a date (its midnight).
+ * to 9999. The text may have the same form, be a date (its midnight), or be in ISO 8601. There, an offset is converted,
+ * even with a space before it, and a fraction of a second is cut off.
  */
 export function datetime (text: string): string | undefined {
   const match = datetimeText.exec(text)

@@ -49,7 +49,7 @@ export const mariadbCatalog: Catalog = {
   indexed: sql`
     select table_name as \`table\`, column_name as \`column\`
     from information_schema.statistics where table_schema = database() and seq_in_index = 1`,
-  // Nothing tells which of them MariaDB made, so these are all that begin with the first column of a foreign key.
+  // Nothing tells which indexes MariaDB made, so these are all that begin with the first column of a foreign key.
   replaceable: sql`
     select s.table_name as \`table\`, s.index_name as \`key\`, s.column_name as \`column\`
     from information_schema.statistics s

@@ -114,8 +114,8 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
   }
 
   /**
-   * Prepares and runs a statement, even without a name, because the server would take values in a text for other types.
-   * A statement without a name is closed on the server at once.
+   * Prepares and runs a statement, even without a name: if its values were part of the text, the server would take them
+   * for other types. A statement without a name is closed on the server at once.
    */
   #execute<R> (statement: QueryOptions, name: string | undefined, callback: Callback<R>): void {
     const asked: { command?: Executing } = {}

@@ -7,7 +7,7 @@ const fatal = 'fatal'
 
 /**
  * Returns the codes of a failure, its number first: the driver's names for the numbers of MariaDB are those of MySQL,
- * and partly wrong. The state comes next, because some triggers give nothing else.
+ * and partly wrong. The SQLSTATE comes next, because some triggers give nothing else.
  */
 function codesOf (failure: Error): readonly string[] {
   const number = Number(propertyOf(failure, 'errno'))
@@ -34,7 +34,8 @@ const ofReference =
 /**
  * Texts of the server that a deployer needs to repair a fault, by error number. They name nothing but users, tables and
  * columns. `?` stands for quoted names, `#` for numbers. A trigger may give any number and any state to words of its
- * own (SIGNAL, RESIGNAL), so only the text tells who wrote it. Of all others the log has only the number and its name.
+ * own (SIGNAL, RESIGNAL), so only the text tells who wrote it. Of all other failures the log gets only the error number
+ * and its name.
  */
 const ownTexts: Readonly<Record<number, RegExp>> = {
   1044: /^Access denied for user \? to database \?$/,

@@ -80,7 +80,7 @@ export class MariadbNode implements ReportingNode {
   /**
    * Checks that the server answers, and accepts writes if it must.
    *
-   * @throws the reason if it is not
+   * @throws the reason if it does not
    */
   async check (): Promise<void> {
     await probeMariadb(this.#config, this.#setting.options.writable)

@@ -15,7 +15,7 @@ interface UndeclaredParts {
 /**
  * Checks that a server serves and, if `writable` is true, that it accepts writes.
  *
- * @throws the driver's failure, after two seconds at the latest; otherwise that of {@link requireFit}
+ * @throws the driver's failure, within two seconds; otherwise that of {@link requireFit}
  */
 export async function probeMariadb (config: ConnectionOptions, writable: boolean): Promise<void> {
   const [node] = await ask<Situation>(config, situation)
@@ -25,7 +25,7 @@ export async function probeMariadb (config: ConnectionOptions, writable: boolean
 /**
  * Returns the state of a server that serves.
  *
- * @throws the driver's failure, after `maxMs` milliseconds at the latest; otherwise that of {@link requireFit}
+ * @throws the driver's failure, within `maxMs` milliseconds; otherwise that of {@link requireFit}
  */
 export async function situationOf (config: ConnectionOptions, maxMs: number): Promise<Situation | undefined> {
   const [node] = await ask<Situation>(config, situation, maxMs)
@@ -34,8 +34,8 @@ export async function situationOf (config: ConnectionOptions, maxMs: number): Pr
 }
 
 /**
- * Returns the ids of those connections, of the ones asked for, for which the server is still working. Rejects if it
- * does not answer within two seconds.
+ * Returns the ids of those connections, of the ones asked for, for which the server is still working. Rejects if the
+ * server does not answer within two seconds.
  */
 export async function busyOn (config: ConnectionOptions, ids: readonly number[]): Promise<ReadonlySet<number>> {
   const busy = `select id from information_schema.processlist where id in (${ids.join(', ')}) and command <> 'Sleep'`

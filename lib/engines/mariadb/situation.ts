@@ -9,7 +9,7 @@ export const situation = `select @@global.read_only = 0 as writes, (
 
 /**
  * Answer to {@link situation}: `writes` is 1 if the node accepts writes, `shares` is 1 if it belongs to a Galera
- * cluster, `ready` is 1 if it is connected to the majority of that, and otherwise 0.
+ * cluster, `ready` is 1 if it is connected to the majority of that cluster. Otherwise each is 0.
  */
 export interface Situation {
   readonly writes: number
@@ -51,7 +51,10 @@ export function requireFit (node: Situation | undefined, writable: boolean): voi
  * in a commit, or read-only.
  */
 const unfitErrors = new Set<number | undefined>([1047, 1053, 1180, 1290, 1836])
-/** The same for a node of Galera. Without a majority, it gives statements that read the number of a lock wait, 1205. */
+/**
+ * Numbers of the same errors for a node of a Galera cluster. Without a majority, such a node fails reads with the
+ * number of a lock wait, 1205.
+ */
 const unfitInCluster = new Set([...unfitErrors, 1205])
 
 /** Returns the numbers of errors after which a node cannot serve the next statement either. */
@@ -59,7 +62,7 @@ export function unfitErrorsOf (node: Situation | undefined): ReadonlySet<number 
   return node?.shares === 1 ? unfitInCluster : unfitErrors
 }
 
-/** Returns what a server says of its health. */
+/** Converts what a server reports of itself to the report on a node's health. */
 export function toNodeReport (
   node: Situation | undefined, { writable, readonly }: { readonly writable: boolean, readonly readonly: boolean }
 ): NodeReport {
@@ -67,7 +70,8 @@ export function toNodeReport (
   return {
     status: accepts && !readonly ? 'up' : 'read-only',
     role: shares ? 'primary' : accepts ? 'single' : 'replica',
-    // A connection to a Galera node waits for what the others have committed. Only administrators may ask a replica.
+    // A connection to a Galera node waits for what the others have committed. Only administrators may ask a replica for
+    // its lag.
     lag: shares || accepts ? 0 : null,
     serves: accepts || !writable
   }

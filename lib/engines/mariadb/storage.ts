@@ -8,14 +8,14 @@ import {
 
 const integers = ['tinyint', 'smallint', 'mediumint', 'int', 'bigint'] as const
 const texts = ['varchar', 'tinytext', 'text', 'mediumtext', 'longtext'] as const
-/** Types of values that are texts of a certain form. MariaDB refuses others. */
+/** Types of values that are texts of a certain form. MariaDB refuses other texts. */
 const writtenTypes = ['enum', 'set', 'time', 'inet4', 'inet6'] as const
 /** Collation that compares character by character, trailing spaces included; `utf8mb4_bin` ignores those. */
 const exactCollation = 'utf8mb4_nopad_bin'
 const exact = `character set utf8mb4 collate ${exactCollation}`
 /**
- * Casts to a text with room for the longest number. The length that MariaDB computes is too short for -0.1 as
- * decimal(1,1), and texts that it puts into a temporary table are cut.
+ * Casts to a text with room for the longest number. Without the length of 80, MariaDB computes one that is too short
+ * for -0.1 as decimal(1,1), and a temporary table cuts texts to that length.
  */
 const asText = (column: Expression<unknown>) => sql`cast(${column} as char(80))`
 
@@ -29,23 +29,23 @@ const text = {
 } as const satisfies Storage
 
 /**
- * Columns of texts that MariaDB compares and orders as createTables() makes it do. Indexes serve comparisons and
- * orderings of the column itself, and none of an expression.
+ * Storage of texts in columns with the collation that createTables() gives them. Without `isCollated`, SQL compares and
+ * orders the column itself, so that an index serves. No index serves an expression.
  */
 const { isCollated: _isCollated, ...exactTexts } = text
 
-/** Returns the storage of a column of texts whose collation is exact, or of one of times; otherwise undefined. */
+/** Returns the storage of a column of texts whose collation is exact, or of a column of times; otherwise undefined. */
 function textsOf ({ written, collation }: WrittenColumn): Storage | undefined {
   if (collation === exactCollation) return exactTexts
   return written.startsWith('time') ? times : undefined
 }
 
-/** Columns of times. The driver drops a fraction of zero if the statement was prepared. */
+/** Storage of times of day, selected as text: the driver drops a fraction of zero if the statement was prepared. */
 const times: Storage = { ...text, select: asText }
 
 /**
  * Returns a condition that is true if a date is one of the calendar. Columns may also hold dates whose year, month or
- * day is zero, or the 30th of February: as to computing, they are null.
+ * day is zero, or the 30th of February. MariaDB computes null from such a date.
  */
 const isOfCalendar = (column: Expression<unknown>) => sql<SqlBool>`(${column} + interval 0 day) is not null`
 /** Selects a date as text, or null if it cannot be shown. */
@@ -54,7 +54,7 @@ const textOf = (format: string): NonNullable<Storage['select']> => (column) =>
 const asCalendar = {
   isShown: isOfCalendar,
   isWhole: isOfCalendar,
-  // For a column that is not null, MariaDB takes 'is null' for a question for zero dates.
+  // On a column declared 'not null', MariaDB takes 'is null' for a search for zero dates.
   isNull: (column) => sql<SqlBool>`${column} <=> null`
 } as const satisfies Partial<Storage>
 
@@ -67,7 +67,7 @@ const moments = {
   ...asIs
 } as const satisfies Storage
 
-/** Columns of moments with fractions of a second, which createTables() does not make. */
+/** Storage of moments with fractions of a second, in columns that createTables() does not make. */
 const fractionalMoments: Storage = {
   ...moments,
   select: textOf('%Y-%m-%d %H:%i:%s.%f'),
@@ -81,7 +81,9 @@ const fractionalMoments: Storage = {
 
 const integer = { type: () => 'integer', holds: named(...integers), ...asNumber } as const satisfies Storage
 
-/** Columns of years. MariaDB takes 70 for 1970, also when it compares. Nothing is -1 there. */
+/**
+ * Storage of years. MariaDB takes 70 for 1970, even in a comparison. So 1 to 99 are sent as -1, which is never stored.
+ */
 const years: Storage = {
   ...integer, encode: (value) => Number(value) > 0 && Number(value) < 100 ? -1 : Number(value)
 }
@@ -90,10 +92,13 @@ const booleans = {
   type: () => 'boolean', holds: named('tinyint', 'bit'), check: (column) => sql`${column} in (0, 1)`, ...asBit
 } as const satisfies Storage
 
-/** Columns of one bit, which the driver would return as bytes. */
+/** Storage of booleans in columns of one bit, which the driver would return as bytes. */
 const bits: Storage = { ...booleans, select: (column) => sql`${column} + 0` }
 
-/** Returns the storage of numbers of 32 bits, which the server would round to six digits in a text. */
+/**
+ * Returns the storage of numbers of 32 bits, which the server would round to six digits in a text; undefined for
+ * columns of other types.
+ */
 function numbersOf ({ written }: WrittenColumn): Storage | undefined {
   if (!written.startsWith('float')) return undefined
   const { isWhole, ...others } = mariadbStorage.number

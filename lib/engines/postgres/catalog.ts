@@ -10,7 +10,7 @@ const ofLength = (maxLength: number): TypeTable[string] => () => ({ kind: 'text'
 const visible = sql`c.relkind in ('r', 'p', 'v', 'm', 'f') and pg_table_is_visible(c.oid)
   and c.relnamespace <> 'information_schema'::regnamespace and c.relnamespace <> 'pg_catalog'::regnamespace`
 
-/** Condition for schemas that the user may use, but for those of PostgreSQL itself. */
+/** Condition for schemas that the database user may use, except those of PostgreSQL itself. */
 const usable = sql`n.nspname <> 'information_schema' and n.nspname not like 'pg\\_%'
   and has_schema_privilege(n.oid, 'usage')`
 
@@ -40,7 +40,10 @@ export const postgresTypes = {
     join pg_type t on t.oid = b.oid`
 }
 
-/** Condition that is true if a sequence gives the column `a` its default `d`, also one that is not its own. */
+/**
+ * Condition that is true if the default `d` of the column `a` comes from a sequence, even one that the column does not
+ * own.
+ */
 const isNumbered = sql`coalesce(pg_get_expr(d.adbin, d.adrelid), '') like 'nextval(%'`
 
 /** Returns a query for the columns of the tables `c` that meet a condition. */
@@ -63,10 +66,10 @@ function columnsOf (condition: RawBuilder<unknown>): RawBuilder<ColumnRow> {
 /** Query for the columns of materialized views and foreign tables, which Kysely does not list. */
 export const postgresUnlisted = columnsOf(sql`c.relkind in ('m', 'f') and ${visible}`)
 
-/** Query for the columns whose numbers come from a sequence. Kysely sees only those that own theirs. */
+/** Query for the columns whose numbers come from a sequence. Kysely reports only those that own their sequence. */
 export const postgresNumbered = columnsOf(sql`${visible} and ${isNumbered}`)
 
-/** Catalog of PostgreSQL: queries for its tables, and the fields that its types would be. */
+/** Catalog of PostgreSQL: queries for its tables, and the fields that columns of its types become. */
 export const postgresCatalog: Catalog = {
   tables: sql`
     select c.relname as name, case when c.relispartition then 'partition'

@@ -8,8 +8,9 @@ const asSafeInteger = (text: string): number | string => {
 }
 
 /**
- * Returns parsers for the values of one pool. Other pools keep the parsers of the driver, which makes local dates of
- * dates and times, and text of every bigint.
+ * Returns parsers for the values of one pool. They leave dates and times as texts, and make a number of a bigint if a
+ * number holds it exactly, otherwise a text. Other pools keep the parsers of the driver, which make local `Date`
+ * objects of dates and times, and a text of every bigint.
  *
  * @see https://www.postgresql.org/docs/15/catalog-pg-type.html
  */

@@ -115,7 +115,10 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
     return this.#ask({ text, values: [...values], ...form, ...(name !== undefined && { name }) }, this.#setting.timeout)
   }
 
-  /** Asks by callback, because the driver's own promises keep the rows until the next major garbage collection. */
+  /**
+   * Sends a query with a callback, because the driver's own promises keep the rows in memory until the next major
+   * garbage collection.
+   */
   #ask<R> (query: pg.QueryConfig, timeout: number): Promise<PostgresQueryResult<R>> {
     return new Promise((resolve, reject) => {
       if (!this.#canSend()) return reject(notSent())

@@ -7,21 +7,22 @@ import { postgresPlans } from './plans.js'
 import { ownPostgresStorage, postgresStorage } from './storage.js'
 
 /**
- * Returns a text that is compared in the collation "C": by its bytes, and only ASCII letters have two cases. Some other
- * collations do not permit patterns. The cast does nothing to a text; enumerations compare in their own way.
+ * Returns SQL of a text that is compared in the collation "C": by its bytes, and only ASCII letters have two cases.
+ * Some other collations do not permit patterns. The cast changes nothing for a text; an enumeration has no collation
+ * without it.
  */
 const byBytes = (text: RawBuilder<unknown>) => sql`cast(${text} as text) collate "C"`
 
 /**
- * Name for errors that the driver throws without a code, and for those of the operating system: the connection died, or
- * its client no longer waits.
+ * Code, in `failures`, for errors that the driver throws without a code, and for those of the operating system: the
+ * connection died, or its client no longer waits.
  */
 const broken = 'broken'
 
 /**
- * Returns the names of a failure, the exact one first: code and function, code, class and severity, class, function. A
- * class is the first two characters of a code: https://www.postgresql.org/docs/15/errcodes-appendix.html. The function
- * of the server that failed tells apart failures with the same code.
+ * Returns the codes of a failure, the most specific first: code and function, code, class and severity, class,
+ * function. A class is the first two characters of a code: https://www.postgresql.org/docs/15/errcodes-appendix.html.
+ * The function of the server that failed tells apart failures with the same code.
  */
 function codesOf (failure: Error): readonly string[] {
   const code = propertyOf(failure, 'code')
@@ -55,8 +56,8 @@ const toldCodes = new Set([
 const statementCodes = new Set(['08', '0A', '25', '26', '28', '3D', '3F', '42', 'XX'])
 
 /**
- * True if the message of a failure holds no values. A function that raises an error may give it any code; `where` tells
- * that there was a function.
+ * True if the message of a failure holds no values. A function that raises an error may give it any code; the property
+ * `where` is not empty if a function was running.
  */
 function isTold (failure: Error): boolean {
   const has = (codes: ReadonlySet<string>): boolean => codesOf(failure).some((code) => codes.has(code))
@@ -150,15 +151,14 @@ export const postgresDialect: Dialect = {
     '0A000': 'unexecuted',
     26000: 'unexecuted',
     '42P05': 'unexecuted',
-    // The server had ended the connection, which did nothing at that time, before this statement arrived; or it gives
-    // no connection.
+    // The server ended the idle connection before this statement arrived, or accepts no connections now.
     '57P03': 'unexecuted',
     '57P05': 'unexecuted',
     [notSentCode]: 'unexecuted',
     // The server ended a transaction that took too long, or did nothing for too long.
     '25P03': 'unavailable',
     '25P04': 'unavailable',
-    // 40003 and 08007 say that nobody knows. The others come with the end of a connection, at any moment.
+    // 40003 and 08007 say that the outcome is unknown. The others come with the end of a connection, at any moment.
     40003: 'lost',
     '08': 'lost',
     '57P01': 'lost',
@@ -168,7 +168,7 @@ export const postgresDialect: Dialect = {
     EPIPE: 'lost',
     ETIMEDOUT: 'lost',
     [noAnswerCode]: 'lost',
-    // The driver gives one error to several statements.
+    // The driver may give one error to several statements, and the first of them then adds this code to it.
     [lostCode]: 'lost',
     [broken]: 'lost',
     // An ERROR is undone. A FATAL or a PANIC may strike after the commit: one that cannot write its log, for example.

@@ -20,7 +20,7 @@ export function faultOf (
   return Object.assign(new Error(message), { code: 'STANDBY_LAG' })
 }
 
-/** Returns what a server says of its health. */
+/** Converts what a server reports of itself to the report on a node's health. */
 export function toNodeReport (report: Omit<PostgresReport, 'busy'>, fitness: Fitness): NodeReport {
   const { standby, reads, feeds, lag } = report
   return {

@@ -34,7 +34,7 @@ export const postgresPlans: QueryPlans = {
     include: [noSequentialScan, ...noOtherJoin],
     ordering: [noSequentialScan, sql`set local enable_sort = off`]
   },
-  // Only its first column leads to a part of a b-tree. Other kinds of indexes serve each of their columns.
+  // Only the first column of a b-tree leads to a part of it. Other kinds of indexes serve each of their columns.
   sought: sql`
     select c.relname as "table", a.attname as "column"
     from pg_class c

@@ -12,7 +12,7 @@ export interface PostgresReport {
   readonly standby: boolean
   /** True if the connection accepts no writes. */
   readonly reads: boolean
-  /** True if standbys receive its writes. */
+  /** True if standbys receive the writes of this server. */
   readonly feeds: boolean
   /**
    * Milliseconds that a standby is behind what its primary has sent; 0 for a primary; null for a standby that follows
@@ -43,7 +43,7 @@ const reportQuery = `select pg_is_in_recovery() as standby, current_setting('tra
  * Asks a server for its state, on a connection that nobody else uses.
  *
  * @param processes  ids of the server processes for `busy`
- * @throws the error of the driver, after two seconds or `maxMs` milliseconds at the latest
+ * @throws the error of the driver, within `maxMs` milliseconds (default: two seconds)
  */
 export async function probePostgres (
   config: pg.ClientConfig, { processes = [], maxMs }: ProbeOptions = {}

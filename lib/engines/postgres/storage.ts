@@ -11,8 +11,8 @@ import { textsOf, textTypes } from './texts.js'
 const integers = ['int2', 'int4', 'int8'] as const
 const asText = (column: Expression<unknown>) => sql`cast(${column} as text)`
 /**
- * Casts a parameter to bigint. Otherwise a number beyond the type of the column is an error, instead of a row that does
- * not match.
+ * Casts a parameter to bigint. Without this, a number beyond the range of the column's type would be an error, instead
+ * of a value that no row has.
  */
 const bigint = (value: Parameter) => sql`cast(${value} as bigint)`
 
@@ -54,9 +54,9 @@ const asDouble: ShownCondition = (column, operator, values) => {
 }
 
 /**
- * Returns the storage of numbers in a numeric column, which may be larger and have more digits than those of JSON, or
- * that of `real`; undefined for a column of another type. Cursors hold only numbers that records show in full, so they
- * compare stored numbers as they are.
+ * Returns the storage of numbers in a column of type `numeric`, which may be larger and have more digits than those of
+ * JSON, or of type `real`; undefined for a column of another type. Cursors hold only numbers that records show in full,
+ * so they compare stored numbers as they are.
  */
 function numbersOf ({ written }: WrittenColumn): Storage | undefined {
   if (written === 'real') return singles()

@@ -7,7 +7,7 @@ const asText = (column: Expression<unknown>) => sql`cast(${column} as text)`
 const byBytes = (column: Expression<unknown>) => sql`${asText(column)} collate "C"`
 const symbols = { lt: sql`<`, lte: sql`<=`, gt: sql`>`, gte: sql`>=` } as const
 
-/** Types whose values PostgreSQL compares with any text, as `=` does with an index. */
+/** Types whose values PostgreSQL can compare with any text, so that a plain `=` works and an index serves. */
 const comparableTypes = new Set(['bpchar', 'citext', 'name'])
 
 /** Types of other values that records show as texts, such as times of day and addresses. */
@@ -19,8 +19,8 @@ export const textTypes = ['text', 'varchar', ...comparableTypes, 'enum', ...writ
 type IsSought = (column: RawBuilder<unknown>, values: readonly Parameter[]) => RawBuilder<unknown>
 
 /**
- * Returns conditions that compare a column by the text of its values. A text that is no value of the type matches none,
- * where PostgreSQL would fail.
+ * Returns conditions that compare a column by the text of its values. A text that is no value of the column's type
+ * matches no row. Without this, PostgreSQL would fail at such a text.
  *
  * @param isSought  returns a condition that holds for all values found, and for which an index serves
  */
@@ -34,7 +34,10 @@ const byText = (isSought?: IsSought): ShownCondition => (column, operator, value
   return isSought === undefined ? isListed : sql`(${isSought(column, values)} and ${isListed})`
 }
 
-/** Returns the condition that an enumeration has any of some values. A text that is none of its labels becomes null. */
+/**
+ * Returns the condition that an enumeration has any of some values. A text that is none of its labels becomes null,
+ * which matches no row.
+ */
 function isAmongLabels ({ written, named = '' }: WrittenColumn): IsSought {
   const type = sql.raw(named)
   const labels = sql.join(labelsOf(written).map((label) => sql.lit(label)))
@@ -46,7 +49,7 @@ function isAmongLabels ({ written, named = '' }: WrittenColumn): IsSought {
   return (column, values) => sql`cast(${column} as ${type}) in (${sql.join(values.map(toLabel))})`
 }
 
-/** Returns the storage of a column of texts whose type is not `text` or `varchar`. */
+/** Returns the storage of a column of texts whose type is not `text` or `varchar`; undefined for these two types. */
 export function textsOf (text: Storage, column: WrittenColumn): Storage | undefined {
   const { type = '' } = column
   const byWords: Storage = { ...text, select: asText, shown: byText(), showsAll: true }

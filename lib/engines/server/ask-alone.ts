@@ -14,8 +14,8 @@ interface Alone {
 }
 
 /**
- * Returns the answer of `ask`, which asks a server on a connection that nobody else uses. The connection is closed
- * after two seconds at the latest, or after `maxMs` milliseconds, and a pending question then fails.
+ * Returns the answer of `ask`, which asks a server on a connection that nobody else uses. After `maxMs` milliseconds
+ * (default: two seconds) the connection is closed, and a pending question then fails.
  */
 export async function askAlone<Answer> (
   { socket, end }: Alone, ask: () => Promise<Answer>, maxMs = connectTimeout

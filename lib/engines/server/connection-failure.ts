@@ -32,8 +32,8 @@ export function connectionFailure (failure: Error, { name, opener, host }: Serve
 }
 
 /**
- * Returns the message of an error; the drivers name no password. The error for several addresses of one host has an
- * empty message, so that its code stands in.
+ * Returns the message of an error; the drivers name no password. Returns the code if the message is empty, as it is if
+ * a host has several addresses and all of them fail.
  */
 export function reasonOf (error: unknown): string {
   const { message, code } = error as { readonly message: string, readonly code?: unknown }

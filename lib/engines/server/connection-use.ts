@@ -18,7 +18,7 @@ export class ConnectionUse {
     this.#giveBack = giveBack
   }
 
-  /** True if an answer is overdue: whatever is sent now would wait behind it. */
+  /** True if an answer is overdue. A statement sent now would have to wait for that answer first. */
   get isAbandoned (): boolean {
     return this.#isAbandoned
   }

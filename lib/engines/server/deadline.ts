@@ -9,8 +9,8 @@ export class Deadline {
   }
 
   /**
-   * Ends the deadline, so that `onLate` is never called. Forgets `onLate`, too: the timer would keep it until the next
-   * major garbage collection.
+   * Ends the deadline, so that `onLate` is never called. Also forgets `onLate`: without this, the timer would keep it
+   * in memory until the next major garbage collection.
    */
   end (): void {
     clearTimeout(this.#timer)

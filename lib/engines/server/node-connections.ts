@@ -12,7 +12,7 @@ import { connectTimeout, driverTimeout, type ServerOptions } from './server-opti
  * Purpose for which a connection is taken:
  * - `read`: the rows of a list or a read
  * - `lookup`: a short read that any request may need: of the user, or of the record that is to be changed
- * - `write`: a write or a transaction; also if the purpose is unknown
+ * - `write`: a write, a transaction, or an unknown purpose
  */
 export type Purpose = 'read' | 'lookup' | 'write'
 
@@ -31,7 +31,7 @@ interface Driver<Raw> {
   readonly options: Required<
     Pick<ServerOptions, 'connections' | 'readConnections' | 'readonly' | 'statementTimeout'>>
   readonly server: ServerWords
-  /** Is told of statements that find no free connection. */
+  /** Publishes that a statement found no free connection. */
   readonly events?: Events
   /** Takes a connection from the pool. */
   take (): Promise<Raw>
@@ -42,11 +42,14 @@ interface Driver<Raw> {
 }
 
 /**
- * One connection of every 5 in a pool is kept for reads, so that writes cannot take it. A pool of 2 to 4 keeps one as
- * well. A pool of one, and that of a read-only database, keeps none.
+ * One of every 5 connections in a pool is kept for reads, so that writes cannot take it. A pool of 2 to 4 also keeps
+ * one. A pool of one, or of a read-only database, keeps none.
  */
 const connectionsPerKept = 5
-/** Milliseconds after the last write for which reads leave connections to writes. */
+/**
+ * Milliseconds after the last write during which reads take at most `readConnections` connections, and so leave some to
+ * writes.
+ */
 const writeIntervalMs = 10_000
 
 /**
@@ -87,8 +90,8 @@ export class NodeConnections<Raw extends object> {
   }
 
   /**
-   * Takes a connection from the pool. A read waits up to two seconds while reads have their share of the pool, and a
-   * write while writes have theirs. So slow reads do not stop writes, and writes that wait for a standby or a lock do
+   * Takes a connection from the pool. A read waits up to two seconds while reads use their whole share of the pool, and
+   * a write while writes use theirs. So slow reads do not stop writes, and writes that wait for a standby or a lock do
    * not stop reads.
    *
    * @throws NoneIsFree if no connection becomes free; otherwise the error of the driver, with words about the server
@@ -121,10 +124,10 @@ export class NodeConnections<Raw extends object> {
   }
 
   /**
-   * Waits until every connection is closed, as {@link OpenSockets.close} does: until the driver's time-out for a
-   * statement and two seconds more have passed, at the latest.
+   * Waits until every connection is closed. After the driver's time-out for a statement and two more seconds, it closes
+   * those that are still open; see {@link OpenSockets.close}.
    *
-   * @param ended  resolves when no connection of the pool works any more
+   * @param ended  resolves when no connection of the pool runs a statement any more
    */
   async close (ended: Promise<unknown>): Promise<void> {
     await this.#sockets.close(ended, {

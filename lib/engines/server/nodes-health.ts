@@ -1,6 +1,6 @@
 import { down, type HealthReport, type PoolState } from '../health.js'
 
-/** Answer of a node about its state. */
+/** Answer of a node (database server) about its state. */
 export interface NodeReport extends Omit<HealthReport, 'pool'> {
   /** True if the node is fit to be used. */
   readonly serves: boolean
@@ -9,7 +9,7 @@ export interface NodeReport extends Omit<HealthReport, 'pool'> {
 /** Node (database server) that can be asked for its state. */
 export interface ReportingNode {
   readonly pool: PoolState
-  /** Asks the node, on a connection that nobody else uses. @throws the error of the driver, after 1 s at the latest */
+  /** Asks the node for its state, on a connection that nobody else uses. @throws the driver's error, within 1 s */
   report (): Promise<NodeReport>
 }
 
@@ -18,8 +18,9 @@ const unreachable: NodeReport = { ...down, serves: false }
 const full: NodeReport = { status: 'up', role: null, lag: null, serves: true }
 
 /**
- * Returns the state of the node in use or, if that does not serve, of the first one that does. All nodes are asked at
- * the same time, so that the answer takes no longer than that of one.
+ * Returns the state of the node in use or, if that does not serve, of the first one that does. If none serves, returns
+ * the state of the first node that answers, or otherwise of the node in use. All nodes are asked at the same time, so
+ * that the answer takes no longer than that of one.
  *
  * @param used    the node in use
  * @param isFull  true if an error says that a node serves, but accepts no more connections

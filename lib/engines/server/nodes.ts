@@ -4,8 +4,8 @@ import type { NodeMessage } from '../../events/messages.js'
 import { reasonOf } from './connection-failure.js'
 
 /**
- * Thrown when all connections of this process to a node are in use, and none becomes free in time. The node serves, so
- * that no other one is tried.
+ * Thrown when all connections of this process to a node are in use, and none becomes free in time. The node itself
+ * serves, so no other node is tried.
  */
 export class NoneIsFree extends Error {
   readonly code = 'NO_CONNECTION'
@@ -13,9 +13,12 @@ export class NoneIsFree extends Error {
 
 /** Milliseconds that a node is given to answer before the next one is asked as well. */
 const headStartMs = 250
-/** Minimum milliseconds between the beginnings of two searches for a node that serves. An earlier search waits. */
+/**
+ * Minimum milliseconds between the beginnings of two searches for a node that serves. A search that comes earlier
+ * waits.
+ */
 const minSearchIntervalMs = 100
-/** Milliseconds after which nodes that are watched are looked at again. */
+/** Milliseconds after which nodes that are watched are checked again. */
 const watchIntervalMs = 1000
 
 interface Setting<Node> {
@@ -28,13 +31,13 @@ interface Setting<Node> {
    * used as long as it serves, whatever its place in the list.
    */
   readonly isWatched: boolean
-  /** Is told which node is in use. */
+  /** Publishes which node is in use. */
   readonly events?: Events
 }
 
 /**
  * Nodes that hold the same database. A node is one database server. One node is in use. If it stops serving, another
- * one is searched and used.
+ * node that serves is looked for and used.
  */
 export class Nodes<Node extends { readonly name: string }> {
   readonly all: readonly [Node, ...Node[]]
@@ -57,7 +60,7 @@ export class Nodes<Node extends { readonly name: string }> {
     this.#last = nodes[0]
   }
 
-  /** The node in use; the one that was used last while another one is searched. */
+  /** The node in use. While another one is looked for: the node that was used last, or the first one if none was. */
   get used (): Node {
     return this.#current ?? this.#last ?? this.all[0]
   }
@@ -87,7 +90,7 @@ export class Nodes<Node extends { readonly name: string }> {
    * Makes the next connection look for a node that serves, or use the same one if it is the only one and is not
    * watched. Does nothing if this node is no longer in use.
    *
-   * @param code  why it is left, as events name it
+   * @param code  why the node is left, as events name it
    */
   leave (node: Node, code: string | null = null): void {
     if (this.#current !== node) return
@@ -103,8 +106,8 @@ export class Nodes<Node extends { readonly name: string }> {
   }
 
   /**
-   * Returns the node in use; undefined if one must be searched first. If nodes are watched, the last search counts for
-   * two seconds. After one second, the next search begins while the node stays in use.
+   * Returns the node in use; undefined if a search for one must end first. If nodes are watched, the last search counts
+   * for two seconds. After one second, the next search begins while the node stays in use.
    */
   #known (): Node | undefined {
     if (!this.#setting.isWatched) return this.#current
@@ -113,7 +116,7 @@ export class Nodes<Node extends { readonly name: string }> {
     return age > 2 * watchIntervalMs ? undefined : this.#current
   }
 
-  /** Runs one search for all who wait. Otherwise each of them would open connections to every node. */
+  /** Runs one search for all callers that wait. Without this, each caller would open connections to every node. */
   #find (): Promise<Node> {
     this.#search ??= this.#look().finally(() => { this.#search = undefined })
     return this.#search
@@ -137,8 +140,9 @@ export class Nodes<Node extends { readonly name: string }> {
   }
 
   /**
-   * Asks nodes in order, the next when the one before fails or has no answer within 250 ms. Returns the first that
-   * serves. If an earlier one of the order answers later that it serves, the next connections use that.
+   * Asks the nodes in order: the next one when the one before has failed, or has not answered within 250 ms. Returns
+   * the first one that answers that it serves. If a node that stands before it in the order gives the same answer
+   * later, the next connections use that node.
    */
   async #firstOf (order: readonly Node[]): Promise<Node> {
     let best = Infinity
@@ -158,8 +162,8 @@ export class Nodes<Node extends { readonly name: string }> {
   }
 
   /**
-   * Checks a node; throws if it does not serve. The node used last passes even if it accepts no more connections: those
-   * who are connected to it know that it serves.
+   * Checks a node; throws if it does not serve. The node used last passes even if it accepts no more connections,
+   * because the connections to it show that it serves.
    */
   async #ask (node: Node): Promise<void> {
     try {

@@ -36,9 +36,9 @@ export class OpenSockets {
   /**
    * Waits until every socket is closed. One whose answer is overdue is closed at once: nobody waits for the answer any
    * more, and the server goes on without the connection. A server that has vanished never answers a goodbye, so an idle
-   * connection is closed after two seconds. All others are closed after `maxWaitMs` at the latest.
+   * connection is closed after two seconds. All others are closed after at most `maxWaitMs` milliseconds.
    *
-   * @param ended  resolves when no connection of the pool works any more
+   * @param ended  resolves when no connection of the pool runs a statement any more
    */
   async close (ended: Promise<unknown>, { isOverdue, maxWaitMs }: Closing): Promise<void> {
     const isIdle = (socket: Duplex): boolean => this.#sockets.get(socket) !== true || isOverdue(socket)

@@ -23,7 +23,7 @@ export class PreparedStatements<Connection extends object> {
   readonly #prepared = new WeakMap<Connection, LRUCache<string, string>>()
   readonly #close: (connection: Connection, name: string, text: string) => void
 
-  /** @param close  called when a connection has too many statements; it must close this one on the server */
+  /** @param close  called when a connection has too many statements; it must close the given statement on the server */
   constructor (close: (connection: Connection, name: string, text: string) => void) {
     this.#close = close
   }

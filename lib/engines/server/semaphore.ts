@@ -28,7 +28,8 @@ export class Semaphore {
   }
 
   /**
-   * Waits for its turn until another caller releases. To be called after {@link tryAcquire} has returned false.
+   * Waits until other callers have released enough to let this one in. To be called after {@link tryAcquire} has
+   * returned false.
    *
    * @throws NoneIsFree after two seconds
    */
@@ -38,7 +39,7 @@ export class Semaphore {
         clearTimeout(timer)
         resolve()
       }
-      // A caller that gives up leaves the queue at once. Otherwise the queue grows as long as nothing becomes free.
+      // A caller that gives up leaves the queue at once. Otherwise the queue would grow as long as nothing is free.
       const timer = setTimeout(() => {
         this.#waiting.splice(this.#waiting.indexOf(enter), 1)
         reject(new NoneIsFree('No connection has become free'))

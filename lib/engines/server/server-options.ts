@@ -9,14 +9,14 @@ export interface ServerOptions {
    */
   readonly connections?: number
   /**
-   * Maximum number of those connections that lists and reads use while writes come, so that slow lists cannot stop
+   * Maximum number of the `connections` that lists and reads use while writes come, so that slow lists cannot stop
    * writes. If no write has come for ten seconds, lists and reads may use all connections. Default: half of
    * `connections`, or all if they are less than four.
    */
   readonly readConnections?: number
   /**
-   * Milliseconds after which a statement is given up and fails with 503. With 0 the server gets no limit from here, and
-   * the driver gives up after 31 seconds. Default 5000.
+   * Milliseconds after which a statement is given up and fails with 503. With 0 the plugin sets no limit on the server,
+   * and the driver gives up after 31 seconds. Default 5000.
    */
   readonly statementTimeout?: number
   /**
@@ -24,7 +24,10 @@ export interface ServerOptions {
    * forbid that: then set false. Default true.
    */
   readonly preparedStatements?: boolean
-  /** True if only nodes that accept writes are used. Default: true for a URL of several nodes without `readonly`. */
+  /**
+   * True if only nodes that accept writes are used. Default: true for a URL of several nodes without `readonly`,
+   * otherwise false.
+   */
   readonly writable?: boolean
   /** True if the database server must refuse every write. Default false. */
   readonly readonly?: boolean
@@ -33,13 +36,13 @@ export interface ServerOptions {
 /** Milliseconds after which a server that does not answer counts as failed. */
 export const connectTimeout = 2000
 /**
- * Milliseconds by which the driver gives up later than the server. The deadline of the server does not cover every
- * wait, and a server that hangs keeps none.
+ * Milliseconds by which the driver gives up later than the server. The driver needs its own limit, because the server's
+ * limit does not cover every wait, and a server that hangs does not apply it.
  */
 const graceMs = 1000
 /**
- * Milliseconds that a server is given for a statement if `statementTimeout` is 0. A deadline of the server's own is not
- * known here.
+ * Milliseconds that a server is given for a statement if `statementTimeout` is 0. The server may have a limit of its
+ * own, which is not known here.
  */
 const serverDeadlineMs = 30_000
 /** Milliseconds of the longest `statementTimeout`: a timer of Node.js takes at most 2^31-1. */
@@ -93,7 +96,10 @@ export function checkServerOptions (where: string, { options, nodes, more }: Giv
   return { connections, readConnections, statementTimeout, preparedStatements, writable, readonly }
 }
 
-/** Returns the default of `readConnections`. In a small pool, half would make lists slow whenever somebody writes. */
+/**
+ * Returns the default of `readConnections`: half of the connections. Of fewer than four it is all, because half would
+ * make lists slow whenever somebody writes.
+ */
 function shareOfReads (connections: number): number {
   return connections < 4 ? connections : Math.floor(connections / 2)
 }
@@ -101,8 +107,8 @@ function shareOfReads (connections: number): number {
 /** Option of PostgreSQL alone. */
 export interface MaxLag {
   /**
-   * Milliseconds that a standby may lag behind its primary. One that lags more is not used. If absent, it may lag any
-   * time.
+   * Milliseconds that a standby may lag behind its primary. A standby that lags more is not used. If absent, the lag
+   * does not matter.
    */
   readonly maxLag?: number
 }

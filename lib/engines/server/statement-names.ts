@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 
 /**
- * Maximum number of parameters of a statement that is prepared: an `in` list of 100 values, filled up to 128, and
- * others of a list.
+ * Maximum number of parameters of a statement that is prepared. It leaves room for an `in` list of 100 values, which is
+ * filled up to 128, and the other parameters of a list.
  */
 const maxParameters = 140
 /**
@@ -15,8 +15,8 @@ const maxRememberedLength = 2 ** 20
 
 /**
  * Names for prepared statements. The same text has the same name on every connection in every process, and no other
- * text has it, because a pooler may hand the connection of one process to another. A text gets its name when it is
- * asked for again: clients choose the shapes of lists, and most shapes are never asked for again.
+ * text has that name, because a pooler may hand the connection of one process to another. A text gets its name only
+ * when it is asked for a second time: clients choose filters and orderings, so most texts never come again.
  */
 export class StatementNames {
   /** Names by text; empty for a text that was asked for once. */

@@ -54,7 +54,7 @@ export const sqliteCatalog: Catalog = {
     bigint,
     int8: bigint,
     'unsigned big int': bigint,
-    // Django declares its positive integers so.
+    // Django declares its positive integers like this.
     'integer unsigned': integer,
     'smallint unsigned': integer,
     'bigint unsigned': bigint,

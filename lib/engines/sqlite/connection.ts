@@ -24,15 +24,15 @@ function cacheStatements (prepare: (sql: string) => Statement): StatementCache {
   })
 }
 
-/** Connection that the plugin uses, and Kysely's driver too. */
+/** Connection of the plugin, with its prepared statements. Kysely's driver shares the one that the writer uses. */
 export class SqliteConnection {
   /** Statements whose rows are objects. */
   readonly objects: StatementCache
   /** Statements whose rows are arrays of values. */
   readonly arrays: StatementCache
-  /** Number of those who hold the connection in Kysely's driver, or wait for it there. */
+  /** Number of callers that hold the connection in Kysely's driver, or wait for it there. */
   holders = 0
-  /** The connection of the driver. */
+  /** Connection of the driver better-sqlite3. */
   readonly database: Database
 
   constructor (database: Database) {

@@ -8,7 +8,10 @@ import { foreignIndex } from './moments.js'
 import { sqlitePlans } from './plans.js'
 import { sqliteStorage } from './storage.js'
 
-/** Converts a pattern to GLOB, SQLite's case-sensitive LIKE. Its wildcards `*` and `?` are escaped by `[…]`. */
+/**
+ * Converts a pattern to GLOB, SQLite's case-sensitive LIKE. Characters that are special in GLOB are escaped: `[*]`,
+ * `[?]`, `[[]`.
+ */
 function globOf (pattern: string): string {
   return pattern.replace(/\\(.)|[%_*?[]/gsu, (token, escaped?: string) =>
     token === '%' ? '*' : token === '_' ? '?' : (escaped ?? token).replace(/[*?[]/, '[$&]'))
@@ -26,8 +29,8 @@ function toldApart (text: Expression<unknown>): RawBuilder<unknown> {
 }
 
 /**
- * Hides a value from the planner. SQLite plans by the value of a bare parameter, and prepares the statement anew
- * whenever that is bound.
+ * Hides a value from the planner. Without this, SQLite would plan by the value of the parameter, and prepare the
+ * statement anew whenever another value is bound.
  */
 function withoutPlan (value: unknown): RawBuilder<unknown> {
   return sql`+${value}`
@@ -45,7 +48,7 @@ const matching = (match: Match): Dialect['like'] => (column, pattern, { isAmbigu
   return isAmbiguous === true ? sql<SqlBool>`(${matches} and ${match(toldApart(column), toldApart(wanted))})` : matches
 }
 
-/** Returns `A_B_C`, `A_B` and `A`, because SQLite's extended codes begin with the primary one. */
+/** Returns `A_B_C`, `A_B` and `A` for the code `A_B_C`, because SQLite's extended codes begin with the primary one. */
 function prefixesOf (code: string): readonly string[] {
   const parts = code.split('_')
   return parts.map((_part, index) => parts.slice(0, parts.length - index).join('_'))
@@ -72,8 +75,8 @@ export const sqliteDialect: Dialect = {
   like: matching((text, wanted) => sql<SqlBool>`${text} glob ${wanted}`),
   ilike: matching((text, wanted) => sql<SqlBool>`lower(${text}) like lower(${wanted}) escape '\\'`),
   nullsFirst: { ascending: sql`asc`, descending: sql`desc` },
-  // The value of a unique column tells SQLite nothing. Others may tell that a partial index serves, or how many rows
-  // there are.
+  // SQLite's planner gains nothing from the value of a unique column. Values of other columns may show that a partial
+  // index serves, or how many rows there are.
   identifying: withoutPlan,
   // SQLite takes 100 bytes for each of many parameters, and the driver frees them only at a garbage collection.
   listed: (array) => sql`(select value from json_each(${array}))`,
@@ -109,7 +112,7 @@ export const sqliteDialect: Dialect = {
     // Other connections altered the tables again and again.
     SQLITE_SCHEMA: 'unexecuted',
     // A commit that was written but not made durable is undone here, but a crash may bring it back from the write-ahead
-    // log. What could not be written or read has no commit.
+    // log. If writing or reading failed, there is no commit.
     SQLITE_IOERR: 'lost',
     SQLITE_IOERR_WRITE: 'unavailable',
     SQLITE_IOERR_READ: 'unavailable',

@@ -33,8 +33,9 @@ export class GroupCommit {
   }
 
   /**
-   * Writes at once, and returns the outcome. If a burst is expected, or others wait, it queues the write and returns a
-   * promise. The queue is written at the end of this event-loop turn, or earlier if it would take more than 10 ms.
+   * Writes at once, and returns the outcome. If a burst is expected, other writes wait, or another process has the
+   * lock, it queues the write and returns a promise. The queue is written at the end of this event-loop turn, or
+   * earlier if it would take more than 10 ms.
    */
   execute (write: () => Outcome): MaybePromise<Outcome> {
     const isOneOfMany = this.#bursts.join()

@@ -30,10 +30,10 @@ function codeOf (failure: unknown): string {
 
 /** How long an attempt is repeated, and who is told of it. */
 interface Repeating {
-  /** Milliseconds after which it gives up. */
+  /** Milliseconds after which no further attempt is made. */
   readonly maxRetryTime: number
   readonly events: Events
-  /** The statement, for its label. */
+  /** The statement, for its label in events; absent for a group of writes. */
   readonly query?: Query
 }
 

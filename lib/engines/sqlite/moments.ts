@@ -8,7 +8,10 @@ type Kind = 'datetime' | 'date'
 /** GLOB patterns of the texts that the API and the defaults of createTables() write. */
 const ownPatterns: Readonly<Record<Kind, string>> = { datetime: '????-??-?? ??:??:??', date: '????-??-??' }
 
-/** Returns a condition that is true if another program wrote a text: in another form, or as no moment at all. */
+/**
+ * Returns a condition that is true if a text does not have the form that the API writes, so that another program wrote
+ * it.
+ */
 export function isForeign (column: Expression<unknown>, kind: Kind): RawBuilder<SqlBool> {
   return sql<SqlBool>`${column} not glob ${sql.lit(ownPatterns[kind])}`
 }
@@ -16,9 +19,10 @@ export function isForeign (column: Expression<unknown>, kind: Kind): RawBuilder<
 const digits = sql.lit('0123456789')
 
 /**
- * Returns what records show of a text. If `datetime()` of values.ts reads a moment in it, that is this moment in UTC,
- * cut to a length; otherwise the text itself. SQLite's own function also reads other texts, rounds fractions, and takes
- * the 31st of February for a day in March. An offset may have a blank before it.
+ * Returns SQL of what records show of a text. If `datetime()` of values.ts reads a moment in the text, they show that
+ * moment in UTC, cut to `length` characters; otherwise they show the text itself. SQLite's own function alone would not
+ * do: it also reads other texts, rounds fractions, and takes the 31st of February for a day in March. An offset may
+ * have a blank before it.
  */
 function momentOf (text: Text, length: number): Text {
   return sql`coalesce((
@@ -44,7 +48,7 @@ function momentOf (text: Text, length: number): Text {
           else substr(${text}, 17) end as _rest)))), ${text})`
 }
 
-/** Returns what records show of a column. Texts in the form of the API are shown as they are. */
+/** Returns SQL of what records show of a column. Texts in the form of the API are shown as they are. */
 function shownOf (column: Text, kind: Kind): Text {
   return sql`case when ${isForeign(column, kind)} and ${column} glob '[0-9][0-9][0-9][0-9]-*'
     then ${momentOf(column, ownPatterns[kind].length)} else ${column} end`
@@ -56,7 +60,7 @@ type Value = Parameter | Text
 interface Bounds {
   earliest (value: Value): Text
   latest (value: Value): Text
-  /** Adds a condition on what records show, where the bounds alone do not decide. */
+  /** Returns the condition on what records show, or SQL that skips it if the bounds alone decide. */
   exactly (condition: RawBuilder<SqlBool>): RawBuilder<SqlBool>
 }
 
@@ -69,8 +73,8 @@ const wideBounds: Bounds = {
 }
 
 /**
- * Returns bounds that are the value itself, and decide alone, as long as no other program wrote to the column. An index
- * tells if one did; then they are {@link wideBounds}.
+ * Returns bounds that ask an index whether another program wrote to the column. If none did, the bounds are the value
+ * itself, and decide alone. Otherwise they are {@link wideBounds}.
  */
 function guarded ({ table, name }: WrittenColumn): Bounds {
   const isForeignText = isForeign(sql.ref(name), 'datetime')
@@ -123,7 +127,10 @@ function comparisonsWithin ({ earliest, latest, exactly }: Bounds): Record<'lt' 
   }
 }
 
-/** Returns a condition that is true if a text is in the one range of all texts that may show any of some values. */
+/**
+ * Returns a condition that is true if a text lies between the earliest and the latest text that records may show as any
+ * of the values.
+ */
 function isNear (column: Text, values: readonly Parameter[]): Text {
   const all = sql`(values ${sql.join(values.map((value) => sql`(${value})`))})`
   const earliest = wideBounds.earliest(sql`(select min(column1) from ${all})`)

@@ -79,7 +79,7 @@ export class SqliteExecutor implements Executor {
   #written (query: Query, start: number, outcome: MaybePromise<Outcome>): MaybePromise<Outcome> {
     if (!(outcome instanceof Promise)) return this.#told(query, start, outcome)
     return outcome.then((written) => this.#told(query, start, written), (failure: unknown) => {
-      // It has waited for the lock of another process already.
+      // The write has waited for the lock of another process already.
       this.#requireRepeatable(failure, query, start)
       return this.#parts.queued.execute(query)
     })

@@ -10,7 +10,7 @@ export const maxGroupMs = 10
 
 /** A queued write, and the functions that settle its promise. */
 export interface Waiting {
-  /** Milliseconds of `performance.now()` when it was queued. */
+  /** Milliseconds of `performance.now()` when the write was queued. */
   readonly since: number
   readonly write: () => Outcome
   readonly resolve: (outcome: Outcome) => void
@@ -19,7 +19,7 @@ export interface Waiting {
 
 /** Writes that were committed or have failed. */
 interface Written {
-  /** Settles the promise of each write, in their order. */
+  /** Functions that settle the promise of each write, in the order of the writes. */
   readonly tells: ReadonlyArray<() => void>
   /** Milliseconds that a write took on average, without the commit. */
   readonly averageMs: number

@@ -7,7 +7,7 @@ import { Pipeline } from './pipeline.js'
 import { UnreadAnswers } from './unread-answers.js'
 
 /**
- * Requests that may wait on one HTTP/1 connection. One more closes the connection. Node parses up to 1000 of a
+ * Requests that may wait on one HTTP/1 connection. One more closes the connection. Node parses up to 1000 requests of a
  * connection at once, and keeps 4 KB for each.
  */
 const maxWaiting = 63
@@ -29,7 +29,7 @@ export class Connections {
   readonly #readLimit = new ReadLimit(this.#sockets)
   #openedAt = -Infinity
 
-  /** @param events  is told of requests that wait */
+  /** @param events  gets an event for each request that waited in a queue, or that a queue refused */
   constructor (server: Server, events: Events = new Events()) {
     this.events = events
     const open = (socket: Socket): void => {
@@ -44,9 +44,9 @@ export class Connections {
   }
 
   /**
-   * Calls `done` for an HTTP/1 request when all earlier answers of its connection have been sent. HTTP/2 has limits of
-   * its own, so `done` is called at once. If the connection is closed for too many requests, they end with
-   * REST_MODELS_UNAVAILABLE (503), because hosts count the requests that end.
+   * Calls `done` for an HTTP/1 request when all earlier answers of its connection have been sent. For HTTP/2, which has
+   * limits of its own, `done` is called at once. If too many requests wait, the connection is closed. Its requests then
+   * end with REST_MODELS_UNAVAILABLE (503), although nobody gets the answer, because hosts count the requests that end.
    */
   readonly onRequest: onRequestHookHandler = (request, reply, done) => {
     const { raw: { httpVersionMajor, socket } } = request
@@ -83,8 +83,8 @@ export class Connections {
 }
 
 /**
- * Stops reading from all sockets until the next event-loop turn when 500 requests came in this one. Otherwise Node
- * would parse all that has arrived before anything is answered, and one socket may hold 1000 requests.
+ * Stops reading from all sockets until the next event-loop turn when 500 requests came in this one. Without this, Node
+ * would parse all requests that have arrived before it answers any of them, and one socket may hold 1000 requests.
  */
 class ReadLimit {
   readonly #sockets: ReadonlySet<Socket>

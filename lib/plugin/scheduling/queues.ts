@@ -7,7 +7,7 @@ import { TurnQueue } from './turn-queue.js'
 
 /**
  * Requests of one queue that may use a database server at a time, over all clients; further ones wait in the queue.
- * They are several for each database connection, so that none is idle.
+ * There are several for each database connection, so that no connection is idle.
  */
 const maxRunning = 64
 
@@ -26,7 +26,7 @@ export function openTurnQueues (connections: Connections): Queues {
 
 /** Opens the queues for a database server. */
 export function openSlotQueues (connections: Connections): Queues {
-  // Requests that wait for a password hold a slot, but do not use the server.
+  // Requests that wait for the check of a password hold a slot, but do not use the server.
   const guardedSlots = maxRunning + maxLogins
   // Writes have their own slots, because they may wait for each other's locks, or for a standby, and reads may be slow.
   const twoOf = (slots: number, name: 'open' | 'guarded') => ({

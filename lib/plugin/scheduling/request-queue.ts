@@ -6,8 +6,8 @@ import type { Connections } from './connections.js'
 import { inOwnContext } from './own-context.js'
 
 /**
- * Milliseconds that one request may wait; after that it is refused with 503. A statement waits as long for a
- * connection.
+ * Milliseconds that one request may wait; after that it is refused with 503. A statement waits at most as long for a
+ * connection to the database.
  */
 const maxWaitMs = 2000
 
@@ -40,7 +40,7 @@ export abstract class RequestQueue {
   readonly #name: QueueMessage['queue']
   #timer: NodeJS.Timeout | undefined
 
-  /** @param name  as events name the queue */
+  /** @param name  name of the queue in events */
   constructor (connections: Connections, name: QueueMessage['queue'] = 'open') {
     this.connections = connections
     this.#name = name
@@ -54,7 +54,8 @@ export abstract class RequestQueue {
     { raw: { socket } }: Pick<FastifyRequest, 'raw'>, { raw: answer }: Pick<FastifyReply, 'raw'>,
     goOn: HookHandlerDoneFunction
   ): void => {
-    // The client may have gone during a hook of the host. No event follows, so its place would never be given back.
+    // The client may have gone during a hook of the host. No `close` event follows then, so the place of the request
+    // would never be given back.
     if (socket.destroyed || answer.destroyed) return goOn(unavailable())
     const now = performance.now()
     if (this.#waiting.size === 0 && this.#admits(answer, now)) return goOn()
@@ -104,7 +105,10 @@ export abstract class RequestQueue {
     this.wake()
   }
 
-  /** Ends the waiting of a request, if it still waits. */
+  /**
+   * Removes a request from the queue, and lets it go on if the outcome is `admitted`; otherwise refuses it with 503.
+   * Does nothing if the request no longer waits.
+   */
   #leave (waiting: Waiting, outcome: QueueMessage['outcome']): void {
     if (!this.#waiting.delete(waiting)) return
     if (this.#waiting.size === 0) clearInterval(this.#timer)

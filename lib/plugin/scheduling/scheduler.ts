@@ -78,8 +78,9 @@ const minBatchSize = 4
 const maxHoldMs = 2
 
 /**
- * Lets answers that become ready in one event-loop turn be sent together (flush consolidation). An answer that is sent
- * alone wakes its receiver. For a client or a proxy on the same machine that costs as much as a short list.
+ * Lets answers that become ready in one event-loop turn be sent together (flush consolidation). Each answer that is
+ * sent alone wakes its receiver. For a client or a proxy on the same machine, this costs as much as serving a short
+ * list.
  */
 export class ResponseBatcher {
   readonly #bursts = new BurstDetector(minBatchSize)

@@ -58,8 +58,8 @@ export class SlotQueue extends RequestQueue {
   }
 
   /**
-   * Gives back the slot of a request that a hook answered, or whose client has gone, like {@link leave}. If its handler
-   * has begun, it does nothing, because the server still runs the statement.
+   * Gives back the slot of a request that a hook answered, or whose client has gone, like {@link leave}. Does nothing
+   * if the handler of the request has begun, because the server still runs the statement.
    */
   release (answer: Slotted): void {
     if (answer[kSlot] === 'before the handler') this.leave(answer)
@@ -87,8 +87,8 @@ export class SlotQueue extends RequestQueue {
 }
 
 /**
- * Returns an onSend hook that gives back the slot of a request that another hook answers, before the answer is sent. A
- * client that never reads the answer would otherwise keep the slot.
+ * Returns an onSend hook that gives back the slot of a request that another hook answers, before the answer is sent.
+ * Without this hook, a client that never reads the answer would keep the slot.
  */
 export function releasing (queue: SlotQueue): onSendHookHandler {
   return (_request, reply, payload, done) => {

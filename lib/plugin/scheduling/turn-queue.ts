@@ -8,12 +8,13 @@ const turnMs = 20
 /** Used instead of `turnMs` for 50 ms after a connection was accepted, so that further clients are accepted quickly. */
 const turnMsWhileOpening = 2
 
-/** Requests that are tried in a turn, in addition to twice as many as fitted into the last one. */
+/** Requests that are tried in a turn, in addition to twice the number that fitted into the last turn. */
 const minTried = 8
 
 /**
- * Spreads requests over event-loop turns, for an engine that works in this process. Otherwise all requests that have
- * arrived would be answered in one turn. No timer, no other route and no limit of the load could run during it.
+ * Spreads requests over event-loop turns, for an engine that works in this process. Without this queue, all requests
+ * that have arrived would be answered in one turn. No timer, no other route and no limit of the load could run during
+ * that turn.
  */
 export class TurnQueue extends RequestQueue {
   #turn = -1
@@ -41,9 +42,9 @@ export class TurnQueue extends RequestQueue {
   }
 
   /**
-   * Tries requests, each in its own immediate of the next turn. By then the engine has done its work for the one
-   * before, so its time is known. Some immediates are for requests that arrive until then. Otherwise a queue that once
-   * began would never be empty again under load.
+   * Tries to let requests go on, each in its own `setImmediate` callback of the next turn. Between two callbacks, the
+   * engine does its work for the request of the first one, so its time is known. Some callbacks are for requests that
+   * arrive meanwhile. Without these, a queue that once began would never be empty again under load.
    */
   readonly #try = (): void => {
     if (this.size === 0) {

@@ -10,7 +10,9 @@ const countValidMs = 50
 /** Milliseconds that every client has to take an answer, before its connection may be closed to free memory. */
 const minUnreadMs = 200
 
-/** The answer that a connection is given, and when it was first seen to be complete but not yet taken. */
+/**
+ * The answer that a connection sends next, and when it was first seen to be complete but not yet taken by the client.
+ */
 interface Given {
   readonly answer: ServerResponse
   unreadSince: number | undefined
@@ -26,7 +28,10 @@ export class UnreadAnswers {
   #bytes = 0
   #countedAt = -Infinity
 
-  /** Counts an answer from now on, until it was taken. It must be the next that its connection sends. */
+  /**
+   * Counts the bytes of an answer from now on, until the client has taken it. It must be the next answer of the
+   * connection.
+   */
   watch (socket: Socket, answer: ServerResponse): void {
     this.#given.set(socket, { answer, unreadSince: undefined })
   }

@@ -11,7 +11,7 @@ import { audiencesOf, fieldPermissions } from './permissions.js'
 import { scopeDangers } from './scope-dangers.js'
 import { visibleRecordsOf } from './visible-records.js'
 
-/** Names of fields that give power over other users, beside flags such as `is_admin`. */
+/** Names of fields that give power over other users, in addition to flags such as `is_admin`. */
 const powerNames = /^(?:roles?|permissions?)$/i
 
 /** Returns the dangers in the resources of an app, grouped by resource. */
@@ -78,12 +78,18 @@ function fieldDangers (resource: Resource, column: Column, all: readonly Resourc
   return isSecret(column) && column.options.default !== undefined ? [...found, 'is a password with a default'] : found
 }
 
-/** Returns the column that tells a policy who is an admin, if any. The `login` of a custom policy may be any value. */
+/**
+ * Returns the column by which a policy knows who is an admin; undefined if there is none. The `login` of a custom
+ * policy may be any value.
+ */
 function flagOf ({ login }: AnyPolicy): unknown {
   return Object(Object(login).columns).admin
 }
 
-/** Returns a danger for each secret of another model whose path the option `filterable` lists. */
+/**
+ * Returns a danger for each path in the option `filterable` that leads to a secret field of another model, if not only
+ * admins may filter by the path.
+ */
 function pathDangers (resource: Resource): Danger[] {
   const { name, opened } = resource
   const isSecretPath = ({ joins, column }: Path): boolean => {
@@ -98,7 +104,7 @@ function pathDangers (resource: Resource): Danger[] {
   })
 }
 
-/** Returns the audience that may filter by a path: it must be able to list the resource and each model on the path. */
+/** Returns the audience that may filter by a path: those who may list the resource and each model on the path. */
 function searchersOf (resource: Resource, { joins }: Path): Audience {
   const { closedModels, guardedModels } = resource
   const { list } = audiencesOf(resource)

@@ -21,8 +21,8 @@ export async function isSought (resource: Resource, plan: ListPlan): Promise<boo
 }
 
 /**
- * True if indexes find the rows that contain a word, for a page and for the count: one for each column that a search
- * looks at. These are indexes of expressions, so `sought` does not list them.
+ * True if each column that a search looks at has an index that finds the rows with a word, for a page and for the
+ * count. These are indexes of expressions, so the query `plans.sought` does not list them.
  */
 export async function isSearchSought (resource: Resource, plan: ListPlan): Promise<boolean> {
   const { model: { table }, searched } = resource
@@ -40,19 +40,19 @@ async function isEachSought (
   return true
 }
 
-/** True if an index finds the last related record of a list for each of its rows. */
+/** True if an index finds, for each row of a list, the related record that the last `include` of the list names. */
 export async function isLookedUp (resource: Resource, plan: ListPlan): Promise<boolean> {
   const { alias } = plan.includes.at(-1) as PlannedInclude
   return !resource.reader.dialect.plans.scans(await explain(resource, 'include', plan), alias)
 }
 
-/** A column of an index. */
+/** A column, by the name of its table and its own name. Queries for the columns of indexes return such rows. */
 interface Indexed {
   readonly table: string
   readonly column: string
 }
 
-/** Runs a query for columns of indexes. Returns true if its result has the given column. */
+/** Runs a query for the columns of indexes. Returns true if one of its rows has both the table and the column. */
 export async function lists (
   db: Kysely<Tables>, query: RawBuilder<Indexed>, { table, column }: Indexed
 ): Promise<boolean> {
@@ -60,7 +60,7 @@ export async function lists (
   return rows.some((index) => index.table === table && index.column === column)
 }
 
-/** Returns the database's plan of a statement of a list: of that which reads a page, if no other is given. */
+/** Returns the database's plan for a statement of a list, by default the one that reads a page. Runs only `explain`. */
 export async function explain (
   resource: Resource, use: PlannedUse, plan: ListPlan, statement: typeof countStatement = listStatement
 ): Promise<readonly PlanRow[]> {

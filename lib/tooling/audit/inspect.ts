@@ -16,14 +16,14 @@ export interface Inspection {
   /** The records that each scope shows to made-up users. */
   readonly scopes: readonly VisibleRecords[]
   readonly dangers: readonly Danger[]
-  /** Filters, orderings and scopes without an index, the largest tables first. */
+  /** Filters, searches, orderings, related records and scopes that no index serves, the largest tables first. */
   readonly unindexed: readonly Unindexed[]
   readonly unbounded: readonly Unbounded[]
 }
 
 /**
  * Reports who may do what in an app with which records, and what of that is dangerous. Also reports the filters,
- * orderings and scopes that no index serves, and the texts that have no maximum length.
+ * searches, orderings, related records and scopes that no index serves, and the texts that have no maximum length.
  *
  * @param app  an app with the plugin, in any scopes and under any decorator names. The function calls its `ready()`
  * @throws REST_MODELS_INVALID_OPTIONS if the app has no resources

@@ -27,7 +27,7 @@ export interface FieldPermissions {
 export interface ResourcePermissions {
   readonly resource: string
   readonly operations: Readonly<Record<Operation, Changer>>
-  /** Operations in which the scope bounds the records for a user who may do them. */
+  /** Operations that at least one made-up user may do, but not with every record, because of the scope. */
   readonly scoped: readonly Operation[]
   readonly fields: readonly FieldPermissions[]
 }

@@ -12,7 +12,7 @@ import { evaluate, madeUpUsers, visibleRecordsOf } from './visible-records.js'
 /** A resource with a scope. */
 type Scoped = Resource & { readonly scopeRule: ScopeRule }
 
-/** Returns what is dangerous in the scope of a resource, or in that it has none although others have one. */
+/** Returns the dangers in the scope of a resource, or in the lack of a scope if other resources have one. */
 export function scopeDangers (resource: Resource, all: readonly Resource[]): readonly Danger[] {
   return isScoped(resource) ? excessDangers(resource) : leakDangers(resource, all.filter(isScoped))
 }
@@ -36,7 +36,10 @@ function excessDangers (resource: Scoped): readonly Danger[] {
   ]
 }
 
-/** Returns how a resource without a scope shows or changes records that a scope of another resource bounds. */
+/**
+ * Returns the dangers in the lack of a scope: users may read or change records of this resource although the scope of
+ * another resource hides the same records, or the records that they refer to.
+ */
 function leakDangers (resource: Resource, scoped: readonly Scoped[]): readonly Danger[] {
   const { name, model, relatedScopes } = resource
   const twins = scoped.filter((other) => other.model === model).flatMap((other) => {
@@ -55,8 +58,8 @@ function leakDangers (resource: Resource, scoped: readonly Scoped[]): readonly D
 }
 
 /**
- * Returns what users may do with a resource, in words such as `users may list, read`, as far as the scope of another
- * resource shows these users only some of its records. Admins do not count.
+ * Returns what users may do with all records of a resource although the scope of another resource shows them only some
+ * of its own: `users may list, read`. Returns an empty text if there are no such users. Admins do not count.
  */
 function unboundedUsers (resource: Resource, rule: ScopeRule): string {
   const { policy, owner } = resource
@@ -64,7 +67,7 @@ function unboundedUsers (resource: Resource, rule: ScopeRule): string {
   const bounded = madeUpUsers(policy).filter((user) =>
     user.name !== 'admin' && evaluate(rule, isSame ? user : nobody).outcome.sees !== 'everything')
   const audiences = audiencesOf(resource)
-  // Who creates a record sees no other, and of a record with an owner only the owner changes it.
+  // A create shows no other record. If records have owners, only the owner may change or delete a record.
   const others: readonly Operation[] = owner === undefined ? ['list', 'read', 'update', 'delete'] : ['list', 'read']
   const leaking = others.filter((operation) =>
     isWide(audiences[operation]) && bounded.some((user) => isMember(audiences[operation], user)))

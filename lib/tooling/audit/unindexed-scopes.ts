@@ -27,8 +27,8 @@ export function listedScopes (resource: Resource): readonly Scope[] {
 }
 
 /**
- * Returns the names in scopes that need an index: those of each scope in which no index serves any condition. The
- * database explains a list with each condition.
+ * Returns the names of all conditions of those scopes in which no index serves any condition. To find out, the database
+ * explains a list with each condition, but does not run it.
  */
 export async function unindexedScopes (resource: Resource, scopes: readonly Scope[]): Promise<readonly string[]> {
   const names = new Set<string>()
@@ -39,7 +39,9 @@ export async function unindexedScopes (resource: Resource, scopes: readonly Scop
   return [...names]
 }
 
-/** True if indexes find the records that meet a condition: one of its column, and one of each foreign key before it. */
+/**
+ * True if indexes find the records that meet a condition: one on its column and one on each foreign key of its path.
+ */
 async function isConditionSought (resource: Resource, condition: ScopeCondition): Promise<boolean> {
   const { joins, column } = condition.path
   // A primary key always has an index.
@@ -53,7 +55,7 @@ async function isConditionSought (resource: Resource, condition: ScopeCondition)
   return true
 }
 
-/** Returns the condition that a foreign key refers to a given record. */
+/** Returns the condition that a foreign key at the end of `joins` refers to a record with a made-up key. */
 function references (joins: ScopeCondition['path']['joins'], column: ForeignKeyColumn): ScopeCondition {
   return { path: { joins, column }, operator: 'eq', values: sampleValues(column) }
 }

@@ -22,7 +22,7 @@ import { listedScopes, unindexedScopes } from './unindexed-scopes.js'
 export interface Unindexed {
   readonly resource: string
   readonly use: PlannedUse | 'scope' | 'search'
-  /** The name as a query or a scope writes it: `user__email`. Of a search, all fields that it looks at. */
+  /** The name as a query or a scope writes it: `user__email`. For a search, all the fields that it looks at. */
   readonly name: string
   /** The table that is read whole. */
   readonly table: string
@@ -93,7 +93,10 @@ async function unindexedIncludes (resource: Resource): Promise<readonly Found[]>
   return found
 }
 
-/** True if indexes find the rows of a search, or if the limits refuse it. Some indexes need three characters. */
+/**
+ * True if indexes find the rows of a search, or if the limits refuse the search. The sample has three letters, because
+ * some indexes find no shorter texts.
+ */
 async function isSearchServed (resource: Resource): Promise<boolean> {
   const plan = planOf(resource, `search=${'abc'.slice(0, resource.limits.patternLength)}`)
   return plan === undefined || await isSearchSought(resource, plan)
@@ -120,7 +123,7 @@ async function isFilterSought (resource: Resource, path: Path): Promise<boolean>
   return plan === undefined || await isSought(resource, plan)
 }
 
-/** True if an index orders the rows, or if the limits refuse the ordering. */
+/** True if an index gives the rows in the order of a column, or if the limits refuse the ordering. */
 async function isOrdered (resource: Resource, column: Column): Promise<boolean> {
   const plan = planOf(resource, `ordering=${column.field}`)
   if (plan === undefined) return true

@@ -9,7 +9,7 @@ import { scopeFor, type ScopeRule } from '../../policy/visibility.js'
 import type { Resource } from '../../resource/resource.js'
 import { sampleValues } from './sample.js'
 
-/** The records of a scope that a made-up user sees. */
+/** The records that a scope shows to a made-up user, or the failure of the scope. */
 export type ScopeOutcome =
   | { readonly sees: 'everything' | 'nothing' }
   | {
@@ -41,7 +41,7 @@ export function madeUpUsers (policy: AnyPolicy): readonly MadeUpUser[] {
   ]
 }
 
-/** A scope for a made-up user, with made-up values. It is empty if it fails. */
+/** A scope for a made-up user, with made-up values. `scope` has no conditions if the scope fails. */
 export interface Evaluation {
   readonly scope: Scope
   readonly outcome: ScopeOutcome
@@ -81,7 +81,10 @@ function describe (value: unknown, user: MadeUpUser): string {
   return placeholderName(value) ?? user.names.get(value) ?? JSON.stringify(value)
 }
 
-/** Returns what a scope returned, with a valid value in place of each placeholder. */
+/**
+ * Returns the object that a scope returned, with a valid value in place of each placeholder for a property of the
+ * made-up user. Returns anything else unchanged.
+ */
 function withTypedValues (model: Model, given: unknown): unknown {
   if (typeof given !== 'object' || given === null) return given
   const entries = Object.entries(given).map(([name, value]) => [name, typedValue(model, name, value)])

@@ -15,7 +15,8 @@ export const passwordVariable = 'REST_MODELS_PASSWORD'
 /**
  * Returns the credentials of a command's options; undefined if it has none.
  *
- * @throws REST_MODELS_INVALID_OPTIONS if one of the two is missing, because everybody could read the database then
+ * @throws REST_MODELS_INVALID_OPTIONS if only one of the two is given: without this error, everybody could read the
+ *   database
  */
 export function readCredentials (
   { user, password: given }: { readonly user?: string, readonly password?: string }, env: NodeJS.ProcessEnv
@@ -31,8 +32,8 @@ export function readCredentials (
 }
 
 /**
- * Returns a hook that answers 401 to every request without the credentials. It compares digests of equal length, in a
- * time that tells nothing of how much of a guess is right.
+ * Returns a hook that answers 401 to every request without the credentials. It compares digests in constant time, so
+ * that the time of an answer does not show how much of a guess is right.
  *
  * @throws REST_MODELS_INVALID_OPTIONS if HTTP Basic cannot carry the credentials
  */

@@ -18,7 +18,7 @@ const installedPackages: DocumentationPackages = {
 /**
  * Adds a page at {@link documentationPath} that documents the routes that the app registers afterwards.
  *
- * @returns the names of packages that are not installed. If it is empty, the page was added; otherwise it was not
+ * @returns the names of packages that are not installed. If there are none, the page was added; otherwise it was not
  */
 export async function addDocumentation (
   app: FastifyInstance, { swagger, swaggerUi }: DocumentationPackages = installedPackages

@@ -8,9 +8,9 @@ import { errors } from '../../errors.js'
 const wildcardAddresses = new Set(['0.0.0.0', '::'])
 
 /**
- * Returns a hook that answers 421 to a request whose Host header names another server. Another site can point its own
- * name to this server. The browser then takes both for one site, so the other site's page may read the answers (DNS
- * rebinding). IP addresses of this machine pass, because no other site can own one as a name.
+ * Returns a hook that answers 421 to a request whose Host header names another server. Without this check, another site
+ * could point its own name to this server. The browser would take both for one site, and the other site's page could
+ * read the answers (DNS rebinding). IP addresses of this machine pass, because no other site can own one as a name.
  *
  * @param host  the address or name that the server listens on
  */

@@ -6,7 +6,7 @@ import { importModule } from './import-module.js'
 
 type Module = Readonly<Record<string, unknown>>
 
-/** Who loads a module, for messages: the command, and what the module must export, in words. */
+/** The command that loads a module, and in words what the module must export, for messages. */
 interface Loader {
   readonly command: string
   readonly exporting: string

@@ -12,12 +12,12 @@ interface Options {
   readonly force?: true
 }
 
-/** Milliseconds for a statement: to find equal values may read a large table. */
+/** Time-out of a statement in milliseconds: one hour, because a search for equal values may read a large table. */
 const statementTimeout = 3_600_000
 
 /** Names of files that Kysely's FileMigrationProvider finds. */
 const migrationFile = /\.m?[jt]s$/
-/** Names of files that hold types only, which it passes over. */
+/** Names of files that hold types only. Kysely's FileMigrationProvider skips them. */
 const declarationFile = /\.d\.m?ts$/
 
 export const migrationCommand: CommandRow<Options> = {

@@ -13,7 +13,7 @@ type Open = (url: string, settings: Settings) => Kysely<Tables>
 const postgres: Open = (url, settings) => openPostgres(url, settings)
 const mariadb: Open = (url, settings) => openMariadb(url, settings)
 
-/** The openers, by the scheme of the database's URL. */
+/** The functions that open a database, by the scheme of its URL. */
 const openers: Readonly<Record<string, Open>> = {
   sqlite: openFile, postgres, postgresql: postgres, mariadb, mysql: mariadb
 }
@@ -22,7 +22,7 @@ const openers: Readonly<Record<string, Open>> = {
 export interface OpenOptions {
   /** True if the database is only read, so that its engine refuses every write. Default true. */
   readonly readOnly?: boolean
-  /** Milliseconds after which a statement of a server is given up. Default 5000. */
+  /** Milliseconds after which a statement is given up, on PostgreSQL and MariaDB only. Default 5000. */
   readonly statementTimeout?: number
   /** Schema of PostgreSQL in which tables are found. Default: those of the search path. */
   readonly schema?: string

@@ -73,7 +73,7 @@ const secretPatterns = [/.*(?:password|passwd|pwd)=.*/is, /[^\s=]*:[^/\\].*@.*/s
 
 /**
  * Returns a function that replaces, in a text, every part of the arguments that may hold a password by `…`. So no
- * message repeats a URL, even if the user gave the URL as the wrong argument or behind `sqlite:`.
+ * message repeats a URL, even if the user gave the URL as the wrong argument or after `sqlite:`.
  */
 function secretsIn (words: readonly string[]): (text: string) => string {
   const secrets = words

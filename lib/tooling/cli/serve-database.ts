@@ -131,7 +131,7 @@ async function planResources (
     auth: unfillable.has(model) ? noCreateAuth : undefined
   }))
   const left = secret.map((model) => noteOf(model, secrets))
-  // A key that looks secret is left out with its table, or shown on demand.
+  // These notes do not apply here: a table whose key looks secret is not served, unless `include` names the key.
   const notes = found.notes.filter(({ why }) => why !== secretKey)
   return { resources, notes: [...notes, ...left, ...[...unfillable].flatMap(unfillableNotes)] }
 }

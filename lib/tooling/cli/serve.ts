@@ -97,7 +97,7 @@ function checkOpenHost (
 /** Most names or notes in one line. */
 const maxListed = 10
 
-/** Prints in a line each what is left out and why, what is hidden, and what is served. */
+/** Prints what is left out and why, what is hidden, and what is served, each in one line. */
 export function announce (
   address: string, { models, notes, hidden, missing, write }: ServedDatabase & { readonly write: boolean },
   { out, err }: Terminal
@@ -113,7 +113,7 @@ export function announce (
     `${write ? 'with writes' : 'read-only'}: ${names}${page}; stop it with Ctrl+C`)
 }
 
-/** Returns texts in one line. The number of those beyond the first ten stands for them. */
+/** Returns texts in one line: the first ten, and then the number of further ones. */
 function listed (texts: readonly string[], separator: string): string {
   const shown = texts.slice(0, maxListed).join(separator)
   return texts.length <= maxListed ? shown : `${shown} and ${texts.length - maxListed} more`

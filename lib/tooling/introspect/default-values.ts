@@ -1,7 +1,7 @@
 import type { StorageName } from '../../engines/storage.js'
 import { datetime, type Json } from '../../values/values.js'
 
-/** Each matches the current time or day in one of the forms that the engines' catalogs write. */
+/** Patterns that match the current time or day, in the forms that the engines' catalogs write. */
 const clockPatterns: readonly RegExp[] = [
   /^(?:current_timestamp|localtimestamp|now|utc_timestamp|sysdate|current_date|curdate|utc_date)(?:\(\d*\))?$/i,
   /^(?:transaction|statement|clock)_timestamp\(\)$/i,
@@ -9,9 +9,9 @@ const clockPatterns: readonly RegExp[] = [
   /^(?:datetime|date)\((?:'now'(?:, ?'subsec(?:ond)?')?)?\)$/i,
   /^strftime\('(?:%Y-%m-%d|%F)(?:[ T](?:%H:%M(?::%[Sf])?|%T)Z?)?', ?(?:'now'|current_timestamp)\)$/i
 ]
-/** Matches the current day, and what cuts a moment to its day. */
+/** Matches a default that is a day without a time: the current day, or a moment that is cut to its day. */
 const dayPattern = /\b(?:current_date|curdate|utc_date|date\()|::date\b|\bas date\)|strftime\('(?:%Y-%m-%d|%F)'/i
-/** Matches what stands around a time and leaves it a time in UTC, or cuts it. The group is that time. */
+/** Patterns for SQL around a time that keeps it, converts it to UTC or cuts it to a unit. The group is the time. */
 const timeWrappers: readonly RegExp[] = [
   /^(.*) at time zone '(?:etc\/)?(?:utc|gmt)'$/is,
   /^timezone\('(?:etc\/)?(?:utc|gmt)'(?:::text)?, (.*)\)$/is,
@@ -31,8 +31,8 @@ const maxLayers = 10
 export const expression = Symbol('expression')
 
 /**
- * Returns the default of a field for that of a column, {@link expression} if a field of the kind cannot declare that
- * default, or undefined if the column has none.
+ * Returns the default that a field can declare for the default of its column, {@link expression} if a field of the kind
+ * cannot declare that default, or undefined if the column has none or null.
  */
 export function defaultValue (kind: StorageName, declared: string | null): Json | undefined | typeof expression {
   const written = declared ?? 'null'
@@ -45,8 +45,8 @@ export function defaultValue (kind: StorageName, declared: string | null): Json 
 }
 
 /**
- * True if a default is the current time or day. It takes away what stands around that, layer by layer. What remains
- * must match as a whole, so a wrong pair of parentheses makes nothing the current time.
+ * True if a default is the current time or day. Removes casts, time zones and parentheses around it, layer by layer.
+ * The rest must match as a whole, so parentheses that do not belong together cannot make another default match.
  */
 function isNow (declared: string): boolean {
   let rest = declared.trim()

@@ -1,6 +1,6 @@
 import type { Note } from './model-plan.js'
 
-/** Fewest notes of the same words that become one line. */
+/** Minimum number of notes with the same words that become one line. */
 const minGroup = 3
 /** Most names in one line. */
 const maxNames = 10
@@ -15,7 +15,7 @@ export function describeNote ({ table, column, why }: Note): string {
   return printable(text)
 }
 
-/** Returns {@link describeNote} for each note, or one line for three or more notes that differ in names only. */
+/** Returns a line of text for each note, but one line for three or more notes that differ only in names. */
 export function describeNotes (notes: readonly Note[]): readonly string[] {
   const groups = new Map<string, Note[]>()
   for (const note of notes) {
@@ -37,7 +37,7 @@ function describeGroup (notes: readonly Note[]): string {
     : `Columns ${list}: each ${why}`)
 }
 
-/** Replaces control characters, which names and defaults may hold and a terminal would interpret. */
+/** Replaces control characters by spaces: names and defaults may hold them, and a terminal would interpret them. */
 function printable (text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
 }

@@ -10,7 +10,10 @@ import { maxUniqueLength } from '../../values/field-options.js'
 import { defaultValue, expression } from './default-values.js'
 import type { FieldPlan, Note } from './model-plan.js'
 
-/** Two primary keys. The first one stands for a key of several columns, the second for it beside a column `id`. */
+/**
+ * Primary keys that stand in for a key of several columns while a field is tested. The first one has the column `id`.
+ * The second one is for a field that has the column `id` itself.
+ */
 const standIns: readonly [Field, Field] = [{ kind: 'key', options: {} }, { kind: 'key', options: { column: 'key' } }]
 
 /** The context for planning the default of a field. */
@@ -29,9 +32,9 @@ export interface Source {
 }
 
 /**
- * Returns the field with the default of its column, if the field can declare that default as a value. If it cannot,
- * returns the field without it and adds a note to `setting.notes`. Returns the reason as a text if the column cannot be
- * a field at all.
+ * Returns the field with the default of its column, if the field can declare that default as a value. Otherwise returns
+ * the field without a default, and adds a note to `setting.notes` if one is needed. Returns the reason as a text if the
+ * column cannot be a field at all.
  */
 export function withDefault (plan: FieldPlan, source: Source, setting: DefaultSetting): FieldPlan | string {
   const { column, values } = source
@@ -50,8 +53,8 @@ export function withDefault (plan: FieldPlan, source: Source, setting: DefaultSe
 }
 
 /**
- * Returns the note about a field that declares no default: what a create without it does, and what helps. Undefined if
- * the field says so itself.
+ * Returns the note about a field that declares no default: what a create without the field does, and the remedy.
+ * Returns undefined if the column has no default either, and permits null if the field does.
  */
 function whenAbsent (
   { options }: FieldPlan, { nullable, declared }: ColumnRow, hasDefault: boolean
@@ -70,15 +73,15 @@ function whenAbsent (
 }
 
 /**
- * Drops the `maxLength` of a unique text if it is over 500. The default then applies: 500 characters, the most that the
- * API permits in a unique text in every engine.
+ * Drops the `maxLength` of a unique text if it is over 500. The default for `maxLength` then applies: 500 characters,
+ * the most that the API permits in a unique text in every engine. Returns any other field unchanged.
  */
 function withinUnique (plan: FieldPlan): FieldPlan {
   const { unique, maxLength = 0, ...options } = plan.options
   return unique === true && maxLength > maxUniqueLength ? { ...plan, options: { ...options, unique } } : plan
 }
 
-/** Returns the reason why a field cannot be declared, in the words of defineModel(). */
+/** Returns the reason why a field cannot be declared, in the words of defineModel(); undefined if it can. */
 function faultOf (
   { name, kind, options }: FieldPlan, values: StorageName, { key, checks }: DefaultSetting
 ): string | undefined {

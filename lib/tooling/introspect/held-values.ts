@@ -13,13 +13,14 @@ const widerKinds: Readonly<Partial<Record<StorageName, readonly StorageName[]>>>
   date: ['datetime', 'integer', 'bigint', 'number']
 }
 
-/** Says what is lost in a field of the kind number, and how to keep it. */
+/** End of a note: what is lost in a field of the kind number, and how to keep it. */
 const rounded = 'only 15 digits are exact, and longer values are shown rounded; ' +
   'a generated column or a view can show them as text'
 
 /**
- * Returns the first kind that all values of a column fit. Its `loss`, if present, tells how that kind differs from the
- * declared type. Returns undefined if no kind fits all values. The queries may read all rows of the table.
+ * Returns the kind of field that all values of a column fit: the declared one, or the first wider one. A column of
+ * dates with time that holds only dates becomes a date. `loss`, if present, says how the kind differs from the declared
+ * type. Returns undefined if no kind fits all values. The queries may read all rows of the table.
  */
 export async function heldType (
   handle: Handle, column: ColumnRow, described: DescribedType
@@ -46,8 +47,8 @@ export async function holdsOnly (
 }
 
 /**
- * True if a column that may be null is null in some row. Only in a primary key of SQLite, which may be null as well, it
- * matters whether one is: in any other column one may become null at any time.
+ * True if a column that may be null cannot be a primary key. On SQLite, where a primary key may be null, that is so if
+ * a row holds null. On other engines it is always so, without a query, because a row may become null at any time.
  */
 export async function holdsNull ({ db, dialect: { schema } }: Handle, { table, name }: ColumnRow): Promise<boolean> {
   return schema.keysMayBeNull !== true || await holds(db, table, sql`${sql.ref(name)} is null`)

@@ -7,7 +7,7 @@ import { writeModels, type Language } from './write-models.js'
 
 /** The models of a database, and notes about the parts that they leave out. */
 export interface Introspection {
-  /** A file that defines the models, in the language of the options. */
+  /** The text of a file that defines the models, in the language of the options. */
   readonly source: string
   /** The models, already defined. Each comes after those that it refers to, except in a circle of references. */
   readonly models: readonly Model[]

@@ -15,22 +15,25 @@ export interface FieldPlan {
   readonly name: string
   readonly kind: FieldKind
   readonly options: FieldOptions
-  /** The table that a foreign key refers to. */
+  /** Name of the table that a foreign key refers to. Absent for any other field. */
   readonly target?: string
 }
 
 /** A model to generate from a table. */
 export interface ModelPlan {
   readonly name: string
-  /** Name of the constant in the written file. */
+  /** Name of the constant that holds the model in the written file. */
   readonly constant: string
   readonly table: string
-  /** The primary key. Undefined for the default one: an integer that the database generates, in a column `id`. */
+  /**
+   * The primary key. Undefined for the default one, an integer that the database generates in a column `id`, and for a
+   * key of several columns.
+   */
   readonly key: FieldPlan | undefined
-  /** Names of the fields of a primary key of several columns; none if it has one. */
+  /** Names of the fields of a primary key of several columns; none if the key has one column. */
   readonly keyFields: readonly string[]
   readonly fields: readonly FieldPlan[]
-  /** Names of fields that are unique together. */
+  /** Groups of fields that are unique together, by their names. */
   readonly unique: ReadonlyArray<readonly string[]>
   readonly notes: readonly Note[]
 }

@@ -9,8 +9,8 @@ export class Names {
   }
 
   /**
-   * Reserves a name and returns it. If the name is taken, the first free number from 2 is put behind it. `also` returns
-   * further names for a name: all of them must be free, and are reserved too.
+   * Reserves a name and returns it. If the name is taken, appends the first number from 2 on that makes it free. `also`
+   * returns further names for a name: all of them must be free, and are reserved, too.
    */
   take (wanted: string, also: (name: string) => readonly string[] = () => []): string {
     for (let number = 1; ; number++) {
@@ -23,12 +23,12 @@ export class Names {
   }
 }
 
-/** Maximum number of characters of a name. The key of a foreign key has three more: `_id`. */
+/** Maximum number of characters of a name. The key of a foreign key may have three more: `_id`. */
 const maxNameLength = 60
 
 /**
- * Returns the name of a model for that of a table. In lower case it is the name of the table, as far as names of models
- * permit, because it is the resource's name in paths: `user` becomes `User`, and `order_line` stays.
+ * Returns the model's name for the name of a table. In lower case the two are equal, as far as names of models permit,
+ * because paths contain the model's name in lower case: `user` becomes `User`, and `order_line` stays.
  */
 export function modelName (table: string): string {
   const words = pascal(table)
@@ -47,7 +47,8 @@ export const importedTypes: readonly string[] = ['Field', 'Model']
 
 /**
  * Returns the name of the constant for a model of a table: `order_line` becomes `OrderLine`. It keeps plurals, because
- * no rule makes the right singular of all names. A type that the file may import has the name without `_`.
+ * no rule makes the right singular of all names. `Field` and `Model` get a `_` at their end, because the file may
+ * import types of these names.
  */
 export function constantName (table: string): string {
   const name = pascal(table)
@@ -67,7 +68,7 @@ function isShouted (name: string): boolean {
   return name.length > 1 && name === name.toUpperCase()
 }
 
-/** Returns the name of a field for that of a column. It changes only what the names of fields do not permit. */
+/** Returns the field's name for the name of a column. Changes only what names of fields do not permit. */
 export function fieldName (column: string): string {
   const name = joined(column)
   const begun = /^[A-Za-z]/.test(name) ? name : `column_${name}`.replace(/_$/, '')

@@ -137,7 +137,7 @@ const uuidDefault = /^\(?(?:\w+\.)?(?:gen_random_uuid|uuid_generate_v[14](?:mc)?
 
 /**
  * True if only the database gives a column its values: it computes them, or makes a number or a UUID for each row. A
- * new UUID refers to no record, so a foreign key with such a default is the client's to set.
+ * new UUID refers to no record, so clients must set a foreign key that has such a default.
  */
 function isFilled ({ computed, generated, declared }: ColumnRow, kind: FieldKind): boolean {
   if (kind === 'password') return false
@@ -148,7 +148,10 @@ function kindOf ({ name }: ColumnRow, { kind }: DescribedType): FieldKind {
   return kind === 'text' && passwordNames.has(name.toLowerCase().replaceAll('_', '')) ? 'password' : kind
 }
 
-/** Names the field of a column. The options say what the name does not tell: the column, or the key. */
+/**
+ * Returns the name of a column's field. The options are `column` or `key` if these names do not follow from the name of
+ * the field, otherwise empty.
+ */
 function nameFor (column: string, kind: FieldKind, names: Names): Pick<FieldPlan, 'name' | 'options'> {
   if (kind !== 'foreignKey') {
     const name = names.take(fieldName(column))
@@ -161,8 +164,8 @@ function nameFor (column: string, kind: FieldKind, names: Names): Pick<FieldPlan
 }
 
 /**
- * Returns the key of a foreign key that is not the name of its field with `_id`, but that of its column: `authorId`.
- * Undefined if no key can have that name.
+ * Returns the option `key` of a foreign key whose column is not the name of the field with `_id`: the name of the
+ * column, such as `authorId`. Returns undefined if the option is not needed, or if no key can have that name.
  */
 function keyFor (column: string, names: Names): string | undefined {
   const name = referenceName(column)

@@ -15,11 +15,11 @@ export interface KeyedTable {
   readonly table: FoundTable
   readonly key: FieldPlan
   readonly column: ColumnRow
-  /** Notes about what the model declares differently of the key. */
+  /** Notes about what the model cannot declare of the key, such as a default. */
   readonly notes: readonly Note[]
 }
 
-/** A table whose primary key has several columns. Their fields are planned as others are. */
+/** A table whose primary key has several columns. They become fields in the same way as the other columns. */
 export interface CompositeTable {
   readonly table: FoundTable
 }
@@ -116,7 +116,7 @@ function keyOf ({ name, generated, type, written }: ColumnRow, kind: KeyKind, { 
   return { name: keyName, kind, options }
 }
 
-/** Notes that the database makes the texts of a key, which the API does not know. */
+/** Returns a note if a primary key of texts has a default in the database, because a model cannot declare it. */
 function notesOf ({ table, name, declared }: ColumnRow, kind: KeyKind): readonly Note[] {
   if (kind !== 'text' || declared === null) return []
   const why = `has the default ${declared}, which the key cannot declare: on create 'id' is required if you declare ` +
@@ -124,7 +124,7 @@ function notesOf ({ table, name, declared }: ColumnRow, kind: KeyKind): readonly
   return [{ table, column: name, why }]
 }
 
-/** Returns the reason why a primary key cannot be declared, in the words of defineModel(). */
+/** Returns the reason why a primary key cannot be declared, in the words of defineModel(); undefined if it can. */
 function whyUndefinable ({ name, kind, options }: FieldPlan): string | undefined {
   try {
     defineModel('Model', { [name]: { kind, options } })

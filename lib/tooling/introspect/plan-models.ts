@@ -46,7 +46,7 @@ function secretKeys ({ table: { name, key } }: CompositeTable, secrets: Readonly
 type TargetOf = (wanted: string) => KeyedTable | undefined
 type PlannedParts = Omit<ModelPlan, 'name' | 'constant' | 'table'>
 
-/** Plans the model of a table but for its names, or returns the reason why it can have none. */
+/** Plans the model of a table, without its names, or returns the reason why the table can have no model. */
 async function planModel (
   table: KeyedTable | CompositeTable, engine: Handle, targetOf: TargetOf
 ): Promise<PlannedParts | string> {
@@ -63,7 +63,7 @@ async function planModel (
   }
 }
 
-/** Plans a model whose key has several columns, or returns the reason why it can have none. */
+/** Plans a model whose key has several columns, or returns the reason why the table can have no model. */
 function planComposite (
   { table, table: { key } }: CompositeTable, { fields, notes }: Pick<PlannedParts, 'fields' | 'notes'>
 ): PlannedParts | string {
@@ -85,12 +85,12 @@ function planComposite (
   return { ...planned, key: undefined, keyFields, unique, notes: [...notes, ...planned.notes] }
 }
 
-/** Returns the reason of a note about a column that is left out: its remedy does not help a key. */
+/** Returns the reason in a note about a column that is left out, without the remedy, which does not help a key. */
 function withoutRemedy (why: string): string {
   return why.replace(/^left out: /, '').replace(/; [^;]*$/, '')
 }
 
-/** Sorts tables by their names, as the database lists them. */
+/** Compares two tables by their names, for sorting them as the database lists them. */
 function byName ({ table: one }: CompositeTable, { table: other }: CompositeTable): number {
   return one.name < other.name ? -1 : 1
 }

@@ -9,7 +9,7 @@ import type { FoundReference, FoundTable } from './read-database.js'
 /** The context for planning a foreign key. */
 export interface ReferenceSetting {
   readonly handle: Handle
-  /** Finds the table that a foreign key names, if that table has a model. */
+  /** Returns the table of a name, if it has a model with a primary key of one column; otherwise undefined. */
   readonly targetOf: (name: string) => KeyedTable | undefined
   readonly notes: Note[]
 }

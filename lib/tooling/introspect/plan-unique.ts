@@ -42,7 +42,10 @@ export function columnOf ({ name, kind, options }: FieldPlan): string {
   return options.column ?? (kind === 'foreignKey' ? options.key ?? `${name}_id` : name)
 }
 
-/** Gives a text without `maxLength` an equal part of the characters for which its index has room. */
+/**
+ * Gives a text without `maxLength` that shares an index with other texts an equal part of the characters for which the
+ * index has room. Returns any other field unchanged.
+ */
 function withLength (field: FieldPlan, groups: readonly Group[]): FieldPlan {
   if (!needsLength(field)) return field
   const counts = groups.filter((group) => group.includes(field))

@@ -14,7 +14,10 @@ export interface FoundTable {
   /** `table`, or another word for another kind, such as `view`. */
   readonly kind: string
   readonly columns: readonly ColumnRow[]
-  /** The columns of the primary key, in its order; if there is none, those of a unique index that are never null. */
+  /**
+   * The columns of the primary key, in its order. If there is none: those of the shortest unique index whose columns
+   * are never null, or no columns.
+   */
   readonly key: readonly string[]
   /** Columns that have a unique index of their own. */
   readonly unique: ReadonlySet<string>
@@ -88,7 +91,7 @@ function readReferences (rows: readonly ReferenceRow[]): FoundTable['references'
   return new Map(single.map(([reference]) => [reference.column, reference]))
 }
 
-/** Groups rows by their key. Each group has at least one row. */
+/** Groups rows by their property `key`. Each group has at least one row. */
 function groups<Row extends { readonly key: string }> (rows: readonly Row[]): ReadonlyArray<readonly [Row, ...Row[]]> {
   const byKey = new Map<string, [Row, ...Row[]]>()
   for (const row of rows) {

@@ -1,7 +1,7 @@
 /** Remedy for a key that no model can have. A view can show several columns as one text, too. */
 export const byView = 'define by hand a model of a view that shows the key as text'
 
-/** Says that a name from the database is none that a model can use. */
+/** Words about a name in the database that no model can use. */
 export const oddName =
   'that does not consist of at most 60 letters from A to Z, digits and underscores, with no digit at its start'
 
@@ -11,14 +11,14 @@ export const renameTable = 'rename it, or define by hand a model of a view that 
 /** Remedy for a column whose name no field can use. */
 export const renameColumn = 'rename it, or show it by a generated column or a view with another name'
 
-/** Why something that is listed beside tables has no model, and the remedy, by its kind. */
+/** Reasons why objects that are listed beside tables, such as views, have no model, with remedies, by their kind. */
 const listedReasons: Readonly<Record<string, string>> = {
   view: "which tells no key; define its model by hand, with the key as 'id' or by the option 'key'",
   partition: 'and its rows are those of the table that it divides; read that table',
   sequence: 'which holds no records; to show its numbers, define by hand a model of a view of it'
 }
 
-/** Returns the reason why what is listed beside tables has no model, and the remedy. */
+/** Returns the reason why an object of another kind than a table, such as a view, has no model, and the remedy. */
 export function whyNoTable (kind: string): string {
   return `is a ${kind}, ${listedReasons[kind] ?? 'which tells no key; define by hand a model of a view of it'}`
 }

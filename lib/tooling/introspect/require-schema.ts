@@ -6,9 +6,9 @@ import { suggestion } from '../../suggest.js'
 const maxNames = 10
 
 /**
- * Requires that a database has a schema. Of an engine without schemas nothing is required.
+ * Requires that a database has a schema. Does nothing if the engine has no schemas.
  *
- * @throws REST_MODELS_INVALID_OPTIONS with the most similar schema, or with those that there are
+ * @throws REST_MODELS_INVALID_OPTIONS naming the most similar schema, or up to ten that there are
  */
 export async function requireSchema (handle: AnyKysely, schema: string): Promise<void> {
   const { db, dialect: { catalog } } = readHandle(handle)

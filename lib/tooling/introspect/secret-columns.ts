@@ -13,16 +13,16 @@ interface Spread {
 }
 
 /**
- * Returns the form of a name for comparisons. Two names of tables, or two of columns as `table.column`, mean the same
- * thing for the engine if their forms are equal.
+ * Function that returns a name in the form for comparisons. Two names of tables, or two of columns as `table.column`,
+ * mean the same thing for the engine if their forms are equal.
  */
 type Fold = (name: string) => string
 
 /**
- * Returns the secret columns of a database, as `table.column`. A column is secret if its name looks secret and it is
- * not a boolean, a date or a date with time. A column is also secret if a foreign key makes it hold the same values: if
- * it refers to a secret column, or if a secret column refers to it. The latter does not apply to primary keys, because
- * links show them. Foreign keys may have several columns.
+ * Returns the secret columns of a database, as `table.column`. A column is secret if its name looks secret, alone or in
+ * its table, and it is not a boolean, a date or a date with time. A column is also secret if a foreign key makes it
+ * hold the same values: if it refers to a secret column, or if a secret column refers to it. A primary key does not
+ * become secret by the latter, because links show it. Foreign keys may have several columns.
  *
  * @param shown  columns that are not secret whatever their name, as `table.column`
  */
@@ -76,7 +76,7 @@ function spreadsOf (references: readonly ReferenceRow[], primary: readonly KeyRo
   })
 }
 
-/** Returns the secrets that are given, and all to which they spread. */
+/** Returns the given secret columns, and all columns that are secret because of them. */
 function withSpread (given: readonly string[], spreads: readonly Spread[]): ReadonlySet<string> {
   const secrets = new Set(given)
   // A set is iterated in the order of insertion, so this also visits the names that it adds.

@@ -2,7 +2,7 @@ import { describeNotes } from './describe-notes.js'
 import type { DatabasePlan, FieldPlan, ModelPlan, Note } from './model-plan.js'
 import { importedTypes } from './names.js'
 
-/** The languages of a written file. That in JavaScript is the same without types. */
+/** The languages of a file with models. A file in JavaScript is the same as one in TypeScript, but without types. */
 export type Language = 'typescript' | 'javascript'
 
 /**
@@ -12,7 +12,7 @@ export type Language = 'typescript' | 'javascript'
  */
 export function writeModels ({ models, leftOut }: DatabasePlan, language: Language = 'typescript'): string {
   const isTyped = language === 'typescript'
-  // A model that needs no type annotation counts as defined earlier. JavaScript has none.
+  // References to models that are defined earlier need no type annotation. JavaScript never needs one.
   const before = (index: number): readonly ModelPlan[] => isTyped ? models.slice(0, index) : models
   const parts = models.map((model, index) => writeModel(model, before(index), models))
   const types = models.flatMap((model, index) => annotations(model, before(index), models))
@@ -21,7 +21,11 @@ export function writeModels ({ models, leftOut }: DatabasePlan, language: Langua
   return `${[writeImports(models, types), ...comments(leftOut), ...parts, list].join('\n\n')}\n`
 }
 
-/** @param types  the type annotations of the file */
+/**
+ * Returns the import statement of the file, or a comment if there are no models.
+ *
+ * @param types  the type annotations of the file
+ */
 function writeImports (models: readonly ModelPlan[], types: readonly string[]): string {
   const kinds = new Set(models.flatMap(({ key, fields }) =>
     [...key === undefined ? [] : [key.kind], ...fields.map(({ kind }) => kind)]))

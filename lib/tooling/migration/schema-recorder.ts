@@ -5,7 +5,7 @@ import type { MigrationTarget } from '../../tables/write-steps.js'
 /** Characters of the longest call chain that stays on one line. */
 const maxLineLength = 100
 
-/** Key under which a recorded builder has its calls, as text. */
+/** Property of a recording builder that holds the calls of its methods, as JavaScript. */
 const kCalls = Symbol('calls')
 
 interface Recorded {
@@ -42,7 +42,10 @@ export class SchemaRecorder implements MigrationTarget {
     this.statements.push(`await requireEmpty(db, ${literal(table)}, ${literal(column)})`)
   }
 
-  /** Returns a builder of which each method records its call, and returns such a builder again. */
+  /**
+   * Returns a builder each of whose methods records its call and returns such a builder again. Only `execute` adds the
+   * recorded calls to `statements` and returns a promise.
+   */
   #record<Builder extends object> (builder: Builder, calls: readonly string[]): Builder {
     return new Proxy(builder, {
       get: (_builder, method) => method === kCalls
@@ -61,9 +64,10 @@ export class SchemaRecorder implements MigrationTarget {
   }
 
   /**
-   * Returns a value as JavaScript; an empty text for a function that calls nothing.
+   * Returns an argument of a builder's method as JavaScript. A function that takes a builder becomes an arrow function
+   * with the same calls, or an empty text if it calls nothing.
    *
-   * @param built  name of what such a function builds
+   * @param built  name of the parameter of such an arrow function
    */
   #write (value: unknown, built: string): string {
     if (isExpression(value)) return this.#writeSql(value)
@@ -75,7 +79,7 @@ export class SchemaRecorder implements MigrationTarget {
 
   #writeSql (expression: Expression<unknown>): string {
     const { sql: text } = sql`${expression}`.compile(this.#db)
-    // MariaDB quotes names with the character that ends a template. In a template, lines would be indented like code.
+    // MariaDB quotes names with backticks, which would end a template. Lines of a template would be indented like code.
     return /[`\n\r]/.test(text) ? `sql.raw(${literal(text)})` : `sql\`${text.replace(/[\\]|\$\{/g, '\\$&')}\``
   }
 }

@@ -10,7 +10,7 @@ export interface MigrationOptions {
   readonly language?: 'js' | 'ts'
 }
 
-/** A migration that adds to a database what it lacks of models. */
+/** A migration that adds to a database the tables, columns and indexes of models that it lacks. */
 export interface WrittenMigration {
   /** A module for Kysely's Migrator, with `up` and `down`; undefined if the database lacks nothing. */
   readonly source: string | undefined
@@ -22,7 +22,7 @@ export interface WrittenMigration {
  * Writes a Kysely migration with the tables, columns, indexes and unique constraints that a database lacks of models,
  * and of the models that their foreign keys refer to. It only reads the database.
  *
- * @throws REST_MODELS_TABLE_MISMATCH with the remedy if rows of the database keep something from being added;
+ * @throws REST_MODELS_TABLE_MISMATCH with the remedy if existing rows or tables keep something from being added;
  *   REST_MODELS_INVALID_MODEL, REST_MODELS_UNSUPPORTED_DATABASE
  */
 export async function writeMigration (
@@ -66,7 +66,10 @@ function comments ({ differences }: MigrationPlan): readonly string[] {
     ...differences.map((text) => `// - ${inOneLine(text)}`)]
 }
 
-/** Returns a text without control characters, which the type of a column may hold, and which may end a comment. */
+/**
+ * Returns a text with spaces in place of control characters. The type of a column may hold them, and a line break would
+ * end a comment.
+ */
 function inOneLine (text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
 }
