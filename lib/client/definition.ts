@@ -70,8 +70,10 @@ export type ResourceRecord<D extends Described> =
  * so are the fields that the scope may fix.
  */
 export type ResourceCreate<D extends Described> =
-  Courteous<CreateOf<ModelOf<D>>, KeysOf<ModelOf<D>, Listed<D, 'readOnly'>>, KeysOf<ModelOf<D>, Owner<D> | Fixed<D>>>
-type Courteous<Body, ReadOnly extends string, OwnerKey extends string> =
+  WithOptionalKeys<
+    CreateOf<ModelOf<D>>, KeysOf<ModelOf<D>, Listed<D, 'readOnly'>>, KeysOf<ModelOf<D>, Owner<D> | Fixed<D>>
+  >
+type WithOptionalKeys<Body, ReadOnly extends string, OwnerKey extends string> =
   Flat<Omit<Body, ReadOnly | OwnerKey> & { [K in OwnerKey & keyof Body]?: Body[K] }>
 /** The body of an update: the fields that clients may change. */
 export type ResourceUpdate<D extends Described> =

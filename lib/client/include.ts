@@ -47,7 +47,7 @@ export type IncludeOf<Given, Include extends readonly string[]> =
     : Include
 
 type First<Path> = Path extends `${infer Name}__${string}` ? Name : Path
-type Behind<Path, Name extends string> = Path extends `${Name}__${infer Rest}` ? Rest : never
+type RestAfter<Path, Name extends string> = Path extends `${Name}__${infer Rest}` ? Rest : never
 
 /** A record with its related records, each of which may be null: the reference is null, or the user may not see it. */
 type WithPaths<Record, D extends Described, All, Path extends string> = [Path] extends [never]
@@ -55,7 +55,7 @@ type WithPaths<Record, D extends Described, All, Path extends string> = [Path] e
   : Flat<Record & {
     [Name in First<Path> & string]:
     | WithPaths<
-        RecordOfReached<Reached<All, D, Name>>, DescribedOf<Reached<All, D, Name>>, All, Behind<Path, Name>
+        RecordOfReached<Reached<All, D, Name>>, DescribedOf<Reached<All, D, Name>>, All, RestAfter<Path, Name>
       >
     | null
   }>

@@ -66,7 +66,7 @@ type Opened<D extends Described, Path> =
   Path extends Listed<D, 'filterable'> ? Filter<{}, Columns<ModelOf<D>>, Path>
     : Path extends `${Listed<D, 'filterable'>}__${Operator}` ? Filter<{}, Columns<ModelOf<D>>, Path> : never
 
-type Judged<Name, F> = [F] extends [never] ? UnknownParameter<Name> : F | undefined
+type FilterOrUnknown<Name, F> = [F] extends [never] ? UnknownParameter<Name> : F | undefined
 
 type Orderable<C extends ColumnSet> =
   { [N in keyof C & string]: C[N]['kind'] extends 'compositeKey' ? N : 'lt' extends OperatorOf<C[N]> ? N : never }[
@@ -141,5 +141,5 @@ export type Checked<Query, D extends Described, All> = {
     ? Paging<D>[Name]
     : Name extends Reserved
       ? UnknownParameter<Name>
-      : Judged<Name, Filter<All, Columns<D>, Name> | Opened<D, Name>>
+      : FilterOrUnknown<Name, Filter<All, Columns<D>, Name> | Opened<D, Name>>
 }

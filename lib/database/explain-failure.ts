@@ -30,7 +30,7 @@ export async function explainFailure (engine: Engine, failed: FailedWrite, failu
  * Returns the error that a client gets for a delete that failed: 409 or 403 if a rule of the database refused it,
  * otherwise the failure itself.
  */
-export function explainKept (failure: unknown): unknown {
+export function explainDelete (failure: unknown): unknown {
   if (!(failure instanceof StatementFailure)) return failure
   const refusals = { reference: errors.StillReferenced, forbidden: errors.Forbidden }
   const Refusal = failure.kind === 'reference' || failure.kind === 'forbidden'

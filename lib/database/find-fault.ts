@@ -8,7 +8,7 @@ import { keyColumnsOf, keyValues } from '../model/key.js'
 import type { GuardedReference } from '../plan/record-guard.js'
 import type { Scope } from '../plan/viewer.js'
 import { referenceExists } from '../sql/scoped-statements.js'
-import { isEqual, isKey } from '../sql/selection.js'
+import { isEqual, keyConditions } from '../sql/selection.js'
 import { nothing } from '../sql/statements.js'
 import type { RecordKey } from '../values/values.js'
 import type { Engine } from './engine.js'
@@ -51,7 +51,7 @@ export async function findTaken (engine: Engine, write: FailedWrite): Promise<re
 function othersWith (engine: Engine, { model, values, id }: FailedWrite, columns: readonly Column[]) {
   const { dialect } = engine
   const { table, primaryKey } = model
-  const key = id === undefined ? [] : isKey(model, keyValues(primaryKey, id, dialect), dialect)
+  const key = id === undefined ? [] : keyConditions(model, keyValues(primaryKey, id, dialect), dialect)
   const isIt = sql.join(key, sql` and `)
   const isStored = ({ name }: Column) =>
     sql<SqlBool>`${sql.ref(name)} = (select ${sql.ref(name)} from ${sql.table(table)} where ${isIt})`

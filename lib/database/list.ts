@@ -2,7 +2,7 @@ import type { ArrayRows } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
 import type { ListPlan } from '../plan/list-plan.js'
 import type { ListBase } from '../sql/list-sql.js'
-import { firstReach, listStatement, pageOf, type Reach } from '../sql/list-statement.js'
+import { firstReach, listStatement, narrowedToRows, type Reach } from '../sql/list-statement.js'
 import { countFitting, isAnyWithheld, unlimited } from '../sql/long-values.js'
 import { wholeKey } from '../sql/ordering.js'
 import type { Engine } from './engine.js'
@@ -40,7 +40,7 @@ export async function runList (engine: Engine, base: ListBase, plan: ListPlan): 
   const limit = isHeavy ? limitOf(found, base, plan) : plan.limit
   const hasNext = found.length > limit
   const rows = isHeavy
-    ? await ask({ ...reach, most: limit, longest: unlimited }, pageOf(found.slice(0, limit), base, plan))
+    ? await ask({ ...reach, most: limit, longest: unlimited }, narrowedToRows(found.slice(0, limit), base, plan))
     : hasNext ? found.slice(0, limit) : found
   return { rows, limit, hasNext, last: hasNext ? lastOf(rows, base, plan) : undefined, deadline: reach.deadline }
 }

@@ -9,7 +9,7 @@ import { scopedDelete, scopedInsert, scopedSelect, scopedUpdate } from '../sql/s
 import { updateStatement, type StatementShape } from '../sql/statements.js'
 import type { RecordKey } from '../values/values.js'
 import type { Engine } from './engine.js'
-import { explainKept, Unwritten } from './explain-failure.js'
+import { explainDelete, Unwritten } from './explain-failure.js'
 import { explainWrite } from './explain-write.js'
 import type { ReadTarget } from './read.js'
 import { writeAndRead, type WriteAndRead } from './transaction.js'
@@ -45,7 +45,7 @@ export async function runCreate (
       : scopedInsert(engine, target, { values, references: guard.references })
     const { row } = guard.outcome.length === 0
       ? await engine.executor.execute(create)
-      : await writeAndRead(engine, { write: create, ...outcomeOf(engine, target, guard) })
+      : await writeAndRead(engine, { write: create, ...readAfterCreate(engine, target, guard) })
     if (row === undefined) throw new Unwritten()
     return row
   } catch (failure) {
@@ -97,7 +97,7 @@ function readAfter (
  * Returns the read after a create, which finds the record only if it lies inside its scope. Otherwise the write is
  * refused with 403.
  */
-function outcomeOf (engine: Engine, target: WriteTarget, { outcome }: RecordGuard): Omit<WriteAndRead, 'write'> {
+function readAfterCreate (engine: Engine, target: WriteTarget, { outcome }: RecordGuard): Omit<WriteAndRead, 'write'> {
   return {
     read: (written = {}) => {
       const id = idOf(target.model, written, engine.dialect)
@@ -121,7 +121,7 @@ export async function runDelete (engine: Engine, target: WriteTarget, record: Sc
       : scopedDelete(engine, target, record))
     return changed > 0
   } catch (failure) {
-    throw explainKept(failure)
+    throw explainDelete(failure)
   }
 }
 

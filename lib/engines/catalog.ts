@@ -108,12 +108,12 @@ export interface Catalog {
    * Query for the tables whose new rows a trigger or a rule may complete or redirect before they are written. Absent
    * for SQLite, where no trigger can do so.
    */
-  readonly completed?: RawBuilder<{ readonly table: string }>
+  readonly tablesWithTriggers?: RawBuilder<{ readonly table: string }>
   /**
    * Query for the tables that can have no foreign keys, and to which none can refer, with the reason and the remedy.
    * Absent if there are no such tables.
    */
-  readonly detached?: RawBuilder<{ readonly table: string, readonly why: string }>
+  readonly tablesWithoutForeignKeys?: RawBuilder<{ readonly table: string, readonly why: string }>
   readonly types: TypeTable
   /** Names of types whose columns have a default although none is declared. Absent if the engine has no such type. */
   readonly implicitDefaults?: readonly string[]

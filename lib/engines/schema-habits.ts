@@ -48,7 +48,7 @@ export interface SchemaHabits {
    * Query for columns whose values the engine generates or computes; it may return other columns, too. Present if
    * Kysely does not report all such columns.
    */
-  readonly keys?: RawBuilder<ColumnRow>
+  readonly madeColumns?: RawBuilder<ColumnRow>
   /** True if a primary key may be null, unless its column is declared `not null`. Absent if it is never null. */
   readonly keysMayBeNull?: true
   /** Query for the columns whose declared type must be known, because their storage depends on it. */
@@ -75,5 +75,5 @@ export interface SchemaHabits {
    * Words at the end of the message for a table that does not exist, which say where it may be after all. Absent if it
    * can be nowhere else.
    */
-  readonly elsewhere?: string
+  readonly missingTableHint?: string
 }

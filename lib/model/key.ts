@@ -132,7 +132,7 @@ export function compileSegmentOf ({ primaryKey }: Model): (id: string) => string
 }
 
 /** True if a column of the primary key holds texts, whose comparison depends on a collation. */
-export function hasTexts (model: Pick<Model, 'primaryKey'>): boolean {
+export function hasTextKey (model: Pick<Model, 'primaryKey'>): boolean {
   return keyColumnsOf(model).some(isText)
 }
 

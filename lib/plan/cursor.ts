@@ -57,7 +57,7 @@ export function readCursor (text: string, ordering: readonly PlannedOrder[], dia
 }
 
 /** True if cursors of an ordering hold only what records show: a client must not learn more from a cursor. */
-export function isShown (ordering: readonly PlannedOrder[], shown: readonly Column[]): boolean {
+export function permitsCursors (ordering: readonly PlannedOrder[], shown: readonly Column[]): boolean {
   return ordering.every(({ column }) => shown.includes(column))
 }
 
@@ -66,8 +66,8 @@ export function isShown (ordering: readonly PlannedOrder[], shown: readonly Colu
  *
  * @throws REST_MODELS_INVALID_PAGE (400) if cursors of this ordering would show more than the records do
  */
-export function requireShown (ordering: readonly PlannedOrder[], shown: readonly Column[]): void {
-  if (!isShown(ordering, shown)) {
+export function requireCursors (ordering: readonly PlannedOrder[], shown: readonly Column[]): void {
+  if (!permitsCursors(ordering, shown)) {
     throw invalidCursor('must not be given with an ordering by a column that records do not show')
   }
 }

@@ -10,7 +10,7 @@ import { baseAlias, type PlannedCondition, type PlannedJoin } from './list-plan.
 import type { ListScope } from './list-scope.js'
 import { permittedPath, splitName, type Path } from './path.js'
 import { unknownName, unknownOperator } from './unknown-filter.js'
-import { behind, unscoped, type ListViewer, type Scope } from './viewer.js'
+import { scopeThrough, unscoped, type ListViewer, type Scope } from './viewer.js'
 
 interface ResolvedFilter {
   readonly path: Path
@@ -87,7 +87,7 @@ function scopesAlong (paths: readonly Path[], viewer: ListViewer): Scope {
     for (const [index, { target }] of joins.entries()) {
       const prefix = joins.slice(0, index + 1)
       const name = prefix.map(({ field }) => field).join(' ')
-      if (!scopes.has(name)) scopes.set(name, behind(prefix, viewer.scopeOf(target())))
+      if (!scopes.has(name)) scopes.set(name, scopeThrough(prefix, viewer.scopeOf(target())))
     }
   }
   return [...scopes.values()].flat()

@@ -50,7 +50,7 @@ export function planGuardedCreate (
   const plan = planCreate(setting, payload, given)
   const isGiven = (column: Column): boolean => given.has(column) || !setting.creatable.has(column)
   const sourceOf = (column: Column): Source => isGiven(column) ? 'server' : 'client'
-  return guarded(setting, untilHook(setting, viewer, sourceOf), { plan, isCreate: true, sourceOf })
+  return withGuard(setting, untilHook(setting, viewer, sourceOf), { plan, isCreate: true, sourceOf })
 }
 
 /**
@@ -74,7 +74,7 @@ export function planGuardedUpdate (
 ): GuardedPlan {
   const changes = planUpdate(setting, payload, storedOf, fixedBy(viewer, setting))
   const plan = viewer === unscoped ? changes : withoutKeptReferences(changes, storedOf)
-  return guarded(setting, viewer, { plan, isCreate: false, sourceOf: () => 'client' })
+  return withGuard(setting, viewer, { plan, isCreate: false, sourceOf: () => 'client' })
 }
 
 /**
@@ -108,14 +108,14 @@ export function fixedBy ({ scope }: Viewer, { model: { primaryKey } }: WriteScop
  * Returns a write and the conditions under which it neither changes a record outside the scope, nor moves a record out
  * of the scope.
  */
-export function guarded (
+export function withGuard (
   { model, engine: { dialect } }: WriteSetting, viewer: Viewer, write: PlannedWrite
 ): GuardedPlan {
   const { plan, isCreate, sourceOf } = write
   if (viewer === unscoped) return { plan, isCreate, sourceOf, guard: unguarded }
   const { scope, scopeOf } = viewer
   // If a condition leads back to the record itself, the write may change whether the condition holds.
-  const foreseeable = write.isCreate ? scope : scope.filter((condition) => !returns(condition, model))
+  const foreseeable = write.isCreate ? scope : scope.filter((condition) => !leadsBack(condition, model))
   const decided = foreseeable.filter((condition) => isDecided(condition, write, dialect))
   const guard = {
     scope: write.isCreate ? [] : scope,
@@ -149,7 +149,7 @@ function through (column: Column, scope: Scope): Scope {
  * True if the path of a condition leads back to the model. The path may then end in the record itself, which the write
  * may change.
  */
-function returns ({ path: { joins } }: ScopeCondition, model: Model): boolean {
+function leadsBack ({ path: { joins } }: ScopeCondition, model: Model): boolean {
   return joins.some(({ target }) => target() === model)
 }
 

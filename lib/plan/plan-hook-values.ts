@@ -5,7 +5,7 @@ import { keyColumnsOf, withId } from '../model/key.js'
 import type { Model } from '../model/define-model.js'
 import type { Payload } from '../request/payload.js'
 import type { Json } from '../values/values.js'
-import { fixedBy, guarded, type GuardedPlan, type PlannedWrite, type WriteSetting } from './plan-guarded-write.js'
+import { fixedBy, withGuard, type GuardedPlan, type PlannedWrite, type WriteSetting } from './plan-guarded-write.js'
 import type { WritePlan } from './plan-write.js'
 import { readFields } from './read-fields.js'
 import type { Viewer } from './viewer.js'
@@ -32,7 +32,7 @@ export function addHookValues (
   const added = acceptValues(setting, values)
   const plan = new Map([...write.plan, ...added])
   const { isCreate, sourceOf } = write
-  return guarded(setting, viewer, {
+  return withGuard(setting, viewer, {
     plan, isCreate, sourceOf: (column) => added.has(column) ? 'server' : sourceOf(column)
   })
 }

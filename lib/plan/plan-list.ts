@@ -3,7 +3,7 @@ import { isOrderable, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { ListRequest } from '../request/list-query.js'
 import { typoSuggestion } from '../suggest.js'
-import { isShown, readCursor, requireShown } from './cursor.js'
+import { permitsCursors, readCursor, requireCursors } from './cursor.js'
 import type { ListPlan, PlannedInclude, PlannedOrder } from './list-plan.js'
 import type { ListScope } from './list-scope.js'
 import { permittedPath, type Access } from './path.js'
@@ -77,7 +77,7 @@ type Place = Pick<ListPlan, 'start' | 'after'>
 function hasCursors (
   { visible }: ListScope, wanted: ListRequest, ordering: readonly PlannedOrder[]
 ): wanted is ListRequest & { readonly after: string } {
-  return wanted.after !== undefined && (wanted.after !== '' || isShown(ordering, visible))
+  return wanted.after !== undefined && (wanted.after !== '' || permitsCursors(ordering, visible))
 }
 
 function planPage ({ limits }: ListScope, { page }: ListRequest, limit: number): Place {
@@ -89,7 +89,7 @@ function planPage ({ limits }: ListScope, { page }: ListRequest, limit: number):
 function planCursor (
   { visible, reader: { dialect } }: ListScope, text: string, ordering: readonly PlannedOrder[]
 ): Place {
-  requireShown(ordering, visible)
+  requireCursors(ordering, visible)
   return readCursor(text, ordering, dialect)
 }
 

@@ -37,6 +37,6 @@ export interface ListViewer extends Viewer {
 export const unscoped: Viewer = Object.freeze({ scope: everything, scopeOf: () => everything })
 
 /** Returns a scope of the model at the end of `joins` as conditions on the model at which `joins` begin. */
-export function behind (joins: Path['joins'], scope: Scope): Scope {
+export function scopeThrough (joins: Path['joins'], scope: Scope): Scope {
   return scope.map(({ path, ...condition }) => ({ ...condition, path: { ...path, joins: [...joins, ...path.joins] } }))
 }

@@ -106,7 +106,7 @@ function isUser (user: Identity | null | undefined): user is Identity {
 }
 
 /** Values of Sec-Fetch-Site for requests of the same origin, and for those that the user makes directly. */
-const ownSites = ['same-origin', 'none']
+const permittedFetchSites = ['same-origin', 'none']
 
 /**
  * Returns an onRequest hook for writes. The hook refuses a write that a browser sends for a page of another site, with
@@ -130,6 +130,6 @@ export function browserGuard (allowedOrigins: readonly string[]): onRequestHookH
 function isOwn (request: FastifyRequest, allowedOrigins: readonly string[]): boolean {
   const { origin, 'sec-fetch-site': site } = request.headers
   if (origin !== undefined && allowedOrigins.includes(origin)) return true
-  if (site !== undefined) return ownSites.includes(String(site))
+  if (site !== undefined) return permittedFetchSites.includes(String(site))
   return origin === undefined || origin === `${request.protocol}://${request.host}`
 }

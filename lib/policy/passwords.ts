@@ -72,7 +72,7 @@ export function isHash (stored: string): boolean {
 export class Passwords {
   /** Hash to compare a password with if there is no stored one. */
   readonly #dummyHash = dummyHash()
-  readonly #key = randomBytes(32).toString('base64')
+  readonly #salt = randomBytes(32).toString('base64')
   readonly #remembered = new LRUCache<string, true>({ max: maxRemembered, ttl: rememberMs, ttlResolution: 100 })
   readonly #running = new Map<string, Promise<boolean>>()
   readonly #limit = pLimit(availableParallelism())
@@ -114,7 +114,7 @@ export class Passwords {
     // The text holds everything that the result depends on. Because of the lengths, two different checks never have the
     // same text.
     const lengths = `${username.length} ${password.length} ${stored?.length ?? 'none'}`
-    const check = `${this.#key} ${this.#numberOf(verify)} ${lengths} ${username} ${password} ${stored ?? ''}`
+    const check = `${this.#salt} ${this.#numberOf(verify)} ${lengths} ${username} ${password} ${stored ?? ''}`
     // Half a surrogate pair has no UTF-8 of its own, so another text could have the same bytes, and thus the same
     // digest.
     if (Buffer.byteLength(password) > maxPasswordBytes || !check.isWellFormed()) return false

@@ -1,5 +1,5 @@
 import { errors } from '../errors.js'
-import { listed, parseEntries, single, unknownParameter } from './query-string.js'
+import { splitAtCommas, parseEntries, single, unknownParameter } from './query-string.js'
 
 /** Name of the parameter that lists the related records to read. */
 export const includeParameter = 'include'
@@ -15,5 +15,5 @@ export function parseReadQuery (query: string, maxLength: number): readonly stri
   const entries = parseEntries(query, maxLength)
   const other = entries.find(([name]) => name !== includeParameter)
   if (other !== undefined) throw unknownParameter(other[0])
-  return listed(single(entries, includeParameter, errors.InvalidInclude))
+  return splitAtCommas(single(entries, includeParameter, errors.InvalidInclude))
 }

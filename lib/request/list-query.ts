@@ -1,6 +1,6 @@
 import { errors, withDetails } from '../errors.js'
 import { includeParameter } from './include.js'
-import { listed, parseEntries, single, type Entries } from './query-string.js'
+import { splitAtCommas, parseEntries, single, type Entries } from './query-string.js'
 import { wordsOf } from './search-words.js'
 
 /** A filter as the client wrote it. Its name is not checked yet, and may be that of no field. */
@@ -62,8 +62,8 @@ export function parseListQuery (query: string, maxLength: number, maxLimit: numb
   }
   return {
     filters,
-    ordering: listed(ordering),
-    include: listed(single(entries, includeParameter, errors.InvalidInclude)),
+    ordering: splitAtCommas(ordering),
+    include: splitAtCommas(single(entries, includeParameter, errors.InvalidInclude)),
     searches: entries.filter(([name]) => name === 'search').map(([, text]) => text),
     counts: parseCount(entries),
     limit: positive(entries, 'limit', { most: maxLimit, range: `from 1 to ${maxLimit}` }),

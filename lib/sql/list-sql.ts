@@ -38,7 +38,7 @@ export interface OpenPlan extends OpenFilters, Pick<ListPlan, 'ordering'> {
   /** Position of the cursor, one bound for each column of the ordering; none on a first page or without a cursor. */
   readonly bounds: readonly Bound[]
   /** True if a cursor may be made of the last row, because pages are linked by cursors. */
-  readonly leadsOn: boolean
+  readonly hasCursors: boolean
 }
 
 /** Compiles the SQL of a list. Names come from the models, values are parameters. */
@@ -68,10 +68,10 @@ const everyRow: KeysetBranch = { conditions: [], fixed: 0 }
 
 function selectRows (engine: SqlContext, base: ListBase, plan: OpenPlan, branch: KeysetBranch) {
   const { dialect } = engine
-  const { includes, ordering, most, leadsOn } = plan
+  const { includes, ordering, most, hasCursors } = plan
   let query = filteredRows(engine, base, plan, { conditions: branch.conditions, mayTakeLong: mayTakeLong(plan) })
     .select(listed(base, plan, dialect))
-  if (leadsOn) query = query.select(tellsWhole(ordering, dialect))
+  if (hasCursors) query = query.select(tellsWhole(ordering, dialect))
   for (const include of includes) {
     const { alias, column } = include
     query = query.leftJoin(`${column.target().table} as ${alias}`, (on) => on.on(includeSql(include, dialect)))

@@ -54,7 +54,7 @@ export function withIncludes (base: ListBase, includes: readonly PlannedInclude[
  * sort all rows, each together with its related records in full. Returns `plan` unchanged if it has no includes, or if
  * a row holds only the length of its key.
  */
-export function pageOf (
+export function narrowedToRows (
   rows: ArrayRows, { model, visible }: ListBase, plan: ListPlan
 ): ListPlan {
   const keysAt = keyColumnsOf(model).map((column) => visible.indexOf(column))
@@ -130,7 +130,7 @@ function openPlan ({ joins, conditions, includes, search, ordering, after }: Fil
     most: nextSlot(),
     skipped: nextSlot(),
     longest: nextSlot(),
-    leadsOn: after !== undefined,
+    hasCursors: after !== undefined,
     bounds: (after ?? []).map((value, index) => {
       const slot = nextSlot()
       return { ...ordering[index] as PlannedOrder, value: value === null ? null : slot }

@@ -36,11 +36,11 @@ export function compared (column: Column, value: Parameter, dialect: Dialect): E
  * Returns the conditions that a row has a certain primary key, one for each column of the key. `values` are in the
  * order of these columns.
  */
-export function isKey (
+export function keyConditions (
   model: Model, values: readonly Parameter[], dialect: Dialect
 ): ReadonlyArray<RawBuilder<SqlBool>> {
   return keyColumnsOf(model).map((column, index) =>
-    isExactly({ column, value: values[index] as Parameter }, dialect))
+    exactCondition({ column, value: values[index] as Parameter }, dialect))
 }
 
 /** A column and the value that it must have. A statement on one table needs no `alias`. */
@@ -54,7 +54,7 @@ interface Equality {
  * Returns the condition that a column has exactly a value. A comparison in the column's collation alone may also find
  * other texts, which belong to other records if the unique index has another collation.
  */
-export function isExactly ({ column, value, alias }: Equality, dialect: Dialect): RawBuilder<SqlBool> {
+export function exactCondition ({ column, value, alias }: Equality, dialect: Dialect): RawBuilder<SqlBool> {
   const ref = columnRef(column, alias)
   const isFound = sql<SqlBool>`${ref} = ${compared(column, value, dialect)}`
   const { isCollated, shown, showsAll } = storageOf(column, dialect)

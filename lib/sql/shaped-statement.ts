@@ -12,7 +12,7 @@ import { withoutSeeks } from './condition.js'
 import { openCondition } from './filled-condition.js'
 import type { OpenInclude } from './include-sql.js'
 import { fillScope, scopeSql, shapeOfScope, type OpenScope } from './scope-sql.js'
-import { isExactly, isKey } from './selection.js'
+import { exactCondition, keyConditions } from './selection.js'
 import type { SqlContext } from './sql-context.js'
 import type { StatementShape } from './statements.js'
 
@@ -23,7 +23,7 @@ export type Build = () => RawBuilder<SqlBool>
  * A table that statements use: the name of its resource, its model, and its owner column, if there is one. Compiled
  * statements are cached under `cachedAs`, or if that is absent, under `name`.
  */
-type NamedTable = Pick<StatementShape, 'name' | 'cachedAs' | 'model' | 'owner'>
+type StatementTable = Pick<StatementShape, 'name' | 'cachedAs' | 'model' | 'owner'>
 
 /** Alias of the record that a reference leads to. No table has a name with a blank. */
 const referred = 'referred record'
@@ -46,13 +46,13 @@ const operations = {
  * and adds to the statement's name all that its SQL depends on. Statements with the same name are compiled once.
  */
 export class ShapedStatement {
-  readonly #shape: NamedTable
+  readonly #shape: StatementTable
   readonly #dialect: Dialect
   readonly #values: Stored[] = []
   readonly #label: StatementLabel
   #name: string
 
-  constructor (what: keyof typeof operations, shape: NamedTable, dialect: Dialect) {
+  constructor (what: keyof typeof operations, shape: StatementTable, dialect: Dialect) {
     this.#label = { operation: operations[what], resource: shape.name }
     this.#shape = shape
     this.#dialect = dialect
@@ -67,7 +67,7 @@ export class ShapedStatement {
     const { model, model: { primaryKey, table }, owner } = this.#shape
     const values = keyValues(primaryKey, id, this.#dialect)
     const slots = values.map((value) => this.#take(value))
-    const isTheOne: Build = () => sql<SqlBool>`${sql.join(isKey(model, slots, this.#dialect), sql` and `)}`
+    const isTheOne: Build = () => sql<SqlBool>`${sql.join(keyConditions(model, slots, this.#dialect), sql` and `)}`
     const isOwn = owner === undefined || ownerId === undefined ? [] : [this.#equals(owner, ownerId)]
     if (isOwn.length > 0) this.#name += ' own'
     return [isTheOne, ...isOwn, ...this.#holds(scope, table)]
@@ -81,7 +81,7 @@ export class ShapedStatement {
       const key = this.#take(encode(column, value, this.#dialect))
       const holds = this.#holds([...visible, ...required], referred)
       const isTarget: Build = () =>
-        isExactly({ column: target.primaryKey, value: key, alias: referred }, this.#dialect)
+        exactCondition({ column: target.primaryKey, value: key, alias: referred }, this.#dialect)
       return () => sql<SqlBool>`exists (select 1 from ${sql.table(target.table)} as ${sql.ref(referred)}
         where ${sql.join([isTarget, ...holds].map((build) => build()), sql` and `)})`
     })
@@ -113,7 +113,7 @@ export class ShapedStatement {
 
   #equals (column: Column, value: Stored): Build {
     const slot = this.#take(value)
-    return () => isExactly({ column, value: slot }, this.#dialect)
+    return () => exactCondition({ column, value: slot }, this.#dialect)
   }
 
   #holds (scope: Scope, base: string): readonly Build[] {

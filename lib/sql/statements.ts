@@ -4,8 +4,8 @@ import { Slot, type Stored } from '../engines/storage.js'
 import type { StatementLabel, StatementOperation } from '../events/messages.js'
 import type { Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
-import { hasTexts, keyColumnsOf } from '../model/key.js'
-import { isExactly, isKey, selection } from './selection.js'
+import { hasTextKey, keyColumnsOf } from '../model/key.js'
+import { exactCondition, keyConditions, selection } from './selection.js'
 import type { SqlContext } from './sql-context.js'
 
 /** The table of a resource and the columns that its statements name. */
@@ -71,7 +71,7 @@ export function compileStatements (
     create: compile('create', db.insertInto(model.table).values(written).returning(selection(visible, dialect))),
     own: compile('read', where(db.selectFrom(model.table).select(selection(visible, dialect)), isOwn(engine, shape))),
     delete: compile('delete', where(db.deleteFrom(model.table), isOwn(engine, shape))),
-    comparesTexts: hasTexts(model)
+    comparesTexts: hasTextKey(model)
   })
 }
 
@@ -105,7 +105,7 @@ function slotsOf (columns: readonly Column[]): Readonly<Record<string, Slot>> {
  * on.
  */
 function isTheOne ({ dialect }: SqlContext, { model }: StatementShape, from = 0): Conditions {
-  return isKey(model, keyColumnsOf(model).map((_column, index) => new Slot(from + index)), dialect)
+  return keyConditions(model, keyColumnsOf(model).map((_column, index) => new Slot(from + index)), dialect)
 }
 
 /**
@@ -116,7 +116,7 @@ function isOwn (context: SqlContext, shape: StatementShape, from = 0): Condition
   const { model, owner } = shape
   const isRecord = isTheOne(context, shape, from)
   const value = new Slot(from + keyColumnsOf(model).length)
-  return owner === undefined ? isRecord : [...isRecord, isExactly({ column: owner, value }, context.dialect)]
+  return owner === undefined ? isRecord : [...isRecord, exactCondition({ column: owner, value }, context.dialect)]
 }
 
 /** Adds conditions to a statement, all of which must hold. */

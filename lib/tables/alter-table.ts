@@ -44,16 +44,16 @@ function refer (builder: Parameters<typeof constrain>[0], column: Reference['col
  * Default, on SQLite, of an added column whose default in the model is the current time: SQLite can add only columns
  * with constant defaults. Rows that other programs insert without a value get it. A nullable column gets no default.
  */
-const noMoment = '1970-01-01'
+const constantMoment = '1970-01-01'
 
 /**
- * Returns the dialect for adding a column. On SQLite, a default that is the current time becomes {@link noMoment} in
- * it, or none if the column is nullable. In any other case the dialect is returned unchanged.
+ * Returns the dialect for adding a column. On SQLite, a default that is the current time becomes
+ * {@link constantMoment} in it, or none if the column is nullable. In any other case the dialect is returned unchanged.
  */
 function lastingDefault (column: Column, dialect: Dialect): Dialect {
   if (momentOf(column, dialect) === undefined) return dialect
   const { now, ...storage } = storageOf(column, dialect)
-  const value = valueKindOf(column).accept(noMoment, column.options) as Json
+  const value = valueKindOf(column).accept(constantMoment, column.options) as Json
   const lasting = column.nullable ? storage : { ...storage, now: sql`${sql.lit(encode(column, value, dialect))}` }
   return { ...dialect, storages: new Map([[column, lasting]]) }
 }

@@ -53,9 +53,9 @@ export function storagesOf (
 function compareTable (tables: DatabaseTables, model: Model, dialect: Dialect): readonly string[] {
   const columns = tables.of(model)
   if (columns === undefined) {
-    const { schema: { elsewhere = '' } } = dialect
+    const { schema: { missingTableHint = '' } } = dialect
     return [`model '${model.name}' needs table '${model.table}', which does not exist; ` +
-      `createTables() creates it${elsewhere}`]
+      `createTables() creates it${missingTableHint}`]
   }
   return model.columns.flatMap((column) => {
     const found = columns.get(dialect.foldName(column.name))

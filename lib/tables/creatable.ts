@@ -20,7 +20,7 @@ export async function findUnfillable (
   if (models.length === 0) return new Map()
   const { db, dialect } = readHandle(handle)
   const { rows } = await dialect.catalog.columns.execute(db)
-  const { rows: completed } = await dialect.catalog.completed?.execute(db) ?? { rows: [] }
+  const { rows: completed } = await dialect.catalog.tablesWithTriggers?.execute(db) ?? { rows: [] }
   const isUnknown = new Set(completed.map(tables.nameOf))
   const known = models.filter((model) => !isUnknown.has(tables.nameOf(model)) && !isView(tables, model, dialect))
   const unfillable = known.map((model) => {

@@ -48,7 +48,7 @@ export async function findUnreferable (
 ): Promise<readonly string[]> {
   if (added.length === 0) return []
   const { rows: keys } = await dialect.catalog.keys.execute(db)
-  const { rows: detached } = await dialect.catalog.detached?.execute(db) ?? { rows: [] }
+  const { rows: detached } = await dialect.catalog.tablesWithoutForeignKeys?.execute(db) ?? { rows: [] }
   return added.flatMap((reference) => {
     const why = whyUnreferable(reference, { tables, dialect, keys, detached })
     return why === undefined ? [] : [`${nameField(reference.model, reference.column)} ${why}`]

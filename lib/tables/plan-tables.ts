@@ -35,9 +35,9 @@ export function planTables (models: readonly Model[], { schema }: Dialect): Tabl
   const tables: PlannedTable[] = []
   const references: Reference[] = []
   for (let [first] = waiting; first !== undefined; [first] = waiting) {
-    const canBeWhole = (model: Model): boolean => targetsOf(model).every((column) => isThere(model, column, waiting))
+    const canBeWhole = (model: Model): boolean => targetsOf(model).every((column) => canReferTo(model, column, waiting))
     const next = [...waiting].find(canBeWhole) ?? first
-    const isNow = (column: ForeignKeyColumn): boolean => !schema.needsTargets || isThere(next, column, waiting)
+    const isNow = (column: ForeignKeyColumn): boolean => !schema.needsTargets || canReferTo(next, column, waiting)
     tables.push({ model: next, references: targetsOf(next).filter(isNow) })
     references.push(...targetsOf(next).filter((column) => !isNow(column)).map((column) => ({ model: next, column })))
     waiting.delete(next)
@@ -53,7 +53,7 @@ function targetsOf ({ columns }: Model): readonly ForeignKeyColumn[] {
  * True if a foreign key of `model` refers to its own table, or to one that is not in `waiting`, the models still to
  * create.
  */
-function isThere (model: Model, column: ForeignKeyColumn, waiting: ReadonlySet<Model>): boolean {
+function canReferTo (model: Model, column: ForeignKeyColumn, waiting: ReadonlySet<Model>): boolean {
   const target = column.target()
   return target === model || !waiting.has(target)
 }

@@ -23,10 +23,10 @@ export interface DatabaseTables {
 
 /** Reads the tables of a database. */
 export async function readTables (handle: AnyKysely): Promise<DatabaseTables> {
-  const { db, dialect: { foldName, schema: { foldsTables, keys, written } } } = readHandle(handle)
+  const { db, dialect: { foldName, schema: { foldsTables, madeColumns, written } } } = readHandle(handle)
   const foldsAnswer = await foldsTables?.execute(db).then(({ rows: [row] }) => Number(row?.answer))
   const fold = foldsAnswer === 0 ? (name: string) => name : foldName
-  const { rows: described } = await keys?.execute(db) ?? { rows: [] }
+  const { rows: described } = await madeColumns?.execute(db) ?? { rows: [] }
   const { rows: types } = await written.execute(db)
   const generates = (table: string, { name, isAutoIncrementing }: Table['columns'][number]): boolean =>
     isAutoIncrementing || described.some((row) => row.table === table && row.name === name && isYes(row.generated))

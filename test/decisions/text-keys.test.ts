@@ -8,7 +8,7 @@ import restModels, {
 import { createClient } from '../../lib/client.js'
 import { postgresDialect } from '../../lib/engines/postgres/dialect.js'
 import { textsOf } from '../../lib/engines/postgres/texts.js'
-import { isExactly } from '../../lib/sql/selection.js'
+import { exactCondition } from '../../lib/sql/selection.js'
 import { engine, openDatabase } from '../support/database.js'
 import { definitions } from '../support/definitions.js'
 import { buildApp, client, siteUsers, valuesOf, type Rows } from '../support/site.js'
@@ -466,7 +466,7 @@ test('D-247: in a column of PostgreSQL that holds no texts, a key is compared by
       createQueryCompiler: () => new PostgresQueryCompiler()
     }
   })
-  const { sql: compiled, parameters } = sql`${isExactly({ column, value: '10.0.0.1' }, dialect)}`.compile(db)
+  const { sql: compiled, parameters } = sql`${exactCondition({ column, value: '10.0.0.1' }, dialect)}`.compile(db)
   t.notMatch(compiled, /"ip" = /, compiled)
   t.strictSame(parameters, ['10.0.0.1'])
   t.end()

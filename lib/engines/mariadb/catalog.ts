@@ -61,11 +61,11 @@ export const mariadbCatalog: Catalog = {
       where k.table_schema = f.table_schema and k.table_name = f.table_name and k.column_name = f.column_name
         and k.ordinal_position = 1 and k.referenced_table_name is not null)
     order by s.table_name, s.index_name, s.seq_in_index`,
-  completed: sql`
+  tablesWithTriggers: sql`
     select event_object_table as \`table\` from information_schema.triggers
     where event_object_schema = database() and action_timing = 'BEFORE' and event_manipulation = 'INSERT'`,
   // MyISAM and Aria accept foreign keys without making them.
-  detached: sql`
+  tablesWithoutForeignKeys: sql`
     select table_name as \`table\`, case when engine = 'InnoDB'
       then 'is partitioned: declare a field of another kind'
       else concat('is kept by the storage engine ', engine, ': convert it to InnoDB') end as why

@@ -108,7 +108,7 @@ export const postgresCatalog: Catalog = {
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where c.relkind in ('r', 'p') and not c.relispartition and not pg_table_is_visible(c.oid) and ${usable}
     order by n.nspname, c.relname`,
-  completed: sql`
+  tablesWithTriggers: sql`
     select c.relname as "table" from pg_class c where ${visible} and (
       exists (select 1 from pg_trigger g where g.tgrelid = c.oid and g.tgtype & 7 = 7
         and not g.tgisinternal and g.tgenabled <> 'D')

@@ -101,13 +101,13 @@ export const postgresDialect: Dialect = {
       from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
       ${postgresTypes.joins}
       where pg_table_is_visible(c.oid) and c.relkind in ('r', 'p', 'v', 'm', 'f')`,
-    keys: postgresNumbered,
+    madeColumns: postgresNumbered,
     schemas: {
       path: sql`
         select name from unnest(current_schemas(false)) with ordinality as path (name, position) order by position`,
       unlisted: postgresUnlisted
     },
-    elsewhere: ', unless the search path has to name its schema'
+    missingTableHint: ', unless the search path has to name its schema'
   },
   codesOf,
   discreet: (failure) => isSent(failure) ? withoutValues(failure, isTold(failure), keptProperties) : failure,

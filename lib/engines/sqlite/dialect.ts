@@ -4,7 +4,7 @@ import { propertyOf, withoutValues } from '../failure-properties.js'
 import type { WrittenColumn } from '../storage.js'
 import { sqliteCatalog } from './catalog.js'
 import { sqliteDeadline } from './deadline.js'
-import { foreignIndex } from './moments.js'
+import { otherFormIndex } from './moments.js'
 import { sqlitePlans } from './plans.js'
 import { sqliteStorage } from './storage.js'
 
@@ -57,7 +57,7 @@ function prefixesOf (code: string): readonly string[] {
 const written = sql<WrittenColumn>`
   select l.name as "table", c.name, c.type as written, exists (
     select 1 from pragma_index_list(l.name) i
-    where i.name = l.name || '__' || c.name || ${sql.lit(`__${foreignIndex}`)}) as indexed
+    where i.name = l.name || '__' || c.name || ${sql.lit(`__${otherFormIndex}`)}) as indexed
   from pragma_table_list l join pragma_table_info(l.name) c where l.schema = 'main'`
 
 export const sqliteDialect: Dialect = {
@@ -93,7 +93,7 @@ export const sqliteDialect: Dialect = {
     unchecked: { begin: sql`pragma foreign_keys = off`, end: sql`pragma foreign_keys = on` },
     begin: sql`begin immediate`,
     keysMayBeNull: true,
-    keys: sqliteCatalog.columns,
+    madeColumns: sqliteCatalog.columns,
     written
   },
   codesOf: (failure) => prefixesOf(propertyOf(failure, 'code')),

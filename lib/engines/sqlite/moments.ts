@@ -12,7 +12,7 @@ const ownPatterns: Readonly<Record<Kind, string>> = { datetime: '????-??-?? ??:?
  * Returns a condition that is true if a text does not have the form that the API writes, so that another program wrote
  * it.
  */
-export function isForeign (column: Expression<unknown>, kind: Kind): RawBuilder<SqlBool> {
+export function isOtherForm (column: Expression<unknown>, kind: Kind): RawBuilder<SqlBool> {
   return sql<SqlBool>`${column} not glob ${sql.lit(ownPatterns[kind])}`
 }
 
@@ -50,7 +50,7 @@ function momentOf (text: Text, length: number): Text {
 
 /** Returns SQL of what records show of a column. Texts in the form of the API are shown as they are. */
 function shownOf (column: Text, kind: Kind): Text {
-  return sql`case when ${isForeign(column, kind)} and ${column} glob '[0-9][0-9][0-9][0-9]-*'
+  return sql`case when ${isOtherForm(column, kind)} and ${column} glob '[0-9][0-9][0-9][0-9]-*'
     then ${momentOf(column, ownPatterns[kind].length)} else ${column} end`
 }
 
@@ -76,8 +76,8 @@ const wideBounds: Bounds = {
  * Returns bounds that ask an index whether another program wrote to the column. If none did, the bounds are the value
  * itself, and decide alone. Otherwise they are {@link wideBounds}.
  */
-function guarded ({ table, name }: WrittenColumn): Bounds {
-  const isForeignText = isForeign(sql.ref(name), 'datetime')
+function indexedBounds ({ table, name }: WrittenColumn): Bounds {
+  const isForeignText = isOtherForm(sql.ref(name), 'datetime')
   const hasForeign = sql<SqlBool>`exists (select 1 from ${sql.table(table)} where ${isForeignText})`
   return {
     earliest: (value) => sql`case when ${hasForeign} then ${wideBounds.earliest(value)} else ${value} end`,
@@ -93,7 +93,7 @@ function guarded ({ table, name }: WrittenColumn): Bounds {
  * @param guard  the column, if an index tells at once if other programs wrote to it
  */
 export function asShown (kind: Kind, guard?: WrittenColumn): ShownCondition {
-  const bounds = guard === undefined ? wideBounds : guarded(guard)
+  const bounds = guard === undefined ? wideBounds : indexedBounds(guard)
   const compare = comparisonsWithin(bounds)
   return (column, operator, values) => {
     const shown = shownOf(column, kind)
@@ -108,7 +108,7 @@ export function asShown (kind: Kind, guard?: WrittenColumn): ShownCondition {
       return sql<SqlBool>`(${column} >= ${earliest(value)} and ${column} <= ${latest(value)} and ${exactly(isListed)})`
     }
     // A range for each value would be tested in turn for each row, and would keep an index from serving.
-    const isListedForeign = sql`${isForeign(column, kind)} and ${isNear(column, values)} and ${isListed}`
+    const isListedForeign = sql`${isOtherForm(column, kind)} and ${isNear(column, values)} and ${isListed}`
     return sql<SqlBool>`(${column} in (${sql.join(values)}) or (${isListedForeign}))`
   }
 }
@@ -139,4 +139,4 @@ function isNear (column: Text, values: readonly Parameter[]): Text {
 }
 
 /** End of the name of the index that holds only rows in which another program wrote the moment. */
-export const foreignIndex = 'foreign'
+export const otherFormIndex = 'foreign'

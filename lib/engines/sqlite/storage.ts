@@ -5,7 +5,7 @@ import {
   asBit, asFinite, asIs, asJson, decimalType, decodeDecimal, named,
   type Exact, type Storage, type StorageTable, type Stored
 } from '../storage.js'
-import { asShown, foreignIndex, isForeign } from './moments.js'
+import { asShown, otherFormIndex, isOtherForm } from './moments.js'
 
 /** Returns a column's affinity, by which SQLite converts values: https://www.sqlite.org/datatype3.html, section 3.1. */
 function affinity (declaredType: string): 'integer' | 'text' | 'none' | 'blob' | 'real' | 'numeric' {
@@ -69,7 +69,7 @@ const moments = {
   type: () => 'datetime',
   holds: held('numeric', 'text'),
   now: sql`current_timestamp`,
-  index: { name: foreignIndex, of: (column) => isForeign(column, 'datetime') },
+  index: { name: otherFormIndex, of: (column) => isOtherForm(column, 'datetime') },
   shown: asShown('datetime'),
   exact,
   decode: decodeDatetime

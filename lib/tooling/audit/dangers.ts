@@ -69,7 +69,7 @@ function fieldDangers (resource: Resource, column: Column, all: readonly Resourc
   }
   const writing = wider(create, update)
   const isPower = isAdminFlag(column.field) || powerNames.test(column.field) ||
-     all.some(({ policy }) => flagOf(policy) === column)
+     all.some(({ policy }) => adminColumnOf(policy) === column)
   if (isPower && isWide(writing)) found.push(`gives power over others, and ${writing} may write it`)
   const owning = all.find(({ model, owner }) => model === resource.model && owner === column)
   if (owning !== undefined && isWide(writing)) {
@@ -82,7 +82,7 @@ function fieldDangers (resource: Resource, column: Column, all: readonly Resourc
  * Returns the column by which a policy knows who is an admin; undefined if there is none. The `login` of a custom
  * policy may be any value.
  */
-function flagOf ({ login }: AnyPolicy): unknown {
+function adminColumnOf ({ login }: AnyPolicy): unknown {
   return Object(Object(login).columns).admin
 }
 

@@ -17,7 +17,7 @@ export async function isSought (resource: Resource, plan: ListPlan): Promise<boo
   const { alias, column: { name } } = plan.conditions.at(-1) as PlannedCondition
   const { table = model.table } = plan.joins.find((join) => join.alias === alias) ?? {}
   if (!await isEachSought(resource, plan, [{ alias, table, name }])) return false
-  return plans.sought === undefined || await lists(db, plans.sought, { table, column: name })
+  return plans.sought === undefined || await hasColumn(db, plans.sought, { table, column: name })
 }
 
 /**
@@ -47,14 +47,14 @@ export async function isLookedUp (resource: Resource, plan: ListPlan): Promise<b
 }
 
 /** A column, by the name of its table and its own name. Queries for the columns of indexes return such rows. */
-interface Indexed {
+interface ColumnName {
   readonly table: string
   readonly column: string
 }
 
 /** Runs a query for the columns of indexes. Returns true if one of its rows has both the table and the column. */
-export async function lists (
-  db: Kysely<Tables>, query: RawBuilder<Indexed>, { table, column }: Indexed
+export async function hasColumn (
+  db: Kysely<Tables>, query: RawBuilder<ColumnName>, { table, column }: ColumnName
 ): Promise<boolean> {
   const { rows } = await query.execute(db)
   return rows.some((index) => index.table === table && index.column === column)

@@ -10,7 +10,7 @@ import { planList } from '../../plan/plan-list.js'
 import { unscoped, type ListViewer } from '../../plan/viewer.js'
 import { parseListQuery } from '../../request/list-query.js'
 import type { Resource } from '../../resource/resource.js'
-import { explain, isLookedUp, isSearchSought, isSought, lists } from './explain.js'
+import { explain, isLookedUp, isSearchSought, isSought, hasColumn } from './explain.js'
 import { sampleOf } from './sample.js'
 import type { TableSizes } from './table-sizes.js'
 import { listedScopes, unindexedScopes } from './unindexed-scopes.js'
@@ -131,7 +131,7 @@ async function isOrdered (resource: Resource, column: Column): Promise<boolean> 
   const { reader: { db, dialect }, model } = resource
   if (!dialect.plans.sorts(rows)) return true
   if (dialect.plans.leading === undefined || storageOf(column, dialect).isCollated === true) return false
-  return await lists(db, dialect.plans.leading, { table: model.table, column: column.name })
+  return await hasColumn(db, dialect.plans.leading, { table: model.table, column: column.name })
 }
 
 /** Returns the plan of a list, or undefined if the limits refuse the list. */

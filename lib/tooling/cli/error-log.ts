@@ -1,11 +1,11 @@
 import type { FastifyServerOptions } from 'fastify'
 
 /** The part of an error that the log shows: its class, code and origin. Messages are left out: they may hold values. */
-interface ToldError {
+interface LoggedError {
   readonly type: string
   readonly code?: string
   readonly at?: readonly string[]
-  readonly cause?: ToldError
+  readonly cause?: LoggedError
 }
 
 /**
@@ -25,7 +25,7 @@ export function errorLog (write: (line: string) => void): NonNullable<FastifySer
   }
 }
 
-function toldError (error: unknown): ToldError {
+function toldError (error: unknown): LoggedError {
   if (!(error instanceof Error)) return { type: typeof error }
   const { cause } = error
   const lines = String(error.stack).replace(error.message, '').split('\n').map((line) => line.trim())

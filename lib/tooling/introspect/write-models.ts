@@ -37,7 +37,7 @@ function writeImports (models: readonly ModelPlan[], types: readonly string[]): 
 }
 
 function annotations ({ fields }: ModelPlan, before: readonly ModelPlan[], all: readonly ModelPlan[]): string[] {
-  return fields.flatMap((field) => targetOf(field, all).map((target) => annotation(target, before)))
+  return fields.flatMap((field) => targetsOf(field, all).map((target) => annotation(target, before)))
 }
 
 /**
@@ -54,7 +54,7 @@ function annotation (target: ModelPlan, before: readonly ModelPlan[]): string {
 }
 
 /** Returns the model that a foreign key refers to, as a list of one. Returns an empty list for any other field. */
-function targetOf ({ target }: FieldPlan, all: readonly ModelPlan[]): readonly ModelPlan[] {
+function targetsOf ({ target }: FieldPlan, all: readonly ModelPlan[]): readonly ModelPlan[] {
   return all.filter(({ table }) => table === target)
 }
 
@@ -79,7 +79,7 @@ function writeOptions ({ name, table, unique, keyFields }: ModelPlan): string {
 }
 
 function writeField (field: FieldPlan, before: readonly ModelPlan[], all: readonly ModelPlan[]): string {
-  const reference = targetOf(field, all).map((target) => `()${annotation(target, before)} => ${target.constant}`)
+  const reference = targetsOf(field, all).map((target) => `()${annotation(target, before)} => ${target.constant}`)
   const said = Object.entries(field.options).map(([name, value]) => `${name}: ${literal(value)}`)
   return `${field.kind}(${[...reference, ...said.length === 0 ? [] : [`{ ${said.join(', ')} }`]].join(', ')})`
 }
