@@ -60,8 +60,9 @@ function isUndone (failure: unknown): boolean {
 /**
  * Creates a record whose key the client has made, and returns the record. Repeats the request if the server asks for
  * that (503), or if the answer was lost. If the server then answers that the key is taken, and an earlier request may
- * have stored the record, reads the record. Its values are not compared with the body: the server sets and converts
- * some of them, and somebody else may have changed the record since. Random UUIDs are never equal by chance.
+ * have stored the record, the record is this one, because random UUIDs are never equal by chance: it is read and
+ * returned. Its values are not compared with the body, because the server sets and converts some of them, and somebody
+ * else may have changed the record since.
  *
  * @throws as {@link send}
  */

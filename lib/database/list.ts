@@ -20,7 +20,10 @@ export interface Page {
    * the row does not hold the values in full.
    */
   readonly last: readonly Stored[] | undefined
-  /** Time of `performance.now()`, in milliseconds, at which the statements of the list are given up. */
+  /**
+   * Time of `performance.now()`, in milliseconds, at which SQLite ends the list, and a count that follows. Servers have
+   * a time limit of their own.
+   */
   readonly deadline: number
 }
 

@@ -11,7 +11,7 @@ export interface KindDocumentation {
   readonly answer?: Readonly<Record<string, unknown>>
   /** Keywords of JSON Schema that are added for the text of a filter. */
   readonly filter?: Readonly<Record<string, unknown>>
-  /** Description of values in bodies, if the schema cannot express it. */
+  /** Description of the values that the body of a request may have, if their schema cannot express it. */
   readonly body?: string
   /** Returns an example of a value that fits the options; undefined if there is none. */
   example (options: FieldOptions): Json | undefined

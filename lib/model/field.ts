@@ -75,7 +75,10 @@ function frozen<Options extends object> (options: Options | undefined): Options 
 export type KeyFieldOf<M extends Model> =
   string extends M['keyFields'][number] ? never : Exclude<M['keyFields'][number], 'id'>
 
-/** Value of a model's primary key. */
+/**
+ * Type of the values of a model's primary key: text if the key has several columns or is a UUID or a text, otherwise a
+ * number.
+ */
 export type KeyOf<M extends Model> = [KeyFieldOf<M>] extends [never] ? PlainKeyOf<M> : string
 type PlainKeyOf<M extends Model> =
   M['fields'] extends { readonly id: infer F extends Field<'uuid' | 'text'> } ? PlainValue<F> : number

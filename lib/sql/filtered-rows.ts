@@ -32,7 +32,7 @@ export interface OpenSearch {
 export interface OpenFilters extends Pick<ListPlan, 'joins'> {
   readonly conditions: readonly OpenCondition[]
   readonly search: OpenSearch
-  /** Time of `performance.now()`, in milliseconds, at which the statement is given up. */
+  /** Time of `performance.now()`, in milliseconds, at which SQLite ends the statement. Servers do not use it. */
   readonly deadline: Slot
 }
 

@@ -37,8 +37,8 @@ export function shapeOfScope (condition: FilledScope): string {
 }
 
 /**
- * Returns the SQL of a scope's condition in a statement on one record. Foreign keys become `exists`, because updates
- * and deletes cannot join.
+ * Returns the SQL of a scope's condition on the record in `base`. Foreign keys become `exists`, not joins, so that the
+ * SQL also works in updates, in deletes and in the conditions of joins.
  *
  * @param base  table or alias of the record
  */

@@ -27,9 +27,11 @@ async function hasRows ({ db }: Engine, { table }: Model): Promise<boolean> {
   return await db.selectFrom(table).select(sql.lit(1).as('one')).limit(1).executeTakeFirst() !== undefined
 }
 
-/** The columns that are to be unique, and those that are added to the table. */
+/** Columns of which a migration makes a unique index. */
 interface Group {
+  /** The columns that are to be unique together. */
   readonly group: readonly Column[]
+  /** All columns that the migration adds to the table, whether they are in the group or not. */
   readonly added: readonly Column[]
 }
 

@@ -41,7 +41,7 @@ const staleStatementCodes = new Set(['0A000', '26000', '42P05'])
 /** Statement that ends a failed transaction. */
 const rollbackText = 'rollback'
 
-/** Connections that have broken: the driver takes no statement for them. */
+/** Connections on which the driver has reported an error. It would refuse every further statement, so none is sent. */
 const broken = new WeakSet<DriverClient>()
 /** Connections whose last commit the server answered although no standby had confirmed it. */
 const unconfirmed = new WeakSet<DriverClient>()
