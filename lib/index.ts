@@ -17,7 +17,8 @@ declare module 'fastify' {
  * Decorates the Fastify instance with a registry, in which the app registers its resources. The decorator is
  * `restModels`, or the name in the option `decorator`. This function is the plugin.
  *
- * @throws REST_MODELS_INVALID_OPTIONS naming the option, or the prefix of the scope, that is wrong
+ * @throws REST_MODELS_INVALID_OPTIONS naming the option, or the prefix of the scope, that is wrong;
+ *   REST_MODELS_UNSUPPORTED_DATABASE if no dialect fits `db` or `readDb`
  */
 async function restModels (fastify: FastifyInstance, options: RestModelsOptions): Promise<void> {
   const checked = checkOptions(options)

@@ -28,11 +28,12 @@ const isFull = (error: unknown): boolean => propertyOf(error, 'code') === tooMan
 /**
  * Opens a PostgreSQL database as the plugin needs it: a pool that survives the loss of any connection, dates and times
  * as text, prepared statements, a time-out for statements. If the URL has several hosts, statements go to one that
- * accepts writes; with `readonly` or `writable: false`, to any that serves. When that host fails, they go to another
- * one. `db.destroy()` closes all connections. The first statement opens the first connection.
+ * accepts writes; with `readonly` or `writable: false`, to the first that serves. When that host fails, they go to
+ * another one. `db.destroy()` closes all connections. The first statement opens the first connection.
  *
  * @param url  `postgres://user:password@host:port/database`, with several hosts separated by commas
- * @throws REST_MODELS_INVALID_OPTIONS if the URL has another form, or an option is wrong
+ * @throws REST_MODELS_INVALID_OPTIONS if the URL has another form, or an option is wrong;
+ *   REST_MODELS_UNSUPPORTED_DATABASE if the package `pg` is not installed
  */
 export function openPostgres<DB = Tables> (url: string, options: PostgresOptions = {}): Kysely<DB> {
   const urls = nodeUrls(url, ['postgres', 'postgresql'])

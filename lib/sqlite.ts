@@ -42,8 +42,8 @@ const maxWalBytes = 64 * 1024 * 1024
  *
  * @param path     path of the database file, which is created if it does not exist; `:memory:` for one in the process
  * @throws REST_MODELS_INVALID_OPTIONS if the path is empty or a URL, or an option is wrong;
- *   REST_MODELS_UNSUPPORTED_DATABASE if the file cannot be opened, if better-sqlite3 has no binary for this version of
- *   Node, or if its version is known to crash there
+ *   REST_MODELS_UNSUPPORTED_DATABASE if the file cannot be opened, if better-sqlite3 is not installed or has no binary
+ *   for this version of Node, or if its version is known to crash there
  */
 export function openSqlite<DB = Tables> (path: string, options: SqliteOptions = {}): Kysely<DB> {
   requirePath(path)

@@ -18,9 +18,9 @@ const maxEdits = 2
 const minBeginning = 3
 
 /**
- * Returns `, did you mean 'x'?`, where x is the known name that is most similar to what a deployer wrote, or that
- * begins with it. Returns an empty text if there is no such name, or if what was written is not a text of at most 100
- * UTF-16 units.
+ * Returns `, did you mean 'x'?`, where x is the known name that is most similar to what a deployer wrote, if it differs
+ * in at most 40 % of the characters; otherwise a known name that begins with what was written. Returns an empty text if
+ * there is no such name, or if what was written is not a text of at most 100 UTF-16 units.
  */
 export function suggestion (written: unknown, known: Iterable<string>): string {
   return suggested(written, known, (edits, length) => edits <= maxDifference * length)

@@ -14,7 +14,7 @@ import { valueSchema } from './shapes.js'
 /** JSON Schema as plain data, only for documentation. It does not check or serialize anything. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-/** Returns the schema of a record as answers show it, with an example. */
+/** Returns the schema of a record as answers show it, with an example if each column has one. */
 export function recordDocumentation (visible: readonly Column[]): JsonSchema {
   return objectOf(visible, { required: visible, described: answerSchema, shown: visible })
 }
@@ -28,8 +28,8 @@ export function listDocumentation (page: JsonSchema, record: JsonSchema): JsonSc
 }
 
 /**
- * Returns the schema of the path parameters of one record for documentation. keySchema() returns the one that requests
- * are checked against.
+ * Returns the schema of the path parameters of one record for an OpenAPI document. keySchema() returns that of the
+ * route. Requests are checked against neither of them.
  */
 export function keyDocumentation ({ primaryKey: key }: Model): JsonSchema {
   const { minimum, ...schema } = kindSchema(key)
@@ -54,8 +54,8 @@ export interface BodyColumns {
 }
 
 /**
- * Returns the schema of a body. Its example has the required JSON keys; if none is required, the first one that answers
- * show.
+ * Returns the schema of the body of a request. Its example has the required JSON keys; if none is required, the first
+ * one that answers show.
  */
 export function bodyDocumentation ({ writable, required, excluded }: BodyColumns): JsonSchema {
   const needed = writable.filter(({ key }) => required.includes(key))

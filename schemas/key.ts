@@ -4,7 +4,8 @@ import type { Model } from '../lib/model/model.js'
 import { maxKeyLength } from '../lib/values/field-options.js'
 
 /**
- * Returns the schema that the path parameters of a request for one record are checked against: its primary key as text.
+ * Returns the schema of the path parameters of a route for one record: its primary key as text. It is shown in a
+ * Swagger 2.0 document. Requests are not checked against it, but by `parseKey` of the resource.
  */
 export function keySchema ({ primaryKey: key }: Model): TObject {
   const { schema } = valueKindOf(key)

@@ -1,6 +1,9 @@
 import { Type, type TObject, type TSchema } from '@sinclair/typebox'
 
-/** Schema of the paging information of a list: the resource, the page number and links to the neighbouring pages. */
+/**
+ * Schema of the paging information of a list: the resource, the page number, links to the neighbouring pages, and the
+ * number of records if the client asks for it.
+ */
 export const pageSchema = Type.Object({
   model: Type.String({ description: 'Name of the resource' }),
   page: Type.Integer({ minimum: 1, description: 'Number of this page, counted from 1' }),

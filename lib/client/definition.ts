@@ -47,8 +47,8 @@ type NamesIn<Given> = Given extends unknown ? keyof Given & string : never
 type Owner<D extends Described> = D extends { readonly ownerField: infer Name extends string } ? Name : never
 
 /**
- * The names in a resource's options that are no fields of its model: code that uses such a resource does not compile.
- * `string` if TypeScript knows the names only as `string`, because it cannot check them.
+ * The names in `exclude`, `readOnly`, `search` and `ownerField` that are no fields of the model: code that uses such a
+ * resource does not compile. `string` if TypeScript knows the names only as `string`, because it cannot check them.
  */
 export type UnknownNames<D extends Described> =
   Exclude<Listed<D, 'exclude' | 'readOnly' | 'search'> | Owner<D>, FieldNameOf<ModelOf<D>>>

@@ -19,7 +19,8 @@ function toStrong (tag: string): string {
 
 /**
  * Returns the `ETag` of a record as the client's `read`, `create` or `update` returned it. Undefined for any other
- * object, such as a copy or a record of a list, and if the resource has no option `etag`.
+ * object, such as a copy or a record of a list, for a record that was read with `include`, and if the resource has no
+ * option `etag`.
  */
 export function etagOf (record: object): string | undefined {
   return etags.get(record)

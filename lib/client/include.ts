@@ -62,7 +62,7 @@ type WithPaths<Record, D extends Described, All, Path extends string> = [Path] e
 
 /**
  * The record that a call with `include` returns. A tuple of names adds each related record. An array of unknown length
- * makes each related record that it may name optional. `string[]` adds none.
+ * adds only the first related record of each path, as optional. `string[]` adds none.
  */
 export type IncludingRecord<D extends Described, All, Include extends readonly string[]> =
   number extends Include['length']

@@ -32,7 +32,9 @@ interface WrittenValues {
   datetime: Date
 }
 type Value<F extends Field> = ValueOf<F> | (F['kind'] extends keyof WrittenValues ? WrittenValues[F['kind']] : never)
-/** One value or several. With several, a record matches if any value matches; with `ne`, if none does. */
+/**
+ * One value or several. If a filter has several, a record matches if any of them matches; with `ne`, if none is equal.
+ */
 type OneOrMore<T> = T | readonly T[]
 
 /** The type of a filter's value, by the syntax of its operator. */
@@ -83,7 +85,10 @@ export type Paging<D extends Described> = {
   readonly limit?: number | undefined
   /** Number of the page, counted from 1. */
   readonly page?: number | undefined
-  /** A cursor. An empty text asks for the first page, and the following pages then have cursors. */
+  /**
+   * A cursor. An empty text asks for the first page. The links to the following pages then have cursors, unless the
+   * server can give none, for example because the list is ordered by a field that records do not show.
+   */
   readonly after?: string | undefined
 } & Counting & Searching<D>
 

@@ -1,4 +1,7 @@
-/** Facts about a page. `next` and `previous` are a path with a query, or an empty text if there is no such page. */
+/**
+ * Facts about a page. `next` and `previous` are a path with a query. They are empty if there is no such page, or if the
+ * server would refuse the request. `previous` is also empty if the page was requested with `after`.
+ */
 export interface PageMeta {
   readonly model: string
   readonly page: number
@@ -54,8 +57,8 @@ export class List<Item, C extends Counts = undefined> implements PromiseLike<Pag
 
   /**
    * Requests the pages one after the other. If the query has no `page` and no `after`, the client asks for links with
-   * cursors, which reach every record. If the server has no cursor for a record, it links by page number. The pages
-   * then end, without an error, where the next one would skip more records than the server permits.
+   * cursors, which reach every record. If the server can give no cursor, it links by page number. The pages then end,
+   * without an error, where the next one would skip more records than the server permits.
    */
   async * pages (): AsyncGenerator<Page<Item, C>, void, undefined> {
     let query = /(?:^|&)(?:page|after)=/.test(this.#query)

@@ -100,7 +100,10 @@ function base64 (text: string): string {
   return btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''))
 }
 
-/** Refuses header values that cannot be sent. `fetch` would refuse them too, but its message would repeat the value. */
+/**
+ * Returns headers with their names in lower case, and with `accept` if it is missing. Refuses values that cannot be
+ * sent: `fetch` would refuse them too, but its message would repeat the value.
+ */
 function checkHeaders (headers: Headers): Record<string, string> {
   const checked: Record<string, string> = { accept: 'application/json' }
   for (const [name, value] of Object.entries(headers)) {

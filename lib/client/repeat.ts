@@ -33,8 +33,8 @@ export function hasOwnKey (body: unknown): body is KeyedBody {
 }
 
 /**
- * Sends a request. Repeats it up to three times if the server says that it certainly was not executed, and after how
- * many seconds to try again. Never repeats a request that may have been executed.
+ * Sends a request. Repeats it up to three times if the server says that it certainly was not executed, and may be tried
+ * again after at most ten seconds. Never repeats a request that may have been executed.
  *
  * @returns the parsed JSON of the answer, or undefined if the answer has no body
  * @throws RestModelsError, and what `fetch` throws: the failure of the last request

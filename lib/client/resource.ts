@@ -13,12 +13,13 @@ export type WriteOptions<D extends Described> =
 
 /**
  * The five operations of a resource. Each one fails with a RestModelsError if the answer is an error. A request is
- * repeated up to three times while the server answers that it certainly was not executed.
+ * repeated up to three times while the server answers that it certainly was not executed, and may be tried again after
+ * at most ten seconds.
  */
 export interface ResourceClient<D extends Described, All = {}> {
   /**
-   * Lists records: `await` gives one page, `for await` gives all records. `Given` is the type of the query as a whole,
-   * which alone tells if `count` and `include` may be absent.
+   * Lists records: `await` gives one page, `for await` gives all records from that page on. `Given` is the type of the
+   * query as a whole, which alone tells if `count` and `include` may be absent.
    */
   readonly list: <
     Query extends AnyQuery<D, All>, const Include extends readonly string[] = [],

@@ -12,8 +12,8 @@ export interface CallOptions {
 /** Options of a call that changes a record of a resource with the option `etag`. */
 export interface ConditionalOptions extends CallOptions {
   /**
-   * The record as `read`, `create` or `update` returned it, or its `ETag`. The call fails with status 412 if the record
-   * has changed on the server since then.
+   * The record as `read` without `include`, `create` or `update` returned it, or its `ETag`. The call fails with status
+   * 412 if the record has changed on the server since then.
    */
   readonly ifMatch?: object | string | undefined
 }

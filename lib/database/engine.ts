@@ -14,14 +14,14 @@ export type AnyKysely = Pick<Kysely<never>, 'getExecutor' | 'introspection'>
 
 /** A database, its dialect, and the executor that runs statements on it. */
 export interface Handle {
-  /** The application's Kysely instance without its Kysely plugins, which would rename columns. */
+  /** The application's Kysely instance without its Kysely plugins, which may rename columns. */
   readonly db: Kysely<Tables>
   /** The application's Kysely instance as it was given, with its Kysely plugins. */
   readonly host: Kysely<Tables>
   readonly dialect: Dialect
   readonly executor: Executor
   readonly events: Events
-  /** Provides connections for transactions. */
+  /** Provides connections for transactions and for the check of health. */
   readonly provideConnection: ProvideConnection
 }
 
@@ -59,8 +59,9 @@ export async function requireOf (db: Kysely<Tables>, { query, remedy }: Requirem
 }
 
 /**
- * Returns a handle without the application's Kysely plugins, which would rename columns. The handle has the dialect,
- * and the executor for the role. Unlike {@link openEngine}, this runs no query.
+ * Returns a handle without the application's Kysely plugins, which may rename columns. The handle has the dialect and
+ * an executor. The role matters only for a database that the plugin opened; any other has one executor for both roles.
+ * Unlike {@link openEngine}, this runs no query.
  *
  * @throws REST_MODELS_UNSUPPORTED_DATABASE if no dialect fits, or if the handle has a schema by withSchema()
  */

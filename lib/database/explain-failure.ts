@@ -4,7 +4,10 @@ import type { Column } from '../model/column.js'
 import type { Engine } from './engine.js'
 import { findDangling, findOversized, findTaken, isReferred, type FailedWrite } from './find-fault.js'
 
-/** Thrown when a write that was admitted wrote nothing, although no rule of the database refused it. */
+/**
+ * Error of a create or update that wrote nothing, although no rule of the database refused it. For example, a reference
+ * leads where it may not, or a trigger of the database discarded the write.
+ */
 export class Unwritten extends Error {}
 
 /** A write that a rule of the database refused. */
@@ -13,9 +16,9 @@ interface RefusedWrite extends FailedWrite {
 }
 
 /**
- * Returns the error that a client gets for a write that failed. If a rule of the database refused the write, the error
- * names the faulty field, found by further queries and not by the text of the failure. Otherwise it is the failure
- * itself.
+ * Returns the error that a client gets for a create or update that failed. If the database refused the write, or it
+ * wrote nothing ({@link Unwritten}), further queries look for the faulty field; the text of the failure never decides.
+ * Any other failure is returned as it is.
  *
  * @returns REST_MODELS_NOT_UNIQUE (409), REST_MODELS_UNKNOWN_REFERENCE (400), REST_MODELS_INVALID_RECORD (400) if a
  *   text is too long for an index, REST_MODELS_FORBIDDEN (403) if a policy for rows refuses the write, or if the record
@@ -57,11 +60,12 @@ async function explainRefusal (engine: Engine, write: RefusedWrite): Promise<Err
 }
 
 /**
- * Returns the reason why a write that was admitted wrote nothing, although no rule of the database refused it.
+ * Returns the error for a create or update that wrote nothing, although no rule of the database refused it.
  *
- * @returns REST_MODELS_NOT_UNIQUE (409) if it would have failed anyway, REST_MODELS_UNKNOWN_REFERENCE (400) if a
- *   reference leads to no record that the client may see, REST_MODELS_FORBIDDEN (403) if the record would lie outside
- *   its scope, otherwise REST_MODELS_CONSTRAINT (409), because a trigger of the database keeps the record as it is
+ * @returns REST_MODELS_NOT_UNIQUE (409) if another record has a value that must be unique,
+ *   REST_MODELS_UNKNOWN_REFERENCE (400) if a reference leads to no record that the client may see,
+ *   REST_MODELS_FORBIDDEN (403) if the record would lie outside its scope, otherwise REST_MODELS_CONSTRAINT (409),
+ *   because a trigger of the database discarded the write; always the last if no reference of the write has conditions
  */
 async function explainUnwritten (engine: Engine, write: FailedWrite): Promise<Error> {
   if (write.references.length === 0) return new errors.Constraint()

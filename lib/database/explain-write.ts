@@ -22,8 +22,8 @@ interface Change {
 
 /**
  * Returns the error that a client gets for a create or update that failed: as {@link explainFailure} says. That runs
- * queries, and an open transaction takes none after a failure. So inside a transaction it returns the failure itself,
- * and whoever began the transaction calls this again after its end.
+ * queries, which PostgreSQL refuses in a transaction after a failure. So on every engine, inside a transaction this
+ * returns the failure itself, and whoever began the transaction calls this again after its end.
  */
 export async function explainWrite (
   engine: Engine, { model, known }: Named, { id, plan, guard }: Change, failure: unknown

@@ -13,7 +13,7 @@ import { nothing } from '../sql/statements.js'
 import type { RecordKey } from '../values/values.js'
 import type { Engine } from './engine.js'
 
-/** A write that the database did not execute. */
+/** A create or update that wrote nothing, or whose references are checked before it is executed. */
 export interface FailedWrite {
   readonly model: Model
   /** Columns that an error may name. */
@@ -27,8 +27,8 @@ export interface FailedWrite {
 
 /**
  * Finds the first columns that must be unique, alone or together, and whose values another record has; undefined if
- * there are none. Columns that a client may not know are skipped, because they got a default. Columns that the database
- * fills in a create are skipped, too, because their values are not known.
+ * there are none. It skips columns that an error may not name, columns that the database fills in a create, because
+ * their values are not known, and columns that are set to null, because nulls are never equal.
  */
 export async function findTaken (engine: Engine, write: FailedWrite): Promise<readonly Column[] | undefined> {
   const { model, known, values, id } = write
@@ -62,7 +62,10 @@ function othersWith (engine: Engine, { model, values, id }: FailedWrite, columns
   return id === undefined ? same : same.where(sql<SqlBool>`not (${isIt})`)
 }
 
-/** Finds the first written foreign key that refers to no record that the client may see; undefined if there is none. */
+/**
+ * Finds the first written foreign key that refers to no record that the client may see; undefined if there is none.
+ * Foreign keys that an error may not name are skipped.
+ */
 export async function findDangling (
   engine: Engine, { known, values, references }: FailedWrite
 ): Promise<Column | undefined> {

@@ -11,15 +11,15 @@ import { readHandle, type AnyKysely, type Handle } from './engine.js'
 export interface Health {
   /**
    * `up` if `db` accepts writes, `read-only` if it answers but accepts none, `down` if it gives no answer within a
-   * second.
+   * second, or cannot serve, as a Galera node without a majority. A Kysely instance of your own is `up` if it answers.
    */
   readonly status: HealthStatus
   readonly engine: DialectName
   /** Role of the database server in use; null if it is not known. */
   readonly role: ServerRole | null
   /**
-   * Seconds that the server from which lists and reads come is behind its primary; 0 for a primary; null if it gives no
-   * answer, or if the lag is not known.
+   * Seconds that the server from which lists and reads come is behind its primary; 0 for any server that is no replica,
+   * and for SQLite; null if it gives no answer, or if the lag is not known.
    */
   readonly replicaLagSeconds: number | null
   /** Connections of this process to the server in use; null for SQLite and for a Kysely instance of your own. */

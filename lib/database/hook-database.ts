@@ -15,13 +15,16 @@ import type { OpenTransaction } from './transaction.js'
 export type HookDatabase = Transaction<Tables>
 
 /**
- * Matches quoted texts, quoted names and comments, which may hold anything. It does not match `/*!`, because MariaDB
- * executes what is in such a comment.
+ * Matches quoted texts, quoted names and comments, which may hold anything. It does not match comments that begin with
+ * `/*!` or `/*M!`, because MariaDB executes what is in them.
  */
 const quoted = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\$(\w*)\$[^]*?\$\1\$|--[^\n]*|\/\*(?!M?!)[^]*?\*\//g
-/** Matches the beginning of a statement, or of what MariaDB executes in `/*!50000`. */
+/** Matches what may come before the first word of a statement: white space, and the `/*!50000` of MariaDB. */
 const opening = /^\s*(?:\/\*M?!\d*\s*)?/
-/** Matches a statement that begins or ends a transaction. `rollback to` a savepoint is none. */
+/**
+ * Matches a statement that begins or ends a transaction by its first word. `rollback to` a savepoint is none. It does
+ * not match statements before which MariaDB commits by itself, such as `create table`.
+ */
 const transactional =
   /^(?:begin|start|commit|end|abort|prepare\s+transaction|rollback(?!\s+(?:(?:work|transaction)\s+)?to\b))\b/i
 
@@ -32,9 +35,9 @@ function endsTransaction (text: string): boolean {
 }
 
 /**
- * The connection of a transaction, as hooks of the application get it. It refuses statements that begin or end a
- * transaction. After a statement has failed, the hook must fail, even if it caught the error: otherwise PostgreSQL
- * would answer the commit with a rollback.
+ * The connection of a transaction, as the hook `afterWrite` gets it. It refuses statements that begin or end a
+ * transaction. Once a statement has failed, it refuses all others, and the write fails even if the hook caught the
+ * error: otherwise PostgreSQL would answer the commit with a rollback.
  */
 class HookConnection implements DatabaseConnection {
   readonly #transaction: OpenTransaction

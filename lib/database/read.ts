@@ -36,7 +36,7 @@ export async function readIncluding (
 }
 
 /**
- * Reads the columns of a record that an update or delete has to know: those that records show, and the owner.
+ * Reads the columns of a record that an update or delete has to know: {@link StatementShape.stored}.
  *
  * @returns no row if there is no such record inside the scope
  */

@@ -37,7 +37,10 @@ export class OpenTransaction implements Executor {
     await this.ask(commit, 'write')
   }
 
-  /** Runs a statement, and returns everything that Kysely's driver returns. Throws as {@link Executor} says. */
+  /**
+   * Runs a statement, and returns everything that Kysely's driver returns. Throws as {@link Executor} says, but
+   * `Repeatable` if the whole transaction may be repeated.
+   */
   async ask<R> (query: Query, sent: Sent = 'uncommitted'): Promise<QueryResult<R>> {
     const start = this.#events.begin()
     try {
@@ -112,7 +115,7 @@ export interface WriteAndRead {
  * Runs a write and, if it changed something, a read in one transaction: for an engine whose updates return no rows, and
  * for writes whose result must be checked. Both are repeated together or not at all.
  *
- * @returns the row of the read, and how many rows the write changed
+ * @returns the row of the read, if it found one, and the `changed` of the write, as {@link Outcome} says
  * @throws as {@link Executor} says, and what `refuse` returns
  */
 export async function writeAndRead (handle: Handle, { write, read, refuse }: WriteAndRead): Promise<Outcome> {

@@ -24,7 +24,7 @@ export interface WriteTarget extends ReadTarget {
 export interface RecordUpdate {
   readonly id: RecordKey
   readonly plan: WritePlan
-  /** Id of the user who must own the record; null if the resource has no owner field. */
+  /** Id of the user who must own the record; null is the id of nobody. Not used if the resource has no owner field. */
   readonly ownerId: RecordKey | null
   readonly guard: RecordGuard
 }
@@ -57,7 +57,7 @@ export async function runCreate (
  * Changes a record, if it is there, inside its scope, still belongs to the owner, and its references lead where they
  * may.
  *
- * @returns its visible columns, or undefined if nothing was changed
+ * @returns its visible columns, also if its values were equal before; undefined if no record meets the conditions
  * @throws what {@link explainWrite} makes of a failure
  */
 export async function runUpdate (
@@ -81,8 +81,8 @@ export async function runUpdate (
 }
 
 /**
- * Returns the read after an update. If the record has a scope, the read finds it only inside that scope, and otherwise
- * the write is refused with 403.
+ * Returns the read after an update. If the record has a scope, and the read does not find the record inside it, the
+ * write is refused with 403.
  */
 function readAfter (
   engine: Engine, target: WriteTarget, { id, ownerId, guard: { scope } }: RecordUpdate

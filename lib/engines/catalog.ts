@@ -18,14 +18,20 @@ export interface ColumnRow {
   readonly name: string
   /** Name of the type, as `Storage.holds` takes it. */
   readonly type: string
-  /** The type with its length or its digits, as SQL writes it: `numeric(10,2)`. */
+  /**
+   * The type with its length or its digits, as SQL writes it: `numeric(10,2)`. An enumeration is written with its
+   * labels, `enum('a','b')`, and a domain of PostgreSQL as the type on which it is based.
+   */
   readonly written: string
   readonly nullable: unknown
   /** 1 if the database generates integers for this column, otherwise 0; read with {@link isYes}. */
   readonly generated: unknown
   /** 1 if the database computes this column from other columns, otherwise 0; read with {@link isYes}. */
   readonly computed: unknown
-  /** The default, as an SQL expression; null if none is declared. */
+  /**
+   * The default, as an SQL expression; null if none is declared. MariaDB gives the text `NULL` for a nullable column
+   * without a default, and PostgreSQL gives the expression of a computed column.
+   */
   readonly declared: string | null
 }
 
@@ -55,8 +61,8 @@ export interface ReferenceRow {
 }
 
 /**
- * Kind and options of the field that a column becomes. `loss` says in words what the field does not keep of the column;
- * absent if nothing is lost.
+ * Kind and options of the field that a column becomes. `loss` says in words what the field does not keep of the column,
+ * or why its kind is not that of the column's type; absent if neither applies.
  */
 export interface DescribedType {
   readonly kind: StorageName
@@ -74,7 +80,7 @@ export interface WrittenType {
 
 /**
  * Functions by the name of a type of the engine, in lower case. Each returns the field that a column of the type
- * becomes, or undefined if no field can hold its values.
+ * becomes, or undefined if no field can hold its values. A column of a type without a function becomes no field either.
  */
 export type TypeTable = Readonly<Record<string, (type: WrittenType) => DescribedType | undefined>>
 
@@ -97,7 +103,11 @@ export interface Catalog {
    * schemas.
    */
   readonly elsewhere?: RawBuilder<{ readonly schema: string, readonly table: string }>
-  /** Query for the first column of each index without conditions, including the indexes of primary and unique keys. */
+  /**
+   * Query for the first column of each index without conditions, including the indexes of primary and unique keys. An
+   * integer primary key of SQLite has no index. If an index begins with an expression, `column` is null or the row is
+   * missing.
+   */
   readonly indexed: RawBuilder<{ readonly table: string, readonly column: string | null }>
   /**
    * Query for the columns of the indexes that the engine may have made for foreign keys: it drops such an index when
@@ -119,7 +129,8 @@ export interface Catalog {
   readonly implicitDefaults?: readonly string[]
   /**
    * Conditions by kind of field. Each is true for a column's value, which must not be null, if a field of the kind can
-   * hold it. A kind is absent if its fields can hold every value of the columns that become such fields.
+   * hold it. A kind is absent if its fields can hold every value of the columns that become such fields. Values that
+   * records show as null count as held; `Storage.isShown` finds them.
    */
   readonly fits: Readonly<Partial<Record<StorageName, (column: Expression<unknown>) => RawBuilder<SqlBool>>>>
 }
@@ -130,7 +141,10 @@ export const isSafe = (column: Expression<unknown>): RawBuilder<SqlBool> =>
 
 const plain = (kind: StorageName) => (): DescribedType => ({ kind, options: {} })
 
-/** Functions that engines use in their {@link TypeTable}, each under the kind of the field that a column becomes. */
+/**
+ * Functions that engines use in their {@link TypeTable}, each under the kind of the field that it returns. Only `enum`
+ * returns a field of another kind, a text.
+ */
 export const described = {
   integer: plain('integer'),
   bigint: plain('bigint'),

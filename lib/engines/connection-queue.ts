@@ -3,7 +3,7 @@ import type { DatabaseConnection, Kysely, QueryExecutor } from 'kysely'
 import { unavailable } from '../errors.js'
 import type { Dialect } from './dialect.js'
 
-/** Milliseconds after which a request that waits for a connection is refused with 503. */
+/** Milliseconds after which a request that waits for the connection of an embedded engine is refused with 503. */
 const connectionTimeoutMs = 2000
 
 type Consumer<Result> = (connection: DatabaseConnection) => Promise<Result>
@@ -16,7 +16,7 @@ export type ProvideConnection = <Result>(consumer: Consumer<Result>) => Promise<
 
 /**
  * Returns the function that provides connections of a Kysely instance. With an embedded engine (SQLite in this
- * process), callers wait in a {@link ConnectionQueue}.
+ * process), callers of that function wait in a {@link ConnectionQueue}, and each call here makes another queue.
  */
 export function provideConnectionsOf (
   db: Pick<Kysely<never>, 'getExecutor'>, { isEmbedded }: Pick<Dialect, 'isEmbedded'>
@@ -28,10 +28,10 @@ export function provideConnectionsOf (
 }
 
 /**
- * Queue of the requests for the one connection of an embedded engine (SQLite in this process). Kysely lets a request
- * wait without a limit, and such a request cannot be withdrawn. So only one request at a time asks Kysely. The others
- * wait here, and fail after two seconds. If a transaction hangs, then at most one request waits in Kysely without a
- * limit.
+ * Queue of requests for the one connection that Kysely has to an embedded engine (SQLite in this process). Kysely lets
+ * a request wait without a limit, and such a request cannot be withdrawn. So only one request of a queue at a time asks
+ * Kysely. The others wait here, and fail after two seconds. If a transaction hangs, then at most one request of each
+ * queue waits in Kysely without a limit.
  */
 export class ConnectionQueue {
   readonly #executor: QueryExecutor

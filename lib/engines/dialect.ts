@@ -28,7 +28,7 @@ export interface ListDeadline {
  * - `unique`, `reference`, `constraint`: a rule of the database refuses the write; `reference` includes numbers out of
  *   range
  * - `forbidden`: the database user may do this, but a policy for rows forbids it for this record
- * - `oversized`: a value is too large for the engine, or for an index
+ * - `oversized`: a value, a row or a statement is too large for the engine, or a value for an index
  * - `incomparable`: a text holds a character that the character set of its column does not have
  * - `unexecuted`: certainly nothing was done, and the same may succeed a moment later or elsewhere
  * - `lost`: the connection died or the storage failed, and nobody knows whether the statement was executed
@@ -50,30 +50,41 @@ export interface Requirement {
 export interface PatternTraits {
   /** True if a pattern holds {@link Dialect.ambiguous} characters. The SQL is then longer, to tell them apart. */
   readonly isAmbiguous?: boolean
-  /** True if each pattern begins with a wildcard ({@link Dialect.leadingWildcard}), so that no index can serve. */
+  /**
+   * True if {@link Dialect.leadingWildcard} matches each pattern of a `like`, so that no index can serve. Never true
+   * for `ilike`.
+   */
   readonly hasLeadingWildcard?: boolean
 }
 
 /** SQL, storage, failures and requirements of an engine, as far as Kysely does not cover them. */
 export interface Dialect {
-  /** Name of Kysely's adapter class, which is the same for every copy of Kysely and every subclass of a dialect. */
+  /**
+   * Name of Kysely's adapter class. A Kysely instance has this dialect if its adapter is of a class with that name, or
+   * of a subclass. Names are compared, because an app may have several copies of Kysely.
+   */
   readonly adapter: string
   readonly storage: StorageTable
   /** Storage on connections that the plugin opened itself, whose settings it knows. Default: `storage`. */
   readonly ownStorage?: StorageTable
   /**
-   * Storage of those columns of models whose storage in this database differs from `storage`. Absent if none differs.
+   * Storage of those columns of models whose storage in this database differs from `storage`. Absent if none differs,
+   * or if the models were not compared with the tables yet.
    */
   readonly storages?: ReadonlyMap<object, Storage>
   /** True if the engine runs in this process. */
   readonly isEmbedded: boolean
-  /** Returns the same text for two names of tables or columns that the engine does not tell apart. */
+  /**
+   * Returns the same text for two names of columns that the engine does not tell apart. The same holds for names of
+   * tables, unless {@link SchemaHabits.foldsTables} answers 0.
+   */
   foldName (name: string): string
   /** Returns SQL of a text column that is compared character by character, whatever its collation. */
   exact (column: RawBuilder<unknown>): RawBuilder<unknown>
   /**
-   * True if an index serves only comparisons in the collation of its column. An exact comparison then needs a second
-   * one in that collation, so that the index serves. False if the exact comparison alone suffices.
+   * True if an index serves only comparisons in the collation of its column. An exact comparison by `eq` or `in` then
+   * needs a second one in that collation, so that the index serves. False if the exact comparison alone suffices, or
+   * must do without an index.
    */
   readonly seeksByCollation: boolean
   /** Converts a pattern for the whole value, with `%`, `_` and backslash escapes, to the pattern that `like` takes. */
@@ -83,7 +94,10 @@ export interface Dialect {
    * `isAmbiguous` is true. Absent if the engine confuses none.
    */
   readonly ambiguous?: RegExp
-  /** Matches a pattern of `likePattern` that begins with a wildcard. Absent if the SQL is the same for all patterns. */
+  /**
+   * Matches a pattern of `likePattern` that begins with a wildcard or an escaped character, so that no index can serve.
+   * Absent if the SQL does not depend on that.
+   */
   readonly leadingWildcard?: RegExp
   /** Returns the condition that a column matches a pattern in the same case. The pattern comes from `likePattern`. */
   like (column: RawBuilder<unknown>, pattern: Parameter, traits?: PatternTraits): RawBuilder<SqlBool>
@@ -95,8 +109,8 @@ export interface Dialect {
   /** Directions of an ordering that put nulls first when ascending, and last when descending. */
   readonly nullsFirst: { readonly ascending: RawBuilder<unknown>, readonly descending: RawBuilder<unknown> }
   /**
-   * Returns the SQL of a value with which a unique column is compared by `=`. SQLite needs a special form, so that it
-   * does not prepare the statement anew for each value.
+   * Returns the SQL of a value with which the operator `eq` compares a unique column. SQLite needs a special form, so
+   * that it does not prepare the statement anew for each value.
    */
   identifying (value: Expression<unknown>): RawBuilder<unknown>
   /**
@@ -129,19 +143,20 @@ export interface Dialect {
   codesOf (failure: Error): readonly string[]
   /**
    * Kinds of failures by code. The text of a failure never decides. A failure without a listed code has no kind, and is
-   * thrown as `discreet` returns it.
+   * thrown as `discreet` returns it. If no connection was found, the code does not matter: the kind is `unexecuted`.
    */
   readonly failures: Readonly<Record<string, FailureKind>>
   /**
-   * Returns a failure that may be logged. If the engine's own words may hold values of a record or a query, it returns
-   * a copy with only the code and the names; otherwise the given failure.
+   * Returns a failure that may be logged: the given one, or a copy without the parts that may hold values of a record
+   * or a query.
    */
   discreet (failure: Error): Error
   /** SQL that ends a list statement after a deadline. Absent if the engine ends it by other means, or cannot end it. */
   readonly listDeadline?: ListDeadline | undefined
   readonly requirements: readonly Requirement[]
   /**
-   * Further requirements by column type, such as `timestamp`. Each applies only if a model has a column of that type.
+   * Further requirements by a type of the database, such as `timestamp`. Each applies only if a column of a model has
+   * that type in its table.
    */
   readonly requiredBy?: Readonly<Record<string, Requirement>>
 }

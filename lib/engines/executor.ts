@@ -31,8 +31,8 @@ export interface Query extends CompiledQuery {
   readonly label?: StatementLabel | undefined
   /**
    * Returns the statement to run instead if the engine cannot compare a text with the character set of its column: the
-   * same one without the comparison that lets an index serve, or one that finds nothing. Without this function, that
-   * failure is thrown.
+   * same one without the comparison that lets an index serve, or one that finds nothing. Without this function, and in
+   * a transaction, that failure is thrown.
    */
   readonly withoutIndex?: (() => CompiledQuery) | undefined
 }
@@ -41,10 +41,11 @@ export interface Query extends CompiledQuery {
  * Runs statements. Outside a transaction, it repeats a statement after a pause if the statement certainly was not
  * executed, or if a read lost its connection. It never repeats a write whose outcome is unknown.
  *
- * Both methods throw StatementFailure if a rule of the database refuses the statement. They throw
- * REST_MODELS_UNAVAILABLE (503) if the engine cannot run the statement now and certainly changed nothing, and
- * REST_MODELS_OUTCOME_UNKNOWN (503) if a write may have been executed. Otherwise they throw the driver's error, without
- * values of records.
+ * Both methods throw StatementFailure if a rule of the database refuses the statement, or the engine cannot take a
+ * value. They throw REST_MODELS_UNAVAILABLE (503) if the engine cannot run the statement now and certainly changed
+ * nothing, and REST_MODELS_OUTCOME_UNKNOWN (503) if a write may have been executed. In a transaction, they throw
+ * Repeatable if the whole transaction may be repeated. Otherwise they throw the driver's error, without values of
+ * records.
  */
 export interface Executor {
   /** Runs a statement on one record. Outside a transaction, a write is committed before the outcome is returned. */
@@ -52,7 +53,7 @@ export interface Executor {
   /**
    * Runs a read, and returns all its rows as arrays, because making an object of each row takes long.
    *
-   * @param keys  the selected keys
+   * @param keys  the selected keys, in the order of the selection
    * @returns the values of each row, in the order of the keys
    */
   readArrays (query: Query, keys: readonly string[]): MaybePromise<ArrayRows>
@@ -61,7 +62,7 @@ export interface Executor {
 /**
  * Purpose for which a Kysely instance is used. On a SQLite file a `reader` gets a connection on which nobody writes, so
  * that it waits for nobody. On a server both use the same pool, but while writes come, a `reader` takes at most
- * `readConnections` of its connections.
+ * `readConnections` of its connections. If the plugin did not open the database, the role makes no difference.
  */
 export type Role = 'reader' | 'writer'
 

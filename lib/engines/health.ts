@@ -1,16 +1,17 @@
 /**
- * State of a database: `up` if it accepts reads and writes, `read-only` if it answers but accepts no writes, `down` if
- * it does not answer.
+ * State of a database: `up` if it accepts reads and writes, or answers and nothing more is known; `read-only` if it
+ * answers but accepts no writes; `down` if it does not answer, refuses all queries, or is closed.
  */
 export type HealthStatus = 'up' | 'read-only' | 'down'
 
 /**
- * Role of a database server: `primary` accepts writes and passes them to other servers, `replica` receives the writes
- * of a primary, `single` has no other servers that are known.
+ * Role of a database server: `primary` passes writes to other servers, `replica` receives the writes of a primary,
+ * `single` has no other servers that are known. A MariaDB server counts as `primary` if it belongs to a Galera cluster,
+ * and otherwise as `replica` if it is read-only.
  */
 export type ServerRole = 'primary' | 'replica' | 'single'
 
-/** The connections of this process to the server in use. */
+/** The connections of this process to one server. */
 export interface PoolState {
   /** Number of open connections. */
   readonly size: number
@@ -25,9 +26,9 @@ export interface HealthReport {
   readonly status: HealthStatus
   /** Role of the server; null if it is not known. */
   readonly role: ServerRole | null
-  /** Milliseconds that the database is behind its primary, 0 for a primary; null if that is not known. */
+  /** Milliseconds that the database is behind its primary, 0 if it is no replica; null if that is not known. */
   readonly lag: number | null
-  /** Null if the database has no pool that the plugin knows. */
+  /** Null if the database is closed, or has no pool that the plugin knows. */
   readonly pool: PoolState | null
 }
 

@@ -13,7 +13,8 @@ interface Second {
 
 /**
  * Returns a function that makes a condition on a column whose moments may have fractions of a second. Moments of the
- * same second are equal, because records show whole seconds. The condition is a range, so an index serves.
+ * same second are equal, because records show whole seconds. Except for `ne`, the condition is a range, so an index
+ * serves.
  */
 export function inWholeSeconds ({ first, last }: Second): ShownCondition {
   const isIn: Compare = (column, value) => sql<SqlBool>`${column} >= ${first(value)} and ${column} <= ${last(value)}`

@@ -27,12 +27,14 @@ export interface QueryPlans {
   readonly settings: Readonly<Record<PlannedUse, ReadonlyArray<RawBuilder<unknown>>>>
   /**
    * Query for the columns that are the first of an index. MariaDB alone has it: there the plan sorts a small table even
-   * if an index could order its rows. So a column that this query lists counts as ordered by an index.
+   * if an index could order its rows. So a column that this query lists counts as ordered by an index, unless it is a
+   * text with `Storage.isCollated`.
    */
   readonly leading?: RawBuilder<{ readonly table: string, readonly column: string }>
   /**
    * Query for the columns by which an index can find rows. PostgreSQL alone has it: there the plan does not tell
-   * whether the whole index is read. So `seeks` counts only for a column that this query lists.
+   * whether the whole index is read. So `seeks` counts for a filter only if this query lists its column. A search uses
+   * indexes of expressions, which the query does not list.
    */
   readonly sought?: RawBuilder<{ readonly table: string, readonly column: string }>
   /** True if, by a plan, an index finds the rows that have a given value in the column. */
@@ -40,7 +42,7 @@ export interface QueryPlans {
   /** True if, by a plan, no index finds the rows that are wanted of the table with the alias, so that all are read. */
   scans (rows: readonly PlanRow[], alias: string): boolean
   /**
-   * True if, by a plan, the engine reads and sorts all rows. False if an index gives their order, at least by one
+   * True if, by a plan, the engine reads and sorts all rows. False if an index gives their order, at least by the first
    * column.
    */
   sorts (rows: readonly PlanRow[]): boolean

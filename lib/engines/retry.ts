@@ -11,11 +11,11 @@ const backoff = {
 } as const satisfies Options
 
 /**
- * Runs a statement. If it fails with {@link Repeatable}, it is repeated after pauses: up to 4 times, within 3 s of the
- * beginning.
+ * Runs a statement, or a whole transaction. If it fails with {@link Repeatable}, it is repeated after pauses: up to 4
+ * times, of which none begins more than 3 s after the first attempt.
  *
- * @param attempt  runs the statement once; throws {@link Repeatable} if the statement may be repeated
- * @param events   is told of a statement that had to be repeated
+ * @param attempt  runs it once; throws {@link Repeatable} if it may be repeated
+ * @param events   is told if it had to be repeated
  * @throws what the last attempt threw, but REST_MODELS_UNAVAILABLE (503) with Retry-After instead of
  *   {@link Repeatable}
  */
@@ -60,13 +60,17 @@ async function retry<Result> (failure: Repeatable, start: number, attempt: () =>
   }
 }
 
-/** True if a statement is a select, which changes nothing. */
+/**
+ * True if a statement is a select made by Kysely's query builder, which changes nothing. False for raw SQL, even for a
+ * select.
+ */
 export function isRead ({ query }: Query): boolean {
   return query.kind === 'SelectQueryNode'
 }
 
 /**
- * Returns `read` for a select, otherwise `write`: the {@link Sent} of a statement that was sent outside a transaction.
+ * Returns `read` if {@link isRead} is true, otherwise `write`: the {@link Sent} of a statement that was sent outside a
+ * transaction.
  */
 export function effectOf (query: Query): Extract<Sent, 'read' | 'write'> {
   return isRead(query) ? 'read' : 'write'

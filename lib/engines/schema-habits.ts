@@ -4,7 +4,7 @@ import type { WrittenColumn } from './storage.js'
 
 /** SQL and rules of an engine for creating tables. */
 export interface SchemaHabits {
-  /** SQL type of a primary key whose values the engine generates. */
+  /** SQL type and constraint of a primary key whose values the engine generates. */
   readonly generatedKey: string
   /** Text after the list of columns in `create table`. */
   readonly tableOptions?: string
@@ -14,9 +14,9 @@ export interface SchemaHabits {
    */
   readonly needsTargets: boolean
   /**
-   * True if `alter table` can add columns with a constant default, but no constraints and no other columns. A foreign
-   * key is then added as part of its column, whose default must be null. Absent if `alter table` adds constraints and
-   * any columns.
+   * True if `alter table` can add no constraints, and only columns whose default is constant or absent. A foreign key
+   * is then added as part of its column, which must have no default if the table has rows. Absent if `alter table` adds
+   * constraints and any columns.
    */
   readonly altersByColumn?: true
   /**
@@ -45,13 +45,13 @@ export interface SchemaHabits {
    */
   drop? (table: RawBuilder<unknown>): RawBuilder<unknown>
   /**
-   * Query for columns whose values the engine generates or computes; it may return other columns, too. Present if
-   * Kysely does not report all such columns.
+   * Query for the columns whose values the engine generates or computes, but of which Kysely does not report that. It
+   * may return other columns, too. Absent if Kysely reports all such columns.
    */
   readonly madeColumns?: RawBuilder<ColumnRow>
   /** True if a primary key may be null, unless its column is declared `not null`. Absent if it is never null. */
   readonly keysMayBeNull?: true
-  /** Query for the columns whose declared type must be known, because their storage depends on it. */
+  /** Query for the columns of all tables with their declared types, because the storage of some depends on these. */
   readonly written: RawBuilder<WrittenColumn>
   /**
    * Query that answers 0 if the server tells names of tables apart by case. `foldName` then applies only to columns.

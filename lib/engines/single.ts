@@ -2,7 +2,7 @@ import type { Json } from '../values/values.js'
 import type { Stored } from './storage.js'
 import { asFinite } from './storage.js'
 
-/** Significant digits that always suffice for a number of 32 bits. */
+/** Significant digits that always suffice for a floating-point number of 32 bits. */
 const maxDigits = 9
 
 /**
@@ -39,8 +39,8 @@ function toSingle (value: number): number {
 }
 
 /**
- * Stores numbers in a column of 32 bits, which is selected as a double. Records show each number with the fewest digits
- * that identify it.
+ * Stores numbers in a column of floating-point numbers of 32 bits, which is selected as a double. Records show each
+ * number with the fewest digits that identify it.
  */
 export const asSingle = {
   encode: (value: Json): Stored => toSingle(Number(value)),

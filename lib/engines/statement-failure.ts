@@ -15,12 +15,18 @@ export class StatementFailure extends Error {
   }
 }
 
-/** Thrown when a statement may be repeated: nothing was executed, or executing it twice does no harm. */
+/**
+ * Thrown when a statement, or the whole transaction that it belongs to, may be repeated: nothing was executed, or
+ * executing it twice does no harm.
+ */
 export class Repeatable extends Error {}
 
 /** Code given to an error of the driver that has none, if the connection broke. */
 export const lostCode = 'CONNECTION_LOST'
-/** Code of the error for a server that gives no answer in time. */
+/**
+ * Code of the error for a server that gives no answer in time. For a statement on MariaDB, the code is
+ * `PROTOCOL_SEQUENCE_TIMEOUT` instead.
+ */
 export const noAnswerCode = 'NO_ANSWER'
 /**
  * Code of the error for a statement that was not sent, because its connection has broken or still waits for another
@@ -38,8 +44,8 @@ export function notSent (): Error & { readonly code: string, readonly fatal: boo
 export type FailureRules = Pick<Dialect, 'codesOf' | 'failures' | 'discreet'>
 
 /**
- * What was sent to the engine when a statement failed, which decides what is known if no answer came:
- * - `nothing`: no connection was found
+ * Work that had been sent to the engine when a statement failed. It decides what is known if no answer came:
+ * - `nothing`: no connection was found, or the transaction could not begin
  * - `read`: a statement that changes nothing, so that executing it twice does no harm
  * - `uncommitted`: a statement of a transaction whose commit was not sent, and now never is, so that it is undone
  * - `write`: a write outside a transaction, or a commit
@@ -49,7 +55,7 @@ export type Sent = 'nothing' | 'read' | 'uncommitted' | 'write'
 /**
  * Returns the error to throw for the failure of a statement:
  * - {@link Repeatable} if the statement may be repeated
- * - {@link StatementFailure} if a rule of the database refuses it
+ * - {@link StatementFailure} if a rule of the database refuses it, or the engine cannot take a value
  * - REST_MODELS_UNAVAILABLE (503) if it certainly changed nothing
  * - REST_MODELS_OUTCOME_UNKNOWN (503) if it may have changed something
  * - the failure without values, if it has another reason

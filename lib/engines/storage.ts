@@ -8,7 +8,10 @@ import { finiteNumber, type Json } from '../values/values.js'
  */
 export type Stored = string | number | bigint | boolean | null
 
-/** Stands for a value of a request, by position, in a statement that was compiled before the request. */
+/**
+ * Place of a value in a compiled statement that many requests share. Each request puts one of its values there, chosen
+ * by `position`.
+ */
 export class Slot {
   readonly position: number
   constructor (position: number) {
@@ -34,13 +37,16 @@ export type ShownCondition = (
 ) => RawBuilder<SqlBool>
 
 /**
- * Converts stored values to and from the text of a cursor, which marks a position in a list, if records do not show
- * these values in full.
+ * Conversion between stored values and their texts in a cursor, which marks a position in a list. Needed if cursors do
+ * not hold the values as filters do.
  */
 export interface Exact {
   /** Returns the text for a value as it was selected. */
   write (stored: Stored): string
-  /** Parses one value of a cursor that a client sent. Returns undefined if `write` cannot have written that text. */
+  /**
+   * Parses the text of one value of a cursor. Returns undefined if the text does not stand for a value: no cursor is
+   * written with such a text, and one that a client sends is refused.
+   */
   read (text: string): Stored | undefined
 }
 
@@ -51,14 +57,14 @@ export interface WrittenColumn {
   readonly written: string
   /** Name of the type, as {@link Storage.holds} takes it, if the engine has other names for it, such as a domain's. */
   readonly type?: string
-  /** Name of the type in SQL, if `written` does not begin with it, as for an enumeration. */
+  /** Name of the type in SQL, because `written` has only the labels of an enumeration. PostgreSQL alone gives it. */
   readonly named?: string
   /**
    * SQL type, with character set and collation, that a column must have to refer to this one. Absent if a column of any
    * type may refer to it.
    */
   readonly referring?: string
-  /** Collation of a text. Absent if no storage depends on it. */
+  /** Collation of a text; null for other columns. Absent if no storage depends on it. */
   readonly collation?: string | null
   /** 1 if the column has the index {@link Storage.index}, otherwise 0 or absent. It may be a text or a BigInt. */
   readonly indexed?: unknown
@@ -70,7 +76,10 @@ export interface Storage {
   type (options: FieldOptions): string
   /** True if an existing column of this declared type can hold values of this kind. */
   holds (declaredType: string): boolean
-  /** True if the engine's collation decides which values are equal and which comes first. */
+  /**
+   * True if a collation of the engine would decide which values are equal and which comes first. Filters and orderings
+   * then use `Dialect.exact`.
+   */
   readonly isCollated?: true
   /** Current moment or date, as a default in `create table`. */
   readonly now?: Expression<unknown>
@@ -104,7 +113,10 @@ export interface Storage {
   readonly showsAll?: true
   /** Converts values for cursors. Present if cursors do not hold them as filters do. */
   readonly exact?: Exact
-  /** Returns the storage that an existing column needs because of its type or index; undefined if this storage fits. */
+  /**
+   * Returns the storage that an existing column needs because of its type, collation or index; undefined if this
+   * storage fits.
+   */
   readonly ofType?: (column: WrittenColumn) => Storage | undefined
   /**
    * Returns the SQL of a value that the column is compared with. Present if the engine would otherwise convert the

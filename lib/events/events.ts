@@ -18,7 +18,7 @@ const channels = {
   'group-commit': named('fastify-rest-models:group-commit')
 } as const satisfies Record<keyof EventMessages, unknown>
 
-/** Receiver of the events of one source, such as the log of an app. It must not throw. */
+/** Receiver of the events of one or several sources, such as the log of an app. It must not throw. */
 export interface EventListener {
   /** Milliseconds from which on a statement is slow; `notice` need not be called for faster statements. */
   readonly slowMs: number

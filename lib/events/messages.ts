@@ -7,7 +7,10 @@ export type StatementOperation =
   'list' | 'count' | 'read' | 'create' | 'update' | 'delete' | 'lock' | 'reference' | 'login' | 'hook' | 'commit' |
   'other'
 
-/** Operation and resource of a statement; `resource` is null if there is none. */
+/**
+ * Operation and resource of a statement. `resource` is the name of the resource; for a `login` that of the model of
+ * users, for a `reference` that of the table referred to. It is null if there is none.
+ */
 export interface StatementLabel {
   readonly operation: StatementOperation
   readonly resource: string | null
@@ -17,7 +20,7 @@ export interface StatementLabel {
 export interface StatementMessage extends StatementLabel {
   /** `failed` includes a statement that a rule of the database refused. */
   readonly outcome: 'done' | 'failed'
-  /** Code of the failure, as the driver names it; null if there is none. */
+  /** Code of the failure: one of the driver, or of the plugin, such as `NO_ANSWER`; null if there is none. */
   readonly code: string | null
   /** Milliseconds until the answer came, including the wait for a connection. */
   readonly duration: number
@@ -28,7 +31,7 @@ export interface StatementMessage extends StatementLabel {
 /** A statement or transaction that was repeated, and has ended. */
 export interface RetryMessage extends StatementLabel {
   readonly outcome: 'done' | 'failed'
-  /** Code of the first failure, as the driver names it; null if there is none. */
+  /** Code of the first failure: one of the driver, or of the plugin, such as `NO_ANSWER`; null if there is none. */
   readonly code: string | null
   /** Number of attempts, including the first one. */
   readonly attempts: number
@@ -45,9 +48,9 @@ export interface NodeMessage {
   readonly state: 'left' | 'found' | 'none'
   /** Host and port; null for `none`. */
   readonly node: string | null
-  /** Host and port of the server that was used before; null if there was none. */
+  /** Host and port of the server that was used before, maybe the same; null for `left`, or if there was none. */
   readonly previous: string | null
-  /** Reason, as a code of the driver, `NO_ANSWER` or `CONNECTION_LOST`; null for `found`. */
+  /** Reason: a code of the driver, or of the plugin, such as `NO_ANSWER`; null for `found`, or if there is none. */
   readonly code: string | null
   /** Milliseconds since the last server was left; null if none was left. */
   readonly duration: number | null
@@ -55,12 +58,13 @@ export interface NodeMessage {
 
 /** A check of a password that has ended. Checks that are answered from memory do not count. */
 export interface LoginMessage {
+  /** `too-many`: the password was not checked, because too many checks were waiting. */
   readonly outcome: 'accepted' | 'refused' | 'too-many'
   /** Milliseconds that the check took, including the wait for other checks. */
   readonly duration: number
 }
 
-/** A request that has waited for its turn, or a statement that found no free connection. */
+/** A request that has waited for its turn or was refused, or a statement that found no free connection (`late`). */
 export interface QueueMessage {
   /**
    * `connections` is the pool of connections. The others are queues of requests: `guarded` for operations that check
@@ -78,6 +82,7 @@ export interface QueueMessage {
 
 /** Writes that were committed together, on SQLite. */
 export interface GroupCommitMessage {
+  /** Number of writes in the group, including those that failed. */
   readonly writes: number
   /** Milliseconds for all of the writes, including the commit. */
   readonly duration: number

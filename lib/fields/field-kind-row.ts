@@ -22,9 +22,12 @@ export interface FieldKindRow<Value extends Json = Json, Names = Partial<OptionN
   readonly expects: string
   /** Returns the JSON Schema of a value in a record or a body. */
   schema (options: FieldOptions): TSchema
-  /** Returns the one form in which a value that fits the schema is stored, or undefined if it cannot be stored. */
+  /**
+   * Returns a value that fits the schema in the one JSON form of such values, such as a UUID in lower case; undefined
+   * if it cannot be stored.
+   */
   accept (value: Value, options: FieldOptions): Value | undefined
-  /** Returns the value of a filter's text, or undefined if the text is not of this kind. */
+  /** Returns the value of a text in a filter, a path or a cursor, or undefined if the text is not of this kind. */
   parse (text: string, options: FieldOptions): Value | undefined
   readonly operators: readonly Operator[]
   /** True if values are hashed on every write, and no filter or ordering may name the field. */

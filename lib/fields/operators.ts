@@ -12,13 +12,19 @@ export interface ConditionColumn extends PatternTraits {
   compared (value: Parameter): Expression<unknown>
 }
 
-/** Syntax of a filter's text: one value, a comma-separated list, a pattern, or one of null, notnull, true and false. */
+/**
+ * Syntax of a filter's text: one value, a comma-separated list, a pattern, or one of null (also written none), notnull,
+ * true and false.
+ */
 export type FilterSyntax = 'value' | 'list' | 'pattern' | 'constant'
 
 /** Filter operator: the syntax of its text, and its SQL. The SQL is true if any of the values matches (`ne`: none). */
 interface OperatorRow {
   readonly syntax: FilterSyntax
-  /** Converts the text of a filter to the form that the engine takes. Absent if the engine takes the text as it is. */
+  /**
+   * Converts a pattern to the form that the engine takes. Absent for `ilike`, whose patterns stay as they are, and for
+   * operators without patterns.
+   */
   inEngine? (text: string, dialect: Dialect): Stored
   sql (column: ConditionColumn, values: readonly Parameter[], dialect: Dialect): RawBuilder<SqlBool>
 }

@@ -18,7 +18,10 @@ const generatedKey: Column = Object.freeze({
   field: keyName, key: keyName, name: keyName, kind: 'key', options: Object.freeze({}), nullable: false
 })
 
-/** Returns the columns of a model: the primary key first, then the fields in the order of their declaration. */
+/**
+ * Returns the columns of a model whose primary key is one column: this one first, then the fields in the order of their
+ * declaration.
+ */
 export function columnsOf (
   model: string, fields: Readonly<Record<string, Field | ForeignKeyField>>
 ): readonly [Column, ...Column[]] {
@@ -108,7 +111,10 @@ export function columnsByName (model: string, columns: readonly Column[]): Reado
   return byName
 }
 
-/** Returns the kind of a column's values. A foreign key has the kind of the primary key that it refers to. */
+/**
+ * Returns the {@link FieldKindRow} for a column's values. For a foreign key, that is the one of the primary key that it
+ * refers to.
+ */
 export function valueKindOf ({ kind, target }: Column): FieldKindRow {
   return fieldKinds[target === undefined ? kind : target().primaryKey.kind]
 }

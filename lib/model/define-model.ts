@@ -35,19 +35,24 @@ interface ModelOptions<
 > {
   /** Name of the table. Default: the model's name in lower case. */
   readonly table?: Table
-  /** Fields that are unique together: no two records have the same values of all fields of a list. */
+  /**
+   * Lists of fields that are unique together: no two records have the same values in all fields of a list. Null is
+   * never the same.
+   */
   readonly unique?: ReadonlyArray<readonly Name[]>
   /** Fields that make up the primary key, if there are several. */
   readonly key?: readonly KeyField[]
 }
 
 /**
- * Defines a model from its fields. Every model also has the primary key `id`, an integer that the database generates.
- * If `id` is declared as `uuid()`, it is a UUID of version 7 that the plugin makes, so that writers never make the same
- * key; with `clientGenerated`, a create may bring its own. As `text()` it is a text that a create brings along, or that
- * its `default` returns. Declare it with a `column` if the column has another name; records have it as `id`.
+ * Defines a model from its fields. If neither a field `id` nor the option `key` declares a primary key, the model has
+ * the key `id`, an integer that the database generates. Declared as `uuid()`, `id` is a UUID of version 7 that the
+ * plugin makes, so that writers never make the same key; with `clientGenerated`, a create may bring its own. As
+ * `text()` it is a text that a create brings along, or that its `default` returns. As `key()` with `generated: false`
+ * it is an integer that a create brings along. Declare it with a `column` if the column has another name; records have
+ * it as `id`.
  *
- * @param name    name of the model; in lower case it is the resource's name in the path
+ * @param name    name of the model; in lower case, by default, that of the table and of the resource in the path
  * @param fields  fields, in the order in which they are serialized
  * @param options name of the table, the fields that are unique together, and those of a primary key of several columns
  * @throws REST_MODELS_INVALID_MODEL if a name or an option cannot be used
@@ -118,8 +123,8 @@ function checkField (where: string, name: string, field: Field): void {
 }
 
 /**
- * Refuses the option `key` of a foreign key if it is the name of a filter operator, or the field's own name, under
- * which `include` shows the related record.
+ * Refuses the option `key` of a foreign key if it is no valid name, the name of a filter operator, or the field's own
+ * name, under which `include` shows the related record.
  */
 function requireReferenceKey (where: string, name: string, key: string): void {
   requireIdentifier(key, `${where}, key '${key}'`)

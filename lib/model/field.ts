@@ -33,12 +33,15 @@ export const decimal = field('decimal')<DecimalOptions>()
 export const boolean = field('boolean')<CommonOptions<boolean>>()
 /**
  * A moment in UTC, in whole seconds, as `YYYY-MM-DD HH:MM:SS`; the default `now` is the time of creation, and
- * `onUpdate: 'now'` sets the time of each update.
+ * `onUpdate: 'now'` sets the time of each update that changes something.
  */
 export const datetime = field('datetime')<DatetimeOptions>()
 /** A day as `YYYY-MM-DD`; the default `now` is the day of creation, in UTC. */
 export const date = field('date')<CommonOptions<string | 'now'>>()
-/** Any JSON, stored as text. Filters can use only `is`, and lists cannot be ordered by it. */
+/**
+ * Any JSON of at most 64 levels, stored as text, on PostgreSQL in a column of type `json`. Filters can use only `is`,
+ * and lists cannot be ordered by it.
+ */
 export const json = field('json')<Omit<CommonOptions<unknown>, 'unique'>>()
 /**
  * A UUID in lower case. As the field `id` it is the primary key of a model, and the plugin makes its values; with

@@ -17,8 +17,8 @@ export function keyColumnsOf ({ primaryKey }: Pick<Model, 'primaryKey'>): readon
 
 /**
  * Returns `, did you mean 'id'?` if a client wrote the name of the column of the primary key, but the field is called
- * `id`. Returns undefined if the model has a field of that name, which may be hidden, or if the client may not name the
- * key.
+ * `id`. Otherwise returns undefined, also if the model has a field of that name, which may be hidden, or if the client
+ * may not name the key.
  *
  * @param open  the columns that the client may name
  */

@@ -3,7 +3,10 @@ import type { FieldOptions } from '../values/field-options.js'
 
 // These types refer to each other, so they share a file: a model holds columns, and a foreign key leads to a model.
 
-/** Name of every primary key, as a field and in JSON; in SQL too, if its field has no `column`. */
+/**
+ * Name of every primary key, as a field and in JSON. In SQL too, unless its field has a `column`, or the key has
+ * several columns.
+ */
 export const keyName = 'id'
 
 /** Declared field: its kind and its options, kept as literal types. */

@@ -42,8 +42,8 @@ type Joined<C, Prefix extends string, More extends boolean> = Intersection<{
 
 /**
  * The records of a model that a user may see, in the grammar of filters: `{ company: 1, name__like: 'a%' }`. All
- * conditions must hold. A list means any of its values, and null means that there is no value. TypeScript knows the
- * names through up to two foreign keys; further ones are checked when they are used.
+ * conditions must hold. A list means any of its values, with `ne` none of them, and null means that there is no value.
+ * TypeScript knows the names through up to two foreign keys; further ones are checked when they are used.
  */
 export type ScopeOf<M extends Model> =
   KeptLiterals<M> & Conditions<Columns<M>, ''> & Joined<Columns<M>, '', true> &

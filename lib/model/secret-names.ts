@@ -43,7 +43,10 @@ const harmlessNames: readonly RegExp[] = [
 /** Names that a secret has in a table of secrets, sessions, verifications or second factors. */
 const bareNames = new Set(['key', 'value', 'code', 'data', 'payload', 'sid', 'sess'])
 
-/** Names of tables, in the form of {@link secretNames}, in which {@link bareNames} are secrets. */
+/**
+ * Patterns, in the form of {@link secretNames}, of further names of tables in which {@link bareNames} are secrets. They
+ * are secrets, too, in a table whose name matches {@link secretNames}.
+ */
 const secretTables: readonly RegExp[] = [
   /(?:session|verification|authenticator)$/,
   /(?:mail|account|user|phone|sms|sign_?up|login|registration)_?confirmation$/,

@@ -20,7 +20,10 @@ type Value<F extends Field> = Nullable<F> extends true ? ValueOf<F> | null : Val
 type Optional<F extends Field> =
   Nullable<F> extends true ? true : F['options'] extends { readonly default: {} } ? true : false
 
-/** Record as it is serialized: `id` and one key for each field; a foreign key `user` is `user_id`. */
+/**
+ * Record with all fields of a model, as it is serialized: `id` and one key for each field; a foreign key `user` is
+ * `user_id`.
+ */
 export type RecordOf<M extends Model> = Flat<
   { id: KeyOf<M> } & { [N in Names<M> as Key<N, Fields<M>[N]>]: Value<Fields<M>[N]> }
 >

@@ -52,7 +52,10 @@ export function describeOperation (
   }
 }
 
-/** Returns the id of an operation. It is stable, and no other operation of the resource has it. */
+/**
+ * Returns the id that an operation has in a document if no operation of the host has the same. It is stable, and no
+ * other operation of the resource has it.
+ */
 export function operationIdOf (resource: Resource, operation: Operation | 'patch'): string {
   return `${operation}${titleOf(resource)}`
 }
@@ -83,7 +86,7 @@ function filterRemarks ({ isCut }: DocumentedFilters, { limits, guardedModels }:
 
 /**
  * Returns the security requirements of an operation. An open operation has some only if the resource has a scope, and
- * they are then optional. If the policy names no scheme, the requirements of the host apply.
+ * they are then optional. If an operation has some, but the policy names no scheme, those of the host apply.
  */
 function securityOf (
   document: OpenApiDocument, { protections, policy: { scheme }, scopeRule }: Resource, operation: Operation

@@ -137,7 +137,7 @@ export const failures = {
 
 export type Failure = keyof typeof failures
 
-/** The schema that all failures share, which is Fastify's own shape of errors. */
+/** The schema that all failures share, and its name: Fastify's own shape of errors, plus `details`. */
 export const failureBase = { name: 'Error', schema: plain(errorSchema) }
 
 /** Returns the schema of the body of a failure, with the codes that the body may have. */

@@ -72,7 +72,7 @@ function targetsOf (shown: Resource['shown'], model: Model): readonly Model[] {
   return referencesOf(shown, (shown.get(model) as ShownModel).visible).map(({ target }) => target())
 }
 
-/** Returns those of the columns that are foreign keys to models whose records somebody may list. */
+/** Returns those of the columns that are foreign keys to models whose records somebody may include. */
 function referencesOf (shown: Resource['shown'], visible: readonly Column[]): readonly ForeignKeyColumn[] {
   return visible.filter(isForeignKey).filter(({ target }) => shown.get(target())?.isListed)
 }

@@ -52,8 +52,8 @@ function refusalOf (document: OpenApiDocument, { policy: { scheme } }: Resource,
 }
 
 /**
- * Returns the answer with 401. For HTTP Basic it is that of the service document, "Refusal response (401)": its body is
- * a text, not JSON as in other failures.
+ * Returns the answer with 401. For HTTP Basic, and without a scheme, it is that of the service document, "Refusal
+ * response (401)": its body is a text, not JSON as in other failures.
  */
 function refusalResponse (scheme: SecurityScheme | undefined, ref: JsonSchema): JsonSchema {
   const { description } = failures.AuthenticationFailed

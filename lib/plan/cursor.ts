@@ -22,12 +22,13 @@ const firstPage: Position = Object.freeze({ start: 0, after: [] })
 const maxStart = 2 ** 52
 
 /**
- * Returns the cursor of the page after a list. The cursor is a JSON array as base64url: the number of records before
- * that page, the ordering, and the value of `last` for each column of the ordering, as text or null.
+ * Returns the cursor of the page that follows the one of a plan. The cursor is a JSON array as base64url: the number of
+ * records before the following page, the ordering, and the value of `last` for each column of the ordering, as text or
+ * null.
  *
- * @param last  values of the last record of the list in the columns of the ordering, as the engine gave them
+ * @param last  values of the last record of the plan's page in the columns of the ordering, as the engine gave them
  * @returns undefined if one of the texts would not be read as exactly the same value, or if too many records are before
- *   that page
+ *   the following page
  */
 export function writeCursor (
   { ordering, start, limit }: ListPlan, last: readonly Stored[], dialect: Dialect
@@ -56,7 +57,10 @@ export function readCursor (text: string, ordering: readonly PlannedOrder[], dia
   return { start, after: ordering.map(({ column }, index) => readValue(column, texts[index], dialect)) }
 }
 
-/** True if cursors of an ordering hold only what records show: a client must not learn more from a cursor. */
+/**
+ * True if records show all columns of an ordering. A cursor holds the values of these columns, and no client may learn
+ * those of a hidden column from it.
+ */
 export function permitsCursors (ordering: readonly PlannedOrder[], shown: readonly Column[]): boolean {
   return ordering.every(({ column }) => shown.includes(column))
 }
@@ -64,7 +68,7 @@ export function permitsCursors (ordering: readonly PlannedOrder[], shown: readon
 /**
  * Requires an ordering that permits cursors.
  *
- * @throws REST_MODELS_INVALID_PAGE (400) if cursors of this ordering would show more than the records do
+ * @throws REST_MODELS_INVALID_PAGE (400) if records do not show all columns of this ordering
  */
 export function requireCursors (ordering: readonly PlannedOrder[], shown: readonly Column[]): void {
   if (!permitsCursors(ordering, shown)) {

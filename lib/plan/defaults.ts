@@ -32,7 +32,7 @@ export function momentFor (column: Column, moment: Date): Json {
 
 /**
  * Checks the defaults that are declared as values. A default that a function makes is checked by {@link defaultOf} at
- * each create.
+ * each create that leaves the field out.
  *
  * @throws REST_MODELS_INVALID_MODEL naming the model and the field
  */

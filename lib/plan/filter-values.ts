@@ -10,7 +10,7 @@ import { storableText, type Json } from '../values/values.js'
 import type { Limits } from './limits.js'
 import type { ListScope } from './list-scope.js'
 
-/** Column and operator of a filter. They decide how its text is read. */
+/** Column and operator of a filter, or of a scope's condition. They decide how its values are read and converted. */
 export interface FilterTarget {
   readonly column: Column
   readonly operator: Operator
@@ -50,9 +50,10 @@ const constants = new Map<string, typeof notNull | boolean | null>(
   [['null', null], ['none', null], [notNull, notNull], ['true', true], ['false', false]])
 
 /**
- * Returns the values that a filter compares with, as the engine stores them.
+ * Returns the values that a filter compares with, as {@link storedValues} converts them.
  *
- * @throws REST_MODELS_INVALID_VALUE (400) if the text is not of the column's kind or is too long
+ * @throws REST_MODELS_INVALID_VALUE (400) if the text does not fit the operator or the column's kind, is too long, or
+ *   lists too many values
  * @see service document, "Filtering"
  */
 export function readFilterValues (
@@ -99,8 +100,9 @@ function readAll (texts: readonly string[], column: Column, limits: Limits): rea
 const item = /(?:"((?:[^"]|"")*)"|((?!")[^,]*))(,|$)/gy
 
 /**
- * Splits a list at commas, except commas between double quotes. Between double quotes, `""` stands for one quote.
- * Returns undefined if a quote is not closed, or not followed by a comma.
+ * Splits a list at commas. An item between double quotes may hold commas, and `""` in it stands for one quote; in other
+ * items, a quote is an ordinary character. Returns undefined if a quote at the beginning of an item is not closed, or
+ * if more text of the item follows the closing one. An empty text is a list without items.
  */
 function splitList (text: string): readonly string[] | undefined {
   if (text === '') return []

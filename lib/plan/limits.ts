@@ -7,7 +7,7 @@ export interface Limits {
   readonly offset: number
   /** Filter parameters that one query may have. */
   readonly filters: number
-  /** Foreign keys that one filter may follow. */
+  /** Foreign keys that one filter, or one name in `include`, may follow. */
   readonly joins: number
   /** Different joins that the filters and the `include` of one query may need together. */
   readonly totalJoins: number

@@ -15,7 +15,8 @@ export interface PlannedJoin {
 
 /**
  * A condition on a column, with values as the engine stores them. If there are several values, the condition holds if
- * any of them matches; for `ne`, if none is equal.
+ * any of them matches; for `ne`, if none is equal. An id of a key of several columns counts as one value, but takes one
+ * place in `values` for each of these columns.
  */
 export interface PlannedCondition {
   readonly alias: string
@@ -24,7 +25,10 @@ export interface PlannedCondition {
   readonly values: readonly Stored[]
 }
 
-/** A related record to read with each record. It is shown in the record under the field name of the foreign key. */
+/**
+ * A related record to read with each record. It is shown in the record that refers to it, under the field name of the
+ * foreign key.
+ */
 export interface PlannedInclude {
   /** Declared names of the foreign keys that lead to the related record, such as `user__company`. */
   readonly path: string

@@ -14,8 +14,8 @@ export interface ListScope extends Access, IncludeScope {
   /** Text columns of the option `search`; none if the resource has no such option. */
   readonly searched: readonly Column[]
   /**
-   * Ordering by the columns of the primary key, ascending. It ends every ordering, and is all of it if a list asks for
-   * none.
+   * Ordering by the columns of the primary key, ascending. A list has this ordering if it asks for none. Any other
+   * ordering ends with those of these columns that it does not name.
    */
   readonly keyOrdering: readonly PlannedOrder[]
   readonly defaultLimit: number

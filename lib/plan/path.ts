@@ -11,7 +11,7 @@ export interface Path {
 /** Columns that a client may name in filters and orderings: the allow list of a resource, made at setup. */
 export interface Access {
   readonly model: Model
-  /** Columns of the resource itself that may be filtered and ordered by. */
+  /** Columns of the resource itself that may be filtered by, and also ordered by if `isOrderable` is true for them. */
   readonly filterable: ReadonlySet<Column>
   /** Columns of each related model that may be filtered by. */
   readonly related: ReadonlyMap<Model, ReadonlySet<Column>>
@@ -20,8 +20,9 @@ export interface Access {
 }
 
 /**
- * Resolves a path from the names of its foreign keys and its column. Returns undefined if a name does not exist. Does
- * not check whether a client may use the path, unlike {@link permittedPath}.
+ * Resolves a path from the names of its foreign keys and its column. Returns undefined if a name does not exist, or if
+ * one before the last is no foreign key. Unlike {@link permittedPath}, it does not check whether a client may use the
+ * path.
  */
 export function followPath (model: Model, names: readonly string[]): Path | undefined {
   const joins: ForeignKeyColumn[] = []
@@ -54,8 +55,8 @@ export function pathName ({ joins, column }: Path): string {
 /**
  * Resolves a path, from the names of its foreign keys and its column, if a client may use it.
  *
- * @param closed  related models that the client may not read
- * @returns undefined alike for a name that does not exist and for one that is hidden
+ * @param closed  related models that the client may not list
+ * @returns undefined alike for a name that does not exist, for one that is hidden, and for one behind a closed model
  */
 export function permittedPath (access: Access, names: readonly string[], closed: ReadonlySet<Model>): Path | undefined {
   const path = followPath(access.model, names)

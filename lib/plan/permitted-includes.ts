@@ -17,7 +17,7 @@ export interface IncludeScope {
   readonly model: Model
   /** Columns that records show. */
   readonly visible: readonly Column[]
-  /** The models that foreign keys of the resource lead to, directly or through other models. */
+  /** The models of all resources, and those that their foreign keys lead to, directly or through other models. */
   readonly shown: ReadonlyMap<Model, ShownModel>
   readonly limits: Limits
 }

@@ -9,7 +9,7 @@ import { pathName, type Access, type Path } from './path.js'
  * of paths, so the caller may have to stop early.
  *
  * @param maxJoins  number of foreign keys that a path may follow
- * @param closed    related models that the client may not read
+ * @param closed    related models that the client may not list
  */
 export function * permittedPaths (access: Access, maxJoins: number, closed: ReadonlySet<Model>): Generator<Path> {
   const isReachable = ({ joins }: Path): boolean =>

@@ -54,7 +54,7 @@ export function planFilters (scope: ListScope, filters: readonly WrittenFilter[]
 
 /**
  * Plans the paths and conditions of the filters, without those of scopes. Adds the joins of the filters to `joins`.
- * Throws REST_MODELS_TOO_MUCH (400) if the filters exceed a limit.
+ * Throws REST_MODELS_TOO_MUCH (400) if the filters exceed a limit, and other errors (400) if one of them is wrong.
  */
 function planWanted (
   scope: ListScope, filters: readonly WrittenFilter[],

@@ -11,7 +11,10 @@ import { givenValues, planCreate, type GivenValues, type WritePlan, type WriteSc
 import { unguarded, type GuardedReference, type RecordGuard } from './record-guard.js'
 import { unscoped, type Scope, type ScopeCondition, type Viewer } from './viewer.js'
 
-/** Origin of a value in a write: the body that the client sent, or the server. */
+/**
+ * Origin of a value in a write. `client`: the client may set the column, even if the body left it out and it has its
+ * default. `server`: the server or a hook sets it.
+ */
 type Source = 'client' | 'server'
 
 /** The values of a write, and the origin of each. */
@@ -41,7 +44,8 @@ export interface WriteSetting extends WriteScope {
  * Plans a create, as {@link planCreate} says. The server sets the owner and what the scope fixes.
  *
  * @param userId  id of the user who creates; null if nobody is logged in
- * @throws as `planCreate`; REST_MODELS_FORBIDDEN (403) if the values show that the record would lie outside the scope
+ * @throws as `planCreate` and `givenValues`; REST_MODELS_FORBIDDEN (403) if the values show that the record would lie
+ *   outside the scope
  */
 export function planGuardedCreate (
   setting: WriteSetting, payload: Payload, viewer: Viewer, userId: Json
@@ -56,7 +60,7 @@ export function planGuardedCreate (
 /**
  * Returns the viewer with which a create is planned before its hook `beforeWrite` runs. The hook may set columns that
  * the client may not set, and so bring the record into the scope. So the returned scope has only the conditions on
- * values that the client sets. Without such a hook, the viewer is returned unchanged.
+ * columns that the client may set. Without such a hook, the viewer is returned unchanged.
  */
 function untilHook ({ hooked }: WriteSetting, viewer: Viewer, sourceOf: PlannedWrite['sourceOf']): Viewer {
   if (viewer === unscoped || hooked?.hooks.beforeWrite === undefined) return viewer
@@ -89,8 +93,8 @@ function withoutKeptReferences (plan: WritePlan, storedOf: StoredOf): WritePlan 
 const nothing: GivenValues = new Map()
 
 /**
- * Returns the values that a scope fixes: those of the resource's own fields, except the primary key, for which the
- * scope permits only one value. Null is fixed only if the field can hold it.
+ * Returns the values that a scope fixes: the only value that it permits for a field. Only the resource's own fields
+ * count, and not the `id`. Null is fixed only if the field can hold it.
  */
 export function fixedBy ({ scope }: Viewer, { model: { primaryKey } }: WriteScope): GivenValues {
   if (scope.length === 0) return nothing
@@ -105,8 +109,10 @@ export function fixedBy ({ scope }: Viewer, { model: { primaryKey } }: WriteScop
 }
 
 /**
- * Returns a write and the conditions under which it neither changes a record outside the scope, nor moves a record out
- * of the scope.
+ * Returns a write with the conditions that keep it inside the scopes: it changes no record outside the scope, leaves
+ * none outside it, and refers only to records that the client may see.
+ *
+ * @throws REST_MODELS_FORBIDDEN (403) if the values show that the record would lie outside the scope
  */
 export function withGuard (
   { model, engine: { dialect } }: WriteSetting, viewer: Viewer, write: PlannedWrite

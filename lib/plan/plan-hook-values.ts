@@ -18,11 +18,12 @@ export interface HookedWrite extends PlannedWrite {
 
 /**
  * Adds to a write the values that a hook of the application returned. They are checked like a body, but the hook may
- * set any field except the key, the owner, what only the database fills, and what the scope fixes. A value that repeats
- * the write or the stored record counts as not returned.
+ * set any field except the key, the owner, what only the database fills, and what the scope fixes. A value that the
+ * field would have anyway, because the write sets it or keeps it, counts as not returned.
  *
- * @throws REST_MODELS_INVALID_RECORD (400) if a value of a field that clients know is wrong; REST_MODELS_FORBIDDEN
- *   (403) if the record would lie outside the scope; TypeError for other faults, because they are those of the hook
+ * @throws REST_MODELS_INVALID_RECORD (400) if values are wrong, and clients know the fields of all of them;
+ *   REST_MODELS_FORBIDDEN (403) if the record would lie outside the scope; TypeError for other faults, because they are
+ *   those of the hook
  */
 export function addHookValues (
   setting: WriteSetting, viewer: Viewer, write: HookedWrite, returned: unknown
@@ -38,8 +39,8 @@ export function addHookValues (
 }
 
 /**
- * Returns the values that a hook returned, under the names that it wrote, without those that repeat the write or the
- * stored record. Empty if the hook returned nothing.
+ * Returns the values that a hook returned, under the names that it wrote, without those that the write sets, too, or
+ * keeps. Empty if the hook returned nothing.
  */
 function changesOf ({ name, byName }: Model, { plan, stored }: HookedWrite, returned: unknown): Payload {
   if (returned === undefined || returned === null) return {}

@@ -13,8 +13,8 @@ import type { Scope, ScopeCondition } from './viewer.js'
  * Returns the conditions of what a deployer's function `scope` returned: an object in the grammar of filters, or null
  * for no record at all.
  *
- * @throws TypeError that names the model and the field if a name is unknown, or if a value is undefined or of a wrong
- *   type; without this, such a mistake could show all records
+ * @throws TypeError if the function returned anything else, such as a promise, if a name is unknown, or if a value is
+ *   undefined or of a wrong type; without this, such a mistake could show all records
  */
 export type PlanScope = (given: unknown) => Scope
 

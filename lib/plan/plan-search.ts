@@ -16,7 +16,7 @@ const parameter = 'search'
  * Returns a pattern for each word of a search, which matches a text that contains the word. An empty search has none.
  *
  * @param texts   texts of the parameter `search`, at least one
- * @param closed  related models that the client may not read
+ * @param closed  related models that the client may not list
  * @throws REST_MODELS_UNKNOWN_PARAMETER (400) if the resource has no fields to search; REST_MODELS_INVALID_VALUE (400)
  *   if there are several texts, too many words, or a word that is too long or that no text can contain
  */

@@ -15,11 +15,12 @@ import { readFields, type Check, type WrittenField } from './read-fields.js'
 export type StoredOf = (column: Column) => Json | undefined
 
 /**
- * Plans the values that an update changes.
+ * Plans the values that an update writes.
  *
  * @param storedOf  gives the value of a column before the update; a field that is not writable may repeat that value
  * @param fixed     values that the scope fixes: the record has them already, and no client may change them
- * @returns the changed values only, possibly none, and if there are some, the moment of the update
+ * @returns the changed values, possibly none, and if there are some, the moment of the update; unless `comparesAll` is
+ *   true, also unchanged values, which do no harm
  * @throws REST_MODELS_INVALID_RECORD (400) listing every fault by field
  */
 export function planUpdate (scope: WriteScope, payload: Payload, storedOf: StoredOf, fixed: GivenValues): WritePlan {
@@ -49,7 +50,7 @@ export function changesNothing (plan: WritePlan, storedOf: StoredOf): boolean {
 
 /**
  * Lists faults, except those of stored texts that the body repeats. So a record that was read can be sent back whole,
- * even if it is older than the rules of its model.
+ * even if its texts are older than the rules of its model.
  */
 function faultsOfChanges (
   { model, checkValues }: WriteScope, values: object, storedOf: StoredOf

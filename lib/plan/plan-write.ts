@@ -11,7 +11,7 @@ import { readFields, type Check, type WrittenField } from './read-fields.js'
 export interface WriteScope {
   readonly model: Model
   readonly owner: Column | undefined
-  /** Columns that a create writes: all that the database does not generate. */
+  /** Columns that a create writes: all except a key that the database generates, and what only the database fills. */
   readonly created: readonly Column[]
   /**
    * Columns that a client may name: those that records show or that the client may write. Any other name is refused as
@@ -25,7 +25,10 @@ export interface WriteScope {
    * again: that does no harm, and comparing all values takes time.
    */
   readonly comparesAll: boolean
-  /** Columns that a create may name: the writable ones, and a primary key that clients may generate. */
+  /**
+   * Columns that a create may set: the writable ones, a primary key that clients may generate, and the columns of a key
+   * of several columns.
+   */
   readonly creatable: ReadonlySet<Column>
   /** Columns that every update which changes something sets to the moment of the update. */
   readonly touched: readonly Column[]
@@ -35,10 +38,16 @@ export interface WriteScope {
   readonly checkValues: Check
 }
 
-/** Values to write, by column: typed, in the form in which they are stored, passwords not yet hashed. */
+/**
+ * Values to write, by column: JSON values in their one form, such as UUIDs in lower case. They are not yet converted
+ * for the driver. Passwords stay as they are until `hashIn` replaces them by hashes.
+ */
 export type WritePlan = ReadonlyMap<Column, Json>
 
-/** Values that the server sets whatever a client writes: the owner, and fields that a scope fixes. */
+/**
+ * Values that no client may choose: the owner of a new record, and what a scope fixes. A create ignores what the body
+ * says of them, and an update refuses any other value.
+ */
 export type GivenValues = ReadonlyMap<Column, Json>
 
 /**
@@ -46,7 +55,7 @@ export type GivenValues = ReadonlyMap<Column, Json>
  *
  * @param given  values that the server sets; what the body says of their columns is ignored, even if they are excluded,
  *   although any other excluded field in the body is a fault
- * @returns a value for each column that the database does not generate, in the order of the model
+ * @returns a value for each column that a create writes, in the order of the model
  * @throws REST_MODELS_INVALID_RECORD (400) listing every fault by field
  */
 export function planCreate (scope: WriteScope, payload: Payload, given: GivenValues): WritePlan {
@@ -67,7 +76,8 @@ export function planCreate (scope: WriteScope, payload: Payload, given: GivenVal
 }
 
 /**
- * Returns what the server gives to a new record: what the scope fixes, and the id of the user as the owner.
+ * Returns what the server gives to a new record: what the scope fixes, and the id of the user as the owner, if records
+ * have one.
  *
  * @throws TypeError if the deployer's own policy gives a user whose id is no key of the model that `owner` refers to
  */

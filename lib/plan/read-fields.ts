@@ -8,7 +8,7 @@ import type { Json } from '../values/values.js'
 
 /**
  * A field of a body: its column, the name that the client wrote, and its value, at first as the client wrote it, and
- * after the checks in the form in which it is stored.
+ * after the checks in the one JSON form of such values, such as a UUID in lower case.
  */
 export interface WrittenField {
   readonly column: Column
@@ -57,7 +57,8 @@ export function readFields (names: Names, payload: Payload, { check, isKept }: R
 }
 
 /**
- * Faults that one answer lists at most; further ones are left out. A body may hold some hundred thousand unknown names.
+ * Most faults that are listed for a body; further ones are left out. A body may hold some hundred thousand unknown
+ * names. Fields that no client may write are listed in addition.
  */
 const maxFaults = 20
 
@@ -99,7 +100,10 @@ function nameFields ({ model, known, writable }: Names, payload: Payload, faults
   return fields
 }
 
-/** Returns the field with its value in the form in which it is stored. A value that has a fault stays as it is. */
+/**
+ * Returns the field with its value in the one JSON form of such values. Adds a fault if the value cannot be stored. A
+ * value that has a fault stays as it is.
+ */
 function accepted (field: WrittenField, faults: Faults): WrittenField {
   const { column, name, value } = field
   const valueKind = valueKindOf(column)

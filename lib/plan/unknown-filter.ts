@@ -30,7 +30,7 @@ export function unknownName (scope: ListScope, name: string, closed: ReadonlySet
  */
 const maxCompared = 200
 
-/** Returns the names of the nearest paths that the client may use. No other name may be suggested. */
+/** Returns the names of the nearest paths that the client may use. The name of a hidden field must not be suggested. */
 function firstPaths (scope: ListScope, closed: ReadonlySet<Model>): string[] {
   const names: string[] = []
   for (const path of permittedPaths(scope, scope.limits.joins, closed)) {

@@ -11,10 +11,11 @@ import type { AnyPolicy, Authenticate, PolicySetting } from '../policy/policy.js
 import { readCredentials } from '../policy/user-auth.js'
 import { noStore } from '../policy/visibility.js'
 import { keepBytes } from '../request/payload.js'
+import { compileQueryOf } from '../request/query-string.js'
 import { compileAccess, reachableModels } from '../resource/access.js'
 import { isCreatable } from '../resource/creatable.js'
 import type { Registration } from '../resource/registration.js'
-import { compileResource, type Resource } from '../resource/resource.js'
+import { compileResource, type Resource, type ResourceSetting } from '../resource/resource.js'
 import { swagger2Warning, warnOfExposure, warnOfIneffective, warnOfUnshown } from '../resource/warnings.js'
 import { isFailure, passOn, serializeFailure } from '../response/failure.js'
 import { serializerCompiler, type SerializerOf } from '../response/serializer.js'
@@ -55,7 +56,7 @@ export function openContainer (
     const authenticateBy = authenticators({ db, passwords, credentials: await readCredentials(scope) })
     const shared = sharedGuards(scope, scheduler, allowedOrigins)
     const compilers = { checks: checkCompiler(), serializerOf, accessOf: compileAccess(registrations) }
-    const setting = { ...engines, ...compilers, limits, passwords, prefix: `${encodeURI(scope.prefix)}/` }
+    const setting = { ...engines, ...compilers, ...urlsOf(scope), limits, passwords }
     for (const registration of registrations) {
       warnOfExposure(scope.log, registration, registrations)
       const resource = compileResource(registration, setting)
@@ -67,9 +68,16 @@ export function openContainer (
   }
 }
 
+/** Returns what depends on how the host reads and writes URLs. */
+function urlsOf ({ initialConfig, prefix }: FastifyInstance): Pick<ResourceSetting, 'prefix' | 'queryOf'> {
+  const beginsAtSemicolon = [initialConfig, initialConfig.routerOptions]
+    .some((options) => Object(options).useSemicolonDelimiter === true)
+  return { prefix: `${encodeURI(prefix)}/`, queryOf: compileQueryOf(beginsAtSemicolon) }
+}
+
 /**
- * Returns the source of the events of an app. These events, and those of the databases, are written to the log until
- * the app closes.
+ * Returns the source of the events of an app. Until the app closes, {@link logEvents} writes some of these events, and
+ * of those of the databases, to the log.
  */
 function openEvents (scope: FastifyInstance, { db, readDb, slowStatement }: CheckedOptions): Events {
   const events = new Events()

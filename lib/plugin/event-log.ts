@@ -22,9 +22,9 @@ const reasonOf = (code: string | null): string => code ?? 'unknown reason'
 type Lines = { readonly [Name in keyof EventMessages]?: (message: EventMessages[Name]) => void }
 
 /**
- * Writes the events of databases and of an app to its log, each as one line: a change of the server in use, a statement
- * that was repeated, a slow statement, and once a minute the number of requests that were refused. Returns a function
- * that ends the logging.
+ * Writes some events of databases and of an app to its log: a line for each change of the server in use, each repeated
+ * statement and each slow one, and lines about refused requests as {@link RefusalLog} says. Returns a function that
+ * ends the logging.
  *
  * @param slowStatement  milliseconds from which on a statement is slow; 0 if none is
  */

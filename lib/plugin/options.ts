@@ -19,7 +19,10 @@ export interface RestModelsOptions {
   readonly readDb?: AnyKysely
   /** Policy of the resources that name none. Default: `readOnlyAuth()`. */
   readonly defaultAuth?: AnyPolicy
-  /** Path before the names of the resources: `/api` makes `/api/article/`. Default `/api`. */
+  /**
+   * Path before the names of the resources: `/api` makes `/api/article/`. If the plugin is registered in a scope with a
+   * prefix, that comes first. Default `/api`.
+   */
   readonly prefix?: string
   /**
    * Property of the app that holds the registry. Default `restModels`. A second registration of the plugin in one app
@@ -33,8 +36,8 @@ export interface RestModelsOptions {
   /** Limits for one request; each limit that is left out keeps its default. */
   readonly limits?: Partial<Limits>
   /**
-   * Other sites, as origins such as `https://app.example.com`, from whose pages browsers may send writes. A write from
-   * a page of any other site is refused with 403. Default none.
+   * Other origins, such as `https://app.example.com`, from whose pages browsers may send writes. A write from a page of
+   * any other origin, even of another subdomain, is refused with 403. Default none.
    */
   readonly allowedOrigins?: readonly string[]
   /**

@@ -78,7 +78,7 @@ export class ResourceRegistry {
    * registered.
    *
    * @throws REST_MODELS_ALREADY_SET_UP, REST_MODELS_TABLE_MISMATCH, REST_MODELS_UNSUPPORTED_DATABASE,
-   *   REST_MODELS_INVALID_MODEL
+   *   REST_MODELS_INVALID_MODEL; REST_MODELS_INVALID_OPTIONS if a policy gives no function that finds users
    */
   async setup (): Promise<void> {
     if (this.#isSetUp) {
@@ -92,10 +92,11 @@ export class ResourceRegistry {
   }
 
   /**
-   * Returns preHandler hooks that protect a route of the host like an operation of a resource. They refuse writes that
-   * a browser sends for a page of another site (403), and answer 401 and 403 as the policy says. For an operation on
-   * one record, on a path with `:id`, they also answer 404 if the record does not exist or the user may not see it, and
-   * 403 if the operation is a write and the user is not the owner. After these hooks, `userOf(request)` is the user.
+   * Returns preHandler hooks that protect a route of the host like an operation of a resource. They refuse requests
+   * that a browser sends for a page of another origin (403), except GET and HEAD, and answer 401 and 403 as the policy
+   * says. For an operation on one record, on a path with `:id`, they also answer 404 if the record does not exist or
+   * the user may not see it, and 403 if the operation is a write and the user is not the owner. After these hooks,
+   * `userOf(request)` is the user; null for an open operation if nobody is logged in, or if there is no scope.
    *
    * @param resource  a registered model, or the path of a resource if its model is registered several times
    * @throws REST_MODELS_NOT_SET_UP before `setup()`; REST_MODELS_INVALID_OPTIONS if there is no such resource or

@@ -9,9 +9,9 @@ import { refuse } from './refusal.js'
 export const kUser = Symbol('rest-models.user')
 
 /**
- * Returns the user who sent a request, as found by the policy; null if the policy found nobody or has not looked yet. A
- * policy does not look for the user of an open operation, unless the resource has a scope, and runs on a route of the
- * host only if the route has the hooks of `guard()`.
+ * Returns the user who sent a request, as found by the policy; null if the policy found nobody, does not permit the
+ * operation to the user, or has not looked yet. A policy does not look for the user of an open operation, unless the
+ * resource has a scope, and runs on a route of the host only if the route has the hooks of `guard()`.
  */
 export function userOf<User extends Identity = PolicyUser> (request: FastifyRequest): User | null {
   return kUser in request ? request.getDecorator<User | undefined>(kUser) ?? null : null
@@ -54,8 +54,9 @@ export function policyHooks (
 }
 
 /**
- * True if a request carries credentials of a scheme, right or wrong. Without a scheme, and for every scheme but
- * `apiKey`, they are in the header Authorization; for `apiKey` they are in the header or cookie that the scheme names.
+ * True if a request carries credentials of a scheme, right or wrong. For `apiKey`, this looks at the header or cookie
+ * that the scheme names. For any other scheme, and without a scheme, it looks at the header Authorization alone: other
+ * credentials, such as a session cookie, are not seen.
  */
 function sendsCredentials ({ headers }: FastifyRequest, scheme: SecurityScheme | undefined): boolean {
   if (scheme?.type !== 'apiKey') return headers.authorization !== undefined
@@ -83,8 +84,8 @@ async function findUser (
 const unusable = new WeakSet<Authenticate>()
 
 /**
- * Logs a warning, once for each policy, if the policy has found a user whose id is not usable, so that the answer is
- * 401.
+ * Logs a warning, once for each policy, if the policy has found a user whose id is not usable. Such a user counts as
+ * not logged in.
  */
 function warnOfUnusable (request: FastifyRequest, authenticate: Authenticate, user: unknown): void {
   if (user === null || user === undefined || unusable.has(authenticate)) return
@@ -109,10 +110,10 @@ function isUser (user: Identity | null | undefined): user is Identity {
 const permittedFetchSites = ['same-origin', 'none']
 
 /**
- * Returns an onRequest hook for writes. The hook refuses a write that a browser sends for a page of another site, with
- * REST_MODELS_FORBIDDEN (403), unless `allowedOrigins` names that site. Without this, the page could write in the name
- * of the user, because browsers attach Basic credentials by themselves, and a form needs no preflight. A request with
- * neither Origin nor Sec-Fetch-Site is not from a browser, and is let through.
+ * Returns a hook for writes. The hook refuses a write that a browser sends for a page of another origin, even of
+ * another subdomain, with REST_MODELS_FORBIDDEN (403), unless `allowedOrigins` names that origin. Without this, the
+ * page could write in the name of the user, because browsers attach Basic credentials by themselves, and a form needs
+ * no preflight. A request with neither Origin nor Sec-Fetch-Site is not from a browser, and is let through.
  *
  * @see https://www.w3.org/TR/fetch-metadata/ and RFC 6454, section 7
  */

@@ -3,10 +3,13 @@ import { valueKindOf, type Column } from '../model/column.js'
 import type { Json } from '../values/values.js'
 import type { AnyPolicy, Identity } from './policy.js'
 
-/** Users whom tools make up, to ask a policy or a scope about them. `nobody` is a client that is not logged in. */
+/**
+ * Names of the users whom the command `check` and the OpenAPI document make up, to ask a policy or a scope about them.
+ * `nobody` is a client that is not logged in.
+ */
 export type MadeUpName = 'nobody' | 'user' | 'admin'
 
-/** A user whom a tool makes up, to ask a policy or a scope about. */
+/** A made-up user, to ask a policy or a scope about. */
 export interface MadeUpUser {
   readonly name: MadeUpName
   /** The user as a scope gets it: null for nobody. */
@@ -23,7 +26,7 @@ export const nobody: MadeUpUser = Object.freeze({ name: 'nobody', identity: null
 /**
  * Makes up a user of a policy: an admin or not. Under `userAuth` and `adminAuth`, the user has the id, `admin` and the
  * fields that the option `fields` names, with made-up values of their kinds. Under any other policy, the user has every
- * property: flags such as `admin` are `isAdmin`, and all other properties are a {@link placeholder}.
+ * property: the `id` is a value, flags such as `admin` are `isAdmin`, and all others are a {@link placeholder}.
  */
 export function madeUpUser (policy: AnyPolicy, isAdmin: boolean): MadeUpUser {
   const key = policy.users?.primaryKey
@@ -54,8 +57,8 @@ function furtherColumns ({ login }: AnyPolicy): readonly Column[] | undefined {
 }
 
 /**
- * Returns a made-up value that a column may hold. Columns with different numbers get different values, except of kinds
- * with few values and of texts with `enum`.
+ * Returns a made-up value of a column's kind, which may break its further rules, such as `maxLength`. Columns with
+ * different numbers get different values, except those for which {@link isDistinct} is false.
  */
 function madeUpValue (column: Column, number: number): Json | undefined {
   const { kind, field, options } = column
@@ -77,7 +80,7 @@ function isDistinct ({ kind, options }: Column): boolean {
   return !['boolean', 'decimal', 'json'].includes(kind) && options.enum === undefined
 }
 
-/** Returns a user who has the known properties, and placeholders for all others. */
+/** Returns a user who has the known properties, `isAdmin` as every flag for admins, and placeholders for all others. */
 function withEveryProperty (known: Readonly<Record<string, unknown>>, isAdmin: boolean): Identity {
   return new Proxy<Identity>({ id: 0, ...known }, {
     get: (user, name) => {

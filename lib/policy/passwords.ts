@@ -23,7 +23,7 @@ export type Verify = (password: string, stored: string) => boolean | Promise<boo
 
 /** The stored password of the user who logs in, and how to check it. */
 export interface StoredPassword {
-  /** The stored value; null if there is no such user or no value. */
+  /** The stored value; null if there is no such user or no value, or if the user is not active. */
   readonly stored: string | null
   /** Checks values that are not argon2id hashes; without it they match no password. */
   readonly verify?: Verify | undefined
@@ -59,15 +59,15 @@ export function dummyHash (): string {
   return `$argon2id$v=19$m=19456,t=2,p=1$${random(16)}$${random(32)}`
 }
 
-/** True if a stored value has the form of a hash from {@link hashPassword}. */
+/** True if a stored value begins like a hash from {@link hashPassword}. The rest of it is not checked. */
 export function isHash (stored: string): boolean {
   return stored.startsWith('$argon2id$')
 }
 
 /**
  * Hashes and checks passwords, at most as many at once as there are cores. A check costs the same whether the user
- * exists or not. HTTP Basic sends the password with every request, so a check that matched is remembered for 10
- * minutes. The stored hash is part of what is remembered, so a changed password is checked anew.
+ * exists or not, unless `verify` checks it. HTTP Basic sends the password with every request, so a check that matched
+ * is remembered for 10 minutes. The stored value is part of what is remembered, so a changed password is checked anew.
  */
 export class Passwords {
   /** Hash to compare a password with if there is no stored one. */
@@ -80,7 +80,7 @@ export class Passwords {
   readonly #verifiers = new WeakMap<Verify, number>()
   #lastVerifier = 0
 
-  /** @param events  gets an event for each login whose password is checked anew */
+  /** @param events  gets an event for each login whose password is checked anew, or refused because too many wait */
   constructor (events: Events = new Events()) {
     this.#events = events
   }

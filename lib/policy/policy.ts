@@ -11,12 +11,12 @@ export interface Identity {
   readonly id: RecordKey
 }
 
-/** The user whom a policy with a model of users finds. */
+/** The user whom `userAuth` and `adminAuth` find, without the fields that their option `fields` names. */
 export interface PolicyUser extends Identity {
   readonly admin: boolean
 }
 
-/** Finds the user who sends a request. Null means that the user is unknown; the answer is then 401. */
+/** Finds the user who sends a request; null if nobody is logged in: a guarded operation is then answered with 401. */
 export type Authenticate<User extends Identity = Identity> =
   (request: FastifyRequest, reply: FastifyReply) => Promise<User | null>
 
@@ -54,7 +54,7 @@ export interface Policy<User extends Identity = PolicyUser> {
    * or with HTTP Basic, the 401 is that of the service document, for which browsers ask for a password.
    */
   readonly scheme?: SecurityScheme
-  /** Called once, at setup. Returns the function that finds the user of each request. */
+  /** Called once by each `setup()`. Returns the function that finds the user of each request. */
   authenticator (setting: PolicySetting): Authenticate<User>
   /** True if a known user may do an operation that is not open; otherwise it is answered with 403. */
   permits (user: User, operation: Operation): boolean

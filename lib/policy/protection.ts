@@ -23,18 +23,20 @@ export function protectionOf ({ open, closed }: AnyPolicy, operation: Operation)
   return closed?.includes(operation) === true ? 'closed' : 'guarded'
 }
 
-/** The related models of a resource that not all of its clients may filter through. */
+/** The related models of a resource that not all of its clients may filter through or include. */
 export interface RelatedProtection {
-  /** Models that no client may filter through, whichever user it is. */
+  /** Models that no client may filter through or include, whichever user it is. */
   readonly closedModels: ReadonlySet<Model>
   /**
-   * Models that only some users may filter through, each with its policy: it must permit the user to list the model.
+   * Models that only some users may filter through and include, each with its policy: it must permit the user to list
+   * the model.
    */
   readonly guardedModels: ReadonlyMap<Model, AnyPolicy>
 }
 
 /**
- * Compiles which related models the clients of a resource may filter through: those that they may list.
+ * Compiles which related models the clients of a resource may filter through and include: those that they may list.
+ * Models without a resource are not restricted here.
  *
  * @param policy  policy of the resource
  * @param related policy of the first registered resource of each related model

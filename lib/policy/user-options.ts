@@ -17,7 +17,7 @@ export interface UserAuthOptions<Name extends string = string, Names extends Nam
   readonly password?: Name
   /** Field that must be true to log in; null if every user may log in. Default `active`. */
   readonly active?: Name | null
-  /** Field that is true for admins. Default `admin`. */
+  /** Field that is true for admins. Default `admin`. For `userAuth`, the model may lack it: there are no admins. */
   readonly admin?: Name
   /**
    * Checks stored passwords that are not argon2id hashes; without this function, users with such a password cannot log
@@ -27,8 +27,8 @@ export interface UserAuthOptions<Name extends string = string, Names extends Nam
   /** Operations that need credentials: `writes` (default), or `all`. */
   readonly protect?: 'writes' | 'all'
   /**
-   * Further fields of the user, read in the statement of the login. `permits` and `scope` get them under their declared
-   * names.
+   * Further fields of the user, read in the statement of the login. `permits`, `scope`, hooks and `userOf()` have
+   * them under their declared names.
    */
   readonly fields?: readonly Names[]
   /** True if a user may do an operation that is not open; otherwise it is answered with 403. Default: always. */

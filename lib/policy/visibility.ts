@@ -11,7 +11,11 @@ import type { RelatedProtection } from './protection.js'
 export interface ScopeRule {
   readonly model: Model
   readonly policy: AnyPolicy
-  /** Returns an object in the grammar of filters, or null for no record. The user is null if nobody is logged in. */
+  /**
+   * Returns an object in the grammar of filters, or null for no record. The user is null if nobody is logged in. In a
+   * request to another resource, it is also null if the operation is open and that resource has no scope, or if that
+   * resource's policy finds other users.
+   */
   scope (user: Identity | null): unknown
   /** Plans what `scope` returns. */
   readonly planScope: PlanScope
@@ -63,7 +67,9 @@ export function listViewerOf (request: FastifyRequest, resource: ResourceScopes 
   return { scope, scopeOf, closed: modelsClosedTo(request, resource) }
 }
 
-/** Returns the related models that the sender of a request may not list, and so may not filter through. */
+/**
+ * Returns the related models that the sender of a request may not list, and so may neither filter through nor include.
+ */
 function modelsClosedTo (
   request: FastifyRequest, { closedModels, guardedModels }: RelatedProtection
 ): ReadonlySet<Model> {
@@ -75,8 +81,8 @@ function modelsClosedTo (
 }
 
 /**
- * Returns the scope of a user. If the user is null, nobody is logged in: the scope then contains no record if the
- * policy has no open operation.
+ * Returns the scope of a user. Without a user, it contains no record if the policy has no open operation; the function
+ * `scope` is then not called.
  *
  * @throws TypeError, which becomes a 500 and is logged, if the function `scope` throws, or returns something that is
  *   not a scope

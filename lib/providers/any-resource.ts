@@ -70,7 +70,10 @@ export interface Listed<Item> {
   readonly hasNext: boolean
 }
 
-/** Lists a page, with the number of all records. A page of more than `maxLimit` records takes several requests. */
+/**
+ * Lists a page, with the number of all records. A page of more than `maxLimit` records takes several requests, and so
+ * does a page that the server ends early because its records are long.
+ */
 export async function listRange<Item> (
   resource: AnyResource, query: Query, { page, size, maxLimit }: Range, options?: CallOptions
 ): Promise<Listed<Item>> {
@@ -88,7 +91,7 @@ export async function listRange<Item> (
   return { items, count, isCapped: capped, hasNext }
 }
 
-/** Returns the records with these keys. Keys without a record are left out. */
+/** Returns the records with these keys, not always in the order of the keys. Keys without a record are left out. */
 export async function listKeys<Item> (
   resource: AnyResource, keys: readonly unknown[], maxLimit: number, query: Query, options?: CallOptions
 ): Promise<Item[]> {

@@ -9,8 +9,8 @@ const pattern = (operator: 'like' | 'ilike', before: string, after: string) => (
   [[`${field}__${operator}`, `${before}${String(value).replace(/[\\%_]/g, '\\$&')}${after}`]]
 
 /**
- * Functions that turn a filter of refine into filters of the API, by refine's operator. `or` and negated patterns are
- * missing, because the API has none.
+ * Functions that turn a filter of refine into filters of the API, by refine's operator. `or`, `ina`, `nina`, `nbetween`
+ * and negated patterns are missing, because the API has none. `termsOf` resolves `and`.
  */
 const operators = new Map<string, (field: string, value: unknown) => Terms>(Object.entries({
   eq: equal,

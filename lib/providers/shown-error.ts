@@ -3,7 +3,7 @@ import type { RestModelsError } from '../client/failure.js'
 /** An error as people see it in a page. */
 export interface ShownError {
   readonly message: string
-  /** Messages by the names of the fields. Undefined if no field is at fault. */
+  /** Messages by the names of the fields or parameters at fault. Undefined if the error names none. */
   readonly errors?: Readonly<Record<string, string>>
 }
 

@@ -9,7 +9,10 @@ export interface WrittenFilter {
   readonly text: string
 }
 
-/** The list query of a request, read but not yet checked: names are kept as written. */
+/**
+ * The list query of a request. Names, values and the cursor are as the client wrote them, not yet checked; `counts`,
+ * `limit` and `page` are checked.
+ */
 export interface ListRequest {
   readonly filters: readonly WrittenFilter[]
   readonly ordering: readonly string[]
@@ -21,7 +24,7 @@ export interface ListRequest {
   readonly counts: boolean
   /** Records per page; undefined if the client did not say. */
   readonly limit: number | undefined
-  /** Page number, counted from 1. */
+  /** Page number, counted from 1; 1 if the client did not say, also with a cursor. */
   readonly page: number
   /** Cursor that the page begins after, empty for the first page; undefined if pages are numbered. */
   readonly after: string | undefined

@@ -6,8 +6,8 @@ import type { Entries } from './query-string.js'
 const load = createRequire(import.meta.url)
 
 /**
- * Returns the name and text of the only field of a `multipart/form-data` body; an empty list if the body has several
- * parts.
+ * Returns the name and text of the only field of a `multipart/form-data` body; an empty list if the body has no field,
+ * or several parts.
  *
  * @throws REST_MODELS_INVALID_BODY (400) if the body is malformed or holds a file
  */

@@ -22,7 +22,8 @@ const formReaders = {
  *
  * @param wanted  what the body must be, in words that follow "The body"
  * @throws REST_MODELS_INVALID_BODY (400) if the body is not valid UTF-8, not one JSON object, holds the keys
- *   `__proto__` or `constructor.prototype`, or is a form with other fields than one `data`
+ *   `__proto__` or `constructor.prototype`, or is a form with other fields than one `data`;
+ *   REST_MODELS_INVALID_QUERY (400) if an urlencoded form cannot be decoded
  * @see service document, "POST create"
  */
 export function parsePayload (body: unknown, contentType = '', wanted = anyObject): Payload | Promise<Payload> {

@@ -1,15 +1,18 @@
 import { errors, withDetails } from '../errors.js'
 
-/** Names and values of a query string or an urlencoded form, decoded, in the order in which they were written. */
+/** Names and values of a query string or a form, decoded, in the order in which they were written. */
 export type Entries = ReadonlyArray<readonly [name: string, value: string]>
 
-/**
- * Returns the text after the first `?` or `;` of a URL, or '' if there is none. Fastify lets an app begin a query with
- * `;`.
- */
-export function queryOf (url: string): string {
-  const start = url.search(/[?;]/)
-  return start === -1 ? '' : url.slice(start + 1)
+/** Returns the query string of a URL, or '' if there is none. */
+export type QueryOf = (url: string) => string
+
+/** Returns the function that finds the query of a URL: after the first `?`, or after the first `?` or `;`. */
+export function compileQueryOf (beginsAtSemicolon: boolean): QueryOf {
+  const mark = beginsAtSemicolon ? /[?;]/ : /\?/
+  return (url) => {
+    const start = url.search(mark)
+    return start === -1 ? '' : url.slice(start + 1)
+  }
 }
 
 /**
@@ -47,7 +50,7 @@ export function splitAtCommas (text: string | undefined): readonly string[] {
 /**
  * Refuses every parameter, on routes that have none.
  *
- * @throws REST_MODELS_UNKNOWN_PARAMETER (400) naming the first one
+ * @throws REST_MODELS_UNKNOWN_PARAMETER (400) naming the first one; otherwise as {@link parseEntries}
  */
 export function requireNoQuery (query: string, maxLength: number): void {
   const [first] = parseEntries(query, maxLength)

@@ -36,7 +36,7 @@ export function compileAccess (registrations: readonly Registration[]): (registr
   })
 }
 
-/** Returns the scopes of the models that the foreign keys of a resource lead to, directly or through others. */
+/** Returns the scopes of the model of a resource, and of those that its foreign keys lead to, even through others. */
 function scopesBehind (
   { model, policy }: Registration, rules: readonly ScopeRule[]
 ): ReadonlyMap<Model, RelatedScope> {

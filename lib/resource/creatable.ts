@@ -3,8 +3,9 @@ import { isFilledByDatabase } from '../model/column.js'
 import type { Registration } from './registration.js'
 
 /**
- * True if clients may create records of a resource. They may not if the policy closes `create`, or if every field
- * except the key is read-only or filled by the database.
+ * True if clients are meant to create records of a resource, so that setup checks that its table permits it. They are
+ * not if the policy closes `create`, or if the model has fields besides the key, but all of these are read-only or
+ * filled by the database. A create is not refused in the second case.
  */
 export function isCreatable ({ model: { columns, primaryKey }, protections, readOnly }: Registration): boolean {
   const fields = columns.filter((column) => column !== primaryKey)

@@ -13,12 +13,17 @@ export interface ResourceOptions<M extends Model = Model, Auth extends AnyPolicy
   /**
    * Returns which records a user may see: an object in the grammar of filters, such as `{ company: user.company }`, or
    * null for none. `{}` is all records. If the object permits a field of the resource itself only one value, the server
-   * sets the field when a record is created. The user is null if nobody is logged in.
+   * sets the field when a record is created. The user is null if nobody is logged in. In a request to another resource,
+   * it is also null if the operation is open and that resource has no scope, or if that resource's policy finds other
+   * users.
    */
   readonly scope?: (user: ScopeUser<Auth>) => ScopeOf<M> | null
   /** Fields that no answer shows. Lists cannot be filtered or ordered by them, unless `filterable` names them. */
   readonly exclude?: ReadonlyArray<FieldNameOf<M>>
-  /** The foreign key to the user that owns a record: only the owner may change or delete it. */
+  /**
+   * The foreign key to the user that owns a record. The server sets it to the user who creates the record, and only the
+   * owner may change or delete the record.
+   */
   readonly ownerField?: ForeignKeyNameOf<M>
   /** Fields that no client may write. */
   readonly readOnly?: ReadonlyArray<FieldNameOf<M>>
@@ -33,13 +38,13 @@ export interface ResourceOptions<M extends Model = Model, Auth extends AnyPolicy
    */
   readonly search?: ReadonlyArray<TextNameOf<M>>
   /**
-   * True if answers with one record have an `ETag`. A write with `If-Match` is then refused if the record has changed
-   * meanwhile.
+   * True if answers with one record have an `ETag`, except those with `include`. An update or delete with `If-Match` is
+   * then refused if the record has changed meanwhile; without this option, it is always refused.
    */
   readonly etag?: boolean
   /** Name of the resource in the path; the model's name in lower case if absent. */
   readonly path?: string
-  /** Records per page if the request has no `limit`; that of the plugin if absent. */
+  /** Records per page if the request has no `limit`; that of the plugin if absent, or `maxLimit` if that is smaller. */
   readonly defaultLimit?: number
   readonly maxLimit?: number
   /**

@@ -26,7 +26,7 @@ export interface Registration extends PageLimits {
   /** The scope of the resource; undefined if everybody sees every record. */
   readonly scopeRule: ScopeRule | undefined
   readonly hooks: AnyHooks | undefined
-  /** True if answers with one record have an `ETag`. */
+  /** True if answers with one record have an `ETag`, except those with `include`. */
   readonly etag: boolean
   /** The paths of the option `filterable`, by their names as `pathName` writes them. */
   readonly opened: ReadonlyMap<string, Path>

@@ -44,6 +44,8 @@ export interface Resource
   readonly passwords: Passwords
   readonly schemas: Readonly<Record<Shape, TObject>>
   readonly parseKey: ParseKey
+  /** Returns the query string of a URL, or '' if there is none. */
+  queryOf (url: string): string
   /** Returns the segment of a record's path that stands for its id. */
   segmentOf (id: string): string
   /** Makes and serializes the records of lists and reads that have related records in them. */
@@ -61,7 +63,7 @@ export interface Resource
 }
 
 /** The parts that all resources of one registration of the plugin share. */
-export interface ResourceSetting extends Pick<Resource, 'engine' | 'reader' | 'limits' | 'passwords'> {
+export interface ResourceSetting extends Pick<Resource, 'engine' | 'reader' | 'limits' | 'passwords' | 'queryOf'> {
   /** Path before the resource's name, percent-encoded, with a final slash. */
   readonly prefix: string
   readonly checks: CheckCompiler
@@ -76,7 +78,7 @@ export interface ResourceSetting extends Pick<Resource, 'engine' | 'reader' | 'l
  * @throws REST_MODELS_INVALID_MODEL if a default does not fit its field
  */
 export function compileResource (registration: Registration, setting: ResourceSetting): Resource {
-  const { engine, reader, limits, passwords, prefix, checks, serializerOf, accessOf } = setting
+  const { engine, reader, limits, passwords, queryOf, prefix, checks, serializerOf, accessOf } = setting
   const { name, model, etag, searched } = registration
   const columns = columnsOf(registration)
   const access = accessOf(registration)
@@ -88,10 +90,7 @@ export function compileResource (registration: Registration, setting: ResourceSe
     ...access,
     ...writes,
     url: `${prefix}${name}/`,
-    engine,
-    reader,
-    limits,
-    passwords,
+    ...{ engine, reader, limits, passwords, queryOf },
     parseKey: compileParseKey(model),
     segmentOf: compileSegmentOf(model),
     ...recordsOf({ name, model, visible, searched }, access, setting),

@@ -4,7 +4,7 @@ import type { Model } from '../model/define-model.js'
 import type { Registration } from './registration.js'
 import type { Resource } from './resource.js'
 
-/** Logs a warning for each column that is answered as null although the model says that it is not nullable. */
+/** Logs a warning for each column with values that are answered as null although the model says it is not nullable. */
 export function warnOfUnshown (log: FastifyBaseLogger, { name }: Model, columns: readonly Column[]): void {
   for (const { field } of columns) {
     log.warn(`Field '${field}' of model '${name}' is not nullable, but its column holds values that no record can ` +
@@ -30,8 +30,8 @@ export function warnOfIneffective (
 }
 
 /**
- * Logs a warning for each password that a resource shows, and for each excluded field whose values its option
- * `filterable` lets clients find out.
+ * Logs a warning for each password that a resource shows, and for each field, excluded by this resource or by one of a
+ * related model, whose values its option `filterable` lets clients find out.
  */
 export function warnOfExposure (
   log: FastifyBaseLogger, { name, model, excluded, opened }: Registration, all: readonly Registration[]

@@ -26,7 +26,7 @@ export type PlannedWrite<M extends Model = Model, Auth extends AnyPolicy = Polic
    * none of a delete. A password is not hashed yet.
    */
   readonly values: Partial<RecordOf<M>>
-  /** The user who sends the request; null only where an operation is open. */
+  /** The user who sends the request; null for an open operation if nobody is logged in, or if there is no scope. */
   readonly user: ScopeUser<Auth>
   readonly request: FastifyRequest
 }
@@ -35,21 +35,21 @@ export type PlannedWrite<M extends Model = Model, Auth extends AnyPolicy = Polic
 export type FinishedWrite<M extends Model = Model, Auth extends AnyPolicy = Policy> = Occasion<M> & {
   /** The record after the write; after a delete, the record that was deleted. */
   readonly record: WholeRecord<M>
-  /** The user who sends the request; null only where an operation is open. */
+  /** The user who sends the request; null for an open operation if nobody is logged in, or if there is no scope. */
   readonly user: ScopeUser<Auth>
   /** The transaction of the write. It ends when the hook ends. */
   readonly db: HookDatabase
 }
 
-/** Code of the application that runs inside the writes of a resource. */
+/** Code of the application that runs inside the writes of a resource. An update that changes nothing calls no hook. */
 export interface WriteHooks<M extends Model = Model, Auth extends AnyPolicy = Policy> {
   /**
    * Called when a request is permitted and its body is valid, before the statement that writes. Returns values that are
    * written in addition, or in place of those of the client. It may set any field but the key, the owner and what the
    * scope fixes. To refuse the write it throws {@link invalidRecord}, or any error with a status.
    *
-   * The hook is called before the transaction. If the record changes before it is locked, the hook is called once more,
-   * in the transaction. In that second call on SQLite, a statement by the app's `db` would wait for this transaction
+   * The hook is called before the transaction. If the record changes before it is locked, the hook is called again, in
+   * the transaction. In such a further call on SQLite, a statement by the app's `db` would wait for this transaction
    * until the hook exceeds its time limit. Rules that no race may break belong in `afterWrite`, which has the
    * transaction as `db`.
    */

@@ -15,7 +15,10 @@ interface PageMeta extends Partial<Total> {
   readonly previous: string
 }
 
-/** A page of a list. Links are paths with a query; a link is empty if there is no such page. */
+/**
+ * A page of a list. Links are paths with a query. A link is empty if there is no such page, or if a request for it
+ * would be refused. A page after a cursor has no link to the previous one.
+ */
 export interface ListEnvelope {
   readonly meta: PageMeta
   readonly objects: readonly ModelRecord[]

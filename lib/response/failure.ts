@@ -34,8 +34,8 @@ export function isFailure (status: string | undefined): boolean {
 }
 
 /**
- * Returns the JSON of an error: its status, code, name, message and details. Any other value, which a host's own error
- * handler may answer with, becomes JSON as it is.
+ * Returns the JSON of an error: its status, code, the name of the status, its message and details. Any other value,
+ * which a host's own error handler may answer with, becomes JSON as it is.
  */
 export function serializeFailure (failure: unknown): string {
   if (!(failure instanceof Error)) return JSON.stringify(failure)

@@ -5,7 +5,7 @@ import { decode, decoderOf, type Column } from '../model/column.js'
 import { idOf, joinId } from '../model/key.js'
 import type { Json } from '../values/values.js'
 
-/** A record as it is serialized: one key for each visible column. */
+/** A record as it is serialized: one key for each visible column, and one for each related record in it. */
 export type ModelRecord = Readonly<Record<string, Json>>
 
 /** Returns the value of a column in a row, as records show it; undefined if the row was read without that column. */
@@ -21,7 +21,10 @@ export function compileToRecord (columns: readonly Column[], dialect: Dialect): 
   return code.compile(code.literal(columns, ({ key }) => JSON.stringify(key)))
 }
 
-/** Returns a function that makes a record from a row without keys: an array of values in the order of the columns. */
+/**
+ * Returns a function that makes a record from a row without keys: an array of values in the order of the columns. An
+ * `id` that stands for several columns has no value in the row.
+ */
 export function compileToListed (
   columns: readonly Column[], dialect: Dialect
 ): (values: readonly Stored[]) => ModelRecord {

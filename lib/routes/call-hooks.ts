@@ -30,7 +30,7 @@ interface Occasion {
  * Calls the hook `beforeWrite`, if there is one.
  *
  * @returns what the hook returns; undefined if there is no hook
- * @throws as {@link callAfter}
+ * @throws what the hook throws; REST_MODELS_UNAVAILABLE (503) if it takes longer than `limits.statementTime`
  */
 export async function callBefore (
   { resource, hooked: { hooks: { beforeWrite }, toWhole }, request }: HookedRequest,
@@ -45,7 +45,7 @@ export async function callBefore (
 
 /**
  * Returns the plan of a create or update with the values that the hook `beforeWrite` adds; the same plan if there is no
- * such hook. Throws as {@link callBefore}.
+ * such hook. Throws as {@link callBefore} and {@link addHookValues}.
  */
 export async function planWithHook (
   write: HookedRequest, planned: GuardedPlan, occasion: Occasion
@@ -60,8 +60,9 @@ export async function planWithHook (
 /**
  * Calls the hook `afterWrite`, if there is one, in the transaction of the write.
  *
- * @param row  the record after the write; for a delete, the record before it
- * @throws what the hook throws; REST_MODELS_UNAVAILABLE (503) if it takes longer than `limits.statementTime`
+ * @param written  the row of the record after the write; for a delete, the one before it
+ * @throws what the hook throws, or the failure of one of its statements, even if the hook caught it;
+ *   REST_MODELS_UNAVAILABLE (503) if the hook takes longer than `limits.statementTime`
  */
 export async function callAfter (
   { resource, hooked: { hooks: { afterWrite }, toWhole }, request }: HookedRequest, transaction: OpenTransaction,

@@ -9,7 +9,7 @@ import { isPrivate } from '../policy/visibility.js'
 import type { Resource } from '../resource/resource.js'
 import { passOn } from '../response/failure.js'
 
-/** The function that finds the users of a resource, and the other sites whose pages may send writes. */
+/** The function that finds the users of a resource, and the other origins whose pages may send writes. */
 interface GuardSetting {
   readonly authenticate: Authenticate
   readonly allowedOrigins: readonly string[]
@@ -18,10 +18,10 @@ interface GuardSetting {
 type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 
 /**
- * Returns the preHandler hooks that protect a route of the host like an operation of a resource. They refuse writes
- * that a browser sends for a page of another site (403), and answer 401 and 403 as the policy says. For an operation on
- * one record, on a path with `:id`, they also answer 404 if the record does not exist or the user may not see it, and
- * 403 if the operation is a write and the user is not the owner.
+ * Returns the preHandler hooks that protect a route of the host like an operation of a resource. They refuse requests
+ * that a browser sends for a page of another origin (403), except GET and HEAD, and answer 401 and 403 as the policy
+ * says. For an operation on one record, on a path with `:id`, they also answer 404 if the record does not exist or the
+ * user may not see it, and 403 if the operation is a write and the user is not the owner.
  */
 export function guardHooks (
   resource: Resource, operation: Operation, { authenticate, allowedOrigins }: GuardSetting
@@ -40,8 +40,8 @@ const noStore: preHandlerHookHandler = (_request, reply, done) => {
 }
 
 /**
- * Returns a hook that refuses writes that a browser sends for a page of another site. GET and HEAD requests pass,
- * because a route of the host may have any method.
+ * Returns a hook that refuses requests that a browser sends for a page of another origin. GET and HEAD requests pass,
+ * whatever the operation: a route of the host may have any method.
  */
 function refuseForeign (allowedOrigins: readonly string[]): preHandlerHookHandler {
   const guard = browserGuard(allowedOrigins)
@@ -66,8 +66,9 @@ function passingOn (hook: Hook): preHandlerAsyncHookHandler {
 }
 
 /**
- * Returns a hook that reads the record and answers 404 if there is none; no hook unless the operation is on one record.
- * On a path without `:id`, the hook does nothing.
+ * Returns a hook that reads the record and answers 404 if there is none or the user may not see it; for a write, also
+ * 403 if the user is not the owner. On a path without `:id`, the hook does nothing. Returns no hook if the operation is
+ * not on one record.
  */
 function recordHooks (resource: Resource, operation: Operation): readonly Hook[] {
   if (rowOf(operation).path !== 'record') return []

@@ -16,7 +16,7 @@ import { explainLost, ownerIdOf, storedOf } from '../policy/owner.js'
 import { listViewerOf, viewerOf } from '../policy/visibility.js'
 import { parseListQuery } from '../request/list-query.js'
 import { parsePatch, parsePayload } from '../request/payload.js'
-import { queryOf, requireNoQuery } from '../request/query-string.js'
+import { requireNoQuery } from '../request/query-string.js'
 import type { Resource } from '../resource/resource.js'
 import { toEnvelope, type ListEnvelope } from '../response/envelope.js'
 import { valueOf, type ModelRecord } from '../response/record.js'
@@ -35,7 +35,7 @@ export type Handler<Answer> = (resource: Resource) => (request: FastifyRequest, 
 export const acceptAnything = (): true => true
 
 export const list: Handler<ListEnvelope> = (resource) => async (request, reply) => {
-  const { reader, limits, maxLimit, name, url, toListed, included } = resource
+  const { reader, limits, maxLimit, name, url, queryOf, toListed, included } = resource
   const wanted = parseListQuery(queryOf(request.url), limits.queryLength, maxLimit)
   const plan = planList(resource, wanted, listViewerOf(request, resource))
   const layout = plan.includes.length === 0 ? undefined : included.layoutOf(plan.includes)
@@ -51,7 +51,7 @@ export const list: Handler<ListEnvelope> = (resource) => async (request, reply) 
 }
 
 export const read: Handler<ModelRecord | undefined> = (resource) => async (request, reply) => {
-  const { reader, parseKey, toRead, tagOf } = resource
+  const { reader, parseKey, queryOf, toRead, tagOf } = resource
   const id = parseKey((request.params as { readonly id: string }).id, request.url)
   if (queryOf(request.url) !== '') return await readWithQuery(request, reply, resource, id)
   const { row } = await readVisible(reader, resource, { id, scope: viewerOf(request, resource).scope })
@@ -60,7 +60,7 @@ export const read: Handler<ModelRecord | undefined> = (resource) => async (reque
 }
 
 export const create: Handler<ModelRecord> = (resource) => async (request, reply) => {
-  const { engine, passwords, url, segmentOf, limits, toWritten, hooked, tagOf } = resource
+  const { engine, passwords, url, queryOf, segmentOf, limits, toWritten, hooked, tagOf } = resource
   requireNoQuery(queryOf(request.url), limits.queryLength)
   const payload = await parsePayload(request.body, request.headers['content-type'])
   const viewer = viewerOf(request, resource)
@@ -73,7 +73,7 @@ export const create: Handler<ModelRecord> = (resource) => async (request, reply)
 }
 
 export const update: Handler<ModelRecord> = (resource) => async (request, reply) => {
-  const { engine, passwords, limits, toWritten, tagOf } = resource
+  const { engine, passwords, limits, queryOf, toWritten, tagOf } = resource
   const { id, row: stored, viewer } = storedOf(request)
   const requireUnchanged = requireMatch(request, resource, stored)
   requireNoQuery(queryOf(request.url), limits.queryLength)
@@ -99,7 +99,7 @@ export const update: Handler<ModelRecord> = (resource) => async (request, reply)
 }
 
 export const remove: Handler<undefined> = (resource) => async (request, reply) => {
-  const { engine, limits } = resource
+  const { engine, limits, queryOf } = resource
   const { id, row, viewer } = storedOf(request)
   const requireUnchanged = requireMatch(request, resource, row)
   requireNoQuery(queryOf(request.url), limits.queryLength)

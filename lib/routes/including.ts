@@ -6,7 +6,6 @@ import { planIncludes } from '../plan/plan-include.js'
 import type { ListViewer } from '../plan/viewer.js'
 import { listViewerOf } from '../policy/visibility.js'
 import { parseReadQuery } from '../request/include.js'
-import { queryOf } from '../request/query-string.js'
 import type { Resource } from '../resource/resource.js'
 import { serializeFailure } from '../response/failure.js'
 import type { ModelRecord } from '../response/record.js'
@@ -33,7 +32,7 @@ export async function readWithQuery (
   const { reader, included, tagOf, toRead } = resource
   const viewer = listViewerOf(request, resource)
   const record = { id, scope: viewer.scope }
-  const { includes, fault } = tryPlan(resource, queryOf(request.url), viewer)
+  const { includes, fault } = tryPlan(resource, resource.queryOf(request.url), viewer)
   if (includes.length === 0) {
     const { row } = await readVisible(reader, resource, record)
     if (row === undefined) throw new errors.RecordNotFound()

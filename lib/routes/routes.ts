@@ -37,7 +37,7 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
  */
 interface Guards {
   readonly authenticate: Authenticate
-  /** Refuses a write that a browser sends for another site. */
+  /** Refuses a write that a browser sends for a page of another origin. */
   readonly refuseForeign: onRequestHookHandler
   readonly scheduler: Scheduler
   /** Called when somebody asks for a document in Swagger 2.0. */
@@ -67,8 +67,8 @@ function addOperation (scope: FastifyInstance, resource: Resource, operation: Op
 }
 
 /**
- * Adds the route that answers all other methods of a path with 405. Before that, the policy must permit the path's
- * first write: create for the list, update for a record.
+ * Adds the route that answers all other {@link methods} of a path with 405. Before that, the policy must permit the
+ * path's first write: create for the list, update for a record.
  */
 function addRefusals (scope: FastifyInstance, resource: Resource, path: 'list' | 'record', guards: Guards): void {
   const rows = Object.entries(operationTable).filter(([, row]) => row.path === path)

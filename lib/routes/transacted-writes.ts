@@ -38,10 +38,11 @@ export async function createWithHooks (write: HookedRequest, planned: GuardedPla
 /**
  * Locks a record, checks its precondition again, and changes it as `runUpdate` does, with the hooks of the resource.
  * The hook `beforeWrite` is called before the lock, so that it may use the database. If somebody has changed the record
- * meanwhile, this hook is called once more, under the lock.
+ * meanwhile, this hook is called again, under the lock.
  *
  * @returns the row after the update; undefined if the record is gone, left its scope, or has another owner
- * @throws what {@link explainWrite} makes of a failure
+ * @throws what {@link explainWrite} makes of a failure; what {@link explainLost} returns if the locked record was not
+ *   written
  */
 export async function updateLocked (
   write: HookedRequest, planned: GuardedPlan, record: LockedRecord & { readonly ownerId: LockedRecord['id'] | null }

@@ -7,8 +7,8 @@ import type { PlannedCondition } from '../plan/list-plan.js'
 /** A condition with its values as the engine stores them. {@link openCondition} replaces the values with slots. */
 export interface FilledCondition extends PatternTraits, Omit<PlannedCondition, 'alias'> {
   /**
-   * If true, `values` has one element: the text of a JSON array that holds the values of the filter. Otherwise `values`
-   * holds the values themselves.
+   * If true, `values` has one element: the text of a JSON array that holds the values to compare with. Otherwise
+   * `values` holds these values themselves.
    */
   readonly isArray?: boolean
 }
@@ -20,9 +20,9 @@ export interface FilledCondition extends PatternTraits, Omit<PlannedCondition, '
 const maxPaddedValues = 128
 
 /**
- * Returns a condition with the same meaning whose SQL more requests share. An `in` list repeats its last value up to a
- * power of two; one of more than 128 values becomes a JSON array if possible. The values of {@link PatternTraits} are
- * added to a condition with patterns. Any other condition stays unchanged.
+ * Returns a condition with the same meaning whose SQL more requests share. An `in` list repeats its last value until
+ * their number is a power of two; one of more than 128 values becomes a JSON array if possible. A condition with
+ * patterns gets the properties of {@link PatternTraits} if one is true. Any other condition stays unchanged.
  */
 export function withFewShapes<C extends FilledCondition> (condition: C, dialect: Dialect): C {
   const { column, operator, values } = condition
@@ -73,7 +73,10 @@ export function openCondition<C extends FilledCondition> (
   return isConstant(condition) ? condition : { ...condition, values: slots }
 }
 
-/** Returns all that the SQL of a condition depends on, except its values and the table of its column, as one text. */
+/**
+ * Returns all that the SQL of a condition depends on, except the table of its column, as one text. Of values that fill
+ * slots, it has only their number.
+ */
 export function shapeOfCondition (condition: FilledCondition): string {
   const { column, operator, values, isArray = false, isAmbiguous = false, hasLeadingWildcard = false } = condition
   const filling = isConstant(condition) ? values.join() : isArray ? 'array' : values.length

@@ -38,7 +38,7 @@ const maxBranchedColumns = 3
  * and comes later by the second, and so on. A row is in one branch at most, and each branch reads one stretch of an
  * index. With a single condition, engines would sort all rows.
  *
- * @param bounds   one for each column of the ordering; the last one is the primary key
+ * @param bounds   one for each column of the ordering; the last one is a column of the primary key
  * @param isHeavy  true if the list has too many values to repeat them in each branch; then there is one branch
  */
 export function keysetBranches (bounds: readonly Bound[], dialect: Dialect, isHeavy: boolean): readonly KeysetBranch[] {

@@ -18,7 +18,8 @@ export interface ListBase extends LongValues, FilteredTable {
   /** Columns that records show. */
   readonly visible: readonly Column[]
   /**
-   * Keys of the `visible` columns in records, in the same order. Keys of the columns of related records follow them.
+   * Keys of the `visible` columns in records, in the same order. If the list includes related records, the keys of
+   * their columns follow.
    */
   readonly keys: readonly string[]
 }
@@ -113,8 +114,8 @@ function selectFirst (
 }
 
 /**
- * True if a list has filters, a search, or an ordering by more than one column. Any other list reads along the index of
- * the primary key, and ends after `offset + limit` rows.
+ * True if a list has filters, a scope, a search, or an ordering by more than one column. Any other list reads along the
+ * index of the primary key, and ends after `offset + limit` rows.
  */
 function mayTakeLong ({ conditions, search, ordering }: OpenPlan): boolean {
   return conditions.length > 0 || search.patterns.length > 0 || ordering.length > 1

@@ -71,7 +71,10 @@ export function narrowedToRows (
 const compilers = { list: compileList, count: compileCount } as const
 type StatementKind = keyof typeof compilers
 
-/** Returns the statement of a list. Lists that differ only in values share one compiled SQL text. */
+/**
+ * Returns the statement that reads a list or, if `kind` is `count`, counts its records. Statements that differ only in
+ * the values of parameters share one compiled SQL text.
+ */
 export function listStatement (
   engine: SqlContext, base: ListBase, given: ListPlan, reach: Reach, kind: StatementKind = 'list'
 ): Query {
@@ -119,7 +122,10 @@ function valuesOf ({ conditions, includes, search, start, after, reach }: Filled
   return values
 }
 
-/** Returns a plan in which each value of {@link valuesOf} is replaced by a slot with its position there. */
+/**
+ * Returns a plan in which each value of {@link valuesOf} is replaced by a slot with its position there. Nulls of a
+ * cursor and the values of `is` stay, because they are part of the SQL.
+ */
 function openPlan ({ joins, conditions, includes, search, ordering, after }: FilledPlan, dialect: Dialect): OpenPlan {
   let position = 0
   const nextSlot = (): Slot => new Slot(position++)

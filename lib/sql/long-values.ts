@@ -6,8 +6,8 @@ import { valueKindOf, type Column } from '../model/column.js'
 
 /**
  * Prefix of the text that a row holds in place of a withheld value; the value's length in bytes follows it. Nobody can
- * store a text that looks the same, because each process has a prefix of its own. MariaDB combines only ASCII with
- * every character set.
+ * store a text that looks the same, because each process makes its prefix at random. The prefix is ASCII, because
+ * MariaDB combines only ASCII with every character set.
  */
 const withheldPrefix = `\u0001${randomBytes(12).toString('hex')}:`
 const withheldPrefixCode = withheldPrefix.charCodeAt(0)
@@ -23,7 +23,7 @@ export function isLong (column: Column): boolean {
 
 /**
  * Returns SQL that gives the value, or only its length if the value has more than `longest` bytes. The engine then does
- * not send the value. If the engine keeps the value apart from its row, it does not read the value either.
+ * not send the value. SQLite and PostgreSQL do not even read a long text that they keep apart from its row.
  */
 export function withholdLong (value: RawBuilder<unknown>, longest: Parameter): RawBuilder<unknown> {
   const length = sql`octet_length(${value})`

@@ -29,8 +29,8 @@ export function fillScope ({ path, operator, values }: ScopeCondition, dialect: 
 }
 
 /**
- * Returns all that the SQL of a scope's condition depends on, except its values and the table of its record, as one
- * text.
+ * Returns all that the SQL of a scope's condition depends on, except the table of its record, as one text. Of values
+ * that fill slots, it has only their number.
  */
 export function shapeOfScope (condition: FilledScope): string {
   return `${condition.joins.map(({ key }) => `${key}.`).join('')}${shapeOfCondition(condition)}`

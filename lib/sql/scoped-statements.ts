@@ -16,7 +16,8 @@ export interface ScopedValues {
 }
 
 /**
- * Selects columns of a record, if it lies inside the scope. If `record` has an `ownerId`, that user must own it, too.
+ * Returns the statement that selects columns of a record, if it lies inside the scope. If `record` has an `ownerId` and
+ * the resource an owner field, that user must own the record, too.
  */
 export function scopedSelect (
   context: SqlContext, shape: StatementShape, columns: 'visible' | 'stored', record: ScopedRecord
@@ -29,8 +30,8 @@ export function scopedSelect (
 }
 
 /**
- * Selects the same as {@link scopedSelect}, and locks the record until the transaction ends, where the engine locks
- * single rows.
+ * Returns a statement that selects the same as {@link scopedSelect}. On engines that lock single rows, it also locks
+ * the record until the transaction ends. On SQLite, the transaction has locked the whole database for writes already.
  */
 export function lockingSelect (
   context: SqlContext, shape: StatementShape, columns: 'visible' | 'stored', record: ScopedRecord
@@ -43,7 +44,7 @@ export function lockingSelect (
     .$if(dialect.locksRows, (select) => select.forUpdate()))
 }
 
-/** Deletes a record, if it lies inside the scope and belongs to the owner. */
+/** Returns the statement that deletes a record, if it lies inside the scope and belongs to the owner. */
 export function scopedDelete (context: SqlContext, shape: StatementShape, record: ScopedRecord): Query {
   const statement = new ShapedStatement('delete', shape, context.dialect)
   const conditions = statement.isRecord(record)
@@ -51,8 +52,8 @@ export function scopedDelete (context: SqlContext, shape: StatementShape, record
 }
 
 /**
- * Changes a record, if it lies inside the scope, belongs to the owner, and all `references` refer to permitted records.
- * The statement returns the visible columns if the engine can do that.
+ * Returns the statement that changes a record, if it lies inside the scope, belongs to the owner, and all `references`
+ * refer to permitted records. The statement returns the visible columns if the engine can do that.
  */
 export function scopedUpdate (
   context: SqlContext, shape: StatementShape, record: ScopedRecord, { values, references }: ScopedValues
@@ -66,7 +67,10 @@ export function scopedUpdate (
       .$if(dialect.returnsUpdates, (update) => update.returning(selection(shape.visible, dialect))))
 }
 
-/** Creates a record, if all `references` refer to permitted records. The statement returns the visible columns. */
+/**
+ * Returns the statement that creates a record, if all `references` refer to permitted records. The statement returns
+ * the visible columns.
+ */
 export function scopedInsert (
   context: SqlContext, shape: StatementShape, { values, references }: ScopedValues
 ): Query {
@@ -80,7 +84,7 @@ export function scopedInsert (
     .returning(selection(shape.visible, dialect)))
 }
 
-/** Selects one row if a foreign key refers to a record inside a scope, otherwise none. */
+/** Returns the statement that selects one row if a foreign key refers to a record inside a scope, otherwise none. */
 export function referenceExists (
   context: SqlContext, { column, value, scope }: Pick<GuardedReference, 'column' | 'value'> & { readonly scope: Scope }
 ): Query {

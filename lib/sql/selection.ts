@@ -5,13 +5,14 @@ import { storageOf, type Column } from '../model/column.js'
 import { isText, keyColumnsOf } from '../model/key.js'
 import type { Model } from '../model/model.js'
 
-/** Returns a column in SQL: qualified by a table's alias in lists, bare in statements on one table. */
+/** Returns a column in SQL, qualified by the alias of its table. Without `alias`, for statements on one table, bare. */
 export function columnRef (column: Column, alias?: string): RawBuilder<unknown> {
   return sql`${sql.ref(alias === undefined ? column.name : `${alias}.${column.name}`)}`
 }
 
 /**
- * Returns columns for `select`. Each row of the result then has the exact value of each column under the column's key.
+ * Returns columns for `select`. Each row of the result then has the value of each column under the column's key, in the
+ * form that `decode` takes, which may be less than is stored.
  */
 export function selection (
   columns: readonly Column[], dialect: Dialect, alias?: string
@@ -20,7 +21,7 @@ export function selection (
 }
 
 /**
- * Returns the SQL that selects the exact value of one column. Unlike {@link selection}, it gives the value no name.
+ * Returns the SQL that selects the value of one column, as {@link selection} does, but gives the value no name.
  */
 export function selected (column: Column, dialect: Dialect, alias?: string): RawBuilder<unknown> {
   const ref = columnRef(column, alias)

@@ -16,7 +16,7 @@ import { exactCondition, keyConditions } from './selection.js'
 import type { SqlContext } from './sql-context.js'
 import type { StatementShape } from './statements.js'
 
-/** Makes a condition. It is called only if the statement is the first of its shape. */
+/** Makes a condition. It is called only if the cache does not have a statement of the same shape. */
 export type Build = () => RawBuilder<SqlBool>
 
 /**
@@ -42,8 +42,8 @@ const operations = {
 } as const satisfies Readonly<Record<string, StatementOperation>>
 
 /**
- * Builds a statement on one record whose conditions depend on the user. Each method adds values with a slot for each,
- * and adds to the statement's name all that its SQL depends on. Statements with the same name are compiled once.
+ * Builds a statement on one record whose conditions may depend on the user. Each method adds values with a slot for
+ * each, and adds to the statement's name all that its SQL depends on. `compileOnce` then caches the statement by name.
  */
 export class ShapedStatement {
   readonly #shape: StatementTable
@@ -103,7 +103,7 @@ export class ShapedStatement {
     })
   }
 
-  /** Returns the statement with its values. It is built only if it is the first of its shape. */
+  /** Returns the statement with its values. It is built only if the cache does not have a statement of its shape. */
   compileOnce ({ shapes }: SqlContext, build: () => { compile (): CompiledQuery }): Query {
     const { query, queryId, sql, parameters } = shapes.memo(this.#name, { context: () => build().compile() })
     const values = parameters.map((parameter) =>

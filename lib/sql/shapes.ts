@@ -39,8 +39,9 @@ function bytesOf ({ sql, parameters }: CompiledQuery, shape: string): number {
 }
 
 /**
- * Returns a compiled statement that keeps only the kind of its syntax tree, because nothing else of the tree is read. A
- * whole tree takes many times as much memory as the text.
+ * Returns a compiled statement that keeps of its syntax tree only whether it is a select, because nothing else of the
+ * tree is read: any other statement gets the kind of an update. A whole tree takes many times as much memory as the
+ * text.
  */
 function withoutTree ({ query, queryId, sql, parameters }: CompiledQuery): CompiledQuery {
   return { query: query.kind === 'SelectQueryNode' ? selectNode : updateNode, queryId, sql, parameters }

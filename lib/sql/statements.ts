@@ -15,11 +15,11 @@ export interface StatementShape {
   /** Name under which statements are cached, if it is not that of the resource. */
   readonly cachedAs?: string
   readonly model: Model
-  /** Columns that a record shows. */
+  /** Columns that statements return: those that records show. With hooks, writes return all but hidden passwords. */
   readonly visible: readonly Column[]
   /**
-   * Columns that are read before an update or delete: the visible ones and the owner. Hidden columns are not read,
-   * because comparing a body with them would reveal their values.
+   * Columns that are read before an update or delete: the visible ones and the owner. Hidden columns are read only for
+   * hooks, because comparing a body with them would reveal their values.
    */
   readonly stored: readonly Column[]
   /** Columns that a create writes: all that the database does not generate. */
@@ -36,11 +36,14 @@ export interface Statements {
   /** Inserts a record. Parameters: a value for each column that the database does not generate, in model order. */
   readonly create: Statement
   /**
-   * Selects the visible columns on the engine that writes, but only if the user owns the record. Parameters: the same
-   * as for `delete`.
+   * Selects the visible columns on the engine that writes. If the resource has an owner field, only the record of that
+   * owner. Parameters: the same as for `delete`.
    */
   readonly own: Statement
-  /** Deletes a record. Parameters: those of `read`, and the id of the owner if the resource has an owner field. */
+  /**
+   * Deletes a record; only that of the owner if the resource has an owner field. Parameters: those of `read`, and the
+   * id of the owner if there is such a field.
+   */
   readonly delete: Statement
   /** True if a column of the primary key holds texts, whose comparison depends on a collation. */
   readonly comparesTexts: boolean

@@ -25,7 +25,10 @@ interface AddedColumn {
   readonly column: Column
 }
 
-/** Adds a column to a table that exists. If the column is unique, {@link addUnique} must follow. */
+/**
+ * Adds a column to a table that exists. If the column is unique, {@link addUnique} must follow; if it is a foreign key,
+ * `addReference`, except on SQLite, which gets the foreign key with the column.
+ */
 export async function addColumn (db: SchemaTarget, { model, column }: AddedColumn, dialect: Dialect): Promise<void> {
   const { altersByColumn } = dialect.schema
   const type = sql.raw(typeOf(column, model, dialect))
@@ -67,7 +70,7 @@ export function momentOf (column: Column, dialect: Dialect): RawBuilder<unknown>
   return sql`${storageOf(column, dialect).now}`
 }
 
-/** Makes columns of a table unique together by a unique index, which every engine can add to existing columns. */
+/** Makes a column, or several together, unique by a unique index, which every engine can add to existing columns. */
 export async function addUnique (db: SchemaTarget, { table }: Model, group: readonly Column[]): Promise<void> {
   const names = group.map(({ name }) => name)
   await db.schema.createIndex(uniqueNameOf(table, names)).on(table).columns(names).unique().execute()

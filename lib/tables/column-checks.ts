@@ -2,7 +2,10 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Dialect } from '../engines/dialect.js'
 import { isSecret, storageOf, type Column } from '../model/column.js'
 
-/** Returns the conditions for `check` in `create table`, so that other programs can only store what the API accepts. */
+/**
+ * Returns the conditions for the `check` of a column, so that other programs, too, can store only values within its
+ * bounds, lengths and choices. A `format`, and the length of a password before hashing, cannot be checked there.
+ */
 export function checksOf (declared: Column, dialect: Dialect): ReadonlyArray<RawBuilder<unknown>> {
   const column = sql`${sql.ref(declared.name)}`
   const { minimum, maximum, minLength, maxLength, enum: choices } = declared.options

@@ -7,7 +7,8 @@ import type { Model } from '../model/model.js'
 import type { DatabaseTables, TableColumn } from './read-tables.js'
 
 /**
- * Compares models with their tables: columns, types, and whether null is permitted.
+ * Compares models with their tables: columns, types, whether null is permitted, and whether the database generates the
+ * primary key.
  *
  * @throws REST_MODELS_TABLE_MISMATCH naming both sides of every difference
  */
@@ -33,8 +34,8 @@ export function hasType (
 }
 
 /**
- * Returns how the database keeps the values of each column whose type is not the one that createTables() gives it.
- * {@link requireTables} must have found all columns of the models before.
+ * Returns the storage of each column whose type, collation or index in this database calls for another one than that of
+ * its kind in `dialect`. {@link requireTables} must have found all columns of the models before.
  */
 export function storagesOf (
   tables: DatabaseTables, models: Iterable<Model>, dialect: Dialect

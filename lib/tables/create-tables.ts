@@ -16,8 +16,9 @@ import { requireUniqueIndexes } from './unique-indexes.js'
  * Creates the tables that do not exist yet, with their constraints and indexes, all of them or none. It compares
  * tables that exist with their models, and never alters them.
  *
- * @throws REST_MODELS_TABLE_MISMATCH if a table that exists does not fit, or a foreign key cannot refer to it,
- *   REST_MODELS_INVALID_MODEL if a default does not fit its field; nothing is created then
+ * @throws REST_MODELS_TABLE_MISMATCH if a table that exists does not fit, if a foreign key cannot refer to it, or if
+ *   the table that a foreign key refers to is missing (SQLite permits that); REST_MODELS_INVALID_MODEL if a default
+ *   does not fit its field; nothing is created then
  */
 export async function createTables (handle: AnyKysely, models: readonly Model[]): Promise<void> {
   const { dialect } = readHandle(handle)

@@ -26,7 +26,8 @@ export interface MigrationPlan {
 }
 
 /**
- * Compares models with a database, and plans to add the tables, columns and indexes that the database lacks.
+ * Compares models, and those that their foreign keys lead to, with a database. Plans to add the tables, the columns
+ * with their foreign keys, and the indexes that the database lacks.
  *
  * @throws REST_MODELS_TABLE_MISMATCH naming the fields if existing rows or tables keep something from being added,
  *   REST_MODELS_INVALID_MODEL if a default does not fit its field

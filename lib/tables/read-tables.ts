@@ -7,7 +7,7 @@ type Table = Awaited<ReturnType<AnyKysely['introspection']['getTables']>>[number
 /** A column, with its type as the engine writes it. */
 export type TableColumn = Table['columns'][number] & Pick<Table, 'isView'> & { readonly written: WrittenColumn }
 
-/** The tables of a database. */
+/** The tables and views of a database. A model may name either. */
 export interface DatabaseTables {
   /**
    * Returns the columns of a model's table, by names folded as the engine compares them; undefined if there is no such

@@ -16,7 +16,7 @@ export interface MigrationTarget extends SchemaTarget {
   run (statement: RawBuilder<unknown>): void
   /** Takes a comment on the statement that follows. */
   comment (text: string): void
-  /** Takes a check that fails if a table has rows, because they would have no value in a new column. */
+  /** Takes a check that fails if a table has rows, because the engine then cannot add the column. */
   requireEmpty (table: string, column: string): void
 }
 

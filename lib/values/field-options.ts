@@ -48,8 +48,8 @@ export interface TextOptions extends CommonOptions<string> {
   /** Fewest characters (code points of Unicode). A shorter text is refused with 400. */
   readonly minLength?: number
   /**
-   * Most characters (code points of Unicode). A longer text is refused with 400. Default 65,536. With `unique` the
-   * default and the highest value are 500, with `format` 2,048.
+   * Most characters (code points of Unicode). A longer text is refused with 400. Default 65,536. The default and the
+   * highest value are 500 with `unique`, 2,048 with `format`, and 100 for the field `id`.
    */
   readonly maxLength?: number
   /** Format of `ajv-formats`: `email`, `uri`, `hostname`, `ipv4`, … */
@@ -129,7 +129,10 @@ export const keyPattern = '^(?!\\.{1,2}$)'
  */
 export const maxFormatLength = 2048
 
-/** Characters of the longest text of a field without `maxLength`. One page of a list may hold 100 such texts. */
+/**
+ * Characters of the longest text of a field without `maxLength`. By default, one page of a list has room for 64 such
+ * texts in ASCII (`limits.pageBytes`).
+ */
 export const maxTextLength = 65_536
 
 /** Returns the most characters that a text of a field may have. */

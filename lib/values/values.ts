@@ -1,7 +1,7 @@
 /** Value as it travels in JSON. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
 
-/** Value of a primary key: an integer, a UUID, or a text. */
+/** The `id` of a record: an integer, a UUID, a text, or for a key of several columns their values joined to a text. */
 export type RecordKey = number | string
 
 const int32 = 2 ** 31
@@ -57,7 +57,7 @@ export function finiteNumber (text: string): number | undefined {
   return numberText.test(text) ? plainNumber(Number(text)) : undefined
 }
 
-/** Returns the number itself, or undefined if it is infinite or the negative zero, which no engine gives back. */
+/** Returns the number itself, or undefined if it is not finite, or the negative zero, which JSON would show as 0. */
 export function plainNumber (value: number): number | undefined {
   return Number.isFinite(value) && !Object.is(value, -0) ? value : undefined
 }
@@ -81,15 +81,15 @@ export function uuid (text: string): string | undefined {
   return uuidText.test(text) ? text.toLowerCase() : undefined
 }
 
-/** Returns a day as `YYYY-MM-DD`, or undefined if there is no such day. */
+/** Returns a day as `YYYY-MM-DD`, or undefined if the text is no day of the years 1000 to 9999 in this form. */
 export function date (text: string): string | undefined {
   return dateText.test(text) ? datetime(text)?.slice(0, 10) : undefined
 }
 
 /**
  * Parses a moment and returns it as `YYYY-MM-DD HH:MM:SS` in UTC, or undefined if the text is not one in the years 1000
- * to 9999. The text may have the same form, be a date (its midnight), or be in ISO 8601. There, an offset is converted,
- * even with a space before it, and a fraction of a second is cut off.
+ * to 9999. The text may have the same form, be a date (its midnight), or be in ISO 8601. An offset after the time is
+ * converted, even with a space before it, and a fraction of a second is cut off.
  */
 export function datetime (text: string): string | undefined {
   const match = datetimeText.exec(text)

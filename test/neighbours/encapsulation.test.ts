@@ -182,6 +182,28 @@ for (const [name, server] of Object.entries(routerSettings)) {
   })
 }
 
+test('a semicolon is part of a path, unless the host lets it begin a query', async (t) => {
+  const Place = defineModel('Place', { id: text(), name: text() })
+  const servers: readonly object[] = [
+    {}, { useSemicolonDelimiter: true }, { routerOptions: { useSemicolonDelimiter: true } }
+  ]
+  for (const server of servers) {
+    const app = Fastify(server)
+    const db = openSqlite(':memory:')
+    t.teardown(async () => { await app.close(); await db.destroy() })
+    await createTables(db, [Place])
+    await db.insertInto('place').values([{ id: 'a;b', name: 'b' }, { id: 'a', name: 'a' }]).execute()
+    await app.register(restModels, { db })
+    app.restModels.register(Place)
+    await app.restModels.setup()
+    t.match((await app.inject('/api/place/a%3Bb/')).json(), { name: 'b' })
+    const isQuery = Object.keys(server).length > 0
+    const { statusCode } = await app.inject('/api/place/;limit=1')
+    t.equal(statusCode, isQuery ? 200 : 404, JSON.stringify(server))
+    if (!isQuery) t.match((await app.inject('/api/place/a;b/')).json(), { name: 'b' })
+  }
+})
+
 test("hooks of the host run before the plugin's own", async (t) => {
   const app = await buildHost(t, (app) => {
     app.addHook('onRequest', async (request, reply) => {

@@ -8,8 +8,8 @@ const { bigint, number, text } = described
  */
 const integer: TypeTable[string] = ({ written }) => written.includes('unsigned') ? bigint() : described.integer()
 /**
- * Makes the function for a text type whose length is in bytes. The text field gets the same length in characters,
- * because the column cannot hold more.
+ * Makes the function for a type whose values are texts of limited length in bytes. The text field gets the same length
+ * in characters, because the column cannot hold more.
  */
 const ofBytes = (maxLength: number): TypeTable[string] => () => ({ kind: 'text', options: { maxLength } })
 const long: TypeTable[string] = () => ({ kind: 'text', options: {} })

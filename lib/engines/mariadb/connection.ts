@@ -33,7 +33,10 @@ const tooManyPrepared = 1461
 /** Statement that ends a failed transaction. */
 const rollback = 'rollback'
 
-/** A pooled connection. It is closed instead of being used again if it broke or its node turned out to be unfit. */
+/**
+ * A pooled connection. It is closed instead of being used again if it broke, an answer is overdue, a rollback failed,
+ * or its node turned out to be unfit.
+ */
 export class MariadbConnection implements MysqlPoolConnection, PooledConnection {
   readonly #connection: DriverConnection
   readonly #use: ConnectionUse
@@ -127,7 +130,7 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
     })
   }
 
-  /** True if a statement can be sent. If the connection has broken, notes that it must be closed. */
+  /** True if a statement can be sent. If the connection has broken, notes that it must be closed and its node left. */
   #canSend (): boolean {
     // Further statements of a transaction, such as its rollback, would wait behind the overdue answer.
     if (this.#use.isAbandoned) return false

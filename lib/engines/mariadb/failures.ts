@@ -32,10 +32,10 @@ const ofReference =
   /^Cannot (?:delete or update a parent|add or update a child) row: a foreign key constraint fails \([?A-Z ,()]+\)$/
 
 /**
- * Texts of the server that a deployer needs to repair a fault, by error number. They name nothing but users, tables and
- * columns. `?` stands for quoted names, `#` for numbers. A trigger may give any number and any state to words of its
- * own (SIGNAL, RESIGNAL), so only the text tells who wrote it. Of all other failures the log gets only the error number
- * and its name.
+ * Texts of the server that a deployer needs to repair a fault, by error number. They name nothing but users and parts
+ * of the schema. `?` stands for quoted names, `#` for numbers. A trigger may give any number and any state to words of
+ * its own (SIGNAL, RESIGNAL), so only the text tells who wrote it. Of all other failures of the server the log gets
+ * only the error number, its name and the SQLSTATE.
  */
 const ownTexts: Readonly<Record<number, RegExp>> = {
   1044: /^Access denied for user \? to database \?$/,

@@ -52,8 +52,8 @@ export function requireFit (node: Situation | undefined, writable: boolean): voi
  */
 const unfitErrors = new Set<number | undefined>([1047, 1053, 1180, 1290, 1836])
 /**
- * Numbers of the same errors for a node of a Galera cluster. Without a majority, such a node fails reads with the
- * number of a lock wait, 1205.
+ * Numbers of such errors for a node of a Galera cluster: the same, and that of a lock wait, 1205. Without a majority,
+ * such a node fails reads with 1205.
  */
 const unfitInCluster = new Set([...unfitErrors, 1205])
 

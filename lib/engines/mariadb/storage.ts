@@ -96,8 +96,8 @@ const booleans = {
 const bits: Storage = { ...booleans, select: (column) => sql`${column} + 0` }
 
 /**
- * Returns the storage of numbers of 32 bits, which the server would round to six digits in a text; undefined for
- * columns of other types.
+ * Returns the storage of floating-point numbers of 32 bits, which the server would round to six digits in a text;
+ * undefined for columns of other types.
  */
 function numbersOf ({ written }: WrittenColumn): Storage | undefined {
   if (!written.startsWith('float')) return undefined

@@ -66,7 +66,9 @@ function columnsOf (condition: RawBuilder<unknown>): RawBuilder<ColumnRow> {
 /** Query for the columns of materialized views and foreign tables, which Kysely does not list. */
 export const postgresUnlisted = columnsOf(sql`c.relkind in ('m', 'f') and ${visible}`)
 
-/** Query for the columns whose numbers come from a sequence. Kysely reports only those that own their sequence. */
+/**
+ * Query for the columns whose default takes numbers from a sequence. Kysely reports only those that own their sequence.
+ */
 export const postgresNumbered = columnsOf(sql`${visible} and ${isNumbered}`)
 
 /** Catalog of PostgreSQL: queries for its tables, and the fields that columns of its types become. */

@@ -56,7 +56,10 @@ export function watchConnection (client: DriverClient): void {
   client.on('notice', ({ routine }) => { if (routine === 'SyncRepWaitForLSN') unconfirmed.add(client) })
 }
 
-/** Pooled connection. It is closed instead of being used again if it broke or its node turned out to be unfit. */
+/**
+ * Pooled connection. It is closed instead of being used again if it broke, an answer is overdue, a rollback failed, a
+ * prepared statement is stale, or its node turned out to be unfit.
+ */
 export class PostgresConnection implements PostgresPoolClient, PooledConnection {
   readonly #client: DriverClient
   readonly #use: ConnectionUse
@@ -141,7 +144,7 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
     })
   }
 
-  /** True if a statement can be sent. If the connection has broken, notes that it must be closed. */
+  /** True if a statement can be sent. If the connection has broken, notes that it must be closed and its node left. */
   #canSend (): boolean {
     // Whatever a transaction still sends, such as its rollback, would wait behind the overdue answer.
     if (this.#use.isAbandoned) return false

@@ -15,7 +15,7 @@ const byBytes = (text: RawBuilder<unknown>) => sql`cast(${text} as text) collate
 
 /**
  * Code, in `failures`, for errors that the driver throws without a code, and for those of the operating system: the
- * connection died, or its client no longer waits.
+ * connection died, or the driver no longer waits for an answer.
  */
 const broken = 'broken'
 
@@ -43,7 +43,7 @@ function isSent (failure: Error): boolean {
 
 /**
  * Codes and classes whose messages name tables, columns and rules, but hold no values. Messages of class 22 (data
- * errors) quote values.
+ * errors) quote values, except 22001.
  */
 const toldCodes = new Set([
   '08', '0A', '22001', '23', '25', '26', '28', '3D', '3F', '40', '42', '44', '53', '54', '55', '57', '58', 'XX'

@@ -23,8 +23,8 @@ function decodeBoolean (stored: Stored): boolean {
 }
 
 /**
- * Returns a condition that is true if a number fits into a double, as those of JSON do. Casting a larger one to a
- * double would be an error.
+ * Returns a condition that is true if a number is finite and fits into a double, as those of JSON do. Casting a larger
+ * one to a double would be an error.
  */
 const isFinite = (column: Expression<unknown>) =>
   sql<SqlBool>`abs(cast(${column} as numeric)) <= 1.7976931348623157e308`
@@ -73,8 +73,8 @@ function numbersOf ({ written }: WrittenColumn): Storage | undefined {
 }
 
 /**
- * Returns the storage of numbers of 32 bits. They are selected as doubles, because only their binary value tells which
- * number they are.
+ * Returns the storage of floating-point numbers of 32 bits. They are selected as doubles, because only their binary
+ * value tells which number they are.
  */
 function singles (): Storage {
   return { ...postgresStorage.number, select: double, isWhole: isFinite, ...asSingle }

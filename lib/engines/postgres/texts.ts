@@ -19,10 +19,10 @@ export const textTypes = ['text', 'varchar', ...comparableTypes, 'enum', ...writ
 type IsSought = (column: RawBuilder<unknown>, values: readonly Parameter[]) => RawBuilder<unknown>
 
 /**
- * Returns conditions that compare a column by the text of its values. A text that is no value of the column's type
- * matches no row. Without this, PostgreSQL would fail at such a text.
+ * Returns conditions that compare a column by the text of its values. No row equals a text that is no value of the
+ * column's type. Without this, PostgreSQL would fail at such a text.
  *
- * @param isSought  returns a condition that holds for all values found, and for which an index serves
+ * @param isSought  returns a condition for `eq` and `in` that holds for all rows found, and for which an index serves
  */
 const byText = (isSought?: IsSought): ShownCondition => (column, operator, values) => {
   const text = byBytes(column)
@@ -35,8 +35,8 @@ const byText = (isSought?: IsSought): ShownCondition => (column, operator, value
 }
 
 /**
- * Returns the condition that an enumeration has any of some values. A text that is none of its labels becomes null,
- * which matches no row.
+ * Returns the function for the condition that an enumeration has any of some values. A text that is none of its labels
+ * becomes null, which matches no row.
  */
 function isAmongLabels ({ written, named = '' }: WrittenColumn): IsSought {
   const type = sql.raw(named)

@@ -39,7 +39,10 @@ export class ConnectionUse {
     this.#isSpent = true
   }
 
-  /** Notes that an answer is overdue. The connection stays in use until the answer comes, or the connection ends. */
+  /**
+   * Notes that an answer is overdue. The connection stays in use until the answer comes or the connection ends, and is
+   * then closed.
+   */
   abandon (): void {
     this.#isAbandoned = true
     this.#isSpent = true

@@ -20,7 +20,7 @@ const full: NodeReport = { status: 'up', role: null, lag: null, serves: true }
 /**
  * Returns the state of the node in use or, if that does not serve, of the first one that does. If none serves, returns
  * the state of the first node that answers, or otherwise of the node in use. All nodes are asked at the same time, so
- * that the answer takes no longer than that of one.
+ * that the answer takes no longer than that of one. If there are several nodes, the role `single` becomes `primary`.
  *
  * @param used    the node in use
  * @param isFull  true if an error says that a node serves, but accepts no more connections

@@ -4,8 +4,8 @@ import type { NodeMessage } from '../../events/messages.js'
 import { reasonOf } from './connection-failure.js'
 
 /**
- * Thrown when all connections of this process to a node are in use, and none becomes free in time. The node itself
- * serves, so no other node is tried.
+ * Thrown when all connections of this process to a node are in use, or all those that a read or a write may take, and
+ * none becomes free in time. The node itself serves, so no other node is tried.
  */
 export class NoneIsFree extends Error {
   readonly code = 'NO_CONNECTION'
@@ -18,7 +18,7 @@ const headStartMs = 250
  * waits.
  */
 const minSearchIntervalMs = 100
-/** Milliseconds after which nodes that are watched are checked again. */
+/** Milliseconds after which nodes that are watched are checked again, as soon as the next connection is asked for. */
 const watchIntervalMs = 1000
 
 interface Setting<Node> {
@@ -27,8 +27,9 @@ interface Setting<Node> {
   /** True if an error says that a node serves, but accepts no more connections. */
   isFull (error: unknown): boolean
   /**
-   * True if nodes are looked at again every second, and the first of the list that serves is used. False if a node is
-   * used as long as it serves, whatever its place in the list.
+   * True if nodes are looked at again when a connection is asked for more than a second after the last look, and the
+   * first of the list that serves is used. False if a node is used as long as it serves, whatever its place in the
+   * list.
    */
   readonly isWatched: boolean
   /** Publishes which node is in use. */
@@ -68,8 +69,8 @@ export class Nodes<Node extends { readonly name: string }> {
   /**
    * Returns a connection to the node in use or, if that gives none, to another one that serves.
    *
-   * @param connectTo  connects to a node, or throws; called for a second node if it throws for the first, but not after
-   *   NoneIsFree
+   * @param connectTo  connects to a node, or throws; called once more, after a search for a node, if it throws, but not
+   *   after NoneIsFree, nor for a single node that is not watched
    * @throws an error with the reason of each node if none serves; otherwise what `connectTo` threw
    */
   async connect<Connection> (connectTo: (node: Node) => Promise<Connection>): Promise<Connection> {

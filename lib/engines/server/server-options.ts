@@ -15,13 +15,13 @@ export interface ServerOptions {
    */
   readonly readConnections?: number
   /**
-   * Milliseconds after which a statement is given up and fails with 503. With 0 the plugin sets no limit on the server,
-   * and the driver gives up after 31 seconds. Default 5000.
+   * Milliseconds after which a statement is given up and fails with 503. With 0, PostgreSQL keeps the limit that it has
+   * itself, MariaDB gets none, and the driver gives up after 31 seconds. Default 5000.
    */
   readonly statementTimeout?: number
   /**
-   * True if each connection prepares a statement once and then runs it by name. Poolers like PgBouncer before 1.21
-   * forbid that: then set false. Default true.
+   * True if connections keep statements prepared that come more than once. Poolers like PgBouncer before 1.21 forbid
+   * that: then set false. Default true.
    */
   readonly preparedStatements?: boolean
   /**
@@ -29,11 +29,14 @@ export interface ServerOptions {
    * otherwise false.
    */
   readonly writable?: boolean
-  /** True if the database server must refuse every write. Default false. */
+  /** True if every write is to be refused: each connection is made read-only on the server. Default false. */
   readonly readonly?: boolean
 }
 
-/** Milliseconds after which a server that does not answer counts as failed. */
+/**
+ * Milliseconds after which a server that gives no connection, or no answer about its state, counts as failed. A caller
+ * that waits for a free connection gives up after the same time.
+ */
 export const connectTimeout = 2000
 /**
  * Milliseconds by which the driver gives up later than the server. The driver needs its own limit, because the server's
@@ -41,7 +44,7 @@ export const connectTimeout = 2000
  */
 const graceMs = 1000
 /**
- * Milliseconds that a server is given for a statement if `statementTimeout` is 0. The server may have a limit of its
+ * Milliseconds that a server is given for a statement if `statementTimeout` is 0. PostgreSQL may have a limit of its
  * own, which is not known here.
  */
 const serverDeadlineMs = 30_000
@@ -107,8 +110,8 @@ function shareOfReads (connections: number): number {
 /** Option of PostgreSQL alone. */
 export interface MaxLag {
   /**
-   * Milliseconds that a standby may lag behind its primary. A standby that lags more is not used. If absent, the lag
-   * does not matter.
+   * Milliseconds that a standby may lag behind its primary. A standby that lags more, or that follows no primary, is
+   * not used. If absent, the lag does not matter.
    */
   readonly maxLag?: number
 }

@@ -1,9 +1,12 @@
 import type { Database, Statement } from 'better-sqlite3'
 import { LRUCache } from 'lru-cache'
 
-/** Maximum number of statements that one connection keeps. It is needed because clients choose the shapes of lists. */
+/**
+ * Maximum number of statements in one cache; a connection has two. It is needed because clients choose the shapes of
+ * lists.
+ */
 const maxStatements = 500
-/** Maximum number of characters of all kept statements together. Each character takes some 26 bytes. */
+/** Maximum number of characters of all statements in one cache together. Each character takes some 26 bytes. */
 const maxCharacters = 192 * 1024
 /** Maximum number of characters of a statement that is kept. A longer one is prepared at each use. */
 const maxStatementLength = 16_384

@@ -17,7 +17,7 @@ const commit = 'commit'
 export interface DatabaseFile {
   /** A connection on which nobody ever begins a transaction. */
   readonly reader: Database
-  /** Called before each statement that writes; throws if the file was moved, replaced or deleted. */
+  /** Called before each statement that writes, and each commit; throws if the file was moved, replaced or deleted. */
   readonly requireFile: () => void
 }
 
@@ -64,7 +64,10 @@ export class EmbeddedDialect extends SqliteDialect {
     return this.#driver
   }
 
-  /** Reads one page of the file, and looks whether its path still leads to it. */
+  /**
+   * Reads one page of the file, and looks whether its path still leads to it. Reports `down` if the read fails, and
+   * `read-only` if the path leads elsewhere, or if the file was opened only for reading.
+   */
   readHealth (): HealthReport {
     return { role: 'single', pool: null, ...this.#readStatus() }
   }

@@ -73,8 +73,8 @@ const wideBounds: Bounds = {
 }
 
 /**
- * Returns bounds that ask an index whether another program wrote to the column. If none did, the bounds are the value
- * itself, and decide alone. Otherwise they are {@link wideBounds}.
+ * Returns bounds that ask an index whether another program wrote texts of another form to the column. If none did, the
+ * bounds are the value itself, and decide alone. Otherwise they are {@link wideBounds}.
  */
 function indexedBounds ({ table, name }: WrittenColumn): Bounds {
   const isForeignText = isOtherForm(sql.ref(name), 'datetime')
@@ -88,7 +88,8 @@ function indexedBounds ({ table, name }: WrittenColumn): Bounds {
 
 /**
  * Returns conditions that compare the texts of moments, or of dates, by what records show of them, whatever other
- * programs wrote. A range of the stored texts lets an index serve, but does not decide.
+ * programs wrote. Except for `ne`, a condition on the stored texts lets an index serve. Texts of another form than that
+ * of the API must also meet a condition on what records show.
  *
  * @param guard  the column, if an index tells at once if other programs wrote to it
  */

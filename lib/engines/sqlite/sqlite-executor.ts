@@ -19,8 +19,9 @@ export interface SharedParts {
 }
 
 /**
- * Runs statements in this process, without Kysely's driver. A read is done when the call returns. A statement that
- * cannot run at once, because somebody holds the connection or the database is locked, goes to the executor `queued`.
+ * Runs statements in this process, without Kysely's driver. A read that can run at once is done when the call returns.
+ * A statement goes to the executor `queued` if somebody holds the connection, a read also if the database is locked. A
+ * write that finds the database locked waits in {@link GroupCommit}.
  */
 export class SqliteExecutor implements Executor {
   readonly #connection: SqliteConnection
@@ -90,7 +91,7 @@ export class SqliteExecutor implements Executor {
     return outcome
   }
 
-  /** Throws the error of a failed statement. Returns if nothing was done and the statement may be repeated. */
+  /** Throws the error of a failed statement. Returns if the statement may be repeated. */
   #requireRepeatable (failure: unknown, query: Query, start: number): void {
     const error = toStatementError(sqliteDialect, failure, effectOf(query))
     if (error instanceof Repeatable) return

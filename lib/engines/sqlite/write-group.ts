@@ -21,7 +21,7 @@ export interface Waiting {
 interface Written {
   /** Functions that settle the promise of each write, in the order of the writes. */
   readonly tells: ReadonlyArray<() => void>
-  /** Milliseconds that a write took on average, without the commit. */
+  /** Milliseconds that a write took on average, without the commit of the group. */
   readonly averageMs: number
 }
 

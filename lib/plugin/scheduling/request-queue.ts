@@ -71,7 +71,7 @@ export abstract class RequestQueue {
    */
   protected abstract take (answer: ServerResponse, now: number): boolean
 
-  /** Tries to let requests go on. It is called when one begins to wait, and every 100 ms while any of them waits. */
+  /** Tries to let requests go on. This class calls it when one begins to wait, and every 100 ms while any waits. */
   protected abstract wake (): void
 
   protected get size (): number {

@@ -19,9 +19,9 @@ interface Given {
 }
 
 /**
- * Limits the answers that clients have not read to 64 MiB over all connections. At the limit, new requests wait, and
- * the connections whose answers have waited longest, for at least 200 ms, are closed. Answers of other routes on the
- * same connections do not count.
+ * Limits the answers that clients have not read to 64 MiB over all HTTP/1 connections. At the limit, new requests wait,
+ * and the connections whose answers have waited longest, for at least 200 ms, are closed. Answers of other routes on
+ * the same connections do not count.
  */
 export class UnreadAnswers {
   readonly #given = new Map<Socket, Given>()

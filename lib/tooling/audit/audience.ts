@@ -52,7 +52,7 @@ export function isWide (audience: Audience): boolean {
   return includes(audience, 'some users')
 }
 
-/** True if the wide audience contains everybody of the narrow one. */
+/** True if `wide` stands before `narrow` in {@link audiences}, or is the same audience. */
 export function includes (wide: Audience, narrow: Audience): boolean {
   return audiences.indexOf(wide) <= audiences.indexOf(narrow)
 }

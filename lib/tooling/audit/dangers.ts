@@ -48,7 +48,10 @@ function resourceDangers (resource: Resource, users: ReadonlySet<Model>): Danger
   return found.map((why) => ({ resource: name, why }))
 }
 
-/** Returns the fields that refer to users; none if a scope shows users only the records that refer to themselves. */
+/**
+ * Returns the fields of a resource that refer to users. Returns none if the scope shows each user only those records
+ * that refer, by one of these fields, to this user.
+ */
 function referencesTo (users: ReadonlySet<Model>, resource: Resource): readonly string[] {
   const columns = resource.model.columns.filter((column) => isForeignKey(column) && users.has(column.target()))
   return columns.some((column) => seesOnlyOwn(resource, column)) ? [] : columns.map(({ field }) => field)
@@ -87,8 +90,8 @@ function adminColumnOf ({ login }: AnyPolicy): unknown {
 }
 
 /**
- * Returns a danger for each path in the option `filterable` that leads to a secret field of another model, if not only
- * admins may filter by the path.
+ * Returns a danger for each path in the option `filterable` that leads to a secret field of a related model, if others
+ * than admins may filter by the path.
  */
 function pathDangers (resource: Resource): Danger[] {
   const { name, opened } = resource
@@ -104,7 +107,10 @@ function pathDangers (resource: Resource): Danger[] {
   })
 }
 
-/** Returns the audience that may filter by a path: those who may list the resource and each model on the path. */
+/**
+ * Returns the audience that may filter by a path: the narrowest of those that may list the resource or a model on the
+ * path. Returns `nobody` if no client of the resource may filter through one of these models.
+ */
 function searchersOf (resource: Resource, { joins }: Path): Audience {
   const { closedModels, guardedModels } = resource
   const { list } = audiencesOf(resource)

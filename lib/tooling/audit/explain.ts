@@ -6,8 +6,8 @@ import type { Resource } from '../../resource/resource.js'
 import { countStatement, firstReach, listStatement, withIncludes } from '../../sql/list-statement.js'
 
 /**
- * The `limit` in rows of an explained list with a filter. With a small one, the database may plan to read the table
- * until it has enough rows, even if an index could find them.
+ * The `limit` of an explained list with a filter, a search or a condition of a scope. With a small one, the database
+ * may plan to read the table until it has enough rows, even if an index could find them.
  */
 const explainedLimit = 1_000_000
 
@@ -60,7 +60,10 @@ export async function hasColumn (
   return rows.some((index) => index.table === table && index.column === column)
 }
 
-/** Returns the database's plan for a statement of a list, by default the one that reads a page. Runs only `explain`. */
+/**
+ * Returns the database's plan for a statement of a list, by default the one that reads a page. The statement itself is
+ * not run.
+ */
 export async function explain (
   resource: Resource, use: PlannedUse, plan: ListPlan, statement: typeof countStatement = listStatement
 ): Promise<readonly PlanRow[]> {

@@ -23,9 +23,11 @@ export interface Inspection {
 
 /**
  * Reports who may do what in an app with which records, and what of that is dangerous. Also reports the filters,
- * searches, orderings, related records and scopes that no index serves, and the texts that have no maximum length.
+ * searches, orderings, related records and scopes that no index serves, and the texts in lists whose length the model
+ * does not limit.
  *
- * @param app  an app with the plugin, in any scopes and under any decorator names. The function calls its `ready()`
+ * @param app  an app with the plugin, in any Fastify scopes and under any decorator names. The function calls its
+ *   `ready()`
  * @throws REST_MODELS_INVALID_OPTIONS if the app has no resources
  */
 export async function inspect (app: FastifyInstance): Promise<Inspection> {

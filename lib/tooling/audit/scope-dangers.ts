@@ -21,7 +21,7 @@ function isScoped (resource: Resource): resource is Scoped {
   return resource.scopeRule !== undefined
 }
 
-/** Returns a danger if a scope shows every record to somebody, but only some to users who should see more. */
+/** Returns a danger if a scope shows every record to somebody, but only some or none to users who should see more. */
 function excessDangers (resource: Scoped): readonly Danger[] {
   const audiences = audiencesOf(resource)
   const readers = visibleRecordsOf(resource).filter(({ user }) =>
@@ -38,7 +38,7 @@ function excessDangers (resource: Scoped): readonly Danger[] {
 
 /**
  * Returns the dangers in the lack of a scope: users may read or change records of this resource although the scope of
- * another resource hides the same records, or the records that they refer to.
+ * another resource hides the same records, or records to which these refer.
  */
 function leakDangers (resource: Resource, scoped: readonly Scoped[]): readonly Danger[] {
   const { name, model, relatedScopes } = resource
@@ -58,8 +58,8 @@ function leakDangers (resource: Resource, scoped: readonly Scoped[]): readonly D
 }
 
 /**
- * Returns what users may do with all records of a resource although the scope of another resource shows them only some
- * of its own: `users may list, read`. Returns an empty text if there are no such users. Admins do not count.
+ * Returns what users may do with all records of a resource although the scope of another resource does not show them
+ * all of its own: `users may list, read`. Returns an empty text if there are no such users. Admins do not count.
  */
 function unboundedUsers (resource: Resource, rule: ScopeRule): string {
   const { policy, owner } = resource

@@ -24,7 +24,7 @@ export interface Unindexed {
   readonly use: PlannedUse | 'scope' | 'search'
   /** The name as a query or a scope writes it: `user__email`. For a search, all the fields that it looks at. */
   readonly name: string
-  /** The table that is read whole. */
+  /** The table that is read whole. For a scope, the table of the resource, even if a related table lacks the index. */
   readonly table: string
   /** Number of rows of that table. At most 100,000 are counted. */
   readonly rows: number
@@ -94,8 +94,8 @@ async function unindexedIncludes (resource: Resource): Promise<readonly Found[]>
 }
 
 /**
- * True if indexes find the rows of a search, or if the limits refuse the search. The sample has three letters, because
- * some indexes find no shorter texts.
+ * True if indexes find the rows of a search, or if the limits refuse the search. The sample has three letters if the
+ * limits permit so many, because some indexes find no shorter texts.
  */
 async function isSearchServed (resource: Resource): Promise<boolean> {
   const plan = planOf(resource, `search=${'abc'.slice(0, resource.limits.patternLength)}`)
@@ -103,8 +103,8 @@ async function isSearchServed (resource: Resource): Promise<boolean> {
 }
 
 /**
- * Returns the paths that clients can filter by: those through at most one foreign key, and those that the option
- * `filterable` names. Primary keys are left out, because they always have an index.
+ * Returns paths that clients can filter by: all through at most one foreign key, but longer ones only if the option
+ * `filterable` names them. Primary keys are left out, because they always have an index.
  */
 function filterPaths (resource: Resource): readonly Path[] {
   const all = new Map(
@@ -113,7 +113,10 @@ function filterPaths (resource: Resource): readonly Path[] {
     valueKindOf(column).operators.length > 0 && column !== (joins.at(-1)?.target() ?? resource.model).primaryKey)
 }
 
-/** True if an index finds the rows of a filter, or if the limits refuse the filter. */
+/**
+ * True if an index finds the rows of a filter by equality, or by null if the field has no operator `eq`. Also true if
+ * the limits refuse the filter.
+ */
 async function isFilterSought (resource: Resource, path: Path): Promise<boolean> {
   const { column } = path
   const isEqual = valueKindOf(column).operators.includes('eq')

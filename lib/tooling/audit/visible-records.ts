@@ -32,7 +32,10 @@ export function visibleRecordsOf ({ name, policy, scopeRule }: Resource): readon
   return madeUpUsers(policy).map((user) => ({ resource: name, user: user.name, ...evaluate(scopeRule, user).outcome }))
 }
 
-/** Returns the made-up users of a policy: nobody if an operation is open, a user, and an admin if there are admins. */
+/**
+ * Returns the made-up users of a policy: `nobody` if an operation is open, a user and an admin. The admin is missing if
+ * the policy finds its users in a model that has no field for admins.
+ */
 export function madeUpUsers (policy: AnyPolicy): readonly MadeUpUser[] {
   const { columns } = Object(policy.login)
   const hasAdmins = columns === undefined || columns.admin !== undefined

@@ -13,7 +13,8 @@ export interface ServeCredentials {
 export const passwordVariable = 'REST_MODELS_PASSWORD'
 
 /**
- * Returns the credentials of a command's options; undefined if it has none.
+ * Returns the credentials of a command: its options, and if it has no password among them, the password in the
+ * environment variable. Returns undefined if there is neither a user nor a password.
  *
  * @throws REST_MODELS_INVALID_OPTIONS if only one of the two is given: without this error, everybody could read the
  *   database
@@ -35,7 +36,7 @@ export function readCredentials (
  * Returns a hook that answers 401 to every request without the credentials. It compares digests in constant time, so
  * that the time of an answer does not show how much of a guess is right.
  *
- * @throws REST_MODELS_INVALID_OPTIONS if HTTP Basic cannot carry the credentials
+ * @throws REST_MODELS_INVALID_OPTIONS if the user or the password is empty, or if the user has a colon
  */
 export function requireCredentials ({ user, password }: ServeCredentials): onRequestAsyncHookHandler {
   if (user === '' || user.includes(':') || password === '') {

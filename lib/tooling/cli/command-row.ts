@@ -7,7 +7,7 @@ interface OptionRow {
   readonly default?: string
 }
 
-/** A command of the CLI. A new command needs only one such row. */
+/** A command of the CLI. A new command is one such row in the table of commands in `run.ts`. */
 export interface CommandRow<Options = never> {
   readonly summary: string
   /** The arguments, all of which are required. */

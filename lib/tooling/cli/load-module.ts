@@ -17,7 +17,8 @@ interface Loader {
 /**
  * Imports a file that a command takes, and returns what it exports.
  *
- * @throws REST_MODELS_INVALID_OPTIONS if there is no such file; an error with the reason if it cannot be imported
+ * @throws REST_MODELS_INVALID_OPTIONS if there is no such file, or if `path` is a URL; an error with the reason if the
+ *   file cannot be imported
  */
 export async function loadModule (path: string, { command, exporting, remedy }: Loader): Promise<Module> {
   if (/^[a-z][a-z0-9+.-]+:/i.test(path)) {

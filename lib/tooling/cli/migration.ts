@@ -12,7 +12,10 @@ interface Options {
   readonly force?: true
 }
 
-/** Time-out of a statement in milliseconds: one hour, because a search for equal values may read a large table. */
+/**
+ * Time-out of a statement on PostgreSQL and MariaDB, in milliseconds: one hour, because a search for equal values may
+ * read a large table.
+ */
 const statementTimeout = 3_600_000
 
 /** Names of files that Kysely's FileMigrationProvider finds. */

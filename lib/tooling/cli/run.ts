@@ -16,8 +16,8 @@ const commands: Readonly<Record<string, CommandRow>> = {
 }
 
 /**
- * Runs the command-line program `fastify-rest-models`. Its output shows `…` in place of any part of the arguments that
- * may hold a password.
+ * Runs the command-line program `fastify-rest-models`. Its output shows `…` in place of URLs and other parts of the
+ * arguments that match {@link secretPatterns}.
  *
  * @param words  the arguments after the program's name
  * @returns 0 on success; 1 if the command failed, or if a strict check found a danger; 2 if the arguments are wrong

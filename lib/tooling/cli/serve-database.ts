@@ -28,8 +28,8 @@ export interface ServeOptions {
   /** True if whoever may read may also create, change and delete records. Default false. */
   readonly write?: boolean
   /**
-   * The address that the app will listen on. A request for a host name that this machine does not have gets 421.
-   * Default 127.0.0.1.
+   * The address or name that the app will listen on. Default 127.0.0.1. A request whose Host header names neither it
+   * nor `localhost` nor a loopback address gets 421. With `0.0.0.0` or `::`, the header may name any IP address.
    */
   readonly host?: string
   /** User and password that every request must send by HTTP Basic. Default: none, so nobody has to log in. */

@@ -74,7 +74,7 @@ function isLoopback (host: string): boolean {
 }
 
 /**
- * Warns of what other machines can do if they reach the server.
+ * Prints a warning about a server that other machines can reach.
  *
  * @throws REST_MODELS_INVALID_OPTIONS if they could write without credentials
  */

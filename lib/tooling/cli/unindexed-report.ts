@@ -9,8 +9,9 @@ const smallTable = 1_000
 const maxLineWidth = 60
 
 /**
- * Returns the report on scopes, searches, included records, filters and orderings without an index: a table with one
- * row for all names of the same kind, and the number of those that are left out because their tables are small.
+ * Returns the report on scopes, searches, included records, filters and orderings without an index: a text with one row
+ * for each resource, kind and table, and a text with the number of those that are left out because their tables are
+ * small. Returns only the texts that are needed: none, one or both.
  *
  * @param found    what has no index, the largest tables first
  * @param showAll  true to leave out nothing

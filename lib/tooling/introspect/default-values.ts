@@ -27,7 +27,7 @@ const castsPattern =
 /** Most layers around the current time: casts, time zones, cuts and parentheses. */
 const maxLayers = 10
 
-/** Stands for a default that a field cannot declare: an SQL expression that is not a literal or the current time. */
+/** Stands for a default that a field of its kind cannot declare: an SQL expression, or a value of another kind. */
 export const expression = Symbol('expression')
 
 /**

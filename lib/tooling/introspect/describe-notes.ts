@@ -7,7 +7,7 @@ const maxNames = 10
 /** Beginning of a note about a column that is left out. */
 const leftOut = 'left out: it '
 
-/** Returns, as one line of text, what the models leave out of a table or declare differently. */
+/** Returns a note as one line of text. A note without a column is about a table that is left out. */
 export function describeNote ({ table, column, why }: Note): string {
   const text = column === undefined
     ? `Table '${table}' is left out: it ${why}`

@@ -37,7 +37,10 @@ export async function heldType (
   return undefined
 }
 
-/** True if all values of a column fit a kind. Reads no rows if the engine accepts only such values in the column. */
+/**
+ * True if all values of a column fit a kind. Also true if the query fails, for example because it takes too long. Reads
+ * no rows if the engine accepts only such values in the column.
+ */
 export async function holdsOnly (
   { db, dialect: { catalog: { fits } } }: Handle, { table, name }: Pick<ColumnRow, 'table' | 'name'>, kind: StorageName
 ): Promise<boolean> {
@@ -48,7 +51,7 @@ export async function holdsOnly (
 
 /**
  * True if a column that may be null cannot be a primary key. On SQLite, where a primary key may be null, that is so if
- * a row holds null. On other engines it is always so, without a query, because a row may become null at any time.
+ * a row holds null. On other engines it is always so, without a query, because their primary keys are never null.
  */
 export async function holdsNull ({ db, dialect: { schema } }: Handle, { table, name }: ColumnRow): Promise<boolean> {
   return schema.keysMayBeNull !== true || await holds(db, table, sql`${sql.ref(name)} is null`)
@@ -61,7 +64,10 @@ async function holdsDates (handle: Handle, column: ColumnRow): Promise<boolean> 
     await holds(db, column.table, sql`${sql.ref(column.name)} is not null`)
 }
 
-/** True if a column holds values that are not null, but that records of a kind show as null. */
+/**
+ * True if a column holds values that are not null, but that records of a kind show as null. False if the query fails,
+ * for example because it takes too long.
+ */
 export async function holdsUnshown (
   { db, dialect: { storage } }: Handle, { table, name }: ColumnRow, kind: StorageName
 ): Promise<boolean> {

@@ -26,8 +26,8 @@ export interface ModelPlan {
   readonly constant: string
   readonly table: string
   /**
-   * The primary key. Undefined for the default one, an integer that the database generates in a column `id`, and for a
-   * key of several columns.
+   * The primary key. Undefined for a key of several columns. If the model has other fields, also undefined for the
+   * default key, an integer that the database generates in a column `id`.
    */
   readonly key: FieldPlan | undefined
   /** Names of the fields of a primary key of several columns; none if the key has one column. */

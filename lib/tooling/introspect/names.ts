@@ -9,8 +9,8 @@ export class Names {
   }
 
   /**
-   * Reserves a name and returns it. If the name is taken, appends the first number from 2 on that makes it free. `also`
-   * returns further names for a name: all of them must be free, and are reserved, too.
+   * Reserves a name and returns it. If the name is taken, cuts it to 57 characters and appends the first number from 2
+   * on that makes it free. `also` returns further names for a name: all of them must be free, and are reserved, too.
    */
   take (wanted: string, also: (name: string) => readonly string[] = () => []): string {
     for (let number = 1; ; number++) {
@@ -37,7 +37,10 @@ export function modelName (table: string): string {
   return (/^[A-Za-z]/.test(name) ? name : `table_${name}`).slice(0, maxNameLength).replace(/_$/, '')
 }
 
-/** Returns a name in which a single underscore stands for each part that is no letter or digit. */
+/**
+ * Returns a name in which a single underscore stands for each run of characters that are no letters or digits. Such a
+ * run at the start or the end is dropped.
+ */
 function joined (name: string): string {
   return name.replace(/[^A-Za-z0-9]+/g, '_').replace(/^_|_$/g, '')
 }

@@ -90,7 +90,7 @@ function withoutRemedy (why: string): string {
   return why.replace(/^left out: /, '').replace(/; [^;]*$/, '')
 }
 
-/** Compares two tables by their names, for sorting them as the database lists them. */
+/** Compares two tables by their names, so that those with a key of several columns are sorted in among the others. */
 function byName ({ table: one }: CompositeTable, { table: other }: CompositeTable): number {
   return one.name < other.name ? -1 : 1
 }

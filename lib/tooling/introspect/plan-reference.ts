@@ -24,8 +24,8 @@ export interface PlannedReference {
 const plainValue = 'the field is a plain value, not a foreign key'
 
 /**
- * Plans the foreign key of a column. Returns undefined if the column has none. Also returns undefined, and adds a note
- * with the reason, if the foreign key cannot refer to the primary key of a model.
+ * Plans the foreign key of a column. Returns undefined if the column has none, or shares it with other columns. Also
+ * returns undefined, and adds a note with the reason, if the foreign key cannot refer to the primary key of a model.
  */
 export async function planReference (
   column: ColumnRow, { name, references }: FoundTable, { handle, targetOf, notes }: ReferenceSetting

@@ -6,9 +6,9 @@ import type { FoundTable } from './read-database.js'
 type Group = readonly FieldPlan[]
 
 /**
- * Plans the option `unique` of a model: an entry for each unique index of several columns that all have fields, and
- * one for several indexes of the same columns. Texts without `maxLength` that share an index get one, so that every
- * engine has room for them. Notes name the indexes that no model can declare.
+ * Plans the option `unique` of a model: an entry for each unique index of several columns that all have fields, but
+ * only one for several indexes of the same columns. Texts without `maxLength` that share an index get one, so that
+ * every engine has room for them. Notes name those that no model can declare.
  */
 export function planUnique (
   { name, uniqueTogether }: FoundTable, planned: readonly FieldPlan[]

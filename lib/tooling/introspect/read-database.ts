@@ -19,9 +19,12 @@ export interface FoundTable {
    * are never null, or no columns.
    */
   readonly key: readonly string[]
-  /** Columns that have a unique index of their own. */
+  /** Columns that have a unique index of their own, without that of the primary key. */
   readonly unique: ReadonlySet<string>
-  /** Columns of each unique index of several columns, without those on expressions or prefixes. */
+  /**
+   * Columns of each unique index of several columns, without those on expressions or prefixes, and without that of the
+   * primary key.
+   */
   readonly uniqueTogether: ReadonlyArray<readonly string[]>
   /** The foreign keys that have one column, by that column. */
   readonly references: ReadonlyMap<string, FoundReference>

@@ -24,7 +24,7 @@ type Fold = (name: string) => string
  * hold the same values: if it refers to a secret column, or if a secret column refers to it. A primary key does not
  * become secret by the latter, because links show it. Foreign keys may have several columns.
  *
- * @param shown  columns that are not secret whatever their name, as `table.column`
+ * @param shown  columns that are not secret, whatever their names and foreign keys, as `table.column`
  */
 export async function secretColumns (handle: AnyKysely, shown: readonly string[]): Promise<ReadonlySet<string>> {
   const { db, dialect: { catalog, foldName } } = readHandle(handle)
@@ -49,7 +49,10 @@ export async function secretColumns (handle: AnyKysely, shown: readonly string[]
 /** Characters of a UUID as a text. */
 const uuidLength = 36
 
-/** Returns the kind of a column's values, as its type declares them: a text with the length of a UUID is one. */
+/**
+ * Returns the kind of a column's values, as its type declares them: a text with the length of a UUID counts as a UUID.
+ * Undefined if no field can hold values of the type.
+ */
 function kindOf ({ type, written }: ColumnRow, { types }: Catalog): StorageName | undefined {
   const read = readType(type, written)
   const { kind, options } = types[read.name]?.(read) ?? {}

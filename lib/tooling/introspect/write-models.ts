@@ -41,9 +41,9 @@ function annotations ({ fields }: ModelPlan, before: readonly ModelPlan[], all: 
 }
 
 /**
- * Returns the type annotation for the function that gives a foreign key's target. It is empty if the file defines the
- * target earlier. In a circle of models the compiler cannot infer the type of the target, so the annotation states it,
- * as far as the kind of its primary key matters.
+ * Returns the type annotation for the function that gives a foreign key's target. It is empty in JavaScript, and if the
+ * file defines the target earlier. In a circle of models the compiler cannot infer the type of the target, so the
+ * annotation states it, as far as the kind of its primary key matters.
  */
 function annotation (target: ModelPlan, before: readonly ModelPlan[]): string {
   if (before.includes(target)) return ''

@@ -89,7 +89,7 @@ function joined (calls: readonly string[]): string {
   return line.length <= maxLineLength ? line : `await schema.${calls.join('\n  .')}`
 }
 
-/** Returns a text as JavaScript, in single quotes unless it has some. */
+/** Returns a text as JavaScript: in single quotes, or in double quotes if it has quotes or needs a backslash. */
 function literal (text: string): string {
   const quoted = JSON.stringify(text)
   return /['\\]/.test(quoted) ? quoted : `'${quoted.slice(1, -1)}'`
