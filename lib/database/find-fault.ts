@@ -105,9 +105,11 @@ export async function findOversized (
   engine: Engine, { values, failure }: FailedWrite & { readonly failure: StatementFailure }
 ): Promise<Column | undefined> {
   const index = propertyOf(failure.cause as Error, 'constraint')
-  const query = index === '' ? undefined : engine.dialect.indexColumns?.(index)
-  if (query === undefined) return undefined
-  const names = (await engine.executor.readArrays(query.compile(engine.db), ['name'])).map(([name]) => name)
+  const rows = index === '' ? undefined : engine.dialect.indexColumns?.(index)
+  if (rows === undefined) return undefined
+  // Executors repeat only what Kysely knows to be a select.
+  const query = engine.db.selectFrom(sql<{ name: string }>`(${rows})`.as('part')).select('name')
+  const names = (await engine.executor.readArrays(query.compile(), ['name'])).map(([name]) => name)
   const [longest] = [...values].filter(([{ name }, value]) => names.includes(name) && typeof value === 'string')
     .sort(([, a], [, b]) => String(b).length - String(a).length)
   return longest?.[0]

@@ -14,7 +14,8 @@ export function fixableBy (
     const { names: [field = '', ...others], operator } = splitName(name)
     return others.length === 0 && operator === 'eq' ? model.byName.get(field) : undefined
   })
-  return new Set(columns.flatMap((column) => column === undefined ? [] : [column.key]))
+  // A scope never fixes the primary key.
+  return new Set(columns.flatMap((column) => column === undefined || column === model.primaryKey ? [] : [column.key]))
 }
 
 function outcomeOf (evaluate: () => unknown): object {

@@ -49,8 +49,8 @@ export function changesNothing (plan: WritePlan, storedOf: StoredOf): boolean {
 }
 
 /**
- * Lists faults, except those of stored texts that the body repeats. So a record that was read can be sent back whole,
- * even if its texts are older than the rules of its model.
+ * Lists faults, except those of stored values that the body repeats. So a record that was read can be sent back whole,
+ * even if its values are older than the rules of its model.
  */
 function faultsOfChanges (
   { model, checkValues }: WriteScope, values: object, storedOf: StoredOf
@@ -60,7 +60,7 @@ function faultsOfChanges (
   const written = new Map<string, unknown>(Object.entries(values))
   return faults.filter(({ field }) => {
     const value = written.get(field)
-    return typeof value !== 'string' || value !== storedOf(model.byName.get(field) as Column)
+    return value === undefined || value !== storedOf(model.byName.get(field) as Column)
   })
 }
 

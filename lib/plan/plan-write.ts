@@ -3,7 +3,7 @@ import { errors, shownName, withDetails, type FieldFault } from '../errors.js'
 import { isMadeByApi, valueKindOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { Payload } from '../request/payload.js'
-import type { Json } from '../values/values.js'
+import type { Json, RecordKey } from '../values/values.js'
 import { defaultOf } from './defaults.js'
 import { readFields, type Check, type WrittenField } from './read-fields.js'
 
@@ -83,11 +83,23 @@ export function planCreate (scope: WriteScope, payload: Payload, given: GivenVal
  */
 export function givenValues (owner: Column | undefined, id: Json, fixed: GivenValues): GivenValues {
   if (owner === undefined) return fixed
-  const value = valueKindOf(owner).accept(id as Exclude<Json, null>, owner.options)
+  const value = acceptId(owner, id)
   if (value === undefined) {
     throw new TypeError(`The policy gives a user whose id is no key of what '${owner.field}' refers to`)
   }
   return new Map(fixed).set(owner, value)
+}
+
+/**
+ * Returns the id of a user in the form that an owner field holds; undefined if the id is no key of what the field
+ * refers to. A text such as "1" is never taken for the integer 1, nor the integer for the text: the id may come from
+ * another system.
+ */
+export function acceptId (owner: Column, id: Json): RecordKey | undefined {
+  const { accept, storage } = valueKindOf(owner)
+  const type = typeof id
+  if (type !== (storage === 'key' ? 'number' : 'string')) return undefined
+  return accept(id as RecordKey, owner.options) as RecordKey | undefined
 }
 
 /** Returns a check that reports no faults in the columns that the server sets. */

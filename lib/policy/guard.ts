@@ -90,7 +90,7 @@ const unusable = new WeakSet<Authenticate>()
 function warnOfUnusable (request: FastifyRequest, authenticate: Authenticate, user: unknown): void {
   if (user === null || user === undefined || unusable.has(authenticate)) return
   unusable.add(authenticate)
-  request.log.warn('A policy has found a user without a usable id, so the answer is 401. ' +
+  request.log.warn('A policy has found a user without a usable id, who counts as not logged in. ' +
     `The id must be a safe integer, or a text of 1 to ${maxIdLength} characters`)
 }
 

@@ -7,8 +7,9 @@ import type { RecordUpdate, WriteTarget } from '../database/write.js'
 import type { Row } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
 import { errors } from '../errors.js'
-import { decode, valueKindOf } from '../model/column.js'
+import { decode } from '../model/column.js'
 import type { ParseKey } from '../model/key.js'
+import { acceptId } from '../plan/plan-write.js'
 import type { ScopedRecord } from '../plan/record-guard.js'
 import type { Viewer } from '../plan/viewer.js'
 import type { RecordKey } from '../values/values.js'
@@ -71,8 +72,7 @@ export async function readRecord (request: FastifyRequest, resource: OwnedResour
 export function ownerIdOf (request: FastifyRequest, { owner }: Pick<WriteTarget, 'owner'>): RecordKey | null {
   const id = userOf<Identity>(request)?.id
   if (owner === undefined || id === undefined) return null
-  // A text such as "1" is never taken for the integer 1: the id may come from another system.
-  return valueKindOf(owner).accept(id, owner.options) as RecordKey | undefined ?? null
+  return acceptId(owner, id) ?? null
 }
 
 /**

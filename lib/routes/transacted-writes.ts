@@ -1,4 +1,4 @@
-import { Unwritten } from '../database/explain-failure.js'
+import { explainDelete, Unwritten } from '../database/explain-failure.js'
 import { isDeepStrictEqual } from 'node:util'
 import { withLockedRecord, type LockedRecord } from '../database/locked-record.js'
 import { readStored } from '../database/read.js'
@@ -88,14 +88,18 @@ export async function deleteLocked (write: HookedRequest, record: LockedRecord):
   const seen = await rowForHook(write, record)
   if (hooks.beforeWrite !== undefined && seen === undefined) return false
   if (seen !== undefined) await callBefore(write, { operation: 'delete', stored: seen }, new Map())
-  const isDeleted = await withLockedRecord(resource.engine, whole, record, async (stored, inside) => {
-    const occasion = { operation: 'delete', stored } as const
-    if (isStale(seen, stored)) await callBefore(write, occasion, new Map())
-    if (!await runDelete(inside, resource, record)) return false
-    await callAfter(write, inside.executor, occasion, stored)
-    return true
-  })
-  return isDeleted === true
+  try {
+    return await withLockedRecord(resource.engine, whole, record, async (stored, inside) => {
+      const occasion = { operation: 'delete', stored } as const
+      if (isStale(seen, stored)) await callBefore(write, occasion, new Map())
+      if (!await runDelete(inside, resource, record)) return false
+      await callAfter(write, inside.executor, occasion, stored)
+      return true
+    }) === true
+  } catch (failure) {
+    // The commit may fail, too: a deferred foreign key is checked only then.
+    throw explainDelete(failure)
+  }
 }
 
 /** Returns the row of a record for the hook `beforeWrite`; undefined if there is no such hook, or no such record. */

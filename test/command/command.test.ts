@@ -181,6 +181,11 @@ test('the schema of --schema is asked of PostgreSQL, beside the options of the U
   t.match(await run('introspect', `${url}?options=-c%20work_mem%3D8MB`, '--schema', 'shop'), { code: 1 })
   t.match(asked[0], /search_path="shop"/)
   t.match(asked.at(-1), /-c work_mem=8MB -c search_path="shop"/)
+  const several = url.replace('me@', 'me:secret@127.0.0.1:1,')
+  const before = asked.length
+  const { code, err } = await run('introspect', several, '--schema', 'shop')
+  t.match(asked.slice(before), [/search_path="shop"/], 'of each of several hosts')
+  t.same([code, /secret|Invalid URL/.test(err)], [1, false])
 })
 
 test('D-86: serve serves a database read-only, without what looks secret, with a page, until a signal', async (t) => {

@@ -8,7 +8,7 @@ import { dialects } from '../../lib/database/dialects.js'
 import type { DialectName } from '../../lib/engines/dialect.js'
 import type { Outcome, Tables } from '../../lib/engines/executor.js'
 import { StatementFailure } from '../../lib/engines/statement-failure.js'
-import { requireFit } from '../../lib/engines/mariadb/situation.js'
+import { requireFit, sessionSettings } from '../../lib/engines/mariadb/situation.js'
 
 const run = async ({ executor }: Handle, query: CompiledQuery): Promise<Outcome> => await executor.execute(query)
 
@@ -295,5 +295,11 @@ test('D-257: a Galera node serves nobody without the majority, and any node no w
     errno: 1290, code: 'ER_OPTION_PREVENTS_STATEMENT'
   })
   t.doesNotThrow(() => { requireFit({ writes: 0, shares: 1, ready: 1 }, false) })
+  t.end()
+})
+
+test('a statementTimeout of 0 leaves the limit of MariaDB as its settings say', (t) => {
+  t.match(sessionSettings(undefined, 1500), /, max_statement_time = 1\.5$/)
+  t.notMatch(sessionSettings(undefined, 0), /max_statement_time/)
   t.end()
 })

@@ -34,3 +34,16 @@ test('fields that a scope fixes for a made-up user are not required in bodies', 
   ])
   t.match(document.operation('createProject').description, 'the server sets it: `company_id`.')
 })
+
+test('a key that a scope names is required all the same: no scope fixes it', async (t) => {
+  const Country = defineModel('Country', { id: text(), name: text() })
+  const { document } = await documentedApp(t, {
+    models: [Country],
+    register: (registry) => {
+      registry.register(Country, { auth: hostAuth(() => null), scope: () => ({ id: 'NZ', name: 'New Zealand' }) })
+    }
+  })
+  const { requestBody, description } = document.operation('createCountry')
+  t.strictSame(requestBody?.content['application/json']?.schema.required, ['id'])
+  t.match(description, 'the server sets it: `name`.')
+})

@@ -72,6 +72,24 @@ test('D-131: a user without an id of 1 to 255 characters, or a safe integer, is 
   }
 })
 
+test('D-131: a user with a numeric id owns no record whose owner has a key of text', async (t) => {
+  for (const key of [text(), uuid()]) {
+    const id = key.kind === 'text' ? '1' : '0f8fad5b-d9cb-469f-a165-70867728950e'
+    const Owner = defineModel('Account', { id: key as ReturnType<typeof text>, name: text() })
+    const Owned = defineModel('Page', { account: foreignKey(() => Owner), title: text() })
+    const { put, post, rowsOf } = await buildApp(t, {
+      models: [Owner, Owned],
+      rows: { account: [{ id, name: 'a' }], page: [{ id: 1, account_id: id, title: 'a' }] },
+      register: (registry) => {
+        registry.register(Owned, { auth: hostAuth(() => ({ id: 1 }), { users: Owner }), ownerField: 'account' })
+      }
+    })
+    t.equal((await put('/api/page/1/', { title: 'b' })).statusCode, 403, key.kind)
+    t.equal((await post('/api/page/', { title: 'b' })).statusCode, 500, 'the policy gives no key of the owner')
+    t.match(await rowsOf('page'), [{ title: 'a' }])
+  }
+})
+
 test('D-131: a login of the host that fails is a 500, and nothing is done', async (t) => {
   const { post, rowsOf } = await notes(t, hostAuth(() => { throw new Error('no session store') }))
   t.equal((await post('/api/note/', { message: 'x' })).statusCode, 500)

@@ -178,6 +178,28 @@ if (deferred !== undefined) {
     t.match((await put('/api/child/1/', { user: 99 })).json(), refused)
     t.same(await rowsOf('child'), [{ id: 1, user_id: 1 }])
   })
+
+  test('a delete that the database refuses when it commits is a 409, also under If-Match and with hooks', async (t) => {
+    const Child = defineModel('Child', { user: foreignKey(() => User) })
+    const calls: string[] = []
+    const { db, get, delete: remove, rowsOf } = await buildApp(t, {
+      models: [User, Child],
+      register: (registry) => {
+        registry.register(User, { auth: anybody, etag: true })
+        registry.register(User, { auth: anybody, path: 'hooked', afterWrite: async () => { calls.push('called') } })
+      }
+    })
+    await db.schema.dropTable('child').execute()
+    await sql.raw(deferred).execute(db)
+    await db.insertInto('child').values({ user_id: 1 }).execute()
+    const { etag = '' } = (await get('/api/user/1/')).headers
+    const refused = { statusCode: 409, code: 'REST_MODELS_STILL_REFERENCED' }
+    t.match((await remove('/api/user/1/')).json(), refused)
+    t.match((await remove('/api/user/1/', { headers: { 'if-match': String(etag) } })).json(), refused)
+    t.match((await remove('/api/hooked/1/')).json(), refused)
+    t.same(calls, ['called'])
+    t.equal((await rowsOf('user')).length, 4)
+  })
 }
 
 if (engine === 'sqlite') {

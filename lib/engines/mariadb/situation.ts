@@ -26,9 +26,9 @@ const syncWait = ', wsrep_sync_wait = @@global.wsrep_sync_wait | 1'
 
 /** Returns the statement that sets up a connection to a node before its first use. */
 export function sessionSettings (node: Situation | undefined, statementTimeout: number): string {
-  const maxTime = `max_statement_time = ${statementTimeout / 1000}`
-  const mode = `set session sql_mode = '${sqlMode}', time_zone = '+00:00', ${maxTime}`
-  return `${mode}${node?.shares === 1 ? syncWait : ''}`
+  const mode = `set session sql_mode = '${sqlMode}', time_zone = '+00:00'`
+  const maxTime = statementTimeout === 0 ? '' : `, max_statement_time = ${statementTimeout / 1000}`
+  return `${mode}${maxTime}${node?.shares === 1 ? syncWait : ''}`
 }
 
 /**

@@ -15,8 +15,8 @@ export interface ServerOptions {
    */
   readonly readConnections?: number
   /**
-   * Milliseconds after which a statement is given up and fails with 503. With 0, PostgreSQL keeps the limit that it has
-   * itself, MariaDB gets none, and the driver gives up after 31 seconds. Default 5000.
+   * Milliseconds after which a statement is given up and fails with 503. With 0, the limit of the server's own settings
+   * holds, and the driver gives up after 31 seconds. Default 5000.
    */
   readonly statementTimeout?: number
   /**
@@ -44,7 +44,7 @@ export const connectTimeout = 2000
  */
 const graceMs = 1000
 /**
- * Milliseconds that a server is given for a statement if `statementTimeout` is 0. PostgreSQL may have a limit of its
+ * Milliseconds that a server is given for a statement if `statementTimeout` is 0. The server may have a limit of its
  * own, which is not known here.
  */
 const serverDeadlineMs = 30_000

@@ -62,10 +62,11 @@ function inSchema (url: string, scheme: string, schema: string): string {
   if (!/^[A-Za-z_]\w*$/.test(schema)) {
     throw new errors.InvalidOptions('The name of a schema consists of letters, digits and underscores')
   }
-  const changed = new URL(url)
-  const options = changed.searchParams.get('options') ?? ''
-  changed.searchParams.set('options', `${options} -c search_path="${schema}"`.trim())
-  return changed.href
+  // A URL with several hosts is none for the class URL.
+  const [hosts = '', query] = url.split('?', 2)
+  const parameters = new URLSearchParams(query)
+  parameters.set('options', `${parameters.get('options') ?? ''} -c search_path="${schema}"`.trim())
+  return `${hosts}?${parameters.toString()}`
 }
 
 function openFile (url: string, { readonly }: Settings): Kysely<Tables> {
