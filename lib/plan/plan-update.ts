@@ -58,10 +58,7 @@ function faultsOfChanges (
   const faults = checkValues(values)
   if (faults.length === 0) return faults
   const written = new Map<string, unknown>(Object.entries(values))
-  return faults.filter(({ field }) => {
-    const value = written.get(field)
-    return value === undefined || value !== storedOf(model.byName.get(field) as Column)
-  })
+  return faults.filter(({ field }) => written.get(field) !== storedOf(model.byName.get(field) as Column))
 }
 
 /** Storages of values that a record may show in whole seconds, in fewer digits, as null, or in another spelling. */
