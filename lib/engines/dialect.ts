@@ -48,7 +48,10 @@ export interface Requirement {
 
 /** Traits of the patterns of a condition, on which its SQL depends. */
 export interface PatternTraits {
-  /** True if a pattern holds {@link Dialect.ambiguous} characters. The SQL is then longer, to tell them apart. */
+  /**
+   * True if {@link Dialect.ambiguous} matches a pattern: it has characters that the engine takes for each other. The SQL
+   * then compares once more, so that they differ.
+   */
   readonly isAmbiguous?: boolean
   /**
    * True if {@link Dialect.leadingWildcard} matches each pattern of a `like`, so that no index can serve. Never true

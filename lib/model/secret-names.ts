@@ -68,7 +68,7 @@ const cookieName = /^(?:(?:session|auth)_?)?(?:token|secret|key)(?:_?hash)?$|^ha
 const openKinds: ReadonlySet<StorageName | undefined> = new Set<StorageName>(['boolean', 'date', 'datetime'])
 const integerKinds: ReadonlySet<StorageName | undefined> = new Set<StorageName>(['key', 'integer', 'bigint'])
 
-/** True if the kind and the names of a field, and the names of its table, suggest that the field holds a secret. */
+/** True if the kind and the names of a field, its table and the table's columns suggest that the field is a secret. */
 export function looksSecret ({ table, columns }: Pick<Model, 'table' | 'columns'>, column: Column): boolean {
   const { storage } = valueKindOf(column)
   const named = { name: table, columns: columns.map(({ name }) => name) }

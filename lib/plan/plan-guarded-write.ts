@@ -23,8 +23,8 @@ export interface PlannedWrite {
   /** True for a create. The database then sets the columns that it generates, too. False for an update. */
   readonly isCreate: boolean
   /**
-   * Returns the origin of a column's value. A foreign key from the client must refer to a record that the client may
-   * see.
+   * Returns who decided the value of a column: the client or the server. {@link withGuard} lets a foreign key that the
+   * client decided lead only to a record that the client may see.
    */
   sourceOf (column: Column): Source
 }

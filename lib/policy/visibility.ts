@@ -81,8 +81,9 @@ function modelsClosedTo (
 }
 
 /**
- * Returns the scope of a user. Without a user, it contains no record if the policy has no open operation; the function
- * `scope` is then not called.
+ * Returns the scope of a user, as the function `scope` of the resource gives it. That function is called with null if
+ * there is no user. But if there is no user and the policy has no open operation, it is not called, and the scope has
+ * no record.
  *
  * @throws TypeError, which becomes a 500 and is logged, if the function `scope` throws, or returns something that is
  *   not a scope

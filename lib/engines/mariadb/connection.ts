@@ -30,7 +30,7 @@ const unfitErrors = new WeakMap<DriverConnection, ReturnType<typeof unfitErrorsO
 /** Error number of a server that keeps as many prepared statements as it may. */
 const tooManyPrepared = 1461
 
-/** Statement that ends a failed transaction. */
+/** Text by which a rollback is recognized, which Kysely or `database/transaction.ts` sends. */
 const rollback = 'rollback'
 
 /**

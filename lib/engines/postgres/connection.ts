@@ -38,7 +38,7 @@ const unfitNodeCodes = new Set(['25006', '57P01', '57P02', '57P03'])
 /** SQLSTATEs of a prepared statement that no longer fits its table, or that a pooler lost or gave to another client. */
 const staleStatementCodes = new Set(['0A000', '26000', '42P05'])
 
-/** Statement that ends a failed transaction. */
+/** Text by which a rollback is recognized, which Kysely or `database/transaction.ts` sends. */
 const rollbackText = 'rollback'
 
 /** Connections on which the driver has reported an error. It would refuse every further statement, so none is sent. */

@@ -10,7 +10,7 @@ export interface MigrationOptions {
   readonly language?: 'js' | 'ts'
 }
 
-/** A migration that adds to a database the tables, columns and indexes of models that it lacks. */
+/** The result of {@link writeMigration}: a migration that adds what a database lacks of its models. */
 export interface WrittenMigration {
   /** A module for Kysely's Migrator, with `up` and `down`; undefined if the database lacks nothing. */
   readonly source: string | undefined
