@@ -19,7 +19,7 @@ export interface RefineOptions extends DataProviderOptions {
   readonly apiUrl?: string
 }
 
-/** Most records of a list that refine wants without pages, such as the choices of a select. Others are left out. */
+/** Most records of a list that refine wants without pages, such as the choices of a select. The rest is left out. */
 const maxUnpaged = 1000
 
 /**

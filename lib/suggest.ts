@@ -11,7 +11,7 @@ const maxNameLength = 100
 const maxDifference = 0.4
 /**
  * Most changed, missing or surplus characters in a name that a client wrote, for which another name is suggested. They
- * must also be less than half of the name.
+ * must also be fewer than half of the characters of the longer name.
  */
 const maxEdits = 2
 /** UTF-16 units of the shortest text for which a known name is suggested because it begins with that text. */
@@ -28,8 +28,8 @@ export function suggestion (written: unknown, known: Iterable<string>): string {
 
 /**
  * Returns `, did you mean 'x'?` for a name that a client wrote, where x is a visible name that begins with it, or
- * differs from it in at most two characters. Returns an empty text if there is no such name. The name of a hidden field
- * is seldom so near to a visible one; if it is, it is answered like any other unknown name.
+ * differs from it in at most two characters. Returns an empty text if there is no such name. A hidden field is treated
+ * like a name that does not exist, so the answer does not reveal it.
  */
 export function typoSuggestion (written: string, visible: Iterable<string>): string {
   return suggested(written, visible, (edits, length) => edits <= maxEdits && edits < length / 2)

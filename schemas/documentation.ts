@@ -28,8 +28,8 @@ export function listDocumentation (page: JsonSchema, record: JsonSchema): JsonSc
 }
 
 /**
- * Returns the schema of the path parameters of one record for an OpenAPI document. keySchema() returns that of the
- * route. Requests are checked against neither of them.
+ * Returns the schema of the path parameters of one record for an OpenAPI document. The route itself has another schema,
+ * which keySchema() returns. Requests are checked against neither of them.
  */
 export function keyDocumentation ({ primaryKey: key }: Model): JsonSchema {
   const { minimum, ...schema } = kindSchema(key)
@@ -54,8 +54,8 @@ export interface BodyColumns {
 }
 
 /**
- * Returns the schema of the body of a request. Its example has the required JSON keys; if none is required, the first
- * one that answers show.
+ * Returns the schema of the body of a request. Its example has the required JSON keys. If none is required, the example
+ * has only the first key that answers show and that is not the primary key.
  */
 export function bodyDocumentation ({ writable, required, excluded }: BodyColumns): JsonSchema {
   const needed = writable.filter(({ key }) => required.includes(key))
@@ -141,7 +141,7 @@ function reference ({ target }: Column): JsonSchema {
   return target === undefined ? {} : { description: `Primary key of a record of model ${target().name}` }
 }
 
-/** Returns the documentation of a column's kind. A foreign key has that of the primary key that it holds. */
+/** Returns the documentation of a column's kind. A foreign key has that of the primary key that it refers to. */
 export function documentationOf (column: Column): KindDocumentation {
   const { kind, target } = column
   return kindDocumentation[target === undefined ? kind : target().primaryKey.kind]

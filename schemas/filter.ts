@@ -73,7 +73,7 @@ function listPattern (column: Column): JsonSchema {
   return item === undefined ? {} : { pattern: `^((${item})(,(${item}))*)?$` }
 }
 
-/** Returns the name of a column's kind, capitalized. A foreign key has that of the primary key that it holds. */
+/** Returns the name of a column's kind, capitalized. A foreign key has that of the primary key that it refers to. */
 function kindName ({ kind, target }: Column): string {
   const name = target === undefined ? kind : target().primaryKey.kind
   return sentence(name)

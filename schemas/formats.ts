@@ -17,7 +17,10 @@ const { source, flags } = fullFormats.url as RegExp
 const urlPattern = new RegExp(source.replace(String.raw`\S+(?::\S*)?@`, String.raw`\S+@`), flags)
 const isUrl = (text: string): boolean => !/\s/.test(text) && urlPattern.test(text)
 
-/** The formats of `ajv-formats`. None tests a text that is too long, because its length is already a fault. */
+/**
+ * The formats of `ajv-formats`. A text of more than {@link maxTestedUnits} passes without being tested, because its
+ * length is already a fault.
+ */
 export const formats: Readonly<Record<string, Format>> = Object.fromEntries(
   Object.entries<Format>({ ...fullFormats, url: isUrl }).map(([name, format]) => [name, withinLength(format)]))
 

@@ -27,7 +27,7 @@ export function includingSchemas (
   return { record: { ...record, definitions }, list: { ...envelopeSchema(record), definitions } }
 }
 
-/** Returns a name for each model that foreign keys lead to within a number of joins. */
+/** Returns a name of a schema definition for each model that foreign keys lead to within a number of joins. */
 function namesWithin (targets: readonly Model[], shown: Shown, joins: number): ReadonlyMap<Model, string> {
   const names = new Map<Model, string>()
   let level = targets

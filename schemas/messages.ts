@@ -32,7 +32,7 @@ const types: Readonly<Record<string, string | readonly string[]>> = {
   string: 'a string', integer: 'an integer', number: 'a number', boolean: ['true', 'false']
 }
 
-/** Words for the patterns of field kinds and keys. A kind has its pattern whatever the options of a field. */
+/** Words for the patterns of field kinds and keys. The options of a field do not change the pattern of its kind. */
 const patternWords: ReadonlyMap<unknown, string> = new Map([
   ...Object.values(fieldKinds).map(({ schema, expects }) => [schema({})['pattern'], expects] as const),
   [keyPattern, "a text other than '.' and '..', which paths cannot hold"]

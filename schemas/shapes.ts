@@ -65,7 +65,7 @@ function bodySchema (column: Column): TSchema {
 
 /**
  * Adds null to a schema, as `type: [T, 'null']`. A union instead would make serializers and validators try each branch.
- * A schema without a type is returned unchanged.
+ * A schema without a type is returned unchanged, because it permits null already.
  */
 function nullable (schema: TSchema): TSchema {
   if (schema['type'] === undefined) return schema

@@ -29,7 +29,7 @@ export function etagOf (record: object): string | undefined {
 /**
  * Returns the header for the option `ifMatch` of a call; no header if the option is undefined.
  *
- * @throws TypeError if the option is a record without an ETag, or a text that is no ETag
+ * @throws TypeError if the option is a record without an ETag, or a text that is neither an ETag nor `*`
  */
 export function ifMatchHeader (ifMatch: object | string | undefined): { readonly 'if-match'?: string } {
   if (ifMatch === undefined) return {}

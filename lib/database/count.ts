@@ -15,8 +15,8 @@ export interface Count {
 
 /**
  * Counts the records of a list on all its pages, up to `limits.count`. No statement is run if `page` already shows the
- * number. Otherwise the count comes after the page and, on SQLite, within the same deadline. The two share no snapshot,
- * so only one of them sees a record that is created or deleted in between.
+ * number. Otherwise the count comes after the page and, on SQLite, within the same deadline. Page and count share no
+ * snapshot, so only one of them sees a record that is created or deleted in between.
  */
 export async function runCount (engine: Engine, base: ListBase, plan: ListPlan, page: Page): Promise<Count> {
   const { limits: { count: most } } = base
@@ -27,7 +27,7 @@ export async function runCount (engine: Engine, base: ListBase, plan: ListPlan, 
 /**
  * Returns the number of records if the page is the last one, or a number above `most` if the page shows that there are
  * more than `most` records. Otherwise returns undefined. An empty page shows a number only if it is the first one. A
- * page after a cursor shows none, because only the client says where such a page begins.
+ * page after a cursor shows none, because its `start` is what the cursor says, and may be wrong.
  */
 function shownCount ({ start, after }: ListPlan, { rows, hasNext }: Page, most: number): number | undefined {
   if (after !== undefined && after.length > 0) return undefined

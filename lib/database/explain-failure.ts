@@ -5,8 +5,8 @@ import type { Engine } from './engine.js'
 import { findDangling, findOversized, findTaken, isReferred, type FailedWrite } from './find-fault.js'
 
 /**
- * Error of a create or update that wrote nothing, although no rule of the database refused it. For example, a reference
- * leads where it may not, or a trigger of the database discarded the write.
+ * Error of a create or update that wrote nothing, although no rule of the database refused it. For example, a foreign
+ * key refers to a record outside the scope, or a trigger of the database discarded the write.
  */
 export class Unwritten extends Error {}
 
@@ -16,9 +16,9 @@ interface RefusedWrite extends FailedWrite {
 }
 
 /**
- * Returns the error that a client gets for a create or update that failed. If the database refused the write, or it
- * wrote nothing ({@link Unwritten}), further queries look for the faulty field; the text of the failure never decides.
- * Any other failure is returned as it is.
+ * Returns the error that a client gets for a create or update that failed. If the database refused the write, or
+ * nothing was written ({@link Unwritten}), further queries look for the faulty field; the text of the failure never
+ * decides which field it is. Any other failure is returned as it is.
  *
  * @returns REST_MODELS_NOT_UNIQUE (409), REST_MODELS_UNKNOWN_REFERENCE (400), REST_MODELS_INVALID_RECORD (400) if a
  *   text is too long for an index, REST_MODELS_FORBIDDEN (403) if a policy for rows refuses the write, or if the record
@@ -65,7 +65,8 @@ async function explainRefusal (engine: Engine, write: RefusedWrite): Promise<Err
  * @returns REST_MODELS_NOT_UNIQUE (409) if another record has a value that must be unique,
  *   REST_MODELS_UNKNOWN_REFERENCE (400) if a reference leads to no record that the client may see,
  *   REST_MODELS_FORBIDDEN (403) if the record would lie outside its scope, otherwise REST_MODELS_CONSTRAINT (409),
- *   because a trigger of the database discarded the write; always the last if no reference of the write has conditions
+ *   because a trigger of the database discarded the write. If the write sets no foreign key that must refer into a
+ *   scope, the result is always REST_MODELS_CONSTRAINT.
  */
 async function explainUnwritten (engine: Engine, write: FailedWrite): Promise<Error> {
   if (write.references.length === 0) return new errors.Constraint()
@@ -76,9 +77,9 @@ async function explainUnwritten (engine: Engine, write: FailedWrite): Promise<Er
 }
 
 /**
- * Returns the columns that an error may name, without the foreign keys that refer to a record outside their scope.
- * Without this, an error about values that are unique only together with such a foreign key would reveal records that
- * the client may not see.
+ * Returns the columns that an error may name, except foreign keys that refer to a record outside the scope that they
+ * require. Without this, an error about values that are unique only together with such a foreign key would reveal
+ * records that the client may not see.
  */
 async function withoutRefused (engine: Engine, { known, references }: FailedWrite): Promise<ReadonlySet<Column>> {
   const named = new Set(known)
@@ -89,7 +90,11 @@ async function withoutRefused (engine: Engine, { known, references }: FailedWrit
   return named
 }
 
-/** Returns the error for the first reference of a write that leads where it may not; undefined if there is none. */
+/**
+ * Returns the error for the references of a write: REST_MODELS_UNKNOWN_REFERENCE (400) if one leads to no record that
+ * the client may see; otherwise REST_MODELS_FORBIDDEN (403) if one would put the written record outside its scope.
+ * Returns undefined if all lead where they may.
+ */
 export async function explainReferences (engine: Engine, write: FailedWrite): Promise<Error | undefined> {
   const dangling = await findDangling(engine, write)
   if (dangling !== undefined) return unknownReference(dangling)

@@ -45,8 +45,8 @@ export async function findTaken (engine: Engine, write: FailedWrite): Promise<re
 }
 
 /**
- * Returns a query for another record with the same values in all of the columns. A column that is not written has its
- * stored value.
+ * Returns a query for another record with the same values in all of the columns. If an update does not write one of the
+ * columns, the value that its record has stored there is compared.
  */
 function othersWith (engine: Engine, { model, values, id }: FailedWrite, columns: readonly Column[]) {
   const { dialect } = engine
@@ -99,7 +99,8 @@ async function finds (engine: Engine, query: Compilable): Promise<boolean> {
 
 /**
  * Finds the column that made an entry of an index too long. Of the columns of the index that the failure names, it is
- * the one with the longest written text. Returns undefined if the failure names no index.
+ * the one with the longest written text. Returns undefined if the failure names no index, or no column of
+ * that index gets a text.
  */
 export async function findOversized (
   engine: Engine, { values, failure }: FailedWrite & { readonly failure: StatementFailure }

@@ -9,8 +9,8 @@ import type { Handle } from './engine.js'
 import type { OpenTransaction } from './transaction.js'
 
 /**
- * Kysely instance of an open transaction, with the Kysely plugins of the application's instance. Its tables are of any
- * type.
+ * Kysely instance of an open transaction, with the Kysely plugins of the application's instance. Its type permits any
+ * names of tables and columns.
  */
 export type HookDatabase = Transaction<Tables>
 
@@ -22,13 +22,13 @@ const quoted = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\$(\w*)\$[^]*?\$\1\$|--[^\
 /** Matches what may come before the first word of a statement: white space, and the `/*!50000` of MariaDB. */
 const opening = /^\s*(?:\/\*M?!\d*\s*)?/
 /**
- * Matches a statement that begins or ends a transaction by its first word. `rollback to` a savepoint is none. It does
- * not match statements before which MariaDB commits by itself, such as `create table`.
+ * Matches the first words of a statement that begins or ends a transaction. It does not match `rollback to` a
+ * savepoint, nor statements before which MariaDB commits by itself, such as `create table`.
  */
 const transactional =
   /^(?:begin|start|commit|end|abort|prepare\s+transaction|rollback(?!\s+(?:(?:work|transaction)\s+)?to\b))\b/i
 
-/** True if one of the statements in a text begins or ends a transaction. PostgreSQL takes several at once. */
+/** True if one of the statements in a text begins or ends a transaction. PostgreSQL takes several in one text. */
 function endsTransaction (text: string): boolean {
   return text.replace(quoted, ' ').split(';')
     .some((statement) => transactional.test(statement.replace(opening, '')))

@@ -9,7 +9,7 @@ import type { Engine } from './engine.js'
 
 /** Rows of one page, with the position at which the next page begins. */
 export interface Page {
-  /** Values of each row, in the order of the keys; more values may follow them. */
+  /** Values of each row, in the order of {@link ListBase.keys}; {@link wholeKey} may follow as one more value. */
   readonly rows: ArrayRows
   /** Number of rows that the page has room for: as many as requested, or fewer if they are too large. */
   readonly limit: number
@@ -49,8 +49,8 @@ export async function runList (engine: Engine, base: ListBase, plan: ListPlan): 
 }
 
 /**
- * Returns how many rows the page has room for. If pages are numbered, the result is a divisor of the limit, so that a
- * page number leads to the row that follows.
+ * Returns how many rows the page has room for. If pages are numbered, the result divides the requested limit. So with
+ * the result as the limit, another page number leads to the first row after this page.
  */
 function limitOf (found: ArrayRows, base: ListBase, { limit, after }: ListPlan): number {
   const page = found.slice(0, limit)

@@ -38,8 +38,8 @@ export class OpenTransaction implements Executor {
   }
 
   /**
-   * Runs a statement, and returns everything that Kysely's driver returns. Throws as {@link Executor} says, but
-   * `Repeatable` if the whole transaction may be repeated.
+   * Runs a statement, and returns everything that Kysely's driver returns. Throws as {@link Executor} says for a
+   * statement in a transaction.
    */
   async ask<R> (query: Query, sent: Sent = 'uncommitted'): Promise<QueryResult<R>> {
     const start = this.#events.begin()

@@ -81,8 +81,8 @@ export async function runUpdate (
 }
 
 /**
- * Returns the read after an update. If the record has a scope, and the read does not find the record inside it, the
- * write is refused with 403.
+ * Returns the read after an update, for {@link writeAndRead}. With a scope, it finds the record only inside the scope.
+ * If it does not, the write is rolled back and refused with 403. Without a scope, no write is refused.
  */
 function readAfter (
   engine: Engine, target: WriteTarget, { id, ownerId, guard: { scope } }: RecordUpdate
@@ -94,8 +94,8 @@ function readAfter (
 }
 
 /**
- * Returns the read after a create, which finds the record only if it lies inside its scope. Otherwise the write is
- * refused with 403.
+ * Returns the read after a create, for {@link writeAndRead}. It finds the record only inside the scope. If it does
+ * not, the create is rolled back and refused with 403.
  */
 function readAfterCreate (engine: Engine, target: WriteTarget, { outcome }: RecordGuard): Omit<WriteAndRead, 'write'> {
   return {

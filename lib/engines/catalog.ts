@@ -130,7 +130,7 @@ export interface Catalog {
   /**
    * Conditions by kind of field. Each is true for a column's value, which must not be null, if a field of the kind can
    * hold it. A kind is absent if its fields can hold every value of the columns that become such fields. Values that
-   * records show as null count as held; `Storage.isShown` finds them.
+   * records show as null count as held; for them, `Storage.isShown` is false.
    */
   readonly fits: Readonly<Partial<Record<StorageName, (column: Expression<unknown>) => RawBuilder<SqlBool>>>>
 }

@@ -49,13 +49,13 @@ export interface Requirement {
 /** Traits of the patterns of a condition, on which its SQL depends. */
 export interface PatternTraits {
   /**
-   * True if {@link Dialect.ambiguous} matches a pattern: it has characters that the engine takes for each other. The SQL
-   * then compares once more, so that they differ.
+   * True if {@link Dialect.ambiguous} matches a pattern: it has characters that the engine takes for each other. The
+   * SQL then has a second comparison, which tells these characters apart.
    */
   readonly isAmbiguous?: boolean
   /**
-   * True if {@link Dialect.leadingWildcard} matches each pattern of a `like`, so that no index can serve. Never true
-   * for `ilike`.
+   * True if {@link Dialect.leadingWildcard} matches each pattern of a `like`, so that no index can serve. SQLite's
+   * SQL then hides the pattern from the planner, which would otherwise plan anew for each one. Never true for `ilike`.
    */
   readonly hasLeadingWildcard?: boolean
 }
@@ -93,8 +93,8 @@ export interface Dialect {
   /** Converts a pattern for the whole value, with `%`, `_` and backslash escapes, to the pattern that `like` takes. */
   likePattern (pattern: string): string
   /**
-   * Matches a pattern with characters that the engine confuses. `like` and `ilike` then tell them apart only if
-   * `isAmbiguous` is true. Absent if the engine confuses none.
+   * Matches a pattern with characters that the engine takes for each other. `like` and `ilike` tell these characters
+   * apart only if they get `isAmbiguous` as true. Absent if the engine has no such characters.
    */
   readonly ambiguous?: RegExp
   /**

@@ -13,7 +13,7 @@ export type MaybePromise<Result> = Result | Promise<Result>
 /** A row as it comes from a driver: one value for each selected key. */
 export type Row = Readonly<Record<string, Stored>>
 
-/** Rows without keys: the values of each, in the order of the selection. */
+/** Rows without keys: the values of each row, in the order of the selection. */
 export type ArrayRows = ReadonlyArray<readonly Stored[]>
 
 /**
@@ -74,16 +74,14 @@ export type Executors = Readonly<Record<Role, Executor>>
  */
 const ownExecutors = new WeakMap<object, Executors>()
 
-/**
- * Functions that ask a database for its state, by Kysely instance: those of {@link openKysely}, as in `ownExecutors`.
- */
+/** Functions that ask a database for its state, by the Kysely instance that {@link openKysely} returned. */
 const ownHealth = new WeakMap<object, ReadHealth>()
 
 /** Parts of an opened database besides its executors. */
 export interface OpenedParts {
   /**
-   * Closes the database. Called after Kysely's driver was destroyed. If that has closed the database already, it must
-   * do nothing.
+   * Closes the database. Called after Kysely's driver was destroyed. If the driver has closed the database already,
+   * this must do nothing.
    */
   close (): Promise<void>
   readonly readHealth: ReadHealth

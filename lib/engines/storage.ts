@@ -37,8 +37,8 @@ export type ShownCondition = (
 ) => RawBuilder<SqlBool>
 
 /**
- * Conversion between stored values and their texts in a cursor, which marks a position in a list. Needed if cursors do
- * not hold the values as filters do.
+ * Conversion between stored values and their texts in a cursor, which marks a position in a list. Needed if the text
+ * that a filter takes for a value would not give back the stored value, as with fractions of a second.
  */
 export interface Exact {
   /** Returns the text for a value as it was selected. */
@@ -86,8 +86,8 @@ export interface Storage {
   /** Returns a condition that values of the column must meet, beyond its type. */
   readonly check?: (column: Expression<unknown>) => Expression<unknown>
   /**
-   * Index that createTables() makes on the column, for some rows only: `name` is the end of its name, and `of` returns
-   * the condition for its rows.
+   * Index that createTables() makes on the column, for some rows only: `name` is the end of the index's name, and `of`
+   * returns the condition for the rows in the index.
    */
   readonly index?: { readonly name: string, readonly of: (column: Expression<unknown>) => Expression<SqlBool> }
   /**
@@ -111,7 +111,7 @@ export interface Storage {
   readonly shown?: ShownCondition
   /** True if records show all that is stored, so that `shown` also finds the rows after a cursor. */
   readonly showsAll?: true
-  /** Converts values for cursors. Present if cursors do not hold them as filters do. */
+  /** Converts values for cursors. If absent, a cursor holds the same text for a value as a filter does. */
   readonly exact?: Exact
   /**
    * Returns the storage that an existing column needs because of its type, collation or index; undefined if this

@@ -1,7 +1,7 @@
 import { channel } from 'node:diagnostics_channel'
 import type { DiagnosticsMessages, StatementLabel, StatementMessage } from './messages.js'
 
-/** Messages by the last word of their channel. */
+/** Messages by the end of their channel's name, such as `statement` for `fastify-rest-models:statement`. */
 export type EventMessages = {
   readonly [Name in keyof DiagnosticsMessages as Name extends `fastify-rest-models:${infer Word}` ? Word : never]:
   DiagnosticsMessages[Name]

@@ -72,7 +72,11 @@ export interface QueueMessage {
    */
   readonly queue:
     'open' | 'open-reads' | 'open-writes' | 'guarded' | 'guarded-reads' | 'guarded-writes' | 'connections'
-  /** `full` and `late` are refusals with 503. `gone` means that the client has closed its connection. */
+  /**
+   * `admitted`: the request may run. `full`: too many others wait, so the request is refused with 503. `late`: it has
+   * waited too long, so a request is refused with 503; a statement may be repeated. `gone`: the client has closed its
+   * connection.
+   */
   readonly outcome: 'admitted' | 'full' | 'late' | 'gone'
   /** Milliseconds that the request or statement has waited. */
   readonly duration: number

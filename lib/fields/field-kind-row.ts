@@ -23,8 +23,8 @@ export interface FieldKindRow<Value extends Json = Json, Names = Partial<OptionN
   /** Returns the JSON Schema of a value in a record or a body. */
   schema (options: FieldOptions): TSchema
   /**
-   * Returns a value that fits the schema in the one JSON form of such values, such as a UUID in lower case; undefined
-   * if it cannot be stored.
+   * Converts a value, which must fit the schema, to the one JSON form that records show: a UUID to lower case, for
+   * example. Returns undefined if the value cannot be stored.
    */
   accept (value: Value, options: FieldOptions): Value | undefined
   /** Returns the value of a text in a filter, a path or a cursor, or undefined if the text is not of this kind. */

@@ -29,7 +29,7 @@ interface OperatorRow {
   sql (column: ConditionColumn, values: readonly Parameter[], dialect: Dialect): RawBuilder<SqlBool>
 }
 
-/** Operand of `is` that any value meets, but not null. It is part of the SQL, so it is never encoded for a column. */
+/** Operand of `is` for every value except null. The SQL has `is not null` for it, so it is never encoded as a value. */
 export const notNull = 'notnull'
 
 type Comparison = '<' | '<=' | '>' | '>='
@@ -83,7 +83,7 @@ export function isOperator (name: string): name is Operator {
   return Object.hasOwn(operators, name)
 }
 
-/** Operators by their names: for filters, where a lookup in a map is all that is needed. */
+/** Operators by their names. The last part of a filter's name, such as `lt` of `age__lt`, is looked up here. */
 export const operatorByName: ReadonlyMap<string, Operator> = new Map(
   Object.keys(operators).filter(isOperator).map((name) => [name, name]))
 

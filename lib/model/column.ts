@@ -96,7 +96,7 @@ export function requireOwnColumns (model: string, columns: readonly Column[]): v
 }
 
 /**
- * Returns columns by the names of their fields and by their keys.
+ * Returns columns by the names of their fields and by their keys in JSON.
  *
  * @throws REST_MODELS_INVALID_MODEL if a name means two fields
  */
@@ -154,8 +154,8 @@ export function isSecret ({ kind }: Column): boolean {
 }
 
 /**
- * True if records can be ordered by a column: every column that the operator `lt` compares, and an `id` that stands for
- * the columns of its key.
+ * True if records can be ordered by a column: every column on which filters may use the operator `lt`, and the `id` of
+ * a model whose key has several columns.
  */
 export function isOrderable ({ kind, parts }: Column): boolean {
   return parts !== undefined || fieldKinds[kind].operators.includes('lt')

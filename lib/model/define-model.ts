@@ -14,8 +14,8 @@ import { columnGroups, requireUnique, shapeFault, withUniqueLengths } from './un
 export type { FieldSet, Model }
 
 /**
- * Matches names of models and fields. PostgreSQL cuts names of more than 63 characters, the key of a foreign key has
- * three more than its field, and other engines have similar limits.
+ * Matches names of models and fields, of at most 60 characters. PostgreSQL cuts names after 63, other engines have
+ * similar limits, and a foreign key adds the three characters `_id` to the name of its field.
  */
 const identifier = /^[A-Za-z][A-Za-z0-9_]{0,59}$/
 const modelOptions: OptionNames<ModelOptions> = { table: true, unique: true, key: true }
@@ -36,8 +36,8 @@ interface ModelOptions<
   /** Name of the table. Default: the model's name in lower case. */
   readonly table?: Table
   /**
-   * Lists of fields that are unique together: no two records have the same values in all fields of a list. Null is
-   * never the same.
+   * Lists of fields that are unique together: no two records have the same values in all fields of a list. Two nulls
+   * do not count as the same value.
    */
   readonly unique?: ReadonlyArray<readonly Name[]>
   /** Fields that make up the primary key, if there are several. */
@@ -47,10 +47,10 @@ interface ModelOptions<
 /**
  * Defines a model from its fields. If neither a field `id` nor the option `key` declares a primary key, the model has
  * the key `id`, an integer that the database generates. Declared as `uuid()`, `id` is a UUID of version 7 that the
- * plugin makes, so that writers never make the same key; with `clientGenerated`, a create may bring its own. As
+ * plugin makes, so that two processes never make the same key; with `clientGenerated`, a create may bring its own. As
  * `text()` it is a text that a create brings along, or that its `default` returns. As `key()` with `generated: false`
- * it is an integer that a create brings along. Declare it with a `column` if the column has another name; records have
- * it as `id`.
+ * it is an integer that a create brings along. If its column is not called `id`, declare `id` with a `column`; records
+ * show it as `id` all the same.
  *
  * @param name    name of the model; in lower case, by default, that of the table and of the resource in the path
  * @param fields  fields, in the order in which they are serialized
@@ -84,8 +84,8 @@ export function defineModel<
 }
 
 /**
- * Returns the columns of a table, and the `id` of its records: one of the columns, or made of the columns that `key`
- * names.
+ * Returns the columns of a model's table, the primary key (one of these columns, or made of the columns that `key`
+ * names), and the names of the fields that make up the primary key.
  */
 function keyedColumns (
   model: string, fields: FieldSet, key: readonly string[] | undefined

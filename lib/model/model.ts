@@ -32,8 +32,8 @@ export interface Column {
   /** Returns the model that a foreign key refers to. Absent if the column is no foreign key. */
   readonly target?: () => Model
   /**
-   * Columns of a primary key of several columns, in its order. Present only in the `id` of such a model, which has no
-   * column of its own.
+   * Columns of a primary key of several columns, in the order of the key. Present only if this is the `id` that is made
+   * of them: the table has no column for it.
    */
   readonly parts?: readonly Column[]
 }
@@ -59,6 +59,9 @@ export interface Model<
   readonly keyFields: readonly KeyFields[]
   /** Columns by field name and by serialized key. */
   readonly byName: ReadonlyMap<string, Column>
-  /** Lists of columns: no two records have the same values in all columns of a list. Null is never the same. */
+  /**
+   * Lists of columns: no two records have the same values in all columns of a list. Two nulls do not count as the same
+   * value.
+   */
   readonly uniqueTogether: ReadonlyArray<readonly Column[]>
 }

@@ -20,7 +20,7 @@ interface Operands<F extends Field> {
   constant: null | 'notnull' | (F['kind'] extends 'boolean' ? boolean : never)
 }
 
-/** The conditions on the fields `C`, whose names begin with `Prefix`. */
+/** Conditions on the fields `C`, as filters name them, each name with `Prefix` before it, such as `user__`. */
 type Conditions<C, Prefix extends string> = {
   readonly [N in keyof C & string as C[N] extends Field<'password'> ? never : `${Prefix}${N}`]?:
   C[N] extends Field<'json'> ? null : C[N] extends Field ? OneOrMore<ValueOf<C[N]>> | null : never
@@ -41,9 +41,9 @@ type Joined<C, Prefix extends string, More extends boolean> = Intersection<{
 }[ForeignKeys<C>]>
 
 /**
- * The records of a model that a user may see, in the grammar of filters: `{ company: 1, name__like: 'a%' }`. All
- * conditions must hold. A list means any of its values, with `ne` none of them, and null means that there is no value.
- * TypeScript knows the names through up to two foreign keys; further ones are checked when they are used.
+ * Conditions for the records of a model that a user may see, as filters: `{ company: 1, name__like: 'a%' }`. A user
+ * sees the records that meet all conditions. An array means any of its values, with `ne` none of them. Null means that
+ * the field is null. TypeScript checks names through up to two foreign keys. Longer ones are checked at run time.
  */
 export type ScopeOf<M extends Model> =
   KeptLiterals<M> & Conditions<Columns<M>, ''> & Joined<Columns<M>, '', true> &

@@ -3,8 +3,8 @@ import { isSecret, valueKindOf, type Column } from './column.js'
 import type { Model } from './model.js'
 
 /**
- * Patterns that the names of secrets match. Words are in lower case and singular. The `_` between them may be missing:
- * PostgreSQL makes `passwordhash` of `PasswordHash`.
+ * Patterns that the names of secrets match, in the form that {@link snake} returns: words in lower case and singular.
+ * The `_` between words may be missing, because PostgreSQL makes `passwordhash` of `PasswordHash`.
  */
 const secretNames: readonly RegExp[] = [
   // These match at any place in a name, because no harmless name contains these letters.
@@ -32,6 +32,7 @@ const secretNames: readonly RegExp[] = [
 
 /**
  * Patterns of names of columns that hold only a fact about secrets: a number, a kind, a date, or whether there is one.
+ * A name that matches is not that of a secret, even if it matches {@link secretNames}, too.
  */
 const harmlessNames: readonly RegExp[] = [
   // Words for facts match alone or after one of these words: not at the end of `exchange`, `unused`, `corporate`.
@@ -40,12 +41,12 @@ const harmlessNames: readonly RegExp[] = [
   /^(?:is|has|must|needs?|requires?)(?:_|(?=password|secret|token|otp))|^mustchange/
 ]
 
-/** Names that a secret has in a table of secrets, sessions, verifications or second factors. */
+/** Names of columns that hold secrets only in tables of secrets, sessions, verifications or second factors. */
 const bareNames = new Set(['key', 'value', 'code', 'data', 'payload', 'sid', 'sess'])
 
 /**
- * Patterns, in the form of {@link secretNames}, of further names of tables in which {@link bareNames} are secrets. They
- * are secrets, too, in a table whose name matches {@link secretNames}.
+ * Patterns of names of tables, in the form of {@link secretNames}. In these tables, columns with {@link bareNames} hold
+ * secrets. The same is true of tables whose names match {@link secretNames}.
  */
 const secretTables: readonly RegExp[] = [
   /(?:session|verification|authenticator)$/,
@@ -55,7 +56,7 @@ const secretTables: readonly RegExp[] = [
 
 /** Matches the names of tables of OAuth, and not those of co-authors. */
 const oauthTable = /(?:^|_)o_auth|(?<!c)oauth(?!or)|oidc/
-/** Names of codes that OAuth exchanges for a token. */
+/** Names of columns with codes that OAuth exchanges for a token: secrets in tables that {@link oauthTable} matches. */
 const grantCodes = new Set(['code', 'device_code', 'user_code'])
 
 /**
@@ -64,7 +65,7 @@ const grantCodes = new Set(['code', 'device_code', 'user_code'])
  */
 const cookieName = /^(?:(?:session|auth)_?)?(?:token|secret|key)(?:_?hash)?$|^hashed_?token$|^s(?:ession_?)?id$/
 
-/** Kinds of values that are never secrets, whatever their name. */
+/** Kinds of values that are never secrets, whatever the name of their column. */
 const openKinds: ReadonlySet<StorageName | undefined> = new Set<StorageName>(['boolean', 'date', 'datetime'])
 const integerKinds: ReadonlySet<StorageName | undefined> = new Set<StorageName>(['key', 'integer', 'bigint'])
 

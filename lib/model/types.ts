@@ -28,7 +28,7 @@ export type RecordOf<M extends Model> = Flat<
   { id: KeyOf<M> } & { [N in Names<M> as Key<N, Fields<M>[N]>]: Value<Fields<M>[N]> }
 >
 
-/** The primary key, if a create may or must bring its own. */
+/** Property `id` of the body of a create, if a create may or must bring its own key; otherwise no property. */
 type OwnKey<M extends Model> =
   Fields<M> extends { readonly id: infer F extends Field }
     ? F['options'] extends { readonly clientGenerated: true } ? { id?: KeyOf<M> }
@@ -116,7 +116,7 @@ type HasStoredDefault<F extends Field> =
 type StoredColumn<F extends Field, Engine extends EngineName> =
   F['options'] extends { readonly readOnly: true } ? ReadColumn<NullableColumn<F, Engine>>
     : HasStoredDefault<F> extends true ? WithDefault<NullableColumn<F, Engine>> : NullableColumn<F, Engine>
-/** Column that nobody may write. */
+/** Column of a field with `readOnly`: Kysely's inserts and updates cannot write it. */
 type ReadColumn<C> = ColumnType<SelectType<C>, never, never>
 /** Column that may be left out on insert. Kysely's `Generated` does not look into a type that is a `ColumnType`. */
 type WithDefault<C> = ColumnType<SelectType<C>, InsertType<C> | undefined, UpdateType<C>>

@@ -21,7 +21,7 @@ export function withUniqueLengths (fields: FieldSet, groups: ReadonlyArray<reado
     [name, grouped.has(name) && needsLength(field) ? withLength(field) : field]))
 }
 
-/** True if a field is a text whose length neither `maxLength` nor its choices limit. */
+/** True if a field is a text whose length is limited neither by `maxLength` nor by `enum`. */
 export function needsLength (field: Field): boolean {
   return field?.kind === 'text' && field.options.maxLength === undefined && field.options.enum === undefined
 }
@@ -40,7 +40,7 @@ export function indexedLengthOf (options: FieldOptions): number {
   return Math.max(...choices.map((choice) => [...choice].length))
 }
 
-/** Returns what the option `unique` of a model must be; undefined if it is a list of lists of names. */
+/** Returns an error message if the option `unique` of a model is no list of lists of names; otherwise undefined. */
 export function shapeFault (unique: unknown): string | undefined {
   const isList = Array.isArray(unique) && unique.every((names) => Array.isArray(names) && names.every(isText))
   return isList ? undefined : "'unique' is a list of lists of field names, such as [['company', 'name']]"
@@ -66,7 +66,7 @@ export function requireUnique (model: string, fields: FieldSet, unique: Readonly
   }
 }
 
-/** Returns the columns of fields that are unique together, in the order of the option. */
+/** Returns the columns for each list of field names in the option `unique` of a model, in the order of the option. */
 export function columnGroups (
   columns: readonly Column[], unique: ReadonlyArray<readonly string[]>
 ): ReadonlyArray<readonly Column[]> {

@@ -117,8 +117,8 @@ const schemaKeywords: Readonly<Record<string, (value: object) => unknown>> = {
 }
 
 /**
- * Converts a schema to OpenAPI 3.0, which has `nullable` for the type null, and one `example` for several. `anyOf` must
- * stand for a schema or null.
+ * Converts a schema to OpenAPI 3.0, which has `nullable` instead of the type null, and one `example` instead of several
+ * `examples`. An `anyOf` must consist of one schema, which is kept, and null after it.
  */
 function toVersion30 (schema: object): object {
   const { type, examples, anyOf, ...others } =

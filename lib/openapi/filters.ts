@@ -8,8 +8,9 @@ import { pathName, type Path } from '../plan/path.js'
 import { permittedPaths } from '../plan/permitted-paths.js'
 
 /**
- * Number of filters in the documentation of one list above which no filter through a foreign key is added. `isCut` is
- * then true. Requests may still use the filters that are not named.
+ * Most filters in the documentation of one list if some of them go through foreign keys. A path through a foreign key
+ * whose filters would exceed this is left out with all further paths, and `isCut` is true. Requests may still use the
+ * filters that are left out.
  */
 export const maxListed = 200
 /**
@@ -58,8 +59,8 @@ function filtersOf (path: Path, limits: ListScope['limits']): DocumentedFilter[]
 }
 
 /**
- * Names that documentation gives to a filter only with an operator, such as `limit__eq`: another parameter has the bare
- * name, or `@fastify/swagger` reads it as a keyword.
+ * Field names that documentation shows in filters only with an operator, such as `limit__eq`. The name alone is that of
+ * another parameter, or `@fastify/swagger` would read it as a keyword.
  */
 const reservedNames = new Set([
   'limit', 'page', 'after', 'ordering', 'include', 'count', 'search',

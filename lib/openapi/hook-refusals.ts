@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../../schemas/documentation.js'
 import { failureResponse, type Failure } from './failures.js'
 
-/** Returns the answer to a write that a hook refuses with a status that no other answer of the write has. */
+/** Describes the answer to a write that a hook refuses with a status that no other answer of the write has. */
 export function hookRefusal (base: JsonSchema): JsonSchema {
   return {
     description: 'The application refuses this, with a status of its own',
@@ -10,8 +10,8 @@ export function hookRefusal (base: JsonSchema): JsonSchema {
 }
 
 /**
- * Returns an error answer of a write with hooks. Hooks may give the same status for a reason and with a code of their
- * own.
+ * Describes an error answer of a write with hooks. Hooks may answer with the same status for reasons of their own, and
+ * with codes of their own.
  *
  * @param ref   schema of what the plugin answers
  * @param base  schema of any error

@@ -20,7 +20,7 @@ export interface Answered {
   readonly body: JsonSchema | undefined
 }
 
-/** Returns all answers of an operation by status, including those that depend on the policy and on the resource. */
+/** Describes all answers of an operation by status, including those that depend on the policy and on the resource. */
 export function responsesOf (
   document: OpenApiDocument, resource: Resource, { operation, body }: Answered
 ): Readonly<Record<string, JsonSchema>> {
@@ -52,8 +52,8 @@ function refusalOf (document: OpenApiDocument, { policy: { scheme } }: Resource,
 }
 
 /**
- * Returns the answer with 401. For HTTP Basic, and without a scheme, it is that of the service document, "Refusal
- * response (401)": its body is a text, not JSON as in other failures.
+ * Describes the answer with 401. For HTTP Basic, and without a scheme, it is that of the service document, "Refusal
+ * response (401)", whose body is a text. For any other scheme, the body is JSON, as in other failures.
  */
 function refusalResponse (scheme: SecurityScheme | undefined, ref: JsonSchema): JsonSchema {
   const { description } = failures.AuthenticationFailed

@@ -22,9 +22,9 @@ const firstPage: Position = Object.freeze({ start: 0, after: [] })
 const maxStart = 2 ** 52
 
 /**
- * Returns the cursor of the page that follows the one of a plan. The cursor is a JSON array as base64url: the number of
- * records before the following page, the ordering, and the value of `last` for each column of the ordering, as text or
- * null.
+ * Returns the cursor of the page that follows the page of a plan. The cursor is a JSON array as base64url: the number
+ * of records before the following page, the ordering, and the value of `last` for each column of the ordering, as text
+ * or null.
  *
  * @param last  values of the last record of the plan's page in the columns of the ordering, as the engine gave them
  * @returns undefined if one of the texts would not be read as exactly the same value, or if too many records are before
@@ -94,8 +94,8 @@ function decodeList (text: string): readonly unknown[] {
 }
 
 /**
- * Returns the text of a value in a cursor. Undefined if the text would not be read as the same value, as may happen
- * with values that other programs stored.
+ * Returns the text of a value in a cursor, or null for null. Undefined if the text would not be read as the same value,
+ * as may happen with values that other programs stored.
  */
 function writeValue (column: Column, stored: Stored, dialect: Dialect): string | null | undefined {
   if (stored === null) return column.nullable ? null : undefined

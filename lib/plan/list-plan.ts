@@ -4,7 +4,8 @@ import type { Column, ForeignKeyColumn } from '../model/column.js'
 import type { Scope } from './viewer.js'
 
 /**
- * A table to join under `alias`. The foreign key `column`, in the table with the alias `from`, refers to its records.
+ * A table to join under `alias`. The foreign key `column`, in the table with the alias `from`, refers to the records of
+ * the joined table.
  */
 export interface PlannedJoin {
   readonly alias: string

@@ -14,8 +14,8 @@ export interface ListScope extends Access, IncludeScope {
   /** Text columns of the option `search`; none if the resource has no such option. */
   readonly searched: readonly Column[]
   /**
-   * Ordering by the columns of the primary key, ascending. A list has this ordering if it asks for none. Any other
-   * ordering ends with those of these columns that it does not name.
+   * Ordering by the columns of the primary key, ascending. A list has this ordering if it asks for none. To any other
+   * ordering, the columns of the key that it does not name are added at the end.
    */
   readonly keyOrdering: readonly PlannedOrder[]
   readonly defaultLimit: number

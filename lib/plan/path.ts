@@ -15,7 +15,10 @@ export interface Access {
   readonly filterable: ReadonlySet<Column>
   /** Columns of each related model that may be filtered by. */
   readonly related: ReadonlyMap<Model, ReadonlySet<Column>>
-  /** Paths of the option `filterable` of the resource, by their names as {@link pathName} writes them. */
+  /**
+   * Paths that clients may name in addition, because the option `filterable` of the resource lists them; by their names
+   * as {@link pathName} writes them.
+   */
   readonly opened: ReadonlyMap<string, Path>
 }
 

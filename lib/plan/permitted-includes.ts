@@ -8,7 +8,10 @@ export interface ShownModel {
   readonly name: string
   /** Columns that the first resource shows. If the model has no resource, the primary key alone. */
   readonly visible: readonly Column[]
-  /** False if nobody may list the first resource, so that nobody may include its records. */
+  /**
+   * False if nobody may list the first resource, so that nobody may include its records. If the model has no resource,
+   * true.
+   */
   readonly isListed: boolean
 }
 

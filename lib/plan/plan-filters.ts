@@ -80,7 +80,10 @@ function planWanted (
   return { paths, conditions: [...conditions.values()].map(toCondition) }
 }
 
-/** Returns the scopes of the related records that paths lead through, each once. */
+/**
+ * Returns the scopes of the related records that paths lead through, each once, as conditions on the resource's own
+ * records.
+ */
 function scopesAlong (paths: readonly Path[], viewer: ListViewer): Scope {
   const scopes = new Map<string, Scope>()
   for (const { joins } of paths) {

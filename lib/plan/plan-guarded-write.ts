@@ -160,8 +160,9 @@ function leadsBack ({ path: { joins } }: ScopeCondition, model: Model): boolean 
 }
 
 /**
- * True if a condition of the scope certainly holds after the write: the write does not change its column, the record
- * that its foreign key refers to is checked with the write, or the written value meets the condition.
+ * True if a condition of the scope certainly holds after the write: an update does not change its column, the record
+ * that its foreign key refers to is checked with the write, or the written value meets the condition. False if only the
+ * written record can show whether the condition holds.
  *
  * @throws REST_MODELS_FORBIDDEN (403) if the written value does not meet the condition
  */

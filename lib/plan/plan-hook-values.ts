@@ -12,7 +12,7 @@ import type { Viewer } from './viewer.js'
 
 /** A write as the client wants it, and the record as it was before the write. */
 export interface HookedWrite extends PlannedWrite {
-  /** Values of the record before the write, by the keys of records. Undefined for a create. */
+  /** Values of the record before the write, under the keys of their columns in records. Undefined for a create. */
   readonly stored: Readonly<Record<string, Json>> | undefined
 }
 
@@ -39,8 +39,8 @@ export function addHookValues (
 }
 
 /**
- * Returns the values that a hook returned, under the names that it wrote, without those that the write sets, too, or
- * keeps. Empty if the hook returned nothing.
+ * Returns the values that a hook returned, under the names that the hook wrote. Leaves out a value that the field would
+ * have anyway, because the write sets it or keeps it. Empty if the hook returned nothing.
  */
 function changesOf ({ name, byName }: Model, { plan, stored }: HookedWrite, returned: unknown): Payload {
   if (returned === undefined || returned === null) return {}

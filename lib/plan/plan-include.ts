@@ -44,7 +44,7 @@ function withFewColumns (
   return includes
 }
 
-/** Returns the names of the joins that filters need. */
+/** Returns the names of the joins that filters need, such as `user` and `user__company`. */
 function joinsOf (model: Model, filters: ListRequest['filters']): Set<string> {
   return new Set(filters.flatMap(({ name }) => {
     const { joins } = followPath(model, splitName(name).names) as Path
@@ -75,8 +75,8 @@ function addPath (
 }
 
 /**
- * Names of related records that are compared with an unknown one, to suggest the nearest. The number bounds the cost of
- * a wrong request.
+ * Names of related records that are compared with an unknown name, to suggest the nearest. The number bounds the cost
+ * of a wrong request.
  */
 const maxCompared = 200
 

@@ -71,8 +71,8 @@ function invalidOrdering (message: string): Error {
 type Place = Pick<ListPlan, 'start' | 'after'>
 
 /**
- * True if the page is read by a cursor; otherwise pages are numbered. False if the client did not send `after`, or if
- * it asked for the first page and the ordering permits no cursors: that page is then answered as page 1.
+ * True if pages are linked by cursors; false if they are numbered. They are numbered if the client did not send
+ * `after`, or if `after` is empty, which asks for the first page, and the ordering permits no cursors.
  */
 function hasCursors (
   { visible }: ListScope, wanted: ListRequest, ordering: readonly PlannedOrder[]

@@ -10,8 +10,8 @@ import { followPath, splitName } from './path.js'
 import type { Scope, ScopeCondition } from './viewer.js'
 
 /**
- * Returns the conditions of what a deployer's function `scope` returned: an object in the grammar of filters, or null
- * for no record at all.
+ * Returns the conditions that a deployer's function `scope` asks for. That function returns an object of filters, such
+ * as `{ age__lt: 30 }`, or null for no record at all.
  *
  * @throws TypeError if the function returned anything else, such as a promise, if a name is unknown, or if a value is
  *   undefined or of a wrong type; without this, such a mistake could show all records
@@ -49,8 +49,8 @@ function isPlain (given: unknown): given is object {
 }
 
 /**
- * Resolves a name in a scope. If the value is null, a name without an operator has the operator `is`, because nothing
- * equals null in SQL.
+ * Resolves a name in a scope. A name without an operator has the operator `eq`. If the value is null, `is` replaces
+ * `eq`, because nothing equals null in SQL.
  */
 function resolveName (model: Model, name: string, isNull: boolean): ScopeTarget {
   const { names, operator: written } = splitName(name)

@@ -37,8 +37,8 @@ export function planSearch (
 }
 
 /**
- * Returns the error for a search on a resource without one. If the resource has a field `search`, the client may have
- * meant a filter by that field, so the error suggests `search__eq`.
+ * Returns the error for a search on a resource that has no fields to search. If the resource has a field `search`, the
+ * client may have meant a filter by that field, so the error suggests `search__eq`.
  */
 function unknownSearch (scope: ListScope, closed: ReadonlySet<Model>): Error {
   const isField = permittedPath(scope, [parameter], closed) !== undefined

@@ -61,7 +61,10 @@ function faultsOfChanges (
   return faults.filter(({ field }) => written.get(field) !== storedOf(model.byName.get(field) as Column))
 }
 
-/** Storages of values that a record may show in whole seconds, in fewer digits, as null, or in another spelling. */
+/**
+ * Storages of values that a record may show in whole seconds, in fewer digits, as null, or in another spelling. If the
+ * body of an update repeats such a value, it is not written: without this, the update could change the stored value.
+ */
 const lossyStorages: ReadonlySet<StorageName> = new Set(['datetime', 'date', 'number', 'decimal', 'json', 'uuid'])
 
 /**

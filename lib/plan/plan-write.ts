@@ -26,8 +26,8 @@ export interface WriteScope {
    */
   readonly comparesAll: boolean
   /**
-   * Columns that a create may set: the writable ones, a primary key that clients may generate, and the columns of a key
-   * of several columns.
+   * Columns that a client may set in a create: the writable ones, a primary key that clients may generate, and the
+   * columns of a key of several columns.
    */
   readonly creatable: ReadonlySet<Column>
   /** Columns that every update which changes something sets to the moment of the update. */
@@ -53,8 +53,8 @@ export type GivenValues = ReadonlyMap<Column, Json>
 /**
  * Plans the values of a new record: those of the body, those that the server gives, and defaults.
  *
- * @param given  values that the server sets; what the body says of their columns is ignored, even if they are excluded,
- *   although any other excluded field in the body is a fault
+ * @param given  values that the server sets; what the body says of their columns is ignored, also if records do not
+ *   show these columns
  * @returns a value for each column that a create writes, in the order of the model
  * @throws REST_MODELS_INVALID_RECORD (400) listing every fault by field
  */

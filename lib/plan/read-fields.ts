@@ -7,8 +7,8 @@ import { typoSuggestion } from '../suggest.js'
 import type { Json } from '../values/values.js'
 
 /**
- * A field of a body: its column, the name that the client wrote, and its value, at first as the client wrote it, and
- * after the checks in the one JSON form of such values, such as a UUID in lower case.
+ * A field of a body: its column, the name that the client wrote, and its value. At first, the value is as the client
+ * wrote it. After the checks, it has the one JSON form of such values, such as a UUID in lower case.
  */
 export interface WrittenField {
   readonly column: Column

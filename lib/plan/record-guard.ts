@@ -7,8 +7,8 @@ export interface ScopedRecord {
   readonly id: RecordKey
   readonly scope: Scope
   /**
-   * Id of the user who must own the record, if the resource has an owner field; null is the id of nobody. Absent in
-   * reads, which do not check the owner.
+   * Id of the user who must own the record, if the resource has an owner field; null stands for nobody, who owns no
+   * record. Absent in reads, which do not check the owner.
    */
   readonly ownerId?: RecordKey | null
 }

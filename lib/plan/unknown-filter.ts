@@ -11,7 +11,7 @@ import { permittedPaths } from './permitted-paths.js'
 
 /**
  * Returns the error for the name of a filter that leads to no permitted column. If a part follows a permitted column
- * that is no foreign key, that part can only be meant as an operator.
+ * that is no foreign key, that part can only be meant as an operator, so the error lists the operators of the column.
  */
 export function unknownName (scope: ListScope, name: string, closed: ReadonlySet<Model>): Error {
   const { names } = splitName(name)
@@ -30,7 +30,10 @@ export function unknownName (scope: ListScope, name: string, closed: ReadonlySet
  */
 const maxCompared = 200
 
-/** Returns the names of the nearest paths that the client may use. The name of a hidden field must not be suggested. */
+/**
+ * Returns the names of the first {@link maxCompared} paths that the client may use. The name of a hidden field must not
+ * be suggested.
+ */
 function firstPaths (scope: ListScope, closed: ReadonlySet<Model>): string[] {
   const names: string[] = []
   for (const path of permittedPaths(scope, scope.limits.joins, closed)) {

@@ -5,7 +5,7 @@ import type { Path } from './path.js'
 
 /**
  * A condition of a scope with its values as JSON. If there are several values, the condition holds if any of them
- * matches; for `ne`, if none is equal. A pattern is a text.
+ * matches; for `ne`, if none is equal. If there are none, it holds for no record. A pattern is a text.
  */
 export interface ScopeCondition {
   readonly path: Path

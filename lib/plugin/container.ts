@@ -68,7 +68,10 @@ export function openContainer (
   }
 }
 
-/** Returns what depends on how the host reads and writes URLs. */
+/**
+ * Returns the path before the names of resources, percent-encoded, and the function that finds the query of a URL. With
+ * the host's option `useSemicolonDelimiter`, a query also begins at `;`.
+ */
 function urlsOf ({ initialConfig, prefix }: FastifyInstance): Pick<ResourceSetting, 'prefix' | 'queryOf'> {
   const beginsAtSemicolon = [initialConfig, initialConfig.routerOptions]
     .some((options) => Object(options).useSemicolonDelimiter === true)

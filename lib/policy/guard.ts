@@ -98,15 +98,18 @@ function warnOfUnusable (request: FastifyRequest, authenticate: Authenticate, us
 const maxIdLength = 255
 
 /**
- * True if a policy found a user with a usable id: a safe integer, or a text of 1 to 255 UTF-16 units. A policy in
- * JavaScript may return anything, and nothing else may let anybody in.
+ * True if what a policy found is a user with a usable id: a safe integer, or a text of 1 to 255 UTF-16 units. A policy
+ * in JavaScript may return any value; every other value counts as not logged in.
  */
 function isUser (user: Identity | null | undefined): user is Identity {
   const id: unknown = user?.id
   return Number.isSafeInteger(id) || (typeof id === 'string' && id !== '' && id.length <= maxIdLength)
 }
 
-/** Values of Sec-Fetch-Site for requests of the same origin, and for those that the user makes directly. */
+/**
+ * Values of the header Sec-Fetch-Site with which {@link browserGuard} lets a write through: a request of the same
+ * origin, or one that the user makes directly.
+ */
 const permittedFetchSites = ['same-origin', 'none']
 
 /**

@@ -91,7 +91,8 @@ function withEveryProperty (known: Readonly<Record<string, unknown>>, isAdmin: b
 }
 
 /**
- * Levels of properties of a user that are placeholders. The limit ends a loop that follows them, such as `team.parent`.
+ * Levels of a made-up user's properties that are placeholders. Without this limit, a loop in a policy or scope that
+ * follows `team.parent` until there is none would never end.
  */
 const maxDepth = 4
 

@@ -65,12 +65,13 @@ export function isHash (stored: string): boolean {
 }
 
 /**
- * Hashes and checks passwords, at most as many at once as there are cores. A check costs the same whether the user
- * exists or not, unless `verify` checks it. HTTP Basic sends the password with every request, so a check that matched
- * is remembered for 10 minutes. The stored value is part of what is remembered, so a changed password is checked anew.
+ * Hashes and checks passwords, at most as many at once as there are cores. A check takes as long for a user who does
+ * not exist as for one who does, unless `verify` checks the password. HTTP Basic sends the password with every request,
+ * so a check that matched is remembered for 10 minutes. The stored value is part of what is remembered, so a changed
+ * password is checked anew.
  */
 export class Passwords {
-  /** Hash to compare a password with if there is no stored one. */
+  /** Hash that a password is compared with if no hash is stored for the user, so that the refusal takes as long. */
   readonly #dummyHash = dummyHash()
   readonly #salt = randomBytes(32).toString('base64')
   readonly #remembered = new LRUCache<string, true>({ max: maxRemembered, ttl: rememberMs, ttlResolution: 100 })
@@ -106,7 +107,8 @@ export class Passwords {
   }
 
   /**
-   * True if the password of the credentials matches the stored value.
+   * True if the password of the credentials matches the stored value. A password of more than {@link maxPasswordBytes}
+   * never matches.
    *
    * @throws REST_MODELS_TOO_MANY_LOGINS (429) with Retry-After if too many checks are waiting
    */

@@ -30,7 +30,10 @@ export interface HostAuthOptions<User extends Identity = Identity> {
   readonly permits?: (user: User, operation: Operation) => boolean
   /** The model of the users, if there is one. An `ownerField` must then refer to this model. */
   readonly users?: Model
-  /** The way credentials are sent. It is shown in the OpenAPI document and decides the challenge of a 401. */
+  /**
+   * The way credentials are sent. It is shown in the OpenAPI document and decides the challenge of a 401. Without it,
+   * the challenge is that of HTTP Basic, for which browsers ask for a password.
+   */
   readonly scheme?: SecurityScheme
 }
 

@@ -45,7 +45,7 @@ export interface PolicySetting {
  * `User` is the type of the users that the policy finds.
  */
 export interface Policy<User extends Identity = PolicyUser> {
-  /** Operations that anybody may do. Their credentials are read only if the resource has a scope. */
+  /** Operations that anybody may do. Credentials that such a request has are read only if the resource has a scope. */
   readonly open: readonly Operation[]
   /** Operations that nobody may do; they are answered with 401. Default none. */
   readonly closed?: readonly Operation[]

@@ -28,15 +28,16 @@ export interface RelatedProtection {
   /** Models that no client may filter through or include, whichever user it is. */
   readonly closedModels: ReadonlySet<Model>
   /**
-   * Models that only some users may filter through and include, each with its policy: it must permit the user to list
-   * the model.
+   * Models that only some users may filter through and include, each with its policy. Those users are the ones whom
+   * that policy permits to list the model.
    */
   readonly guardedModels: ReadonlyMap<Model, AnyPolicy>
 }
 
 /**
- * Compiles which related models the clients of a resource may filter through and include: those that they may list.
- * Models without a resource are not restricted here.
+ * Compiles which related models the clients of a resource may filter through and include: those that they may list. A
+ * model whose lists need a user is closed to all of them if `policy` opens its own lists, or finds other users. Models
+ * without a resource are not restricted here.
  *
  * @param policy  policy of the resource
  * @param related policy of the first registered resource of each related model

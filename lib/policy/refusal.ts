@@ -4,8 +4,8 @@ import type { SecurityScheme } from './policy.js'
 
 /**
  * Returns the challenge of a 401, the value of its header WWW-Authenticate. For HTTP Basic, and for a policy that names
- * no scheme, it is the challenge of the service document, for which browsers ask for a password. They do not ask
- * because of any other challenge.
+ * no scheme, it is the challenge of the service document, for which browsers ask for a password. Otherwise it names
+ * `ApiKey` or `Bearer`, for which they do not ask.
  */
 export function challengeOf (scheme: SecurityScheme | undefined): string {
   if (isBasic(scheme)) return 'Basic realm="Login Required"'

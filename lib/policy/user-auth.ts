@@ -9,7 +9,7 @@ import { isHash, type Credentials } from './passwords.js'
 import type { ClosedPolicy, Policy } from './policy.js'
 import { checkOptions, requireField, userColumns, type UserAuthOptions } from './user-options.js'
 
-/** The user whom `userAuth` and `adminAuth` find: the id, whether it is an admin, and the fields `Names`. */
+/** The user whom `userAuth` and `adminAuth` find, with the id, the flag `admin` and the fields `Names`. */
 export type UserOf<M extends Model, Names extends FieldNameOf<M> = never> = Flat<
   { readonly id: KeyOf<M>, readonly admin: boolean } & { readonly [N in Names]: FieldValueOf<M, N> }
 >

@@ -17,7 +17,7 @@ export interface UserAuthOptions<Name extends string = string, Names extends Nam
   readonly password?: Name
   /** Field that must be true to log in; null if every user may log in. Default `active`. */
   readonly active?: Name | null
-  /** Field that is true for admins. Default `admin`. For `userAuth`, the model may lack it: there are no admins. */
+  /** Field that is true for admins. Default `admin`; if the model lacks that field, `userAuth` finds no admins. */
   readonly admin?: Name
   /**
    * Checks stored passwords that are not argon2id hashes; without this function, users with such a password cannot log

@@ -103,7 +103,7 @@ function evaluated (model: Model, evaluate: () => unknown): unknown {
 
 const kPrivate = Symbol('rest-models.private')
 
-/** The `config` of a route whose answers depend on who asks. */
+/** The `config` of a route whose answers depend on who asks: {@link noStore} forbids caches to keep these answers. */
 export const privateConfig: object = { [kPrivate]: true }
 
 /** True if the answers of an operation depend on who asks. */

@@ -1,7 +1,7 @@
 import { etagOf } from '../client/etags.js'
 
 /**
- * Most ETags that are kept; the oldest is dropped first. A write of a record without an ETag is sent without
+ * Most ETags that are kept; the oldest is dropped first. A write of a record whose ETag was dropped is sent without
  * `If-Match`. A form is open for minutes only, so older ETags are hardly needed.
  */
 const maxTags = 200

@@ -1,7 +1,7 @@
 /** Entity tags of a header in the order of the header, such as `"a"` or `W/"a"`; `*` stands for any tag. */
 export type EntityTags = '*' | readonly string[]
 
-/** Characters of a header with entity tags. A longer one is malformed. This is room for more than 100 of our tags. */
+/** Most characters of a header with entity tags; a longer one counts as malformed. More than 100 of our tags fit. */
 export const maxTagsLength = 4096
 
 /**

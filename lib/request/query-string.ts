@@ -6,7 +6,10 @@ export type Entries = ReadonlyArray<readonly [name: string, value: string]>
 /** Returns the query string of a URL, or '' if there is none. */
 export type QueryOf = (url: string) => string
 
-/** Returns the function that finds the query of a URL: after the first `?`, or after the first `?` or `;`. */
+/**
+ * Returns the function that finds the query of a URL: after the first `?`, or, if `beginsAtSemicolon` is true, after
+ * the first `?` or `;`.
+ */
 export function compileQueryOf (beginsAtSemicolon: boolean): QueryOf {
   const mark = beginsAtSemicolon ? /[?;]/ : /\?/
   return (url) => {

@@ -36,7 +36,10 @@ export function compileAccess (registrations: readonly Registration[]): (registr
   })
 }
 
-/** Returns the scopes of the model of a resource, and of those that its foreign keys lead to, even through others. */
+/**
+ * Returns the scopes of a resource's model, and of all models that its foreign keys lead to, directly or through
+ * others. A model whose first registered resource has no scope is left out.
+ */
 function scopesBehind (
   { model, policy }: Registration, rules: readonly ScopeRule[]
 ): ReadonlyMap<Model, RelatedScope> {

@@ -3,9 +3,9 @@ import { isFilledByDatabase } from '../model/column.js'
 import type { Registration } from './registration.js'
 
 /**
- * True if clients are meant to create records of a resource, so that setup checks that its table permits it. They are
- * not if the policy closes `create`, or if the model has fields besides the key, but all of these are read-only or
- * filled by the database. A create is not refused in the second case.
+ * True if clients are meant to create records of a resource: setup then checks that the table permits it. False if the
+ * policy closes `create`. Also false if the model has fields besides the key, and all of these are read-only or filled
+ * by the database; such a resource still accepts a create.
  */
 export function isCreatable ({ model: { columns, primaryKey }, protections, readOnly }: Registration): boolean {
   const fields = columns.filter((column) => column !== primaryKey)
@@ -14,7 +14,8 @@ export function isCreatable ({ model: { columns, primaryKey }, protections, read
 }
 
 /**
- * Requires that every read-only field gets a value when a client creates a record.
+ * Requires that every read-only field may be null or gets a value without the client when a record is created. Checks
+ * nothing if the policy closes `create`, or if the resource has a scope, which may set such fields.
  *
  * @throws REST_MODELS_INVALID_OPTIONS
  */

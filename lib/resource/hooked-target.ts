@@ -16,7 +16,7 @@ export interface HookedTarget {
   toWhole (row: Row): ModelRecord
 }
 
-/** Compiles the statements and the function that writes need if their resource has hooks. */
+/** Compiles the statements for writes with hooks, and the function that makes the records that the hooks get. */
 export function compileHooked (
   hooks: AnyHooks, target: StatementShape & Pick<WriteTarget, 'known'>, engine: Engine
 ): HookedTarget {

@@ -34,7 +34,7 @@ export class IncludedRecords {
 
   /**
    * @param shown      columns of a record, in their order
-   * @param schemasOf  returns the schemas of a record and of a list; called when the first one is serialized
+   * @param schemasOf  returns the schemas of a record and of a list; called at the first record and at the first list
    */
   constructor (
     base: ListBase, shown: readonly Column[], dialect: Dialect,

@@ -30,8 +30,8 @@ export function warnOfIneffective (
 }
 
 /**
- * Logs a warning for each password that a resource shows, and for each field, excluded by this resource or by one of a
- * related model, whose values its option `filterable` lets clients find out.
+ * Logs a warning for each password that a resource shows. Logs another for each excluded field whose values clients can
+ * find out through the option `filterable` of the resource, even if a resource of a related model excludes the field.
  */
 export function warnOfExposure (
   log: FastifyBaseLogger, { name, model, excluded, opened }: Registration, all: readonly Registration[]

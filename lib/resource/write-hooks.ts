@@ -26,7 +26,10 @@ export type PlannedWrite<M extends Model = Model, Auth extends AnyPolicy = Polic
    * none of a delete. A password is not hashed yet.
    */
   readonly values: Partial<RecordOf<M>>
-  /** The user who sends the request; null for an open operation if nobody is logged in, or if there is no scope. */
+  /**
+   * The user who sends the request. For an open operation, it is null if nobody is logged in or the resource has no
+   * scope.
+   */
   readonly user: ScopeUser<Auth>
   readonly request: FastifyRequest
 }
@@ -35,7 +38,10 @@ export type PlannedWrite<M extends Model = Model, Auth extends AnyPolicy = Polic
 export type FinishedWrite<M extends Model = Model, Auth extends AnyPolicy = Policy> = Occasion<M> & {
   /** The record after the write; after a delete, the record that was deleted. */
   readonly record: WholeRecord<M>
-  /** The user who sends the request; null for an open operation if nobody is logged in, or if there is no scope. */
+  /**
+   * The user who sends the request. For an open operation, it is null if nobody is logged in or the resource has no
+   * scope.
+   */
   readonly user: ScopeUser<Auth>
   /** The transaction of the write. It ends when the hook ends. */
   readonly db: HookDatabase

@@ -48,7 +48,7 @@ export interface PageLinks {
 
 /**
  * Returns the list envelope of the service document. The links repeat all other parameters of the request, in the same
- * order. Without a cursor, or if it makes the link too long, the next page is linked by its number.
+ * order. Without a cursor, or if the cursor makes the link too long, the next page is linked by its number.
  */
 export function toEnvelope (
   objects: readonly ModelRecord[], links: PageLinks, { after, rest }: ListRequest

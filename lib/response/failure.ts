@@ -11,8 +11,8 @@ export function passOn (error: unknown, request: FastifyRequest): never {
 }
 
 /**
- * True if an Error has a status from 400 to 599. Any other value needs one from 400 to 499: a plugin of the host, such
- * as @fastify/rate-limit, throws it for a client to read.
+ * True if an Error has a status from 400 to 599, or any other value one from 400 to 499. A plugin of the host, such as
+ * @fastify/rate-limit, throws such a value for a client to read.
  */
 function hasStatus (error: unknown): boolean {
   const status = statusOf(error)

@@ -36,9 +36,9 @@ export async function createWithHooks (write: HookedRequest, planned: GuardedPla
 }
 
 /**
- * Locks a record, checks its precondition again, and changes it as `runUpdate` does, with the hooks of the resource.
- * The hook `beforeWrite` is called before the lock, so that it may use the database. If somebody has changed the record
- * meanwhile, this hook is called again, under the lock.
+ * Locks a record, checks the header `If-Match` again if there is one, and changes the record as `runUpdate` does, with
+ * the hooks of the resource. The hook `beforeWrite` is called before the lock, so that it may use the database. If
+ * somebody has changed the record meanwhile, this hook is called again, under the lock.
  *
  * @returns the row after the update; undefined if the record is gone, left its scope, or has another owner
  * @throws what {@link explainWrite} makes of a failure; what {@link explainLost} returns if the locked record was not
@@ -81,7 +81,7 @@ async function explainLocked (
 
 /**
  * Deletes a record as `runDelete` does, with the lock and the hooks of {@link updateLocked}. Returns true if the record
- * was deleted.
+ * was deleted; false if the record is gone, left its scope, or has another owner.
  */
 export async function deleteLocked (write: HookedRequest, record: LockedRecord): Promise<boolean> {
   const { resource, hooked: { hooks, whole } } = write

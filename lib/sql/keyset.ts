@@ -50,7 +50,7 @@ export function keysetBranches (bounds: readonly Bound[], dialect: Dialect, isHe
   return [...branches, { conditions: [...equals, comesAfter(bounds.slice(steps), dialect)], fixed: steps }]
 }
 
-/** Returns a single condition for the rows that come after the bounds, where {@link keysetBranches} returns several. */
+/** Returns one condition that holds for all rows after the bounds. The last of the {@link keysetBranches} has it. */
 function comesAfter (bounds: readonly Bound[], dialect: Dialect): RawBuilder<SqlBool> {
   return any(bounds.reduceRight<Conditions>((later, bound) => {
     const isEqualAndLater = later.length === 0 ? [] : [sql<SqlBool>`(${isEqual(bound, dialect)} and ${any(later)})`]

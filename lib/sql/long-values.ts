@@ -12,7 +12,7 @@ import { valueKindOf, type Column } from '../model/column.js'
 const withheldPrefix = `\u0001${randomBytes(12).toString('hex')}:`
 const withheldPrefixCode = withheldPrefix.charCodeAt(0)
 
-/** Length in bytes that no value exceeds, and that fits into an integer of every engine. */
+/** Limit for a statement that reads all values in full: no value has more bytes. Every engine has such an integer. */
 export const unlimited = 2 ** 31 - 1
 
 /** True for text and JSON columns, whose values may be long. The bytes of such values bound the size of a page. */

@@ -44,7 +44,10 @@ export function lockingSelect (
     .$if(dialect.locksRows, (select) => select.forUpdate()))
 }
 
-/** Returns the statement that deletes a record, if it lies inside the scope and belongs to the owner. */
+/**
+ * Returns the statement that deletes a record, if it lies inside the scope. If the resource has an owner field, the
+ * user with the `ownerId` of `record` must own it, too.
+ */
 export function scopedDelete (context: SqlContext, shape: StatementShape, record: ScopedRecord): Query {
   const statement = new ShapedStatement('delete', shape, context.dialect)
   const conditions = statement.isRecord(record)
@@ -52,8 +55,9 @@ export function scopedDelete (context: SqlContext, shape: StatementShape, record
 }
 
 /**
- * Returns the statement that changes a record, if it lies inside the scope, belongs to the owner, and all `references`
- * refer to permitted records. The statement returns the visible columns if the engine can do that.
+ * Returns the statement that changes a record, if it lies inside the scope and all `references` refer to permitted
+ * records. If the resource has an owner field, the user with the `ownerId` of `record` must own it, too. The statement
+ * returns the visible columns if the engine can do that.
  */
 export function scopedUpdate (
   context: SqlContext, shape: StatementShape, record: ScopedRecord, { values, references }: ScopedValues

@@ -5,14 +5,14 @@ import { storageOf, type Column } from '../model/column.js'
 import { isText, keyColumnsOf } from '../model/key.js'
 import type { Model } from '../model/model.js'
 
-/** Returns a column in SQL, qualified by the alias of its table. Without `alias`, for statements on one table, bare. */
+/** Returns a column in SQL, qualified by `alias`. Without an alias, for statements on one table, it is unqualified. */
 export function columnRef (column: Column, alias?: string): RawBuilder<unknown> {
   return sql`${sql.ref(alias === undefined ? column.name : `${alias}.${column.name}`)}`
 }
 
 /**
  * Returns columns for `select`. Each row of the result then has the value of each column under the column's key, in the
- * form that `decode` takes, which may be less than is stored.
+ * form that `decode` takes. The value may be less than is stored, such as whole seconds.
  */
 export function selection (
   columns: readonly Column[], dialect: Dialect, alias?: string

@@ -25,7 +25,7 @@ export type Build = () => RawBuilder<SqlBool>
  */
 type StatementTable = Pick<StatementShape, 'name' | 'cachedAs' | 'model' | 'owner'>
 
-/** Alias of the record that a reference leads to. No table has a name with a blank. */
+/** Alias of the record that a reference leads to. It differs from the names of all tables, because none has a blank. */
 const referred = 'referred record'
 
 /** Maps statements to the operations that events name. */

@@ -36,13 +36,13 @@ export interface Statements {
   /** Inserts a record. Parameters: a value for each column that the database does not generate, in model order. */
   readonly create: Statement
   /**
-   * Selects the visible columns on the engine that writes. If the resource has an owner field, only the record of that
-   * owner. Parameters: the same as for `delete`.
+   * Selects the visible columns on the engine that writes. If the resource has an owner field, it selects only a record
+   * that the given user owns. Parameters: the same as for `delete`.
    */
   readonly own: Statement
   /**
-   * Deletes a record; only that of the owner if the resource has an owner field. Parameters: those of `read`, and the
-   * id of the owner if there is such a field.
+   * Deletes a record. If the resource has an owner field, it deletes only a record that the given user owns.
+   * Parameters: those of `read`, and the id of the user if there is such a field.
    */
   readonly delete: Statement
   /** True if a column of the primary key holds texts, whose comparison depends on a collation. */
@@ -51,10 +51,10 @@ export interface Statements {
 
 export type Statement = (...parameters: readonly Stored[]) => Query
 
-/** Statement that selects nothing. */
+/** Statement that finds no row. It replaces a read by a text that the character set of its column cannot hold. */
 export const nothing: CompiledQuery = CompiledQuery.raw('select 1 where 1 = 0')
 
-/** Limit of one row, as a literal and not as a parameter. */
+/** Limit of one row. It is a literal, because all parameters of a statement for {@link withParameters} are slots. */
 export const oneRow = sql.lit(1)
 
 /** Compiles the fixed statements of a resource. */
@@ -79,9 +79,9 @@ export function compileStatements (
 }
 
 /**
- * Returns the statement that changes some columns of one record, or only of the owner's record if the resource has an
- * owner field. The statement returns the record if the engine can do that. Parameters: the values, in the order of the
- * columns, and then those of {@link Statements.delete}.
+ * Returns the statement that changes some columns of one record. If the resource has an owner field, it changes only a
+ * record that the given user owns. The statement returns the record if the engine can do that. Parameters: the values,
+ * in the order of the columns, and then those of {@link Statements.delete}.
  */
 export function updateStatement (engine: SqlContext, shape: StatementShape, changed: readonly Column[]): Statement {
   const name = `update ${shape.cachedAs ?? shape.name} ${changed.map(({ key }) => key).join()}`

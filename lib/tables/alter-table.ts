@@ -26,8 +26,8 @@ interface AddedColumn {
 }
 
 /**
- * Adds a column to a table that exists. If the column is unique, {@link addUnique} must follow; if it is a foreign key,
- * `addReference`, except on SQLite, which gets the foreign key with the column.
+ * Adds a column to a table that exists. If the column is unique, {@link addUnique} must follow. If it is a foreign key,
+ * `addReference` must follow, except on SQLite, where this function adds the foreign key with the column.
  */
 export async function addColumn (db: SchemaTarget, { model, column }: AddedColumn, dialect: Dialect): Promise<void> {
   const { altersByColumn } = dialect.schema

@@ -34,8 +34,9 @@ export function hasType (
 }
 
 /**
- * Returns the storage of each column whose type, collation or index in this database calls for another one than that of
- * its kind in `dialect`. {@link requireTables} must have found all columns of the models before.
+ * Returns the columns that need another storage than `dialect` has for their kind, because of their type, collation or
+ * index in this database, each with the storage that it needs. {@link requireTables} must have found all columns of the
+ * models before.
  */
 export function storagesOf (
   tables: DatabaseTables, models: Iterable<Model>, dialect: Dialect

@@ -5,7 +5,7 @@ import type { DatabaseTables } from './read-tables.js'
 
 /**
  * Returns an engine whose dialect knows how the columns of the models keep their values in this database. Returns the
- * engine unchanged if the storage of its kind fits each column.
+ * engine unchanged if each column can use the storage that the dialect has for its kind.
  *
  * @throws REST_MODELS_TABLE_MISMATCH if a table does not fit its model, REST_MODELS_UNSUPPORTED_DATABASE if the
  *   connection does not meet a requirement of a column type

@@ -28,7 +28,7 @@ export interface TablePlan {
 /**
  * Orders tables so that each one comes after those that it refers to. So each table is created with its foreign keys,
  * even if the creation of a later one fails. Foreign keys that close a circle are added after the last table if the
- * engine lets a table refer only to tables that exist.
+ * engine lets a table refer only to tables that exist. Otherwise they are created with their tables, too.
  */
 export function planTables (models: readonly Model[], { schema }: Dialect): TablePlan {
   const waiting = new Set(models)

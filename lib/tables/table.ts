@@ -51,7 +51,10 @@ export async function createTable (
   await (tableOptions === undefined ? whole : whole.modifyEnd(sql.raw(tableOptions))).execute()
 }
 
-/** Adds a primary key of several columns. Returns `creation` unchanged if the key has one column, which declares it. */
+/**
+ * Adds a primary key of several columns. Returns `creation` unchanged if the key has one column, because
+ * {@link createTable} has made this column the primary key.
+ */
 function withKey (
   creation: CreateTableBuilder<string, string>, { table, primaryKey: { parts } }: Model
 ): CreateTableBuilder<string, string> {
@@ -66,7 +69,7 @@ function withUnique (
     .reduce((built, names) => built.addUniqueConstraint(uniqueNameOf(table, names), names), creation)
 }
 
-/** Returns the groups of columns that share an index: a primary key of several columns, and the option `unique`. */
+/** Returns the groups of columns that share an index: a key of several columns, and fields that are unique together. */
 function indexedGroups ({ primaryKey: { parts }, uniqueTogether }: Model): Model['uniqueTogether'] {
   return parts === undefined ? uniqueTogether : [parts, ...uniqueTogether]
 }

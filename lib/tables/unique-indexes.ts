@@ -41,7 +41,7 @@ export function setOf (names: readonly string[], { foldName }: Dialect): string 
   return names.map(foldName).sort().join()
 }
 
-/** Returns the columns of each primary key and unique index of one table. An expression is an empty text. */
+/** Returns the columns of each primary key and unique index of one table. An indexed expression has the name ''. */
 function columnsByKey (rows: readonly KeyRow[]): ReadonlyArray<readonly string[]> {
   const byKey = new Map<string, string[]>()
   for (const { key, column } of rows) byKey.set(key, [...byKey.get(key) ?? [], column ?? ''])

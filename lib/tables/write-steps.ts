@@ -20,7 +20,7 @@ export interface MigrationTarget extends SchemaTarget {
   requireEmpty (table: string, column: string): void
 }
 
-/** Writes the steps that add what a database lacks. Checks that fail because of rows come first. */
+/** Writes the steps that add what a database lacks. Checks that fail if a table has rows come first. */
 export async function writeUp (to: MigrationTarget, plan: MigrationPlan, dialect: Dialect): Promise<void> {
   const { tables: { tables, references }, changes } = plan
   for (const { model: { table }, columns } of changes) {

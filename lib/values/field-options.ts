@@ -1,6 +1,6 @@
 /**
- * Effect of deleting a record that other records refer to: the deletion is refused, these records are deleted too, or
- * their foreign keys become null.
+ * Effect of deleting a record that other records refer to: the deletion is refused, the other records are deleted too,
+ * or their foreign keys become null.
  */
 export type OnDelete = 'restrict' | 'cascade' | 'set null'
 

@@ -4,17 +4,21 @@ import { described, isSafe, type Catalog, type TypeTable } from '../catalog.js'
 const { bigint, number, text } = described
 
 /**
- * Returns an integer field; a bigint field for an unsigned type, whose numbers may be too large for an integer field.
+ * Returns the field for a column of type `int`: a bigint field if the type is unsigned, because its numbers may be too
+ * large for an integer field; otherwise an integer field.
  */
 const integer: TypeTable[string] = ({ written }) => written.includes('unsigned') ? bigint() : described.integer()
 /**
- * Makes the function for a type whose values are texts of limited length in bytes. The text field gets the same length
- * in characters, because the column cannot hold more.
+ * Returns the function of the {@link TypeTable} for a type whose values are texts of at most `maxLength` bytes. Its
+ * text field permits as many characters, because each character takes at least one byte.
  */
 const ofBytes = (maxLength: number): TypeTable[string] => () => ({ kind: 'text', options: { maxLength } })
 const long: TypeTable[string] = () => ({ kind: 'text', options: {} })
 
-/** Reads the schema from information_schema: https://mariadb.com/kb/en/information-schema-tables/. */
+/**
+ * Catalog of MariaDB: queries for its tables, and the fields that columns of its types become. The queries read
+ * information_schema: https://mariadb.com/kb/en/information-schema-tables/.
+ */
 export const mariadbCatalog: Catalog = {
   tables: sql`
     select table_name as name,

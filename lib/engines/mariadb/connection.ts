@@ -24,10 +24,13 @@ export interface ConnectionSetting {
   leave (code: string): void
 }
 
-/** Numbers of errors by connection, after which its node cannot serve the next statement either. */
+/** For each connection, the error numbers of MariaDB after which its node cannot serve the next statement either. */
 const unfitErrors = new WeakMap<DriverConnection, ReturnType<typeof unfitErrorsOf>>()
 
-/** Error number of a server that keeps as many prepared statements as it may. */
+/**
+ * Error number of MariaDB if the server already keeps as many prepared statements as it may. The statement is then sent
+ * without being prepared.
+ */
 const tooManyPrepared = 1461
 
 /** Text by which a rollback is recognized, which Kysely or `database/transaction.ts` sends. */
@@ -117,8 +120,8 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
   }
 
   /**
-   * Prepares and runs a statement, even without a name: if its values were part of the text, the server would take them
-   * for other types. A statement without a name is closed on the server at once.
+   * Prepares and runs a statement. With a name it stays prepared for the next use. Without a name it is closed on the
+   * server after its answer; it is prepared only because the server would take values in a text for other types.
    */
   #execute<R> (statement: QueryOptions, name: string | undefined, callback: Callback<R>): void {
     const asked: { command?: Executing } = {}
@@ -130,7 +133,10 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
     })
   }
 
-  /** True if a statement can be sent. If the connection has broken, notes that it must be closed and its node left. */
+  /**
+   * True if a statement can be sent: no answer is overdue, and the connection has not broken. If it has broken, marks
+   * it to be closed, and calls `leave`.
+   */
   #canSend (): boolean {
     // Further statements of a transaction, such as its rollback, would wait behind the overdue answer.
     if (this.#use.isAbandoned) return false
@@ -148,9 +154,9 @@ export class MariadbConnection implements MysqlPoolConnection, PooledConnection 
   }
 
   /**
-   * Returns the function to give to the driver as its callback. `callback` then gets the answer, or an error if none
-   * comes within some milliseconds. The driver's own time-out does not count the time in which a statement is prepared,
-   * and leaves the connection as it is.
+   * Returns the callback to give to the driver. It passes the answer to `callback`. If no answer comes in time,
+   * `callback` gets an error instead, and the connection is not used again. The driver's own time-out does not count
+   * the time in which a statement is prepared, and leaves the connection in use.
    */
   #within<R> (milliseconds: number, callback: Callback<R>): Callback<R> {
     let isTold = false

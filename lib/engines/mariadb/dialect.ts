@@ -5,7 +5,10 @@ import { mariadbFailures } from './failures.js'
 import { mariadbPlans } from './plans.js'
 import { mariadbStorage } from './storage.js'
 
-/** Returns a text with an exact collation. It is converted first, because a collation fits only one character set. */
+/**
+ * Returns SQL of a text that is compared exactly, by case, accents and trailing spaces. The text is converted to
+ * utf8mb4 first, because a collation fits only one character set.
+ */
 const exact = (text: RawBuilder<unknown>) => sql`convert(${text} using utf8mb4) collate utf8mb4_nopad_bin`
 
 export const mariadbDialect: Dialect = {

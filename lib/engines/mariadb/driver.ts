@@ -5,7 +5,7 @@ import type { Socket } from 'node:net'
 import { loadDriver } from '../load-driver.js'
 import type { Answer } from '../server/pooled-executor.js'
 
-/** A connection of the driver, with what its declarations leave out. */
+/** A pooled connection of the driver, with the members that the driver's type declarations leave out. */
 export type DriverConnection = {
   readonly stream: Socket
   unprepare (statement: QueryOptions): unknown

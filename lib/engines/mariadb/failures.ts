@@ -2,12 +2,13 @@ import type { Dialect } from '../dialect.js'
 import { propertyOf, withoutValues } from '../failure-properties.js'
 import { notSentCode } from '../statement-failure.js'
 
-/** Code for a failure that the driver marks as fatal: the connection broke, whatever the reason. */
+/** Code, in `failures`, for a failure that the driver marks as fatal: the connection broke, whatever the reason. */
 const fatal = 'fatal'
 
 /**
- * Returns the codes of a failure, its number first: the driver's names for the numbers of MariaDB are those of MySQL,
- * and partly wrong. The SQLSTATE comes next, because some triggers give nothing else.
+ * Returns the codes of a failure; the first one that `failures` lists decides. The error number comes before the
+ * driver's name for it, because that is the name of MySQL, and may be wrong for MariaDB. The SQLSTATE decides for a
+ * trigger that gives 45000 with a number of its own.
  */
 function codesOf (failure: Error): readonly string[] {
   const number = Number(propertyOf(failure, 'errno'))
@@ -32,10 +33,10 @@ const ofReference =
   /^Cannot (?:delete or update a parent|add or update a child) row: a foreign key constraint fails \([?A-Z ,()]+\)$/
 
 /**
- * Texts of the server that a deployer needs to repair a fault, by error number. They name nothing but users and parts
- * of the schema. `?` stands for quoted names, `#` for numbers. A trigger may give any number and any state to words of
- * its own (SIGNAL, RESIGNAL), so only the text tells who wrote it. Of all other failures of the server the log gets
- * only the error number, its name and the SQLSTATE.
+ * Patterns, by error number, of the messages of MariaDB that may be logged, because a deployer needs them to repair a
+ * fault. The messages name only users and parts of the schema. `?` stands for quoted names, `#` for numbers. A trigger
+ * may give any number and any state to words of its own (SIGNAL, RESIGNAL), so only the text tells who wrote it. Of all
+ * other failures of the server the log gets only the error number, its name and the SQLSTATE.
  */
 const ownTexts: Readonly<Record<number, RegExp>> = {
   1044: /^Access denied for user \? to database \?$/,
@@ -55,7 +56,10 @@ const ownTexts: Readonly<Record<number, RegExp>> = {
   4025: /^CONSTRAINT \? failed for \?$/
 }
 
-/** True if the failure's text is one of {@link ownTexts}, and may be logged. */
+/**
+ * True if the failure's message matches {@link ownTexts}, and so may be logged. False for SQLSTATE 45000, which
+ * triggers give.
+ */
 function isTold (failure: Error): boolean {
   const text = propertyOf(failure, 'sqlMessage').replace(quoted, '?').replace(digits, '#')
   const ownText = ownTexts[Number(propertyOf(failure, 'errno'))]

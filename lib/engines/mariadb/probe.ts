@@ -4,7 +4,7 @@ import { askAlone } from '../server/ask-alone.js'
 import { driver } from './driver.js'
 import { requireFit, situation, type Situation } from './situation.js'
 
-/** A connection of the driver, with what its declarations leave out. */
+/** A connection of the driver, with the members that the driver's type declarations leave out. */
 type DriverConnection = UndeclaredParts & Connection
 
 interface UndeclaredParts {
@@ -34,7 +34,7 @@ export async function situationOf (config: ConnectionOptions, maxMs: number): Pr
 }
 
 /**
- * Returns the ids of those connections, of the ones asked for, for which the server is still working. Rejects if the
+ * Returns, of the given ids of connections, those for which the server still works on a statement. Rejects if the
  * server does not answer within two seconds.
  */
 export async function busyOn (config: ConnectionOptions, ids: readonly number[]): Promise<ReadonlySet<number>> {

@@ -47,17 +47,17 @@ export function requireFit (node: Situation | undefined, writable: boolean): voi
 }
 
 /**
- * Numbers of errors after which a node cannot serve the next statement either: it is not ready, shutting down, cut off
- * in a commit, or read-only.
+ * Error numbers after which a node cannot serve the next statement either: it is not ready, shutting down, cut off in a
+ * commit, or read-only.
  */
 const unfitErrors = new Set<number | undefined>([1047, 1053, 1180, 1290, 1836])
 /**
- * Numbers of such errors for a node of a Galera cluster: the same, and that of a lock wait, 1205. Without a majority,
- * such a node fails reads with 1205.
+ * Error numbers after which a node of a Galera cluster cannot serve the next statement either: {@link unfitErrors} and
+ * 1205. A lock wait fails with 1205, but so does a read on such a node if it has no majority.
  */
 const unfitInCluster = new Set([...unfitErrors, 1205])
 
-/** Returns the numbers of errors after which a node cannot serve the next statement either. */
+/** Returns the error numbers after which a node cannot serve the next statement either. */
 export function unfitErrorsOf (node: Situation | undefined): ReadonlySet<number | undefined> {
   return node?.shares === 1 ? unfitInCluster : unfitErrors
 }

@@ -29,8 +29,8 @@ const text = {
 } as const satisfies Storage
 
 /**
- * Storage of texts in columns with the collation that createTables() gives them. Without `isCollated`, SQL compares and
- * orders the column itself, so that an index serves. No index serves an expression.
+ * Storage of texts in columns with the collation that createTables() gives them. It lacks `isCollated`, so SQL compares
+ * and orders the column itself, and an index serves. No index serves the expression that `Dialect.exact` makes.
  */
 const { isCollated: _isCollated, ...exactTexts } = text
 
@@ -48,7 +48,7 @@ const times: Storage = { ...text, select: asText }
  * day is zero, or the 30th of February. MariaDB computes null from such a date.
  */
 const isOfCalendar = (column: Expression<unknown>) => sql<SqlBool>`(${column} + interval 0 day) is not null`
-/** Selects a date as text, or null if it cannot be shown. */
+/** Returns a function that makes SQL to select a date, or date and time, as text; null if it is not of the calendar. */
 const textOf = (format: string): NonNullable<Storage['select']> => (column) =>
   sql`case when ${isOfCalendar(column)} then date_format(${column}, ${sql.lit(format)}) end`
 const asCalendar = {
@@ -82,7 +82,8 @@ const fractionalMoments: Storage = {
 const integer = { type: () => 'integer', holds: named(...integers), ...asNumber } as const satisfies Storage
 
 /**
- * Storage of years. MariaDB takes 70 for 1970, even in a comparison. So 1 to 99 are sent as -1, which is never stored.
+ * Storage of years. MariaDB takes 70 for 1970, even in a comparison. So 1 to 99 are sent as -1, which no row has, and
+ * which MariaDB refuses to store.
  */
 const years: Storage = {
   ...integer, encode: (value) => Number(value) > 0 && Number(value) < 100 ? -1 : Number(value)
@@ -96,8 +97,8 @@ const booleans = {
 const bits: Storage = { ...booleans, select: (column) => sql`${column} + 0` }
 
 /**
- * Returns the storage of floating-point numbers of 32 bits, which the server would round to six digits in a text;
- * undefined for columns of other types.
+ * Returns the storage of floating-point numbers of 32 bits; undefined for columns of other types. The numbers are
+ * selected as doubles, because the server would round them to six digits in a text.
  */
 function numbersOf ({ written }: WrittenColumn): Storage | undefined {
   if (!written.startsWith('float')) return undefined
@@ -106,8 +107,8 @@ function numbersOf ({ written }: WrittenColumn): Storage | undefined {
 }
 
 /**
- * Storage of values in MariaDB. Dates and numbers with many digits are selected as text, because the driver converts
- * them by its settings and the time zone.
+ * Storage of values in MariaDB. Dates and numbers with many digits are selected as text, because the driver would
+ * convert them by its settings and the time zone.
  */
 export const mariadbStorage = {
   key: { type: () => 'bigint', holds: named(...integers), ...asNumber },

@@ -3,10 +3,16 @@ import { described, isSafe, type Catalog, type ColumnRow, type TypeTable } from 
 
 const { integer, number, text } = described
 
-/** Makes the function for a type whose values are written as texts of limited length. */
+/**
+ * Returns the function of the {@link TypeTable} for a type whose values are written as texts of at most `maxLength`
+ * characters.
+ */
 const ofLength = (maxLength: number): TypeTable[string] => () => ({ kind: 'text', options: { maxLength } })
 
-/** Condition for tables that are found by their bare names; https://www.postgresql.org/docs/15/catalogs.html */
+/**
+ * Condition for tables and views `c` that are found by their names without a schema, except those of PostgreSQL itself:
+ * https://www.postgresql.org/docs/15/catalogs.html.
+ */
 const visible = sql`c.relkind in ('r', 'p', 'v', 'm', 'f') and pg_table_is_visible(c.oid)
   and c.relnamespace <> 'information_schema'::regnamespace and c.relnamespace <> 'pg_catalog'::regnamespace`
 
@@ -15,8 +21,8 @@ const usable = sql`n.nspname <> 'information_schema' and n.nspname not like 'pg\
   and has_schema_privilege(n.oid, 'usage')`
 
 /**
- * SQL that describes the types of the columns `a`: the type on which a domain is based, and `enum` for each
- * enumeration.
+ * Parts of a query that describe the type of a column `a`: a domain as the type on which it is based, and an
+ * enumeration as `enum`.
  */
 export const postgresTypes = {
   columns: sql`
@@ -46,7 +52,7 @@ export const postgresTypes = {
  */
 const isNumbered = sql`coalesce(pg_get_expr(d.adbin, d.adrelid), '') like 'nextval(%'`
 
-/** Returns a query for the columns of the tables `c` that meet a condition. */
+/** Returns a query for the columns that meet a condition on the table `c`, the column `a` or its default `d`. */
 function columnsOf (condition: RawBuilder<unknown>): RawBuilder<ColumnRow> {
   return sql`
     select c.relname as "table", a.attname as name, ${postgresTypes.columns},

@@ -35,7 +35,10 @@ const stateQuery = 'select pg_is_in_recovery() as standby, ' +
 
 /** SQLSTATEs of a node that is unfit for the next statement, too: it only reads, is shutting down or starting. */
 const unfitNodeCodes = new Set(['25006', '57P01', '57P02', '57P03'])
-/** SQLSTATEs of a prepared statement that no longer fits its table, or that a pooler lost or gave to another client. */
+/**
+ * SQLSTATEs after which the connection is closed, but its node is not left: a prepared statement no longer fits its
+ * table, or a pooler lost it or gave it to another client.
+ */
 const staleStatementCodes = new Set(['0A000', '26000', '42P05'])
 
 /** Text by which a rollback is recognized, which Kysely or `database/transaction.ts` sends. */
@@ -43,7 +46,7 @@ const rollbackText = 'rollback'
 
 /** Connections on which the driver has reported an error. It would refuse every further statement, so none is sent. */
 const broken = new WeakSet<DriverClient>()
-/** Connections whose last commit the server answered although no standby had confirmed it. */
+/** Connections whose commit the server answers as done although no standby has confirmed it. The commit then fails. */
 const unconfirmed = new WeakSet<DriverClient>()
 
 /**
@@ -144,7 +147,10 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
     })
   }
 
-  /** True if a statement can be sent. If the connection has broken, notes that it must be closed and its node left. */
+  /**
+   * True if a statement can be sent: no answer is overdue, and the connection has not broken. If it has broken, marks
+   * it to be closed, and calls `leave`.
+   */
   #canSend (): boolean {
     // Whatever a transaction still sends, such as its rollback, would wait behind the overdue answer.
     if (this.#use.isAbandoned) return false
@@ -160,8 +166,8 @@ export class PostgresConnection implements PostgresPoolClient, PooledConnection 
   }
 
   /**
-   * Notes that the connection must be closed, and its node left too, if an error says so. An error that the server did
-   * not send means that the connection broke.
+   * Marks the connection to be closed if an error means that it broke, its node is unfit, or a prepared statement is
+   * stale. Calls `leave` in the first two cases. An error that the server did not send means that the connection broke.
    */
   #judge (error: unknown): void {
     const code = error instanceof driver().DatabaseError ? String(error.code) : undefined

@@ -20,9 +20,10 @@ const byBytes = (text: RawBuilder<unknown>) => sql`cast(${text} as text) collate
 const broken = 'broken'
 
 /**
- * Returns the codes of a failure, the most specific first: code and function, code, class and severity, class,
- * function. A class is the first two characters of a code: https://www.postgresql.org/docs/15/errcodes-appendix.html.
- * The function of the server that failed tells apart failures with the same code.
+ * Returns the codes of a failure; the first one that `failures` lists decides. Their order is: SQLSTATE and routine,
+ * SQLSTATE, class and severity, class, routine, {@link broken}. A class is the first two characters of an SQLSTATE:
+ * https://www.postgresql.org/docs/15/errcodes-appendix.html. The routine is the function in the server's source that
+ * failed. It tells apart failures with the same SQLSTATE.
  */
 function codesOf (failure: Error): readonly string[] {
   const code = propertyOf(failure, 'code')
@@ -42,22 +43,22 @@ function isSent (failure: Error): boolean {
 }
 
 /**
- * Codes and classes whose messages name tables, columns and rules, but hold no values. Messages of class 22 (data
- * errors) quote values, except 22001.
+ * Codes and classes whose messages may be logged: they name tables, columns and rules, but hold no values, apart from
+ * those that {@link isTold} excludes. Messages of class 22 (data errors) quote values, except 22001.
  */
 const toldCodes = new Set([
   '08', '0A', '22001', '23', '25', '26', '28', '3D', '3F', '40', '42', '44', '53', '54', '55', '57', '58', 'XX'
 ])
 
 /**
- * Codes and classes whose messages quote names of the statement. If a function executes a statement made of values,
- * such a message may hold values.
+ * Codes and classes whose messages quote names of the statement. If a function was running, they are not logged: it may
+ * execute a statement made of values, and the message may then hold values.
  */
 const statementCodes = new Set(['08', '0A', '25', '26', '28', '3D', '3F', '42', 'XX'])
 
 /**
- * True if the message of a failure holds no values. A function that raises an error may give it any code; the property
- * `where` is not empty if a function was running.
+ * True if the message of a failure certainly holds no values, so that it may be logged. False for a message that a
+ * function raises, because it may give any code. The property `where` is not empty if a function was running.
  */
 function isTold (failure: Error): boolean {
   const has = (codes: ReadonlySet<string>): boolean => codesOf(failure).some((code) => codes.has(code))

@@ -2,12 +2,12 @@ import type { PostgresCursor, PostgresQueryResult } from 'kysely'
 import type pg from 'pg'
 import { loadDriver } from '../load-driver.js'
 
-/** Pooled connection of the driver, with what its declarations leave out. */
+/** Pooled connection of the driver, with the members that the driver's type declarations leave out. */
 export type DriverClient = UndeclaredParts & pg.PoolClient
 
 interface UndeclaredParts {
   readonly processID: number
-  /** The texts of the prepared statements by name. */
+  /** The driver's inner connection. `parsedStatements` holds the texts of its prepared statements by name. */
   readonly connection: pg.Connection & { readonly parsedStatements: Record<string, string> }
   query<R> (cursor: PostgresCursor<R>): PostgresCursor<R>
   query<R> (query: pg.QueryConfig, callback: (error: Error | null, result: PostgresQueryResult<R>) => void): void

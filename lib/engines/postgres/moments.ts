@@ -11,7 +11,7 @@ const asItIs = (column: Expression<unknown>) => column
  */
 const isOfOurTime = (column: Expression<unknown>) =>
   sql<SqlBool>`${column} >= '0001-01-01 00:00:00+00' and ${column} < '10000-01-01 00:00:00+00'`
-/** Selects a date as text, or null if it cannot be shown. */
+/** Returns a function that makes SQL to select a date, or date and time, as text; null outside the years 1 to 9999. */
 const textOf = (format: string, moment: Select = asItIs): Select =>
   (column) => sql`case when ${isOfOurTime(column)} then to_char(${moment(column)}, ${sql.lit(format)}) end`
 const asWritten = (format: string) => {
@@ -20,14 +20,17 @@ const asWritten = (format: string) => {
   return { select, isShown: isOfOurTime, isWhole }
 }
 
-/** Finds the date, or the date and time in whole seconds, in a text in the style ISO. */
+/** Finds the date, or the date and time in whole seconds, in a text that the server wrote in the DateStyle ISO. */
 const isoMoment = /^\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d)?(?=$|\.)/
 /** Matches a date that is infinite, before our era, or of a year with more than four digits. */
 const notOfOurTime = /^-?infinity$| BC$|^\d{5,}-\d\d-\d\d/
-/** Lengths of texts that are shown as they are. */
+/** Lengths of the texts of a date, and of a date and time in whole seconds, which records show as they are. */
 const plainLengths = ['2024-02-29'.length, '2024-02-29 23:59:59'.length]
 
-/** Returns a date as it is shown, without a fraction, from the text of the server; null outside the years 1 to 9999. */
+/**
+ * Returns what records show of a date, or date and time, from the server's text: the text without a fraction, or null
+ * outside the years 1 to 9999. Throws if the text is not in the DateStyle ISO.
+ */
 function decodeWritten (stored: Stored): string | null {
   const text = String(stored)
   // No other text of these lengths has a hyphen there, in any style. A regular expression takes 2 % of a list's time.
@@ -44,7 +47,7 @@ const inUtc = (moment: Expression<unknown>) => sql`${moment} at time zone 'UTC'`
 const isWithoutZone = (written: string) => written.endsWith(' without time zone')
 const utcOf = (written: string) => isWithoutZone(written) ? asItIs : inUtc
 
-/** Storage of whole seconds without a time zone, selected as text. */
+/** Storage of dates and times in whole seconds without a time zone, selected as text. */
 const plainDatetime = {
   type: () => 'timestamp(0)',
   holds: named('timestamp', 'timestamptz'),
@@ -92,8 +95,8 @@ export const date = {
 } satisfies Storage
 
 /**
- * Storage of dates and times on connections whose driver leaves them as the server writes them. Compared with
- * `to_char`, that halves the driver's time for a list of a hundred records.
+ * Storage of dates and times on connections of openPostgres(), whose driver leaves them as the server writes them. They
+ * are selected without `to_char`, which halves the driver's time for a list of a hundred records.
  */
 export const ownDatetime = {
   ...plainDatetime,

@@ -23,7 +23,7 @@ function * descend (node: PlanNode): Generator<PlanNode> {
 /** Makes the planner prefer any index that serves to a sequential scan. */
 const noSequentialScan = sql`set local enable_seqscan = off`
 
-/** Makes the planner look up each row by an index, if one serves. */
+/** Makes the planner join tables by looking up each row by an index, if one serves. */
 const noOtherJoin = [sql`set local enable_hashjoin = off`, sql`set local enable_mergejoin = off`]
 
 /** Query plans by EXPLAIN: https://www.postgresql.org/docs/15/sql-explain.html */

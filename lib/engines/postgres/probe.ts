@@ -19,14 +19,14 @@ export interface PostgresReport {
    * no primary, or cannot tell.
    */
   readonly lag: number | null
-  /** Ids of those server processes, of the ones asked for, that work on a statement. */
+  /** Of the ids of server processes that were asked for, those of processes that work on a statement. */
   readonly busy: readonly number[]
 }
 
 /**
- * Query for a {@link PostgresReport}. If the primary is idle, the last replayed commit grows old, so its age counts
- * only while something remains to be replayed. Only members of pg_read_all_stats see what the primary has that the
- * standby has not received.
+ * Query for a {@link PostgresReport}. The lag is the age of the last replayed commit, or 0 if nothing remains to be
+ * replayed, because that age also grows while the primary is idle. What the standby has not yet received counts only
+ * if the user is a member of pg_read_all_stats; other users cannot see it.
  */
 const reportQuery = `select pg_is_in_recovery() as standby, current_setting('transaction_read_only') = 'on' as reads,
   exists (select from pg_stat_replication) as feeds,

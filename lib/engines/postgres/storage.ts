@@ -16,15 +16,18 @@ const asText = (column: Expression<unknown>) => sql`cast(${column} as text)`
  */
 const bigint = (value: Parameter) => sql`cast(${value} as bigint)`
 
-/** Refuses everything but booleans. A text must not pass for true, because a boolean may decide who is an admin. */
+/**
+ * Returns a stored boolean; throws for a value of any other type. A text must not pass for true, because a boolean may
+ * decide who is an admin.
+ */
 function decodeBoolean (stored: Stored): boolean {
   if (typeof stored === 'boolean') return stored
   throw new TypeError('The driver returns booleans as another type')
 }
 
 /**
- * Returns a condition that is true if a number is finite and fits into a double, as those of JSON do. Casting a larger
- * one to a double would be an error.
+ * Returns a condition that is true if a number is finite and not too large for a double, so that JSON can hold it.
+ * Casting a larger number to a double would be an error.
  */
 const isFinite = (column: Expression<unknown>) =>
   sql<SqlBool>`abs(cast(${column} as numeric)) <= 1.7976931348623157e308`
@@ -54,9 +57,9 @@ const asDouble: ShownCondition = (column, operator, values) => {
 }
 
 /**
- * Returns the storage of numbers in a column of type `numeric`, which may be larger and have more digits than those of
- * JSON, or of type `real`; undefined for a column of another type. Cursors hold only numbers that records show in full,
- * so they compare stored numbers as they are.
+ * Returns the storage of numbers in a column of type `numeric` or `real`; undefined for a column of another type. A
+ * `numeric` may be larger and have more digits than a number of JSON. Cursors hold only numbers that records show in
+ * full, so they are compared with the stored numbers as they are.
  */
 function numbersOf ({ written }: WrittenColumn): Storage | undefined {
   if (written === 'real') return singles()

@@ -10,7 +10,7 @@ const symbols = { lt: sql`<`, lte: sql`<=`, gt: sql`>`, gte: sql`>=` } as const
 /** Types whose values PostgreSQL can compare with any text, so that a plain `=` works and an index serves. */
 const comparableTypes = new Set(['bpchar', 'citext', 'name'])
 
-/** Types of other values that records show as texts, such as times of day and addresses. */
+/** Types whose values are no texts, but are shown as texts by records: times of day and network addresses. */
 const writtenTypes = ['time', 'timetz', 'inet', 'cidr', 'macaddr', 'macaddr8'] as const
 
 /** Types of columns that a text field can read and write. */

@@ -1,8 +1,8 @@
 import type { Duplex } from 'node:stream'
 
 /**
- * Milliseconds between two questions to the server, which ask for which abandoned connections it still runs a
- * statement. Those connections count as in use.
+ * Milliseconds between two questions to the server: for which abandoned connections does it still run a statement?
+ * Those connections count as in use.
  */
 const askIntervalMs = 1000
 

@@ -27,9 +27,9 @@ interface Setting<Node> {
   /** True if an error says that a node serves, but accepts no more connections. */
   isFull (error: unknown): boolean
   /**
-   * True if nodes are looked at again when a connection is asked for more than a second after the last look, and the
-   * first of the list that serves is used. False if a node is used as long as it serves, whatever its place in the
-   * list.
+   * True if the first node of the list that serves is to be used: if the last check is more than a second old, the next
+   * call for a connection checks the nodes again. False if a node is used as long as it serves, whatever its place in
+   * the list.
    */
   readonly isWatched: boolean
   /** Publishes which node is in use. */
@@ -107,8 +107,8 @@ export class Nodes<Node extends { readonly name: string }> {
   }
 
   /**
-   * Returns the node in use; undefined if a search for one must end first. If nodes are watched, the last search counts
-   * for two seconds. After one second, the next search begins while the node stays in use.
+   * Returns the node in use; undefined if a search for one must end first. If nodes are watched, the result of a search
+   * is used for two seconds. A call after one second begins the next search, and still returns the node in use.
    */
   #known (): Node | undefined {
     if (!this.#setting.isWatched) return this.#current

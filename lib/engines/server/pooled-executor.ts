@@ -31,8 +31,8 @@ interface ServerParts {
 type Ask<Result> = (connection: PooledConnection, query: Query) => Promise<Result>
 
 /**
- * Executor on the connections of a pool. It takes a connection for one statement and then releases it, so that the
- * connection has no open transaction.
+ * Executor on the connections of a pool. It takes a connection for each statement and then releases it, so no statement
+ * is part of a transaction.
  */
 export class PooledExecutor implements Executor {
   readonly #rules: FailureRules
@@ -93,8 +93,8 @@ async function askArrays (connection: PooledConnection, query: Query): Promise<A
 }
 
 /**
- * Returns the executors of a server. Those who list and read records use the reader. The writer also reads users and
- * records that are to be changed.
+ * Returns the executors of a server. Lists and reads of records use the `reader`. The `writer` runs writes, and also
+ * reads users and the records that are to be changed.
  */
 export function pooledExecutors (parts: ServerParts): Executors {
   return { reader: new PooledExecutor(parts, 'read'), writer: new PooledExecutor(parts, 'lookup') }

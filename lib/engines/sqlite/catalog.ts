@@ -4,8 +4,8 @@ import { described, isSafe, type Catalog } from '../catalog.js'
 const { integer, bigint, number, decimal, text } = described
 
 /**
- * Returns a condition that is true if a value has one of some types of SQLite, because any column may hold any type:
- * https://www.sqlite.org/datatype3.html, section 2.
+ * Makes a function that returns a condition: true if the column's value is of one of the given types. A column of
+ * SQLite may hold values of any type: https://www.sqlite.org/datatype3.html, section 2.
  */
 const isOf = (...types: readonly string[]) => (column: Expression<unknown>): RawBuilder<SqlBool> =>
   sql`typeof(${column}) in (${sql.join(types.map((type) => sql.lit(type)))})`
@@ -13,7 +13,10 @@ const isInteger = isOf('integer')
 const isNumber = isOf('integer', 'real')
 const isText = isOf('text')
 
-/** Reads the schema by the table-valued functions of pragmas: https://www.sqlite.org/pragma.html. */
+/**
+ * Catalog of SQLite: queries for its tables, and the fields that columns of its types become. The queries use the
+ * table-valued functions of pragmas: https://www.sqlite.org/pragma.html.
+ */
 export const sqliteCatalog: Catalog = {
   tables: sql`
     select name, case when type in ('table', 'view') then type else type || ' table' end as kind

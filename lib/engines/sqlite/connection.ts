@@ -27,7 +27,7 @@ function cacheStatements (prepare: (sql: string) => Statement): StatementCache {
   })
 }
 
-/** Connection of the plugin, with its prepared statements. Kysely's driver shares the one that the writer uses. */
+/** Connection to a database, with its prepared statements. The one that writes is also used by Kysely's driver. */
 export class SqliteConnection {
   /** Statements whose rows are objects. */
   readonly objects: StatementCache

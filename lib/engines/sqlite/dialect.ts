@@ -9,8 +9,8 @@ import { sqlitePlans } from './plans.js'
 import { sqliteStorage } from './storage.js'
 
 /**
- * Converts a pattern to GLOB, SQLite's case-sensitive LIKE. Characters that are special in GLOB are escaped: `[*]`,
- * `[?]`, `[[]`.
+ * Converts a pattern of LIKE to one of GLOB, SQLite's case-sensitive LIKE. Characters that are special in GLOB are
+ * escaped: `[*]`, `[?]`, `[[]`.
  */
 function globOf (pattern: string): string {
   return pattern.replace(/\\(.)|[%_*?[]/gsu, (token, escaped?: string) =>
@@ -21,8 +21,8 @@ function globOf (pattern: string): string {
 const ambiguous = /[\ufffd-\uffff]/
 
 /**
- * Returns a text in which patterns tell U+FFFD, U+FFFE and U+FFFF apart. The last two become characters beyond Unicode:
- * no text has these, but patterns tell them apart.
+ * Returns SQL of a text in which patterns tell U+FFFD, U+FFFE and U+FFFF apart. The SQL replaces the last two by
+ * characters beyond Unicode, which no text has, and which patterns tell apart.
  */
 function toldApart (text: Expression<unknown>): RawBuilder<unknown> {
   return sql`replace(replace(${text}, char(65534), cast(x'f4908080' as text)), char(65535), cast(x'f4908081' as text))`

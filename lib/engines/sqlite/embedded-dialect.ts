@@ -10,7 +10,7 @@ import { sqliteDialect } from './dialect.js'
 import { GroupCommit } from './group-commit.js'
 import { SqliteExecutor } from './sqlite-executor.js'
 
-/** Statement with which Kysely's driver ends a transaction. */
+/** Text by which a commit is recognized, which Kysely's driver sends: `readonly` is true for it, as for a read. */
 const commit = 'commit'
 
 /** Parts that a database in a file has besides the connection that writes. */
@@ -65,8 +65,8 @@ export class EmbeddedDialect extends SqliteDialect {
   }
 
   /**
-   * Reads one page of the file, and looks whether its path still leads to it. Reports `down` if the read fails, and
-   * `read-only` if the path leads elsewhere, or if the file was opened only for reading.
+   * Reads one page of the file, and looks whether its path still leads to it. Reports `down` if the read fails,
+   * `read-only` if the path leads elsewhere or the file was opened only for reading, and otherwise `up`.
    */
   readHealth (): HealthReport {
     return { role: 'single', pool: null, ...this.#readStatus() }
@@ -87,8 +87,8 @@ export class EmbeddedDialect extends SqliteDialect {
   }
 
   /**
-   * Returns the executors of a Kysely instance with this dialect. They wait for their turn in `db` if a connection is
-   * held.
+   * Returns the executors of `db`, a Kysely instance with this dialect. While somebody holds a connection in Kysely's
+   * driver, their statements on that connection wait there for their turn.
    */
   makeExecutors (db: Pick<Kysely<never>, 'getExecutor'>): Executors {
     const parts = {

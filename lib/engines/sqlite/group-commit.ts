@@ -23,7 +23,10 @@ export class GroupCommit {
   #waiting: Waiting[] = []
   /** Milliseconds that the last write took, or that one of the last group took on average. */
   #writeMs = 0
-  /** Failure of a write because another process has the lock, and a promise that resolves when the wait is over. */
+  /**
+   * Set while another process has the lock that the queue waits for: the failure that told so, and a promise that
+   * resolves when the wait is over.
+   */
   #lock: { readonly failure: unknown, readonly gone: Promise<void> } | undefined
 
   /** @param beforeCommit  called before the commit of a group; if it throws, each write is run again by itself */
@@ -35,7 +38,8 @@ export class GroupCommit {
   /**
    * Writes at once, and returns the outcome. If a burst is expected, other writes wait, or another process has the
    * lock, it queues the write and returns a promise. The queue is written at the end of this event-loop turn, or
-   * earlier if it would take more than 10 ms.
+   * earlier if it would take more than 10 ms. While another process has the lock, the queue waits longer, and a write
+   * that has waited for more than two seconds fails.
    */
   execute (write: () => Outcome): MaybePromise<Outcome> {
     const isOneOfMany = this.#bursts.join()
@@ -66,7 +70,8 @@ export class GroupCommit {
   /**
    * Writes the whole queue now.
    *
-   * @returns if another process has the lock, a promise that resolves when the queue no longer waits for it
+   * @returns if another process has the lock, a promise that resolves when the queue no longer waits for it; otherwise
+   *   undefined
    */
   commit (): Promise<void> | undefined {
     while (this.#waiting.length > 0 && this.#lock === undefined) this.#commitSome()
@@ -99,9 +104,7 @@ export class GroupCommit {
     this.#lock = { failure, gone }
   }
 
-  /**
-   * Rejects the writes that were queued at this moment of `performance.now()` or before, with the failure of the lock.
-   */
+  /** Rejects the writes that were queued at `moment` of `performance.now()` or before, with the failure of the lock. */
   #refuse (moment: number): void {
     const late = this.#waiting.filter(({ since }) => since <= moment)
     this.#waiting = this.#waiting.filter(({ since }) => since > moment)

@@ -28,7 +28,7 @@ function codeOf (failure: unknown): string {
   return failure instanceof Error && 'code' in failure ? String(failure.code) : ''
 }
 
-/** How long an attempt is repeated, and who is told of it. */
+/** Time limit for repeating an attempt, and the events that tell of the repetitions. */
 interface Repeating {
   /** Milliseconds after which no further attempt is made. */
   readonly maxRetryTime: number

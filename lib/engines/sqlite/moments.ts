@@ -64,7 +64,10 @@ interface Bounds {
   exactly (condition: RawBuilder<SqlBool>): RawBuilder<SqlBool>
 }
 
-/** Bounds of any text of a moment. Its date is at most one day off, because an offset has less than 24 hours. */
+/**
+ * Bounds of any stored text of a moment. The date in the text is at most one day from the date in UTC, because an
+ * offset has less than 24 hours.
+ */
 const wideBounds: Bounds = {
   earliest: (value) => sql`strftime('%Y-%m-%d %H:%M', ${value}, '-1 day')`,
   // SQLite has no day after 9999-12-31, but ':' sorts after every digit.

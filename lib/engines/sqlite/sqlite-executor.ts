@@ -91,7 +91,7 @@ export class SqliteExecutor implements Executor {
     return outcome
   }
 
-  /** Throws the error of a failed statement. Returns if the statement may be repeated. */
+  /** Returns if a failed statement may be repeated; otherwise publishes the failure, and throws its error. */
   #requireRepeatable (failure: unknown, query: Query, start: number): void {
     const error = toStatementError(sqliteDialect, failure, effectOf(query))
     if (error instanceof Repeatable) return

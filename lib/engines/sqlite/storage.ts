@@ -42,8 +42,8 @@ function decodeDate (stored: Stored): string {
 const plainLength = '2024-02-29'.length
 
 /**
- * Keeps a text in cursors as it is stored, if it tells a moment. Bytes tell no moment, and SQLite sorts them after all
- * texts.
+ * Keeps the text of a moment in cursors as it is stored. No cursor holds a value that tells no moment, such as bytes,
+ * which SQLite sorts after all texts.
  */
 const exact: Exact = {
   write: (stored) => typeof stored === 'string' ? stored : '',

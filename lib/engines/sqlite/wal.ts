@@ -1,11 +1,11 @@
 import { isLocked } from './lock.js'
 
-/** The part of a better-sqlite3 database that switching needs. */
+/** The part of a better-sqlite3 database that {@link switchToWal} needs. */
 interface Switchable {
   pragma (source: string): unknown
 }
 
-/** Milliseconds between two attempts to switch. The process is blocked meanwhile. */
+/** Milliseconds between two attempts to switch to a write-ahead log. The process is blocked meanwhile. */
 const retryPauseMs = 10
 
 /**

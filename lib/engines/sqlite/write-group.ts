@@ -33,7 +33,8 @@ class Undone extends Error {}
  * process has the lock. If a failure rolls back other writes, or the commit fails, each is written again by itself. The
  * function throws the failure if nothing was written because another process has the lock.
  *
- * @param beforeCommit  called before the commit of a group; if it throws, the group is rolled back
+ * @param beforeCommit  called before the commit of a group; if it throws, the group is rolled back, and each write is
+ *   written again by itself
  */
 export function groupWriter (database: Database, beforeCommit: () => void): (waiting: readonly Waiting[]) => Written {
   const requireNotUndone = (): void => { if (!database.inTransaction) throw new Undone() }
@@ -52,7 +53,12 @@ export function groupWriter (database: Database, beforeCommit: () => void): (wai
   }
 }
 
-/** Executes writes in their order, and calls `check` after each; it throws if the write rolled back those before it. */
+/**
+ * Executes writes in their order, until they have taken 10 ms or another process has the lock. If the
+ * first write finds the lock taken, throws its failure.
+ *
+ * @param check  called after each write; throws if the write has rolled back those before it
+ */
 function writeEach (waiting: readonly Waiting[], check: () => void): Written {
   const start = performance.now()
   const tells: Array<() => void> = []

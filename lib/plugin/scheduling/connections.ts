@@ -7,8 +7,8 @@ import { Pipeline } from './pipeline.js'
 import { UnreadAnswers } from './unread-answers.js'
 
 /**
- * Requests that may wait on one HTTP/1 connection. One more closes the connection. Node parses up to 1000 requests of a
- * connection at once, and keeps 4 KB for each.
+ * Requests of one HTTP/1 connection that may wait for the answers before theirs. One more closes the connection. Node
+ * parses up to 1000 requests of a connection at once, and keeps 4 KB for each.
  */
 const maxWaiting = 63
 

@@ -6,8 +6,8 @@ import type { Connections } from './connections.js'
 import { inOwnContext } from './own-context.js'
 
 /**
- * Milliseconds that one request may wait; after that it is refused with 503. A statement waits at most as long for a
- * connection to the database.
+ * Milliseconds that one request may wait; after that it is refused with 503. The wait of a statement for a connection
+ * to a database server has the same limit.
  */
 const maxWaitMs = 2000
 
@@ -23,7 +23,7 @@ const checkIntervalMs = 100
 /** A request that waits, and its answer. */
 interface Waiting {
   readonly answer: ServerResponse
-  /** Milliseconds of `performance.now()` when it began to wait. */
+  /** Milliseconds of `performance.now()` when the request began to wait. */
   readonly since: number
   /** Lets the request go on. With a failure, the request is answered with that error instead. */
   readonly goOn: (failure?: Error) => void
@@ -67,11 +67,12 @@ export abstract class RequestQueue {
   }
 
   /**
-   * Reserves what a request needs to run: a slot, or time in this event-loop turn. Returns false if there is none now.
+   * Reserves what a request needs to run: a slot, or time in this event-loop turn. Returns true if the request may go
+   * on; false if there is no slot or time now.
    */
   protected abstract take (answer: ServerResponse, now: number): boolean
 
-  /** Tries to let requests go on. This class calls it when one begins to wait, and every 100 ms while any waits. */
+  /** Tries to let requests go on. Called when a request begins to wait, and every 100 ms while any waits. */
   protected abstract wake (): void
 
   protected get size (): number {

@@ -8,7 +8,7 @@ const turnMs = 20
 /** Used instead of `turnMs` for 50 ms after a connection was accepted, so that further clients are accepted quickly. */
 const turnMsWhileOpening = 2
 
-/** Requests that are tried in a turn, in addition to twice the number that fitted into the last turn. */
+/** Attempts in a turn to let a request go on, in addition to twice the number that went on in the last turn. */
 const minTried = 8
 
 /**
@@ -43,8 +43,8 @@ export class TurnQueue extends RequestQueue {
 
   /**
    * Tries to let requests go on, each in its own `setImmediate` callback of the next turn. Between two callbacks, the
-   * engine does its work for the request of the first one, so its time is known. Some callbacks are for requests that
-   * arrive meanwhile. Without these, a queue that once began would never be empty again under load.
+   * engine works for the request of the first one, so the second knows how much time is left. Some callbacks are for
+   * requests that arrive meanwhile. Without these, a queue under load would never become empty again.
    */
   readonly #try = (): void => {
     if (this.size === 0) {

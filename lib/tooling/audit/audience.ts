@@ -4,16 +4,16 @@ import type { AnyPolicy, Identity } from '../../policy/policy.js'
 import { protectionOf } from '../../policy/protection.js'
 
 /**
- * The audiences of an operation, widest first. `some users` means a part of the users that only the policy itself
- * knows.
+ * The audiences, widest first: who may do an operation. `some users` means a part of the users that only the policy
+ * itself knows.
  */
 export const audiences = ['anybody', 'users', 'some users', 'admins', 'nobody'] as const
 export type Audience = (typeof audiences)[number]
 
 /**
- * Returns the audience of an operation: `anybody` or `nobody` if the policy lists the operation as open or closed.
- * Otherwise the function asks the policy about a made-up user and a made-up admin. If the policy throws, or refuses
- * even the admin, the answer is `some users`: the policy then has its own reasons to permit somebody.
+ * Returns the audience of an operation: `anybody` if the policy lists the operation as open, `nobody` if as closed.
+ * Otherwise asks the policy about made-up users: `users` if it permits one who is no admin, `admins` if only an admin.
+ * If it throws, or refuses both, returns `some users`: the policy then has its own reasons to permit somebody.
  */
 export function audienceOf (policy: AnyPolicy, operation: Operation): Audience {
   const protection = protectionOf(policy, operation)

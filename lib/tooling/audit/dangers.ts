@@ -57,7 +57,7 @@ function referencesTo (users: ReadonlySet<Model>, resource: Resource): readonly 
   return columns.some((column) => seesOnlyOwn(resource, column)) ? [] : columns.map(({ field }) => field)
 }
 
-/** True if the scope of a resource shows a user only the records that have the user's id in a column. */
+/** True if the scope of a resource shows a user only the records that have the user's id in the given column. */
 function seesOnlyOwn (resource: Resource, { field }: Column): boolean {
   return visibleRecordsOf(resource).some((seen) =>
     seen.user === 'user' && seen.sees === 'some' && seen.conditions.includes(`${field} = user.id`))
@@ -108,8 +108,8 @@ function pathDangers (resource: Resource): Danger[] {
 }
 
 /**
- * Returns the audience that may filter by a path: the narrowest of those that may list the resource or a model on the
- * path. Returns `nobody` if no client of the resource may filter through one of these models.
+ * Returns the audience that may filter by a path. Clients must be permitted to list the resource and each model on the
+ * path, so this is the narrowest of those audiences. It is `nobody` if a model on the path is closed to all clients.
  */
 function searchersOf (resource: Resource, { joins }: Path): Audience {
   const { closedModels, guardedModels } = resource

@@ -11,7 +11,10 @@ import { countStatement, firstReach, listStatement, withIncludes } from '../../s
  */
 const explainedLimit = 1_000_000
 
-/** True if an index finds the rows that meet the last condition of a list, for a page and for the count. */
+/**
+ * True if an index finds the rows that meet the last condition of a list, both for the query that reads a page and for
+ * the query that counts the records.
+ */
 export async function isSought (resource: Resource, plan: ListPlan): Promise<boolean> {
   const { reader: { db, dialect: { plans } }, model } = resource
   const { alias, column: { name } } = plan.conditions.at(-1) as PlannedCondition
@@ -21,8 +24,9 @@ export async function isSought (resource: Resource, plan: ListPlan): Promise<boo
 }
 
 /**
- * True if each column that a search looks at has an index that finds the rows with a word, for a page and for the
- * count. These are indexes of expressions, so the query `plans.sought` does not list them.
+ * True if each column that a search looks at has an index that finds the rows with a word, both for the query that
+ * reads a page and for the query that counts the records. These are indexes of expressions. `plans.sought` does not
+ * list them, so it is not asked.
  */
 export async function isSearchSought (resource: Resource, plan: ListPlan): Promise<boolean> {
   const { model: { table }, searched } = resource

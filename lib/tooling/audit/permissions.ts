@@ -32,7 +32,7 @@ export interface ResourcePermissions {
   readonly fields: readonly FieldPermissions[]
 }
 
-/** Returns the permissions of a resource. If it has an owner field, only owners may update and delete. */
+/** Returns the permissions of a resource. With an owner field, they name only owners for `update` and `delete`. */
 export function permissionsOf (resource: Resource): ResourcePermissions {
   const { name, model, owner } = resource
   const own = audiencesOf(resource)

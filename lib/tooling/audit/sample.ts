@@ -9,7 +9,7 @@ export function sampleOf (column: Column): string {
   return String(example(valueOptionsOf(column)) ?? 'x')
 }
 
-/** Returns the values of a condition by equality: one valid value. */
+/** Returns one valid value of a column, as the list of values that a condition by equality takes. */
 export function sampleValues (column: Column): ScopeCondition['values'] {
   return [valueKindOf(column).parse(sampleOf(column), column.options)] as ScopeCondition['values']
 }

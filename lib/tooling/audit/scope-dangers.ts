@@ -58,8 +58,8 @@ function leakDangers (resource: Resource, scoped: readonly Scoped[]): readonly D
 }
 
 /**
- * Returns what users may do with all records of a resource although the scope of another resource does not show them
- * all of its own: `users may list, read`. Returns an empty text if there are no such users. Admins do not count.
+ * Returns which users may do what with all records of a resource, although the scope of another resource hides records
+ * from these users: `users may list, read`. Returns an empty text if there are no such users. Admins do not count.
  */
 function unboundedUsers (resource: Resource, rule: ScopeRule): string {
   const { policy, owner } = resource

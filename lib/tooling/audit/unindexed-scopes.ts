@@ -12,8 +12,9 @@ import { sampleValues } from './sample.js'
 import { evaluate, madeUpUsers } from './visible-records.js'
 
 /**
- * Returns the scopes of the made-up users who may list a resource and see records there. A scope that fails counts as
- * one without conditions. Admins count only if no other users do, because they are few.
+ * Returns the scopes of the made-up users who may list a resource and see records there; none if the resource has no
+ * scope. A scope that fails counts as one without conditions. Admins count only if no other users do, because they are
+ * few.
  */
 export function listedScopes (resource: Resource): readonly Scope[] {
   const { policy, scopeRule } = resource

@@ -13,8 +13,8 @@ export interface ServeCredentials {
 export const passwordVariable = 'REST_MODELS_PASSWORD'
 
 /**
- * Returns the credentials of a command: its options, and if it has no password among them, the password in the
- * environment variable. Returns undefined if there is neither a user nor a password.
+ * Returns the user and the password from the options of a command. If these have no password, the environment variable
+ * {@link passwordVariable} gives it. Returns undefined if there is neither a user nor a password.
  *
  * @throws REST_MODELS_INVALID_OPTIONS if only one of the two is given: without this error, everybody could read the
  *   database

@@ -13,8 +13,8 @@ interface Options {
 }
 
 /**
- * Time-out of a statement on PostgreSQL and MariaDB, in milliseconds: one hour, because a search for equal values may
- * read a large table.
+ * Time-out of a statement on PostgreSQL and MariaDB, in milliseconds: one hour, because the command may read large
+ * tables: it looks for equal values in columns that are to become unique.
  */
 const statementTimeout = 3_600_000
 

@@ -30,7 +30,7 @@ export interface OpenOptions {
 
 /**
  * Opens the database of a URL: `sqlite:./site.db`, `postgres://…` or `mariadb://…`. It creates nothing: the file of a
- * SQLite database must exist, and so must the schema.
+ * SQLite database must exist, and so must the schema that the options name.
  *
  * @throws REST_MODELS_INVALID_OPTIONS, REST_MODELS_UNSUPPORTED_DATABASE with the remedy. Neither repeats a password in
  *   the URL

@@ -107,7 +107,7 @@ export async function serveDatabase (
 /** A model to serve. */
 interface PlannedResource {
   readonly model: Model
-  /** Columns that look secret. */
+  /** Columns that look secret, which the app does not show. */
   readonly hidden: readonly Column[]
   /** The policy, if it is not the default policy of the app. */
   readonly auth: Policy | undefined

@@ -11,7 +11,7 @@ const clockPatterns: readonly RegExp[] = [
 ]
 /** Matches a default that is a day without a time: the current day, or a moment that is cut to its day. */
 const dayPattern = /\b(?:current_date|curdate|utc_date|date\()|::date\b|\bas date\)|strftime\('(?:%Y-%m-%d|%F)'/i
-/** Patterns for SQL around a time that keeps it, converts it to UTC or cuts it to a unit. The group is the time. */
+/** Patterns for SQL that keeps a time as it is, converts it to UTC or cuts it to a unit. The group matches the time. */
 const timeWrappers: readonly RegExp[] = [
   /^(.*) at time zone '(?:etc\/)?(?:utc|gmt)'$/is,
   /^timezone\('(?:etc\/)?(?:utc|gmt)'(?:::text)?, (.*)\)$/is,

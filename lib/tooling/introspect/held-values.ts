@@ -65,8 +65,8 @@ async function holdsDates (handle: Handle, column: ColumnRow): Promise<boolean> 
 }
 
 /**
- * True if a column holds values that are not null, but that records of a kind show as null. False if the query fails,
- * for example because it takes too long.
+ * True if a column holds values that are not null, but that records show as null if its field has the given kind. False
+ * if the query fails, for example because it takes too long.
  */
 export async function holdsUnshown (
   { db, dialect: { storage } }: Handle, { table, name }: ColumnRow, kind: StorageName

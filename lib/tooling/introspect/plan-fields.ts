@@ -83,7 +83,7 @@ async function describe (column: ColumnRow, handle: Handle): Promise<DescribedTy
     `is ${column.written}, but holds other values too, and no kind of field fits all of them; ${remedyFor(column)}`
 }
 
-/** Returns how the values of a column that no field holds can be shown. */
+/** Returns the remedy for a column whose values no field can hold: another way to show the values. */
 function remedyFor ({ written }: ColumnRow): string {
   return /blob|binary|bytea|image/i.test(written)
     ? 'serve its bytes by a route of your own'
@@ -149,8 +149,8 @@ function kindOf ({ name }: ColumnRow, { kind }: DescribedType): FieldKind {
 }
 
 /**
- * Returns the name of a column's field. The options are `column` or `key` if these names do not follow from the name of
- * the field, otherwise empty.
+ * Returns the name of a column's field, with options. If the name of the column does not follow from the name of the
+ * field, the option `column` or `key` states it. Otherwise the options are empty.
  */
 function nameFor (column: string, kind: FieldKind, names: Names): Pick<FieldPlan, 'name' | 'options'> {
   if (kind !== 'foreignKey') {

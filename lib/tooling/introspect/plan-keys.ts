@@ -10,7 +10,7 @@ import type { FieldPlan, Note } from './model-plan.js'
 import { holdsUuids, whyUnreadable, type FoundTable } from './read-database.js'
 import { byView, oddName, renameTable, whyNoTable } from './remedies.js'
 
-/** A table that can have a model, and its primary key. */
+/** A table that can have a model, and its primary key, which has one column. */
 export interface KeyedTable {
   readonly table: FoundTable
   readonly key: FieldPlan
@@ -60,7 +60,10 @@ async function planKey (handle: Handle, table: FoundTable): Promise<KeyedTable |
     { table, column, key, notes: notesOf(column, kind) }
 }
 
-/** Returns a table whose key has several columns, none of them null, or the reason why it can have no model. */
+/**
+ * Returns a table whose key has several columns, with these columns marked as never null. If one of them may hold null,
+ * returns the reason why the table can have no model.
+ */
 async function planComposite (handle: Handle, table: FoundTable): Promise<CompositeTable | string> {
   const columns: ColumnRow[] = []
   for (const column of table.columns) {

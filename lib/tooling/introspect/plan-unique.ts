@@ -7,8 +7,8 @@ type Group = readonly FieldPlan[]
 
 /**
  * Plans the option `unique` of a model: an entry for each unique index of several columns that all have fields, but
- * only one for several indexes of the same columns. Texts without `maxLength` that share an index get one, so that
- * every engine has room for them. Notes name those that no model can declare.
+ * only one for several indexes of the same columns. Texts that share an index get a `maxLength` if they have none,
+ * so that every engine has room for them. Notes name the indexes that no model can declare.
  */
 export function planUnique (
   { name, uniqueTogether }: FoundTable, planned: readonly FieldPlan[]

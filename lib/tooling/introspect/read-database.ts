@@ -19,11 +19,11 @@ export interface FoundTable {
    * are never null, or no columns.
    */
   readonly key: readonly string[]
-  /** Columns that have a unique index of their own, without that of the primary key. */
+  /** Columns that have a unique index of their own. The index of the primary key does not count. */
   readonly unique: ReadonlySet<string>
   /**
-   * Columns of each unique index of several columns, without those on expressions or prefixes, and without that of the
-   * primary key.
+   * The columns of each unique index of several columns. Indexes on expressions or prefixes, and the index of the
+   * primary key, do not count.
    */
   readonly uniqueTogether: ReadonlyArray<readonly string[]>
   /** The foreign keys that have one column, by that column. */

@@ -19,10 +19,10 @@ interface Spread {
 type Fold = (name: string) => string
 
 /**
- * Returns the secret columns of a database, as `table.column`. A column is secret if its name looks secret, alone or in
- * its table, and it is not a boolean, a date or a date with time. A column is also secret if a foreign key makes it
- * hold the same values: if it refers to a secret column, or if a secret column refers to it. A primary key does not
- * become secret by the latter, because links show it. Foreign keys may have several columns.
+ * Returns the secret columns of a database, as `table.column`. A column is secret if its name looks secret, by itself
+ * or because of its table, unless it is a boolean, a date or a date with time. A column is also secret if a foreign key
+ * makes it hold the same values as a secret column: if it refers to that column, or if that column refers to it. A
+ * primary key does not become secret by the latter, because links show it. Foreign keys may have several columns.
  *
  * @param shown  columns that are not secret, whatever their names and foreign keys, as `table.column`
  */
