@@ -368,3 +368,30 @@ test('a text that an old column of MariaDB cannot hold matches nothing, in a lis
   t.equal((await get('/api/user/?username=alice')).json().objects.length, 1)
   t.equal((await post('/api/everything/', record, { as: '😀' })).statusCode, 401)
 })
+
+test('a choice in a column of MariaDB is ordered and paged as text, whatever its collation', async (t) => {
+  const url = await requireDatabase(t, 'mariadb')
+  if (url === undefined) return
+  const Shirt = defineModel('Shirt', { size: text() })
+  const db = openMariadb<Tables>(url)
+  t.teardown(async () => { await db.destroy() })
+  for (const collation of ['utf8mb4_nopad_bin', 'utf8mb4_general_ci']) {
+    await db.schema.dropTable('shirt').ifExists().execute()
+    await sql.raw('create table shirt (id bigint auto_increment primary key, size enum(\'small\', \'medium\', ' +
+      `'large') character set utf8mb4 collate ${collation} not null)`).execute(db)
+    await db.insertInto('shirt').values(['small', 'medium', 'large', 'small'].map((size) => ({ size }))).execute()
+    const app = Fastify()
+    t.teardown(async () => { await app.close() })
+    await app.register(restModels, { db })
+    app.restModels.register(Shirt)
+    await app.restModels.setup()
+    const sizes: string[] = []
+    for (let next = '/api/shirt/?ordering=size&limit=1&after='; next !== '';) {
+      const { meta, objects } = (await app.inject(next)).json()
+      sizes.push(objects[0].size)
+      next = sizes.length > 9 ? '' : meta.next
+    }
+    t.same(sizes, ['large', 'medium', 'small', 'small'], collation)
+    t.match((await app.inject('/api/shirt/?size__gt=medium')).json(), { objects: { length: 2 } }, collation)
+  }
+})

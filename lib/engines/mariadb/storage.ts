@@ -36,7 +36,8 @@ const { isCollated: _isCollated, ...exactTexts } = text
 
 /** Returns the storage of a column of texts whose collation is exact, or of a column of times; otherwise undefined. */
 function textsOf ({ written, collation }: WrittenColumn): Storage | undefined {
-  if (collation === exactCollation) return exactTexts
+  // MariaDB orders an enum or a set by number, and compares it as text.
+  if (collation === exactCollation && !/^(?:enum|set)\b/.test(written)) return exactTexts
   return written.startsWith('time') ? times : undefined
 }
 
