@@ -86,8 +86,8 @@ export type Paging<D extends Described> = {
   /** Number of the page, counted from 1. */
   readonly page?: number | undefined
   /**
-   * A cursor. An empty text asks for the first page. The links to the following pages then have cursors, unless the
-   * server can give none, for example because the list is ordered by a field that records do not show.
+   * A cursor. An empty text asks for the first page. The links to the following pages then have cursors, if the server
+   * can give some. It cannot, for example, if the list is ordered by a field that records do not show.
    */
   readonly after?: string | undefined
 } & Counting & Searching<D>

@@ -112,7 +112,7 @@ function pauseAfter (
   return status === 502 || status === 504 || (isStored && status === 404) ? backoff : undefined
 }
 
-/** Waits, unless the signal aborts: then it throws what `fetch` would throw. */
+/** Waits. If the signal aborts, it throws what `fetch` would throw. */
 async function wait (milliseconds: number, signal: Signal | undefined): Promise<void> {
   await new Promise<void>((resolve) => {
     const go = (): void => {

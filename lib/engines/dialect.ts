@@ -79,7 +79,7 @@ export interface Dialect {
   readonly isEmbedded: boolean
   /**
    * Returns the same text for two names of columns that the engine does not tell apart. The same holds for names of
-   * tables, unless {@link SchemaHabits.foldsTables} answers 0.
+   * tables, except if {@link SchemaHabits.foldsTables} answers 0.
    */
   foldName (name: string): string
   /** Returns SQL of a text column that is compared character by character, whatever its collation. */

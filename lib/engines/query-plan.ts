@@ -27,8 +27,8 @@ export interface QueryPlans {
   readonly settings: Readonly<Record<PlannedUse, ReadonlyArray<RawBuilder<unknown>>>>
   /**
    * Query for the columns that are the first of an index. MariaDB alone has it: there the plan sorts a small table even
-   * if an index could order its rows. So a column that this query lists counts as ordered by an index, unless it is a
-   * text with `Storage.isCollated`.
+   * if an index could order its rows. So a column that this query lists counts as ordered by an index, except a text
+   * with `Storage.isCollated`.
    */
   readonly leading?: RawBuilder<{ readonly table: string, readonly column: string }>
   /**

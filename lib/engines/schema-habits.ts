@@ -49,7 +49,7 @@ export interface SchemaHabits {
    * may return other columns, too. Absent if Kysely reports all such columns.
    */
   readonly madeColumns?: RawBuilder<ColumnRow>
-  /** True if a primary key may be null, unless its column is declared `not null`. Absent if it is never null. */
+  /** True if a primary key may be null where its column is not declared `not null`. Absent if it is never null. */
   readonly keysMayBeNull?: true
   /** Query for the columns of all tables with their declared types, because the storage of some depends on these. */
   readonly written: RawBuilder<WrittenColumn>

@@ -4,8 +4,8 @@ import type { FieldOptions } from '../values/field-options.js'
 // These types refer to each other, so they share a file: a model holds columns, and a foreign key leads to a model.
 
 /**
- * Name of every primary key, as a field and in JSON. In SQL too, unless its field has a `column`, or the key has
- * several columns.
+ * Name of every primary key, as a field and in JSON. It is the name in SQL, too, if the field has no `column` and the
+ * key has one column.
  */
 export const keyName = 'id'
 

@@ -37,8 +37,8 @@ export function shareRecord (document: OpenApiDocument, resource: Resource): Jso
 }
 
 /**
- * References to the schemas of models that refer to each other in a circle, by the object that holds the schemas of a
- * document. A schema in a circle refers to itself, so its reference is needed before it is complete.
+ * The `$ref` of each model that refers to itself through others, for each document. The key is the object with the
+ * schemas of the document. A schema in a circle refers to itself, so its `$ref` is needed before it is complete.
  */
 const circular = new WeakMap<object, Map<ShownModel, JsonSchema>>()
 

@@ -169,7 +169,7 @@ function leadsBack ({ path: { joins } }: ScopeCondition, model: Model): boolean 
 function isDecided (condition: ScopeCondition, { plan, isCreate }: PlannedWrite, dialect: Dialect): boolean {
   const { path: { joins: [join], column }, operator } = condition
   const value = plan.get(join ?? column)
-  // An update does not change this column, unless only the database fills it.
+  // An update does not change this column, except if only the database fills it.
   if (value === undefined) return !isCreate && !isFilledByDatabase(join ?? column)
   if (join !== undefined) return requireInside(value !== null)
   if (operator === 'is') {

@@ -19,8 +19,8 @@ export type StoredOf = (column: Column) => Json | undefined
  *
  * @param storedOf  gives the value of a column before the update; a field that is not writable may repeat that value
  * @param fixed     values that the scope fixes: the record has them already, and no client may change them
- * @returns the changed values, possibly none, and if there are some, the moment of the update; unless `comparesAll` is
- *   true, also unchanged values, which do no harm
+ * @returns the changed values, possibly none, and if there are some, the moment of the update; if `comparesAll` is
+ *   false, also unchanged values, which do no harm
  * @throws REST_MODELS_INVALID_RECORD (400) listing every fault by field
  */
 export function planUpdate (scope: WriteScope, payload: Payload, storedOf: StoredOf, fixed: GivenValues): WritePlan {

@@ -10,8 +10,8 @@ export const kUser = Symbol('rest-models.user')
 
 /**
  * Returns the user who sent a request, as found by the policy; null if the policy found nobody, does not permit the
- * operation to the user, or has not looked yet. A policy does not look for the user of an open operation, unless the
- * resource has a scope, and runs on a route of the host only if the route has the hooks of `guard()`.
+ * operation to the user, or has not looked yet. A policy looks for the user of an open operation only if the resource
+ * has a scope, and runs on a route of the host only if the route has the hooks of `guard()`.
  */
 export function userOf<User extends Identity = PolicyUser> (request: FastifyRequest): User | null {
   return kUser in request ? request.getDecorator<User | undefined>(kUser) ?? null : null
@@ -114,7 +114,7 @@ const permittedFetchSites = ['same-origin', 'none']
 
 /**
  * Returns a hook for writes. The hook refuses a write that a browser sends for a page of another origin, even of
- * another subdomain, with REST_MODELS_FORBIDDEN (403), unless `allowedOrigins` names that origin. Without this, the
+ * another subdomain, with REST_MODELS_FORBIDDEN (403), if `allowedOrigins` does not name that origin. Without this, the
  * page could write in the name of the user, because browsers attach Basic credentials by themselves, and a form needs
  * no preflight. A request with neither Origin nor Sec-Fetch-Site is not from a browser, and is let through.
  *

@@ -51,7 +51,8 @@ export interface Policy<User extends Identity = PolicyUser> {
   readonly closed?: readonly Operation[]
   /**
    * The way credentials are sent. It is shown in the OpenAPI document and decides the challenge of a 401. Without it,
-   * or with HTTP Basic, the 401 is that of the service document, for which browsers ask for a password.
+   * or with HTTP Basic, a 401 is plain text with the challenge `Basic`, for which browsers ask for a password. With any
+   * other scheme, a 401 is JSON.
    */
   readonly scheme?: SecurityScheme
   /** Called once by each `setup()`. Returns the function that finds the user of each request. */

@@ -4,7 +4,7 @@ import type { SecurityScheme } from './policy.js'
 
 /**
  * Returns the challenge of a 401, the value of its header WWW-Authenticate. For HTTP Basic, and for a policy that names
- * no scheme, it is the challenge of the service document, for which browsers ask for a password. Otherwise it names
+ * no scheme, it is `Basic`, for which browsers ask for a password. Otherwise it names
  * `ApiKey` or `Bearer`, for which they do not ask.
  */
 export function challengeOf (scheme: SecurityScheme | undefined): string {

@@ -18,7 +18,7 @@ export interface ResourceOptions<M extends Model = Model, Auth extends AnyPolicy
    * users.
    */
   readonly scope?: (user: ScopeUser<Auth>) => ScopeOf<M> | null
-  /** Fields that no answer shows. Lists cannot be filtered or ordered by them, unless `filterable` names them. */
+  /** Fields that no answer shows. Lists are filtered or ordered by them only if `filterable` names them. */
   readonly exclude?: ReadonlyArray<FieldNameOf<M>>
   /**
    * The foreign key to the user that owns a record. The server sets it to the user who creates the record, and only the

@@ -20,7 +20,7 @@ export function tagged (reply: FastifyReply, tagOf: TagOf, record: ModelRecord):
  * same tag, or `*`. The tag in the header may be weak. A malformed header is ignored, because the record is then what
  * the client asks for.
  *
- * @returns the body of the answer; undefined for a 304, unless the request is a HEAD
+ * @returns the body of the answer; undefined for a 304 to another request than a HEAD
  */
 export function answerRead (
   request: FastifyRequest, reply: FastifyReply, tagOf: TagOf, record: ModelRecord

@@ -82,7 +82,7 @@ function keySql ({ alias, parts, operator, values }: KeyCondition, dialect: Dial
   const isAny = sql<SqlBool>`(${sql.join(keys, sql` or `)})`
   if (operator === 'ne') return sql<SqlBool>`not ${isAny}`
   if (keys.length === 1) return isAny
-  // SQLite reads a whole index unless a condition without 'or' limits it to a part.
+  // SQLite reads a whole index if no condition without 'or' limits it to a part.
   const leading = values.filter((_value, index) => index % parts.length === 0)
   const [column] = parts as [Column]
   const isNear = conditionSql(

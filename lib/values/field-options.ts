@@ -79,7 +79,7 @@ export interface ForeignKeyOptions extends CommonOptions<number | string> {
   readonly onDelete?: OnDelete
   /**
    * Name of the key in records, bodies and filters, if it is not the field's name with `_id`. The column has this name,
-   * too, unless `column` says otherwise.
+   * too, if there is no `column`.
    */
   readonly key?: string
 }

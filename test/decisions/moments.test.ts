@@ -627,7 +627,7 @@ test('D-130: the note on such a column says what a create without the field does
   await sql`insert into event (bare) values (${value})`.execute(db)
   const { models: [Event], notes } = await introspect(db)
   const [filled, bare] = ['filled', 'bare'].map((name) => notes.filter(({ column }) => column === name).at(-1)?.why)
-  const remedy = ', and takes no null: a create must send a value, unless the field declares a default'
+  const remedy = ', and takes no null: a create must send a value, or the field must declare a default'
   t.match(filled, `, which the field cannot declare${remedy}`)
   t.equal(bare, `has no default${remedy}`)
   const { post } = await buildApp(t, {

@@ -202,6 +202,13 @@ const isListed = (names: readonly string[] | undefined, file: string): boolean =
 
 const imports = files.flatMap(importsOf)
 
+/** Words that the code once had of its own. The field has standard terms for what they meant. */
+const ownWords = /\b(?:Soon|insist|unless|Crowd|Turns|DirectRoad|waysAfter|wholeness)\b/
+
+test('the words that the code once had of its own are gone', async (t) => {
+  t.same(files.filter((path) => path.startsWith('lib/') && ownWords.test(read(path))), [])
+})
+
 test('every file imports only what stands before it', async (t) => {
   t.ok(imports.length > 200, `${imports.length} imports are looked at`)
   for (const { file, target, isType } of imports.filter(({ isOwn }) => isOwn)) {

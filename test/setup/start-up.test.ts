@@ -419,7 +419,7 @@ test('setup() lists all that does not fit at once, also of models that are only 
     "- field 'pub_date' of model 'Message' needs column 'pub_date' of table 'message', which does not exist; " +
       "add it by a migration, or name another with 'column'",
     "- model 'User' needs table 'user', which does not exist; createTables() creates it" +
-      (engine === 'postgres' ? ', unless the search path has to name its schema' : '')
+      (engine === 'postgres' ? ', or the search path has to name its schema' : '')
   ].join('\n'))
 })
 

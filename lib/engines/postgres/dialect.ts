@@ -108,7 +108,7 @@ export const postgresDialect: Dialect = {
         select name from unnest(current_schemas(false)) with ordinality as path (name, position) order by position`,
       unlisted: postgresUnlisted
     },
-    missingTableHint: ', unless the search path has to name its schema'
+    missingTableHint: ', or the search path has to name its schema'
   },
   codesOf,
   discreet: (failure) => isSent(failure) ? withoutValues(failure, isTold(failure), keptProperties) : failure,

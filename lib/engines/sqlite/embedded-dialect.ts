@@ -10,7 +10,10 @@ import { sqliteDialect } from './dialect.js'
 import { GroupCommit } from './group-commit.js'
 import { SqliteExecutor } from './sqlite-executor.js'
 
-/** Text by which a commit is recognized, which Kysely's driver sends: `readonly` is true for it, as for a read. */
+/**
+ * The SQL by which Kysely's driver commits. It is recognized by this text, because better-sqlite3 calls it `readonly`,
+ * as a read.
+ */
 const commit = 'commit'
 
 /** Parts that a database in a file has besides the connection that writes. */

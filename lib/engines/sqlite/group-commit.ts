@@ -84,7 +84,7 @@ export class GroupCommit {
     this.#refuse(Infinity)
   }
 
-  /** Commits one group of the queue. Does nothing if the queue is empty, or waits for the lock of another process. */
+  /** Commits one group. Does nothing if the queue is empty, or while it waits for the lock of another process. */
   readonly #commitSome = (): void => {
     if (this.#waiting.length === 0 || this.#lock !== undefined) return
     try {

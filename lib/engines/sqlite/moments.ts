@@ -132,8 +132,8 @@ function comparisonsWithin ({ earliest, latest, exactly }: Bounds): Record<'lt' 
 }
 
 /**
- * Returns a condition that is true if a text lies between the earliest and the latest text that records may show as any
- * of the values.
+ * Returns a condition for a rough range that an index can serve: a stored text lies between the first and the last of
+ * all texts that can mean one of the values. Another condition decides exactly.
  */
 function isNear (column: Text, values: readonly Parameter[]): Text {
   const all = sql`(values ${sql.join(values.map((value) => sql`(${value})`))})`

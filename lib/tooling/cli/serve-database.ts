@@ -131,7 +131,7 @@ async function planResources (
     auth: unfillable.has(model) ? noCreateAuth : undefined
   }))
   const left = secret.map((model) => noteOf(model, secrets))
-  // These notes do not apply here: a table whose key looks secret is not served, unless `include` names the key.
+  // These notes do not apply here: a table whose key looks secret is served only if `include` names the key.
   const notes = found.notes.filter(({ why }) => why !== secretKey)
   return { resources, notes: [...notes, ...left, ...[...unfillable].flatMap(unfillableNotes)] }
 }

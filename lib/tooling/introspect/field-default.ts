@@ -63,8 +63,8 @@ function whenAbsent (
   const isNullable = options.nullable === true
   // The values of the rows, and not the column, made the field nullable.
   if (isNullable && !isYes(nullable)) {
-    return `${hasDefault ? undeclared : 'has no default'}, and takes no null: a create must send a value, unless the ` +
-      'field declares a default'
+    return `${hasDefault ? undeclared : 'has no default'}, and takes no null: a create must send a value, or the ` +
+      'field must declare a default'
   }
   return hasDefault
     ? `${undeclared}: on create the field is ${isNullable ? 'null' : 'required'}. Declare another default, or ` +

@@ -20,7 +20,7 @@ type Fold = (name: string) => string
 
 /**
  * Returns the secret columns of a database, as `table.column`. A column is secret if its name looks secret, by itself
- * or because of its table, unless it is a boolean, a date or a date with time. A column is also secret if a foreign key
+ * or because of its table, except a boolean, a date or a date with time. A column is also secret if a foreign key
  * makes it hold the same values as a secret column: if it refers to that column, or if that column refers to it. A
  * primary key does not become secret by the latter, because links show it. Foreign keys may have several columns.
  *
