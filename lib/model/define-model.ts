@@ -1,7 +1,7 @@
 import { errors } from '../errors.js'
 import type { OptionNames } from '../fields/field-kind-row.js'
 import { fieldKinds, type FieldKind } from '../fields/field-kinds.js'
-import { isOperator } from '../fields/operators.js'
+import { operatorByName } from '../fields/operators.js'
 import { unknownOption } from '../suggest.js'
 import { maxKeyLength, type KeyOptions, type TextOptions } from '../values/field-options.js'
 import { checkOptions, requireSqlName } from './check-options.js'
@@ -103,7 +103,7 @@ function keyedColumns (
 
 function checkField (where: string, name: string, field: Field): void {
   requireIdentifier(name, where)
-  if (isOperator(name)) {
+  if (operatorByName.has(name)) {
     throw new InvalidModel(`${where} has the name of a filter operator; rename it and give its 'column'`)
   }
   if (!Object.hasOwn(fieldKinds, field?.kind)) {
@@ -128,7 +128,7 @@ function checkField (where: string, name: string, field: Field): void {
  */
 function requireReferenceKey (where: string, name: string, key: string): void {
   requireIdentifier(key, `${where}, key '${key}'`)
-  if (key === name || isOperator(key)) {
+  if (key === name || operatorByName.has(key)) {
     throw new InvalidModel(`${where}: 'key' is another name than that of the field and those of filter operators`)
   }
 }

@@ -86,15 +86,19 @@ function readAll (texts: readonly string[], column: Column, limits: Limits): rea
   if (texts.some((text) => text.length > limits.valueLength)) {
     return `must have at most ${limits.valueLength} characters`
   }
-  const { parts, options } = column
-  const { parse, expects } = valueKindOf(column)
   const values: Json[] = []
   for (const text of texts) {
-    const value = parts === undefined ? parse(text, options) : parseId(parts, text)
-    if (value === undefined) return `must be ${expects}`
+    const value = parseValue(column, text)
+    if (value === undefined) return `must be ${valueKindOf(column).expects}`
     values.push(value)
   }
   return values
+}
+
+/** Returns the value of a text in a filter or a scope; undefined if the text is no value of the column. */
+export function parseValue (column: Column, text: string): Json | undefined {
+  const { parts, options } = column
+  return parts === undefined ? valueKindOf(column).parse(text, options) : parseId(parts, text)
 }
 
 const item = /(?:"((?:[^"]|"")*)"|((?!")[^,]*))(,|$)/gy

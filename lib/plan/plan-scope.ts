@@ -1,11 +1,10 @@
 import type { StorageName } from '../engines/storage.js'
 import { notNull, operators, type FilterSyntax, type Operator } from '../fields/operators.js'
 import { isForeignKey, valueKindOf, type Column } from '../model/column.js'
-import { parseId } from '../model/key.js'
 import type { Model } from '../model/define-model.js'
 import { suggestion } from '../suggest.js'
 import { storableText, type Json } from '../values/values.js'
-import { isUnfinished } from './filter-values.js'
+import { isUnfinished, parseValue } from './filter-values.js'
 import { followPath, splitName } from './path.js'
 import type { Scope, ScopeCondition } from './viewer.js'
 
@@ -127,10 +126,8 @@ const readers = {
 }
 
 function readValue (value: unknown, column: Column): Json | undefined {
-  const { parts, options } = column
   const type = typeof value
-  if (type !== typeOf(column)) return undefined
-  return parts === undefined ? valueKindOf(column).parse(String(value), options) : parseId(parts, String(value))
+  return type === typeOf(column) ? parseValue(column, String(value)) : undefined
 }
 
 const numbers: ReadonlySet<StorageName> = new Set(['key', 'integer', 'number'])

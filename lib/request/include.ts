@@ -1,5 +1,5 @@
 import { errors } from '../errors.js'
-import { splitAtCommas, parseEntries, single, unknownParameter } from './query-string.js'
+import { parseEntries, single, splitAtCommas, unknownParameter } from './query-string.js'
 
 /** Name of the parameter that lists the related records to read. */
 export const includeParameter = 'include'

@@ -1,6 +1,6 @@
 import { errors, withDetails } from '../errors.js'
 import { includeParameter } from './include.js'
-import { splitAtCommas, parseEntries, single, type Entries } from './query-string.js'
+import { parseEntries, single, splitAtCommas, type Entries } from './query-string.js'
 import { wordsOf } from './search-words.js'
 
 /** A filter as the client wrote it. Its name is not checked yet, and may be that of no field. */

@@ -10,7 +10,7 @@ import {
   isClientGenerated, isFilledByDatabase, isGenerated, isSetOnUpdate, type Column, type ForeignKeyColumn
 } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
-import { compileParseKey, keyColumnsOf, compileSegmentOf, withId, type ParseKey } from '../model/key.js'
+import { compileParseKey, compileSegmentOf, keyColumnsOf, withId, type ParseKey } from '../model/key.js'
 import { requireSoundDefaults } from '../plan/defaults.js'
 import type { Limits } from '../plan/limits.js'
 import type { ListScope } from '../plan/list-scope.js'
@@ -78,7 +78,8 @@ export interface ResourceSetting extends Pick<Resource, 'engine' | 'reader' | 'l
  * @throws REST_MODELS_INVALID_MODEL if a default does not fit its field
  */
 export function compileResource (registration: Registration, setting: ResourceSetting): Resource {
-  const { engine, reader, limits, passwords, queryOf, prefix, checks, serializerOf, accessOf } = setting
+  const { prefix, checks, serializerOf, accessOf, ...shared } = setting
+  const { engine, reader } = shared
   const { name, model, etag, searched } = registration
   const columns = columnsOf(registration)
   const access = accessOf(registration)
@@ -89,8 +90,8 @@ export function compileResource (registration: Registration, setting: ResourceSe
     ...columns,
     ...access,
     ...writes,
+    ...shared,
     url: `${prefix}${name}/`,
-    ...{ engine, reader, limits, passwords, queryOf },
     parseKey: compileParseKey(model),
     segmentOf: compileSegmentOf(model),
     ...recordsOf({ name, model, visible, searched }, access, setting),

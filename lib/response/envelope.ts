@@ -53,21 +53,18 @@ export interface PageLinks {
 export function toEnvelope (
   objects: readonly ModelRecord[], links: PageLinks, { after, rest }: ListRequest
 ): ListEnvelope {
-  const { name, limit, count, start, hasNext, total } = links
+  const { name, limit, count, start, hasNext, cursor, total } = links
   const others = rest
     .map(([parameter, value]) => `&${encodeURIComponent(parameter)}=${encodeURIComponent(value)}`).join('')
   const hasPrevious = start > 0 && after === undefined
+  const byCursor = cursor === undefined ? undefined : link(links, `limit=${limit}&after=${cursor}${others}`)
   const meta = {
     model: name,
     page: Math.floor(start / limit) + 1,
-    next: hasNext ? cursorLink(links, others) ?? numberLink(links, start + count, others) ?? '' : '',
+    next: hasNext ? byCursor ?? numberLink(links, start + count, others) ?? '' : '',
     previous: hasPrevious ? numberLink(links, start - limit, others) ?? '' : ''
   }
   return { meta: total === undefined ? meta : { ...meta, ...total }, objects }
-}
-
-function cursorLink (links: PageLinks, others: string): string | undefined {
-  return links.cursor === undefined ? undefined : link(links, `limit=${links.limit}&after=${links.cursor}${others}`)
 }
 
 /**

@@ -84,8 +84,7 @@ export function listStatement (
   const includes = given.includes.length === 0 ? [] : fillIncludes(given.includes, dialect)
   const plan: FilledPlan = { joins, conditions, includes, search, ordering, start, after, reach }
   const { query, queryId, sql, parameters } = shapes.memo(
-    `${kind} ${shapeOf(engine, base, plan)}`,
-    { context: () => compilers[kind](engine, base, openPlan(plan, dialect)) })
+    `${kind} ${shapeOf(engine, base, plan)}`, { context: () => compilers[kind](engine, base, openPlan(plan, dialect)) })
   const values = valuesOf(plan)
   const filled = parameters.map((parameter) => parameter instanceof Slot ? values[parameter.position] : parameter)
   // The same statement without the conditions for an index of a text column. It runs if the engine cannot compare a

@@ -1,14 +1,20 @@
 // @once: needs no database
 
-import { CompiledQuery, type Kysely } from 'kysely'
+import {
+  CompiledQuery, DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler
+} from 'kysely'
 import { test } from 'tap'
-import { handleOf, type Handle } from '../../lib/database/engine.js'
+import { handleOf, type Engine, type Handle } from '../../lib/database/engine.js'
+import { findOversized } from '../../lib/database/find-fault.js'
 import { writeAndRead } from '../../lib/database/transaction.js'
 import { dialects } from '../../lib/database/dialects.js'
 import type { DialectName } from '../../lib/engines/dialect.js'
-import type { Outcome, Tables } from '../../lib/engines/executor.js'
+import type { ArrayRows, Outcome, Query, Tables } from '../../lib/engines/executor.js'
+import { isRead } from '../../lib/engines/retry.js'
 import { StatementFailure } from '../../lib/engines/statement-failure.js'
 import { requireFit, sessionSettings } from '../../lib/engines/mariadb/situation.js'
+import { defineModel, text, type Model } from '../../lib/index.js'
+import type { Column } from '../../lib/model/column.js'
 
 const run = async ({ executor }: Handle, query: CompiledQuery): Promise<Outcome> => await executor.execute(query)
 
@@ -302,4 +308,26 @@ test('a statementTimeout of 0 leaves the limit of MariaDB as its settings say', 
   t.match(sessionSettings(undefined, 1500), /, max_statement_time = 1\.5$/)
   t.notMatch(sessionSettings(undefined, 0), /max_statement_time/)
   t.end()
+})
+
+test('the columns of an index are asked for by a statement that may be repeated', async (t) => {
+  const db = new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (db) => new PostgresIntrospector(db),
+      createQueryCompiler: () => new PostgresQueryCompiler()
+    }
+  })
+  const asked: Query[] = []
+  const readArrays = async (query: Query): Promise<ArrayRows> => {
+    asked.push(query)
+    return [['title']]
+  }
+  const engine = { ...handleOf(db, dialects.postgres), executor: { readArrays } } as unknown as Engine
+  const { columns: [, title] } = defineModel('Note', { title: text() })
+  const failure = new StatementFailure('oversized', Object.assign(new Error('long'), { constraint: 'note__title' }))
+  const write = { model: {} as Model, known: new Set<Column>(), references: [], values: new Map([[title!, 'x']]) }
+  t.equal(await findOversized(engine, { ...write, failure }), title)
+  t.same(asked.map(isRead), [true])
 })

@@ -67,7 +67,7 @@ test('D-131: a user without an id of 1 to 255 characters, or a safe integer, is 
     for (const time of ['first', 'second']) {
       t.equal((await post('/api/note/', { message: 'x' })).statusCode, status, `${String(id).slice(0, 20)}, ${time}`)
     }
-    if (status === 401) t.match(warnings, [/without a usable id.* 1 to 255 characters/])
+    if (status === 401) t.match(warnings, [/without a usable id, who counts as not logged in.* 1 to 255 characters/])
     t.equal(warnings.length, status === 401 ? 1 : 0)
   }
 })

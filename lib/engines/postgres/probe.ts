@@ -19,7 +19,7 @@ export interface PostgresReport {
    * no primary, or cannot tell.
    */
   readonly lag: number | null
-  /** Of the ids of server processes that were asked for, those of processes that work on a statement. */
+  /** Ids of the server processes that work on a statement, among those that were asked about. */
   readonly busy: readonly number[]
 }
 

@@ -5,7 +5,7 @@ import {
   asBit, asFinite, asIs, asJson, decimalType, decodeDecimal, named,
   type Exact, type Storage, type StorageTable, type Stored
 } from '../storage.js'
-import { asShown, otherFormIndex, isOtherForm } from './moments.js'
+import { asShown, isOtherForm, otherFormIndex } from './moments.js'
 
 /** Returns a column's affinity, by which SQLite converts values: https://www.sqlite.org/datatype3.html, section 3.1. */
 function affinity (declaredType: string): 'integer' | 'text' | 'none' | 'blob' | 'real' | 'numeric' {

@@ -1,4 +1,4 @@
-import { isOperator } from '../../fields/operators.js'
+import { operatorByName } from '../../fields/operators.js'
 
 /** A set of names that are unique without regard to case. */
 export class Names {
@@ -75,7 +75,7 @@ function isShouted (name: string): boolean {
 export function fieldName (column: string): string {
   const name = joined(column)
   const begun = /^[A-Za-z]/.test(name) ? name : `column_${name}`.replace(/_$/, '')
-  return isOperator(begun) || begun.toLowerCase() === 'id' ? `${begun}_value` : begun
+  return operatorByName.has(begun) || begun.toLowerCase() === 'id' ? `${begun}_value` : begun
 }
 
 /**
