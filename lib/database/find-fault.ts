@@ -105,7 +105,7 @@ async function finds (engine: Engine, query: Compilable): Promise<boolean> {
 export async function findOversized (
   engine: Engine, { values, failure }: FailedWrite & { readonly failure: StatementFailure }
 ): Promise<Column | undefined> {
-  const index = propertyOf(failure.cause as Error, 'constraint')
+  const index = propertyOf(failure.cause, 'constraint')
   const rows = index === '' ? undefined : engine.dialect.indexColumns?.(index)
   if (rows === undefined) return undefined
   // Executors repeat only what Kysely knows to be a select.

@@ -1,7 +1,7 @@
 import type { Dialect } from '../engines/dialect.js'
 import type { MaybePromise, Outcome, Query, Row } from '../engines/executor.js'
-import { Slot, type Stored } from '../engines/storage.js'
-import { decode, type Column } from '../model/column.js'
+import { Slot } from '../engines/storage.js'
+import { decodeIn, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { conditionSql, withoutSeeks } from '../sql/condition.js'
 import { selection } from '../sql/selection.js'
@@ -68,7 +68,7 @@ function compileUserQuery (
 function userMaker (
   primaryKey: Column, { password, active, admin, further }: UserColumns, dialect: Dialect
 ): (row: Row) => FoundUser {
-  const valueOf = (row: Row, column: Column): Json => decode(column, row[column.key] as Stored, dialect)
+  const valueOf = (row: Row, column: Column): Json => decodeIn(row, column, dialect)
   return (row) => ({
     id: valueOf(row, primaryKey) as RecordKey,
     password: valueOf(row, password) as string | null,

@@ -4,7 +4,6 @@ import type { DialectName } from '../engines/dialect.js'
 import {
   down, healthTimeoutMs, type HealthReport, type HealthStatus, type PoolState, type ServerRole
 } from '../engines/health.js'
-import { dialects } from './dialects.js'
 import { readHandle, type AnyKysely, type Handle } from './engine.js'
 
 /** State of the databases of an app. */
@@ -51,7 +50,7 @@ export class HealthCheck {
 }
 
 function healthReader (db: AnyKysely, readDb: AnyKysely): () => Promise<Health> {
-  const engine = engineOf(readHandle(db))
+  const { dialect: { name: engine } } = readHandle(db)
   const readWriter = reporterOf(db)
   const readReader = readDb === db ? undefined : reporterOf(readDb)
   return async () => {
@@ -60,11 +59,6 @@ function healthReader (db: AnyKysely, readDb: AnyKysely): () => Promise<Health> 
     const { lag } = reader ?? writer
     return Object.freeze({ status, engine, role, replicaLagSeconds: lag === null ? null : lag / 1000, pool })
   }
-}
-
-function engineOf ({ dialect }: Handle): DialectName {
-  const names = Object.keys(dialects) as DialectName[]
-  return names.find((name) => dialects[name] === dialect) as DialectName
 }
 
 function reporterOf (db: AnyKysely): () => Promise<HealthReport> {

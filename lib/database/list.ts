@@ -5,6 +5,7 @@ import type { ListBase } from '../sql/list-sql.js'
 import { firstReach, listStatement, narrowedToRows, type Reach } from '../sql/list-statement.js'
 import { countFitting, isAnyWithheld, unlimited } from '../sql/long-values.js'
 import { wholeKey } from '../sql/ordering.js'
+import { itemAt } from '../values/lookup.js'
 import type { Engine } from './engine.js'
 
 /** Rows of one page, with the position at which the next page begins. */
@@ -70,5 +71,5 @@ function lastOf (
   const row = rows.at(-1)
   if (row === undefined || after === undefined) return undefined
   const { [keys.length]: isWhole = 1 } = row
-  return isWhole === 1 ? ordering.map(({ column }) => row[visible.indexOf(column)] as Stored) : undefined
+  return isWhole === 1 ? ordering.map(({ column }) => itemAt(row, visible.indexOf(column))) : undefined
 }

@@ -62,6 +62,7 @@ export interface PatternTraits {
 
 /** SQL, storage, failures and requirements of an engine, as far as Kysely does not cover them. */
 export interface Dialect {
+  readonly name: DialectName
   /**
    * Name of Kysely's adapter class. A Kysely instance has this dialect if its adapter is of a class with that name, or
    * of a subclass. Names are compared, because an app may have several copies of Kysely.

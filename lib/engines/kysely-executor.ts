@@ -6,7 +6,6 @@ import type { ArrayRows, Executor, Outcome, Query, Row } from './executor.js'
 import { effectOf, withRetries } from './retry.js'
 import { countOf, lengthOf } from './rows.js'
 import { toStatementError, withoutIndex } from './statement-failure.js'
-import type { Stored } from './storage.js'
 
 type Ask<Result> = (connection: DatabaseConnection, query: Query) => Promise<Result>
 
@@ -63,5 +62,8 @@ export function outcomeOf ({ rows, numAffectedRows }: QueryResult<Row>): Outcome
 
 /** Returns the values of each row, in the order of the keys. */
 export function toArrays ({ rows }: QueryResult<Row>, keys: readonly string[]): ArrayRows {
-  return rows.map((row) => keys.map((key) => row[key] as Stored))
+  return rows.map((row) => keys.map((key) => {
+    const { [key]: value = null } = row
+    return value
+  }))
 }

@@ -1,6 +1,7 @@
 import { sql, type Expression, type RawBuilder, type SqlBool } from 'kysely'
 import type { Dialect, PatternTraits } from '../engines/dialect.js'
 import type { Parameter, Stored } from '../engines/storage.js'
+import { keysOf } from '../values/lookup.js'
 
 /** Column in a condition. `isCollated` is true if a collation affects how its values compare. */
 export interface ConditionColumn extends PatternTraits {
@@ -81,7 +82,7 @@ export const matching = ['like', 'ilike'] as const satisfies Operator[]
 
 /** Operators by their names. The last part of a filter's name, such as `lt` of `age__lt`, is looked up here. */
 export const operatorByName: ReadonlyMap<string, Operator> = new Map(
-  (Object.keys(operators) as Operator[]).map((name) => [name, name]))
+  (keysOf(operators)).map((name) => [name, name]))
 
 function equalsConstant ({ ref, isNull, compared }: ConditionColumn, value: Parameter): RawBuilder<SqlBool> {
   if (value === null) return isNull ?? sql<SqlBool>`${ref} is null`

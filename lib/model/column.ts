@@ -1,4 +1,5 @@
 import type { Dialect } from '../engines/dialect.js'
+import type { Row } from '../engines/executor.js'
 import { asIs, type Storage, type Stored } from '../engines/storage.js'
 import { errors } from '../errors.js'
 import type { FieldKindRow } from '../fields/field-kind-row.js'
@@ -108,6 +109,21 @@ export function isFilledByDatabase ({ options }: Column): boolean {
   return options.readOnly === true
 }
 
+/**
+ * Returns a value in the one JSON form that records show; undefined if the column cannot hold it. The value must fit
+ * the schema of the column, and must not be null.
+ */
+export function acceptValue (column: Column, value: unknown): Json | undefined {
+  return valueKindOf(column).accept(value as Exclude<Json, null>, column.options)
+}
+
+/** Returns the declared default of a column in the one JSON form that records show; throws TypeError if it has none. */
+export function acceptDefault (column: Column, declared: unknown): Json {
+  const value = acceptValue(column, declared)
+  if (value === undefined) throw new TypeError(`The default of field '${column.field}' is no value that it can hold`)
+  return value
+}
+
 /** Returns how an engine stores the values of a column. */
 export function storageOf (column: Column, { storage, storages }: Dialect): Storage {
   return storages?.get(column) ?? storage[valueKindOf(column).storage]
@@ -130,6 +146,12 @@ export function encodeAll (values: ReadonlyMap<Column, Json>, dialect: Dialect):
 /** Converts what the driver returned for a column to the JSON value. Null stays null. */
 export function decode (column: Column, stored: Stored, dialect: Dialect): Json {
   return stored === null ? null : storageOf(column, dialect).decode(stored, column.options)
+}
+
+/** Returns the JSON value of a column in a row. */
+export function decodeIn (row: Row, column: Column, dialect: Dialect): Json {
+  const { [column.key]: stored = null } = row
+  return decode(column, stored, dialect)
 }
 
 /** Returns {@link decode} for one column; undefined if what the driver returns is the JSON value already. */

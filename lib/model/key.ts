@@ -4,7 +4,7 @@ import type { Stored } from '../engines/storage.js'
 import { errors } from '../errors.js'
 import { maxKeyLength } from '../values/field-options.js'
 import type { Json, RecordKey } from '../values/values.js'
-import { decode, encode, valueKindOf, valueOptionsOf } from './column.js'
+import { decodeIn, encode, valueKindOf, valueOptionsOf } from './column.js'
 import type { Column, Model } from './model.js'
 
 // The `id` of a record is the value of its primary key. If the key has several columns, it is a text: their values in
@@ -45,7 +45,7 @@ export function parseId (parts: readonly Column[], text: string): string | undef
   const texts = text.split(',')
   if (texts.length !== parts.length) return undefined
   const values = parts.map((part, index) => parsePart(part, String(texts[index])))
-  return values.some((value) => value === undefined) ? undefined : joinId(values as Json[])
+  return values.every((value) => value !== undefined) ? joinId(values) : undefined
 }
 
 function parsePart (part: Column, encoded: string): Json | undefined {
@@ -112,13 +112,13 @@ export function joinId (values: readonly Json[]): string {
 /** Returns the id of a record from its row, which must have the columns of the key. */
 export function idOf ({ primaryKey }: Pick<Model, 'primaryKey'>, row: Row, dialect: Dialect): RecordKey {
   const { parts } = primaryKey
-  const valueOf = (column: Column): Json => decode(column, row[column.key] as Stored, dialect)
+  const valueOf = (column: Column): Json => decodeIn(row, column, dialect)
   return parts === undefined ? valueOf(primaryKey) as RecordKey : joinId(parts.map(valueOf))
 }
 
 /** Returns the values that the columns of a key have for an id, as the engine stores them. */
-export function keyValues (key: Column, id: Json, dialect: Dialect): readonly Stored[] {
-  if (key.parts === undefined) return [id as RecordKey]
+export function keyValues (key: Column, id: RecordKey, dialect: Dialect): readonly Stored[] {
+  if (key.parts === undefined) return [id]
   const texts = String(id).split(',')
   return key.parts.map((part, index) => encode(part, parsePart(part, String(texts[index])) as Json, dialect))
 }

@@ -9,7 +9,21 @@ export interface OpenApiDocument {
   readonly openapi: string
   readonly components: { readonly schemas: Pieces, securitySchemes?: Pieces, parameters?: Pieces, responses?: Pieces }
   tags?: ReadonlyArray<{ readonly name: string }>
-  readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  readonly paths: Readonly<Record<string, Readonly<Record<string, WrittenOperation>>>>
+}
+
+/** An operation as `@fastify/swagger` has written it: parameters and responses are written out, not referred to. */
+export interface WrittenOperation {
+  readonly operationId?: string
+  parameters?: readonly WrittenParameter[]
+  readonly responses?: Record<string, { readonly description?: string }>
+}
+
+interface WrittenParameter {
+  readonly name?: string
+  readonly in?: string
+  readonly required?: boolean
+  readonly schema?: { readonly type?: unknown }
 }
 
 /**
@@ -41,7 +55,7 @@ function referenceTo (name: string): JsonSchema {
 }
 
 function inVersionOf ({ openapi }: OpenApiDocument, schema: JsonSchema): JsonSchema {
-  return openapi.startsWith('3.0') ? toVersion30(schema) as JsonSchema : schema
+  return openapi.startsWith('3.0') ? toVersion30(schema) : schema
 }
 
 /** Adds a security scheme to the components, once, and returns its name. */
@@ -80,12 +94,9 @@ export function addTag (document: OpenApiDocument, name: string, description: st
 
 /** Returns an `operationId` that no other operation has: the name, followed by a number if it is taken. */
 export function freeOperationId ({ paths }: OpenApiDocument, name: string): string {
-  const taken = new Set(Object.values(paths).flatMap((methods) => Object.values(methods)).map(operationIdOf))
+  const operations = Object.values(paths).flatMap((methods) => Object.values(methods))
+  const taken = new Set(operations.map(({ operationId }) => operationId))
   return firstFree(name, (id) => !taken.has(id))
-}
-
-function operationIdOf (operation: unknown): unknown {
-  return (operation as { readonly operationId?: string }).operationId
 }
 
 /**
@@ -109,25 +120,24 @@ function firstFree (name: string, isFree: (candidate: string) => boolean): strin
  * Keywords of JSON Schema that hold schemas, each with a function that converts these to OpenAPI 3.0. The values of all
  * other keywords are kept as they are.
  */
-const schemaKeywords: Readonly<Record<string, (value: object) => unknown>> = {
-  properties: (schemas) => Object.fromEntries(
-    Object.entries(schemas).map(([name, schema]) => [name, toVersion30(schema as object)])),
+const schemaKeywords: Readonly<Record<string, (value: never) => unknown>> = {
+  properties: (schemas: Readonly<Record<string, JsonSchema>>) => Object.fromEntries(
+    Object.entries(schemas).map(([name, schema]) => [name, toVersion30(schema)])),
   items: toVersion30,
-  allOf: (schemas) => (schemas as object[]).map(toVersion30)
+  allOf: (schemas: readonly JsonSchema[]) => schemas.map(toVersion30)
 }
 
 /**
  * Converts a schema to OpenAPI 3.0, which has `nullable` instead of the type null, and one `example` instead of several
  * `examples`. An `anyOf` must consist of one schema, which is kept, and null after it.
  */
-function toVersion30 (schema: object): object {
-  const { type, examples, anyOf, ...others } =
-    schema as { readonly type?: unknown, readonly examples?: unknown, readonly anyOf?: readonly object[] }
+function toVersion30 (schema: JsonSchema): JsonSchema {
+  const { type, examples, anyOf, ...others } = schema
   return {
-    ...(anyOf !== undefined && { allOf: anyOf.slice(0, 1), nullable: true }),
+    ...(Array.isArray(anyOf) && { allOf: anyOf.slice(0, 1), nullable: true }),
     ...(Array.isArray(type) ? { type: type[0], nullable: true } : type !== undefined && { type }),
     ...Object.fromEntries(
-      Object.entries(others).map(([key, value]) => [key, schemaKeywords[key]?.(value as object) ?? value])),
+      Object.entries(others).map(([key, value]) => [key, schemaKeywords[key]?.(value as never) ?? value])),
     ...(Array.isArray(examples) && { example: examples[0] })
   }
 }

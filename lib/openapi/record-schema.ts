@@ -4,6 +4,7 @@ import type { Model } from '../model/define-model.js'
 import { withId } from '../model/key.js'
 import type { ShownModel } from '../plan/permitted-includes.js'
 import type { Resource } from '../resource/resource.js'
+import { valueAt } from '../values/lookup.js'
 import { shareCircular, shareSchema, type OpenApiDocument } from './document.js'
 
 /**
@@ -44,7 +45,7 @@ const circular = new WeakMap<object, Map<ShownModel, JsonSchema>>()
 
 function shareModel (setting: Setting, model: Model): JsonSchema {
   const { document, shown, hasIncludes } = setting
-  const first = shown.get(model) as ShownModel
+  const first = valueAt(shown, model)
   const { name, visible } = first
   const title = titleOf({ name, model })
   if (!hasIncludes || !isInCircle(shown, model)) return shareSchema(document, title, recordOf(setting, visible))
@@ -69,7 +70,7 @@ function isInCircle (shown: Resource['shown'], model: Model): boolean {
 }
 
 function targetsOf (shown: Resource['shown'], model: Model): readonly Model[] {
-  return referencesOf(shown, (shown.get(model) as ShownModel).visible).map(({ target }) => target())
+  return referencesOf(shown, valueAt(shown, model).visible).map(({ target }) => target())
 }
 
 /** Returns those of the columns that are foreign keys to models whose records somebody may include. */
@@ -83,7 +84,7 @@ function recordOf (setting: Setting, visible: readonly Column[]): JsonSchema {
   const references = new Set<Column>(referencesOf(setting.shown, visible))
   const properties = visible.flatMap((column) => {
     const { [column.key]: own } = documented['properties'] as Readonly<Record<string, JsonSchema>>
-    const related = references.has(column) ? [[column.field, relatedTo(setting, column as ForeignKeyColumn)]] : []
+    const related = isForeignKey(column) && references.has(column) ? [[column.field, relatedTo(setting, column)]] : []
     return [[column.key, own], ...related]
   })
   return plain({ ...documented, properties: Object.fromEntries(properties) })

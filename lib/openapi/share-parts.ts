@@ -1,23 +1,9 @@
-import { shareParameter, shareResponse, type OpenApiDocument } from './document.js'
-import { failures, type Failure } from './failures.js'
-
-/** An operation as `@fastify/swagger` has written it: parameters and responses are written out, not referred to. */
-interface WrittenOperation {
-  readonly operationId?: string
-  parameters?: readonly WrittenParameter[]
-  readonly responses?: Record<string, { readonly description?: string }>
-}
-
-interface WrittenParameter {
-  readonly name?: string
-  readonly in?: string
-  readonly required?: boolean
-  readonly schema?: { readonly type?: unknown }
-}
+import { shareParameter, shareResponse, type OpenApiDocument, type WrittenOperation } from './document.js'
+import { failures } from './failures.js'
 
 /** Names of the responses that all resources share, by their descriptions. */
 const sharedResponses = new Map<string, string>(
-  Object.keys(failures).map((name) => [failures[name as Failure].description, name])
+  Object.entries<{ readonly description: string }>(failures).map(([name, { description }]) => [description, name])
 )
 /** Names of the parameters that all resources share, by place and name. */
 const sharedParameters: Readonly<Record<string, string>> = {
@@ -36,7 +22,7 @@ const sharedParameters: Readonly<Record<string, string>> = {
  */
 export function shareParts (document: OpenApiDocument, operationIds: ReadonlySet<string>): void {
   for (const methods of Object.values(document.paths)) {
-    for (const operation of Object.values(methods) as WrittenOperation[]) {
+    for (const operation of Object.values(methods)) {
       if (operationIds.has(String(operation.operationId))) shareOf(document, operation)
     }
   }

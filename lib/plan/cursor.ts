@@ -2,6 +2,7 @@ import type { Dialect } from '../engines/dialect.js'
 import type { Stored } from '../engines/storage.js'
 import { errors, withDetails } from '../errors.js'
 import { decode, encode, storageOf, valueKindOf, type Column } from '../model/column.js'
+import { itemAt } from '../values/lookup.js'
 import type { ListPlan, PlannedOrder } from './list-plan.js'
 
 /**
@@ -37,7 +38,7 @@ export function writeCursor (
   if (!isStart(next)) return undefined
   const texts: Array<string | null> = []
   for (const [index, { column }] of ordering.entries()) {
-    const text = writeValue(column, last[index] as Stored, dialect)
+    const text = writeValue(column, itemAt(last, index), dialect)
     if (text === undefined) return undefined
     texts.push(text)
   }

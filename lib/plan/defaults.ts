@@ -1,5 +1,5 @@
 import { errors } from '../errors.js'
-import { isNow, valueKindOf, type Column } from '../model/column.js'
+import { acceptDefault, acceptValue, isNow, valueKindOf, type Column } from '../model/column.js'
 import type { Json } from '../values/values.js'
 import type { Check } from './read-fields.js'
 
@@ -7,7 +7,7 @@ import type { Check } from './read-fields.js'
  * Returns the fault of a value of a column, in words that follow the field's name, such as 'must be …'; undefined if
  * the value is right.
  */
-export type CheckValue = (value: Json) => string | undefined
+export type CheckValue = (value: unknown) => string | undefined
 
 /**
  * Returns the value of a field that a create left out: its default, or null.
@@ -18,11 +18,11 @@ export function defaultOf (column: Column, now: Date, check: Check): Json {
   const { default: declared } = column.options
   if (declared === undefined || declared === null) return null
   if (isNow(column)) return momentFor(column, now)
-  if (typeof declared !== 'function') return typed(column, declared as Json) as Json
-  const given = declared() as Json
+  if (typeof declared !== 'function') return acceptDefault(column, declared)
+  const given: unknown = declared()
   const fault = faultOf(column, given, (value) => check({ [column.key]: value })[0]?.message)
   if (fault !== undefined) throw new TypeError(`The default of field '${column.field}' ${fault}`)
-  return typed(column, given) as Json
+  return acceptDefault(column, given)
 }
 
 /** Returns a moment as the JSON value of a datetime or date column. */
@@ -42,17 +42,14 @@ export function requireSoundDefaults (
   for (const column of columns) {
     const { default: declared } = column.options
     if (declared === undefined || declared === null || isNow(column) || typeof declared === 'function') continue
-    const fault = faultOf(column, declared as Json, checkOf(column))
+    const fault = faultOf(column, declared, checkOf(column))
     if (fault !== undefined) {
       throw new errors.InvalidModel(`field '${column.field}' of model '${model}': the default ${fault}`)
     }
   }
 }
 
-function faultOf (column: Column, value: Json, check: CheckValue): string | undefined {
-  return check(value) ?? (typed(column, value) === undefined ? `must be ${valueKindOf(column).expects}` : undefined)
-}
-
-function typed (column: Column, value: Json): Json | undefined {
-  return valueKindOf(column).accept(value as Exclude<Json, null>, column.options)
+function faultOf (column: Column, value: unknown, check: CheckValue): string | undefined {
+  const isHeld = (): boolean => acceptValue(column, value) !== undefined
+  return check(value) ?? (isHeld() ? undefined : `must be ${valueKindOf(column).expects}`)
 }

@@ -75,7 +75,7 @@ export function storedValues (
   { column, operator, values }: FilterTarget & { readonly values: readonly Json[] }, dialect: Dialect
 ): readonly Stored[] {
   const { inEngine, syntax } = operators[operator]
-  if (column.parts !== undefined) return values.flatMap((value) => keyValues(column, value, dialect))
+  if (column.parts !== undefined) return values.flatMap((value) => keyValues(column, String(value), dialect))
   return values.map((value) => {
     if (syntax === 'constant' && value === notNull) return notNull
     return inEngine === undefined ? encode(column, value, dialect) : inEngine(String(value), dialect)

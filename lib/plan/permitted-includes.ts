@@ -1,5 +1,6 @@
 import { isForeignKey, type Column, type ForeignKeyColumn } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
+import { valueAt } from '../values/lookup.js'
 import type { Limits } from './limits.js'
 
 /** The records of a model, as `include` shows them in the records that refer to them. */
@@ -56,7 +57,7 @@ function shownBehind ({ visible, shown }: IncludeScope, path: readonly ForeignKe
 
 /** Returns the columns that are shown of the records that a foreign key refers to. */
 export function visibleOf (shown: IncludeScope['shown'], { target }: ForeignKeyColumn): readonly Column[] {
-  return (shown.get(target()) as ShownModel).visible
+  return valueAt(shown, target()).visible
 }
 
 /**

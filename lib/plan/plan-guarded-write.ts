@@ -4,7 +4,7 @@ import { notNull } from '../fields/operators.js'
 import { encode, isFilledByDatabase, isForeignKey, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { Payload } from '../request/payload.js'
-import type { Json } from '../values/values.js'
+import type { Json, RecordKey } from '../values/values.js'
 import { storedValues } from './filter-values.js'
 import { planUpdate, type StoredOf } from './plan-update.js'
 import { givenValues, planCreate, type GivenValues, type WritePlan, type WriteScope } from './plan-write.js'
@@ -48,7 +48,7 @@ export interface WriteSetting extends WriteScope {
  *   outside the scope
  */
 export function planGuardedCreate (
-  setting: WriteSetting, payload: Payload, viewer: Viewer, userId: Json
+  setting: WriteSetting, payload: Payload, viewer: Viewer, userId: RecordKey | null
 ): GuardedPlan {
   const given = givenValues(setting.owner, userId, fixedBy(viewer, setting))
   const plan = planCreate(setting, payload, given)

@@ -4,6 +4,7 @@ import { isFilledByDatabase, type Column } from '../model/column.js'
 import { keyColumnsOf, withId } from '../model/key.js'
 import type { Model } from '../model/define-model.js'
 import type { Payload } from '../request/payload.js'
+import { valueAt } from '../values/lookup.js'
 import type { Json } from '../values/values.js'
 import { fixedBy, withGuard, type GuardedPlan, type PlannedWrite, type WriteSetting } from './plan-guarded-write.js'
 import type { WritePlan } from './plan-write.js'
@@ -61,7 +62,7 @@ function requireFree (setting: WriteSetting, viewer: Viewer, values: Payload): v
   const fixed = fixedBy(viewer, setting)
   const isKey = (column: Column): boolean => withId(model, keyColumnsOf(model)).includes(column)
   for (const name of Object.keys(values)) {
-    const column = model.byName.get(name) as Column
+    const column = valueAt(model.byName, name)
     if (isKey(column) || column === owner || fixed.has(column) || isFilledByDatabase(column)) {
       throw new TypeError(`beforeWrite of model '${model.name}' must not set '${name}': ` +
         'the key, the owner, read-only columns and what the scope fixes are not its to change')
@@ -82,7 +83,7 @@ function acceptValues ({ model, known, checkValues }: WriteSetting, values: Payl
  */
 function faultOf ({ name, byName }: Model, known: ReadonlySet<Column>, faults: readonly FieldFault[]): Error {
   const names = faults.map(({ field }) => `'${field}'`).join(', ')
-  return faults.every(({ field }) => known.has(byName.get(field) as Column))
+  return faults.every(({ field }) => known.has(valueAt(byName, field)))
     ? withDetails(new errors.InvalidRecord(names), faults)
     : new TypeError(`beforeWrite of model '${name}' returned wrong values: ` +
       faults.map(({ field, message }) => `'${field}' ${message}`).join('; '))

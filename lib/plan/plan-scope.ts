@@ -95,9 +95,9 @@ function planValues (column: Column, operator: Operator, value: unknown): Values
   // An empty list matches no record with `eq` and `in`. With `ne` it would match every record, so it is refused.
   if (given.length === 0 && operator !== 'eq' && operator !== 'in') return undefined
   const values = given.map((item) => readers[syntax](item, column))
-  if (values.includes(undefined)) return undefined
+  if (!values.every((item) => item !== undefined)) return undefined
   const isList = operator === 'eq' && values.length !== 1
-  return { operator: isList ? 'in' : operator, values: values as Json[] }
+  return { operator: isList ? 'in' : operator, values }
 }
 
 function syntaxOf (operator: Operator): FilterSyntax {

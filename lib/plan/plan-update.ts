@@ -3,6 +3,7 @@ import type { StorageName } from '../engines/storage.js'
 import type { FieldFault } from '../errors.js'
 import { isSecret, valueKindOf, type Column } from '../model/column.js'
 import type { Payload } from '../request/payload.js'
+import { valueAt } from '../values/lookup.js'
 import type { Json } from '../values/values.js'
 import { momentFor } from './defaults.js'
 import { requireNoFaults, type GivenValues, type WritePlan, type WriteScope } from './plan-write.js'
@@ -58,7 +59,7 @@ function faultsOfChanges (
   const faults = checkValues(values)
   if (faults.length === 0) return faults
   const written = new Map<string, unknown>(Object.entries(values))
-  return faults.filter(({ field }) => written.get(field) !== storedOf(model.byName.get(field) as Column))
+  return faults.filter(({ field }) => written.get(field) !== storedOf(valueAt(model.byName, field)))
 }
 
 /**

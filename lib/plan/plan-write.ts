@@ -3,7 +3,7 @@ import { errors, shownName, withDetails, type FieldFault } from '../errors.js'
 import { isMadeByApi, valueKindOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import type { Payload } from '../request/payload.js'
-import type { Json, RecordKey } from '../values/values.js'
+import { isRecordKey, type Json, type RecordKey } from '../values/values.js'
 import { defaultOf } from './defaults.js'
 import { readFields, type Check, type WrittenField } from './read-fields.js'
 
@@ -81,7 +81,7 @@ export function planCreate (scope: WriteScope, payload: Payload, given: GivenVal
  *
  * @throws TypeError if the deployer's own policy gives a user whose id is no key of the model that `owner` refers to
  */
-export function givenValues (owner: Column | undefined, id: Json, fixed: GivenValues): GivenValues {
+export function givenValues (owner: Column | undefined, id: RecordKey | null, fixed: GivenValues): GivenValues {
   if (owner === undefined) return fixed
   const value = acceptId(owner, id)
   if (value === undefined) {
@@ -95,11 +95,12 @@ export function givenValues (owner: Column | undefined, id: Json, fixed: GivenVa
  * refers to. A text such as "1" is never taken for the integer 1, nor the integer for the text: the id may come from
  * another system.
  */
-export function acceptId (owner: Column, id: Json): RecordKey | undefined {
+export function acceptId (owner: Column, id: RecordKey | null): RecordKey | undefined {
   const { accept, storage } = valueKindOf(owner)
   const type = typeof id
   if (type !== (storage === 'key' ? 'number' : 'string')) return undefined
-  return accept(id as RecordKey, owner.options) as RecordKey | undefined
+  const accepted = accept(id, owner.options)
+  return isRecordKey(accepted) ? accepted : undefined
 }
 
 /** Returns a check that reports no faults in the columns that the server sets. */

@@ -1,3 +1,5 @@
+import { keysOf } from '../values/lookup.js'
+
 /** The requests of an operation, and the body of its answer. */
 interface OperationRow {
   /** Methods of the requests. All of them do the same; the typed client sends the first. */
@@ -28,7 +30,7 @@ export const operationTable = {
 /** Operation of a client on a resource. HEAD counts as the GET that it stands for. */
 export type Operation = keyof typeof operationTable
 
-const names = Object.keys(operationTable) as Operation[]
+const names = keysOf(operationTable)
 
 /** Operations that change nothing. */
 export const reads: readonly Operation[] = names.filter((name) => operationTable[name].methods[0] === 'GET')

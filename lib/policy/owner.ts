@@ -7,7 +7,7 @@ import type { RecordUpdate, WriteTarget } from '../database/write.js'
 import type { Row } from '../engines/executor.js'
 import type { Stored } from '../engines/storage.js'
 import { errors } from '../errors.js'
-import { decode } from '../model/column.js'
+import { decodeIn } from '../model/column.js'
 import type { ParseKey } from '../model/key.js'
 import { acceptId } from '../plan/plan-write.js'
 import type { ScopedRecord } from '../plan/record-guard.js'
@@ -95,5 +95,5 @@ export async function explainLost (
 }
 
 function isOwn ({ owner, engine: { dialect } }: OwnedResource, row: Row, ownerId: Stored | undefined): boolean {
-  return owner === undefined || (ownerId != null && decode(owner, row[owner.key] as Stored, dialect) === ownerId)
+  return owner === undefined || (ownerId != null && decodeIn(row, owner, dialect) === ownerId)
 }

@@ -24,6 +24,7 @@ import type { SerializerOf } from '../response/serializer.js'
 import type { ListBase } from '../sql/list-sql.js'
 import { isLong } from '../sql/long-values.js'
 import { compileStatements } from '../sql/statements.js'
+import { itemAt } from '../values/lookup.js'
 import type { ResourceAccess } from './access.js'
 import { compileHooked, type HookedTarget } from './hooked-target.js'
 import { IncludedRecords } from './included-records.js'
@@ -109,7 +110,7 @@ function recordsOf (
   const { model, visible } = table
   const shown = withId(model, visible)
   const keys = visible.map(({ key }) => key)
-  const long = [...visible.keys()].filter((index) => isLong(visible[index] as Column))
+  const long = [...visible.keys()].filter((index) => isLong(itemAt(visible, index)))
   const schemasOf = () => includingSchemas(shown, related, limits.joins)
   return {
     keys,

@@ -5,9 +5,10 @@ import type {
 import type { Scheduler } from '../plugin/scheduling/scheduler.js'
 import { policyHooks } from '../policy/guard.js'
 import { recordHook } from '../policy/owner.js'
-import { operationTable, rowOf, writes, type Operation } from '../policy/operations.js'
+import { operations, operationTable, rowOf, writes, type Operation } from '../policy/operations.js'
 import type { Authenticate } from '../policy/policy.js'
 import type { Resource } from '../resource/resource.js'
+import { itemAt, keysOf } from '../values/lookup.js'
 import { describeRefusal, describeRoute, describeTwin, type RouteDescription } from './describe-route.js'
 import { create, list, read, refuseMethod, remove, update, type Handler } from './handlers.js'
 
@@ -46,7 +47,7 @@ interface Guards {
 
 /** Adds the routes of a resource below the scope's prefix. */
 export function addRoutes (scope: FastifyInstance, resource: Resource, guards: Guards): void {
-  for (const operation of Object.keys(operationTable) as Operation[]) addOperation(scope, resource, operation, guards)
+  for (const operation of keysOf(operationTable)) addOperation(scope, resource, operation, guards)
   for (const path of ['list', 'record'] as const) addRefusals(scope, resource, path, guards)
 }
 
@@ -71,18 +72,18 @@ function addOperation (scope: FastifyInstance, resource: Resource, operation: Op
  * path's first write: create for the list, update for a record.
  */
 function addRefusals (scope: FastifyInstance, resource: Resource, path: 'list' | 'record', guards: Guards): void {
-  const rows = Object.entries(operationTable).filter(([, row]) => row.path === path)
-  const answered = rows.flatMap(([, { methods }]) => [...methods])
+  const onPath = operations.filter((operation) => rowOf(operation).path === path)
+  const answered = onPath.flatMap((operation) => [...rowOf(operation).methods])
     .flatMap((method) => method === 'GET' ? ['GET', 'HEAD'] : [method])
-  const [judgedAs] = rows.map(([operation]) => operation as Operation).filter((operation) => writes.includes(operation))
-  const { onRequest, preHandler, onSend } = stepsOf(resource, judgedAs as Operation, guards)
+  const judgedAs = itemAt(onPath.filter((operation) => writes.includes(operation)), 0)
+  const { onRequest, preHandler, onSend } = stepsOf(resource, judgedAs, guards)
   addRoute(scope, `/${resource.name}${suffixes[path]}`, {
     onRequest,
     preHandler,
     onSend,
     method: methods.filter((method) => !answered.includes(method)),
     handler: refuseMethod(answered.join(', ')),
-    ...describeRefusal(resource, judgedAs as Operation)
+    ...describeRefusal(resource, judgedAs)
   })
 }
 

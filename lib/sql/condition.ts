@@ -4,6 +4,7 @@ import type { Parameter, ShownCondition } from '../engines/storage.js'
 import { operators, type Operator } from '../fields/operators.js'
 import { storageOf, type Column } from '../model/column.js'
 import type { PlannedCondition } from '../plan/list-plan.js'
+import { itemAt } from '../values/lookup.js'
 import { columnRef, compared } from './selection.js'
 
 /**
@@ -76,7 +77,7 @@ function keySql ({ alias, parts, operator, values }: KeyCondition, dialect: Dial
   const isPart = (column: Column, value: Parameter) => conditionSql(
     { ...alias !== undefined && { alias }, column, operator: 'eq', values: [value], asStored: true }, dialect)
   const keys = Array.from({ length: values.length / parts.length }, (_, key) => {
-    const isEach = parts.map((part, index) => isPart(part, values[key * parts.length + index] as Parameter))
+    const isEach = parts.map((part, index) => isPart(part, itemAt(values, key * parts.length + index)))
     return sql`(${sql.join(isEach, sql` and `)})`
   })
   const isAny = sql<SqlBool>`(${sql.join(keys, sql` or `)})`
@@ -84,7 +85,7 @@ function keySql ({ alias, parts, operator, values }: KeyCondition, dialect: Dial
   if (keys.length === 1) return isAny
   // SQLite reads a whole index if no condition without 'or' limits it to a part.
   const leading = values.filter((_value, index) => index % parts.length === 0)
-  const [column] = parts as [Column]
+  const column = itemAt(parts, 0)
   const isNear = conditionSql(
     { ...alias !== undefined && { alias }, column, operator: 'in', values: leading, asStored: true }, dialect)
   return sql<SqlBool>`(${isNear} and ${isAny})`

@@ -6,6 +6,7 @@ import type { Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { keyColumnsOf } from '../model/key.js'
 import { baseAlias, type ListPlan, type PlannedCondition } from '../plan/list-plan.js'
+import { itemAt, valueAt } from '../values/lookup.js'
 import { conditionSql } from './condition.js'
 import { columnRef } from './selection.js'
 import type { SqlContext } from './sql-context.js'
@@ -65,7 +66,7 @@ export function filteredRows (
   }
   for (const condition of needs.conditions) query = query.where(condition)
   const toSql = (condition: OpenCondition) =>
-    filterSql(condition, keys.get(condition.alias) as RawBuilder<unknown>, deadline, dialect)
+    filterSql(condition, valueAt(keys, condition.alias), deadline, dialect)
   for (const condition of conditions) query = query.where(toSql(condition))
   for (const condition of searchSql(search, searched, toSql)) query = query.where(condition)
   return query
@@ -101,9 +102,9 @@ function filterSql (
 
 /** Returns the first column of the primary key of each table, by the table's alias. */
 function keysOf (model: Model, joins: ListPlan['joins']): ReadonlyMap<string, RawBuilder<unknown>> {
-  const [key] = keyColumnsOf(model)
+  const key = itemAt(keyColumnsOf(model), 0)
   return new Map([
-    [baseAlias, columnRef(key as Column, baseAlias)],
+    [baseAlias, columnRef(key, baseAlias)],
     ...joins.map(({ alias, column }) => [alias, columnRef(column.target().primaryKey, alias)] as const)
   ])
 }

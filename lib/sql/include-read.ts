@@ -1,6 +1,7 @@
 import type { Query } from '../engines/executor.js'
 import { baseAlias, type PlannedInclude } from '../plan/list-plan.js'
 import type { ScopedRecord } from '../plan/record-guard.js'
+import { itemAt } from '../values/lookup.js'
 import { includedColumns, includedKeys, includeSql } from './include-sql.js'
 import { whereAll } from './scoped-statements.js'
 import { selected } from './selection.js'
@@ -30,7 +31,7 @@ export function includingSelect (
   return statement.compileOnce(context, () => {
     const found = whereAll(db.selectFrom(model.table).select(visible.map(({ name }) => name)), conditions)
     let query = db.selectFrom(found.as(baseAlias))
-      .select(columns.map(({ column, alias }, index) => selected(column, dialect, alias).as(keys[index] as string)))
+      .select(columns.map(({ column, alias }, index) => selected(column, dialect, alias).as(itemAt(keys, index))))
     for (const include of open) {
       const { alias, column } = include
       query = query.leftJoin(`${column.target().table} as ${alias}`, (on) => on.on(includeSql(include, dialect)))

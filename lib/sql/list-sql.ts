@@ -3,6 +3,7 @@ import type { Dialect } from '../engines/dialect.js'
 import type { Slot } from '../engines/storage.js'
 import type { Column } from '../model/column.js'
 import { baseAlias, type ListPlan } from '../plan/list-plan.js'
+import { itemAt } from '../values/lookup.js'
 import { filteredRows, type FilteredTable, type OpenFilters } from './filtered-rows.js'
 import { includedColumns, includeSql, type OpenInclude } from './include-sql.js'
 import { keysetBranches, type Bound, type KeysetBranch } from './keyset.js'
@@ -89,7 +90,7 @@ function listed (
   const own = visible.map((column) => ({ column, alias: baseAlias }))
   return [...own, ...includedColumns(includes)].map(({ column, alias }, index) => {
     const value = selected(column, dialect, alias)
-    return (isLong(column) ? withholdLong(value, longest) : value).as(keys[index] as string)
+    return (isLong(column) ? withholdLong(value, longest) : value).as(itemAt(keys, index))
   })
 }
 

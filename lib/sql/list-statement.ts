@@ -2,9 +2,8 @@ import type { Dialect } from '../engines/dialect.js'
 import type { ArrayRows, Query } from '../engines/executor.js'
 import { Slot, type Stored } from '../engines/storage.js'
 import { keyColumnsOf } from '../model/key.js'
-import {
-  baseAlias, type ListPlan, type PlannedCondition, type PlannedInclude, type PlannedOrder
-} from '../plan/list-plan.js'
+import { baseAlias, type ListPlan, type PlannedCondition, type PlannedInclude } from '../plan/list-plan.js'
+import { itemAt } from '../values/lookup.js'
 import { withoutSeeks } from './condition.js'
 import { openCondition, shapeOfCondition, withFewShapes, type FilledCondition } from './filled-condition.js'
 import { compileCount } from './count-sql.js'
@@ -63,7 +62,7 @@ export function narrowedToRows (
     alias: baseAlias,
     column: model.primaryKey,
     operator: 'in',
-    values: rows.flatMap((row) => keysAt.map((index) => row[index] as Stored))
+    values: rows.flatMap((row) => keysAt.map((index) => itemAt(row, index)))
   }
   return { ...plan, conditions: [...plan.conditions, isOnPage], start: 0, after: plan.after && [] }
 }
@@ -138,7 +137,7 @@ function openPlan ({ joins, conditions, includes, search, ordering, after }: Fil
     hasCursors: after !== undefined,
     bounds: (after ?? []).map((value, index) => {
       const slot = nextSlot()
-      return { ...ordering[index] as PlannedOrder, value: value === null ? null : slot }
+      return { ...itemAt(ordering, index), value: value === null ? null : slot }
     }),
     conditions: conditions.map((condition) => openCondition(condition, nextSlot)),
     includes: includes.map((include) => openInclude(include, nextSlot)),

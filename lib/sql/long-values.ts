@@ -71,13 +71,13 @@ export function isAnyWithheld (rows: ArrayRows, long: readonly number[]): boolea
 export function countFitting (rows: ArrayRows, { long, limits: { pageBytes } }: LongValues): number {
   let bytes = 0
   const beyond = rows.findIndex((row) => {
-    for (const index of long) bytes += lengthOf(row[index] as Stored)
+    for (const index of long) bytes += lengthOf(row[index])
     return bytes > pageBytes
   })
   return beyond === -1 ? rows.length : Math.max(1, beyond)
 }
 
-function lengthOf (value: Stored): number {
+function lengthOf (value: Stored | undefined): number {
   const text = String(value ?? '')
   return text.startsWith(withheldPrefix) ? Number(text.slice(withheldPrefix.length)) : Buffer.byteLength(text)
 }

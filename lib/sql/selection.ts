@@ -4,6 +4,7 @@ import type { Parameter } from '../engines/storage.js'
 import { storageOf, type Column } from '../model/column.js'
 import { isText, keyColumnsOf } from '../model/key.js'
 import type { Model } from '../model/model.js'
+import { itemAt } from '../values/lookup.js'
 
 /** Returns a column in SQL, qualified by `alias`. Without an alias, for statements on one table, it is unqualified. */
 export function columnRef (column: Column, alias?: string): RawBuilder<unknown> {
@@ -41,7 +42,7 @@ export function keyConditions (
   model: Model, values: readonly Parameter[], dialect: Dialect
 ): ReadonlyArray<RawBuilder<SqlBool>> {
   return keyColumnsOf(model).map((column, index) =>
-    exactCondition({ column, value: values[index] as Parameter }, dialect))
+    exactCondition({ column, value: itemAt(values, index) }, dialect))
 }
 
 /** A column and the value that it must have. A statement on one table needs no `alias`. */

@@ -8,6 +8,7 @@ import { keyValues } from '../model/key.js'
 import type { PlannedInclude } from '../plan/list-plan.js'
 import type { GuardedReference, ScopedRecord } from '../plan/record-guard.js'
 import type { Scope } from '../plan/viewer.js'
+import { itemAt } from '../values/lookup.js'
 import { withoutSeeks } from './condition.js'
 import { openCondition } from './filled-condition.js'
 import type { OpenInclude } from './include-sql.js'
@@ -126,7 +127,7 @@ export class ShapedStatement {
       const filled = fillScope(condition, this.#dialect)
       this.#name += ` if:${shapeOfScope(filled)}`
       let index = 0
-      return openCondition(filled, () => this.#take(filled.values[index++] as Stored))
+      return openCondition(filled, () => this.#take(itemAt(filled.values, index++)))
     })
   }
 

@@ -1,8 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Dialect } from '../engines/dialect.js'
-import { encode, isForeignKey, isNow, storageOf, valueKindOf, type Column } from '../model/column.js'
+import { acceptDefault, encode, isForeignKey, isNow, storageOf, type Column } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
-import type { Json } from '../values/values.js'
 import type { Reference } from './plan-tables.js'
 import {
   constrain, defaultExpression, onDeleteOf, typeOf, uniqueNameOf, type SchemaTarget
@@ -56,7 +55,7 @@ const constantMoment = '1970-01-01'
 function lastingDefault (column: Column, dialect: Dialect): Dialect {
   if (momentOf(column, dialect) === undefined) return dialect
   const { now, ...storage } = storageOf(column, dialect)
-  const value = valueKindOf(column).accept(constantMoment, column.options) as Json
+  const value = acceptDefault(column, constantMoment)
   const lasting = column.nullable ? storage : { ...storage, now: sql`${sql.lit(encode(column, value, dialect))}` }
   return { ...dialect, storages: new Map([[column, lasting]]) }
 }

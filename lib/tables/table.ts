@@ -5,11 +5,10 @@ import {
 import type { Dialect } from '../engines/dialect.js'
 import type { Tables } from '../engines/executor.js'
 import {
-  encode, isForeignKey, isGenerated, isNow, isSecret, storageOf, valueKindOf, valueOptionsOf, type Column
+  acceptDefault, encode, isForeignKey, isGenerated, isNow, isSecret, storageOf, valueOptionsOf, type Column
 } from '../model/column.js'
 import type { Model } from '../model/define-model.js'
 import { indexedLengthOf } from '../model/unique-together.js'
-import type { Json } from '../values/values.js'
 import { checksOf } from './column-checks.js'
 import type { PlannedTable, Reference } from './plan-tables.js'
 
@@ -184,6 +183,6 @@ export function defaultExpression (column: Column, dialect: Dialect) {
     return undefined
   }
   if (isNow(column)) return storageOf(column, dialect).now
-  const value = valueKindOf(column).accept(declared as Json, column.options) as Json
+  const value = acceptDefault(column, declared)
   return sql`${sql.lit(encode(column, value, dialect))}`
 }

@@ -4,6 +4,11 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
 /** The `id` of a record: an integer, a UUID, a text, or for a key of several columns their values joined to a text. */
 export type RecordKey = number | string
 
+/** True if a value can be the `id` of a record. */
+export function isRecordKey (value: unknown): value is RecordKey {
+  return typeof value === 'number' || typeof value === 'string'
+}
+
 const int32 = 2 ** 31
 const int64 = 2n ** 63n
 const integerText = /^(?:0|-?[1-9]\d*)$/

@@ -12,6 +12,7 @@ import { createTables, defineModel, foreignKey, text } from '../../lib/index.js'
 import { openEngine, readHandle } from '../../lib/database/engine.js'
 import type { Executor, Tables } from '../../lib/engines/executor.js'
 import { deadlineFunction } from '../../lib/engines/sqlite/deadline.js'
+import { isForeignKey } from '../../lib/model/column.js'
 import { listStatement } from '../../lib/sql/list-statement.js'
 import { EmbeddedDialect } from '../../lib/engines/sqlite/embedded-dialect.js'
 import { binaryRemedy, requireDriver } from '../../lib/engines/sqlite/load-driver.js'
@@ -360,19 +361,21 @@ test('SQLite plans without the value of a unique field, and with others, which m
 test('D-104: compiled shapes are kept up to 2 MiB, and one that is kept is not compiled again', async (t) => {
   const engine = await openEngine(openSqlite(':memory:'))
   t.teardown(async () => { await engine.db.destroy() })
-  const { columns: [id] } = Note
+  const { columns: [id], byName } = Message
+  const user = byName.get('user')
+  if (!isForeignKey(user)) throw new Error('Message refers to a user')
   const limits = { count: 1000, statementTime: 1000, pageBytes: 1000 }
   const base = {
-    name: 'note',
-    model: Note,
-    visible: Note.columns,
+    name: 'message',
+    model: Message,
+    visible: Message.columns,
     searched: [],
-    keys: Note.columns.map(({ key }) => key),
+    keys: Message.columns.map(({ key }) => key),
     long: [1],
     limits
   }
   const list = (names: readonly string[], count = 1) => listStatement(engine, base, {
-    joins: [],
+    joins: names.map((alias) => ({ alias, from: 't0', column: user, table: 'user' })),
     conditions: [
       { alias: 't0', column: id, operator: 'in', values: Array.from({ length: count }, (_, index) => index) },
       ...names.map((alias) => ({ alias, column: id, operator: 'gt' as const, values: [1] }))

@@ -12,6 +12,7 @@ import { mariadbStorage } from './storage.js'
 const exact = (text: RawBuilder<unknown>) => sql`convert(${text} using utf8mb4) collate utf8mb4_nopad_bin`
 
 export const mariadbDialect: Dialect = {
+  name: 'mariadb',
   adapter: 'MysqlAdapter',
   storage: mariadbStorage,
   isEmbedded: false,

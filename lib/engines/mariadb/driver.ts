@@ -1,6 +1,5 @@
 import type { MysqlOkPacket, MysqlStream, MysqlStreamOptions } from 'kysely'
-import type mysql from 'mysql2'
-import type { PoolConnection, QueryError, QueryOptions } from 'mysql2'
+import type { ConnectionOptions, PoolConnection, PoolOptions, QueryError, QueryOptions } from 'mysql2'
 import type { Socket } from 'node:net'
 import { loadDriver } from '../load-driver.js'
 import type { Answer } from '../server/pooled-executor.js'
@@ -25,9 +24,21 @@ export type Callback<R> = (error: QueryError | null, result: MysqlOkPacket | R[]
 /** A statement whose rows the driver gives as a stream. */
 export type Streaming = { stream: <T>(options: MysqlStreamOptions) => MysqlStream<T> }
 
+/** Pool of the driver, with the type of its connections. */
+export interface DriverPool {
+  getConnection (callback: (error: Error | null, connection: DriverConnection) => void): void
+  on (event: 'connection', listener: (connection: DriverConnection) => void): void
+  promise (): { end (): Promise<void> }
+}
+
+interface Driver {
+  createConnection (config: ConnectionOptions): DriverConnection
+  createPool (config: PoolOptions): DriverPool
+}
+
 /** Returns the driver `mysql2`. */
-export function driver (): typeof mysql {
-  return loadDriver<typeof mysql>('mysql2')
+export function driver (): Driver {
+  return loadDriver<Driver>('mysql2')
 }
 
 /**

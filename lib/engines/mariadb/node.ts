@@ -1,4 +1,4 @@
-import type { ConnectionOptions, Pool } from 'mysql2'
+import type { ConnectionOptions } from 'mysql2'
 import type { Events } from '../../events/events.js'
 import { healthTimeoutMs, type PoolState } from '../health.js'
 import { noAnswer } from '../server/ask-alone.js'
@@ -7,7 +7,7 @@ import type { NodeReport, ReportingNode } from '../server/nodes-health.js'
 import type { PreparedStatements } from '../server/prepared-statements.js'
 import { connectTimeout, type ServerOptions } from '../server/server-options.js'
 import { MariadbConnection, type ConnectionSetting } from './connection.js'
-import { driver, type DriverConnection } from './driver.js'
+import { driver, type DriverConnection, type DriverPool } from './driver.js'
 import { busyOn, probeMariadb, situationOf } from './probe.js'
 import { toNodeReport } from './situation.js'
 
@@ -43,7 +43,7 @@ export class MariadbNode implements ReportingNode {
   readonly name: string
   readonly #config: ConnectionOptions
   readonly #setting: ConnectionSetting
-  readonly #pool: Pool
+  readonly #pool: DriverPool
   readonly #connections: NodeConnections<DriverConnection>
   readonly #ready = new WeakSet<DriverConnection>()
 
@@ -104,7 +104,7 @@ export class MariadbNode implements ReportingNode {
  * Takes a connection that is free or new. Rejects after two seconds, because the driver would wait for ever if all are
  * in use.
  */
-function take (pool: Pool): Promise<DriverConnection> {
+function take (pool: DriverPool): Promise<DriverConnection> {
   return new Promise((resolve, reject) => {
     let isLate = false
     const timer = setTimeout(() => {
@@ -115,7 +115,7 @@ function take (pool: Pool): Promise<DriverConnection> {
       clearTimeout(timer)
       if (error !== null) reject(error)
       else if (isLate) connection.release()
-      else resolve(connection as DriverConnection)
+      else resolve(connection)
     })
   })
 }

@@ -1,16 +1,7 @@
-import type { Connection, ConnectionOptions } from 'mysql2'
-import type { Duplex } from 'node:stream'
+import type { ConnectionOptions } from 'mysql2'
 import { askAlone } from '../server/ask-alone.js'
-import { driver } from './driver.js'
+import { answerOf, driver } from './driver.js'
 import { requireFit, situation, type Situation } from './situation.js'
-
-/** A connection of the driver, with the members that the driver's type declarations leave out. */
-type DriverConnection = UndeclaredParts & Connection
-
-interface UndeclaredParts {
-  readonly stream: Duplex
-  query<Row> (sql: string, callback: (error: Error | null, rows: readonly Row[]) => void): void
-}
 
 /**
  * Checks that a server serves and, if `writable` is true, that it accepts writes.
@@ -44,10 +35,10 @@ export async function busyOn (config: ConnectionOptions, ids: readonly number[])
 }
 
 async function ask<Row> (config: ConnectionOptions, sql: string, maxMs?: number): Promise<readonly Row[]> {
-  const connection = driver().createConnection(config) as DriverConnection
+  const connection = driver().createConnection(config)
   connection.on('error', () => {})
   const alone = { socket: () => connection.stream, end: () => { connection.end(() => {}) } }
   return await askAlone(alone, async () => await new Promise((resolve, reject) => {
-    connection.query<Row>(sql, (error, rows) => error === null ? resolve(rows) : reject(error))
+    connection.query<Row>(sql, (error, result) => error === null ? resolve(answerOf(result).rows) : reject(error))
   }), maxMs)
 }

@@ -69,6 +69,7 @@ function isTold (failure: Error): boolean {
 const keptProperties = ['code', 'severity', 'schema', 'table', 'column', 'constraint', 'routine'] as const
 
 export const postgresDialect: Dialect = {
+  name: 'postgres',
   adapter: 'PostgresAdapter',
   storage: postgresStorage,
   ownStorage: ownPostgresStorage,

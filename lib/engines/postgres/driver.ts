@@ -13,9 +13,21 @@ interface UndeclaredParts {
   query<R> (query: pg.QueryConfig, callback: (error: Error | null, result: PostgresQueryResult<R>) => void): void
 }
 
+/** Pool of the driver, with the type of its connections. */
+export interface DriverPool {
+  connect (): Promise<DriverClient>
+  end (): Promise<void>
+  on (event: 'connect', listener: (client: DriverClient) => void): void
+  on (event: 'error', listener: () => void): void
+}
+
+interface Driver extends Pick<typeof pg, 'Client' | 'DatabaseError' | 'types'> {
+  readonly Pool: new (config: pg.PoolConfig) => DriverPool
+}
+
 /** Returns the driver `pg`. */
-export function driver (): typeof pg {
-  return loadDriver<typeof pg>('pg')
+export function driver (): Driver {
+  return loadDriver<Driver>('pg')
 }
 
 /** Closes a prepared statement. The message travels ahead of the next statement, so that nobody waits for it. */

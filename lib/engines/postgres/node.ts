@@ -7,7 +7,7 @@ import type { PreparedStatements } from '../server/prepared-statements.js'
 import { connectTimeout, driverTimeout, type MaxLag, type ServerOptions } from '../server/server-options.js'
 import { columnTypes } from './column-types.js'
 import { PostgresConnection, watchConnection, type ConnectionSetting } from './connection.js'
-import { driver, type DriverClient } from './driver.js'
+import { driver, type DriverClient, type DriverPool } from './driver.js'
 import { faultOf, toNodeReport } from './node-report.js'
 import { probePostgres } from './probe.js'
 
@@ -30,7 +30,7 @@ export class PostgresNode implements ReportingNode {
   readonly #config: pg.ClientConfig
   readonly #options: NodeOptions
   readonly #setting: ConnectionSetting
-  readonly #pool: pg.Pool
+  readonly #pool: DriverPool
   readonly #connections: NodeConnections<DriverClient>
   readonly #ready = new WeakSet<DriverClient>()
 
@@ -45,14 +45,14 @@ export class PostgresNode implements ReportingNode {
       options,
       events,
       server: { name: 'PostgreSQL', opener: 'openPostgres()', host: this.name },
-      take: () => this.#pool.connect() as Promise<DriverClient>,
+      take: () => this.#pool.connect(),
       socketOf: (client) => client.connection.stream,
       idOf: (client) => client.processID,
       askBusy: async (ids) => new Set((await probePostgres(this.#config, { processes: ids })).busy)
     })
     this.#pool.on('connect', (client) => {
-      watchConnection(client as DriverClient)
-      this.#connections.opened(client as DriverClient)
+      watchConnection(client)
+      this.#connections.opened(client)
     })
   }
 
@@ -100,7 +100,7 @@ function configOf (url: string, { statementTimeout, readonly }: NodeOptions): pg
   }
 }
 
-function openPool (config: pg.ClientConfig, { connections }: NodeOptions): pg.Pool {
+function openPool (config: pg.ClientConfig, { connections }: NodeOptions): DriverPool {
   const pool = new (driver().Pool)({ ...config, max: connections })
   // Without a listener the process ends when an idle connection dies.
   pool.on('error', () => {})

@@ -36,6 +36,6 @@ export function connectionFailure (failure: Error, { name, opener, host }: Serve
  * a host has several addresses and all of them fail.
  */
 export function reasonOf (error: unknown): string {
-  const { message, code } = error as { readonly message: string, readonly code?: unknown }
-  return message === '' ? String(code) : message
+  const message = propertyOf(error, 'message')
+  return message === '' ? propertyOf(error, 'code') : message
 }

@@ -1,5 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3'
 import { LRUCache } from 'lru-cache'
+import type { Row } from '../executor.js'
+import type { Stored } from '../storage.js'
 
 /**
  * Maximum number of statements in one cache; a connection has two. It is needed because clients choose the shapes of
@@ -15,9 +17,9 @@ const maxStatementLength = 16_384
  * Prepared statements of one connection by their text: `memo()` prepares a statement when it is first asked for. If
  * there are too many, the least recently used ones are dropped.
  */
-export type StatementCache = LRUCache<string, Statement>
+export type StatementCache<Result> = LRUCache<string, Statement<unknown[], Result>>
 
-function cacheStatements (prepare: (sql: string) => Statement): StatementCache {
+function cacheStatements<Result> (prepare: (sql: string) => Statement<unknown[], Result>): StatementCache<Result> {
   return new LRUCache({
     max: maxStatements,
     maxSize: maxCharacters,
@@ -30,17 +32,17 @@ function cacheStatements (prepare: (sql: string) => Statement): StatementCache {
 /** Connection to a database, with its prepared statements. The one that writes is also used by Kysely's driver. */
 export class SqliteConnection {
   /** Statements whose rows are objects. */
-  readonly objects: StatementCache
+  readonly objects: StatementCache<Row>
   /** Statements whose rows are arrays of values. */
-  readonly arrays: StatementCache
+  readonly arrays: StatementCache<readonly Stored[]>
   /** Number of callers that hold the connection in Kysely's driver, or wait for it there. */
   holders = 0
   /** Connection of the driver better-sqlite3. */
   readonly database: Database
 
   constructor (database: Database) {
-    this.objects = cacheStatements((sql) => database.prepare(sql))
-    this.arrays = cacheStatements((sql) => database.prepare(sql).raw(true))
+    this.objects = cacheStatements((sql) => database.prepare<unknown[], Row>(sql))
+    this.arrays = cacheStatements((sql) => database.prepare<unknown[], readonly Stored[]>(sql).raw(true))
     this.database = database
   }
 }

@@ -61,6 +61,7 @@ const written = sql<WrittenColumn>`
   from pragma_table_list l join pragma_table_info(l.name) c where l.schema = 'main'`
 
 export const sqliteDialect: Dialect = {
+  name: 'sqlite',
   adapter: 'SqliteAdapter',
   storage: sqliteStorage,
   isEmbedded: true,

@@ -4,7 +4,7 @@ import { Events } from '../../events/events.js'
 import type { Executors } from '../executor.js'
 import type { HealthReport } from '../health.js'
 import { KyselyExecutor } from '../kysely-executor.js'
-import { SqliteConnection, type StatementCache } from './connection.js'
+import { SqliteConnection } from './connection.js'
 import { CountingDriver } from './counting-driver.js'
 import { sqliteDialect } from './dialect.js'
 import { GroupCommit } from './group-commit.js'
@@ -108,7 +108,7 @@ export class EmbeddedDialect extends SqliteDialect {
  * Returns the function with which Kysely's driver prepares statements. That function throws, before a write or a
  * commit, if `requireFile` does.
  */
-function preparing (statements: StatementCache, requireFile: () => void): (sql: string) => Statement {
+function preparing (statements: SqliteConnection['objects'], requireFile: () => void): (sql: string) => Statement {
   return (sql) => {
     const statement = statements.memo(sql)
     if (!statement.readonly || sql === commit) requireFile()

@@ -45,7 +45,7 @@ export class SqliteExecutor implements Executor {
     try {
       const statement = this.#connection.objects.memo(query.sql)
       if (!statement.readonly) return this.#written(query, start, commits.execute(this.#writing(statement, query)))
-      const row = statement.get(query.parameters) as Row | undefined
+      const row = statement.get(query.parameters)
       events.end(start, query, row === undefined ? 0 : 1)
       return { row, changed: 0 }
     } catch (failure) {
@@ -59,7 +59,7 @@ export class SqliteExecutor implements Executor {
     if (!this.isFree) return queued.readArrays(query, keys)
     const start = events.begin()
     try {
-      const rows = this.#connection.arrays.memo(query.sql).all(query.parameters) as ArrayRows
+      const rows = this.#connection.arrays.memo(query.sql).all(query.parameters)
       events.end(start, query, rows.length)
       return rows
     } catch (failure) {
@@ -68,12 +68,12 @@ export class SqliteExecutor implements Executor {
     }
   }
 
-  #writing (statement: Statement, { parameters }: Query): () => Outcome {
+  #writing (statement: Statement<unknown[], Row>, { parameters }: Query): () => Outcome {
     return () => {
       this.#parts.requireFile()
       if (!statement.reader) return { row: undefined, changed: statement.run(parameters).changes }
       // The commit follows the last row: get() would stop before it, and miss a commit that fails.
-      return { row: statement.all(parameters)[0] as Row | undefined, changed: 0 }
+      return { row: statement.all(parameters)[0], changed: 0 }
     }
   }
 

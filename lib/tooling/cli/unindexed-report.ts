@@ -1,3 +1,4 @@
+import { itemAt } from '../../values/lookup.js'
 import { maxCounted } from '../audit/table-sizes.js'
 import type { Unindexed } from '../audit/unindexed.js'
 import { textTable } from './text-table.js'
@@ -44,7 +45,7 @@ function unindexedTable (found: readonly Unindexed[]): string {
     groups.set(key, [...groups.get(key) ?? [], item])
   }
   const rows = [...groups.values()].map((group) => {
-    const [{ resource, use, table, rows }] = group as [Unindexed]
+    const { resource, use, table, rows } = itemAt(group, 0)
     return [resource, use, linesOf(group.map(({ name }) => name)), table, sizeOf(rows)]
   })
   return textTable(['resource', 'by', 'names', 'table', 'rows'], rows)

@@ -1,5 +1,6 @@
 import { defineModel } from '../../model/define-model.js'
 import type { Field, FieldSet, ForeignKeyField, Model } from '../../model/model.js'
+import { valueAt } from '../../values/lookup.js'
 import type { FieldPlan, ModelPlan } from './model-plan.js'
 
 /** Makes the planned models, in the same order. */
@@ -8,7 +9,7 @@ export function defineModels (plans: readonly ModelPlan[]): readonly Model[] {
   const fieldOf = ({ kind, options, target }: FieldPlan): Field | ForeignKeyField =>
     target === undefined
       ? { kind, options }
-      : { kind: 'foreignKey', options, target: () => byTable.get(target) as Model }
+      : { kind: 'foreignKey', options, target: () => valueAt(byTable, target) }
   for (const { name, table, key, keyFields, fields, unique } of plans) {
     const all: FieldSet = Object.fromEntries(
       [...key === undefined ? [] : [key], ...fields].map((plan) => [plan.name, fieldOf(plan)]))

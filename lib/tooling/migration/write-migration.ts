@@ -1,4 +1,3 @@
-import { dialects } from '../../database/dialects.js'
 import { openEngine, type AnyKysely, type Engine } from '../../database/engine.js'
 import type { Model } from '../../model/define-model.js'
 import { planMigration, type MigrationPlan } from '../../tables/plan-migration.js'
@@ -52,9 +51,7 @@ async function writeModule (
   const code = parts.join('\n\n')
   const imports = [...code.includes('sql') ? ['sql'] : [], ...isTyped ? ['type Kysely'] : []]
   const importLine = imports.length === 0 ? [] : [`import { ${imports.join(', ')} } from 'kysely'`]
-  const [title] = Object.entries(engineTitles).flatMap(([name, title]) =>
-    dialects[name as keyof typeof dialects].adapter === dialect.adapter ? [title] : [])
-  const origin = `// Written by fastify-rest-models for ${title}. Read it before you run it.`
+  const origin = `// Written by fastify-rest-models for ${engineTitles[dialect.name]}. Read it before you run it.`
   return `${[origin, ...comments(plan), ...importLine].join('\n')}\n\n${code}\n`
 }
 

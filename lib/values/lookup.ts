@@ -1,0 +1,18 @@
+/** Returns the names of an object's own properties. The object must have only those that its type declares. */
+export function keysOf<Table extends object> (table: Table): ReadonlyArray<keyof Table & string> {
+  return Object.keys(table) as Array<keyof Table & string>
+}
+
+/** Returns the value of a key that a map certainly has; throws RangeError if it has not. */
+export function valueAt<Key, Value> (map: ReadonlyMap<Key, Value>, key: Key): Value {
+  const value = map.get(key)
+  if (value === undefined) throw new RangeError('A map lacks a key that it must have')
+  return value
+}
+
+/** Returns the item at a position that a list certainly has; throws RangeError if it has not. -1 is the last one. */
+export function itemAt<Item> (list: readonly Item[], index: number): Item {
+  const item = list.at(index)
+  if (item === undefined) throw new RangeError(`A list of ${list.length} items has none at position ${index}`)
+  return item
+}
