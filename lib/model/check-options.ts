@@ -8,6 +8,7 @@ import {
 } from '../values/field-options.js'
 import { storableText } from '../values/values.js'
 import { keyName, type Field } from './model.js'
+import { notUnique } from './unique-together.js'
 
 /** Matches names of tables and columns. */
 const sqlName = /^[A-Za-z_][A-Za-z0-9_]{0,59}$/
@@ -46,6 +47,9 @@ export function checkOptions (where: string, name: string, { kind, options }: Fi
   if (options.clientGenerated !== undefined && name !== keyName) {
     throw new InvalidModel(`${where}: 'clientGenerated' is for the primary key '${keyName}' alone; ` +
       'clients may write this field without it')
+  }
+  if (options.unique !== undefined && notUnique.includes(kind)) {
+    throw new InvalidModel(`${where}: a ${kind} cannot be unique; leave out 'unique'`)
   }
   const fault = optionFault(options) ?? originFault(options) ?? boundFault(options)
   if (fault !== undefined) throw new InvalidModel(`${where}: ${fault}`)

@@ -1,8 +1,11 @@
 import { errors } from '../errors.js'
+import type { FieldKind } from '../fields/field-kinds.js'
 import { suggestion } from '../suggest.js'
 import { maxLengthOf, maxUniqueLength, type FieldOptions } from '../values/field-options.js'
 import { keyName, type Column, type Field, type FieldSet } from './model.js'
 
+/** Kinds of fields that cannot be unique: no index holds JSON, and a password is hashed. */
+export const notUnique: readonly FieldKind[] = ['json', 'password']
 /** Most fields that can be unique together. An index has room for so many on every engine. */
 const maxFieldCount = 16
 /**
@@ -101,7 +104,7 @@ function nameFault (fields: FieldSet, name: string): string | undefined {
     const others = Object.keys(fields).filter((other) => other !== keyName)
     return `'unique' names '${name}', which is not a field${suggestion(name, others)}`
   }
-  return field.kind === 'json' || field.kind === 'password'
+  return notUnique.includes(field.kind)
     ? `'unique' names '${name}', which is a ${field.kind} and cannot be unique; leave it out`
     : undefined
 }

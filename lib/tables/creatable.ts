@@ -38,6 +38,17 @@ function needsValue ({ nullable, generated, computed, declared, type }: ColumnRo
     catalog.implicitDefaults?.includes(type) !== true
 }
 
+/** Says of each column that {@link findUnfillable} found why it keeps records from being created, in a line. */
+export function unfillableLines (
+  found: ReadonlyMap<Model, readonly string[]>, { foldName }: Dialect
+): readonly string[] {
+  return [...found].flatMap(([{ name, table, columns }, unfilled]) => unfilled.map((column) => {
+    const isDeclared = columns.some((declared) => foldName(declared.name) === foldName(column))
+    const verb = isDeclared ? "has as 'readOnly'" : 'lacks'
+    return `model '${name}' ${verb} column '${column}' of table '${table}', which must have a value and has no default`
+  }))
+}
+
 /**
  * Checks that records of all models can be created.
  *
@@ -48,10 +59,7 @@ export async function requireFillable (
 ): Promise<void> {
   const found = await findUnfillable(handle, tables, models)
   if (found.size === 0) return
-  const lines = [...found].flatMap(([{ name, table, columns }, unfilled]) => unfilled.map((column) => {
-    const verb = columns.some((declared) => declared.name === column) ? "has as 'readOnly'" : 'lacks'
-    return `model '${name}' ${verb} column '${column}' of table '${table}', which must have a value and has no default`
-  }))
+  const lines = unfillableLines(found, readHandle(handle).dialect)
   throw new errors.TableMismatch(`No record could be created:\n- ${lines.join('\n- ')}\n` +
     "Declare the column in the model, give it a default in the table, or use a policy with closed: ['create']")
 }

@@ -7,7 +7,7 @@ import type { Model } from '../model/define-model.js'
 import { keyColumnsOf } from '../model/key.js'
 import { compareField, isView, nameField } from './compare-tables.js'
 import { readTables, type DatabaseTables } from './read-tables.js'
-import { findUnfillable } from './creatable.js'
+import { findUnfillable, unfillableLines } from './creatable.js'
 import { requireDefaults } from './create-tables.js'
 import { readParts, type ExistingParts, type TableChange } from './existing-parts.js'
 import { findUnreferable, referencesOf, referringStorages } from './foreign-keys.js'
@@ -47,7 +47,8 @@ export async function planMigration (engine: Engine, given: readonly Model[]): P
     changes,
     differences: [
       ...existing.flatMap((model) => differencesOf(model, tables, { ...dialect, storages })),
-      ...unfillable(await findUnfillable(engine.db, tables, existing))
+      ...unfillableLines(await findUnfillable(engine.db, tables, existing), dialect).map((line) =>
+        `${line}: declare it in the model, or give it a default in the table`)
     ]
   }
 }
@@ -113,10 +114,4 @@ function differencesOf (model: Model, tables: DatabaseTables, dialect: Dialect):
       .map((text) => `${text}; createTables() makes it ${made}: change the model, or the column by a statement of ` +
         'your own')
   })
-}
-
-function unfillable (found: ReadonlyMap<Model, readonly string[]>): readonly string[] {
-  return [...found].flatMap(([{ name, table }, columns]) => columns.map((column) =>
-    `model '${name}' lacks column '${column}' of table '${table}', which must have a value and has no default: ` +
-    'declare it in the model, or give it a default in the table'))
 }

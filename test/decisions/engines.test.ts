@@ -3,7 +3,7 @@
 import { sql } from 'kysely'
 import { test } from 'tap'
 import {
-  createTables, decimal, defineModel, foreignKey, integer, text, userAuth, uuid, type Model
+  createTables, decimal, defineModel, foreignKey, integer, json, password, text, userAuth, uuid, type Model
 } from '../../lib/index.js'
 import { openPostgres } from '../../lib/postgres.js'
 import { openSqlite } from '../../lib/sqlite.js'
@@ -110,6 +110,16 @@ test('D-61: a unique text has at most 500 characters', async (t) => {
     code: 'REST_MODELS_INVALID_MODEL', message: /'maxLength' of a unique text is at most 500/
   })
   t.doesNotThrow(() => defineModel('Tag', { name: text({ unique: true, maxLength: 500 }) }))
+})
+
+test('a field of json and a password cannot be unique: no index holds the one, and the other is hashed', async (t) => {
+  const unique = { unique: true } as {}
+  for (const [kind, field] of Object.entries({ json: json(unique), password: password(unique) })) {
+    t.throws(() => defineModel('Tag', { name: field }), {
+      code: 'REST_MODELS_INVALID_MODEL',
+      message: `field 'name' of model 'Tag': a ${kind} cannot be unique; leave out 'unique'`
+    })
+  }
 })
 
 test('D-63: rows of lists and reads come from readDb, and all that a write relies on from db', async (t) => {

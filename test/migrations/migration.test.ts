@@ -101,7 +101,8 @@ test('D-210: a migration adds tables, columns, indexes and what is unique, and K
 test('D-210: what differs otherwise is a comment with the remedy, and nothing is dropped or changed', async (t) => {
   const db = await openDatabase(t)
   for (const statement of [
-    'create table thing (id integer primary key, size varchar(9), count integer, must integer not null)',
+    'create table thing (id integer primary key, size varchar(9), count integer, must integer not null, ' +
+      'total integer not null)',
     'create table bare (name varchar(9))',
     'create view seen as select id, count from thing'
   ]) await sql.raw(statement).execute(db)
@@ -109,7 +110,8 @@ test('D-210: what differs otherwise is a comment with the remedy, and nothing is
     id: key({ generated: false }),
     size: integer({ nullable: true }),
     count: integer(),
-    more: boolean({ default: false })
+    more: boolean({ default: false }),
+    total: integer({ readOnly: true })
   })
   const Bare = defineModel('Bare', { name: text({ nullable: true }) })
   const Seen = defineModel('Seen', { id: key(), count: integer({ nullable: true }), gone: integer() })
@@ -126,13 +128,15 @@ test('D-210: what differs otherwise is a comment with the remedy, and nothing is
     "field 'gone' of model 'Seen' needs column 'gone' of view 'seen', which does not exist: " +
       "name another with 'column', or add it by a statement of your own",
     "model 'Thing' lacks column 'must' of table 'thing', which must have a value and has no default: " +
+      'declare it in the model, or give it a default in the table',
+    "model 'Thing' has as 'readOnly' column 'total' of table 'thing', which must have a value and has no default: " +
       'declare it in the model, or give it a default in the table'
   ])
   for (const text of differences) t.ok(source.includes(`\n// - ${text}\n`), text)
   await (await importMigration(source)).up(db)
   t.strictSame(
     (await db.introspection.getTables()).find(({ name }) => name === 'thing')?.columns.map(({ name }) => name),
-    ['id', 'size', 'count', 'must', 'more']
+    ['id', 'size', 'count', 'must', 'total', 'more']
   )
   await (await importMigration(source)).down(db)
   t.strictSame(await definitions(db), before)
@@ -377,6 +381,13 @@ test('D-216: what is unique or indexed already is not made again, whoever made i
   const source = await up(db, [Stricter])
   t.strictSame(source.match(/create\w+\('.*?'\)/g), ["createIndex('note__rank__unique')"])
   await setUp(t, db, [User, Stricter])
+})
+
+test('D-216: the index that SQLite needs for a moment is found again, also by a long name', async (t) => {
+  const db = await openDatabase(t)
+  const Note = defineModel('Note', { ['a'.repeat(50)]: datetime() })
+  await createTables(db, [Note])
+  t.strictSame(await writeMigration(db, [Note]), { source: undefined, differences: [] })
 })
 
 /** How another program made a foreign key: in the table or behind it, with a name or without, and its index. */

@@ -54,10 +54,13 @@ function prefixesOf (code: string): readonly string[] {
   return parts.map((_part, index) => parts.slice(0, parts.length - index).join('_'))
 }
 
+// A long name of the index ends in a hash, so the index is recognized by its text.
 const written = sql<WrittenColumn>`
   select l.name as "table", c.name, c.type as written, exists (
-    select 1 from pragma_index_list(l.name) i
-    where i.name = l.name || '__' || c.name || ${sql.lit(`__${otherFormIndex}`)}) as indexed
+    select 1 from pragma_index_list(l.name) i join sqlite_schema s on s.name = i.name
+    where i.name = l.name || '__' || c.name || ${sql.lit(`__${otherFormIndex}`)}
+      or s.sql = printf('CREATE INDEX "%w" on "%w" ("%w") where "%w" not glob ''????-??-?? ??:??:??''',
+        i.name, l.name, c.name, c.name)) as indexed
   from pragma_table_list l join pragma_table_info(l.name) c where l.schema = 'main'`
 
 export const sqliteDialect: Dialect = {
