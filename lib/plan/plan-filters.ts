@@ -42,8 +42,7 @@ export function planFilters (scope: ListScope, filters: readonly WrittenFilter[]
   if (filters.length === 0 && viewer.scope.length === 0) return noFilters
   const joins: Joins = new Map()
   const { paths, conditions } = planWanted(scope, filters, { joins, closed: viewer.closed })
-  const isUnscoped = viewer.scope.length === 0 && viewer.scopeOf === unscoped.scopeOf
-  if (isUnscoped) return { joins: [...joins.values()], conditions }
+  if (viewer.scopeOf === unscoped.scopeOf) return { joins: [...joins.values()], conditions }
   const seen = [...viewer.scope, ...scopesAlong(paths, viewer)].map(({ path, operator, values }) => {
     const { column } = path
     const stored = storedValues({ column, operator, values }, scope.reader.dialect)

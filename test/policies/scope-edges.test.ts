@@ -90,3 +90,36 @@ test('a record that is its own neighbour cannot be moved out of a scope through 
   t.equal((await put('/api/node/2/', { rank: 6 }, as(1))).statusCode, 403)
   t.same(await rowsOf('node'), [{ id: 1, rank: 1, parent_id: null }, { id: 2, rank: 1, parent_id: 2 }])
 })
+
+test('a list through several foreign keys of equal length obeys the scope behind each of them', async (t) => {
+  const Match = defineModel('Match', {
+    home: foreignKey(() => Company), guest: foreignKey(() => Company), project: foreignKey(() => Project)
+  })
+  const { get } = await buildApp(t, {
+    models: [Company, Project, Match],
+    rows: {
+      company: rows.company,
+      project: rows.project,
+      match: [
+        { id: 1, home_id: 1, guest_id: 1, project_id: 1 },
+        { id: 2, home_id: 1, guest_id: 2, project_id: 1 },
+        { id: 3, home_id: 2, guest_id: 1, project_id: 1 },
+        { id: 4, home_id: 1, guest_id: 1, project_id: 2 }
+      ]
+    },
+    undocumented: 'scopes of related models',
+    register: (registry) => {
+      registry.register(Company, { auth: members, scope: () => ({ name: 'Acme' }) })
+      registry.register(Project, { auth: members, scope: () => ({ rank: 1 }) })
+      registry.register(Match, { auth: members })
+    }
+  })
+  const idsOf = async (query: string): Promise<readonly number[]> =>
+    (await get(`/api/match/?${query}`, as(1))).json().objects.map(({ id }: { id: number }) => id)
+  t.same(await idsOf(''), [1, 2, 3, 4], 'a list without filters leads through no foreign key')
+  t.same(await idsOf('home__name__like=%25&ordering=id'), [1, 2, 4])
+  t.same(await idsOf('home__name__like=%25&guest__name__like=%25&ordering=id'), [1, 4])
+  t.same(await idsOf('guest__name__like=%25&home__name__like=%25&ordering=id'), [1, 4])
+  t.same(await idsOf('home__name__like=%25&project__name__like=%25&ordering=id'), [1, 2])
+  t.same(await idsOf('project__company__name__like=%25&home__name__like=%25&guest__name__like=%25&ordering=id'), [1])
+})
